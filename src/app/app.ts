@@ -5,7 +5,6 @@ import type { BotId } from '../bot/id.ts';
 import type { Config } from './config.ts';
 import type { ImageCache } from '../images/cache.ts';
 import type { Metrics } from './metrics.ts';
-import type { Fault } from '../catalogue/page/fault.ts';
 import { readPageText } from '../catalogue/page/page-file.ts';
 import type { CatalogueSettings } from '../catalogue/settings/settings.ts';
 import { SortedIndexes } from '../catalogue/lists/sorted-indexes.ts';
@@ -13,7 +12,8 @@ import type { BotSearch } from '../catalogue/search/bot-search.ts';
 import type { Log } from '../lib/log.ts';
 import { addAssetRoutes } from '../site/page/assets.ts';
 import { showErrorPages } from '../site/page/error-page.tsx';
-import type { Site, Viewer } from '../site/page/layout.tsx';
+import type { Site } from '../site/page/layout.tsx';
+import type { SiteParts } from '../site/page/site-parts.ts';
 import type { LivePreview } from './live-preview.ts';
 import type { Markdown } from '../site/markdown/markdown.ts';
 import { addDiscoverRoutes } from '../site/discover/discover-routes.ts';
@@ -87,8 +87,18 @@ export function createApp(options: AppOptions): Application {
   const lists = new BotLists(bots, options.search, new SortedIndexes(bots, counts));
   const tokens = new SharedTokens(state, sync, log);
   const updates = new Updates(bots, options.committer, state);
-  const viewerOf = async (ctx: Context): Promise<Viewer | null> => await readSession(ctx, login);
-  const faultsOf = (id: BotId): readonly Fault[] => catalogue.store.faultsOf(id);
+  const parts: SiteParts = {
+    site,
+    bots,
+    lists,
+    counts,
+    countHistory,
+    markdown: options.markdown,
+    viewerOf: async (ctx) => await readSession(ctx, login),
+    faultsOf: (id) => catalogue.store.faultsOf(id),
+    readPage: (place) => readPageText(config.catalogue, place),
+    copyOf: (url) => images?.copyOf(url),
+  };
   const badTokens = new RateLimit('refused-tokens', config.badTokenLimit);
 
   // Routers of their own, the busiest first: a router matches a path against all of its routes.
@@ -121,8 +131,8 @@ export function createApp(options: AppOptions): Application {
   const router = new Router();
   if (images) addImageRoute(router, images);
   if (login) {
-    addLoginRoutes(router, { site, login, attempts: new RateLimit('logins', 100) });
-    addMyBotsRoute(router, { site, lists, counts, login, tokens, faultsOf });
+    addLoginRoutes(router, site, login);
+    addMyBotsRoute(router, parts, login, tokens);
   }
   addTokenRoutes(router, {
     site,
@@ -130,24 +140,12 @@ export function createApp(options: AppOptions): Application {
     login,
     tokens,
     committedAuthors: async (id) => await readCommittedAuthors(options.repositoryOpener, id),
-    presses: new RateLimit('token-presses', 10),
   });
   const secret = config.remote?.webhookSecret;
   if (sync && secret) addHookRoute(router, { secret, pushed: () => sync.requestFetch(), refused: badTokens });
   options.live?.addRoute(router);
   addDiscoverRoutes(router, { bots, lists, site, securityContact: config.securityContact });
-  const prepareSite = addSiteRoutes(router, {
-    site,
-    bots,
-    lists,
-    counts,
-    countHistory,
-    markdown: options.markdown,
-    viewerOf,
-    faultsOf,
-    readPage: (place) => readPageText(config.catalogue, place),
-    copyOf: (url) => images?.copyOf(url),
-  });
+  const prepareSite = addSiteRoutes(router, parts);
 
   const basePath = basePathOf(baseUrl);
   const report = createReportError(log, basePath);
@@ -157,14 +155,14 @@ export function createApp(options: AppOptions): Application {
   if (proxyNotice) app.use((ctx, next) => proxyNotice.check(ctx, next));
   app.use(handleErrors(report));
   app.use(protect);
-  app.use(showErrorPages({ site, viewerOf }, report));
+  app.use(showErrorPages(parts, report));
   app.use(waitFor(() => catalogue.status.ready && state.isLoaded, [probes, assets]));
   app.use(posted.routes());
   app.use((ctx, next) => options.responses.fill(ctx, next));
   app.use(programs.routes());
   app.use(probes.routes());
   app.use(assets.routes());
-  app.use(refuseRemovedBots({ site, viewerOf, removedAt: (id) => options.removedBots.removedAt(id) }));
+  app.use(refuseRemovedBots(parts, (id) => options.removedBots.removedAt(id)));
   app.use(router.routes());
   const advice = `the lists of bots are at ${basePath}/api/v2/bots and ${basePath}/api/v1/bots`;
   app.use(handleUnrouted([posted, programs, probes, assets, router], advice, basePath));

@@ -2,36 +2,32 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import { type BotId, parseBotId } from '../bot/id.ts';
-import type { BotLists } from '../catalogue/lists/bot-lists.ts';
 import { parseQuery } from '../http/query.ts';
 import { openApi } from '../http/api/openapi.ts';
 import { findKnownBot } from '../http/api/read-routes.ts';
-import { addAddRoutes, type AddOptions } from '../site/add/add-routes.tsx';
+import { addAddRoutes } from '../site/add/add-routes.tsx';
 import { type ApiDocument, DocsPage } from '../site/page/docs-page.tsx';
 import { FaultyBotPage } from '../site/page/faults.tsx';
 import { FrontLists } from '../site/front/front-list.ts';
 import { formatFrontPath, isFront, parseCategory, readFrontQuery } from '../site/front/front-query.ts';
 import { createFrontRecipe, listRecipe } from '../site/front/front-recipe.tsx';
 import { addBadgeRoute } from '../site/bot/badge.ts';
-import { createBotRecipe, type BotRecipeOptions } from '../site/bot/bot-recipe.tsx';
+import { createBotRecipe } from '../site/bot/bot-recipe.tsx';
 import { createGroupReader } from '../site/bot/related-bots.ts';
 import type { PageProps } from '../site/page/layout.tsx';
 import { sendOnce } from '../site/page/html-response.ts';
 import { PageCache } from '../site/page/page-cache.ts';
-
-export interface SiteOptions extends BotRecipeOptions, AddOptions {
-  readonly lists: BotLists;
-}
+import type { SiteParts } from '../site/page/site-parts.ts';
 
 /** Makes what the front page and the pages of bots show of all bots, where that is not current. */
 export type SitePreparation = () => Promise<void>;
 
 /** Adds the pages that anyone can read: front page, categories, bots, API; the forms. */
-export function addSiteRoutes(router: Router, options: SiteOptions): SitePreparation {
-  const { site, bots, counts } = options;
-  addAddRoutes(router, options);
-  const pages = new PageCache(options);
-  const lists = new FrontLists(options.lists, bots, counts, () => site.settings);
+export function addSiteRoutes(router: Router, parts: SiteParts): SitePreparation {
+  const { site, bots, counts } = parts;
+  addAddRoutes(router, parts);
+  const pages = new PageCache(parts);
+  const lists = new FrontLists(parts.lists, bots, counts, () => site.settings);
   router.get('/', async (ctx) => {
     const params = parseQuery(ctx);
     const query = readFrontQuery(params, undefined, site.settings);
@@ -55,10 +51,10 @@ export function addSiteRoutes(router: Router, options: SiteOptions): SitePrepara
   const readGroups = createGroupReader(bots, counts);
   router.get('/bots/:id', async (ctx) => {
     const id = ctx.params['id'] ?? '';
-    if (!sendFaults(ctx, options, parseBotId(id)))
-      await pages.respond(ctx, await createBotRecipe(ctx, options, readGroups, findKnownBot(bots, id)));
+    if (!sendFaults(ctx, parts, parseBotId(id)))
+      await pages.respond(ctx, await createBotRecipe(ctx, parts, readGroups, findKnownBot(bots, id)));
   });
-  addBadgeRoute(router, { bots, counts, site });
+  addBadgeRoute(router, parts);
   return async () => {
     await lists.front();
     await readGroups();
@@ -68,7 +64,7 @@ export function addSiteRoutes(router: Router, options: SiteOptions): SitePrepara
 /**
  * Responds with the faults of a bot that has never been valid, where its editor is looking; false where there are none.
  */
-function sendFaults(ctx: Context, { site, bots, faultsOf }: SiteOptions, id: BotId | undefined): boolean {
+function sendFaults(ctx: Context, { site, bots, faultsOf }: SiteParts, id: BotId | undefined): boolean {
   if (!site.live || id === undefined || bots.get(id) !== undefined) return false;
   const faults = faultsOf(id);
   if (faults.length > 0)

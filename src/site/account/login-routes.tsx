@@ -5,7 +5,7 @@ import type { Locale } from '../../bot/locale.ts';
 import { type Cookie, createCookie, readCookie, setCookie } from '../../http/cookies.ts';
 import { refuseCrossSite } from '../../http/cross-site.ts';
 import { parseQuery } from '../../http/query.ts';
-import type { RateLimit } from '../../http/rate-limits.ts';
+import { RateLimit } from '../../http/rate-limits.ts';
 import { type Login, parseReturnPath } from '../../login/login.ts';
 import { callbackPath } from '../../login/settings.ts';
 import { LoginError, type LoginErrorKind } from '../../login/login-error.ts';
@@ -16,22 +16,17 @@ import { withLocale } from '../language/locales.ts';
 import { LoginErrorPage } from './login-error-page.tsx';
 import { sendOnce } from '../page/html-response.ts';
 
-export interface LoginRoutesOptions {
-  readonly site: Site;
-  readonly login: Login;
-  /** Logins by address: each causes a few requests to the provider. */
-  readonly attempts: RateLimit;
-}
-
 /**
  * Adds logging in and out. `/login?to=<public path>` redirects to the provider, without `to` for the page that led
  * there, and with `account=other` asks it for another account. `locale=` is kept. It is a link and not a form, because
  * browsers apply `form-action` to every redirect after a form, and those lead to the provider.
  */
-export function addLoginRoutes(router: Router, { site, login, attempts }: LoginRoutesOptions): void {
+export function addLoginRoutes(router: Router, site: Site, login: Login): void {
   const { baseUrl } = site;
   const loginCookie = createCookie('botshelf-login', login.basePath);
   const sessionCookie = sessionCookieOf(login);
+  // Each causes a few requests to the provider.
+  const attempts = new RateLimit('logins', 100);
   const limit = (ctx: Context): void =>
     attempts.count(ctx, toAddressGroup(ctx.ip), 'too many logins come from your address, wait a minute');
   const refuse = (ctx: Context, error: unknown): void => {

@@ -1,32 +1,19 @@
 import type { Router } from '@koa/router';
-import type { BotId } from '../../bot/id.ts';
-import type { ReadonlyCounts } from '../../bot/counts.ts';
-import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
-import type { Fault } from '../../catalogue/page/fault.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { parseQuery } from '../../http/query.ts';
 import type { Login } from '../../login/login.ts';
 import type { Tokens } from '../../tokens/tokens.ts';
 import { sendOnce } from '../page/html-response.ts';
-import { myBotsPath, type Site } from '../page/layout.tsx';
+import { myBotsPath } from '../page/layout.tsx';
+import type { SiteParts } from '../page/site-parts.ts';
 import { readSession } from './login-routes.tsx';
 import { MyBotsPage, type OwnBot } from './my-bots-page.tsx';
 import { formatCount } from '../../lib/counted.ts';
 
-export interface MyBotsOptions {
-  readonly site: Site;
-  readonly lists: BotLists;
-  readonly counts: ReadonlyCounts;
-  readonly login: Login;
-  readonly tokens: Pick<Tokens, 'tokenInfo'>;
-  /** The faults of a bot's files. */
-  readonly faultsOf: (id: BotId) => readonly Fault[];
-}
-
 /** `/my-bots`: the bots that name the logged-in account as an author. */
-export function addMyBotsRoute(router: Router, options: MyBotsOptions): void {
-  const { site, lists, counts, login, tokens, faultsOf } = options;
+export function addMyBotsRoute(router: Router, parts: SiteParts, login: Login, tokens: Tokens): void {
+  const { site, lists, counts, faultsOf } = parts;
   const showOwn = async (bot: IndexedBot): Promise<OwnBot> => ({
     id: bot.id,
     name: bot.facts.name,

@@ -1,29 +1,24 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { BotId } from '../../bot/id.ts';
-import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import { refuseCrossSite } from '../../http/cross-site.ts';
-import type { RateLimit } from '../../http/rate-limits.ts';
+import { RateLimit } from '../../http/rate-limits.ts';
 import { findKnownBot } from '../../http/api/read-routes.ts';
 import type { Login } from '../../login/login.ts';
 import { isFresh } from '../../login/sessions.ts';
 import type { TokenChanger } from '../../tokens/token-changes.ts';
 import type { TokenInfo, Tokens } from '../../tokens/tokens.ts';
-import type { Site } from '../page/layout.tsx';
+import type { SiteParts } from '../page/site-parts.ts';
 import { readSession } from './login-routes.tsx';
 import { sendOnce } from '../page/html-response.ts';
 import { type DoneChange, TokenPage, type TokenPageState } from './token-page.tsx';
 
-export interface TokenRoutesOptions {
-  readonly site: Site;
-  readonly bots: BotIndex;
+export interface TokenRoutesOptions extends Pick<SiteParts, 'site' | 'bots'> {
   /** Null where the service has no login. */
   readonly login: Login | null;
   readonly tokens: Tokens;
   /** Reads the authors of a bot from the last commit. */
   readonly committedAuthors: (id: BotId) => Promise<readonly string[]>;
-  /** Button presses by bot. */
-  readonly presses: RateLimit;
 }
 
 /**
@@ -31,7 +26,8 @@ export interface TokenRoutesOptions {
  * the age of the login again. A token is in the response to the press and nowhere else.
  */
 export function addTokenRoutes(router: Router, options: TokenRoutesOptions): void {
-  const { site, bots, login, tokens, committedAuthors, presses } = options;
+  const { site, bots, login, tokens, committedAuthors } = options;
+  const presses = new RateLimit('token-presses', 10);
 
   /** Decides what the page shows, from the session and the bot's authors. */
   const stateOf = async (ctx: Context, id: BotId, pressed: boolean): Promise<TokenPageState> => {

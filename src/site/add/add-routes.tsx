@@ -1,7 +1,7 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { Locale } from '../../bot/locale.ts';
-import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
+import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { findImages } from '../../catalogue/store/page-images.ts';
 import { findKnownBot } from '../../http/api/read-routes.ts';
 import { ProblemError } from '../../http/problem.ts';
@@ -9,10 +9,9 @@ import { parseFields, parseQuery } from '../../http/query.ts';
 import { type BodyRules, readText } from '../../http/request-body.ts';
 import { toAddressGroup } from '../../lib/network-address.ts';
 import { listWantedRanges } from '../language/locales.ts';
-import type { Markdown } from '../markdown/markdown.ts';
-import { findCopies, type FindCopy } from '../markdown/markdown-images.ts';
+import { findCopies } from '../markdown/markdown-images.ts';
 import { sendOnce } from '../page/html-response.ts';
-import type { PageOptions } from '../page/layout.tsx';
+import type { SiteParts } from '../page/site-parts.ts';
 import { AddPage } from './add-page.tsx';
 import { type FieldGroups, type FieldTexts, withSchemes } from './fields.ts';
 import { makeFile } from './form-file.ts';
@@ -23,28 +22,19 @@ import {
   type Form,
   type OfferedLanguages,
   offerLanguages,
-  type PageReader,
 } from './forms.ts';
 import { createPreview } from './preview.tsx';
-
-export interface AddOptions extends PageOptions {
-  readonly bots: BotIndex;
-  readonly readPage: PageReader;
-  readonly markdown: Markdown;
-  /** Finds the copy of an image in a page. */
-  readonly copyOf: FindCopy;
-}
 
 /**
  * Adds the forms that make a file of the catalogue: `/add` for a new bot, `/bots/:id/edit` for a change,
  * `/bots/:id/translate` for a translation. Sending one saves nothing: the response shows the file and its errors, or
  * below `/file` it is the file as a download.
  */
-export function addAddRoutes(router: Router, options: AddOptions): void {
-  const { bots, viewerOf, readPage } = options;
+export function addAddRoutes(router: Router, parts: SiteParts): void {
+  const { bots, viewerOf, readPage } = parts;
   const botOf = (ctx: Context): IndexedBot => findKnownBot(bots, String(ctx['params'].id));
   const offer = (ctx: Context, existing: readonly Locale[]): OfferedLanguages => {
-    const { languages, settings } = options.site;
+    const { languages, settings } = parts.site;
     const wanted = listWantedRanges(parseQuery(ctx).get('locale') ?? undefined, ctx.get('Accept-Language'));
     return offerLanguages(settings, languages.of(ctx), wanted, existing);
   };
@@ -57,13 +47,13 @@ export function addAddRoutes(router: Router, options: AddOptions): void {
     },
   };
   for (const [path, formOf] of Object.entries(forms)) {
-    router.get(path, async (ctx) => await show(ctx, options, await formOf(ctx), null));
+    router.get(path, async (ctx) => await show(ctx, parts, await formOf(ctx), null));
     router.post([path, `${path}/file`], async (ctx) => {
       const form = await formOf(ctx);
       const sent = await readForm(ctx, form.groups);
-      const file = makeFile(form, sent.texts, options.site.settings);
+      const file = makeFile(form, sent.texts, parts.site.settings);
       if (!ctx.path.endsWith('/file') || Object.keys(file.faults).length > 0)
-        await show(ctx, options, form, sent);
+        await show(ctx, parts, form, sent);
       else sendFile(ctx, file.path, file.text);
     });
   }
@@ -109,7 +99,7 @@ const maxFieldLength = 45_000;
 /** @param sent the form as it was sent; null where it is only opened */
 async function show(
   ctx: Context,
-  { site, viewerOf, markdown, copyOf }: AddOptions,
+  { site, viewerOf, markdown, copyOf }: SiteParts,
   form: Form,
   sent: SentForm | null,
 ): Promise<void> {

@@ -11,6 +11,7 @@ import type { Messages } from '../language/messages.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { editPath, translatePath } from '../page/addresses.ts';
 import type { Viewer } from '../page/layout.tsx';
+import type { SiteParts } from '../page/site-parts.ts';
 import {
   type FieldGroups,
   type FieldTexts,
@@ -46,9 +47,6 @@ export interface Form {
   readonly findFaults: (place: SentPlace, texts: FieldTexts) => FieldFaults;
 }
 
-/** Returns the text of a page file as it is on disk; undefined where it cannot be read. */
-export type PageReader = (place: PagePlace) => string | undefined;
-
 /** Returns the form for a new bot, which is listed from now on. */
 export function createBotForm(
   bots: Pick<BotIndex, 'get'>,
@@ -79,7 +77,7 @@ export function createBotForm(
  * Returns the form that edits a bot's page in a language; null for its main page.
  * @throws {ProblemError} not-found
  */
-export function createEditForm(bot: IndexedBot, language: string | null, read: PageReader): Form {
+export function createEditForm(bot: IndexedBot, language: string | null, read: SiteParts['readPage']): Form {
   const { locale, isMain, source, texts } = readFile(bot, language, read);
   return {
     kind: 'edit',
@@ -104,7 +102,7 @@ export function createEditForm(bot: IndexedBot, language: string | null, read: P
 export function createTranslationForm(
   bot: IndexedBot,
   from: string | null,
-  read: PageReader,
+  read: SiteParts['readPage'],
   { languages, proposed }: OfferedLanguages,
 ): Form {
   const { locale, isMain, texts } = readFile(bot, from, read);
@@ -136,7 +134,11 @@ interface EditedPage extends PagePlace {
   readonly texts: FieldTexts;
 }
 
-function readFile({ id, files }: IndexedBot, language: string | null, read: PageReader): EditedPage {
+function readFile(
+  { id, files }: IndexedBot,
+  language: string | null,
+  read: SiteParts['readPage'],
+): EditedPage {
   const wanted = language === null ? undefined : toCanonicalLocale(language);
   const indexed = files.find(({ locale, main }) => (language === null ? main : locale === wanted));
   if (indexed === undefined)

@@ -1,20 +1,12 @@
 import type { Router } from '@koa/router';
-import type { ReadonlyCounts } from '../../bot/counts.ts';
-import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import { findKnownBot } from '../../http/api/read-routes.ts';
 import { createDocument, send } from '../../http/representation.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { escapeXml } from '../discover/xml.ts';
-import type { Site } from '../page/layout.tsx';
-
-export interface BadgeOptions {
-  readonly bots: BotIndex;
-  readonly counts: ReadonlyCounts;
-  readonly site: Pick<Site, 'languages' | 'settings'>;
-}
+import type { SiteParts } from '../page/site-parts.ts';
 
 /** `/bots/:id/badge.svg`: a small picture for a bot's own site, with its count or, without one, its name. In English. */
-export function addBadgeRoute(router: Router, { bots, counts, site }: BadgeOptions): void {
+export function addBadgeRoute(router: Router, { bots, counts, site }: SiteParts): void {
   const { text } = site.languages.choose(undefined, 'en');
   router.get('/bots/:id/badge.svg', async (ctx) => {
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');

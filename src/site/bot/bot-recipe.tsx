@@ -1,47 +1,24 @@
 import type { Context } from 'koa';
-
-import type { ReadonlyCounts } from '../../bot/counts.ts';
-import type { ReadonlyCountHistory } from '../../counts/count-history.ts';
-import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
-import type { Fault } from '../../catalogue/page/fault.ts';
-import {
-  type BotIndex,
-  type IndexedBot,
-  parseListElement,
-  parseRecord,
-} from '../../catalogue/store/bot-index.ts';
+import { type IndexedBot, parseListElement, parseRecord } from '../../catalogue/store/bot-index.ts';
 import { listPageImages } from '../../catalogue/store/page-images.ts';
 import { parseQuery } from '../../http/query.ts';
 import { type Input, whileTrue } from '../../lib/current-cache.ts';
 import { chooseLocale, findLanguages, listWantedRanges } from '../language/locales.ts';
-import type { Markdown } from '../markdown/markdown.ts';
-import { findCopies, type FindCopy } from '../markdown/markdown-images.ts';
-import type { Site } from '../page/layout.tsx';
+import { findCopies } from '../markdown/markdown-images.ts';
 import { type PageRecipe, startOfDay } from '../page/page-cache.ts';
+import type { SiteParts } from '../page/site-parts.ts';
 import { BotPage } from './bot-page.tsx';
 import { findSimilarBots, listBotsOfSameAuthor, type ReadGroups } from './related-bots.ts';
-
-export interface BotRecipeOptions {
-  readonly site: Site;
-  readonly bots: BotIndex;
-  readonly counts: ReadonlyCounts;
-  readonly countHistory: ReadonlyCountHistory;
-  readonly markdown: Markdown;
-  /** Finds the copy of an image in a page. */
-  readonly copyOf: FindCopy;
-  /** The faults of a bot's files. */
-  readonly faultsOf: (id: BotId) => readonly Fault[];
-}
 
 /** Returns how the page of a bot is made, in the language and with the images that the request selects. */
 export async function createBotRecipe(
   ctx: Context,
-  options: BotRecipeOptions,
+  parts: SiteParts,
   readGroups: ReadGroups,
   indexed: IndexedBot,
 ): Promise<PageRecipe> {
-  const { site, counts, countHistory, markdown, copyOf } = options;
+  const { site, counts, countHistory, markdown, copyOf } = parts;
   const { id, facts } = indexed;
   markdown.start();
   const groups = await readGroups();
@@ -55,7 +32,7 @@ export async function createBotRecipe(
   const addresses = listPageImages(indexed);
   return {
     key: { id, ...shown },
-    inputs: [whileTrue(groups.current), ...createInputs(options, indexed, addresses)],
+    inputs: [whileTrue(groups.current), ...createInputs(parts, indexed, addresses)],
     render: async (props) => {
       const bot = parseRecord(indexed);
       const { name = '', page: text = '' } = bot.contents[locale] ?? {};
@@ -77,7 +54,7 @@ export async function createBotRecipe(
           editedAge={computeAge(facts.edited) ?? 0}
           sameAuthor={listBotsOfSameAuthor(groups, bot)}
           today={startOfDay()}
-          faults={site.live ? options.faultsOf(id) : []}
+          faults={site.live ? parts.faultsOf(id) : []}
         />
       );
     },
@@ -89,7 +66,7 @@ export async function createBotRecipe(
  * bots. A function of its own, so that a page in the cache holds on to these few values only.
  */
 function createInputs(
-  { bots, counts, countHistory, copyOf }: BotRecipeOptions,
+  { bots, counts, countHistory, copyOf }: SiteParts,
   indexed: IndexedBot,
   addresses: readonly string[],
 ): Input[] {

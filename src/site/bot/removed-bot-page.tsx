@@ -9,17 +9,15 @@ import { AllBotsLink, prefersPage } from '../page/error-page.tsx';
 import { sendOnce } from '../page/html-response.ts';
 import { Layout, type PageOptions, type PageProps } from '../page/layout.tsx';
 
-export interface RemovedBotOptions extends PageOptions {
-  /** Returns when a bot was removed, in milliseconds since the epoch; undefined where it is not known to be removed. */
-  readonly removedAt: (id: BotId) => number | undefined;
-}
-
 /**
  * Responds 410 to a request for a bot that was removed, for its page as for all below it. In the API every unknown bot is
  * a 404.
+ * @param removedAt returns when a bot was removed, in milliseconds since the epoch; undefined where it is not known to be
  */
-export function refuseRemovedBots(options: RemovedBotOptions): (ctx: Context, next: Next) => Promise<void> {
-  const { site, viewerOf, removedAt } = options;
+export function refuseRemovedBots(
+  { site, viewerOf }: PageOptions,
+  removedAt: (id: BotId) => number | undefined,
+): (ctx: Context, next: Next) => Promise<void> {
   return async (ctx, next) => {
     try {
       await next();

@@ -1,0 +1,25 @@
+import type { ReadonlyCounts } from '../../bot/counts.ts';
+import type { BotId } from '../../bot/id.ts';
+import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
+import type { Fault } from '../../catalogue/page/fault.ts';
+import type { PagePlace } from '../../catalogue/page/layout.ts';
+import type { BotIndex } from '../../catalogue/store/bot-index.ts';
+import type { ReadonlyCountHistory } from '../../counts/count-history.ts';
+import type { Markdown } from '../markdown/markdown.ts';
+import type { FindCopy } from '../markdown/markdown-images.ts';
+import type { PageOptions } from './layout.tsx';
+
+/** What the pages of a site are made from. */
+export interface SiteParts extends PageOptions {
+  readonly bots: BotIndex;
+  readonly lists: BotLists;
+  readonly counts: ReadonlyCounts;
+  readonly countHistory: ReadonlyCountHistory;
+  readonly markdown: Markdown;
+  /** Finds the copy of an image in a page. */
+  readonly copyOf: FindCopy;
+  /** The faults of a bot's files. */
+  readonly faultsOf: (id: BotId) => readonly Fault[];
+  /** Returns the text of a page file as it is on disk; undefined where it cannot be read. */
+  readonly readPage: (place: PagePlace) => string | undefined;
+}
