@@ -31,13 +31,11 @@ export interface MyBotsPageProps extends PageProps {
   readonly bots: readonly OwnBot[];
   readonly page: number;
   readonly pages: number;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
 }
 
 /** The bots of who is logged in: their counts, tokens and faults in one place. */
 export function MyBotsPage(props: MyBotsPageProps): VNode {
-  const { site, viewer, provider, bots, page, pages, now } = props;
+  const { site, viewer, provider, bots, page, pages } = props;
   const { t, text, href, publicPath } = useLanguage();
   return (
     <Layout site={site} viewer={viewer} title={text('myBots.title')} current={myBotsPath}>
@@ -66,7 +64,7 @@ export function MyBotsPage(props: MyBotsPageProps): VNode {
         {bots.length > 0 && (
           <ul class="own-bots">
             {bots.map((bot) => (
-              <Own key={bot.id} bot={bot} now={now} />
+              <Own key={bot.id} {...bot} />
             ))}
           </ul>
         )}
@@ -76,9 +74,8 @@ export function MyBotsPage(props: MyBotsPageProps): VNode {
   );
 }
 
-function Own({ bot, now }: { readonly bot: OwnBot; readonly now: number }): VNode {
+function Own({ id, name, avatar, count, reportedAt, token, faults }: OwnBot): VNode {
   const { t, href, integer, ago, day } = useLanguage();
-  const { id, name, avatar, count, reportedAt, token, faults } = bot;
   return (
     <li class="panel stack">
       <div class="own-head">
@@ -93,7 +90,7 @@ function Own({ bot, now }: { readonly bot: OwnBot; readonly now: number }): VNod
         <Fact name={t('bot.serverCount')}>
           {count === undefined ? t('myBots.noCount') : integer(count)}{' '}
           {reportedAt !== undefined && (
-            <span class="muted">{t('bot.reported', { ago: ago(reportedAt, now) })}</span>
+            <span class="muted">{t('bot.reported', { ago: ago(reportedAt, Date.now()) })}</span>
           )}
         </Fact>
         <Fact name={t('token.field')}>

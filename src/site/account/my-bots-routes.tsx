@@ -33,7 +33,7 @@ export function addMyBotsRoute(router: Router, parts: SiteParts, login: Login, t
       throw new ProblemError('not-found', detail);
     }
     const shown = await Promise.all(bots.slice((page - 1) * pageSize, page * pageSize).map(showOwn));
-    const props = { site, viewer, bots: shown, page, pages, provider: login.provider, now: Date.now() };
+    const props = { site, viewer, bots: shown, page, pages, provider: login.provider };
     sendOnce(ctx, <MyBotsPage {...props} />, site.languages.of(ctx));
   });
 }

@@ -14,22 +14,17 @@ export interface PostingCode {
 export function createPostingCode(baseUrl: string, id: BotId): readonly PostingCode[] {
   const address = `${baseUrl}/api/v2/bots/${id}`;
   return [
-    { title: 'curl', code: formatCurl(address) },
-    { title: 'JavaScript, discord.js 14', code: formatJavaScript(address) },
-    { title: 'Python, discord.py', code: formatPython(address) },
-  ];
-}
-
-function formatCurl(address: string): string {
-  return `curl ${address} \\
+    {
+      title: 'curl',
+      code: `curl ${address} \\
   -H "Authorization: $BOTSHELF_TOKEN" \\
   -H "Content-Type: application/json" \\
   -d '{"bot": {"count": 156}}'
-`;
-}
-
-function formatJavaScript(address: string): string {
-  return `import { Client, Events, GatewayIntentBits } from 'discord.js';
+`,
+    },
+    {
+      title: 'JavaScript, discord.js 14',
+      code: `import { Client, Events, GatewayIntentBits } from 'discord.js';
 
 const client = new Client({ intents: [GatewayIntentBits.Guilds] });
 
@@ -52,11 +47,11 @@ client.once(Events.ClientReady, () => {
 });
 
 client.login(process.env.DISCORD_TOKEN);
-`;
-}
-
-function formatPython(address: string): string {
-  return `import os
+`,
+    },
+    {
+      title: 'Python, discord.py',
+      code: `import os
 
 import aiohttp
 import discord
@@ -84,5 +79,7 @@ class Bot(discord.Client):
 
 
 Bot(intents=discord.Intents.default()).run(os.environ["DISCORD_TOKEN"])
-`;
+`,
+    },
+  ];
 }

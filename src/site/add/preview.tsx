@@ -55,7 +55,7 @@ export interface PreviewProps {
 export function Preview({ preview, file, html }: PreviewProps): VNode {
   const { text } = useLanguage();
   const { bot, locale, name, description } = preview;
-  const hidden = { namesLanguage: false, count: undefined, growth: undefined, today: undefined, lazy: false };
+  const hidden = { namesLanguage: false, count: undefined, growth: undefined, saysAge: false, lazy: false };
   return (
     <>
       <ul class="cards" inert>

@@ -41,8 +41,6 @@ export interface BotPageProps extends PageProps {
   readonly headings: readonly Heading[];
   readonly sameAuthor: readonly IndexedBot[];
   readonly similar: readonly ListedBot[];
-  /** When the day began, in milliseconds since the epoch. */
-  readonly today: number;
   /** Whether its images are blurred. */
   readonly blurImages: boolean;
   /** The faults of its files, for their editor only. */
@@ -131,13 +129,13 @@ function Veil({ bot, locale }: BotPageProps): VNode | null {
   );
 }
 
-function Similar({ similar, today }: BotPageProps): VNode | null {
+function Similar({ similar }: BotPageProps): VNode | null {
   const { t } = useLanguage();
   if (similar.length === 0) return null;
   return (
     <section class="similar" aria-labelledby="similar">
       <h2 id="similar">{t('bot.similar')}</h2>
-      <Cards bots={similar} today={today} heading="h3" atOnce={0} />
+      <Cards bots={similar} heading="h3" atOnce={0} />
     </section>
   );
 }

@@ -6,7 +6,7 @@ import { parseQuery } from '../../http/query.ts';
 import { type Input, whileTrue } from '../../lib/current-cache.ts';
 import { chooseLocale, findLanguages, listWantedRanges } from '../language/locales.ts';
 import { findCopies } from '../markdown/markdown-images.ts';
-import { type PageRecipe, startOfDay } from '../page/page-cache.ts';
+import type { PageRecipe } from '../page/page-cache.ts';
 import type { SiteParts } from '../page/site-parts.ts';
 import { BotPage } from './bot-page.tsx';
 import { findSimilarBots, listBotsOfSameAuthor, type ReadGroups } from './related-bots.ts';
@@ -53,7 +53,6 @@ export async function createBotRecipe(
           reportedAge={computeAge(counts.reportedAt(id))}
           editedAge={computeAge(facts.edited) ?? 0}
           sameAuthor={listBotsOfSameAuthor(groups, bot)}
-          today={startOfDay()}
           faults={site.live ? parts.faultsOf(id) : []}
         />
       );

@@ -8,7 +8,7 @@ import { CurrentCache } from '../../lib/current-cache.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
 import { parseCategory } from '../front/front-query.ts';
-import { toAuthorFeed, toCategoryFeed, toPathInLanguage, sitePaths } from '../page/addresses.ts';
+import { toCategoryFeed, toPathInLanguage, sitePaths } from '../page/addresses.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { formatIsoDate } from '../page/iso-date.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
@@ -69,7 +69,7 @@ export function addFeedRoutes(router: Router, { bots, lists, site }: FeedsOption
   router.get('/feeds/author/:id.atom', async (ctx) => {
     const author = ctx.params['id'] ?? '';
     const title = site.languages.inAddress(ctx).text('feed.byAuthor', { author });
-    await sendFeed(ctx, { title, path: toAuthorFeed(author), page: '/' }, { author });
+    await sendFeed(ctx, { title, path: `/feeds/author/${author}.atom`, page: '/' }, { author });
   });
 }
 

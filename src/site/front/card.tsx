@@ -16,8 +16,8 @@ export interface CardProps {
   readonly count: number | undefined;
   /** By how much of itself the count has grown in 30 days. */
   readonly growth: number | undefined;
-  /** When the day began, in milliseconds since the epoch; undefined where the card is not to say how old the bot is. */
-  readonly today: number | undefined;
+  /** Whether to say when the bot was updated. */
+  readonly saysAge: boolean;
   /** The level of its heading. */
   readonly heading: 'h2' | 'h3';
   /** Whether it is below the fold. */
@@ -26,7 +26,7 @@ export interface CardProps {
 
 /** A bot in a list. The whole card is a link to its page. */
 export function Card(props: CardProps): VNode {
-  const { bot, locale, count, growth, today, heading: Heading, lazy } = props;
+  const { bot, locale, count, growth, saysAge, heading: Heading, lazy } = props;
   const { t, href, day, daysAgo, categoryName } = useLanguage();
   const { name = '', description = '' } = bot.contents[locale] ?? {};
   const shown = withoutBidiControls(name);
@@ -70,9 +70,9 @@ export function Card(props: CardProps): VNode {
         </p>
         <div class="foot">
           <Tags {...props} />
-          {today !== undefined && (
+          {saysAge && (
             <time dateTime={new Date(bot.edited).toISOString()} title={day(bot.edited)}>
-              {t('card.updated', { ago: daysAgo(bot.edited, today) })}
+              {t('card.updated', { ago: daysAgo(bot.edited, Date.now()) })}
             </time>
           )}
         </div>

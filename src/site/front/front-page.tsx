@@ -17,13 +17,11 @@ export interface FrontPageProps extends PageProps, CatalogueSizes {
   readonly shelves: readonly { readonly sort: ShelfName; readonly bots: readonly ListedBot[] }[];
   /** Searches that find bots. */
   readonly examples: readonly string[];
-  /** When the day began, in milliseconds since the epoch. */
-  readonly today: number;
 }
 
 /** What a visitor sees first: a search, the largest categories, and shelves of bots. */
 export function FrontPage(props: FrontPageProps): VNode {
-  const { site, viewer, query, total, locales, shelves, today } = props;
+  const { site, viewer, query, total, locales, shelves } = props;
   const language = useLanguage();
   const { t, publicPath } = language;
   const { tagline, language: standard } = site.settings;
@@ -54,7 +52,7 @@ export function FrontPage(props: FrontPageProps): VNode {
               </a>
             )}
           </div>
-          <Cards bots={bots} today={today} heading="h3" atOnce={i === 0 ? cardsAtOnce : 0} />
+          <Cards bots={bots} heading="h3" atOnce={i === 0 ? cardsAtOnce : 0} />
         </section>
       ))}
       {total === 0 && (

@@ -151,11 +151,6 @@ export function formatFrontPath(query: FrontQuery): string {
   return params.size === 0 ? path : `${path}?${params.toString()}`;
 }
 
-/** Returns the query that search engines list for a page: without the language of the interface, order and filters. */
-export function toPreferredQuery({ q, category, filters: { author }, page }: FrontQuery): FrontQuery {
-  return { ...noQuery, q, category, filters: { author }, page };
-}
-
 /** The query of the front page. */
 export const noQuery: FrontQuery = {
   q: '',

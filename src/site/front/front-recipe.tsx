@@ -5,10 +5,9 @@ import { ProblemError } from '../../http/problem.ts';
 import { formatCount } from '../../lib/counted.ts';
 import { whileTrue } from '../../lib/current-cache.ts';
 import { chooseLocale, findLanguages, isIn, listWantedRanges } from '../language/locales.ts';
-import { type PageRecipe, startOfDay } from '../page/page-cache.ts';
+import type { PageRecipe } from '../page/page-cache.ts';
 import type { ListedBot } from './cards.tsx';
 import { chooseShelves } from './choose-shelves.ts';
-import type { MessageKey } from '../language/message-file.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
 import type { FrontEntry, FrontLists } from './front-list.ts';
 import { FrontPage } from './front-page.tsx';
@@ -33,7 +32,7 @@ export async function createFrontRecipe(
     inputs: [front, examples].map(({ current }) => whileTrue(current)),
     render: async (props) => (
       <FrontPage
-        {...{ ...props, ...front.sizes, query, examples: examples.queries, today: startOfDay() }}
+        {...{ ...props, ...front.sizes, query, examples: examples.queries }}
         shelves={shelves.map(({ sort, shown }) => ({ sort, bots: shown.map(toListed) }))}
       />
     ),
@@ -65,7 +64,7 @@ export async function listRecipe(
     inputs: [whileTrue(current)],
     render: async (props) => (
       <ListPage
-        {...{ ...props, ...numbers, query, bots: shown.map(toListed), today: startOfDay() }}
+        {...{ ...props, ...numbers, query, bots: shown.map(toListed) }}
         suggestions={suggested.map(toListed)}
       />
     ),
@@ -73,18 +72,7 @@ export async function listRecipe(
 }
 
 /** The best first. */
-const exampleKeys = [
-  'example.1',
-  'example.2',
-  'example.3',
-  'example.4',
-  'example.5',
-  'example.6',
-  'example.7',
-  'example.8',
-  'example.9',
-  'example.10',
-] as const satisfies readonly MessageKey[];
+const exampleKeys = ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10] as const).map((number) => `example.${number}` as const);
 
 /** The languages of a reader, as those of the catalogue. */
 interface ReaderLanguages {

@@ -3,7 +3,7 @@ import { listLanguages, toCategoryFeed } from '../page/addresses.ts';
 import { createBreadcrumbData, createSiteData, type PageMeta } from '../page/meta.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
 import type { Site } from '../page/layout.tsx';
-import { type FrontQuery, formatFrontPath, noQuery, toPreferredQuery } from './front-query.ts';
+import { type FrontQuery, formatFrontPath, noQuery } from './front-query.ts';
 
 /** Describes the front page. */
 export function createFrontMeta(site: Site, language: PageLanguage): PageMeta {
@@ -24,7 +24,8 @@ export function createListMeta(options: {
   const { baseUrl, settings } = site;
   const { text, categoryName, locale, locales, requested } = options.language;
   const { q, category, filters } = query;
-  const preferred = toPreferredQuery(query);
+  // Without the language of the interface, order and filters.
+  const preferred = { ...noQuery, q, category, filters: { author: filters.author }, page: query.page };
   const toAddress = (tag: Locale | undefined): string =>
     baseUrl + formatFrontPath({ ...preferred, locale: tag });
   const common = {

@@ -16,13 +16,11 @@ export interface ListPageProps extends PageProps, Omit<FrontList, 'entries' | 's
   readonly bots: readonly ListedBot[];
   /** What is nearest to the search, where nothing was found. */
   readonly suggestions: readonly ListedBot[];
-  /** When the day began, in milliseconds since the epoch. */
-  readonly today: number;
 }
 
 /** A list of bots to search and filter: all bots, or those of a category. */
 export function ListPage(props: ListPageProps): VNode {
-  const { site, viewer, query, bots, total, pages, corrected, unmatched, hidden, today } = props;
+  const { site, viewer, query, bots, total, pages, corrected, unmatched, hidden } = props;
   const language = useLanguage();
   const { t, text, publicPath } = language;
   const { q, filters } = query;
@@ -54,7 +52,7 @@ export function ListPage(props: ListPageProps): VNode {
       {bots.length === 0 ? (
         <NothingFound {...props} />
       ) : (
-        <Cards bots={bots} today={today} heading="h2" atOnce={cardsAtOnce} />
+        <Cards bots={bots} heading="h2" atOnce={cardsAtOnce} />
       )}
       <PageLinks page={query.page} pages={pages} pathOf={pathOf} />
     </Layout>

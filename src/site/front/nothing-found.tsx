@@ -9,13 +9,11 @@ export interface NothingFoundProps extends Pick<FrontList, 'allCategories' | 'wi
   readonly query: FrontQuery;
   /** What is nearest to the search. */
   readonly suggestions: readonly ListedBot[];
-  /** When the day began, in milliseconds since the epoch. */
-  readonly today: number;
 }
 
 /** What an empty list shows: what to try, the same search without its filters, the categories, and the nearest bots. */
 export function NothingFound(props: NothingFoundProps): VNode {
-  const { query, allCategories, withoutFilters, suggestions, today } = props;
+  const { query, allCategories, withoutFilters, suggestions } = props;
   const { t, href, publicPath } = useLanguage();
   const { q, locale } = query;
   const all: FrontQuery = { ...noQuery, locale, q, sort: q === '' ? 'popular' : undefined };
@@ -41,7 +39,7 @@ export function NothingFound(props: NothingFoundProps): VNode {
           <div class="shelf-head">
             <h2 id="nearest">{t('list.nearest')}</h2>
           </div>
-          <Cards bots={suggestions} today={today} heading="h3" atOnce={0} />
+          <Cards bots={suggestions} heading="h3" atOnce={0} />
         </section>
       )}
     </>

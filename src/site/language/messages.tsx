@@ -26,11 +26,8 @@ export interface Messages extends Dates {
   readonly integer: (value: number) => string;
   /** Formats how long ago `time` is, in its largest unit: 20 minutes ago, yesterday. */
   readonly ago: (time: number, now: number) => string;
-  /**
-   * Formats how long before a day `time` is, in days at least: today, 2 days ago, last month.
-   * @param today when the day began
-   */
-  readonly daysAgo: (time: number, today: number) => string;
+  /** Formats how many days, months or years before the day of `now` a time is: today, 2 days ago, last month. */
+  readonly daysAgo: (time: number, now: number) => string;
   /** Returns the name of a language in this language. */
   readonly languageName: (locale: string) => string;
 }
@@ -68,9 +65,9 @@ export function createMessages(
       const [unit, milliseconds] = units.find(([, size]) => now - time >= size) ?? smallestUnit;
       return relative.format(-Math.floor(Math.max(now - time, 0) / milliseconds), unit);
     },
-    daysAgo(time, today) {
-      const age = Math.max(0, today - Math.floor(time / aDay) * aDay);
-      return age < aDay ? relative.format(0, 'day') : own.ago(today - age, today);
+    daysAgo(time, now) {
+      const days = Math.floor(now / aDay) - Math.floor(time / aDay);
+      return days < 1 ? relative.format(0, 'day') : own.ago(0, days * aDay);
     },
     languageName: (other) => formatLocaleName(other, locale),
   };

@@ -37,12 +37,6 @@ export function provideLanguage(language: PageLanguage, page: VNode): VNode {
   return <context.Provider value={language}>{page}</context.Provider>;
 }
 
-/** The field of a GET form that keeps the language of the address. */
-export function KeepLanguage(): VNode | null {
-  const { requested } = useLanguage();
-  return requested === undefined ? null : <input type="hidden" name="locale" value={requested} />;
-}
-
 /**
  * Links to this page in each language of the interface.
  * @param props.pathIn returns the page's path with a language; where it is left out, its other parameters go

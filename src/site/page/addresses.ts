@@ -57,11 +57,6 @@ export function toCategoryFeed(category: string): string {
   return `/feeds/category/${category}.atom`;
 }
 
-/** Returns the path of the feed of an author. */
-export function toAuthorFeed(author: string): string {
-  return `/feeds/author/${author}.atom`;
-}
-
 /** Returns the path of the form that edits a bot's page in a language, which is its main page where none is named. */
 export function editPath(id: BotId, language?: Locale): string {
   return `/bots/${id}/edit${language === undefined ? '' : `?language=${language}`}`;

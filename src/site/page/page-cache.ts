@@ -47,7 +47,7 @@ export class PageCache {
 }
 
 /** Returns when the day began, for pages that say how many days ago something was. Milliseconds since the epoch. */
-export function startOfDay(): number {
+function startOfDay(): number {
   return Math.floor(Date.now() / msPerDay) * msPerDay;
 }
 

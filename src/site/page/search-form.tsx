@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
-import { KeepLanguage, useLanguage } from '../language/page-language.tsx';
+import { useLanguage } from '../language/page-language.tsx';
 
 /** Searches all bots. Works without a script. @param props q: what was searched for last */
 export function SearchForm({ q }: { readonly q: string }): VNode {
-  const { t, text, publicPath } = useLanguage();
+  const { t, text, publicPath, requested } = useLanguage();
   return (
     <form class="search" role="search" action={publicPath('/')}>
       <label class="out-of-sight" for="q">
@@ -17,7 +17,7 @@ export function SearchForm({ q }: { readonly q: string }): VNode {
         maxLength={200}
         placeholder={text('search.placeholder')}
       />
-      <KeepLanguage />
+      {requested !== undefined && <input type="hidden" name="locale" value={requested} />}
       <button type="submit">{t('search.button')}</button>
     </form>
   );

@@ -39,7 +39,6 @@ const props: BotPageProps = {
   editedAge: 2 * 86_400_000,
   sameAuthor: [],
   similar: [],
-  today: 0,
   headings: [],
   blurImages: false,
   faults: [],

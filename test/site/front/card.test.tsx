@@ -17,7 +17,7 @@ function tagsOf(keys: Partial<FilledMainPage>): string[] {
     namesLanguage: false,
     count: undefined,
     growth: undefined,
-    today: undefined,
+    saysAge: false,
     lazy: false,
   };
   const html = renderToString(inEnglish(<Card {...props} heading="h2" />));
