@@ -109,7 +109,11 @@ async function show(
   const file = makeFile(form, texts, site.settings);
   const preview = createPreview(form, texts, file, language);
   const text = file.faults.page === undefined ? file.page : '';
-  const source = { text, name: preview.name, images: findCopies(findImages(text), copyOf) };
+  const source = {
+    text,
+    name: preview.bot.contents[preview.locale]?.name ?? '',
+    images: findCopies(findImages(text), copyOf),
+  };
   const html = await markdown.preview(source, toAddressGroup(ctx.ip));
   const isStale = base !== form.base;
   const props = { site, viewer, form, texts, file, isSent: sent !== null, isStale, preview, html };

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { toCanonicalLocale, type Locale } from '../../bot/locale.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import { type BotIndex, type IndexedBot, parseRecord } from '../../catalogue/store/bot-index.ts';
-import type { PagePlace } from '../../catalogue/page/layout.ts';
 import { type PageData, parsePage } from '../../catalogue/page/page.ts';
 import { type CatalogueSettings, chooseNewPageLanguage } from '../../catalogue/settings/settings.ts';
 import { ProblemError } from '../../http/problem.ts';
@@ -128,17 +127,11 @@ export function createTranslationForm(
 
 const newFile = { isNew: true, base: '' } as const;
 
-interface EditedPage extends PagePlace {
-  readonly isMain: boolean;
-  readonly source: string;
-  readonly texts: FieldTexts;
-}
-
 function readFile(
   { id, files }: IndexedBot,
   language: string | null,
   read: SiteParts['readPage'],
-): EditedPage {
+): Pick<Form, 'source' | 'texts'> & { readonly locale: Locale; readonly isMain: boolean } {
   const wanted = language === null ? undefined : toCanonicalLocale(language);
   const indexed = files.find(({ locale, main }) => (language === null ? main : locale === wanted));
   if (indexed === undefined)
@@ -146,7 +139,7 @@ function readFile(
   const { locale, main: isMain } = indexed;
   const source = read({ id, locale }) ?? '';
   const texts = readFieldTexts(source, isMain ? mainFields : translationFields);
-  if (texts !== undefined) return { id, locale, isMain, source, texts };
+  if (texts !== undefined) return { locale, isMain, source, texts };
   throw new ProblemError('not-found', 'the file of this bot cannot be read: edit it in the repository');
 }
 

@@ -2,9 +2,9 @@ import type { VNode } from 'preact';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { toCanonicalLocale, type Locale } from '../../bot/locale.ts';
 import { assembleRecord, type FilledMainPage, listElement } from '../../bot/record.ts';
-import type { BotListElement } from '../../bot/schema-types.ts';
 import { withDefaults } from '../../catalogue/page/defaults.ts';
 import { Card } from '../front/card.tsx';
+import type { ListedBot } from '../front/cards.tsx';
 import { directionOf } from '../language/locales.ts';
 import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
 import type { Html } from '../markdown/markdown.ts';
@@ -14,21 +14,13 @@ import type { FieldTexts } from './fields.ts';
 import type { FormFile } from './form-file.ts';
 import type { Form } from './forms.ts';
 
-/** A bot as it will be listed, in the language of the form. */
-export interface PreviewedBot {
-  readonly bot: BotListElement;
-  readonly locale: Locale;
-  readonly name: string;
-  readonly description: string;
-}
-
 /** Returns the bot of a form. A text that is empty is the label of its field. */
 export function createPreview(
   { listed, texts: first }: Form,
   texts: FieldTexts,
   { data, page }: FormFile,
   { text, categories }: Pick<PageLanguage, 'text' | 'categories'>,
-): PreviewedBot {
+): ListedBot {
   const { id = '', locale: tag = '' } = { ...first, ...texts };
   const locale = toCanonicalLocale(tag.trim()) ?? unknownLanguage;
   const name = String(data['name']) || text('field.name');
@@ -38,7 +30,7 @@ export function createPreview(
   const main = { locale, page, data: { ...filled, category, name, description } };
   const botId = parseBotId(listed?.id ?? id.trim()) ?? unknownId;
   const bot = listElement(assembleRecord(botId, main, [], listed?.cachedImages));
-  return { bot, locale, name, description };
+  return { bot, locale, namesLanguage: false, count: undefined, growth: undefined };
 }
 
 /** What replaces a language or an ID that is wrong. */
@@ -46,7 +38,7 @@ const unknownLanguage = toCanonicalLocale('en') as Locale;
 const unknownId = parseBotId('0') as BotId;
 
 export interface PreviewProps {
-  readonly preview: PreviewedBot;
+  readonly preview: ListedBot;
   readonly file: FormFile;
   readonly html: Html;
 }
@@ -54,12 +46,12 @@ export interface PreviewProps {
 /** The card and the page of a bot as they will be. The card leads nowhere. */
 export function Preview({ preview, file, html }: PreviewProps): VNode {
   const { text } = useLanguage();
-  const { bot, locale, name, description } = preview;
-  const hidden = { namesLanguage: false, count: undefined, growth: undefined, saysAge: false, lazy: false };
+  const { bot, locale } = preview;
+  const { name = '', description = '' } = bot.contents[locale] ?? {};
   return (
     <>
       <ul class="cards" inert>
-        <Card {...{ bot, locale, ...hidden }} heading="h3" />
+        <Card {...preview} heading="h3" saysAge={false} lazy={false} />
       </ul>
       <div class="page-preview stack" role="group" aria-label={text('add.preview')} tabIndex={0}>
         <div class="stack" lang={locale} dir={directionOf(locale)}>

@@ -4,12 +4,13 @@ import type { BotRecord } from '../../bot/schema-types.ts';
 import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { Avatar } from '../page/bot-image.tsx';
+import { CheckMark } from '../page/check-mark.tsx';
 import type { ShownBotProps } from './bot-page.tsx';
 import { permissionsId } from './permissions.tsx';
 
 /** The top of a bot's page: its cover, name and description, and where to add it, at the same height for every bot. */
 export function BotHead({ bot, locale, blurImages, name, description }: ShownBotProps): VNode {
-  const { t } = useLanguage();
+  const { t, text } = useLanguage();
   const language = { lang: locale, dir: directionOf(locale) };
   const { avatar, cover } = bot.cachedImages;
   return (
@@ -23,7 +24,11 @@ export function BotHead({ bot, locale, blurImages, name, description }: ShownBot
       <div class="title">
         <h1>
           <span {...language}>{name}</span>
-          {bot.verified && <Verified />}
+          {bot.verified && (
+            <a class="verified" href={`#${verifiedId}`} aria-label={text('bot.verifiedMeans')}>
+              <CheckMark size={22} />
+            </a>
+          )}
           {bot.nsfw && <span class="tag adult">{t('bot.adult')}</span>}
         </h1>
         <p class="about" {...language}>
@@ -37,18 +42,6 @@ export function BotHead({ bot, locale, blurImages, name, description }: ShownBot
 
 /** The id of the sentence that says what verified means. */
 export const verifiedId = 'verified';
-
-function Verified(): VNode {
-  const { text } = useLanguage();
-  return (
-    <a class="verified" href={`#${verifiedId}`} aria-label={text('bot.verifiedMeans')}>
-      <svg class="check-mark" width="22" height="22" viewBox="0 0 16 16" aria-hidden="true">
-        <circle cx="8" cy="8" r="8" fill="currentColor" />
-        <path d="m4.5 8.3 2.4 2.4 4.6-5" fill="none" stroke="var(--surface)" stroke-width="1.8" />
-      </svg>
-    </a>
-  );
-}
 
 function Actions({ bot: { invite, support, website } }: { readonly bot: BotRecord }): VNode {
   const { t } = useLanguage();

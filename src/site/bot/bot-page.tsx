@@ -7,7 +7,7 @@ import type { BotRecord } from '../../bot/schema-types.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { Cards, type ListedBot } from '../front/cards.tsx';
-import { createBotMeta } from '../page/meta.ts';
+import { createBotMeta } from './bot-meta.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import type { Heading } from '../markdown/headings.ts';
 import type { Html } from '../markdown/markdown.ts';
@@ -60,8 +60,7 @@ export function BotPage(props: BotPageProps): VNode {
   const name = withoutBidiControls(given);
   const shown = { ...props, name, description: withoutBidiControls(description) };
   const category = text('list.category', { category: categoryName(bot.category) });
-  const crumbs = { front: site.settings.name, category };
-  const meta = createBotMeta({ ...shown, crumbs, baseUrl: site.baseUrl });
+  const meta = createBotMeta(shown, category);
   return (
     <Layout site={site} viewer={viewer} title={name} meta={meta}>
       <Breadcrumb {...props} />

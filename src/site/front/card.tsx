@@ -6,6 +6,7 @@ import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { Avatar } from '../page/bot-image.tsx';
+import { CheckMark } from '../page/check-mark.tsx';
 
 export interface CardProps {
   readonly bot: BotListElement;
@@ -27,7 +28,7 @@ export interface CardProps {
 /** A bot in a list. The whole card is a link to its page. */
 export function Card(props: CardProps): VNode {
   const { bot, locale, count, growth, saysAge, heading: Heading, lazy } = props;
-  const { t, href, day, daysAgo, categoryName } = useLanguage();
+  const { t, text, href, day, daysAgo, categoryName } = useLanguage();
   const { name = '', description = '' } = bot.contents[locale] ?? {};
   const shown = withoutBidiControls(name);
   const language = { lang: locale, dir: directionOf(locale) };
@@ -48,7 +49,7 @@ export function Card(props: CardProps): VNode {
             <a href={href(`/bots/${bot.id}`)} {...language}>
               {shown}
             </a>
-            {bot.verified && <CheckMark />}
+            {bot.verified && <CheckMark size={16} label={text('bot.verified')} />}
           </Heading>
           <ul class="facts">
             <li>{categoryName(bot.category)}</li>
@@ -129,14 +130,3 @@ function Tags({ bot, locale, namesLanguage }: CardProps): VNode | null {
 }
 
 const maxTags = 3;
-
-function CheckMark(): VNode {
-  const { text } = useLanguage();
-  const size = { width: '16', height: '16', viewBox: '0 0 16 16' };
-  return (
-    <svg class="check-mark" {...size} role="img" aria-label={text('bot.verified')}>
-      <circle cx="8" cy="8" r="8" fill="currentColor" />
-      <path d="m4.5 8.3 2.4 2.4 4.6-5" fill="none" stroke="var(--surface)" stroke-width="1.8" />
-    </svg>
-  );
-}

@@ -40,13 +40,9 @@ export function createListMeta(options: {
   if (category === undefined)
     return { ...common, data: [createSiteData(baseUrl, settings.name, description)] };
   const name = text('list.category', { category: categoryName(category) });
-  const path = [
-    { name: settings.name, address: `${baseUrl}/` },
-    { name, address: `${baseUrl}/categories/${category}` },
-  ];
   return {
     ...common,
     feed: { title: name, path: toCategoryFeed(category) },
-    data: [createBreadcrumbData(path)],
+    data: [createBreadcrumbData(site, { name, address: `${baseUrl}/categories/${category}` })],
   };
 }

@@ -1,8 +1,5 @@
-import type { Locale } from '../../bot/locale.ts';
-import { findDefaultLocale } from '../../bot/record.ts';
-import type { BotListElement, Category } from '../../bot/schema-types.ts';
-import { formatBotAddress, listBotLanguages, type LanguageAddress } from './addresses.ts';
-import { formatIsoDate } from './iso-date.ts';
+import type { LanguageAddress } from './addresses.ts';
+import type { Site } from './layout.tsx';
 
 /** What a page says about itself to search engines and to programs that show a preview of a link. */
 export interface PageMeta {
@@ -27,77 +24,16 @@ export interface PageMeta {
 
 export type LinkedData = Readonly<Record<string, unknown>>;
 
-export interface BotMetaOptions {
-  readonly bot: BotListElement;
-  /** The public address, without a slash at its end. */
-  readonly baseUrl: string;
-  /** One of the bot's languages. */
-  readonly locale: Locale;
-  /** In that language, ready to be shown. */
-  readonly name: string;
-  readonly description: string;
-  readonly count: number | undefined;
-  /** The name of the front page and of the bot's category. */
-  readonly crumbs: { readonly front: string; readonly category: string };
-}
-
-/**
- * Describes the page of a bot in one of its languages, and the bot as an application, with facts from its file and its
- * last posted count only. A preview in a chat is not blurred, so a bot for adults has no image.
- */
-export function createBotMeta(options: BotMetaOptions): PageMeta {
-  const { bot, baseUrl, locale, name, description, count, crumbs } = options;
-  const { avatar, cover, preview } = bot.cachedImages;
-  const address = formatBotAddress(baseUrl, bot.id, locale, findDefaultLocale(bot));
-  const toAddress = (path: string): string => new URL(path, baseUrl).href;
-  const image = bot.nsfw ? null : (cover ?? avatar);
-  const application = {
-    '@context': 'https://schema.org',
-    '@type': 'SoftwareApplication',
-    '@id': address,
-    url: address,
-    name,
-    description,
-    inLanguage: locale,
-    applicationCategory: applicationCategories.get(bot.category) ?? applicationCategories.get('other'),
-    datePublished: formatIsoDate(bot.created),
-    dateModified: formatIsoDate(bot.edited),
-    isFamilyFriendly: !bot.nsfw,
-    installUrl: bot.invite,
-    image: avatar === null || bot.nsfw ? undefined : toAddress(avatar),
-    screenshot: preview.length === 0 || bot.nsfw ? undefined : preview.map(toAddress),
-    sameAs: bot.website ?? undefined,
-    softwareHelp: bot.support === null ? undefined : { '@type': 'CreativeWork', url: bot.support },
-    interactionStatistic: count === undefined ? undefined : createInstallCount(count),
-  };
-  const category = { name: crumbs.category, address: `${baseUrl}/categories/${bot.category}` };
-  const path = [{ name: crumbs.front, address: `${baseUrl}/` }, category, { name, address }];
-  return {
-    address,
-    title: name,
-    description,
-    locale,
-    languages: listBotLanguages(baseUrl, bot.id, Object.keys(bot.contents) as Locale[]),
-    image: image === null ? undefined : { address: toAddress(image), alt: name, isWide: cover !== null },
-    isAdult: bot.nsfw,
-    isListed: true,
-    data: [application, createBreadcrumbData(path)],
-  };
-}
-
-function createInstallCount(count: number): LinkedData {
-  const interactionType = { '@type': 'InstallAction' };
-  return { '@type': 'InteractionCounter', interactionType, userInteractionCount: count };
-}
-
-/** Describes the way to a page, from the front page to the page itself. */
+/** Describes the way from the front page to a page, which is the last of `crumbs`. */
 export function createBreadcrumbData(
-  crumbs: readonly { readonly name: string; readonly address: string }[],
+  { baseUrl, settings }: Pick<Site, 'baseUrl' | 'settings'>,
+  ...crumbs: readonly { readonly name: string; readonly address: string }[]
 ): LinkedData {
+  const all = [{ name: settings.name, address: `${baseUrl}/` }, ...crumbs];
   return {
     '@context': 'https://schema.org',
     '@type': 'BreadcrumbList',
-    itemListElement: crumbs.map(({ name, address }, i) => {
+    itemListElement: all.map(({ name, address }, i) => {
       return { '@type': 'ListItem', position: i + 1, name, item: address };
     }),
   };
@@ -118,21 +54,3 @@ export function createSiteData(baseUrl: string, name: string, description: strin
     },
   };
 }
-
-/** Names that search engines know. */
-const applicationCategories: ReadonlyMap<Category, string> = new Map(
-  Object.entries({
-    education: 'EducationalApplication',
-    entertainment: 'EntertainmentApplication',
-    fun: 'EntertainmentApplication',
-    games: 'GameApplication',
-    image: 'MultimediaApplication',
-    moderation: 'CommunicationApplication',
-    music: 'MultimediaApplication',
-    news: 'CommunicationApplication',
-    notifications: 'CommunicationApplication',
-    other: 'CommunicationApplication',
-    productivity: 'BusinessApplication',
-    utility: 'UtilitiesApplication',
-  }),
-);

@@ -11,7 +11,8 @@ import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { type FrontQuery, noQuery } from '../../../src/site/front/front-query.ts';
 import { createListMeta } from '../../../src/site/front/list-meta.ts';
 import type { Site } from '../../../src/site/page/layout.tsx';
-import { createBotMeta, type BotMetaOptions, type PageMeta } from '../../../src/site/page/meta.ts';
+import { createBotMeta, type DescribedBot } from '../../../src/site/bot/bot-meta.ts';
+import type { PageMeta } from '../../../src/site/page/meta.ts';
 import { inEnglish, testLanguages } from '../../support/languages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
@@ -28,18 +29,6 @@ function botOf(keys: Parameters<typeof sampleBot>[2] = {}, cachedImages = pictur
   return { ...bot, cachedImages };
 }
 
-const metaOf = (more: Partial<BotMetaOptions> = {}): PageMeta =>
-  createBotMeta({
-    bot: botOf(),
-    locale: 'en' as Locale,
-    name: 'Homer',
-    description: 'Answers.',
-    count: 156,
-    baseUrl,
-    crumbs: { front: 'Botshelf', category: 'Fun bots' },
-    ...more,
-  });
-
 const site: Site = {
   baseUrl,
   settings: toSettings(),
@@ -50,6 +39,19 @@ const site: Site = {
   live: false,
   demo: false,
 };
+const metaOf = (more: Partial<DescribedBot> = {}): PageMeta =>
+  createBotMeta(
+    {
+      site,
+      bot: botOf(),
+      locale: 'en' as Locale,
+      name: 'Homer',
+      description: 'Answers.',
+      count: 156,
+      ...more,
+    },
+    'Fun bots',
+  );
 const listMeta = (query: Partial<FrontQuery>): PageMeta =>
   createListMeta({
     site,

@@ -1,0 +1,83 @@
+import type { Locale } from '../../bot/locale.ts';
+import { findDefaultLocale } from '../../bot/record.ts';
+import type { BotListElement, Category } from '../../bot/schema-types.ts';
+import { formatBotAddress, listBotLanguages } from '../page/addresses.ts';
+import { formatIsoDate } from '../page/iso-date.ts';
+import { createBreadcrumbData, type LinkedData, type PageMeta } from '../page/meta.ts';
+import type { ShownBotProps } from './bot-page.tsx';
+
+/** What search engines get to know of a bot's page. */
+export interface DescribedBot extends Pick<
+  ShownBotProps,
+  'site' | 'locale' | 'name' | 'description' | 'count'
+> {
+  readonly bot: BotListElement;
+}
+
+/**
+ * Describes the page of a bot in one of its languages, and the bot as an application, with facts from its file and its
+ * last posted count only. A preview in a chat is not blurred, so a bot for adults has no image.
+ * @param category what the list of its category is called
+ */
+export function createBotMeta(page: DescribedBot, category: string): PageMeta {
+  const { bot, site, locale, name, description, count } = page;
+  const { baseUrl } = site;
+  const { avatar, cover, preview } = bot.cachedImages;
+  const address = formatBotAddress(baseUrl, bot.id, locale, findDefaultLocale(bot));
+  const toAddress = (path: string): string => new URL(path, baseUrl).href;
+  const image = bot.nsfw ? null : (cover ?? avatar);
+  const application = {
+    '@context': 'https://schema.org',
+    '@type': 'SoftwareApplication',
+    '@id': address,
+    url: address,
+    name,
+    description,
+    inLanguage: locale,
+    applicationCategory: applicationCategories.get(bot.category) ?? applicationCategories.get('other'),
+    datePublished: formatIsoDate(bot.created),
+    dateModified: formatIsoDate(bot.edited),
+    isFamilyFriendly: !bot.nsfw,
+    installUrl: bot.invite,
+    image: avatar === null || bot.nsfw ? undefined : toAddress(avatar),
+    screenshot: preview.length === 0 || bot.nsfw ? undefined : preview.map(toAddress),
+    sameAs: bot.website ?? undefined,
+    softwareHelp: bot.support === null ? undefined : { '@type': 'CreativeWork', url: bot.support },
+    interactionStatistic: count === undefined ? undefined : createInstallCount(count),
+  };
+  const list = { name: category, address: `${baseUrl}/categories/${bot.category}` };
+  return {
+    address,
+    title: name,
+    description,
+    locale,
+    languages: listBotLanguages(baseUrl, bot.id, Object.keys(bot.contents) as Locale[]),
+    image: image === null ? undefined : { address: toAddress(image), alt: name, isWide: cover !== null },
+    isAdult: bot.nsfw,
+    isListed: true,
+    data: [application, createBreadcrumbData(site, list, { name, address })],
+  };
+}
+
+function createInstallCount(count: number): LinkedData {
+  const interactionType = { '@type': 'InstallAction' };
+  return { '@type': 'InteractionCounter', interactionType, userInteractionCount: count };
+}
+
+/** Names that search engines know. */
+const applicationCategories: ReadonlyMap<Category, string> = new Map(
+  Object.entries({
+    education: 'EducationalApplication',
+    entertainment: 'EntertainmentApplication',
+    fun: 'EntertainmentApplication',
+    games: 'GameApplication',
+    image: 'MultimediaApplication',
+    moderation: 'CommunicationApplication',
+    music: 'MultimediaApplication',
+    news: 'CommunicationApplication',
+    notifications: 'CommunicationApplication',
+    other: 'CommunicationApplication',
+    productivity: 'BusinessApplication',
+    utility: 'UtilitiesApplication',
+  }),
+);
