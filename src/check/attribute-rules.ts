@@ -4,7 +4,7 @@ import type { ChangedFile } from '../git/changed-files.ts';
 import { readObjects } from '../git/objects/objects.ts';
 import { codeOf } from '../lib/errors.ts';
 import { createFileError, toErrorFinding, type Finding } from './check.ts';
-import { quoteValue } from '../catalogue/page/fault.ts';
+import { quoteValue } from '../lib/quote-value.ts';
 
 /**
  * Refuses a `.gitattributes` of the change that makes Git run a program or rewrite files.

@@ -1,7 +1,8 @@
 import type { BotId } from '../bot/id.ts';
 import type { ChangedFile } from '../git/changed-files.ts';
 import { createFileError, toErrorFinding, type Finding, submoduleMessage } from './check.ts';
-import { createFileFault, quoteValue } from '../catalogue/page/fault.ts';
+import { createFileFault } from '../catalogue/page/fault.ts';
+import { quoteValue } from '../lib/quote-value.ts';
 import { botsFolder, parsePagePath } from '../catalogue/page/layout.ts';
 import { type Page, parsePage } from '../catalogue/page/page.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';

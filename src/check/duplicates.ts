@@ -3,7 +3,7 @@ import { toInviteKey, toNameKey } from '../bot/likeness.ts';
 import { fetchMissing } from '../git/fetch.ts';
 import { grepLines } from '../git/grep.ts';
 import type { Finding } from './check.ts';
-import { quoteValue } from '../catalogue/page/fault.ts';
+import { quoteValue } from '../lib/quote-value.ts';
 import { botsFolder, parsePagePath } from '../catalogue/page/layout.ts';
 import type { Page } from '../catalogue/page/page.ts';
 

@@ -3,13 +3,13 @@ import * as fc from 'fast-check';
 import { visit } from 'jsonc-parser';
 import { readStrictJson } from '../../src/lib/strict-json.ts';
 
-/** The findings of a text as `offset kind`, with the key of a duplicate; `ok` where it has none. */
+/** The faults of a text as `offset rule`, with the key of a duplicate; `ok` where it has none. */
 function found(text: string): string {
-  const read = readStrictJson(text);
+  const read = readStrictJson(text, 'the text');
   if ('data' in read) return 'ok';
-  return read.findings
-    .map((finding) =>
-      [finding.offset, finding.kind, finding.kind === 'duplicate-key' ? finding.key : []].flat().join(' '),
+  return read.faults
+    .map(({ offset, rule, message }) =>
+      [offset, rule, ...(/^the key "(.*)" is here twice/.exec(message)?.slice(1) ?? [])].join(' '),
     )
     .join(', ');
 }
@@ -17,23 +17,23 @@ function found(text: string): string {
 describe('strict JSON', () => {
   it('is read as JSON.parse reads it', () => {
     const text = '{"a": {"b": [1, -2.5e3, "\\u00e9", null]}, "__proto__": {"c": true}}';
-    deepStrictEqual(readStrictJson(text), { data: JSON.parse(text) as unknown });
+    deepStrictEqual(readStrictJson(text, 'the text'), { data: JSON.parse(text) as unknown });
   });
 
   for (const [text, expected] of [
     ['{}', 'ok'],
     ['{"a": [{"b": 1}, {"b": 1}]}', 'ok'],
-    ['[]', '0 not-an-object'],
-    ['null', '0 not-an-object'],
-    ['[{"a": 1, "a": 2}]', '0 not-an-object'],
-    ['', '0 syntax'],
-    ['{"a": 1,}', '8 syntax'],
-    ['{"a": 1} // why', '9 syntax'],
-    ['{"a": 1, "a": 2,}', '16 syntax'],
+    ['[]', '0 object'],
+    ['null', '0 object'],
+    ['[{"a": 1, "a": 2}]', '0 object'],
+    ['', '0 json'],
+    ['{"a": 1,}', '8 json'],
+    ['{"a": 1} // why', '9 json'],
+    ['{"a": 1, "a": 2,}', '16 json'],
     ['{"a": 1, "\\u0061": 2, "b": {"c": 1, "c": 2}}', '9 duplicate-key a, 36 duplicate-key c'],
     [`{"a": ${'['.repeat(7)}${']'.repeat(7)}}`, 'ok'],
-    [`{"a": ${'['.repeat(8)}${']'.repeat(8)}}`, '0 too-deep'],
-    ['{"a":'.repeat(40_000), '0 too-deep'],
+    [`{"a": ${'['.repeat(8)}${']'.repeat(8)}}`, '0 nesting'],
+    ['{"a":'.repeat(40_000), '0 nesting'],
     [`{"a": "${'['.repeat(100)}"}`, 'ok'],
   ] as const)
     it(`${text.slice(0, 50)} is ${expected}`, () => strictEqual(found(text), expected));
@@ -65,14 +65,14 @@ describe('strict JSON', () => {
     );
     fc.assert(
       fc.property(text, (json) => {
-        const read = readStrictJson(json);
+        const read = readStrictJson(json, 'the text');
         if ('data' in read) deepStrictEqual(read.data, JSON.parse(json));
       }),
       { numRuns: 2000 },
     );
   });
 
-  it('has the findings of a visitor that looks at every token', () => {
+  it('has the faults of a visitor that looks at every token', () => {
     const mostly = (usual: readonly string[], rare: readonly string[]): fc.Arbitrary<string> =>
       fc.oneof(
         { weight: 20, arbitrary: fc.constantFrom(...usual) },
@@ -107,12 +107,12 @@ describe('strict JSON', () => {
         ),
       };
     });
-    const met = { ok: 0, 'too-deep': 0, 'duplicate-key': 0, syntax: 0, 'not-an-object': 0 };
+    const met: Record<string, number> = { ok: 0, nesting: 0, 'duplicate-key': 0, json: 0, object: 0 };
     fc.assert(
       fc.property(value, (text) => {
-        const read = readStrictJson(text);
-        const kind = 'data' in read ? 'ok' : read.findings[0].kind;
-        met[kind]++;
+        const read = readStrictJson(text, 'the text');
+        const kind = 'data' in read ? 'ok' : read.faults[0].rule;
+        met[kind] = (met[kind] ?? 0) + 1;
         strictEqual(kind, kindByVisit(text));
       }),
       { numRuns: 3000 },
@@ -124,19 +124,19 @@ describe('strict JSON', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ maxDepth: 3 })), (value) => {
         const json = JSON.stringify(value);
-        deepStrictEqual(readStrictJson(json), { data: JSON.parse(json) as unknown });
+        deepStrictEqual(readStrictJson(json, 'the text'), { data: JSON.parse(json) as unknown });
       }),
     );
   });
 });
 
-/** The kind of the first finding of a text, by its tokens; `ok` where it has none. */
+/** The kind of the first fault of a text, by its tokens; `ok` where it has none. */
 function kindByVisit(text: string): string {
   const levels: Set<string>[] = [];
   let first: string | undefined;
   let isDuplicate = false;
   const open = (): void => {
-    if (levels.length === 8) first ??= 'too-deep';
+    if (levels.length === 8) first ??= 'nesting';
     levels.push(new Set());
   };
   const close = (): void => void levels.pop();
@@ -151,11 +151,11 @@ function kindByVisit(text: string): string {
         isDuplicate ||= levels.at(-1)?.has(key) ?? false;
         levels.at(-1)?.add(key);
       },
-      onError: () => (first ??= 'syntax'),
+      onError: () => (first ??= 'json'),
     },
     { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false },
   );
   if (first !== undefined) return first;
-  if (!text.trim().startsWith('{')) return 'not-an-object';
+  if (!text.trim().startsWith('{')) return 'object';
   return isDuplicate ? 'duplicate-key' : 'ok';
 }

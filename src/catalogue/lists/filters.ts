@@ -3,7 +3,7 @@ import { parseBotId } from '../../bot/id.ts';
 import { parseLocale, type Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import { formatCount } from '../../lib/counted.ts';
-import { quoteValue } from '../page/fault.ts';
+import { quoteValue } from '../../lib/quote-value.ts';
 import type { CatalogueSettings } from '../settings/settings.ts';
 import type { BotFacts, IndexedBot } from '../store/bot-index.ts';
 

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import matter from 'gray-matter';
 import { type Fault, createFileFault, findPosition } from './fault.ts';
 import { createLocator, setKeys } from '../../lib/edit-json.ts';
-import { parseFrontMatter, type TextFault } from './front-matter.ts';
+import { type JsonFault, readStrictJson } from '../../lib/strict-json.ts';
 
 /** The front matter of a page file. */
 export type PageData = Readonly<Record<string, unknown>>;
@@ -36,11 +36,11 @@ export function parsePage(path: string, bytes: Buffer): ParsedPage {
     const { offset, rule, message } = split;
     return { page: undefined, faults: [{ path, ...findPosition(text, offset), rule, message }] };
   }
-  const at = ({ offset, rule, message }: TextFault): Fault => {
+  const at = ({ offset, rule, message }: JsonFault): Fault => {
     return { path, ...findPosition(text, split.start + offset), rule, message };
   };
 
-  const frontMatter = parseFrontMatter(text.slice(split.start, split.end));
+  const frontMatter = readStrictJson(text.slice(split.start, split.end), 'the front matter');
   if ('faults' in frontMatter) return { page: undefined, faults: frontMatter.faults.map(at) };
   const engine = { parse: () => frontMatter.data };
   const offsetOf = createLocator(text.slice(split.start, split.end));
@@ -93,7 +93,7 @@ export function createSizeFault(path: string): Fault {
 }
 
 /** Finds an unresolved merge conflict: its three kinds of marker lines, in order. */
-function findConflict(text: string): TextFault | undefined {
+function findConflict(text: string): JsonFault | undefined {
   const offset = findLine(text, '<<<<<<< ', 0);
   const middle = findLine(text, '=======', offset);
   if (findLine(text, '>>>>>>> ', middle) === -1) return undefined;
@@ -102,7 +102,7 @@ function findConflict(text: string): TextFault | undefined {
 }
 
 /** Returns the offsets at which the front matter of a page file begins and ends, or why it has none. */
-function splitPage(text: string): { readonly start: number; readonly end: number } | TextFault {
+function splitPage(text: string): { readonly start: number; readonly end: number } | JsonFault {
   const opener = /^---(?:json)?\r?\n/.exec(text)?.[0];
   if (opener === undefined) return { offset: 0, rule: 'opener', message: describeOpener(text) };
   const newline = text.indexOf('\n---', opener.length - 1);

@@ -1,6 +1,6 @@
 import type { SchemaDocument } from '../../bot/schemas.ts';
 import { findNearestName } from '../../lib/nearest-name.ts';
-import { quoteValue } from './fault.ts';
+import { quoteValue } from '../../lib/quote-value.ts';
 
 /** The part of a validator's error that messages need. */
 export interface SchemaError {

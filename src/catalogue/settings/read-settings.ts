@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { SettingsFile } from '../../bot/schema-types.ts';
 import { createLocator } from '../../lib/edit-json.ts';
 import { type Fault, createFileFault, findPosition } from '../page/fault.ts';
-import { parseFrontMatter } from '../page/front-matter.ts';
+import { readStrictJson } from '../../lib/strict-json.ts';
 import { findEncodingFault } from '../page/page.ts';
 import { readRegularFile } from '../page/page-file.ts';
 import { formatPlace } from '../page/rules.ts';
@@ -67,7 +67,7 @@ export async function parseSettings(bytes: Buffer, readFile: FileReader): Promis
   const fault = bytes.length > maxSettingsSize ? sizeFault : findEncodingFault(settingsName, bytes);
   if (fault !== undefined) return refuseSettings([fault]);
   const text = bytes.toString();
-  const read = parseFrontMatter(text, 'the file');
+  const read = readStrictJson(text, 'the file');
   const at = (offset: number, rule: string, message: string): Fault => {
     return { path: settingsName, ...findPosition(text, offset), rule, message };
   };

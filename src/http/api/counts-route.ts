@@ -2,7 +2,7 @@ import type { Router } from '@koa/router';
 import { LRUCache } from 'lru-cache';
 import type { CountAt, CountStep, ReadonlyCountHistory } from '../../counts/count-history.ts';
 import type { BotIndex } from '../../catalogue/store/bot-index.ts';
-import { quoteValue } from '../../catalogue/page/fault.ts';
+import { quoteValue } from '../../lib/quote-value.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
 import { parseQuery } from '../query.ts';
 import { createDocument, readHeaders, send } from '../representation.ts';

@@ -11,7 +11,7 @@ import {
   type ParameterTexts,
 } from '../../catalogue/lists/filters.ts';
 import { type Cursor, type Sort, sortKeys } from '../../catalogue/lists/selection.ts';
-import { quoteValue } from '../../catalogue/page/fault.ts';
+import { quoteValue } from '../../lib/quote-value.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
 
 /**

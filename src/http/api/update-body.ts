@@ -1,8 +1,9 @@
 import { resolveProperties, readSchema } from '../../bot/schemas.ts';
 import type { Category, UpdateValues } from '../../bot/schema-types.ts';
 import { validate } from '../../catalogue/page/schema.ts';
-import { maxDepth, type JsonFinding, readStrictJson } from '../../lib/strict-json.ts';
-import { findPosition, quoteValue } from '../../catalogue/page/fault.ts';
+import { readStrictJson } from '../../lib/strict-json.ts';
+import { findPosition } from '../../catalogue/page/fault.ts';
+import { quoteValue } from '../../lib/quote-value.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
 
 /**
@@ -18,14 +19,14 @@ export function parseUpdate(
 ): UpdateValues {
   if (text.trim() === '') throw new ProblemError('bad-json', emptyAdvice);
   if (isCrowded(text)) throw createInvalidError([{ pointer: '#', detail: crowdedAdvice }]);
-  const read = readStrictJson(text.replace(byteOrderMark, ''));
-  if ('findings' in read) {
-    if (read.findings[0].kind === 'not-an-object')
-      throw createInvalidError([{ pointer: '#', detail: wrapAdvice }]);
-    throw ProblemError.ofSentences(
-      'bad-json',
-      read.findings.map((finding) => describeFinding(finding, text)),
-    );
+  const read = readStrictJson(text.replace(byteOrderMark, ''), 'the body');
+  if ('faults' in read) {
+    if (read.faults[0].rule === 'object') throw createInvalidError([{ pointer: '#', detail: wrapAdvice }]);
+    const sentences = read.faults.map(({ offset, rule, message }) => {
+      const { line, column } = findPosition(text, offset);
+      return rule === 'json' ? `line ${line}, column ${column}: ${message}` : message;
+    });
+    throw ProblemError.ofSentences('bad-json', sentences);
   }
   const body = unflatten(read.data);
   const errors = validate('update', body, categories).map(({ place, keyword, message }): ProblemDetail => {
@@ -120,19 +121,4 @@ function findHidden(value: unknown, pointer: string): string | undefined {
     if (below !== undefined) return below;
   }
   return undefined;
-}
-
-function describeFinding(finding: JsonFinding, text: string): string {
-  switch (finding.kind) {
-    case 'syntax': {
-      const { line, column } = findPosition(text, finding.offset);
-      return `line ${line}, column ${column}: ${finding.message}`;
-    }
-    case 'too-deep':
-      return `the body is nested more than ${maxDepth} levels deep: no key needs that, make it flat`;
-    case 'not-an-object':
-      return wrapAdvice;
-    case 'duplicate-key':
-      return `the key ${quoteValue(finding.key)} is here twice: keep one of them`;
-  }
 }

@@ -7,7 +7,7 @@ import { localesFolder } from '../../../src/catalogue/settings/interface-locales
 import { type MessageTexts, parseMessages } from '../../../src/site/language/message-file.ts';
 
 function read(name: string): MessageTexts {
-  const json = readStrictJson(readFileSync(`${localesFolder}/${name}`, 'utf8'));
+  const json = readStrictJson(readFileSync(`${localesFolder}/${name}`, 'utf8'), name);
   ok('data' in json, `${name} is JSON, and has no key twice`);
   return json.data;
 }
