@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
-import { ProblemError } from './problem.ts';
+import { InvalidValueError, type ListParameter, refuse } from '../catalogue/lists/filters.ts';
+import { ProblemError, type ProblemDetail } from './problem.ts';
 
 /**
  * Parses the query parameters of a request. Counts them first, as Koa's parser and the look-ups of `URLSearchParams` are
@@ -26,8 +27,32 @@ const maxParameters = 100;
 const tooMany = `there are more than ${maxParameters} parameters`;
 
 function hasTooMany(text: string): boolean {
-  let count = 1;
-  for (let at = text.indexOf('&'); at !== -1 && count <= maxParameters; at = text.indexOf('&', at + 1))
-    count++;
-  return count > maxParameters;
+  return text.split('&', maxParameters + 1).length > maxParameters;
+}
+
+/**
+ * Reads the parameters of a query that are in a table. Returns the values by their names, and an error for every unknown
+ * parameter and every bad value.
+ */
+export function readParameters<S>(
+  params: URLSearchParams,
+  table: ReadonlyMap<string, ListParameter<unknown, S>>,
+  settings: S,
+): { readonly values: Readonly<Record<string, unknown>>; readonly errors: ProblemDetail[] } {
+  const values: Record<string, unknown> = {};
+  const errors: ProblemDetail[] = [];
+  for (const name of new Set(params.keys())) {
+    const texts = params.getAll(name);
+    const parameter = table.get(name);
+    try {
+      if (parameter === undefined) refuse(`there is no such parameter: use ${[...table.keys()].join(', ')}`);
+      if (texts.length > 1 && !parameter.repeats) refuse('it is there more than once: send it once');
+      const value = parameter.parse(texts as [string], settings);
+      if (value !== undefined) values[name] = value;
+    } catch (error) {
+      if (!(error instanceof InvalidValueError)) throw error;
+      errors.push({ pointer: `?${name.slice(0, 50)}`, detail: error.message });
+    }
+  }
+  return { values, errors };
 }

@@ -7,10 +7,10 @@ import { quoteValue } from '../../lib/quote-value.ts';
 import type { CatalogueSettings } from '../settings/settings.ts';
 import type { BotFacts, IndexedBot } from '../store/bot-index.ts';
 
-/** A parameter of a list: how its texts are read, and how the OpenAPI document describes it. */
-export interface ListParameter<V> {
+/** A parameter of a query: how its texts are read, and how the OpenAPI document describes it. */
+export interface ListParameter<V, S = ListSettings> {
   /** @throws {InvalidValueError} */
-  readonly parse: (texts: ParameterTexts, settings: ListSettings) => V;
+  readonly parse: (texts: ParameterTexts, settings: S) => V;
   readonly description: string;
   /** A JSON Schema, with references as in `schemas/`. */
   readonly schema: object;

@@ -1,10 +1,11 @@
 import type { Router } from '@koa/router';
 import { LRUCache } from 'lru-cache';
 import type { CountAt, CountStep, ReadonlyCountHistory } from '../../counts/count-history.ts';
+import { type ListParameter, type ParameterTexts, refuse } from '../../catalogue/lists/filters.ts';
 import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import { quoteValue } from '../../lib/quote-value.ts';
-import { ProblemError, type ProblemDetail } from '../problem.ts';
-import { parseQuery } from '../query.ts';
+import { ProblemError } from '../problem.ts';
+import { parseQuery, readParameters } from '../query.ts';
 import { createDocument, readHeaders, send } from '../representation.ts';
 import { findKnownBot } from './read-routes.ts';
 
@@ -41,9 +42,9 @@ export function addCountsRoute(router: Router, bots: BotIndex, countHistory: Rea
 interface CountsQuery {
   readonly step: CountStep;
   /** The first; where left out that of the bot's first count. */
-  readonly from?: number;
+  readonly from: number | undefined;
   /** The last; where left out the one that is not over. */
-  readonly to?: number;
+  readonly to: number | undefined;
 }
 
 /** How many periods a response has at most: ten years of days. */
@@ -52,50 +53,58 @@ const maxPeriods = 3660;
 /** Milliseconds. */
 const lengthOf: Readonly<Record<CountStep, number>> = { hour: 3_600_000, day: 86_400_000 };
 
+/** A parameter that is a time of the counts. */
+export const timeParameter = {
+  parse: parseTime,
+  schema: { type: 'string', examples: ['2026-11-22', '2026-11-22T05:00Z'] },
+};
+
+/** The parameters of GET /api/v2/bots/:id/counts. */
+export const countParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Map(
+  Object.entries({
+    from: { ...timeParameter, description: 'The first day or hour; that of the first count if left out.' },
+    to: { ...timeParameter, description: 'The last day or hour; the one that is not over if left out.' },
+    step: {
+      parse: ([text]) =>
+        text === 'hour' || text === 'day'
+          ? text
+          : refuse(`${quoteValue(text)} is not a step: send hour or day`),
+      description: 'The length of a period; day if left out. At most 3,660 periods are returned.',
+      schema: { type: 'string', enum: ['hour', 'day'] },
+    },
+  } satisfies Record<string, ListParameter<unknown, null>>),
+);
+
 /**
  * Reads the query of GET /api/v2/bots/:id/counts.
  * @param present the period of a step that is not over
  * @throws {ProblemError} bad-query, naming every unknown parameter and every bad value at once
  */
 function parseCountsQuery(params: URLSearchParams, present: (step: CountStep) => number): CountsQuery {
-  const errors: ProblemDetail[] = [];
-  const refuse = (name: string, detail: string): void =>
-    void errors.push({ pointer: `?${name.slice(0, 50)}`, detail });
-  for (const name of new Set(params.keys())) {
-    if (!names.includes(name)) refuse(name, `there is no such parameter: use ${names.join(', ')}`);
-    else if (params.getAll(name).length > 1) refuse(name, 'it is there more than once: send it once');
-  }
-  const text = params.get('step') ?? 'day';
-  const step: CountStep = text === 'hour' ? 'hour' : 'day';
-  if (text !== step) refuse('step', `${quoteValue(text)} is not a step: send hour or day`);
-  const periodOf = (name: 'from' | 'to'): number | undefined => {
-    const value = params.get(name);
-    const time = value === null ? undefined : parseTime(value);
-    if (value !== null && time === undefined)
-      refuse(
-        name,
-        `${quoteValue(value)} is not a time: send a day such as 2026-11-22, or a time in UTC such as 2026-11-22T05:00Z`,
-      );
-    return time === undefined ? undefined : Math.floor(time / lengthOf[step]);
-  };
-  const [from, to] = [periodOf('from'), periodOf('to')];
+  const { values, errors } = readParameters(params, countParameters, null);
+  const { step = 'day', ...given } = values as Partial<CountsQuery>;
+  const toPeriod = (time?: number): number | undefined =>
+    time === undefined ? undefined : Math.floor(time / lengthOf[step]);
+  const [from, to] = [toPeriod(given.from), toPeriod(given.to)];
   const periods = from === undefined ? 0 : (to ?? present(step)) - from + 1;
   if (to !== undefined && periods < 1 && from !== undefined)
-    refuse('from', 'it is after “to”: send the earlier time as “from”');
-  if (periods > maxPeriods)
-    refuse('from', `there are ${periods} ${step}s until the last: request at most ${maxPeriods} at once`);
+    errors.push({ pointer: '?from', detail: 'it is after “to”: send the earlier time as “from”' });
+  if (periods > maxPeriods) {
+    const detail = `there are ${periods} ${step}s until the last: request at most ${maxPeriods} at once`;
+    errors.push({ pointer: '?from', detail });
+  }
   if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
-  return { step, ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+  return { step, from, to };
 }
 
-const names = ['from', 'to', 'step'];
-
-/** Milliseconds since the epoch; undefined for what is no such time, as the 30th of February. */
-function parseTime(text: string): number | undefined {
+/** Returns milliseconds since the epoch. Refuses what is no such time, as the 30th of February. */
+function parseTime([text]: ParameterTexts): number {
   const match = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?Z)?$/.exec(text);
   const time = match === null ? Number.NaN : Date.parse(text);
-  if (Number.isNaN(time)) return undefined;
-  return new Date(time).toISOString().startsWith(match?.[1] ?? '') ? time : undefined;
+  if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(match?.[1] ?? '')) return time;
+  return refuse(
+    `${quoteValue(text)} is not a time: send a day such as 2026-11-22, or a time in UTC such as 2026-11-22T05:00Z`,
+  );
 }
 
 const writers = {

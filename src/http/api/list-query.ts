@@ -2,34 +2,19 @@ import { parseBotId } from '../../bot/id.ts';
 import { readSchema } from '../../bot/schemas.ts';
 import type { BotListElement } from '../../bot/schema-types.ts';
 import type { ListQuery } from '../../catalogue/lists/bot-lists.ts';
-import {
-  filters,
-  InvalidValueError,
-  type ListParameter,
-  type ListSettings,
-  refuse,
-  type ParameterTexts,
-} from '../../catalogue/lists/filters.ts';
+import { filters, type ListParameter, type ListSettings, refuse } from '../../catalogue/lists/filters.ts';
 import { type Cursor, type Sort, sortKeys } from '../../catalogue/lists/selection.ts';
 import { quoteValue } from '../../lib/quote-value.ts';
-import { ProblemError, type ProblemDetail } from '../problem.ts';
+import { ProblemError } from '../problem.ts';
+import { readParameters } from '../query.ts';
 
 /**
  * Reads the query of GET /api/v2/bots.
  * @throws {ProblemError} bad-query, with every unknown parameter and every bad value at once
  */
 export function parseListQuery(params: URLSearchParams, settings: ListSettings): ListQuery {
-  const errors: ProblemDetail[] = [];
-  const query: Draft = {};
-  for (const name of new Set(params.keys())) {
-    try {
-      const value = parseParameter(name, params.getAll(name) as [string], settings);
-      if (value !== undefined) Object.assign(query, { [name]: value });
-    } catch (error) {
-      if (!(error instanceof InvalidValueError)) throw error;
-      errors.push({ pointer: `?${name.slice(0, 50)}`, detail: error.message });
-    }
-  }
+  const { values, errors } = readParameters(params, listParameters, settings);
+  const query: ListQuery = values;
   const { after } = query;
   if (after && (typeof after.value === 'string') !== (query.sort?.key === 'name')) {
     errors.push({
@@ -47,16 +32,6 @@ export function parseListQuery(params: URLSearchParams, settings: ListSettings):
 export function formatCursor({ value, id }: Cursor): string {
   return Buffer.from(JSON.stringify([value, id])).toString('base64url');
 }
-
-function parseParameter(name: string, texts: ParameterTexts, settings: ListSettings): unknown {
-  const parameter = listParameters.get(name);
-  if (parameter === undefined)
-    return refuse(`there is no such parameter: use ${[...listParameters.keys()].join(', ')}`);
-  if (texts.length > 1 && !parameter.repeats) return refuse('it is there more than once: send it once');
-  return parameter.parse(texts, settings);
-}
-
-type Draft = { -readonly [K in keyof ListQuery]: ListQuery[K] };
 
 const maxQueryLength = 200;
 const maxLimit = 1000;

@@ -1,3 +1,4 @@
+import { countParameters, timeParameter } from './counts-route.ts';
 import { listParameters } from './list-query.ts';
 import { type Json, createReference, rewriteReferences } from './openapi-schemas.ts';
 import { writableKeys } from './update-body.ts';
@@ -15,13 +16,11 @@ const readBot = {
   },
 };
 
-const time = { type: 'string', examples: ['2026-11-22', '2026-11-22T05:00Z'] };
-
 const countAt = {
   type: 'object',
   required: ['at', 'count'],
   properties: {
-    at: time,
+    at: timeParameter.schema,
     count: { type: 'integer', minimum: 0 },
   },
 };
@@ -32,9 +31,7 @@ export const paths = {
     get: {
       operationId: 'listBots',
       summary: 'List bots (without pages)',
-      parameters: [...listParameters].map(([name, { description, schema }]) =>
-        createQueryParameter(name, description, rewriteReferences(schema as Json, '')),
-      ),
+      parameters: createQueryParameters(listParameters),
       responses: {
         '200': createResponse(
           'The bots. X-Total-Count has their number, Link the next page.',
@@ -78,19 +75,7 @@ export const paths = {
       summary: 'Counts of a bot over time',
       description:
         'The last count that was known at the end of each hour or day (UTC); of the one that is not over, the latest count. Days are kept for ever, hours for 30 days. What is before the first count of the bot, or no longer kept, is left out.',
-      parameters: [
-        idParameter,
-        createQueryParameter('from', 'The first day or hour; that of the first count if left out.', time),
-        createQueryParameter('to', 'The last day or hour; the one that is not over if left out.', time),
-        createQueryParameter(
-          'step',
-          'The length of a period; day if left out. At most 3,660 periods are returned.',
-          {
-            type: 'string',
-            enum: ['hour', 'day'],
-          },
-        ),
-      ],
+      parameters: [idParameter, ...createQueryParameters(countParameters)],
       responses: {
         '200': {
           description: 'The counts, the oldest first; “at” is the begin of the period.',
@@ -134,6 +119,10 @@ function createProblems(...statuses: readonly number[]): { readonly [status: str
   return Object.fromEntries(statuses.map((status) => [status, problem]));
 }
 
-function createQueryParameter(name: string, description: string, schema: Json): Json {
-  return { name, in: 'query', description, schema };
+function createQueryParameters(
+  table: ReadonlyMap<string, { readonly description: string; readonly schema: object }>,
+): Json[] {
+  return [...table].map(([name, { description, schema }]) => {
+    return { name, in: 'query', description, schema: rewriteReferences(schema as Json, '') };
+  });
 }
