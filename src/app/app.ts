@@ -23,7 +23,7 @@ import type { Login } from '../login/login.ts';
 import { addLoginRoutes, readSession } from '../site/account/login-routes.tsx';
 import { addMyBotsRoute } from '../site/account/my-bots-routes.tsx';
 import { addTokenRoutes } from '../site/account/token-routes.tsx';
-import { Updates } from './updates.ts';
+import { createUpdates } from './updates.ts';
 import { SharedTokens } from '../tokens/shared-tokens.ts';
 import { readCommittedAuthors } from './committed-authors.ts';
 import type { CountHistory } from '../counts/count-history.ts';
@@ -86,7 +86,6 @@ export function createApp(options: AppOptions): Application {
   };
   const lists = new BotLists(bots, options.search, new SortedIndexes(bots, counts));
   const tokens = new SharedTokens(state, sync, log);
-  const updates = new Updates(bots, options.committer, state);
   const parts: SiteParts = {
     site,
     bots,
@@ -106,7 +105,7 @@ export function createApp(options: AppOptions): Application {
   addUpdateRoute(posted, {
     bots,
     settings,
-    applyUpdate: async (...update) => await updates.apply(...update),
+    applyUpdate: createUpdates(bots, options.committer, state),
     tokens,
     posts: new RateLimit('posts', config.rateLimit),
     badTokens,

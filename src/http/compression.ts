@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers';
 import { finished, pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import {
@@ -99,11 +100,7 @@ async function compress(body: Buffer, coding: Coding): Promise<Buffer> {
 
 /** Compresses a body in pieces: faster and less than one in one piece, as it is large. */
 export async function compressPieces(pieces: AsyncIterable<Buffer>, coding: Coding): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  await pipeline(pieces, createCompressor(coding), async (compressed) => {
-    for await (const chunk of compressed) chunks.push(chunk as Buffer);
-  });
-  return Buffer.concat(chunks);
+  return await pipeline(pieces, createCompressor(coding), buffer);
 }
 
 function createCompressor(coding: Coding): Gzip | BrotliCompress {

@@ -8,7 +8,7 @@ import { logAccess, type RequestHandler } from './access-log.ts';
 import { endAfterResponse, handleInOrder, hasNoResponseInProgress } from './pipelining.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { keepAliveSeconds } from './serialized-response.ts';
-import { ProblemError, problemKinds } from './problem.ts';
+import { ProblemError } from './problem.ts';
 import { sendProblem } from './problem-response.ts';
 
 export interface ListeningServer {
@@ -157,13 +157,8 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? ['408 Request Timeout', 'the request did not arrive in time: send it again']
         : ['400 Bad Request', 'this is not a valid HTTP/1.1 request: check the request line and the headers'];
-  const [, title] = problemKinds['bad-request'];
-  const body = JSON.stringify({
-    type: 'urn:botshelf:problem:bad-request',
-    title,
-    status: Number.parseInt(status, 10),
-    detail,
-  });
+  const problem = new ProblemError('bad-request', detail).toJSON();
+  const body = JSON.stringify({ ...problem, status: Number.parseInt(status, 10) });
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );

@@ -1,6 +1,6 @@
 import { match, rejects, strictEqual } from 'node:assert/strict';
 import { createPageEditor } from '../../src/app/page-editor.ts';
-import { Updates } from '../../src/app/updates.ts';
+import { createUpdates } from '../../src/app/updates.ts';
 import type { StateStore } from '../../src/counts/state-store.ts';
 import { committerWith } from '../support/committing.ts';
 import { openCatalogue } from '../support/live-catalogue.ts';
@@ -15,18 +15,18 @@ describe('an update', () => {
   let repository: TestRepository;
   let place: Place;
   let counts: StateStore;
-  let updates: Updates;
+  let apply: ReturnType<typeof createUpdates>;
   beforeEach(async () => {
     repository = testRepository({ [path]: mainPage() });
     const { catalogue } = await openCatalogue({}, { root: repository.folder });
     place = newPlace();
     counts = await open(place);
     const { bots } = catalogue.store;
-    updates = new Updates(bots, committerWith(createPageEditor(bots), repository.folder), counts);
+    apply = createUpdates(bots, committerWith(createPageEditor(bots), repository.folder), counts);
   });
 
   it('of content and a count is in the branch and in the counts once it has resolved', async () => {
-    const commit = await updates.apply(id, { category: 'music', count: 9 });
+    const commit = await apply(id, { category: 'music', count: 9 });
     strictEqual(commit, repository.git('rev-parse', 'HEAD'));
     match(repository.git('show', `HEAD:${path}`), /"category": "music"/);
     strictEqual(repository.git('log', '-1', '--format=%(trailers:key=Bot,valueonly)'), id);
@@ -36,9 +36,9 @@ describe('an update', () => {
 
   it('of a count alone, or of content that is as it was, commits nothing and saves the count', async () => {
     const head = repository.git('rev-parse', 'HEAD');
-    strictEqual(await updates.apply(id, { count: 5 }), null);
+    strictEqual(await apply(id, { count: 5 }), null);
     strictEqual(counts.count(id), 5);
-    strictEqual(await updates.apply(id, { nsfw: false, count: 6 }), null);
+    strictEqual(await apply(id, { nsfw: false, count: 6 }), null);
     strictEqual(counts.count(id), 6);
     strictEqual(repository.git('rev-parse', 'HEAD'), head);
   });
@@ -46,17 +46,17 @@ describe('an update', () => {
   it('fails where its count cannot be saved, with content or without', async () => {
     await counts.close();
     for (const values of [{ count: 9 }, { category: 'music', count: 9 }])
-      await rejects(updates.apply(id, values), { name: 'WritesUnavailableError' });
+      await rejects(apply(id, values), { name: 'WritesUnavailableError' });
   });
 
   it('changes nothing of a bot that is not the expected one, or that there is not', async () => {
     const head = repository.git('rev-parse', 'HEAD');
     for (const values of [{ count: 9 }, { category: 'music', count: 9 }]) {
       await rejects(
-        updates.apply(id, values, () => false),
+        apply(id, values, () => false),
         { name: 'PreconditionFailedError' },
       );
-      await rejects(updates.apply(botId('8'), values), { name: 'UnknownBotError' });
+      await rejects(apply(botId('8'), values), { name: 'UnknownBotError' });
     }
     strictEqual(counts.count(id), undefined);
     strictEqual(repository.git('rev-parse', 'HEAD'), head);

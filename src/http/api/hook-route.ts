@@ -67,35 +67,25 @@ function findProof(
 ): string | null {
   const sent = ctx.get(header);
   if (kind === 'secret') return timingSafeEqual(computeSha256(sent), computeSha256(secret)) ? 'secret' : null;
-  if (kind === 'standard') {
-    const headers = { id: ctx.get('webhook-id'), time: ctx.get('webhook-timestamp'), signatures: sent };
-    return findStandardProof(headers, secret, body);
-  }
+  if (kind === 'standard') return findStandardProof(ctx, sent, secret, body);
   const given = sent.replace(/^sha256=/, '');
   if (!/^[0-9a-f]{64}$/i.test(given)) return null;
   const signature = createHmac('sha256', secret).update(body).digest();
   return timingSafeEqual(Buffer.from(given, 'hex'), signature) ? signature.toString('hex') : null;
 }
 
-interface StandardHeaders {
-  readonly id: string;
-  /** Seconds since the epoch. */
-  readonly time: string;
-  /** `v1,<base64>`, several with spaces between them. */
-  readonly signatures: string;
-}
-
-/** Returns the signature of a genuine call by the Standard Webhooks specification, which GitLab uses; null for any other. */
-function findStandardProof(
-  { id, time, signatures }: StandardHeaders,
-  secret: string,
-  body: Buffer,
-): string | null {
+/**
+ * Returns the signature of a genuine call by the Standard Webhooks specification, which GitLab uses; null for any other.
+ * @param signatures `v1,<base64>`, several with spaces between them
+ */
+function findStandardProof(ctx: Context, signatures: string, secret: string, body: Buffer): string | null {
+  // Seconds since the epoch.
+  const time = ctx.get('webhook-timestamp');
   const [, key] = /^whsec_([A-Za-z0-9+/]+=*)$/.exec(secret) ?? [];
   const age = Math.abs(Date.now() / 1000 - Number(time));
   if (key === undefined || !/^\d{1,12}$/.test(time) || age > oldestCall) return null;
   const signature = createHmac('sha256', Buffer.from(key, 'base64'))
-    .update(`${id}.${time}.`)
+    .update(`${ctx.get('webhook-id')}.${time}.`)
     .update(body)
     .digest();
   const isGenuine = signatures

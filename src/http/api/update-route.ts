@@ -12,18 +12,23 @@ import { listEtags } from '../representation.ts';
 import { type BodyRules, readText } from '../request-body.ts';
 import { parseUpdate } from './update-body.ts';
 
+/**
+ * Applies an update, all or nothing, and makes it durable. Returns the commit of its content; null where no content
+ * changed.
+ * @param isExpected whether the bot is the one the client read
+ * @throws {UnknownBotError} when the bot has gone since it was looked up
+ * @throws {PreconditionFailedError} when `isExpected` returns false, or the bot changes before the update is made
+ * @throws {WritesUnavailableError} when nothing can be written now, or the bot's file is faulty
+ */
+export type ApplyUpdate = (
+  id: BotId,
+  values: UpdateValues,
+  isExpected?: (bot: IndexedBot) => boolean,
+) => Promise<string | null>;
+
 export interface UpdateRouteOptions extends AuthenticationOptions {
   readonly bots: BotIndex;
-  /**
-   * Applies an update, all or nothing, and makes it durable. Returns the commit of its content; null where no content
-   * changed.
-   * @param isExpected whether the bot is the one the client read
-   */
-  readonly applyUpdate: (
-    id: BotId,
-    values: UpdateValues,
-    isExpected: ((bot: IndexedBot) => boolean) | undefined,
-  ) => Promise<string | null>;
+  readonly applyUpdate: ApplyUpdate;
   /** Returns the settings in force. */
   readonly settings: () => CatalogueSettings;
   /** Limits posts by bot. */
