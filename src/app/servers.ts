@@ -1,20 +1,8 @@
 import { formatAddress } from '../lib/base-url.ts';
-import type { Config } from './config.ts';
-import type { Health } from './health.ts';
-import type { ResponseCache } from '../http/response-cache.ts';
 import { computeMaxConnections, listen } from '../http/server.ts';
-import type { Log } from '../lib/log.ts';
-import type { Metrics } from './metrics.ts';
-import { type Application, createProbeApp } from './app.ts';
+import { type Application, type AppOptions, createProbeApp } from './app.ts';
 import type { Closers } from './closers.ts';
 import { codeOf, messageOf, UserError } from '../lib/errors.ts';
-
-export interface Served extends Application {
-  readonly health: Health;
-  readonly metrics: Metrics;
-  /** The cache in front of the application. */
-  readonly responses: ResponseCache;
-}
 
 /**
  * Starts to listen: for probes first, where they have a port of their own, then for everything else.
@@ -22,10 +10,9 @@ export interface Served extends Application {
  * @throws {UserError} when an address cannot be listened on, with the setting to change
  */
 export async function openServers(
-  config: Config,
-  { app, rewrite, health, metrics, responses }: Served,
+  { app, rewrite }: Application,
+  { config, health, metrics, responses, log }: AppOptions,
   closers: Closers,
-  log: Log,
 ): Promise<string> {
   const { host, port, probePort, accessLog } = config;
   const options = { host, maxConnections: computeMaxConnections(), log };
@@ -34,7 +21,7 @@ export async function openServers(
     const probes = await listen(probeApp, { ...options, port: probePort }).catch((error: unknown) => {
       throw new UserError(describeAddressError(error, host, probePort, 'BOTSHELF_PROBE_PORT'));
     });
-    closers.add(async () => await probes.close());
+    closers.own(probes);
     log.info({}, `probes and metrics at ${formatAddress(host, probes.port)}`);
   }
   const server = await listen(app, { ...options, port, rewrite, accessLog }, responses).catch(
@@ -42,7 +29,7 @@ export async function openServers(
       throw new UserError(describeAddressError(error, host, port, 'PORT'));
     },
   );
-  closers.add(async () => await server.close());
+  closers.own(server);
   return formatAddress(host, server.port);
 }
 

@@ -24,7 +24,7 @@ import { Sync } from '../sync/sync.ts';
 import { formatCount } from '../lib/counted.ts';
 import { messageOf } from '../lib/errors.ts';
 import { formatVersion, readVersion } from './version.ts';
-import { createApp } from './app.ts';
+import { type AppOptions, createApp } from './app.ts';
 import { Closers } from './closers.ts';
 import { createHealth, type Parts } from './health.ts';
 import { Metrics } from './metrics.ts';
@@ -183,7 +183,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   const live = config.dev ? new LivePreview(catalogue.store) : null;
   const login = await openLogin(config, log);
   const site = createSite(config, catalogue, origin, log);
-  const application = createApp({
+  const options: AppOptions = {
     ...parts,
     config,
     log,
@@ -198,9 +198,9 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     site,
     markdown,
     live,
-  });
-  const served = { ...application, health, metrics, responses };
-  const address = await openServers(config, served, closers, log);
+  };
+  const application = createApp(options);
+  const address = await openServers(application, options, closers);
   closers.own(live);
   await committer.recover();
   const showing = setInterval(

@@ -14,7 +14,7 @@ export interface Version {
 export function readVersion(): Version {
   const file = fileURLToPath(import.meta.resolve('#package'));
   const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
-  return { version, commit: readCommit(dirname(file)) };
+  return { version, commit: readCommit(dirname(file))?.slice(0, 12) ?? null };
 }
 
 /** Returns a text such as `botshelf 1.4.0 (0123456789ab)`. */
@@ -23,16 +23,11 @@ export function formatVersion({ version, commit }: Version): string {
 }
 
 /**
- * Returns the first 12 digits of the commit of the package in a folder: the one that is checked out where it is a clone, else the one that it was
+ * Returns the commit of the package in a folder: the one that is checked out where it is a clone, else the one that it was
  * packed from; null for neither. Reads Git's files itself, as git refuses a clone of another user: the code belongs to
  * root and the service does not run as root.
  */
 export function readCommit(folder: string): string | null {
-  return readCommitId(folder)?.slice(0, 12) ?? null;
-}
-
-/** As readCommit, but with all digits. */
-export function readCommitId(folder: string): string | null {
   const read = (name: string): string => {
     try {
       return readFileSync(join(folder, name), 'utf8').trim();

@@ -9,7 +9,7 @@ import { type GitHostId, gitHosts } from '../git/hosts.ts';
 import { runCommandLineGit } from '../git/process/command-line-git.ts';
 import { GitError } from '../git/process/git-error.ts';
 import { UserError, codeOf } from '../lib/errors.ts';
-import { readCommitId, readVersion } from '../app/version.ts';
+import { readCommit, readVersion } from '../app/version.ts';
 
 export interface InitOptions {
   readonly samples?: boolean;
@@ -53,7 +53,7 @@ function toPackageSpec(spec: string): string {
 
 /** Returns the commit of this program at the address of its project; its version where the address is not known. */
 async function findDefaultChecker(): Promise<string> {
-  const commit = readCommitId(home);
+  const commit = readCommit(home);
   const origin = await runCommandLineGit(home, [
     'config',
     '--file=.git/config',

@@ -49,7 +49,7 @@ export function createReportError(log: Log, basePath = ''): ReportError {
 export function toProblem(error: unknown, basePath = ''): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof WritesUnavailableError) {
-    const { retryAfter, detail = error.message } = unavailable[error.reason];
+    const { retryAfter = 30, detail = error.message } = unavailable[error.reason];
     return new ProblemError('writes-unavailable', detail, { headers: { 'Retry-After': String(retryAfter) } });
   }
   if (error instanceof EditConflictError)
@@ -74,27 +74,21 @@ export function toProblem(error: unknown, basePath = ''): ProblemError {
  * never names the server's folders.
  */
 const unavailable: Readonly<
-  Record<UnavailableReason, { readonly retryAfter: number; readonly detail?: string }>
+  Record<UnavailableReason, { readonly retryAfter?: number; readonly detail?: string }>
 > = {
-  stated: { retryAfter: 30 },
+  stated: {},
   locked: { retryAfter: 5 },
   overloaded: { retryAfter: 10 },
   'faulty-page': { retryAfter: 3600 },
   'unusable-page': {
-    retryAfter: 30,
     detail:
       "the bot's page cannot be changed now: a maintainer has to fix it, the log of the service says why",
   },
-  'disk-full': {
-    retryAfter: 30,
-    detail: 'the disk is full: try again later, changes can be saved once there is room',
-  },
+  'disk-full': { detail: 'the disk is full: try again later, changes can be saved once there is room' },
   'no-repository': {
-    retryAfter: 30,
     detail: 'changes cannot be saved: the catalogue is in no Git repository that the service can write to',
   },
   internal: {
-    retryAfter: 30,
     detail: 'changes cannot be saved now: try again later. The reason is in the log of the service',
   },
 };

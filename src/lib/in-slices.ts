@@ -22,9 +22,8 @@ export async function forEachInSlices<T>(
 export async function sortInSlices<T extends object>(
   items: readonly T[],
   compare: (a: T, b: T) => number,
-  owner: SliceOwner = 'client',
 ): Promise<T[]> {
-  const slice = new TimeSlice(owner);
+  const slice = new TimeSlice();
   let runs: T[][] = [];
   for (let start = 0; start < items.length; start += runLength) {
     if (slice.isOver) await slice.next();

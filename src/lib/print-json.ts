@@ -11,26 +11,22 @@ export interface KeyOrder extends ReadonlyMap<string, KeyOrder> {}
 export function printJson(text: string, order: KeyOrder): string {
   const root = parseTree(text);
   if (root === undefined) throw new Error('the text is not JSON');
-  return print(root, order, '');
+  return print(root, order, '\n');
 
   function print(
     { type, children = [], offset, length, value }: Node,
     order: KeyOrder,
-    indent: string,
+    newline: string,
   ): string {
-    const inner = `${indent}  `;
     switch (type) {
       case 'array':
-        return formatBlock(
-          '[]',
-          indent,
-          children.map((child) => print(child, noOrder, inner)),
-        );
-      case 'object': {
-        const lines = sortMembers(children, order).map(
-          ({ key, value }) => `${JSON.stringify(key)}: ${print(value, order.get(key) ?? noOrder, inner)}`,
-        );
-        return formatBlock('{}', indent, lines);
+        return printBlock('[]', children, noOrder, newline);
+      case 'object':
+        return printBlock('{}', sortMembers(children, order), order, newline);
+      case 'property': {
+        const [key, member] = children as [Node, Node];
+        const name = key.value as string;
+        return `${JSON.stringify(name)}: ${print(member, order.get(name) ?? noOrder, newline)}`;
       }
       case 'string':
         return JSON.stringify(value);
@@ -38,24 +34,27 @@ export function printJson(text: string, order: KeyOrder): string {
         return text.slice(offset, offset + length);
     }
   }
+
+  function printBlock(
+    brackets: '[]' | '{}',
+    items: readonly Node[],
+    order: KeyOrder,
+    newline: string,
+  ): string {
+    if (items.length === 0) return brackets;
+    const inner = `${newline}  `;
+    const lines = items.map((item) => print(item, order, inner));
+    return `${brackets[0]}${inner}${lines.join(`,${inner}`)}${newline}${brackets[1]}`;
+  }
 }
 
 const noOrder: KeyOrder = new Map();
 
-function formatBlock(brackets: '[]' | '{}', indent: string, lines: readonly string[]): string {
-  if (lines.length === 0) return brackets;
-  return `${brackets[0]}\n${lines.map((line) => `${indent}  ${line}`).join(',\n')}\n${indent}${brackets[1]}`;
-}
-
-interface Member {
-  readonly key: string;
-  readonly value: Node;
-}
-
-function sortMembers(properties: readonly Node[], order: KeyOrder): readonly Member[] {
-  const ranks = new Map([...order.keys()].map((key, rank) => [key, rank]));
-  const rankOf = ({ key }: Member): number => ranks.get(key) ?? ranks.size;
-  return properties
-    .flatMap(({ children: [key, value] = [] }) => (key && value ? [{ key: key.value as string, value }] : []))
-    .toSorted((a, b) => rankOf(a) - rankOf(b));
+function sortMembers(properties: readonly Node[], order: KeyOrder): readonly Node[] {
+  const names = [...order.keys()];
+  const rankOf = ({ children }: Node): number => {
+    const rank = names.indexOf(children?.[0]?.value as string);
+    return rank === -1 ? names.length : rank;
+  };
+  return properties.toSorted((a, b) => rankOf(a) - rankOf(b));
 }

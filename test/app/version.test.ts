@@ -8,7 +8,7 @@ import { tempFolder } from '../support/temp-folder.ts';
 describe('the version of the program', () => {
   it('has the commit that is checked out, on a branch, packed or detached', () => {
     const { folder, git } = testRepository();
-    const commit = git('rev-parse', 'HEAD').slice(0, 12);
+    const commit = git('rev-parse', 'HEAD');
     strictEqual(readCommit(folder), commit);
     git('pack-refs', '--all');
     strictEqual(readCommit(folder), commit);
@@ -32,8 +32,9 @@ describe('the version of the program', () => {
   it('has the commit that the package was packed from', () => {
     const folder = tempFolder();
     mkdirSync(join(folder, 'dist'));
-    writeFileSync(join(folder, 'dist/commit'), '0123456789abcdef0123456789abcdef01234567');
-    strictEqual(readCommit(folder), '0123456789ab');
+    const commit = '0123456789abcdef0123456789abcdef01234567';
+    writeFileSync(join(folder, 'dist/commit'), commit);
+    strictEqual(readCommit(folder), commit);
     writeFileSync(join(folder, 'dist/commit'), '');
     strictEqual(readCommit(folder), null);
   });

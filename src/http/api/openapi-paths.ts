@@ -123,6 +123,6 @@ function createQueryParameters(
   table: ReadonlyMap<string, { readonly description: string; readonly schema: object }>,
 ): Json[] {
   return [...table].map(([name, { description, schema }]) => {
-    return { name, in: 'query', description, schema: rewriteReferences(schema as Json, '') };
+    return { name, in: 'query', description, schema: rewriteReferences(schema, '') };
   });
 }

@@ -13,9 +13,10 @@ export function createComponents(paths: Json, categories: readonly Category[]): 
   const all: Record<string, Json> = {};
   for (const name of schemaNames) {
     const { $schema: _schema, $id: _id, ...schema } = readSchema(name);
-    all[titleOf(readSchema(name))] = rewriteReferences(schema as Json, titleOf(readSchema(name)));
+    const title = titleOf(schema);
+    all[title] = rewriteReferences(schema, title);
   }
-  const { $defs } = readSchema('definitions', categories) as { $defs: Record<string, Json> };
+  const { $defs } = readSchema('definitions', categories) as { $defs: Record<string, object> };
   for (const [name, schema] of Object.entries($defs)) all[name] = rewriteReferences(schema, '');
   const used = new Set<string>();
   const add = (value: Json): void => {
@@ -37,20 +38,11 @@ function titleOf(schema: SchemaDocument): string {
  * Turns references between files into references between components, and drops our own keywords.
  * @param own the title of the schema that the value is from
  */
-export function rewriteReferences(value: Json, own: string): Json {
-  if (Array.isArray(value)) return value.map((item: Json) => rewriteReferences(item, own));
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value as Readonly<Record<string, Json>>).filter(
-    ([key]) => key !== 'x-advice' && key !== 'x-category',
-  );
-  return Object.fromEntries(
-    entries.map(([key, inner]) => [
-      key,
-      key === '$ref' && typeof inner === 'string'
-        ? toComponentReference(inner, own)
-        : rewriteReferences(inner, own),
-    ]),
-  );
+export function rewriteReferences(value: object, own: string): Json {
+  return JSON.parse(JSON.stringify(value), (key, inner: Json) => {
+    if (key === 'x-advice' || key === 'x-category') return undefined;
+    return key === '$ref' ? toComponentReference(inner as string, own) : inner;
+  }) as Json;
 }
 
 function toComponentReference(reference: string, own: string): string {
