@@ -1,14 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { Socket } from 'node:net';
 import { GitError } from './git-error.ts';
 import type { GitClient, GitCommand } from './run-git.ts';
 
 /** A command sent to the runner. */
 export interface RunnerRequest {
   readonly id: number;
-  readonly command: Omit<GitCommand, 'input'>;
-  /** The size of its input, which follows that of the request before in `inputPipe`; undefined for none. */
-  readonly inputBytes: number | undefined;
+  readonly command: GitCommand;
 }
 
 /** Kills a command that runs in the background, or on the network. */
@@ -16,11 +13,6 @@ export interface RunnerStop {
   readonly id: number;
   readonly stop: true;
 }
-
-/**
- * The file descriptor that the runner reads inputs from: in a message, megabytes would be copied several times at once.
- */
-export const inputPipe = 4;
 
 /** The output of a command, or its failure. */
 export type RunnerResponse =
@@ -62,13 +54,9 @@ export class GitRunner implements GitClient {
     return await new Promise<string>((resolve, reject) => {
       this.#pending.set(id, { command, resolve, reject });
       runner.channel?.ref();
-      const { input, ...rest } = command;
-      const bytes = typeof input === 'string' ? Buffer.from(input) : input;
-      const request: RunnerRequest = { id, command: rest, inputBytes: bytes?.length };
-      runner.send(request, (error) => {
-        if (error) this.#fail(id, -1, error.message);
+      runner.send({ id, command } satisfies RunnerRequest, (error) => {
+        if (error) this.#settle({ id, status: -1, stderr: error.message });
       });
-      if (bytes) findInputPipe(runner)?.write(bytes);
       if (signal?.aborted) stop();
     }).finally(() => signal?.removeEventListener('abort', stop));
   }
@@ -85,49 +73,32 @@ export class GitRunner implements GitClient {
       serialization: 'advanced',
       // A terminal's Ctrl-C must reach the service alone, which has commits to finish.
       detached: true,
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc', 'pipe'],
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       execArgv: [],
     });
     child.on('message', (message: RunnerResponse | NodeMessage) => {
-      if ('id' in message) this.#receive(message);
+      if ('id' in message) this.#settle(message);
     });
     child.on('error', () => this.#failAll(child));
     child.on('exit', () => this.#failAll(child));
     // It keeps this process alive only while a command is pending.
     child.unref();
     child.channel?.unref();
-    const pipe = findInputPipe(child);
-    pipe?.unref();
-    // The commands of a runner that has ended fail by themselves.
-    pipe?.on('error', () => undefined);
     return child;
-  }
-
-  #receive(response: RunnerResponse): void {
-    if ('status' in response) this.#fail(response.id, response.status, response.stderr);
-    else this.#remove(response.id)?.resolve(response.output);
   }
 
   #failAll(child: ChildProcess): void {
     if (this.#process !== child) return;
     this.#process = undefined;
-    for (const id of this.#pending.keys()) this.#fail(id, null, 'the process that runs git has ended');
+    const stderr = 'the process that runs git has ended';
+    for (const id of this.#pending.keys()) this.#settle({ id, status: null, stderr });
   }
 
-  #fail(id: number, status: number | null, stderr: string): void {
-    const pending = this.#remove(id);
-    pending?.reject(new GitError(pending.command.args, status, stderr));
-  }
-
-  #remove(id: number): PendingCommand | undefined {
-    const pending = this.#pending.get(id);
-    this.#pending.delete(id);
+  #settle(response: RunnerResponse): void {
+    const pending = this.#pending.get(response.id);
+    this.#pending.delete(response.id);
     if (this.#pending.size === 0) this.#process?.channel?.unref();
-    return pending;
+    if ('output' in response) pending?.resolve(response.output);
+    else pending?.reject(new GitError(pending.command.args, response.status, response.stderr));
   }
-}
-
-function findInputPipe(runner: ChildProcess): Socket | undefined {
-  const pipe = runner.stdio[inputPipe];
-  return pipe instanceof Socket ? pipe : undefined;
 }
