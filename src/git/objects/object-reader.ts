@@ -23,7 +23,11 @@ export class ObjectReader {
     maxSize: maxTreeBytes,
     sizeCalculation: (tree) => tree.length + 100,
   });
-  #process: BatchProcess | undefined;
+  /** The requests whose objects are still to come, in order. */
+  readonly #waiting: ObjectRequest[] = [];
+  #child: ChildProcessWithoutNullStreams | undefined;
+  /** How many objects were requested of it. */
+  #requested = 0;
   #closed = false;
 
   constructor(folder: string) {
@@ -41,11 +45,16 @@ export class ObjectReader {
     if (names.some((name) => name.includes('\n')))
       throw new RangeError('the name of an object has no line break');
     if (this.#closed) throw new GitError(args, null, 'its reader is closed');
-    if (this.#process === undefined || this.#process.ended || this.#process.requested > requestsPerProcess) {
-      this.#process?.end();
-      this.#process = new BatchProcess(this.#folder);
-    }
-    return await this.#process.request(names);
+    const child = (this.#requested <= requestsPerProcess && this.#child) || this.#restart();
+    this.#requested += names.length;
+    const objects = names.map(
+      async (name) =>
+        await new Promise<GitObject | undefined>((resolve, reject) => {
+          this.#waiting.push({ name, resolve, reject });
+        }),
+    );
+    child.stdin.write(`${names.join('\n')}\n`);
+    return await Promise.all(objects);
   }
 
   /** Returns the object of one name. @throws as read does */
@@ -79,7 +88,52 @@ export class ObjectReader {
   /** Ends its git after the reads under way. Later reads are refused: a git that nobody ends keeps the process running. */
   close(): void {
     this.#closed = true;
-    this.#process?.end();
+    this.#child?.stdin.end();
+  }
+
+  /**
+   * Starts a git for the requests that wait, and returns it. One that runs is killed: it would print all of a large
+   * object, which can take seconds.
+   */
+  #restart(): ChildProcessWithoutNullStreams {
+    this.#child?.kill('SIGKILL');
+    const child = spawnGit({ folder: this.#folder, args });
+    this.#child = child;
+    this.#requested = 0;
+    // A process that was replaced may still print.
+    const now = (act: () => void): void => {
+      if (child === this.#child) act();
+    };
+    const fail = (status: number | null, stderr: string): void => {
+      this.#child = undefined;
+      for (const { reject } of this.#waiting.splice(0)) reject(new GitError(args, status, stderr));
+    };
+    let stderr = '';
+    const parser = new BatchParser((header) => this.#begin(header));
+    child.on('error', (error) => now(() => fail(-1, error.message)));
+    child.on('close', (code) => now(() => fail(code, stderr)));
+    child.stdin.on('error', () => undefined);
+    child.stderr.on('data', (chunk) => (stderr = String(chunk)));
+    child.stdout.on('data', (chunk: Buffer) => now(() => parser.push(chunk)));
+    child.stdin.write(this.#waiting.map(({ name }) => `${name}\n`).join(''));
+    if (this.#closed) child.stdin.end();
+    return child;
+  }
+
+  #begin(header: ObjectHeader | undefined): ObjectSink | undefined {
+    if (header === undefined || (header.type === 'blob' && header.size > maxObjectBytes)) {
+      const request = this.#waiting.shift();
+      if (header) this.#restart();
+      else if (request && idLike.test(request.name)) request.reject(new MissingObjectError(request.name));
+      request?.resolve(undefined);
+      return undefined;
+    }
+    const { id, type } = header;
+    const pieces: Buffer[] = [];
+    return {
+      push: (piece) => void pieces.push(piece),
+      end: () => this.#waiting.shift()?.resolve({ id, type, content: Buffer.concat(pieces) }),
+    };
   }
 }
 
@@ -109,81 +163,3 @@ interface ObjectRequest {
 }
 
 const args = [...largeInPieces, 'cat-file', '--batch'];
-
-class BatchProcess {
-  requested = 0;
-  ended = false;
-  readonly #folder: string;
-  #child: ChildProcessWithoutNullStreams;
-  readonly #waiting: ObjectRequest[] = [];
-
-  constructor(folder: string) {
-    this.#folder = folder;
-    this.#child = this.#start();
-  }
-
-  async request(names: readonly string[]): Promise<(GitObject | undefined)[]> {
-    this.requested += names.length;
-    const objects = names.map(
-      async (name) =>
-        await new Promise<GitObject | undefined>((resolve, reject) => {
-          this.#waiting.push({ name, resolve, reject });
-        }),
-    );
-    this.#child.stdin.write(`${names.join('\n')}\n`);
-    return await Promise.all(objects);
-  }
-
-  end(): void {
-    this.ended = true;
-    this.#child.stdin.end();
-  }
-
-  #start(): ChildProcessWithoutNullStreams {
-    const child = spawnGit({ folder: this.#folder, args });
-    // A process that was replaced may still print.
-    const now = (act: () => void): void => {
-      if (child === this.#child) act();
-    };
-    let stderr = '';
-    const parser = new BatchParser((header) => this.#begin(header));
-    child.on('error', (error) => now(() => this.#fail(new GitError(args, -1, error.message))));
-    child.on('close', (code) => now(() => this.#fail(new GitError(args, code, stderr))));
-    child.stdin.on('error', () => undefined);
-    child.stderr.on('data', (chunk) => (stderr = String(chunk)));
-    child.stdout.on('data', (chunk: Buffer) => now(() => parser.push(chunk)));
-    return child;
-  }
-
-  #begin(header: ObjectHeader | undefined): ObjectSink | undefined {
-    if (header === undefined || (header.type === 'blob' && header.size > maxObjectBytes)) {
-      const request = this.#waiting.shift();
-      if (header) this.#replace();
-      else if (request && idLike.test(request.name)) request.reject(new MissingObjectError(request.name));
-      request?.resolve(undefined);
-      return undefined;
-    }
-    const { id, type } = header;
-    const pieces: Buffer[] = [];
-    return {
-      push: (piece) => void pieces.push(piece),
-      end: () => this.#waiting.shift()?.resolve({ id, type, content: Buffer.concat(pieces) }),
-    };
-  }
-
-  /**
-   * Starts another git for the pending requests: this one would print all of a large object, which can take seconds.
-   */
-  #replace(): void {
-    this.#child.kill('SIGKILL');
-    this.#child = this.#start();
-    if (this.#waiting.length > 0)
-      this.#child.stdin.write(this.#waiting.map(({ name }) => `${name}\n`).join(''));
-    if (this.ended) this.#child.stdin.end();
-  }
-
-  #fail(error: GitError): void {
-    this.ended = true;
-    for (const { reject } of this.#waiting.splice(0)) reject(error);
-  }
-}
