@@ -1,4 +1,4 @@
-import { findEntries, toKind, type TreeEntry } from './objects/tree.ts';
+import { parseTree, toKind, type TreeEntry } from './objects/tree.ts';
 import { runCommandLineGit } from './process/command-line-git.ts';
 import type { Repository } from './repository.ts';
 
@@ -50,14 +50,17 @@ export async function findTreeEntries(
     const below = new Map<string, { id: string; paths: string[] }>();
     for (const [i, [folder, inside]] of [...folders].entries()) {
       const nameIn = (path: string): string => path.slice(folder.length).split('/', 1)[0] ?? '';
-      const found = findEntries(read[i] ?? Buffer.alloc(0), inside.paths.map(nameIn), hash);
+      const found = parseTree(read[i] ?? Buffer.alloc(0), hash, new Set(inside.paths.map(nameIn)));
       for (const path of inside.paths) {
         const slash = path.indexOf('/', folder.length);
         const entry = found.get(nameIn(path));
         if (entry === undefined) continue;
         if (slash === -1) entries.set(path, entry);
-        else if (toKind(entry.mode) === 'folder')
-          mapPath(below, path.slice(0, slash + 1), entry.id).push(path);
+        else if (toKind(entry.mode) === 'folder') {
+          const next = path.slice(0, slash + 1);
+          below.set(next, below.get(next) ?? { id: entry.id, paths: [] });
+          below.get(next)?.paths.push(path);
+        }
       }
     }
     folders = below;
@@ -73,14 +76,4 @@ function parseListing(output: string): ListedEntry[] {
     const [mode = '', , id = '', size = ''] = line.slice(0, tab).split(/ +/);
     return { mode, id, size: Number(size) || 0, path: line.slice(tab + 1) };
   });
-}
-
-function mapPath(
-  folders: Map<string, { id: string; paths: string[] }>,
-  folder: string,
-  id: string,
-): string[] {
-  const found = folders.get(folder) ?? { id, paths: [] };
-  folders.set(folder, found);
-  return found.paths;
 }

@@ -7,18 +7,6 @@ export interface TreeEntry {
   readonly id: string;
 }
 
-/** Returns the entries of a tree object that have one of these names, by name. */
-export function findEntries(tree: Buffer, names: Iterable<string>, hash: HashName): Map<string, TreeEntry> {
-  const wanted = new Set(names);
-  const found = new Map<string, TreeEntry>();
-  walk(tree, hash, (name, mode, idAt) => {
-    if (wanted.has(name))
-      found.set(name, { mode: mode(), id: tree.toString('hex', idAt, idAt + idLengthOf(hash)) });
-    return found.size < wanted.size;
-  });
-  return found;
-}
-
 export const symbolicLink = '120000';
 
 /** The mode of a submodule, which is an empty folder until it is fetched. */
@@ -30,32 +18,26 @@ export function toKind(mode: string): 'file' | 'folder' | 'symlink' | 'submodule
   return mode === symbolicLink ? 'symlink' : mode === submodule ? 'submodule' : 'file';
 }
 
-/** Returns all entries of a tree object, by name. */
-export function parseTree(tree: Buffer, hash: HashName): Map<string, TreeEntry> {
-  const entries = new Map<string, TreeEntry>();
-  walk(tree, hash, (name, mode, idAt) => {
-    entries.set(name, { mode: mode(), id: tree.toString('hex', idAt, idAt + idLengthOf(hash)) });
-    return true;
-  });
-  return entries;
-}
-
-/** Visits the entries as they are stored while `visit` returns true. A mode is decoded only when it is called for. */
-function walk(
+/**
+ * Returns the entries of a tree object, by name.
+ * @param wanted the names of those that are returned; all by default
+ */
+export function parseTree(
   tree: Buffer,
   hash: HashName,
-  visit: (name: string, mode: () => string, idAt: number) => boolean,
-): void {
-  for (let offset = 0, isWanted = true; isWanted && offset < tree.length;) {
-    const start = offset;
+  wanted?: ReadonlySet<string>,
+): Map<string, TreeEntry> {
+  const idLength = hash === 'sha1' ? 20 : 32;
+  const entries = new Map<string, TreeEntry>();
+  for (let start = 0; start < tree.length && entries.size !== wanted?.size;) {
     const space = tree.indexOf(32, start);
-    const zero = tree.indexOf(0, space);
-    const name = tree.toString('utf8', space + 1, zero);
-    isWanted = visit(name, () => tree.toString('latin1', start, space), zero + 1);
-    offset = zero + 1 + idLengthOf(hash);
+    const end = tree.indexOf(0, space) + 1;
+    const name = tree.toString('utf8', space + 1, end - 1);
+    if (!wanted || wanted.has(name)) {
+      const mode = tree.toString('latin1', start, space);
+      entries.set(name, { mode, id: tree.toString('hex', end, end + idLength) });
+    }
+    start = end + idLength;
   }
-}
-
-function idLengthOf(hash: HashName): number {
-  return hash === 'sha1' ? 20 : 32;
+  return entries;
 }
