@@ -11,8 +11,8 @@ import { CommittedState } from '../counts/committed-state.ts';
 import { createStateRef } from '../counts/state-ref.ts';
 import { toShardNumber, toShardPath, writeShard } from '../counts/shards.ts';
 import { State } from '../counts/state.ts';
-import { type HistoryCommit, importHistory } from '../git/commit/fast-import.ts';
-import { stateRef } from '../git/refs.ts';
+import { type NewFile, type PastCommit, writeHistory } from '../git/commit/fast-import.ts';
+import { stateRef, updateRefs } from '../git/refs.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import { formatCount } from '../lib/counted.ts';
 import { silentLog } from '../lib/log.ts';
@@ -46,7 +46,9 @@ export async function makeDemo(folder: string): Promise<{ bots: number; id: BotI
   for (const bot of bots) writePages(folder, bot, now);
   await commitAll(folder, 'main');
   const opener = new RepositoryOpener(folder);
-  await importHistory(await opener.open(), stateRef, generateHistory(bots, now));
+  const repository = await opener.open();
+  const to = await writeHistory(repository, generateHistory(bots, repository.identity, now));
+  await updateRefs(repository, new Map([[stateRef, { from: null, to }]]));
   const [{ id }] = bots;
   const state = new CommittedState(createStateRef(opener, silentLog), silentLog);
   const token = await issueToken(state, id, 'the demo');
@@ -76,7 +78,7 @@ function writePages(folder: string, { id, created, edited, main, contents }: Dem
  * Yields the commits of a state with 90 days of counts, oldest first: one a day, and one every two hours in the last two
  * days. @param now milliseconds since the epoch
  */
-function* generateHistory(bots: readonly DemoBot[], now: number): Generator<HistoryCommit> {
+function* generateHistory(bots: readonly DemoBot[], identity: string, now: number): Generator<PastCommit> {
   const state = new State();
   for (const daysAgo of generateCommitTimes()) {
     const at = now - Math.round(daysAgo * msPerDay);
@@ -88,12 +90,13 @@ function* generateHistory(bots: readonly DemoBot[], now: number): Generator<Hist
         state.merge(id, { count: { value: Math.round(servers * growth ** (-daysAgo / 30)), at } }),
     );
     const shards = new Set(posted.map(({ id }) => toShardNumber(id)));
-    const files = [...shards].map((shard): [string, string] => [
-      toShardPath(shard),
-      writeShard(state.listBots(shard), (id) => state.get(id)),
-    ]);
+    const files = [...shards].map((shard): [string, NewFile] => {
+      const text = writeShard(state.listBots(shard), (id) => state.get(id));
+      return [toShardPath(shard), { mode: '100644', content: Buffer.from(text) }];
+    });
     const message = `Count ${formatCount(posted.length, 'bot')}\n`;
-    if (posted.length > 0) yield { time: Math.floor(at / 1000), message, files: new Map(files) };
+    const committer = `${identity} ${Math.floor(at / 1000)} +0000`;
+    if (posted.length > 0) yield { committer, message, files: new Map(files) };
   }
 }
 

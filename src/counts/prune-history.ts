@@ -1,5 +1,5 @@
 import type { BotId } from '../bot/id.ts';
-import { fastImport } from '../git/commit/fast-import.ts';
+import { type NewFile, type PastCommit, writeHistory } from '../git/commit/fast-import.ts';
 import { readRef, RefConflictError, stateRef, updateRefs } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
 import { hoursFolder, writeHours } from './hour-files.ts';
@@ -93,8 +93,7 @@ export async function writePrunedHistory(
   } finally {
     reader.close();
   }
-  const input = formatHistoryStream(kept.toReversed());
-  const commit = (await repository.run(['-c', 'fastimport.unpackLimit=1', ...fastImport], { input })).trim();
+  const commit = await writeHistory(repository, kept.toReversed().map(toPastCommit));
   return { commit, removed: history.length - keep.length };
 }
 
@@ -128,24 +127,13 @@ async function collectHours(
   return writeHours([...hours, { hour: lastHour, tree: findOwnTree(last.tree, indexes) }], counts);
 }
 
-/** Returns the fast-import stream of commits, oldest first. Its ref is reset at the end, so that only objects are written. */
-function formatHistoryStream(commits: readonly KeptCommit[]): string {
-  const ref = 'refs/botshelf/pruned';
-  const parts = commits.map(({ tree, time, identity, subject, hours }, i) => {
-    const message = `${subject}\n`;
-    return [
-      `commit ${ref}\nmark :${i + 1}\ncommitter ${identity} ${time} +0000\n`,
-      `data ${Buffer.byteLength(message)}\n${message}\n`,
-      i === 0 ? '' : `from :${i}\n`,
-      `M 040000 ${tree} \n`,
-      ...(hours === undefined ? [] : [`D ${hoursFolder}\n`]),
-      ...[...(hours ?? [])].map(
-        ([path, text]) => `M 100644 inline ${path}\ndata ${Buffer.byteLength(text)}\n${text}\n`,
-      ),
-      '\n',
-    ].join('');
-  });
-  return `${parts.join('')}get-mark :${commits.length}\nreset ${ref}\n\ndone\n`;
+function toPastCommit({ tree, time, identity, subject, hours }: KeptCommit): PastCommit {
+  const texts = [...(hours ?? [])].map(([path, text]): [string, NewFile] => [
+    path,
+    { mode: '100644', content: Buffer.from(text) },
+  ]);
+  const files = new Map<string, NewFile>(hours === undefined ? [] : [[hoursFolder, null], ...texts]);
+  return { committer: `${identity} ${time} +0000`, message: `${subject}\n`, tree, files };
 }
 
 function dayOf(commit: { readonly time: number } | undefined): number {

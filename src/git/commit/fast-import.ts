@@ -39,8 +39,9 @@ export interface RefCommit extends Pick<NewCommit, 'files' | 'message'> {
 export async function importCommit(repository: Repository, commit: RefCommit): Promise<string> {
   const { ref, onto, files, message, urgent } = commit;
   if ((await readRef(repository, ref)) !== onto) throw new RefConflictError(ref);
-  const committer = `${repository.identity} ${Math.floor(Date.now() / 1000)} +0000`;
-  const input = commitStream(ref, { parents: onto === null ? [] : [onto], files, message }, committer);
+  const committer = nameCommitter(repository);
+  const parents = onto === null ? [] : [onto];
+  const input = toStream(formatCommit(ref, { committer, parents, files, message }));
   const compression = urgent ? ['-c', 'core.compression=0'] : [];
   try {
     return (await repository.run([...compression, ...fastImport], { input })).trim();
@@ -53,33 +54,6 @@ export async function importCommit(repository: Repository, commit: RefCommit): P
   }
 }
 
-/** One commit of a history. */
-export interface HistoryCommit {
-  /** Seconds since the epoch. */
-  readonly time: number;
-  readonly message: string;
-  /** Path → the whole new text. */
-  readonly files: ReadonlyMap<string, string>;
-}
-
-/** Creates a ref whose history is `commits`, oldest first. @throws {GitError} */
-export async function importHistory(
-  repository: Repository,
-  ref: string,
-  commits: Iterable<HistoryCommit>,
-): Promise<void> {
-  const parts: (string | Buffer)[] = [];
-  for (const { time, message, files } of commits) {
-    parts.push(
-      `commit ${ref}\ncommitter ${repository.identity} ${time} +0000\n`,
-      ...formatData(Buffer.from(message)),
-    );
-    for (const [path, text] of files)
-      parts.push(`M 100644 inline ${quotePath(path)}\n`, ...formatData(Buffer.from(text)));
-  }
-  await repository.run(fastImport, { input: toBytes([...parts, 'done\n']) });
-}
-
 /** Returns the folder in which an import makes new files. */
 export function toPackFolder({ commonDir }: Repository): string {
   return join(commonDir, 'objects/pack');
@@ -87,12 +61,41 @@ export function toPackFolder({ commonDir }: Repository): string {
 
 /** Makes a commit on no ref, durably, and returns its id. @throws {GitError} */
 export async function writeCommit(repository: Repository, commit: NewCommit): Promise<string> {
-  const committer = `${repository.identity} ${Math.floor(Date.now() / 1000)} +0000`;
-  // The ref is reset before the end of the input: only objects are written.
-  const input = commitStream('refs/botshelf/writing', commit, committer, 'reset refs/botshelf/writing\n\n');
+  return await writeObjects(
+    repository,
+    formatCommit(unused, { committer: nameCommitter(repository), ...commit }),
+  );
+}
+
+/** A commit whose parent is the one before it. */
+export interface PastCommit extends Omit<NewCommit, 'parents'> {
+  /** `name <address> seconds +0000`. */
+  readonly committer: string;
+}
+
+/** Makes a history on no ref, oldest commit first, durably, and returns the id of the last. @throws {GitError} */
+export async function writeHistory(repository: Repository, commits: Iterable<PastCommit>): Promise<string> {
+  const parts: StreamPart[] = [];
+  let mark = 0;
+  for (const commit of commits) {
+    const parents = mark === 0 ? [] : [`:${mark}`];
+    parts.push(...formatCommit(unused, { ...commit, parents }, ++mark));
+  }
+  return await writeObjects(repository, parts, mark);
+}
+
+/** A ref that is reset before the end of the input, so that only objects are written. */
+const unused = 'refs/botshelf/writing';
+
+async function writeObjects(repository: Repository, parts: readonly StreamPart[], mark = 1): Promise<string> {
+  const input = toStream(parts, mark, `reset ${unused}\n\n`);
   const id = (await repository.run(fastImport, { input })).trim();
   await fsyncFolders(await listObjectFolders(repository));
   return id;
+}
+
+function nameCommitter({ identity }: Repository): string {
+  return `${identity} ${Math.floor(Date.now() / 1000)} +0000`;
 }
 
 /** Returns the folders in which any git makes new objects: a merged tree is not in a pack. */
@@ -117,16 +120,17 @@ export const fastImport: readonly string[] = [
   '--depth=0',
 ];
 
-/** Returns the input of fast-import for a commit; git then prints the commit's id. */
-function commitStream(
+type StreamPart = string | Buffer;
+
+/** Returns the input of fast-import that makes a commit. @param mark names it in the rest of the input */
+function formatCommit(
   ref: string,
-  { parents, tree, files, message }: NewCommit,
-  committer: string,
-  end = '',
-): Buffer {
+  { committer, parents, tree, files, message }: NewCommit & { readonly committer: string },
+  mark = 1,
+): StreamPart[] {
   const [first, ...others] = parents;
-  const parts: (string | Buffer)[] = [
-    `commit ${ref}\nmark :1\ncommitter ${committer}\n`,
+  const parts: StreamPart[] = [
+    `commit ${ref}\nmark :${mark}\ncommitter ${committer}\n`,
     ...formatData(Buffer.from(message)),
     first === undefined ? '' : `from ${first}\n`,
     ...others.map((parent) => `merge ${parent}\n`),
@@ -140,15 +144,16 @@ function commitStream(
     else if ('content' in file) parts.push(`M ${file.mode} inline ${name}\n`, ...formatData(file.content));
     else parts.push(`M ${file.mode} ${file.id} ${name}\n`);
   }
-  parts.push(`get-mark :1\n${end}done\n`);
-  return toBytes(parts);
+  return parts;
 }
 
-function toBytes(parts: readonly (string | Buffer)[]): Buffer {
-  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+/** Returns a whole input, after which git prints the id of the commit with this mark. */
+function toStream(parts: readonly StreamPart[], mark = 1, end = ''): Buffer {
+  const all = [...parts, `get-mark :${mark}\n${end}done\n`];
+  return Buffer.concat(all.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
 }
 
-function formatData(content: Buffer): (string | Buffer)[] {
+function formatData(content: Buffer): StreamPart[] {
   return [`data ${content.length}\n`, content, '\n'];
 }
 
