@@ -74,8 +74,8 @@ export class Maintenance {
     // A person's gc does the same work, and more.
     if (isGcRunning(commonDir) || isGcRunning(gitDir)) return;
     await removePartialPacks(repository);
-    const packs = join(commonDir, 'objects/pack');
-    if ((await countPacks(packs)) >= packsAllowed) await this.#repack(repository, mergeSmallPacks);
+    const packs = (await readdir(join(commonDir, 'objects/pack'))).filter((name) => name.endsWith('.pack'));
+    if (packs.length >= packsAllowed) await this.#repack(repository, mergeSmallPacks);
     await this.#runGit(repository, ['pack-refs', '--all', '--prune']);
     await this.#writeGraph(repository, '--split');
   }
@@ -114,9 +114,4 @@ const keepUnreachable = ['--cruft', '--cruft-expiration=1.day.ago', '-d', '-l'];
 function isGcRunning(folder: string): boolean {
   const stat = statSync(join(folder, 'gc.pid'), { throwIfNoEntry: false });
   return stat !== undefined && Date.now() - stat.mtimeMs < 12 * 60 * 60 * 1000;
-}
-
-async function countPacks(folder: string): Promise<number> {
-  const names = await readdir(folder);
-  return names.filter((name) => name.endsWith('.pack')).length;
 }

@@ -9,117 +9,109 @@ import { countCommits, hasCommit, mergeBase } from '../git/history.ts';
 import { mergeBranches, replayOnto } from './merge-branches.ts';
 import { remoteRefs, setRefs } from './remote.ts';
 import { type DroppedEdit, formatDroppedEdit } from './dropped-edits.ts';
-import type { Repository, RepositoryOpener } from '../git/repository.ts';
+import type { Repository } from '../git/repository.ts';
 import { type EditedBump, planBumpEdited } from './bump-edited.ts';
 import { listFiles } from '../git/tree-listing.ts';
 import { formatCount } from '../lib/counted.ts';
 
 export interface IntegrationOptions {
-  readonly repositoryOpener: RepositoryOpener;
   readonly committer: Pick<Committer<EditedBump>, 'commit' | 'move'>;
   readonly log: Log;
 }
 
 /**
- * Integrates the remote's branch into the checked-out one, and sets `edited` of the pages that people changed there.
+ * Integrates the fetched tip of the remote's branch into the checked-out one: fast-forwards to it, merges it, or replays
+ * our commits on it if it was rewritten. Then sets `edited` of the pages that people changed there.
+ * @param theirs the tip, null where the remote has no such branch
+ * @throws {WritesUnavailableError} when that cannot or must not be done
+ * @throws {GitError}
  */
-export class Integration {
-  readonly #options: IntegrationOptions;
-
-  constructor(options: IntegrationOptions) {
-    this.#options = options;
+export async function integrate(
+  repository: Repository,
+  theirs: string | null,
+  options: IntegrationOptions,
+): Promise<void> {
+  if (theirs === null) {
+    if ((await readRef(repository, remoteRefs.base)) === null) return;
+    throw new WritesUnavailableError(branchGone);
   }
+  const move = await options.committer.move(
+    async (repository, ours) => await planMove(repository, ours, theirs),
+  );
+  if (move) report(move, options.log);
+  if ((await readRef(repository, remoteRefs.base)) !== theirs)
+    await setRefs(repository, new Map([[remoteRefs.base, theirs]]));
+  await bumpChangedPages(repository, theirs, options);
+}
 
-  /**
-   * Fast-forwards to the fetched tip of the remote's branch, merges it, or replays our commits on it if it was
-   * rewritten.
-   * @param theirs the tip, null where the remote has no such branch
-   * @throws {WritesUnavailableError} when that cannot or must not be done
-   * @throws {GitError}
-   */
-  async integrate(theirs: string | null): Promise<void> {
-    const repository = await this.#options.repositoryOpener.open();
-    if (theirs === null) {
-      if ((await readRef(repository, remoteRefs.base)) === null) return;
-      throw new WritesUnavailableError(branchGone);
-    }
-    const plans: Plan[] = [];
-    await this.#options.committer.move(async (repository, ours) => {
-      const plan = await this.#plan(repository, ours, theirs);
-      plans.splice(0, 1, ...(plan ? [plan] : []));
-      return plan;
-    });
-    for (const plan of plans) this.#report(plan);
-    if ((await readRef(repository, remoteRefs.base)) !== theirs)
-      await setRefs(repository, new Map([[remoteRefs.base, theirs]]));
-    await this.#bumpEdited(repository, theirs);
+async function planMove(
+  repository: Repository,
+  ours: string,
+  theirs: string,
+): Promise<LoggedMove | undefined> {
+  const base = await readRef(repository, remoteRefs.base);
+  const refs = new Map([[remoteRefs.base as string, theirs]]);
+  if (
+    base !== null &&
+    !(await hasCommit(repository, theirs, base)) &&
+    (await hasCommit(repository, ours, base))
+  ) {
+    if (!(await isSameCatalogue(repository, base, theirs))) throw new WritesUnavailableError(unrelated);
+    const { commit, droppedEdits } = await replayOnto(repository, { base, ours, theirs });
+    const message = `the remote's branch was rewritten: replayed the commits that were not pushed yet; the former branch is at ${remoteRefs.rewritten}`;
+    return { commit, refs: refs.set(remoteRefs.rewritten, ours), isRewrite: true, message, droppedEdits };
   }
-
-  async #plan(repository: Repository, ours: string, theirs: string): Promise<Plan | undefined> {
-    const base = await readRef(repository, remoteRefs.base);
-    const refs = new Map([[remoteRefs.base as string, theirs]]);
-    if (
-      base !== null &&
-      !(await hasCommit(repository, theirs, base)) &&
-      (await hasCommit(repository, ours, base))
-    ) {
-      if (!(await isSameCatalogue(repository, base, theirs))) throw new WritesUnavailableError(unrelated);
-      const { commit, droppedEdits } = await replayOnto(repository, { base, ours, theirs });
-      const message = `the remote's branch was rewritten: replayed the commits that were not pushed yet; the former branch is at ${remoteRefs.rewritten}`;
-      return { commit, refs: refs.set(remoteRefs.rewritten, ours), isRewrite: true, message, droppedEdits };
-    }
-    if (await hasCommit(repository, ours, theirs)) return undefined;
-    const commits = await countCommits(repository, [theirs], [ours]);
-    if (await hasCommit(repository, theirs, ours)) {
-      const files = (await diffTrees(repository, ours, theirs)).length;
-      const message = `fast-forwarded to the remote's branch (${formatCount(commits, 'commit')}, ${formatCount(files, 'file')})`;
-      return { commit: theirs, refs, isRewrite: false, message, droppedEdits: [] };
-    }
-    const parted = await mergeBase(repository, ours, theirs);
-    if (parted === undefined) throw new WritesUnavailableError(unrelated);
-    const { commit, droppedEdits } = await mergeBranches(repository, { base: parted, ours, theirs });
-    const message = `merged the remote's branch (${formatCount(commits, 'commit')}), the merge is pushed next`;
-    return { commit, refs, isRewrite: false, message, droppedEdits };
+  if (await hasCommit(repository, ours, theirs)) return undefined;
+  const commits = await countCommits(repository, [theirs], [ours]);
+  if (await hasCommit(repository, theirs, ours)) {
+    const files = (await diffTrees(repository, ours, theirs)).length;
+    const message = `fast-forwarded to the remote's branch (${formatCount(commits, 'commit')}, ${formatCount(files, 'file')})`;
+    return { commit: theirs, refs, isRewrite: false, message, droppedEdits: [] };
   }
+  const parted = await mergeBase(repository, ours, theirs);
+  if (parted === undefined) throw new WritesUnavailableError(unrelated);
+  const { commit, droppedEdits } = await mergeBranches(repository, { base: parted, ours, theirs });
+  const message = `merged the remote's branch (${formatCount(commits, 'commit')}), the merge is pushed next`;
+  return { commit, refs, isRewrite: false, message, droppedEdits };
+}
 
-  #report({ commit, isRewrite, message, droppedEdits }: Plan): void {
-    const { log } = this.#options;
-    if (isRewrite) log.warn({ commit }, message);
-    else log.info({ commit }, message);
-    for (const change of droppedEdits) {
-      const sentence = formatDroppedEdit(change);
-      if (change.because === 'a later post changed the same') log.info({ ...change, commit }, sentence);
-      else log.warn({ ...change, commit }, sentence);
-    }
-  }
-
-  /** At the first fetch of a clone nothing is raised: that history is as people wanted it. */
-  async #bumpEdited(repository: Repository, theirs: string): Promise<void> {
-    const { committer, log } = this.#options;
-    const from = await readRef(repository, remoteRefs.touched);
-    if (from === theirs) return;
-    if (from !== null && (await hasCommit(repository, theirs, from))) {
-      const edits = await planBumpEdited(repository, from, theirs);
-      const results = await Promise.allSettled(edits.map(async (edit) => await committer.commit(edit)));
-      const failures = results.flatMap((result) =>
-        result.status === 'rejected' ? [result.reason as unknown] : [],
-      );
-      const failure = failures.find((reason) => !(reason instanceof EditConflictError));
-      if (failure !== undefined) throw failure;
-      // Where a person edits the file in this clone, the next round retries.
-      if (failures.length > 0) return;
-      if (edits.length > 0)
-        log.info(
-          { bots: edits.length },
-          `set "edited" of ${formatCount(edits.length, 'bot')} that people changed`,
-        );
-    }
-    await setRefs(repository, new Map([[remoteRefs.touched, theirs]]));
+function report({ commit, isRewrite, message, droppedEdits }: LoggedMove, log: Log): void {
+  if (isRewrite) log.warn({ commit }, message);
+  else log.info({ commit }, message);
+  for (const change of droppedEdits) {
+    const sentence = formatDroppedEdit(change);
+    if (change.because === 'a later post changed the same') log.info({ ...change, commit }, sentence);
+    else log.warn({ ...change, commit }, sentence);
   }
 }
 
-/** A move of the branch, and what is logged once it is made. */
-interface Plan extends BranchMove {
+/** At the first fetch of a clone nothing is raised: that history is as people wanted it. */
+async function bumpChangedPages(
+  repository: Repository,
+  theirs: string,
+  { committer, log }: IntegrationOptions,
+): Promise<void> {
+  const from = await readRef(repository, remoteRefs.touched);
+  if (from === theirs) return;
+  if (from !== null && (await hasCommit(repository, theirs, from))) {
+    const edits = await planBumpEdited(repository, from, theirs);
+    const results = await Promise.allSettled(edits.map(async (edit) => await committer.commit(edit)));
+    const failures = results.filter((result) => result.status === 'rejected');
+    const failure = failures.find(({ reason }) => !(reason instanceof EditConflictError));
+    if (failure !== undefined) throw failure.reason;
+    // Where a person edits the file in this clone, the next round retries.
+    if (failures.length > 0) return;
+    if (edits.length > 0)
+      log.info(
+        { bots: edits.length },
+        `set "edited" of ${formatCount(edits.length, 'bot')} that people changed`,
+      );
+  }
+  await setRefs(repository, new Map([[remoteRefs.touched, theirs]]));
+}
+
+/** A move of the branch, with what is logged once it is made. */
+interface LoggedMove extends BranchMove {
   readonly isRewrite: boolean;
   readonly message: string;
   readonly droppedEdits: readonly DroppedEdit[];

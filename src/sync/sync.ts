@@ -3,11 +3,11 @@ import type { StateStore } from '../counts/state-store.ts';
 import { removeStaleLocks } from '../git/leftovers.ts';
 import { GitError } from '../git/process/git-error.ts';
 import { readRef } from '../git/refs.ts';
-import type { Repository } from '../git/repository.ts';
+import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { type Failure, FailureLog } from '../lib/failure-log.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
 import type { RemoteState } from '../tokens/shared-tokens.ts';
-import { Integration, type IntegrationOptions } from './integration.ts';
+import { integrate, type IntegrationOptions } from './integration.ts';
 import { countUnpushed, pushPrunedState, pushRefs, pushWithRetries, listRefsToPush } from './push.ts';
 import { describeRemoteError, withRemoteMessage } from './remote-error.ts';
 import { fetchState, hasFetchedState, mergeState, pushState } from './remote-state.ts';
@@ -15,6 +15,7 @@ import { fetchRemote, readKnownTips, type Remote, type RemoteBranch, remoteRefs,
 import { Schedule, type ScheduleOptions } from './schedule.ts';
 
 export interface SyncOptions extends ScheduleOptions, IntegrationOptions {
+  readonly repositoryOpener: RepositoryOpener;
   readonly state: Pick<StateStore, 'refresh' | 'checkpoint'>;
   /** A remote's name or an address, as git takes it. */
   readonly remote: string;
@@ -31,7 +32,6 @@ export interface SyncOptions extends ScheduleOptions, IntegrationOptions {
 export class Sync implements RemoteState {
   readonly #options: SyncOptions;
   readonly #schedule: Schedule;
-  readonly #integration: Integration;
   readonly #abort = new AbortController();
   readonly #queue = new SerialQueue();
   readonly #failures: FailureLog;
@@ -49,7 +49,6 @@ export class Sync implements RemoteState {
       ended: 'in step with the remote again',
     });
     this.#schedule = new Schedule(options, () => void this.#queueRound());
-    this.#integration = new Integration(options);
   }
 
   /** Why the last round failed; null where nothing is left to fetch, merge or push. */
@@ -233,7 +232,7 @@ export class Sync implements RemoteState {
     this.#schedule.fetchEnds();
     if (tips.state !== null) await this.#mergeState(repository, tips.state);
     this.#stateFetched = true;
-    await this.#integration.integrate(tips.branch);
+    await integrate(repository, tips.branch, this.#options);
     return before.branch !== tips.branch || before.state !== tips.state;
   }
 

@@ -83,24 +83,23 @@ export class Committer<E extends FileEdit> {
   }
 
   /**
-   * Moves the branch to a commit that `prepare` makes for the present tip, and returns the new tip; undefined is no
-   * move. `prepare` is called again, with the index locked, when the tip has moved.
+   * Moves the branch to a commit that `prepare` makes for the present tip, and returns the move; undefined is none.
+   * `prepare` is called again, with the index locked, when the tip has moved.
    * @throws what `prepare` throws
    * @throws {WritesUnavailableError} when the branch cannot be moved now
    */
-  async move(
-    prepare: (repository: Repository, tip: string) => Promise<BranchMove | undefined>,
-  ): Promise<string> {
+  async move<M extends BranchMove>(
+    prepare: (repository: Repository, tip: string) => Promise<M | undefined>,
+  ): Promise<M | undefined> {
     const repository = await this.#options.repositoryOpener.open();
     let tip = await readTip(repository);
     let move = await prepare(repository, tip);
-    const work = async (writer: BranchWriter<E>): Promise<string> => {
+    const work = async (writer: BranchWriter<E>): Promise<M | undefined> => {
       ensureNoOperation(writer.repository);
       const now = await readTip(writer.repository);
       if (now !== tip) move = await prepare(writer.repository, (tip = now));
-      if (move === undefined) return tip;
-      await writer.moveBranch(tip, move);
-      return move.commit;
+      if (move !== undefined) await writer.moveBranch(tip, move);
+      return move;
     };
     return await this.#queue.run(async () => await this.#locked(work));
   }

@@ -183,7 +183,7 @@ describe('a move of the branch', () => {
       for (let n = 0; n < 20; n++) await committer.commit(setKey(path, `key${n}`, n));
     })();
     let tips = 0;
-    const commit = await committer.move(async (_, tip) => {
+    const move = await committer.move(async (_, tip) => {
       tips++;
       const tree = repository.git('rev-parse', `${tip}^{tree}`);
       return {
@@ -192,7 +192,7 @@ describe('a move of the branch', () => {
       };
     });
     await posting;
-    repository.git('merge-base', '--is-ancestor', commit, 'HEAD');
+    repository.git('merge-base', '--is-ancestor', move?.commit ?? '', 'HEAD');
     for (let n = 0; n < 20; n++) match(repository.git('show', `HEAD:${path}`), new RegExp(`key${n}: ${n}`));
     strictEqual(repository.status(), '');
   });
@@ -248,8 +248,8 @@ async function moveTo(
   committer: Committer<KeyEdit>,
   commit: string,
   refs: ReadonlyMap<string, string> = new Map(),
-): Promise<string> {
-  return await committer.move(async () => await Promise.resolve({ commit, refs }));
+): Promise<string | undefined> {
+  return (await committer.move(async () => await Promise.resolve({ commit, refs })))?.commit;
 }
 
 function hashObject({ folder }: TestRepository, text: string): string {
