@@ -2,12 +2,13 @@ import type { Scanner } from '../catalogue/store/scanner.ts';
 import type { WatchedSettings } from '../catalogue/settings/watched-settings.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { type PagePlace, parsePagePath } from '../catalogue/page/layout.ts';
-import { TimeSlice } from '../lib/time-slice.ts';
+import { forEachInSlices } from '../lib/in-slices.ts';
+import type { BotId } from '../bot/id.ts';
 import type { CommitListener } from '../git/commit-events.ts';
 
 /**
  * Returns a subscriber that shows commits in the catalogue without waiting for the watcher. A posted change is shown at
- * once, as its response waits for it; the files of a merge, which may be thousands, some at a time.
+ * once, as its response waits for it; the files of a merge, which may be thousands, in slices of time.
  * @param prefix the catalogue's folder relative to the top of the repository: empty, or ending in a slash
  */
 export function showCommits(
@@ -15,17 +16,6 @@ export function showCommits(
   settings: Pick<WatchedSettings, 'read'>,
   prefix: string,
 ): CommitListener {
-  const waiting: PagePlace[] = [];
-  let isReading = false;
-  const readWaiting = async (): Promise<void> => {
-    isReading = true;
-    const slice = new TimeSlice('service');
-    while (waiting.length > 0) {
-      scanner.read(waiting.splice(0, filesAtOnce));
-      if (slice.isOver) await slice.next();
-    }
-    isReading = false;
-  };
   return (event) => {
     if (event.ref !== 'branch') return;
     const { changes, contents } = event;
@@ -38,10 +28,11 @@ export function showCommits(
       return;
     }
     if (changes.some(({ path }) => path === prefix + settingsName)) void settings.read();
-    waiting.push(...changes.flatMap(({ path }) => parsePagePath(path, prefix) ?? []));
-    if (!isReading) void readWaiting();
+    const places = new Map<BotId, PagePlace[]>();
+    for (const { path } of changes) {
+      const place = parsePagePath(path, prefix);
+      if (place) places.set(place.id, [...(places.get(place.id) ?? []), place]);
+    }
+    void forEachInSlices(places.values(), (ofBot) => scanner.read(ofBot), 'service');
   };
 }
-
-/** Some milliseconds of work. */
-const filesAtOnce = 16;

@@ -1,23 +1,16 @@
 import type { Log } from '../lib/log.ts';
 import type { FileChange } from './diff.ts';
 
-/** A commit that this service has made, or merged. */
-export type CommitEvent = BranchCommit | StateCommit;
-
-/** The checked-out branch is at another commit. */
-export interface BranchCommit {
-  readonly ref: 'branch';
-  readonly commit: string;
-  readonly changes: readonly FileChange[];
-  /** The new bytes by path of changes that owners posted; undefined where the commit was fetched. */
-  readonly contents: ReadonlyMap<string, Buffer> | undefined;
-}
-
-/** The state ref is at another commit. */
-export interface StateCommit {
-  readonly ref: 'state';
-  readonly commit: string;
-}
+/** The checked-out branch, or the state ref, is at a commit that this service has made or merged. */
+export type CommitEvent =
+  | {
+      readonly ref: 'branch';
+      readonly commit: string;
+      readonly changes: readonly FileChange[];
+      /** The new bytes by path of changes that owners posted; undefined where the commit was fetched. */
+      readonly contents: ReadonlyMap<string, Buffer> | undefined;
+    }
+  | { readonly ref: 'state'; readonly commit: string };
 
 export type CommitListener = (event: CommitEvent) => void;
 

@@ -6,7 +6,7 @@ import { removeStaleIndexLock } from './index-lock.ts';
 import { gitSettings } from './process/settings.ts';
 import { GitError } from './process/git-error.ts';
 import { parseCommand, type GitProcess, findGitProcesses } from './git-processes.ts';
-import type { Repository } from './repository.ts';
+import { findBranch, type Repository } from './repository.ts';
 
 /** Returns whether a command that failed may succeed when it is run again: git was killed. */
 export function wasKilled(error: unknown): boolean {
@@ -108,11 +108,12 @@ export async function lockFiles(repository: Repository): Promise<string[]> {
 /** Returns the locks that block the service: path → what distinguishes the lock from a later one at that path. */
 async function findLocks(repository: Repository): Promise<Map<string, string>> {
   const { gitDir, commonDir } = repository;
+  const branch = findBranch(repository);
   const paths = [
     join(gitDir, 'HEAD.lock'),
     join(commonDir, 'packed-refs.lock'),
     join(commonDir, 'objects/info/commit-graphs/commit-graph-chain.lock'),
-    ...listCheckedOutBranches(repository).map((branch) => join(commonDir, `${branch}.lock`)),
+    ...(branch === undefined ? [] : [join(commonDir, `${branch}.lock`)]),
     ...(await findLocksBelow(join(commonDir, 'refs/botshelf'))),
     ...(await listKeepFiles(join(commonDir, 'objects/pack'), importMark)),
   ];
@@ -127,15 +128,6 @@ async function findLocks(repository: Repository): Promise<Map<string, string>> {
 async function findLocksBelow(folder: string): Promise<string[]> {
   const names = await readdir(folder, { recursive: true }).catch(() => []);
   return names.filter((name) => name.endsWith('.lock')).map((name) => join(folder, name));
-}
-
-/** The branch that is checked out; none where there is none. */
-function listCheckedOutBranches(repository: Repository): string[] {
-  try {
-    return [repository.branch()];
-  } catch {
-    return [];
-  }
 }
 
 /** Commands that never lock a ref: stale locks can be removed while they run. */

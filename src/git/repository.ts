@@ -65,6 +65,15 @@ export async function openRepository(
   };
 }
 
+/** Returns the branch that is checked out now; undefined for none. */
+export function findBranch(repository: Repository): string | undefined {
+  try {
+    return repository.branch();
+  } catch {
+    return undefined;
+  }
+}
+
 /** Opens the repository when it is first needed, and again after a failure or when it was replaced. */
 export class RepositoryOpener {
   readonly #catalogue: string;

@@ -35,19 +35,24 @@ describe('the subscriber that shows commits', () => {
     strictEqual(reads, 1);
   });
 
-  it('has all files of a merge read, some at a time', async () => {
-    const read: number[] = [];
+  it('has all files of a merge read, those of a bot together', async () => {
+    const read: string[][] = [];
     const show = showCommits(
-      { put: () => {}, read: (places) => void read.push(places.length) },
+      { put: () => {}, read: (places) => void read.push(places.map(({ locale }) => locale)) },
       settings,
       '',
     );
     const changes = Array.from({ length: 40 }, (_, i): FileChange => ({
-      path: `bots/007/${i}007.en.md`,
+      path: `bots/007/${Math.floor(i / 2)}007.${i % 2 === 0 ? 'en' : 'de'}.md`,
       before: null,
       after: null,
     }));
     show({ ref: 'branch', commit, changes, contents: undefined });
-    await eventually(() => deepStrictEqual(read, [16, 16, 8]));
+    await eventually(() =>
+      deepStrictEqual(
+        read,
+        Array.from({ length: 20 }, () => ['en', 'de']),
+      ),
+    );
   });
 });

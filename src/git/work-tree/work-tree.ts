@@ -4,7 +4,7 @@ import type { Log } from '../../lib/log.ts';
 import type { FileChange } from '../diff.ts';
 import { toKind } from '../objects/tree.ts';
 import { readHead, UnknownOutcomeError } from '../refs.ts';
-import type { Repository } from '../repository.ts';
+import { findBranch, type Repository } from '../repository.ts';
 import { cleanUpAfterCrash } from '../leftovers.ts';
 import { findTreeEntries } from '../tree-listing.ts';
 import { type Checkout, inspect, type Inspection, type Obstacle, prepareCheckout } from './checkout.ts';
@@ -128,7 +128,7 @@ export class WorkTree {
     const obstacles = await checkout.apply();
     failpoint('advance.after-checkout');
     // A person may have switched branches since: then index and work tree must be as on the other branch.
-    const elsewhere = isCheckedOut(this.#repository, branch) ? undefined : onOtherBranch;
+    const elsewhere = findBranch(this.#repository) === branch ? undefined : onOtherBranch;
     for (const change of changes) {
       const obstacle = elsewhere ?? obstacles.get(change.path);
       if (obstacle) this.#add(change, obstacle);
@@ -262,11 +262,3 @@ const onOtherBranch: Obstacle = { reason: 'is of a branch that is not checked ou
 
 const rebuilt =
   "Git's index was damaged, as by a power loss, and was rebuilt from the last commit: stage again what was staged";
-
-function isCheckedOut(repository: Repository, branch: string): boolean {
-  try {
-    return repository.branch() === branch;
-  } catch {
-    return false;
-  }
-}
