@@ -3,24 +3,14 @@ import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { botshelf, commitAll, git } from '../support/command-line.ts';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
+import { catalogueOfTwo, homer, lenny, token } from '../support/pull-request.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-
-const homer = '190519304972663312';
-const lenny = '190519304972663313';
-/** Put together here, so that no file of the project holds what looks like a token. */
-const token = ['bsh', 'a'.repeat(43) + 'B0c1D2'].join('_');
 
 /** A catalogue of two sound bots and one that was faulty before the change. */
 function repository(): string {
-  const root = tempFolder();
-  writeFiles(root, {
-    [pagePath(homer)]: mainPage(),
-    [pagePath(homer, 'fr')]: translation('Homère', 'Répond.'),
-    [pagePath(lenny)]: mainPage({ name: 'Lenny', invite: 'https://example.org/lenny' }),
-    'bots/001/1.en.md': 'faulty since long ago',
-  });
-  commitAll(root);
-  return root;
+  const repo = catalogueOfTwo();
+  repo.commit({ 'bots/001/1.en.md': 'faulty since long ago' });
+  return repo.folder;
 }
 
 /** Checks against main, and gives `path rule severity` of each finding. */
@@ -28,13 +18,7 @@ async function check(
   root: string,
   ...args: string[]
 ): Promise<{ code: number; files: number; found: string[] }> {
-  const { code, stdout, stderr } = await botshelf(root, [
-    'check',
-    '--base',
-    'main',
-    '--format=json',
-    ...args,
-  ]);
+  const { code, stdout, stderr } = await botshelf(root, ['check', '--base=main', '--format=json', ...args]);
   ok(stdout, stderr);
   const { files, faults } = JSON.parse(stdout) as { files: number; faults: Record<string, string>[] };
   return { code, files, found: faults.map(({ path, rule, severity }) => `${path} ${rule} ${severity}`) };

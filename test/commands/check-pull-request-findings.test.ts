@@ -11,6 +11,7 @@ import {
   homer,
   lenny,
   pullRequest,
+  runCheck,
   token,
 } from '../support/pull-request.ts';
 
@@ -24,7 +25,7 @@ describe('a token in a pull request is found', () => {
       repo.write(`bots/001/${token}.md`, '');
       repo.write(pagePath(lenny), mainPage({ category: token }));
     });
-    const { stdout } = await botshelf(repo.folder, ['check', '--base=main', '--head=pull']);
+    const { stdout } = await runCheck(repo);
     match(stdout, /^bots:1:1 token the name of a file looks like a bot token/m);
     match(
       stdout,
@@ -32,8 +33,7 @@ describe('a token in a pull request is found', () => {
     );
     match(stdout, /^\.\/scripts\/post\.sh:2:26 token /m);
     for (const format of ['text', 'github', 'json']) {
-      const args = ['check', '--base=main', '--head=pull', `--format=${format}`];
-      ok(!(await botshelf(repo.folder, args)).stdout.includes(token), format);
+      ok(!(await runCheck(repo, `--format=${format}`)).stdout.includes(token), format);
     }
   });
 
@@ -123,12 +123,7 @@ describe('a maintainer is informed of a pull request', () => {
     ]);
     match(messages[0] ?? '', /^name: "LÉNNY" is the name of bots\/313\/190519304972663313\.en\.md already: /);
     match(messages[1] ?? '', /^invite: bots\/312\/190519304972663312\.en\.md adds the same bot already: /);
-    const { stdout } = await botshelf(repo.folder, [
-      'check',
-      '--base=main',
-      '--head=pull',
-      '--format=github',
-    ]);
+    const { stdout } = await runCheck(repo, '--format=github');
     match(stdout, /^::warning file=bots\/007\/7\.en\.md,line=3,col=11,title=name-taken::name: /m);
     match(stdout, /^3 files, 0 faults, 4 warnings$/m);
   });
@@ -207,7 +202,7 @@ describe('a maintainer is informed of a pull request', () => {
     ok(!passes);
     deepStrictEqual(found, ['bots bots-folder error', removed]);
     match(messages[0] ?? '', /^this leaves no file in bots\/.*: add an empty file bots\/\.gitkeep$/);
-    const { code, stdout } = await botshelf(repo.folder, ['check', '--base=main', '--head=pull']);
+    const { code, stdout } = await runCheck(repo);
     deepStrictEqual([code, stdout.startsWith('bots:1:1 bots-folder this leaves ')], [1, true]);
     repo.git('switch', '-q', 'pull');
     repo.commit({ 'bots/.gitkeep': '' });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { botshelf } from '../support/command-line.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
-import { catalogueOfTwo, check, lenny, pullRequest, token } from '../support/pull-request.ts';
+import { catalogueOfTwo, check, lenny, pullRequest, runCheck } from '../support/pull-request.ts';
 
 describe('a pull request is refused by name', () => {
   it('with a symbolic link, in bots/ and outside', async () => {
@@ -106,7 +106,7 @@ describe('a pull request is refused by name', () => {
       repo.write('c\u001b[2J', '');
       repo.write('d\u202e', '');
     });
-    const { stdout } = await botshelf(repo.folder, ['check', '--base=main', '--head=pull']);
+    const { stdout } = await runCheck(repo);
     deepStrictEqual(
       stdout
         .split('\n')
@@ -242,22 +242,6 @@ describe('a pull request is refused by name', () => {
       match(message, / \(commit [0-9a-f]{10} adds it: remove it from that commit too\)$/);
   });
 
-  it('with a token in a file called ::stop-commands::abc, which begins no line of what the CI reads', async () => {
-    const repo = catalogueOfTwo();
-    pullRequest(repo, () => repo.write('::stop-commands::abc', token));
-    for (const format of ['github', 'text']) {
-      const { code, stdout } = await botshelf(repo.folder, [
-        'check',
-        '--base=main',
-        '--head=pull',
-        `--format=${format}`,
-      ]);
-      strictEqual(code, 1);
-      ok(stdout.includes('::stop-commands::abc:1:1 token '), stdout);
-      ok(!/^\s*::stop-commands/m.test(stdout), stdout);
-    }
-  });
-
   it('with more than 1,000 files, and says so in one line', async () => {
     const repo = catalogueOfTwo();
     pullRequest(repo, () => {
@@ -269,7 +253,7 @@ describe('a pull request is refused by name', () => {
       repo.git('update-index', '--add', ...entries.flat());
       repo.git('commit', '-q', '-m', 'Change');
     });
-    const { code, stdout } = await botshelf(repo.folder, ['check', '--base=main', '--head=pull']);
+    const { code, stdout } = await runCheck(repo);
     strictEqual(code, 1);
     match(
       stdout,

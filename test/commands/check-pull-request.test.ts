@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { botshelf } from '../support/command-line.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
-import { catalogueOfTwo, check, homer, lenny, pullRequest } from '../support/pull-request.ts';
+import { catalogueOfTwo, check, homer, lenny, pullRequest, runCheck } from '../support/pull-request.ts';
 
 describe('a pull request is checked without being checked out', () => {
   it('and passes when it is sound', async () => {
@@ -92,8 +92,7 @@ describe('a pull request is checked without being checked out', () => {
       repo.write(`inner/${pagePath(homer)}`, mainPage({ created: 1 }));
       repo.write(`inner/${pagePath('7')}`, mainPage());
     });
-    const root = join(repo.folder, 'inner');
-    const { stdout } = await botshelf(root, ['check', '--base=main', '--head=pull']);
+    const { stdout } = await runCheck({ folder: join(repo.folder, 'inner') });
     match(stdout, /^bots\/007\/7\.en\.md:3:11 name-taken warning: .+ bots\/312\//m);
     match(stdout, /^bots\/312\/190519304972663312\.en\.md:9:14 created-stays /m);
   });
@@ -203,11 +202,7 @@ describe('a pull request is judged by what merging it would give', () => {
         repo.write('notes.txt', 'b\n');
       });
       repo.commit({ [`${prefix}${pagePath(lenny)}`]: lennys('Three.'), 'notes.txt': 'c\n' });
-      const { code, stdout } = await botshelf(join(repo.folder, prefix), [
-        'check',
-        '--base=main',
-        '--head=pull',
-      ]);
+      const { code, stdout } = await runCheck({ folder: join(repo.folder, prefix) });
       strictEqual(code, 1);
       match(stdout, /^bots\/006\/6\.en\.md:1:1 opener /m);
       match(stdout, /^bots\/313\/190519304972663313\.en\.md:1:1 merge-conflict Git cannot merge this: /m);

@@ -71,30 +71,33 @@ describe('botshelf init', () => {
     strictEqual(repositoryIn(folder).git('rev-list', '--count', 'HEAD'), '2');
   });
 
-  for (const [checker, line] of [
-    ['1.2.3', 'botshelf@1.2.3'],
-    ['https://example.org/botshelf-1.2.3.tgz', 'https://example.org/botshelf-1.2.3.tgz'],
-    ['https://example.org/a/botshelf.git#0123abc', 'git+https://example.org/a/botshelf.git#0123abc'],
-    ['git+ssh://git@example.org/botshelf#v1', 'git+ssh://git@example.org/botshelf#v1'],
+  for (const [host, file, checker, line] of [
+    ['github', '.github/workflows/catalogue.yml', '1.2.3', 'botshelf@1.2.3'],
+    [
+      'gitlab',
+      '.gitlab-ci.yml',
+      'https://example.org/botshelf-1.2.3.tgz',
+      'https://example.org/botshelf-1.2.3.tgz',
+    ],
+    [
+      'forgejo',
+      '.forgejo/workflows/catalogue.yml',
+      'https://example.org/a/botshelf.git#0123abc',
+      'git+https://example.org/a/botshelf.git#0123abc',
+    ],
+    [
+      'github',
+      '.github/workflows/catalogue.yml',
+      'git+ssh://git@example.org/botshelf#v1',
+      'git+ssh://git@example.org/botshelf#v1',
+    ],
   ] as const)
-    it(`has the check of each Git host install ${checker} where that is the checker`, async () => {
-      for (const [host, file] of [
-        ['github', '.github/workflows/catalogue.yml'],
-        ['gitlab', '.gitlab-ci.yml'],
-        ['forgejo', '.forgejo/workflows/catalogue.yml'],
-      ] as const) {
-        const folder = join(tempFolder(), 'shelf');
-        const { code, stdout } = await botshelf(tempFolder(), [
-          'init',
-          folder,
-          '--host',
-          host,
-          '--checker',
-          checker,
-        ]);
-        deepStrictEqual([code, stdout.includes(`${line};`)], [0, true]);
-        ok(readFileSync(join(folder, file), 'utf8').includes(` BOTSHELF: ${line}\n`));
-      }
+    it(`has the check on ${host} install ${checker} where that is the checker`, async () => {
+      const folder = join(tempFolder(), 'shelf');
+      const options = ['--host', host, '--checker', checker];
+      const { code, stdout } = await botshelf(tempFolder(), ['init', folder, ...options]);
+      deepStrictEqual([code, stdout.includes(`${line};`)], [0, true]);
+      ok(readFileSync(join(folder, file), 'utf8').includes(` BOTSHELF: ${line}\n`));
     });
 
   it('has the check install the commit of this program from where its clone is from', () => {

@@ -1,11 +1,10 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
-import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   formatJournalLine,
   type JournalEntry,
   listSegments,
-  parseJournalLine,
   replaySegment,
   Segment,
 } from '../../src/counts/journal-segment.ts';
@@ -37,13 +36,6 @@ describe('a segment of the journal', () => {
     await segment.close();
   });
 
-  it('is read up to a last line that a crash cut off, without calling that damaged', async () => {
-    await segment.append([entry(1), entry(2)]);
-    await segment.close();
-    truncateSync(segment.path, segment.length - 5);
-    deepStrictEqual(await replay(segment.path), { entries: [entry(1)], damaged: [] });
-  });
-
   it('names the lines that are damaged, and has the entries of the others', async () => {
     await segment.append([entry(1), entry(2), entry(3)]);
     await segment.close();
@@ -59,15 +51,6 @@ describe('a segment of the journal', () => {
     deepStrictEqual(paths, [others[1]?.path, segment.path, others[0]?.path]);
     for (const other of [segment, ...others]) await other.close();
     deepStrictEqual(await listSegments(join(folder, 'missing')), []);
-  });
-});
-
-describe('a line of the journal', () => {
-  it('is read as it was written, and not at all with one other character', () => {
-    const line = formatJournalLine(entry(1)).trimEnd();
-    deepStrictEqual(parseJournalLine(line), entry(1));
-    for (let i = 0; i < line.length; i++)
-      strictEqual(parseJournalLine(`${line.slice(0, i)}x${line.slice(i + 1)}`), undefined);
   });
 });
 

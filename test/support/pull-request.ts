@@ -2,6 +2,7 @@ import { checkChanges } from '../../src/check/check-changes.ts';
 import type { Finding } from '../../src/check/check.ts';
 import { printReport } from '../../src/commands/check-report.ts';
 import { resolveRange } from '../../src/git/revision-range.ts';
+import { botshelf, type Run } from './command-line.ts';
 import { type TestRepository, testRepository } from './repository.ts';
 import { mainPage, pagePath, translation } from './sample.ts';
 
@@ -48,4 +49,9 @@ export async function check({ folder }: TestRepository): Promise<Checked> {
     found: faults.map(({ path, rule, severity }) => `${path} ${rule} ${severity}`),
     messages: faults.map(({ message }) => message),
   };
+}
+
+/** Runs `botshelf check` of the pull request, in the repository or a folder of it. */
+export async function runCheck({ folder }: Pick<TestRepository, 'folder'>, ...args: string[]): Promise<Run> {
+  return await botshelf(folder, ['check', '--base=main', '--head=pull', ...args]);
 }

@@ -1,11 +1,9 @@
-import { defaultWords } from '../../support/category-words.ts';
 import { deepStrictEqual, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
-import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
-import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
 import { QueueFullError } from '../../../src/lib/serial-queue.ts';
-import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
+import type { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
 import { toProblem } from '../../../src/http/problem-response.ts';
+import { listsOf } from '../../support/bot-lists.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { noCounts } from '../../support/counts.ts';
 import { botId } from '../../support/sample.ts';
@@ -13,9 +11,7 @@ import { botId } from '../../support/sample.ts';
 describe('lists that many ask for at once', () => {
   const bots = new MutableBotIndex();
   for (let i = 0; i < 2000; i++) bots.set(sampleBot(String(i * 7), { en: [`Bot ${i}`, 'Counts things.'] }));
-  const sortedIndexes = new SortedIndexes(bots, noCounts);
-  const fresh = (): BotLists =>
-    new BotLists(bots, new BotSearch(bots, console.error, defaultWords), sortedIndexes);
+  const fresh = (): BotLists => listsOf(bots);
 
   it('wait for each other when they are searches, up to 64, and are refused with 503 above that', async () => {
     const lists = fresh();
@@ -87,9 +83,7 @@ describe('the bots with the highest values', () => {
     const text = ['Bot', 'Counts things.'] as const;
     for (let id = 1; id <= 9; id++)
       bots.set(sampleBot(String(id), id === 2 ? { ar: text } : { en: text, 'en-GB': text, de: text }));
-    const counts = { ...noCounts, count: Number };
-    const search = new BotSearch(bots, console.error, defaultWords);
-    const lists = new BotLists(bots, search, new SortedIndexes(bots, counts));
+    const lists = listsOf(bots, { ...noCounts, count: Number });
     const [highest = []] = await lists.highest(['count'], 3);
     deepStrictEqual(
       highest.map(({ id }) => id),
@@ -104,12 +98,7 @@ describe('the bots with the highest values', () => {
       ['1', 5],
       ['2', 7],
     ]);
-    const counts = { ...noCounts, count: (id: string) => byId.get(id) };
-    const lists = new BotLists(
-      bots,
-      new BotSearch(bots, console.error, defaultWords),
-      new SortedIndexes(bots, counts),
-    );
+    const lists = listsOf(bots, { ...noCounts, count: (id) => byId.get(id) });
     const highest = async (): Promise<string[]> =>
       (await lists.highest(['count', 'random'], 2)).map((list) => list.map(({ id }) => id).join());
     const [, random = ''] = await highest();

@@ -1,12 +1,9 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
-import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
 import { filters, type FilterValues } from '../../../src/catalogue/lists/filters.ts';
-import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
-import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
-import { defaultWords } from '../../support/category-words.ts';
 import { noCounts } from '../../support/counts.ts';
+import { listsOf } from '../../support/bot-lists.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
 /** A text that some of the bots pass, for each filter. */
@@ -35,8 +32,7 @@ describe('a filter of lists', () => {
     );
   }
   const counts = { ...noCounts, reportedAt: (id: string) => (Number(id) % 9 === 0 ? Date.now() : 0) };
-  const search = new BotSearch(bots, console.error, defaultWords);
-  const lists = new BotLists(bots, search, new SortedIndexes(bots, counts));
+  const lists = listsOf(bots, counts);
 
   for (const [name, text] of Object.entries(texts) as [keyof typeof filters, string][]) {
     it(`leaves out the same bots in lists, searches and their first pages: ${name}`, async () => {

@@ -1,10 +1,7 @@
-import { defaultWords } from '../../support/category-words.ts';
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
-import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
 import type { Cursor } from '../../../src/catalogue/lists/selection.ts';
-import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
-import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
+import { listsOf } from '../../support/bot-lists.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { noCounts } from '../../support/counts.ts';
 
@@ -21,8 +18,7 @@ describe('what a search found, the best first', () => {
     bots.set(sampleBot(String(i), { en: [`Bot${i}`, description] }, { ...keys, verified: i === 101 }));
   }
   const counts = { ...noCounts, count: (id: string) => (id === '13' ? 1000 : undefined) };
-  const search = new BotSearch(bots, () => {}, defaultWords);
-  const lists = new BotLists(bots, search, new SortedIndexes(bots, counts));
+  const lists = listsOf(bots, counts);
 
   it('is the same page by page as at once', async () => {
     const whole = await lists.select({ q: 'sheep goats' });

@@ -1,11 +1,8 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { type IndexedBot, MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
-import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
-import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
 import { sortKeys } from '../../../src/catalogue/lists/selection.ts';
-import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
-import { defaultWords } from '../../support/category-words.ts';
+import { listsOf } from '../../support/bot-lists.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { noCounts } from '../../support/counts.ts';
 
@@ -29,12 +26,10 @@ describe('the beginning of a list', () => {
               sampleBot(String(i * 7), { en: [`Bot ${created}`, 'x'] }, { created, edited: created, nsfw }),
             );
           });
-          const sortedIndexes = new SortedIndexes(bots, {
+          const lists = listsOf(bots, {
             ...noCounts,
             count: (id) => drawn[Number(id) / 7]?.count ?? undefined,
           });
-          const search = new BotSearch(bots, console.error, defaultWords);
-          const lists = new BotLists(bots, search, sortedIndexes);
           const selection = { nsfw: false, sort: { key, descending } };
           const picked = await lists.first(selection, count);
           const cut = await lists.select({ ...selection, limit: count });

@@ -19,17 +19,6 @@ describe('the merge of a page', () => {
     deepStrictEqual(droppedKeys, []);
   });
 
-  it('takes theirs where both changed a key, and says so', () => {
-    const { text, droppedKeys } = mergePage(path, {
-      base,
-      ours: mainPage({ edited: 1_700_000_000_100, website: 'https://ours.example/', category: 'music' }),
-      theirs: mainPage({ edited: 1_700_000_000_100, website: 'https://theirs.example/' }),
-    });
-    strictEqual(dataOf(text)['website'], 'https://theirs.example/');
-    strictEqual(dataOf(text)['category'], 'music');
-    deepStrictEqual(droppedKeys, ['website']);
-  });
-
   it('takes ours where both changed a key that is to be kept, also one that ours removed', () => {
     const theirs = mainPage({ edited: 1_700_000_000_100, website: 'https://theirs.example/', oauth: '2' });
     const ours = mainPage({ edited: 1_700_000_000_100, category: 'music' });
@@ -41,21 +30,6 @@ describe('the merge of a page', () => {
     deepStrictEqual(merged.droppedKeys, ['oauth']);
   });
 
-  it('takes the later of two times of an edit', () => {
-    for (const [a, b] of [
-      [1_700_000_000_200, 1_700_000_000_300],
-      [1_700_000_000_300, 1_700_000_000_200],
-    ]) {
-      const merged = mergePage(path, {
-        base,
-        ours: mainPage({ edited: a }),
-        theirs: mainPage({ edited: b }),
-      });
-      strictEqual(dataOf(merged.text)['edited'], 1_700_000_000_300);
-      deepStrictEqual(merged.droppedKeys, []);
-    }
-  });
-
   it('takes the markdown that one side changed, and theirs where both did', () => {
     const mine = base.replace('The page.', 'Mine.');
     const other = base.replace('"fun"', '"music"');
@@ -63,12 +37,6 @@ describe('the merge of a page', () => {
     strictEqual(mergePage(path, { base, ours: other, theirs: mine }).text, mine.replace('"fun"', '"music"'));
     const theirs = base.replace('The page.', 'Theirs.');
     deepStrictEqual(mergePage(path, { base, ours: mine, theirs }), { text: theirs, droppedKeys: ['page'] });
-  });
-
-  it('removes a key that ours removed', () => {
-    const ours = base.replace(/,\n {2}"website": null/, '');
-    const { text } = mergePage(path, { base, ours, theirs: base.replace('The page.', 'Theirs.') });
-    strictEqual(text, ours.replace('The page.', 'Theirs.'));
   });
 
   it('leaves a file to theirs that either side has made unreadable', () => {

@@ -1,17 +1,7 @@
-import { deepStrictEqual, ok, strictEqual, throws } from 'node:assert/strict';
+import { ok, strictEqual, throws } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { editPage, type Page, parsePage } from '../../../src/catalogue/page/page.ts';
-
-function parse(file: string): ReturnType<typeof parsePage> {
-  return parsePage('bots/312/190519304972663312.en.md', Buffer.from(file));
-}
-
-function good(file: string): Page {
-  const { page, faults } = parse(file);
-  deepStrictEqual(faults, []);
-  ok(page);
-  return page;
-}
+import { editPage } from '../../../src/catalogue/page/page.ts';
+import { good, parse } from '../../support/page-file.ts';
 
 describe('an edit of a page file', () => {
   const key = fc.constantFrom('category', 'nsfw', 'oauth', 'website', 'edited', 'é"\\');

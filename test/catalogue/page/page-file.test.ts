@@ -66,38 +66,33 @@ describe('the file of a page', () => {
   });
 
   describe('is refused by name', () => {
-    it('when it is a symbolic link, to a good page even', () => {
-      const message = fault((absolute, root) => {
-        writeFileSync(join(root, 'page.md'), mainPage());
-        symlinkSync(join(root, 'page.md'), absolute);
+    const cases: readonly (readonly [string, (absolute: string, root: string) => void, string])[] = [
+      [
+        'a symbolic link, to a good page even',
+        (absolute, root) => {
+          writeFileSync(join(root, 'page.md'), mainPage());
+          symlinkSync(join(root, 'page.md'), absolute);
+        },
+        'a symbolic link',
+      ],
+      [
+        'a symbolic link that leads nowhere',
+        (absolute) => symlinkSync('nowhere', absolute),
+        'a symbolic link',
+      ],
+      ['a symbolic link to itself', (absolute) => symlinkSync(absolute, absolute), 'a symbolic link'],
+      [
+        'a fifo, without waiting for a writer',
+        (absolute) => execFileSync('mkfifo', [absolute]),
+        'not a regular file',
+      ],
+      ['a folder', (absolute) => mkdirSync(absolute), 'not a regular file'],
+    ];
+    for (const [title, make, what] of cases)
+      it(`when it is ${title}`, () => {
+        const message = fault(make);
+        ok(message.startsWith(`${path} regular-file this is ${what}: `), message);
       });
-      strictEqual(message, `${path} regular-file this is a symbolic link: put the file itself here`);
-    });
-
-    it('when it is a symbolic link that leads nowhere or to itself', () => {
-      match(
-        fault((absolute) => symlinkSync('nowhere', absolute)),
-        /symbolic link: /,
-      );
-      match(
-        fault((absolute) => symlinkSync(absolute, absolute)),
-        /symbolic link: /,
-      );
-    });
-
-    it('when it is a fifo, without waiting for a writer', () => {
-      match(
-        fault((absolute) => execFileSync('mkfifo', [absolute])),
-        / regular-file this is not a regular file: /,
-      );
-    });
-
-    it('when it is a folder', () => {
-      match(
-        fault((absolute) => mkdirSync(absolute)),
-        / regular-file this is not a regular file: /,
-      );
-    });
 
     it('when it is a socket', async () => {
       const root = tempFolder();

@@ -54,32 +54,28 @@ describe('a page file', () => {
       strictEqual(fault(start + 'x'.repeat(maxFileSize - start.length + 1)), tooLarge);
     });
 
-    it('when it is not UTF-8, naming the line', () => {
-      const bytes = Buffer.concat([Buffer.from(`${homer}fine ✓\n`), Buffer.from([0x63, 0xe9, 0x0a])]);
-      strictEqual(fault(bytes), '5:1 utf-8 this is not UTF-8: save the file as UTF-8');
-    });
-
-    it('when it holds half a surrogate pair or an overlong form', () => {
-      for (const bytes of [
+    const cases: readonly (readonly [string, string | Buffer, RegExp])[] = [
+      [
+        'it is not UTF-8, naming the line',
+        Buffer.concat([Buffer.from(`${homer}fine ✓\n`), Buffer.from([0x63, 0xe9, 0x0a])]),
+        /^5:1 utf-8 this is not UTF-8: save the file as UTF-8$/,
+      ],
+      ...[
         [0xed, 0xa0, 0x80],
         [0xc0, 0xaf],
         [0xf5, 0x80, 0x80, 0x80],
-      ])
-        match(fault(Buffer.concat([Buffer.from(homer), Buffer.from(bytes)])), /^4:1 utf-8 /);
-    });
-
-    it('when it begins with a byte order mark', () => {
-      match(fault(`\uFEFF${homer}`), /^1:1 byte-order-mark .*without BOM$/);
-    });
-
-    it('when it holds a NUL, naming its place in characters', () => {
-      match(fault(`${homer}\néé\0`), /^5:3 nul /);
-      match(fault('\0'), /^1:1 nul /);
-    });
-
-    it('when it is UTF-16', () => match(fault(Buffer.from(homer, 'utf16le')), /^1:2 nul .*UTF-8$/));
-
-    it('when it is empty', () => match(fault(''), /^1:1 opener .*: make its first line ---$/));
+      ].map((bytes): [string, Buffer, RegExp] => [
+        `it holds half a surrogate pair or an overlong form: ${bytes.join(' ')}`,
+        Buffer.concat([Buffer.from(homer), Buffer.from(bytes)]),
+        /^4:1 utf-8 /,
+      ]),
+      ['it begins with a byte order mark', `\uFEFF${homer}`, /^1:1 byte-order-mark .*without BOM$/],
+      ['it holds a NUL, naming its place in characters', `${homer}\néé\0`, /^5:3 nul /],
+      ['it is a NUL', '\0', /^1:1 nul /],
+      ['it is UTF-16', Buffer.from(homer, 'utf16le'), /^1:2 nul .*UTF-8$/],
+      ['it is empty', '', /^1:1 opener .*: make its first line ---$/],
+    ];
+    for (const [title, file, expected] of cases) it(`when ${title}`, () => match(fault(file), expected));
   });
 
   describe('tells bad JSON by its place and its fix', () => {

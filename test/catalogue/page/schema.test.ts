@@ -12,10 +12,6 @@ function faults(keys: object): string[] {
 }
 
 describe('a value held against a schema', () => {
-  it('has no faults when it is right', () => {
-    deepStrictEqual(validate('main-page', homerKeys), []);
-  });
-
   it('stays as it is, right or wrong', () => {
     for (const keys of [{}, { codehost: { owner: 'o' } }, { images: { avatar: 7 } }, { colour: 'red' }]) {
       const value = { ...homerKeys, ...keys };

@@ -4,11 +4,9 @@ import type { BotId } from '../../../src/bot/id.ts';
 import { defaultCategories } from '../../../src/bot/schemas.ts';
 import type { Category } from '../../../src/bot/schema-types.ts';
 import { type IndexedBot, MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
-import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
-import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
-import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
 import { getCategoryWords } from '../../../src/catalogue/search/category-words.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
+import { listsOf } from '../../support/bot-lists.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { noCounts } from '../../support/counts.ts';
 
@@ -41,11 +39,7 @@ describe('a search of 165 bots', () => {
   const queries = fixture<[string, Judgement]>('queries').map(
     ([q, judgement]) => [queryOf(q), judgement] as const,
   );
-  const lists = new BotLists(
-    bots,
-    new BotSearch(bots, console.error, () => words),
-    new SortedIndexes(bots, { ...noCounts, count: (id) => counts.get(id) }),
-  );
+  const lists = listsOf(bots, { ...noCounts, count: (id) => counts.get(id) }, () => words);
 
   it('finds something for each of 203 queries, and what is wanted first', async () => {
     const gains: [number, string][] = [];

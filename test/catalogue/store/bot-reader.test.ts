@@ -107,35 +107,29 @@ describe('a bot', () => {
     strictEqual(reading.bot, undefined);
   });
 
-  it('stays whole as it was with two main pages', () => {
-    const before = good(both);
-    const reading = read({ ...both, fr: mainPage({ name: 'Omer' }) }, before);
-    deepStrictEqual(rules(reading), ['en one-main-page', 'fr one-main-page']);
-    strictEqual(reading.bot, before);
-  });
+  for (const [title, texts, expected] of [
+    ['with two main pages', { fr: mainPage({ name: 'Omer' }) }, ['en one-main-page', 'fr one-main-page']],
+    ['without a main page', { en: translation('Homer', 'Answers.') }, ['en one-main-page']],
+    [
+      'while another file becomes the main page and is faulty',
+      { en: translation('Homer', 'Answers.'), fr: mainPage({ invite: 'x' }) },
+      ['fr pattern'],
+    ],
+  ] as const)
+    it(`stays whole as it was ${title}`, () => {
+      const before = good(both);
+      const reading = read({ ...both, ...texts }, before);
+      deepStrictEqual(rules(reading), expected);
+      strictEqual(reading.bot, before);
+    });
 
   it('is not served with two main pages that never were one', () => {
     strictEqual(read({ en: mainPage(), fr: mainPage() }).bot, undefined);
   });
 
-  it('stays whole as it was without a main page', () => {
-    const before = good(both);
-    const reading = read({ ...both, en: translation('Homer', 'Answers.') }, before);
-    deepStrictEqual(rules(reading), ['en one-main-page']);
-    strictEqual(reading.bot, before);
-  });
-
   it('changes its default locale when another file becomes the main page', () => {
     const swapped = { en: translation('Homer', 'Answers.'), fr: mainPage({ name: 'Homère' }) };
     deepStrictEqual(Object.keys(record(good(swapped, good(both))).contents), ['fr', 'en']);
-  });
-
-  it('keeps its default locale while the new main page is faulty', () => {
-    const before = good(both);
-    const swapped = { en: translation('Homer', 'Answers.'), fr: mainPage({ invite: 'x' }) };
-    const reading = read(swapped, before);
-    deepStrictEqual(rules(reading), ['fr pattern']);
-    strictEqual(reading.bot, before);
   });
 
   it('loses a language with its file', () => {

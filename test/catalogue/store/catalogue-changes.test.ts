@@ -133,15 +133,6 @@ describe('a catalogue follows its files:', () => {
     await eventually(() => name('7') === 'New');
   });
 
-  it('a folder that another takes the place of at once', async () => {
-    const { root, write, name } = await openCatalogue({ [pagePath('7')]: named('Seven') });
-    rmSync(join(root, 'bots/007'), { recursive: true });
-    write({ [pagePath('7')]: named('New') });
-    await eventually(() => name('7') === 'New');
-    write({ [pagePath('7')]: named('Newer') });
-    await eventually(() => name('7') === 'Newer');
-  });
-
   it('two writes 20 ms apart, the last of which is served', async () => {
     const ids = Array.from({ length: 20 }, (_, i) => String(i));
     const { write, name } = await openCatalogue(

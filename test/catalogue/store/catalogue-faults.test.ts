@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../../support/eventually.ts';
@@ -35,23 +35,6 @@ describe('a catalogue names', () => {
       'bots/notes.txt stray-file',
     ]);
     strictEqual(name('7'), 'Seven');
-  });
-
-  it('a page that is no regular file, or far too large, at once', async () => {
-    const root = tempFolder();
-    writeFiles(root, { ...good, [pagePath('5')]: '' });
-    for (const id of ['1', '2', '3', '4']) mkdirSync(join(root, 'bots', `00${id}`));
-    symlinkSync(join(root, pagePath('7')), join(root, pagePath('1')));
-    execFileSync('mkfifo', [join(root, pagePath('2'))]);
-    mkdirSync(join(root, pagePath('3')));
-    symlinkSync('nowhere', join(root, pagePath('4')));
-    truncateSync(join(root, pagePath('5')), 2 ** 30);
-    const { faults, catalogue } = await openCatalogue({}, { root });
-    deepStrictEqual(
-      faults(),
-      ['1', '2', '3', '4'].map((id) => `${pagePath(id)} regular-file`).concat(`${pagePath('5')} file-size`),
-    );
-    strictEqual(catalogue.store.bots.size, 1);
   });
 
   it('a folder that is a symbolic link, and reads nothing through it', async () => {

@@ -1,0 +1,15 @@
+import type { ReadonlyCounts } from '../../src/bot/counts.ts';
+import { BotLists } from '../../src/catalogue/lists/bot-lists.ts';
+import { SortedIndexes } from '../../src/catalogue/lists/sorted-indexes.ts';
+import { BotSearch } from '../../src/catalogue/search/bot-search.ts';
+import type { BotIndex } from '../../src/catalogue/store/bot-index.ts';
+import { defaultWords } from './category-words.ts';
+import { noCounts } from './counts.ts';
+
+/** The lists of these bots with these counts, and a search whose errors fail the test. */
+export function listsOf(bots: BotIndex, counts: ReadonlyCounts = noCounts, words = defaultWords): BotLists {
+  const fail = (error: unknown): never => {
+    throw error;
+  };
+  return new BotLists(bots, new BotSearch(bots, fail, words), new SortedIndexes(bots, counts));
+}
