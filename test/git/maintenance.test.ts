@@ -17,6 +17,14 @@ const path = 'bots/001/1.en.md';
 const prune = async (opened: Repository): Promise<number> =>
   await pruneHistory(opened, Date.now() / 1000 - 30 * 24 * 60 * 60);
 
+async function maintain({ folder }: TestRepository): Promise<void> {
+  const repositoryOpener = new RepositoryOpener(folder);
+  const maintenance = new Maintenance({ repositoryOpener, log: silentLog, prune });
+  await maintenance.run();
+  await maintenance.close();
+  repositoryOpener.close();
+}
+
 describe('maintenance', () => {
   it('keeps the packs few and the refs packed while commits go on', async function () {
     this.timeout(60_000);
@@ -59,19 +67,15 @@ describe('maintenance', () => {
 
   it('waits for the gc of a person, but not for ever for one that was killed', async () => {
     const repository = testRepository({ [path]: 'name: One\n' });
-    const repositoryOpener = new RepositoryOpener(repository.folder);
-    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, prune });
     const pid = join(repository.folder, '.git/gc.pid');
     const packedRefs = join(repository.folder, '.git/packed-refs');
     writeFileSync(pid, '1 elsewhere');
-    await maintenance.run();
+    await maintain(repository);
     strictEqual(existsSync(packedRefs), false);
     const yesterday = Date.now() / 1000 - 24 * 60 * 60;
     utimesSync(pid, yesterday, yesterday);
-    await maintenance.run();
+    await maintain(repository);
     strictEqual(existsSync(packedRefs), true);
-    await maintenance.close();
-    repositoryOpener.close();
   });
 
   it('removes what a killed repack has left, without a restart', async () => {
@@ -79,11 +83,7 @@ describe('maintenance', () => {
     const left = join(repository.folder, '.git/objects/pack/.tmp-1-pack-0a.pack');
     writeFileSync(left, '');
     utimesSync(left, 0, 0);
-    const repositoryOpener = new RepositoryOpener(repository.folder);
-    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, prune });
-    await maintenance.run();
-    await maintenance.close();
-    repositoryOpener.close();
+    await maintain(repository);
     strictEqual(existsSync(left), false);
   });
 
@@ -97,11 +97,7 @@ describe('maintenance', () => {
       utimesSync(join(objects, file), fourDaysAgo, fourDaysAgo);
     }
     const lost = repository.git('commit-tree', 'HEAD^{tree}', '-m', 'Lost by a person');
-    const repositoryOpener = new RepositoryOpener(repository.folder);
-    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, prune });
-    await maintenance.run();
-    await maintenance.close();
-    repositoryOpener.close();
+    await maintain(repository);
     strictEqual(repository.git('rev-list', '--count', 'refs/botshelf/state'), '1');
     const all = repository.git('cat-file', '--batch-all-objects', '--batch-check=%(objectname)').split('\n');
     deepStrictEqual(

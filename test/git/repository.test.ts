@@ -1,8 +1,7 @@
 import { ok, rejects, strictEqual } from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fastImport } from '../../src/git/commit/fast-import.ts';
 import { GitError } from '../../src/git/process/git-error.ts';
 import { openRepository, RepositoryOpener, type Repository } from '../../src/git/repository.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
@@ -39,11 +38,6 @@ describe('simple-git', () => {
     }
   });
 
-  it('would leave git waiting for an empty input, so there is none', async () => {
-    const { opened } = await open();
-    await rejects(opened.run([...fastImport], { input: '' }), RangeError);
-  });
-
   it('hands on no GIT_ variable that would point at another repository', async () => {
     const elsewhere = testRepository({ other: 'text' });
     const { opened, repository } = await open();
@@ -58,23 +52,6 @@ describe('simple-git', () => {
       delete process.env['GIT_INDEX_FILE'];
       opened.objects.close();
     }
-  });
-
-  it('costs nothing more for a silent command on the way to an answer, as fast-import prints the commit', async () => {
-    const { opened, repository } = await open();
-    const input = 'commit refs/heads/new\nmark :1\ncommitter B <b@l> 1 +0000\ndata 0\n\nget-mark :1\ndone\n';
-    const printed = await opened.run([...fastImport], { input });
-    strictEqual(printed.trim(), repository.git('rev-parse', 'new'));
-  });
-
-  it('runs no hook and no fsmonitor of the repository', async () => {
-    const { opened, repository } = await open();
-    const hook = join(repository.folder, '.git/hooks/reference-transaction');
-    writeFileSync(hook, `#!/bin/sh\ntouch ${repository.folder}/hooked\n`, { mode: 0o755 });
-    repository.git('config', 'core.fsmonitor', `touch ${repository.folder}/monitored; false`);
-    await opened.run(['update-ref', 'refs/heads/new', 'HEAD']);
-    await opened.run(['update-index', '-q', '--refresh']);
-    strictEqual(readdirSync(repository.folder).toSorted().join(' '), '.git .gitignore file');
   });
 });
 
@@ -113,11 +90,6 @@ describe('the objects of a repository', () => {
       if (found) break;
     }
     opened.objects.close();
-  });
-
-  it('are requested by names without line breaks', async () => {
-    const { opened } = await open();
-    await rejects(opened.objects.readOne('HEAD\nHEAD'), RangeError);
   });
 });
 

@@ -1,8 +1,10 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
-import { createToken } from '../../src/bot/token.ts';
+import { createToken, type Token } from '../../src/bot/token.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { CommittedState } from '../../src/counts/committed-state.ts';
+import type { StateStore } from '../../src/counts/state-store.ts';
+import type { SharedTokens } from '../../src/tokens/shared-tokens.ts';
 import { issueToken, revokeToken } from '../../src/tokens/token-changes.ts';
 import { botId } from '../support/sample.ts';
 import { FileRef } from '../support/file-ref.ts';
@@ -13,9 +15,7 @@ const marge = botId('190519304972663313');
 
 describe('a token', () => {
   it('is valid for its bot alone, and distinguished from one of no bot', async () => {
-    const store = await open(newPlace());
-    const tokens = localTokens(store);
-    const { result: token } = await tokens.issueToken(homer, 'user marge');
+    const { tokens, token } = await withToken();
     strictEqual(await tokens.checkToken(homer, token), 'valid');
     strictEqual(await tokens.checkToken(marge, token), 'other bot');
     strictEqual(await tokens.checkToken(homer, createToken()), 'unknown');
@@ -24,9 +24,7 @@ describe('a token', () => {
   });
 
   it('ends at once when there is a new one, or none', async () => {
-    const store = await open(newPlace());
-    const tokens = localTokens(store);
-    const { result: first } = await tokens.issueToken(homer, 'user marge');
+    const { tokens, token: first } = await withToken();
     const { result: second } = await tokens.issueToken(homer, 'user marge');
     strictEqual(await tokens.checkToken(homer, first), 'unknown');
     strictEqual(await tokens.checkToken(homer, second), 'valid');
@@ -36,10 +34,7 @@ describe('a token', () => {
   });
 
   it('is in the state ref before it is given, as a digest', async () => {
-    const place = newPlace();
-    const store = await open(place);
-    const tokens = localTokens(store);
-    const { result: token } = await tokens.issueToken(homer, 'user marge');
+    const { place, tokens, token } = await withToken();
     const [commit] = place.ref.history();
     strictEqual(commit?.subject, `Issue a token to ${homer}, by user marge`);
     ok(!JSON.stringify(commit.files).includes(token));
@@ -50,10 +45,7 @@ describe('a token', () => {
   });
 
   it('that another process revokes or issues counts here as soon as that process is done', async () => {
-    const place = newPlace();
-    const store = await open(place);
-    const tokens = localTokens(store);
-    const { result: first } = await tokens.issueToken(homer, 'user marge');
+    const { place, tokens, token: first } = await withToken();
     strictEqual(await tokens.checkToken(homer, first), 'valid');
 
     await revokeToken(otherProcess(place), homer, 'user marge');
@@ -66,10 +58,7 @@ describe('a token', () => {
   });
 
   it('that was revoked elsewhere stays so when earlier counts are checkpointed', async () => {
-    const place = newPlace();
-    const store = await open(place);
-    const tokens = localTokens(store);
-    const { result: token } = await tokens.issueToken(homer, 'user marge');
+    const { place, store, token } = await withToken();
     await store.setCount(homer, 5);
     await revokeToken(otherProcess(place), homer, 'user marge');
     await store.checkpoint();
@@ -78,10 +67,7 @@ describe('a token', () => {
   });
 
   it('is checked without reading the ref again after a commit of our own', async () => {
-    const place = newPlace();
-    const store = await open(place);
-    const tokens = localTokens(store);
-    const { result: token } = await tokens.issueToken(homer, 'user marge');
+    const { place, store, tokens, token } = await withToken();
     await store.setCount(homer, 5);
     await store.checkpoint();
     await setTimeout(6);
@@ -105,10 +91,7 @@ describe('a token', () => {
   });
 
   it('was last used when it set the count, as far as a restarted service can know', async () => {
-    const place = newPlace();
-    const store = await open(place);
-    const tokens = localTokens(store);
-    const { result: token } = await tokens.issueToken(homer, 'user marge');
+    const { place, store, tokens, token } = await withToken();
     await tokens.checkToken(homer, token);
     await store.setCount(homer, 5);
     await store.checkpoint();
@@ -122,9 +105,7 @@ describe('a token', () => {
   });
 
   it('that has ended has no info', async () => {
-    const store = await open(newPlace());
-    const tokens = localTokens(store);
-    await tokens.issueToken(homer, 'user marge');
+    const { tokens } = await withToken();
     await tokens.revokeToken(homer, 'user marge');
     deepStrictEqual(await tokens.tokenInfo(homer), { issuedAt: undefined, lastUsed: undefined });
   });
@@ -133,9 +114,7 @@ describe('a token', () => {
     const place = newPlace();
     const ref = new BrokenRef(place.refPath);
     ref.broken = false;
-    const store = await open(place, { ref });
-    const tokens = localTokens(store);
-    const { result: token } = await tokens.issueToken(homer, 'user marge');
+    const { tokens, token } = await withToken(place, ref);
     ref.broken = true;
     await rejects(tokens.issueToken(homer, 'user marge'), {
       name: 'WritesUnavailableError',
@@ -149,9 +128,7 @@ describe('a token', () => {
     const place = newPlace();
     const ref = new BrokenRef(place.refPath);
     ref.broken = false;
-    const store = await open(place, { ref });
-    const tokens = localTokens(store);
-    const { result: token } = await tokens.issueToken(homer, 'user marge');
+    const { tokens, token } = await withToken(place, ref);
     await tokens.checkToken(homer, token);
     await revokeToken(otherProcess(place), homer, 'user marge');
     ref.broken = true;
@@ -161,6 +138,17 @@ describe('a token', () => {
     strictEqual(await tokens.checkToken(homer, token), 'unknown');
   });
 });
+
+/** A store in which the bot has a token. */
+async function withToken(
+  place = newPlace(),
+  ref: FileRef = place.ref,
+): Promise<{ place: Place; store: StateStore; tokens: SharedTokens; token: Token }> {
+  const store = await open(place, { ref });
+  const tokens = localTokens(store);
+  const { result: token } = await tokens.issueToken(homer, 'user marge');
+  return { place, store, tokens, token };
+}
 
 function otherProcess({ refPath }: Place): CommittedState {
   return new CommittedState(new FileRef(refPath), silentLog);
