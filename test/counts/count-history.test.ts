@@ -2,7 +2,6 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BotId } from '../../src/bot/id.ts';
-import { openRepository, RepositoryOpener } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { type CountAt, CountHistory, type CountStep } from '../../src/counts/count-history.ts';
 import { pruneHistory } from '../../src/counts/prune-history.ts';
@@ -10,6 +9,7 @@ import { repositoryIn, testRepository } from '../support/repository.ts';
 import { botId } from '../support/sample.ts';
 import { type CountCommit, commitCounts } from '../support/state-history.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { openUntilEnd, openerOf } from '../support/opened.ts';
 
 const homer = botId('190519304972663312');
 const marge = botId('190519304972663313');
@@ -204,22 +204,14 @@ function newPlace(): string {
   return testRepository({ file: 'text' }).folder;
 }
 
-const openers: RepositoryOpener[] = [];
-
-after('close the repositories', () => {
-  for (const opener of openers.splice(0)) opener.close();
-});
-
 function historyOf(
   place: string,
   now: () => number,
   folder = tempFolder(),
   latest: Readonly<Record<string, number>> = {},
 ): CountHistory {
-  const repositoryOpener = new RepositoryOpener(place);
-  openers.push(repositoryOpener);
   const history = new CountHistory({
-    repositoryOpener,
+    repositoryOpener: openerOf(place),
     latest: (id) => {
       const value = latest[id];
       return value === undefined ? undefined : { value, at: now() * 1000 };
@@ -262,12 +254,7 @@ async function bytesOf(history: CountHistory): Promise<Buffer> {
 }
 
 async function prune(place: string, since: number, now: number): Promise<number> {
-  const opened = await openRepository(place);
-  try {
-    return await pruneHistory(opened, since, now);
-  } finally {
-    opened.objects.close();
-  }
+  return await pruneHistory(await openUntilEnd(place), since, now);
 }
 
 function execGit(place: string, ...args: string[]): string {

@@ -1,8 +1,8 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { openRepository } from '../../src/git/repository.ts';
 import { selectCommits, pruneHistory } from '../../src/counts/prune-history.ts';
 import { testRepository } from '../support/repository.ts';
+import { openUntilEnd } from '../support/opened.ts';
 
 const day = 24 * 60 * 60;
 const identity = {
@@ -41,13 +41,9 @@ describe('pruning the history of the state', () => {
       tip = execFileSync('git', args, { cwd: repository.folder, env, encoding: 'utf8' }).trim();
     }
     repository.git('update-ref', 'refs/botshelf/state', String(tip));
-    const opened = await openRepository(repository.folder);
-    try {
-      strictEqual(await pruneHistory(opened, 8 * day), 2);
-      strictEqual(await pruneHistory(opened, 8 * day), 0);
-    } finally {
-      opened.objects.close();
-    }
+    const opened = await openUntilEnd(repository.folder);
+    strictEqual(await pruneHistory(opened, 8 * day), 2);
+    strictEqual(await pruneHistory(opened, 8 * day), 0);
     const log = repository.git('log', '--format=%s %ct %T', 'refs/botshelf/state').split('\n');
     deepStrictEqual(
       log,

@@ -2,12 +2,12 @@ import { deepStrictEqual, notStrictEqual, rejects, strictEqual } from 'node:asse
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WritesUnavailableError } from '../../src/bot/errors.ts';
-import { RepositoryOpener } from '../../src/git/repository.ts';
 import { createStateRef, type StateRef } from '../../src/counts/state-ref.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { RefConflictError } from '../../src/git/refs.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { openerOf } from '../support/opened.ts';
 
 const one = new Map([['66/33.json', '{"a":1}\n']]);
 const two = new Map([
@@ -106,13 +106,5 @@ function stateIn(): { state: StateRef; repository: TestRepository } {
 }
 
 function refOf(folder: string): StateRef {
-  const repositoryOpener = new RepositoryOpener(folder);
-  doors.push(repositoryOpener);
-  return createStateRef(repositoryOpener, silentLog);
+  return createStateRef(openerOf(folder), silentLog);
 }
-
-const doors: RepositoryOpener[] = [];
-
-after('close the repositories', () => {
-  for (const repositoryOpener of doors.splice(0)) repositoryOpener.close();
-});

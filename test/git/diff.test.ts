@@ -2,8 +2,8 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { diffTrees, parseRawDiff } from '../../src/git/diff.ts';
-import { openRepository } from '../../src/git/repository.ts';
 import { testRepository } from '../support/repository.ts';
+import { openUntilEnd } from '../support/opened.ts';
 
 const [a, b, c] = ['a', 'b', 'c'].map((digit) => digit.repeat(40));
 const zeros = '0'.repeat(40);
@@ -69,9 +69,7 @@ describe('the difference of two commits', () => {
     rmSync(join(folder, 'a/b.md'));
     symlinkSync('elsewhere', join(folder, 'link'));
     commit({ 'tab\tä': 'y' });
-    const repository = await openRepository(folder);
-    const changes = await diffTrees(repository, 'HEAD~', 'HEAD');
-    repository.objects.close();
+    const changes = await diffTrees(await openUntilEnd(folder), 'HEAD~', 'HEAD');
     const blob = (name: string): string => git('rev-parse', name);
     deepStrictEqual(changes, [
       { path: 'a/b.md', before: { mode: '100644', id: blob('HEAD~:a/b.md') }, after: null },

@@ -5,10 +5,10 @@ import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 import { removeStaleLocks } from '../../src/git/leftovers.ts';
-import { openRepository } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { needs } from '../support/tools.ts';
+import { openUntilEnd } from '../support/opened.ts';
 
 const source = (name: string): string =>
   JSON.stringify(new URL(`../../src/${name}.js`, import.meta.url).href);
@@ -63,10 +63,8 @@ describe('removing what a git has left', () => {
     started.push(git);
     return git;
   };
-  const run = async ({ folder }: TestRepository): Promise<number> => {
-    const repository = await openRepository(folder);
-    return await removeStaleLocks(repository, silentLog).finally(() => repository.objects.close());
-  };
+  const run = async ({ folder }: TestRepository): Promise<number> =>
+    await removeStaleLocks(await openUntilEnd(folder), silentLog);
   const pack = ({ folder }: TestRepository, name: string): string => join(folder, '.git/objects/pack', name);
   const leave = (repository: TestRepository, name: string, text = '', mode = 0o644): string => {
     writeFileSync(pack(repository, name), text, { mode });

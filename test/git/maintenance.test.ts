@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import { Committer } from '../../src/git/commit/committer.ts';
 import { CommitEvents } from '../../src/git/commit-events.ts';
 import { Maintenance } from '../../src/git/maintenance.ts';
-import { type Repository, RepositoryOpener } from '../../src/git/repository.ts';
+import { type Repository } from '../../src/git/repository.ts';
 import { createStateRef } from '../../src/counts/state-ref.ts';
 import { pruneHistory } from '../../src/counts/prune-history.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { keyEditor, setKey } from '../support/keys.ts';
+import { openerOf } from '../support/opened.ts';
 
 const path = 'bots/001/1.en.md';
 
@@ -18,11 +19,9 @@ const prune = async (opened: Repository): Promise<number> =>
   await pruneHistory(opened, Date.now() / 1000 - 30 * 24 * 60 * 60);
 
 async function maintain({ folder }: TestRepository): Promise<void> {
-  const repositoryOpener = new RepositoryOpener(folder);
-  const maintenance = new Maintenance({ repositoryOpener, log: silentLog, prune });
+  const maintenance = new Maintenance({ repositoryOpener: openerOf(folder), log: silentLog, prune });
   await maintenance.run();
   await maintenance.close();
-  repositoryOpener.close();
 }
 
 describe('maintenance', () => {
@@ -30,7 +29,7 @@ describe('maintenance', () => {
     this.timeout(60_000);
     const repository = testRepository({ [path]: 'name: One\n' });
     const lost = repository.git('commit-tree', 'HEAD^{tree}', '-m', 'Lost by a person');
-    const repositoryOpener = new RepositoryOpener(repository.folder);
+    const repositoryOpener = openerOf(repository.folder);
     const maintenance = new Maintenance({ repositoryOpener, log: silentLog, prune });
     const commits = new CommitEvents(silentLog);
     commits.subscribe(() => maintenance.committed());
@@ -51,7 +50,6 @@ describe('maintenance', () => {
     await maintenance.run();
     await maintenance.close();
     await committer.close();
-    repositoryOpener.close();
     const packs = readdirSync(join(repository.folder, '.git/objects/pack')).filter((name) =>
       name.endsWith('.pack'),
     );

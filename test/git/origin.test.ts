@@ -1,20 +1,14 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
 import { readOrigin } from '../../src/git/origin.ts';
-import { RepositoryOpener } from '../../src/git/repository.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { openerOf } from '../support/opened.ts';
 
 describe('the origin of a catalogue', () => {
-  const originOf = async (folder: string): ReturnType<typeof readOrigin> => {
-    const repositoryOpener = new RepositoryOpener(folder);
-    try {
-      return await readOrigin(repositoryOpener);
-    } finally {
-      repositoryOpener.close();
-    }
-  };
+  const originOf = async (folder: string): ReturnType<typeof readOrigin> =>
+    await readOrigin(openerOf(folder));
 
   it('is the remote, the branch, and where the catalogue is in the repository', async () => {
     const repository = testRepository({ [join('catalogue', pagePath('7'))]: mainPage() });

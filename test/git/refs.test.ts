@@ -1,8 +1,9 @@
 import { rejects, strictEqual } from 'node:assert/strict';
 import { readRef, RefConflictError, updateRefs } from '../../src/git/refs.ts';
 import { GitError } from '../../src/git/process/git-error.ts';
-import { openRepository, type Repository } from '../../src/git/repository.ts';
+import { type Repository } from '../../src/git/repository.ts';
 import { testRepository } from '../support/repository.ts';
+import { openUntilEnd } from '../support/opened.ts';
 
 const main = 'refs/heads/main';
 const base = 'refs/botshelf/remote/base';
@@ -14,9 +15,8 @@ describe('refs that move together', () => {
     const clone = testRepository({ file: 'text' });
     from = clone.git('rev-parse', 'HEAD');
     to = clone.git('commit-tree', 'HEAD^{tree}', '-p', 'HEAD', '-m', 'Next');
-    repository = await openRepository(clone.folder);
+    repository = await openUntilEnd(clone.folder);
   });
-  afterEach(() => repository.objects.close());
   const updates = (): Map<string, { from: string | null; to: string }> =>
     new Map([
       [main, { from, to }],

@@ -2,9 +2,9 @@ import { deepStrictEqual, rejects } from 'node:assert/strict';
 import { join } from 'node:path';
 import { GitError } from '../../src/git/process/git-error.ts';
 import { listRemovedFiles } from '../../src/git/removed-files.ts';
-import { openRepository } from '../../src/git/repository.ts';
 import { repositoryIn, type TestRepository, testRepository } from '../support/repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { openUntilEnd } from '../support/opened.ts';
 
 describe('the files that commits removed', () => {
   const repository = testRepository({
@@ -32,14 +32,9 @@ describe('the files that commits removed', () => {
     { folder }: TestRepository,
     signal = new AbortController().signal,
   ): Promise<string[]> {
-    const opened = await openRepository(folder);
     const found: string[] = [];
-    try {
-      for await (const files of listRemovedFiles(opened, 'top/b*', signal))
-        for (const { path, time } of files) found.push(`${time} ${path}`);
-    } finally {
-      opened.objects.close();
-    }
+    for await (const files of listRemovedFiles(await openUntilEnd(folder), 'top/b*', signal))
+      for (const { path, time } of files) found.push(`${time} ${path}`);
     return found.toSorted();
   }
 

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GitError } from '../../src/git/process/git-error.ts';
-import { openRepository, RepositoryOpener, type Repository } from '../../src/git/repository.ts';
+import { openRepository, type Repository } from '../../src/git/repository.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
+import { openUntilEnd, openerOf } from '../support/opened.ts';
 
 describe('simple-git', () => {
   it('does not pass a git that was killed by a signal off as success', async () => {
@@ -50,7 +51,6 @@ describe('simple-git', () => {
     } finally {
       delete process.env['GIT_DIR'];
       delete process.env['GIT_INDEX_FILE'];
-      opened.objects.close();
     }
   });
 });
@@ -58,14 +58,13 @@ describe('simple-git', () => {
 describe('the repositoryOpener to a repository', () => {
   it('opens it once for many who ask at once, so that each git it keeps is ended', async () => {
     const repository = testRepository({ file: 'text' });
-    const repositoryOpener = new RepositoryOpener(repository.folder);
+    const repositoryOpener = openerOf(repository.folder);
     const opened = await Promise.all([
       repositoryOpener.open(),
       repositoryOpener.open(),
       repositoryOpener.open(),
     ]);
     strictEqual(new Set(opened).size, 1);
-    repositoryOpener.close();
   });
 });
 
@@ -78,7 +77,6 @@ describe('the objects of a repository', () => {
     strictEqual((await opened.objects.readOne('refs/heads/main'))?.id, next);
     const read = await opened.objects.read(['HEAD:file', 'HEAD:none', 'HEAD:.gitignore']);
     strictEqual(read.map((object) => object?.content.toString()).join('|'), 'newer||/var/\n');
-    opened.objects.close();
   });
 
   it('are read again after the git was killed', async () => {
@@ -89,13 +87,12 @@ describe('the objects of a repository', () => {
       const found = await opened.objects.readOne('HEAD').catch(() => undefined);
       if (found) break;
     }
-    opened.objects.close();
   });
 });
 
 async function open(): Promise<{ opened: Repository; repository: TestRepository }> {
   const repository = testRepository({ file: 'text' });
-  return { opened: await openRepository(repository.folder), repository };
+  return { opened: await openUntilEnd(repository.folder), repository };
 }
 
 async function killChild(command: string): Promise<void> {

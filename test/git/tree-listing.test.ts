@@ -1,8 +1,8 @@
 import { deepStrictEqual, rejects } from 'node:assert/strict';
 import { GitError } from '../../src/git/process/git-error.ts';
-import { openRepository } from '../../src/git/repository.ts';
 import { listFiles, listTrees } from '../../src/git/tree-listing.ts';
 import { testRepository } from '../support/repository.ts';
+import { openUntilEnd } from '../support/opened.ts';
 
 describe('the listing of a commit', () => {
   const { folder, git } = testRepository({ 'a/x\ty': 'text', 'a/b/deep': '', 'c/d': 'd', top: 'top' });
@@ -26,10 +26,9 @@ describe('the listing of a commit', () => {
   });
 
   it('has every file where all are listed', async () => {
-    const repository = await openRepository(folder);
+    const repository = await openUntilEnd(folder);
     const paths = (await listFiles(repository, 'HEAD')).map(({ path }) => path);
     await rejects(listFiles(repository, 'f'.repeat(40)), GitError);
-    repository.objects.close();
     deepStrictEqual(paths, ['.gitignore', 'a/b/deep', 'a/x\ty', 'c/d', 'top']);
   });
 });

@@ -2,9 +2,10 @@ import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { type BranchMerge, mergeBranches, replayOnto } from '../../src/sync/merge-branches.ts';
 import type { DroppedEdit } from '../../src/sync/dropped-edits.ts';
 import { maxObjectBytes } from '../../src/git/objects/objects.ts';
-import { openRepository, type Repository } from '../../src/git/repository.ts';
+import { type Repository } from '../../src/git/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
+import { openUntilEnd } from '../support/opened.ts';
 
 const homer = pagePath('312');
 const marge = pagePath('7');
@@ -20,9 +21,8 @@ describe('the merge of two branches', () => {
   beforeEach(async () => {
     repository = testRepository({ [homer]: page, [marge]: page, 'docs/a.md': 'one\ntwo\nthree\n' });
     base = repository.git('rev-parse', 'HEAD');
-    opened = await openRepository(repository.folder);
+    opened = await openUntilEnd(repository.folder);
   });
-  afterEach(() => opened.objects.close());
 
   it('merges lines that stand side by side, where Git sees a conflict', async () => {
     const { commit, droppedEdits } = await merge(

@@ -1,9 +1,9 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import type { GitFile } from '../../src/git/diff.ts';
-import { openRepository } from '../../src/git/repository.ts';
 import { type FileVersions, mergeFiles, type MergedFiles } from '../../src/sync/merge-files.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
+import { openUntilEnd } from '../support/opened.ts';
 
 const page = pagePath('7');
 
@@ -53,10 +53,8 @@ describe('the merge of files', () => {
       text === null ? null : store(text),
     );
     const head = clone.git('rev-parse', 'HEAD');
-    const repository = await openRepository(clone.folder);
+    const repository = await openUntilEnd(clone.folder);
     const sides = { base: head, ours: head, theirs: head };
-    return await mergeFiles(repository, new Map([[path, { base, ours, theirs }]]), theirFiles, sides).finally(
-      () => repository.objects.close(),
-    );
+    return await mergeFiles(repository, new Map([[path, { base, ours, theirs }]]), theirFiles, sides);
   }
 });

@@ -1,13 +1,14 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { mergeStates } from '../../src/sync/merge-states.ts';
-import { openRepository, type Repository } from '../../src/git/repository.ts';
+import { type Repository } from '../../src/git/repository.ts';
 import { readTreeId } from '../../src/git/history.ts';
 import { writePrunedHistory } from '../../src/counts/prune-history.ts';
 import { writeCommit } from '../../src/git/commit/fast-import.ts';
 import { writeShard } from '../../src/counts/shards.ts';
 import { botId } from '../support/sample.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
+import { openUntilEnd } from '../support/opened.ts';
 
 type Counts = Readonly<Record<string, readonly [value: number, at: number]>>;
 
@@ -17,10 +18,9 @@ describe('the merge of two states', () => {
   let empty: string;
   before(async () => {
     repository = testRepository();
-    opened = await openRepository(repository.folder);
+    opened = await openUntilEnd(repository.folder);
     empty = repository.git('hash-object', '-w', '-t', 'tree', '/dev/null');
   });
-  after(() => opened.objects.close());
 
   it('goes forward where one has the other in its history', async () => {
     const first = await commit({ 1: [5, 1] });

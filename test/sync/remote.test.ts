@@ -4,11 +4,12 @@ import { dirname, join } from 'node:path';
 import { GitError } from '../../src/git/process/git-error.ts';
 import { describeRemoteError } from '../../src/sync/remote-error.ts';
 import { fetchRemote, pushRemote, type RemoteBranch, remoteRefs } from '../../src/sync/remote.ts';
-import { openRepository, type Repository } from '../../src/git/repository.ts';
+import { type Repository } from '../../src/git/repository.ts';
 import { eventually } from '../support/eventually.ts';
 import { type GitServer, startGitServer } from '../support/git-server.ts';
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
 import type { TestRepository } from '../support/repository.ts';
+import { openUntilEnd } from '../support/opened.ts';
 
 const state = 'refs/botshelf/state';
 
@@ -22,11 +23,10 @@ describe('a remote behind HTTP', () => {
     shared = sharedRepository({ file: 'text' });
     server = await startGitServer(dirname(shared.folder), ['shared.git']);
     clone = shared.clone();
-    opened = await openRepository(clone.folder);
+    opened = await openUntilEnd(clone.folder);
     const address = `${server.address}/shared.git`;
     remote = { address, branch: 'refs/heads/main', timeLimit: 20, signal: new AbortController().signal };
   });
-  after(() => opened.objects.close());
   beforeEach(() => {
     server.mode = 'serve';
   });

@@ -2,19 +2,18 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { RemovedBots } from '../../../src/catalogue/store/removed-bots.ts';
-import { RepositoryOpener } from '../../../src/git/repository.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openCatalogue } from '../../support/live-catalogue.ts';
 import { recordedLog } from '../../support/recorded-log.ts';
 import { botId, mainPage, pagePath, translation } from '../../support/sample.ts';
+import { openerOf } from '../../support/opened.ts';
 
 describe('the removed bots of a folder outside of Git', () => {
   it('are those whose last file goes while it is open, until a file of theirs comes back', async () => {
     const files = { [pagePath('7')]: mainPage(), [pagePath('7', 'fr')]: translation('Sept', 'Répond.') };
     const { root, catalogue, write, name } = await openCatalogue({ ...files, [pagePath('8')]: mainPage() });
     const log = recordedLog();
-    const repositoryOpener = new RepositoryOpener(root);
-    const removed = new RemovedBots(catalogue, repositoryOpener, log);
+    const removed = new RemovedBots(catalogue, openerOf(root), log);
     await removed.start();
     const at = (id: string): number | undefined => removed.removedAt(botId(id));
     const path = (id: string, locale?: string): string => join(root, pagePath(id, locale));

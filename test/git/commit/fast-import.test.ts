@@ -3,9 +3,10 @@ import { writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { importCommit, type NewFile, writeCommit } from '../../../src/git/commit/fast-import.ts';
 import { RefConflictError } from '../../../src/git/refs.ts';
-import { openRepository, type Repository } from '../../../src/git/repository.ts';
+import { type Repository } from '../../../src/git/repository.ts';
 import { testRepository, type TestRepository } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
+import { openUntilEnd } from '../../support/opened.ts';
 
 describe('a commit by fast-import', () => {
   let clone: TestRepository;
@@ -14,9 +15,8 @@ describe('a commit by fast-import', () => {
   beforeEach(async () => {
     clone = testRepository({ a: 'a', 'folder/b': 'b', 'x/y': 'y' });
     tip = clone.git('rev-parse', 'HEAD');
-    repository = await openRepository(clone.folder);
+    repository = await openUntilEnd(clone.folder);
   });
-  afterEach(() => repository.objects.close());
 
   it('has new bytes, existing blobs and removals at paths that need quotes, and keeps all other files', async () => {
     const id = clone.git('rev-parse', 'HEAD:a');

@@ -1,9 +1,9 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { openRepository } from '../../../src/git/repository.ts';
 import { parseTree } from '../../../src/git/objects/tree.ts';
 import { repositoryIn, testRepository, type TestRepository } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
+import { openUntilEnd } from '../../support/opened.ts';
 
 const files = { 'a/b': 'text', 'ä b': '', z: 'z' };
 
@@ -35,8 +35,7 @@ async function compare(repository: TestRepository): Promise<void> {
 }
 
 async function rootOf({ folder }: TestRepository): Promise<{ tree: Buffer; hash: 'sha1' | 'sha256' }> {
-  const { objects, hash } = await openRepository(folder);
+  const { objects, hash } = await openUntilEnd(folder);
   const tree = await objects.readOne('HEAD^{tree}');
-  objects.close();
   return { tree: tree?.content ?? Buffer.alloc(0), hash };
 }

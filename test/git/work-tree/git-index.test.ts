@@ -1,18 +1,18 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { copyIndex, readIndex, swapIndex, unmerged } from '../../../src/git/work-tree/git-index.ts';
-import { openRepository, type Repository } from '../../../src/git/repository.ts';
+import { type Repository } from '../../../src/git/repository.ts';
 import { testRepository, type TestRepository } from '../../support/repository.ts';
+import { openUntilEnd } from '../../support/opened.ts';
 
 describe('the index', () => {
   let clone: TestRepository;
   let repository: Repository;
   beforeEach(async () => {
     clone = testRepository({ a: 'a', b: 'b', 'x/y': 'y' });
-    repository = await openRepository(clone.folder);
+    repository = await openUntilEnd(clone.folder);
     mkdirSync(repository.staging, { recursive: true });
   });
-  afterEach(() => repository.objects.close());
 
   it('is read at the named paths, a staged file as it is staged', async () => {
     clone.write('b', 'staged');

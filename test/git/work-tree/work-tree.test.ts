@@ -3,10 +3,11 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileChange } from '../../../src/git/diff.ts';
 import { UnknownOutcomeError } from '../../../src/git/refs.ts';
-import { openRepository, type Repository } from '../../../src/git/repository.ts';
+import { type Repository } from '../../../src/git/repository.ts';
 import { WorkTree } from '../../../src/git/work-tree/work-tree.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { testRepository, type TestRepository } from '../../support/repository.ts';
+import { openUntilEnd } from '../../support/opened.ts';
 
 const branch = 'refs/heads/main';
 
@@ -16,13 +17,10 @@ describe('the work tree', () => {
   let workTree: WorkTree;
   beforeEach(async () => {
     clone = testRepository({ a: 'a\n', b: 'b\n' });
-    repository = await openRepository(clone.folder);
+    repository = await openUntilEnd(clone.folder);
     workTree = await open();
   });
-  afterEach(async () => {
-    await workTree.close();
-    repository.objects.close();
-  });
+  afterEach(async () => await workTree.close());
 
   it('shows nothing of an update before it is applied, and all of it after', async () => {
     const plan = await planCommit({ a: 'new\n' });
