@@ -1,21 +1,19 @@
 import { ok, strictEqual } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { measureLoad } from '../../bench/cost.ts';
+import { listenOnLoopback } from '../support/loopback.ts';
 
 describe('what a load costs a server', () => {
   it('is the CPU of its processes and their children, also ended ones, and its flushes, by response', async () => {
-    const server = createServer((_, response) => response.end()).listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    const { port } = await listenOnLoopback(createServer((_, response) => response.end()));
     const busy = 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done';
     const worker = spawn('sh', ['-c', `sleep 0.3; (${busy}); exec sleep 10`], { stdio: 'ignore' });
     try {
       let flushes = 0;
       const result = await measureLoad(
         {
-          address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+          address: `http://127.0.0.1:${port}`,
           pids: [worker.pid ?? 0],
           flushes: async () => (flushes += 7),
         },
@@ -30,7 +28,6 @@ describe('what a load costs a server', () => {
       strictEqual(Math.round(result.flushes * result.responses), 7);
     } finally {
       worker.kill();
-      server.close();
     }
   });
 });

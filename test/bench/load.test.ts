@@ -1,32 +1,23 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { autocannonLoad } from '../../bench/autocannon.ts';
 import { sendLoad } from '../../bench/load.ts';
 import type { LoadRequest } from '../../bench/request.ts';
+import { listenOnLoopback } from '../support/loopback.ts';
 
 /** A server that responds with `status` and keeps what it was sent. */
 async function startServer(status: number): Promise<{ address: string; posts: [IncomingMessage, string][] }> {
   const posts: [IncomingMessage, string][] = [];
   const server = createServer((request, response) => {
     void keep(request, posts).then(() => response.writeHead(status).end());
-  }).listen(0, '127.0.0.1');
-  servers.push(server);
-  await once(server, 'listening');
-  return { address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, posts };
+  });
+  return { address: `http://127.0.0.1:${(await listenOnLoopback(server)).port}`, posts };
 }
 
 async function keep(request: IncomingMessage, posts: [IncomingMessage, string][]): Promise<void> {
   posts.push([request, await text(request)]);
 }
-
-const servers: Server[] = [];
-
-after('stop the servers', () => {
-  for (const server of servers) server.close();
-});
 
 const requests: LoadRequest[] = ['/a', '/b'].map((path) => {
   return { method: 'POST', path, headers: { Authorization: 'x "y"' }, body: '{"count":{n}}' };

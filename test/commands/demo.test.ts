@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer } from 'node:http';
 import type { BotListElement, BotRecord } from '../../src/bot/schema-types.ts';
 import { checkCatalogue } from '../../src/check/check.ts';
 import { createFolderSource } from '../../src/check/source.ts';
@@ -10,6 +10,7 @@ import { type DemoProcess, startDemo } from '../support/demo.ts';
 import { eventually } from '../support/eventually.ts';
 import { repositoryIn } from '../support/repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { listenOnLoopback } from '../support/loopback.ts';
 
 describe('botshelf demo', function () {
   this.timeout(60_000);
@@ -113,17 +114,13 @@ describe('botshelf demo', function () {
   });
 
   it('leaves no folder behind when its port is taken', async () => {
-    const other = createServer();
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-    const address = other.address();
-    const port = typeof address === 'object' ? String(address?.port) : '';
+    const port = String((await listenOnLoopback(createServer())).port);
     const folder = tempFolder();
     // In a process of its own, as the folder is removed when the process ends.
     const { status, stderr } = spawnSync(process.execPath, [mainFile, 'demo'], {
       env: { PATH: process.env['PATH'], PORT: port, TMPDIR: folder },
       encoding: 'utf8',
     });
-    other.close();
     strictEqual(status, 2);
     ok(stderr.includes(port), stderr);
     deepStrictEqual(readdirSync(folder), []);

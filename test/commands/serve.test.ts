@@ -3,7 +3,6 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, renameSync } from 'node:fs';
 import { Agent, createServer, type IncomingMessage, request } from 'node:http';
-import { type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createToken } from '../../src/bot/token.ts';
 import { eventually } from '../support/eventually.ts';
@@ -14,6 +13,7 @@ import { type ServiceProcess, startServiceProcess } from '../support/service-pro
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
 import { updateRequest } from '../support/update-request.ts';
+import { listenOnLoopback } from '../support/loopback.ts';
 
 /** Runs `botshelf serve` where it cannot start: every line that it says. */
 async function refused(
@@ -36,15 +36,12 @@ function withoutRepository(): string {
 
 describe('botshelf serve', () => {
   it('ends with 2 and one clear line when the port is in use', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => other.once('listening', resolve));
-    const { port } = other.address() as AddressInfo;
+    const { port } = await listenOnLoopback(createServer());
     const { status, stderr } = spawnSync(process.execPath, [mainFile, 'serve'], {
       env: { ...process.env, BOTSHELF_CATALOGUE: catalogue(), PORT: String(port) },
       encoding: 'utf8',
       timeout: 15_000,
     });
-    other.close();
     strictEqual(status, 2);
     deepStrictEqual(stderr.split('\n'), [
       `port ${port} is in use: stop what listens there, or set PORT to another one`,

@@ -2,7 +2,7 @@ import type { ReadonlyCounts } from '../../src/bot/counts.ts';
 import { BotLists } from '../../src/catalogue/lists/bot-lists.ts';
 import { SortedIndexes } from '../../src/catalogue/lists/sorted-indexes.ts';
 import { BotSearch } from '../../src/catalogue/search/bot-search.ts';
-import type { BotIndex } from '../../src/catalogue/store/bot-index.ts';
+import type { BotIndex, IndexedBot } from '../../src/catalogue/store/bot-index.ts';
 import { defaultWords } from './category-words.ts';
 import { noCounts } from './counts.ts';
 
@@ -12,4 +12,8 @@ export function listsOf(bots: BotIndex, counts: ReadonlyCounts = noCounts, words
     throw error;
   };
   return new BotLists(bots, new BotSearch(bots, fail, words), new SortedIndexes(bots, counts));
+}
+
+export function idsOf(bots: readonly IndexedBot[]): string[] {
+  return bots.map(({ id }) => id);
 }

@@ -3,7 +3,7 @@ import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { QueueFullError } from '../../../src/lib/serial-queue.ts';
 import type { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
 import { toProblem } from '../../../src/http/problem-response.ts';
-import { listsOf } from '../../support/bot-lists.ts';
+import { idsOf, listsOf } from '../../support/bot-lists.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { noCounts } from '../../support/counts.ts';
 import { botId } from '../../support/sample.ts';
@@ -85,10 +85,7 @@ describe('the bots with the highest values', () => {
       bots.set(sampleBot(String(id), id === 2 ? { ar: text } : { en: text, 'en-GB': text, de: text }));
     const lists = listsOf(bots, { ...noCounts, count: Number });
     const [highest = []] = await lists.highest(['count'], 3);
-    deepStrictEqual(
-      highest.map(({ id }) => id),
-      ['9', '8', '7', '2'],
-    );
+    deepStrictEqual(idsOf(highest), ['9', '8', '7', '2']);
   });
 
   it('follow each count and each change of a bot', async () => {
@@ -100,7 +97,7 @@ describe('the bots with the highest values', () => {
     ]);
     const lists = listsOf(bots, { ...noCounts, count: (id) => byId.get(id) });
     const highest = async (): Promise<string[]> =>
-      (await lists.highest(['count', 'random'], 2)).map((list) => list.map(({ id }) => id).join());
+      (await lists.highest(['count', 'random'], 2)).map((list) => idsOf(list).join());
     const [, random = ''] = await highest();
     deepStrictEqual(await highest(), ['2,1', random]);
     byId.set('3', 9);

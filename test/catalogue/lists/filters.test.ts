@@ -3,7 +3,7 @@ import { filters, type FilterValues } from '../../../src/catalogue/lists/filters
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { noCounts } from '../../support/counts.ts';
-import { listsOf } from '../../support/bot-lists.ts';
+import { idsOf, listsOf } from '../../support/bot-lists.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
 /** A text that some of the bots pass, for each filter. */
@@ -38,10 +38,7 @@ describe('a filter of lists', () => {
     it(`leaves out the same bots in lists, searches and their first pages: ${name}`, async () => {
       const value = filters[name].parse([text], toSettings());
       const values: FilterValues = { [name]: value };
-      const expected = bots
-        .all()
-        .filter((bot) => filters[name].matches(value as never, counts)(bot))
-        .map(({ id }) => id);
+      const expected = idsOf(bots.all().filter((bot) => filters[name].matches(value as never, counts)(bot)));
       ok(expected.length > 0 && expected.length < bots.size);
       const sort = { key: 'id', descending: false } as const;
       for (const found of [
@@ -50,10 +47,7 @@ describe('a filter of lists', () => {
         (await lists.select({ ...values, q: 'sheep' })).bots.toSorted((a, b) => Number(a.id) - Number(b.id)),
         await lists.first(values, bots.size),
       ])
-        deepStrictEqual(
-          found.map(({ id }) => id),
-          expected,
-        );
+        deepStrictEqual(idsOf(found), expected);
     });
   }
 });

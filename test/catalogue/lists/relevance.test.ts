@@ -1,7 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import type { Cursor } from '../../../src/catalogue/lists/selection.ts';
-import { listsOf } from '../../support/bot-lists.ts';
+import { idsOf, listsOf } from '../../support/bot-lists.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { noCounts } from '../../support/counts.ts';
 
@@ -26,23 +26,17 @@ describe('what a search found, the best first', () => {
     let after: Cursor | undefined;
     do {
       const page = await lists.select({ q: 'sheep goats', limit: 7, ...(after && { after }) });
-      pages.push(...page.bots.map(({ id }) => id));
+      pages.push(...idsOf(page.bots));
       after = page.next;
       strictEqual(page.total, 200);
     } while (after);
-    deepStrictEqual(
-      pages,
-      whole.bots.map(({ id }) => id),
-    );
+    deepStrictEqual(pages, idsOf(whole.bots));
     strictEqual(whole.bots.length, 200);
   });
 
   it('has verified bots first among those of one score, then large ones, then those that were edited last', async () => {
     const { bots: first } = await lists.select({ q: 'goats', limit: 4 });
-    deepStrictEqual(
-      first.map(({ id }) => id),
-      ['101', '13', '199', '197'],
-    );
+    deepStrictEqual(idsOf(first), ['101', '13', '199', '197']);
   });
 
   it('counts what is for adults and was not requested, and the bots of each category', async () => {

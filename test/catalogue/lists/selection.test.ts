@@ -1,8 +1,8 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { type IndexedBot, MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { sortKeys } from '../../../src/catalogue/lists/selection.ts';
-import { listsOf } from '../../support/bot-lists.ts';
+import { idsOf, listsOf } from '../../support/bot-lists.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { noCounts } from '../../support/counts.ts';
 
@@ -33,7 +33,6 @@ describe('the beginning of a list', () => {
           const selection = { nsfw: false, sort: { key, descending } };
           const picked = await lists.first(selection, count);
           const cut = await lists.select({ ...selection, limit: count });
-          const idsOf = (list: readonly IndexedBot[]): string[] => list.map(({ id }) => id);
           deepStrictEqual(idsOf(picked), idsOf(cut.bots));
         },
       ),

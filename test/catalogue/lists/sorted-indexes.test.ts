@@ -7,6 +7,7 @@ import { sortKeys } from '../../../src/catalogue/lists/selection.ts';
 import { botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { noCounts } from '../../support/counts.ts';
+import { idsOf } from '../../support/bot-lists.ts';
 
 describe('sortedIndexes', () => {
   it('are those of a fresh sort, whatever was added, changed and removed since the last request', async () => {
@@ -27,18 +28,12 @@ describe('sortedIndexes', () => {
           if (look) for (const key of sortKeys) await sortedIndexes.by(key);
         }
         for (const key of sortKeys) {
-          const fresh = (await new SortedIndexes(bots, noCounts).by(key)).bots.map(({ id }) => id);
-          deepStrictEqual(
-            (await sortedIndexes.by(key)).bots.map(({ id }) => id),
-            fresh,
-          );
+          const fresh = idsOf((await new SortedIndexes(bots, noCounts).by(key)).bots);
+          deepStrictEqual(idsOf((await sortedIndexes.by(key)).bots), fresh);
         }
         deepStrictEqual(
-          (await sortedIndexes.by('id')).bots.map(({ id }) => id),
-          bots
-            .all()
-            .map(({ id }) => id)
-            .toSorted(compareBotIds),
+          idsOf((await sortedIndexes.by('id')).bots),
+          idsOf(bots.all()).map(botId).toSorted(compareBotIds),
         );
       }),
     );
@@ -62,9 +57,6 @@ describe('sortedIndexes', () => {
       ['2', 0],
     ]);
     const sortedIndexes = new SortedIndexes(bots, { ...noCounts, version: 1, count: (id) => counts.get(id) });
-    deepStrictEqual(
-      (await sortedIndexes.by('count')).bots.map(({ id }) => id),
-      ['3', '2', '1'],
-    );
+    deepStrictEqual(idsOf((await sortedIndexes.by('count')).bots), ['3', '2', '1']);
   });
 });

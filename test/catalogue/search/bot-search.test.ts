@@ -4,7 +4,9 @@ import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
 import { TimeSlice } from '../../../src/lib/time-slice.ts';
 import { botId } from '../../support/sample.ts';
+import type { QueryReading } from '../../../src/catalogue/search/run-search.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
+import { idsOf } from '../../support/bot-lists.ts';
 
 describe('a search', () => {
   let bots: MutableBotIndex;
@@ -28,6 +30,8 @@ describe('a search', () => {
       .join(' ');
   };
   const best = async (text: string): Promise<string | undefined> => (await found(text)).split(' ')[0];
+  const read = async (text: string): Promise<QueryReading> =>
+    (await search.search(text, new TimeSlice())).reading;
   const add = (id: string, name: string, description: string, page = ''): void =>
     bots.set(sampleBot(id, { en: [name, description, page] }, { category: 'other' }));
 
@@ -58,8 +62,7 @@ describe('a search', () => {
   it('looks for other spellings of six words of a query, and for no others', async () => {
     const words = ['abacus', 'biscuit', 'camera', 'donkey', 'elephant', 'falcon', 'garden', 'hammer'];
     add('1', 'One', words.join(' '));
-    const { corrected } = (await search.search(words.map((word) => `${word}x`).join(' '), new TimeSlice()))
-      .reading;
+    const { corrected } = await read(words.map((word) => `${word}x`).join(' '));
     strictEqual(corrected, [...words.slice(0, 6), 'gardenx', 'hammerx'].join(' '));
   });
 
@@ -71,46 +74,36 @@ describe('a search', () => {
 
   it('says which words no bot has', async () => {
     add('1', 'Warden', 'Moderation for servers.');
-    const unmatched = async (text: string): Promise<readonly string[]> =>
-      (await search.search(text, new TimeSlice())).reading.unmatched;
-    deepStrictEqual(await unmatched('moderaton qqq zzz'), ['qqq', 'zzz']);
-    deepStrictEqual(await unmatched('moderation'), []);
+    deepStrictEqual((await read('moderaton qqq zzz')).unmatched, ['qqq', 'zzz']);
+    deepStrictEqual((await read('moderation')).unmatched, []);
   });
 
   it('looks for other spellings where fewer than three bots are found, and says so where none is', async () => {
     add('1', 'Warden', 'Moderation for servers.');
     strictEqual(await found('moderaton'), '1');
-    strictEqual(
-      (await search.search('Moderaton, please', new TimeSlice())).reading.corrected,
-      'moderation, please',
-    );
-    strictEqual((await search.search('moderation', new TimeSlice())).reading.corrected, undefined);
+    strictEqual((await read('Moderaton, please')).corrected, 'moderation, please');
+    strictEqual((await read('moderation')).corrected, undefined);
     strictEqual(await found('mderatn'), '');
     strictEqual(await found('wardn'), '1');
     strictEqual(await found('wrdn'), '');
   });
 
   it('corrects to the name of a category, or to the form of a word that most bots use', async () => {
-    const correctedOf = async (text: string): Promise<string | undefined> =>
-      (await search.search(text, new TimeSlice())).reading.corrected;
     add('1', 'Warden', 'For moderators.');
     add('2', 'Two', 'Welcomes people with greetings.');
-    strictEqual(await correctedOf('moderaton'), 'moderators');
+    strictEqual((await read('moderaton')).corrected, 'moderators');
     bots.set(sampleBot('3', { en: ['Sentinel', 'Keeps order.'] }, { category: 'moderation' }));
-    strictEqual(await correctedOf('moderaton'), 'moderation');
+    strictEqual((await read('moderaton')).corrected, 'moderation');
     strictEqual(await best('moderaton'), '3');
-    strictEqual(await correctedOf('greetins'), 'greetings');
+    strictEqual((await read('greetins')).corrected, 'greetings');
     add('4', 'Four', 'A greeting.');
-    strictEqual(await correctedOf('greetig'), 'greeting');
+    strictEqual((await read('greetig')).corrected, 'greeting');
   });
 
   it('names what is nearest where nothing is found', async () => {
     add('1', 'Warden', 'Moderation for servers.');
     const { bots: nearest } = await search.search('wardrobe', new TimeSlice(), true);
-    deepStrictEqual(
-      nearest.map(({ id }) => id),
-      ['1'],
-    );
+    deepStrictEqual(idsOf(nearest), ['1']);
   });
 
   it('finds joined and split words by each other', async () => {

@@ -13,6 +13,7 @@ import {
 import { withDefaults } from '../../../src/catalogue/page/defaults.ts';
 import { botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
+import { idsOf } from '../../support/bot-lists.ts';
 
 function bot(id: string, name = 'Homer'): IndexedBot {
   const locale = parseLocale('en');
@@ -116,10 +117,7 @@ describe('the index', () => {
     for (const id of ['9002', '7001', '8003']) index.addPacked(id.slice(1), 1, () => unpack(id));
     const [all, again] = await Promise.all([index.sorted(), index.sorted()]);
     clearInterval(turn);
-    deepStrictEqual(
-      all.map(({ id }) => id),
-      ['7001', '8003', '9002'],
-    );
+    deepStrictEqual(idsOf(all), ['7001', '8003', '9002']);
     strictEqual(again, all);
     strictEqual(await index.sorted(), all);
     strictEqual(new Set(rounds).size, 3);
