@@ -7,6 +7,7 @@ import { mainPage, pagePath } from '../support/sample.ts';
 import {
   catalogueOfTwo,
   check,
+  checkChange,
   type Checked,
   homer,
   lenny,
@@ -211,12 +212,8 @@ describe('a maintainer is informed of a pull request', () => {
   });
 
   it('that moves a bot’s page out of bots/, which takes the bot out', async () => {
-    const repo = catalogueOfTwo();
-    pullRequest(repo, () => repo.git('mv', pagePath(lenny), 'lenny.md'));
-    deepStrictEqual((await check(repo)).found, [
-      `${pagePath(lenny)} bot-removed notice`,
-      'lenny.md outside-bots notice',
-    ]);
+    const { found } = await checkChange((repo) => repo.git('mv', pagePath(lenny), 'lenny.md'));
+    deepStrictEqual(found, [`${pagePath(lenny)} bot-removed notice`, 'lenny.md outside-bots notice']);
   });
 
   it('whatever grep and diff are configured to do in the person’s Git', async () => {

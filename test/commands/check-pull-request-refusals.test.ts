@@ -4,18 +4,16 @@ import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { botshelf } from '../support/command-line.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
-import { catalogueOfTwo, check, lenny, pullRequest, runCheck } from '../support/pull-request.ts';
+import { catalogueOfTwo, check, checkChange, lenny, pullRequest, runCheck } from '../support/pull-request.ts';
 
 describe('a pull request is refused by name', () => {
   it('with a symbolic link, in bots/ and outside', async () => {
-    const repo = catalogueOfTwo();
-    pullRequest(repo, () => {
+    const { passes, found } = await checkChange((repo) => {
       rmSync(join(repo.folder, pagePath(lenny)));
       symlinkSync('/etc/passwd', join(repo.folder, pagePath(lenny)));
       symlinkSync('/etc', join(repo.folder, 'bots/005'));
       symlinkSync('/etc', join(repo.folder, 'docs'));
     });
-    const { passes, found } = await check(repo);
     ok(!passes);
     deepStrictEqual(found, [
       'bots/005 regular-file error',
@@ -25,25 +23,23 @@ describe('a pull request is refused by name', () => {
   });
 
   it('with a link in the place of bots/', async () => {
-    const repo = catalogueOfTwo();
-    pullRequest(repo, () => {
+    const { found } = await checkChange((repo) => {
       rmSync(join(repo.folder, 'bots'), { recursive: true });
       symlinkSync('/etc', join(repo.folder, 'bots'));
     });
-    deepStrictEqual((await check(repo)).found, ['bots regular-file error']);
+    deepStrictEqual(found, ['bots regular-file error']);
   });
 
   it('with a submodule, in bots/, in the place of a page and outside', async () => {
-    const repo = catalogueOfTwo();
-    const commit = repo.git('rev-parse', 'HEAD');
-    pullRequest(repo, () => {
+    const { found } = await checkChange((repo) => {
+      const commit = repo.git('rev-parse', 'HEAD');
       for (const path of ['bots/005/module', pagePath('6'), 'module'])
         repo.git('update-index', '--add', '--cacheinfo', `160000,${commit},${path}`);
       repo.write('.gitmodules', '[submodule "module"]\n\tpath = module\n\turl = https://example.org/x\n');
       repo.git('add', '.gitmodules');
       repo.git('commit', '-q', '-m', 'Change');
     });
-    deepStrictEqual((await check(repo)).found, [
+    deepStrictEqual(found, [
       '.gitmodules submodule error',
       'bots/005/module submodule error',
       `${pagePath('6')} submodule error`,
@@ -52,8 +48,7 @@ describe('a pull request is refused by name', () => {
   });
 
   it('with a .gitattributes that sets filters, drivers or an encoding; one that does not passes', async () => {
-    const repo = catalogueOfTwo();
-    pullRequest(repo, () => {
+    const { found, messages } = await checkChange((repo) => {
       repo.write('.gitattributes', '# filter=x\n* text=auto\n*.md filter=lfs diff=lfs -text\n');
       repo.write('a/.gitattributes', '*.md working-tree-encoding=UTF-16\n');
       repo.write('b/.gitattributes', '*.md merge=ours');
@@ -62,7 +57,6 @@ describe('a pull request is refused by name', () => {
       repo.write('bots/.gitattributes', '*.md text\n');
       repo.write('bots/312/.gitattributes', '*.md text\n');
     });
-    const { found, messages } = await check(repo);
     deepStrictEqual(
       found,
       ['.', 'a/.', 'b/.', 'bots/.', 'bots/312/.', 'c/.', 'd/.'].map(
@@ -176,13 +170,11 @@ describe('a pull request is refused by name', () => {
   });
 
   it('with a folder botshelf.json, or a twin of bots/, of the settings or of var/ that differs only in case', async () => {
-    const repo = catalogueOfTwo();
-    pullRequest(repo, () => {
+    const { found, messages } = await checkChange((repo) => {
       for (const path of ['Bots/312/1.en.md', 'BotShelf.json', 'VAR/x', 'bot\u017F/x', 'a/Bots/x'])
         repo.write(path, 'x');
       repo.write('botshelf.json/x', 'x');
     });
-    const { found, messages } = await check(repo);
     deepStrictEqual(found, [
       'BotShelf.json file-name error',
       'Bots/312/1.en.md file-name error',
@@ -216,9 +208,8 @@ describe('a pull request is refused by name', () => {
   });
 
   it('with a commit that has a link, a submodule or a filter, also when a later one takes it away', async () => {
-    const repo = catalogueOfTwo();
-    const commit = repo.git('rev-parse', 'HEAD');
-    pullRequest(repo, () => {
+    const { passes, found, messages } = await checkChange((repo) => {
+      const commit = repo.git('rev-parse', 'HEAD');
       repo.write(pagePath('1009'), '');
       rmSync(join(repo.folder, pagePath('1009')));
       symlinkSync('/etc/passwd', join(repo.folder, pagePath('9')));
@@ -231,7 +222,6 @@ describe('a pull request is refused by name', () => {
       rmSync(join(repo.folder, '.gitattributes'));
       repo.commit({ [pagePath('7')]: mainPage({ name: 'Seven', invite: 'https://example.org/7' }) });
     });
-    const { passes, found, messages } = await check(repo);
     ok(!passes);
     deepStrictEqual(found, [
       '.gitattributes git-attributes error',
@@ -263,12 +253,11 @@ describe('a pull request is refused by name', () => {
   });
 
   it('with files of the service’s own folder', async () => {
-    const repo = catalogueOfTwo();
-    pullRequest(repo, () => {
+    const { found } = await checkChange((repo) => {
       repo.write('var/journal/1.ndjson', '{}\n');
       repo.git('add', '-f', 'var');
       repo.git('commit', '-q', '-m', 'Change');
     });
-    deepStrictEqual((await check(repo)).found, ['var/journal/1.ndjson service-folder error']);
+    deepStrictEqual(found, ['var/journal/1.ndjson service-folder error']);
   });
 });

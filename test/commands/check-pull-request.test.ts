@@ -5,7 +5,15 @@ import { join } from 'node:path';
 import { botshelf } from '../support/command-line.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
-import { catalogueOfTwo, check, homer, lenny, pullRequest, runCheck } from '../support/pull-request.ts';
+import {
+  catalogueOfTwo,
+  check,
+  checkChange,
+  homer,
+  lenny,
+  pullRequest,
+  runCheck,
+} from '../support/pull-request.ts';
 
 describe('a pull request is checked without being checked out', () => {
   it('and passes when it is sound', async () => {
@@ -20,15 +28,13 @@ describe('a pull request is checked without being checked out', () => {
   });
 
   it('and its bots are looked at as a whole, against all rules and those about change', async () => {
-    const repo = catalogueOfTwo();
-    pullRequest(repo, () => {
+    const { passes, found } = await checkChange((repo) => {
       repo.write(pagePath(homer, 'fr'), mainPage({ invite: 'https://example.org/fr' }));
       repo.write(
         pagePath(lenny),
         mainPage({ name: 'Lenny', invite: 'https://example.org/lenny', created: 5, nsfw: 'no' }),
       );
     });
-    const { passes, found } = await check(repo);
     ok(!passes);
     deepStrictEqual(found, [
       `${pagePath(homer)} one-main-page error`,

@@ -23,13 +23,6 @@ describe('the state', () => {
     );
   });
 
-  it('knows nothing of a bot it never heard of', () => {
-    const state = new State();
-    deepStrictEqual(state.get(homer), {});
-    strictEqual(state.count(homer), undefined);
-    strictEqual(state.has(homer), false);
-  });
-
   it('grows its version when a count changes, and only then', () => {
     const state = new State();
     ok(state.merge(homer, { count: { value: 5, at: 1 } }));

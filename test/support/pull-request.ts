@@ -55,3 +55,10 @@ export async function check({ folder }: TestRepository): Promise<Checked> {
 export async function runCheck({ folder }: Pick<TestRepository, 'folder'>, ...args: string[]): Promise<Run> {
   return await botshelf(folder, ['check', '--base=main', '--head=pull', ...args]);
 }
+
+/** Checks a pull request of what `work` does in a catalogue of two bots. */
+export async function checkChange(work: (repo: TestRepository) => void): Promise<Checked> {
+  const repo = catalogueOfTwo();
+  pullRequest(repo, () => work(repo));
+  return await check(repo);
+}

@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
-import { readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { GitError } from '../../src/git/process/git-error.ts';
 import { describeRemoteError } from '../../src/sync/remote-error.ts';
 import { fetchRemote, pushRemote, type RemoteBranch, remoteRefs } from '../../src/sync/remote.ts';
@@ -37,17 +37,6 @@ describe('a remote behind HTTP', () => {
     strictEqual(clone.git('rev-parse', remoteRefs.branch), commit);
     strictEqual(clone.read('file'), 'text');
     strictEqual(clone.status(), '');
-  });
-
-  it('is fetched although a killed push has left the lock of a remote-tracking branch', async () => {
-    const lock = join(clone.folder, '.git/refs/remotes/origin/main.lock');
-    writeFileSync(lock, '');
-    const commit = shared.mergePullRequest((person) => person.write('file', 'next'));
-    deepStrictEqual(await fetchRemote(opened, { ...remote, address: 'origin' }), {
-      branch: commit,
-      state: null,
-    });
-    rmSync(lock);
   });
 
   it('takes branch and state together, or neither', async () => {
@@ -91,15 +80,6 @@ describe('a remote behind HTTP', () => {
     server.mode = 'refuse';
     const error = await fetchRemote(opened, remote).catch((error: unknown) => error);
     match(describeRemoteError(error), /could not read Username.*terminal prompts disabled/);
-  });
-
-  it('that is away is named without the password of its address', async () => {
-    server.mode = 'cut';
-    const address = remote.address.replace('//', '//homer:secret@');
-    const error = await fetchRemote(opened, { ...remote, address }).catch((error: unknown) => error);
-    const message = describeRemoteError(error);
-    match(message, /^git says: fatal: unable to access/);
-    strictEqual(message.includes('secret'), false);
   });
 
   it('that refuses connections is named with the reason, which git puts into another line', async () => {

@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../../support/eventually.ts';
@@ -59,17 +59,6 @@ describe('a catalogue names', () => {
     rmSync(join(root, 'bots/007/README.md'));
     rmSync(join(root, pagePath('7')));
     await eventually(() => deepStrictEqual([faults(), name('7')], [[], undefined]));
-  });
-
-  it('a page in the wrong folder until it is moved to its own', async () => {
-    const { root, faults, name } = await openCatalogue({
-      ...good,
-      'bots/007/30.en.md': mainPage({ name: 'Thirty' }),
-    });
-    deepStrictEqual(faults(), ['bots/007/30.en.md wrong-folder']);
-    mkdirSync(join(root, 'bots/030'));
-    renameSync(join(root, 'bots/007/30.en.md'), join(root, pagePath('30')));
-    await eventually(() => deepStrictEqual([faults(), name('30')], [[], 'Thirty']));
   });
 
   it('a page that may not be read, until it may', async function () {
