@@ -31,6 +31,15 @@ const longest = [
   ['scenarios/merge-crash'],
   ['scenarios/base-path'],
   ['commands/serve'],
+  // These share the process that runs botshelf.
+  ['commands/check', 'commands/check-base', 'commands/check-partial-clone', 'commands/format'],
+  [
+    'commands/check-pull-request',
+    'commands/check-pull-request-findings',
+    'commands/check-pull-request-refusals',
+    'commands/check-report',
+  ],
+  ['commands/doctor-machine', 'commands/doctor-network', 'commands/doctor-results'],
 ].map((names) => names.map((name) => `${name}.test.js`));
 const others = readdirSync(`${top}test`, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.js') && !longest.flat().includes(name))
