@@ -2,7 +2,6 @@ import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:asse
 import { execFileSync } from 'node:child_process';
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createToken } from '../../src/bot/token.ts';
 import { codeOf } from '../../src/lib/errors.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/loopback.ts';
@@ -33,14 +32,6 @@ function refused({ status, headers, json }: Answer, why: RegExp): void {
 const serverPath = /(^|[^\w.])\/\w/;
 
 describe('a service that cannot write', () => {
-  it('in no repository responds 503 to posts with what to do, and 200 to reads', async () => {
-    const root = tempFolder();
-    const service = await startTestService({ [pagePath('1')]: mainPage() }, { root });
-    service.expectLog(/is in no Git repository/);
-    refused(await poster(service.request, createToken())({ count: 1 }), /in no Git repository/);
-    strictEqual((await service.request('/api/v2/bots/1')).status, 200);
-  });
-
   it('with HEAD on no branch or a faulty page at the tip responds 503 to content until it is fixed, and 200 to counts', async () => {
     const repo = testRepository({ [pagePath('1')]: mainPage() });
     const service = await startTestService({}, { root: repo.folder });
