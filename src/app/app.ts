@@ -133,17 +133,13 @@ export function createApp(options: AppOptions): Application {
     addLoginRoutes(router, site, login);
     addMyBotsRoute(router, parts, login, tokens);
   }
-  addTokenRoutes(router, {
-    site,
-    bots,
-    login,
-    tokens,
-    committedAuthors: async (id) => await readCommittedAuthors(options.repositoryOpener, id),
-  });
+  const committedAuthors = async (id: BotId): Promise<readonly string[]> =>
+    await readCommittedAuthors(options.repositoryOpener, id);
+  addTokenRoutes(router, parts, login, tokens, committedAuthors);
   const secret = config.remote?.webhookSecret;
   if (sync && secret) addHookRoute(router, { secret, pushed: () => sync.requestFetch(), refused: badTokens });
   options.live?.addRoute(router);
-  addDiscoverRoutes(router, { bots, lists, site, securityContact: config.securityContact });
+  addDiscoverRoutes(router, parts, config.securityContact);
   const prepareSite = addSiteRoutes(router, parts);
 
   const basePath = basePathOf(baseUrl);

@@ -16,7 +16,7 @@ import { createBotRecipe } from '../site/bot/bot-recipe.tsx';
 import { createGroupReader } from '../site/bot/related-bots.ts';
 import type { PageProps } from '../site/page/layout.tsx';
 import { sendOnce } from '../site/page/html-response.ts';
-import { PageCache } from '../site/page/page-cache.ts';
+import { createPageCache } from '../site/page/page-cache.ts';
 import type { SiteParts } from '../site/page/site-parts.ts';
 
 /** Makes what the front page and the pages of bots show of all bots, where that is not current. */
@@ -26,7 +26,7 @@ export type SitePreparation = () => Promise<void>;
 export function addSiteRoutes(router: Router, parts: SiteParts): SitePreparation {
   const { site, bots, counts } = parts;
   addAddRoutes(router, parts);
-  const pages = new PageCache(parts);
+  const respond = createPageCache(parts);
   const lists = new FrontLists(parts.lists, bots, counts, () => site.settings);
   router.get('/', async (ctx) => {
     const params = parseQuery(ctx);
@@ -34,25 +34,25 @@ export function addSiteRoutes(router: Router, parts: SiteParts): SitePreparation
     const language = site.languages.of(ctx);
     const category = site.settings.categories.find((id) => id === params.get('category'));
     if (category !== undefined) ctx.redirect(language.publicPath(formatFrontPath({ ...query, category })));
-    else if (isFront(query)) await pages.respond(ctx, await createFrontRecipe(ctx, lists, query, language));
-    else await pages.respond(ctx, await listRecipe(ctx, lists, query, language));
+    else if (isFront(query)) await respond(ctx, await createFrontRecipe(ctx, lists, query, language));
+    else await respond(ctx, await listRecipe(ctx, lists, query, language));
   });
   router.get('/categories/:category', async (ctx) => {
     const { settings } = site;
     const category = parseCategory(ctx.params['category'] ?? '', settings);
     const query = readFrontQuery(parseQuery(ctx), category, settings);
-    await pages.respond(ctx, await listRecipe(ctx, lists, query, site.languages.of(ctx)));
+    await respond(ctx, await listRecipe(ctx, lists, query, site.languages.of(ctx)));
   });
   const renderDocs = async (props: PageProps): Promise<VNode> => (
     <DocsPage {...props} document={openApi(site.baseUrl, site.settings) as ApiDocument} />
   );
   const docs = { key: { page: 'docs' }, inputs: [], render: renderDocs };
-  router.get('/docs', async (ctx) => await pages.respond(ctx, docs));
+  router.get('/docs', async (ctx) => await respond(ctx, docs));
   const readGroups = createGroupReader(bots, counts);
   router.get('/bots/:id', async (ctx) => {
     const id = ctx.params['id'] ?? '';
     if (!sendFaults(ctx, parts, parseBotId(id)))
-      await pages.respond(ctx, await createBotRecipe(ctx, parts, readGroups, findKnownBot(bots, id)));
+      await respond(ctx, await createBotRecipe(ctx, parts, readGroups, findKnownBot(bots, id)));
   });
   addBadgeRoute(router, parts);
   return async () => {

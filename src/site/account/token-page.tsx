@@ -1,4 +1,4 @@
-import type { ComponentChildren, VNode } from 'preact';
+import type { ComponentChildren, RenderableProps, VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
 import type { Token } from '../../bot/token.ts';
 import type { Session } from '../../login/sessions.ts';
@@ -44,7 +44,8 @@ export interface TokenPageProps {
   readonly state: TokenPageState;
 }
 
-export function TokenPage({ site, bot, provider, state }: TokenPageProps): VNode {
+export function TokenPage(props: TokenPageProps): VNode {
+  const { site, bot, state } = props;
   const { t, text, href } = useLanguage();
   const viewer = 'session' in state ? state.session : null;
   return (
@@ -64,7 +65,7 @@ export function TokenPage({ site, bot, provider, state }: TokenPageProps): VNode
           <h1>{t('token.title', { bot: bot.name })}</h1>
           <p class="muted">{t('token.introduction')}</p>
         </header>
-        <Part bot={bot} provider={provider} state={state} />
+        <Part {...props} />
         <section class="stack" aria-labelledby="post">
           <h2 id="post">{t('token.use')}</h2>
           <p>{t('token.useText')}</p>
@@ -82,9 +83,7 @@ export function TokenPage({ site, bot, provider, state }: TokenPageProps): VNode
   );
 }
 
-type PartProps = Pick<TokenPageProps, 'bot' | 'provider' | 'state'>;
-
-function Part({ bot, provider, state }: PartProps): VNode {
+function Part({ bot, provider, state }: TokenPageProps): VNode {
   const { t, text } = useLanguage();
   switch (state.kind) {
     case 'no-login':
@@ -138,12 +137,7 @@ function Part({ bot, provider, state }: PartProps): VNode {
   }
 }
 
-interface PanelProps {
-  readonly title: ComponentChildren;
-  readonly children: ComponentChildren;
-}
-
-function Panel({ title, children }: PanelProps): VNode {
+function Panel({ title, children }: RenderableProps<{ readonly title: ComponentChildren }>): VNode {
   return (
     <section class="panel stack">
       <h2>{title}</h2>
@@ -200,7 +194,7 @@ function Notice({ bad = false, text }: { readonly bad?: boolean; readonly text: 
 }
 
 /** Issuing the first token takes one click; ending one that may be in use takes two. */
-function Buttons({ bot, info }: Pick<PartProps, 'bot'> & { readonly info: TokenInfo }): VNode {
+function Buttons({ bot, info }: Pick<TokenPageProps, 'bot'> & { readonly info: TokenInfo }): VNode {
   const { t, href } = useLanguage();
   const path = `/bots/${bot.id}/token`;
   if (info.issuedAt === undefined) {

@@ -13,20 +13,19 @@ import { readSession } from './login-routes.tsx';
 import { sendOnce } from '../page/html-response.ts';
 import { type DoneChange, TokenPage, type TokenPageState } from './token-page.tsx';
 
-export interface TokenRoutesOptions extends Pick<SiteParts, 'site' | 'bots'> {
-  /** Null where the service has no login. */
-  readonly login: Login | null;
-  readonly tokens: Tokens;
-  /** Reads the authors of a bot from the last commit. */
-  readonly committedAuthors: (id: BotId) => Promise<readonly string[]>;
-}
-
 /**
  * Adds the page of a bot's token, with buttons for the bot's authors only. Each press checks the committed authors and
  * the age of the login again. A token is in the response to the press and nowhere else.
+ * @param login null where the service has no login
+ * @param committedAuthors reads the authors of a bot from the last commit
  */
-export function addTokenRoutes(router: Router, options: TokenRoutesOptions): void {
-  const { site, bots, login, tokens, committedAuthors } = options;
+export function addTokenRoutes(
+  router: Router,
+  { site, bots }: Pick<SiteParts, 'site' | 'bots'>,
+  login: Login | null,
+  tokens: Tokens,
+  committedAuthors: (id: BotId) => Promise<readonly string[]>,
+): void {
   const presses = new RateLimit('token-presses', 10);
 
   /** Decides what the page shows, from the session and the bot's authors. */

@@ -1,17 +1,28 @@
 import type { VNode } from 'preact';
 import { findDefaultLocale } from '../../bot/record.ts';
+import type { ListedBot } from '../front/cards.tsx';
 import { useLanguage } from '../language/page-language.tsx';
+import type { Html } from '../markdown/markdown.ts';
 import { assets } from '../page/assets.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { Field } from './field.tsx';
 import type { FieldTexts } from './fields.ts';
-import { NextStep, Outcome, type OutcomeProps } from './outcome.tsx';
+import type { FormFile } from './form-file.ts';
+import type { Form } from './forms.ts';
+import { NextStep, Outcome } from './outcome.tsx';
 
-export interface AddPageProps extends PageProps, OutcomeProps {
+export interface AddPageProps extends PageProps {
+  readonly form: Form;
   readonly texts: FieldTexts;
+  readonly file: FormFile;
+  readonly preview: ListedBot;
+  /** The page of the file. */
+  readonly html: Html;
   /** Whether the form was sent, so that its errors are shown. */
   readonly isSent: boolean;
+  /** Whether the file has changed since the form was opened. */
+  readonly isStale: boolean;
 }
 
 /** A form that makes a file of the catalogue: for a new bot, a change or a translation. */

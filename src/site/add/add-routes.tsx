@@ -59,12 +59,8 @@ export function addAddRoutes(router: Router, parts: SiteParts): void {
   }
 }
 
-/** A form as it was sent. */
-interface SentForm {
-  readonly texts: FieldTexts;
-  /** The digest of the file that the form was filled in with; empty for a new file. */
-  readonly base: string;
-}
+/** The texts of a form as it was sent, and the digest of the file that it was filled in with. */
+type SentForm = Pick<Form, 'texts' | 'base'>;
 
 /**
  * Reads a form from a request. One that a page of another site has its visitors send is refused: it changes nothing, but

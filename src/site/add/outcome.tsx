@@ -1,19 +1,12 @@
 import type { VNode } from 'preact';
 import { useLanguage } from '../language/page-language.tsx';
-import type { Site } from '../page/layout.tsx';
+import type { AddPageProps } from './add-page.tsx';
 import { FileDiff } from './file-diff.tsx';
 import type { Form } from './forms.ts';
-import { Preview, type PreviewProps } from './preview.tsx';
-
-export interface OutcomeProps extends PreviewProps {
-  readonly site: Site;
-  readonly form: Form;
-  /** Whether the file has changed since the form was opened. */
-  readonly isStale: boolean;
-}
+import { Preview } from './preview.tsx';
 
 /** What a form makes: a preview, then what changes in the file, and the file folded away. */
-export function Outcome(props: OutcomeProps): VNode {
+export function Outcome(props: AddPageProps): VNode {
   const { t, text } = useLanguage();
   const { file, form } = props;
   return (
@@ -47,12 +40,12 @@ export function Outcome(props: OutcomeProps): VNode {
 }
 
 /** Whether the file is right and has changed. */
-function isReadyToSend({ file, form }: OutcomeProps): boolean {
+function isReadyToSend({ file, form }: AddPageProps): boolean {
   return Object.keys(file.faults).length === 0 && file.text !== form.source;
 }
 
 /** What to do with a file that is right and has changed. */
-export function NextStep(props: OutcomeProps): VNode | null {
+export function NextStep(props: AddPageProps): VNode | null {
   const { t } = useLanguage();
   if (!isReadyToSend(props)) return null;
   const { site, file, form } = props;

@@ -7,9 +7,9 @@ import { Card } from '../front/card.tsx';
 import type { ListedBot } from '../front/cards.tsx';
 import { directionOf } from '../language/locales.ts';
 import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
-import type { Html } from '../markdown/markdown.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { Prose } from '../page/prose.tsx';
+import type { AddPageProps } from './add-page.tsx';
 import type { FieldTexts } from './fields.ts';
 import type { FormFile } from './form-file.ts';
 import type { Form } from './forms.ts';
@@ -37,14 +37,8 @@ export function createPreview(
 const unknownLanguage = toCanonicalLocale('en') as Locale;
 const unknownId = parseBotId('0') as BotId;
 
-export interface PreviewProps {
-  readonly preview: ListedBot;
-  readonly file: FormFile;
-  readonly html: Html;
-}
-
 /** The card and the page of a bot as they will be. The card leads nowhere. */
-export function Preview({ preview, file, html }: PreviewProps): VNode {
+export function Preview({ preview, file, html }: Pick<AddPageProps, 'preview' | 'file' | 'html'>): VNode {
   const { text } = useLanguage();
   const { bot, locale } = preview;
   const { name = '', description = '' } = bot.contents[locale] ?? {};

@@ -15,6 +15,7 @@ import { withoutBidiControls } from '../page/bidi.ts';
 import { translatePath } from '../page/addresses.ts';
 import { Faults } from '../page/faults.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
+import { LinkItem } from '../page/link-item.tsx';
 import { Prose } from '../page/prose.tsx';
 import { BotFacts } from './bot-facts.tsx';
 import { BotHead } from './bot-head.tsx';
@@ -87,12 +88,8 @@ function Breadcrumb({ bot }: BotPageProps): VNode {
   return (
     <nav class="breadcrumb" aria-label={text('bot.breadcrumb')}>
       <ol>
-        <li>
-          <a href={href('/')}>{t('bot.allBots')}</a>
-        </li>
-        <li>
-          <a href={href(`/categories/${bot.category}`)}>{categoryName(bot.category)}</a>
-        </li>
+        <LinkItem href={href('/')}>{t('bot.allBots')}</LinkItem>
+        <LinkItem href={href(`/categories/${bot.category}`)}>{categoryName(bot.category)}</LinkItem>
       </ol>
     </nav>
   );

@@ -1,4 +1,4 @@
-import type { ComponentChildren, VNode } from 'preact';
+import type { VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
@@ -8,6 +8,7 @@ import { editPath, translatePath } from '../page/addresses.ts';
 import { toContactAddress, reportAddress } from '../page/operator.tsx';
 import { toBadgePath } from './badge.ts';
 import { Fact } from '../page/fact.tsx';
+import { LinkItem } from '../page/link-item.tsx';
 import { verifiedId } from './bot-head.tsx';
 import type { ShownBotProps } from './bot-page.tsx';
 import { CountChart } from './count-chart.tsx';
@@ -105,17 +106,19 @@ function Listing({ site, viewer, bot, locale, name }: ShownBotProps): VNode {
     <section class="panel stack" aria-labelledby="listing">
       <h2 id="listing">{t('bot.listing')}</h2>
       <ul class="links">
-        <Item href={href(editPath(id, language))}>{t('bot.edit')}</Item>
-        <Item href={href(translatePath(id, language))}>{t('bot.translate')}</Item>
+        <LinkItem href={href(editPath(id, language))}>{t('bot.edit')}</LinkItem>
+        <LinkItem href={href(translatePath(id, language))}>{t('bot.translate')}</LinkItem>
         {site.repository && (
-          <Item href={site.repository.history(pathOf(id, locale))}>{t('bot.history')}</Item>
+          <LinkItem href={site.repository.history(pathOf(id, locale))}>{t('bot.history')}</LinkItem>
         )}
         {report !== undefined && (
-          <Item href={reportAddress(report, subject, `${site.baseUrl}/bots/${id}`)}>{t('bot.report')}</Item>
+          <LinkItem href={reportAddress(report, subject, `${site.baseUrl}/bots/${id}`)}>
+            {t('bot.report')}
+          </LinkItem>
         )}
-        <Item href={publicPath(`/api/v2/bots/${id}`)}>{t('bot.json')}</Item>
-        <Item href={publicPath(toBadgePath(id))}>{t('bot.badge')}</Item>
-        {mayManage && <Item href={href(`/bots/${id}/token`)}>{t('bot.manage')}</Item>}
+        <LinkItem href={publicPath(`/api/v2/bots/${id}`)}>{t('bot.json')}</LinkItem>
+        <LinkItem href={publicPath(toBadgePath(id))}>{t('bot.badge')}</LinkItem>
+        {mayManage && <LinkItem href={href(`/bots/${id}/token`)}>{t('bot.manage')}</LinkItem>}
       </ul>
       {bot.verified && (
         <p id={verifiedId} class="muted">
@@ -130,13 +133,5 @@ function Listing({ site, viewer, bot, locale, name }: ShownBotProps): VNode {
         <Fact name={t('bot.id')}>{bot.id}</Fact>
       </dl>
     </section>
-  );
-}
-
-function Item({ href, children }: { readonly href: string; readonly children: ComponentChildren }): VNode {
-  return (
-    <li>
-      <a href={href}>{children}</a>
-    </li>
   );
 }

@@ -7,6 +7,7 @@ import { ProblemError } from '../../http/problem.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { AllBotsLink, prefersPage } from '../page/error-page.tsx';
 import { sendOnce } from '../page/html-response.ts';
+import { LinkItem } from '../page/link-item.tsx';
 import { Layout, type PageOptions, type PageProps } from '../page/layout.tsx';
 
 /**
@@ -49,13 +50,11 @@ function RemovedBotPage({ site, viewer, id, time }: RemovedBotPageProps): VNode 
         <p>{t('error.removed.owner')}</p>
         <ul class="links">
           {site.repository && (
-            <li>
-              <a href={site.repository.history(`${botsFolder}/${folderOf(id)}`)}>{t('bot.history')}</a>
-            </li>
+            <LinkItem href={site.repository.history(`${botsFolder}/${folderOf(id)}`)}>
+              {t('bot.history')}
+            </LinkItem>
           )}
-          <li>
-            <a href={href('/add')}>{t('layout.add')}</a>
-          </li>
+          <LinkItem href={href('/add')}>{t('layout.add')}</LinkItem>
         </ul>
         <AllBotsLink />
       </div>

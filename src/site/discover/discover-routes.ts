@@ -15,14 +15,16 @@ import {
   createSecurityFile,
 } from './site-files.ts';
 
-export interface DiscoverOptions extends FeedsOptions {
-  /** A URI to which people report vulnerabilities; null where none is configured. */
-  readonly securityContact: string | null;
-}
-
-/** Adds what search engines, feed readers and browsers read beside the pages. */
-export function addDiscoverRoutes(router: Router, options: DiscoverOptions): void {
-  const { bots, securityContact, site } = options;
+/**
+ * Adds what search engines, feed readers and browsers read beside the pages.
+ * @param securityContact a URI to which people report vulnerabilities; null where none is configured
+ */
+export function addDiscoverRoutes(
+  router: Router,
+  options: FeedsOptions,
+  securityContact: string | null,
+): void {
+  const { bots, site } = options;
   const { baseUrl, languages } = site;
   addFeedRoutes(router, options);
 

@@ -1,8 +1,7 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { findDefaultLocale } from '../../bot/record.ts';
-import { type BotIndex, type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
-import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
+import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import type { FilterValues } from '../../catalogue/lists/filters.ts';
 import { CurrentCache } from '../../lib/current-cache.ts';
 import { ProblemError } from '../../http/problem.ts';
@@ -13,11 +12,10 @@ import { withoutBidiControls } from '../page/bidi.ts';
 import { formatIsoDate } from '../page/iso-date.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
 import type { Site } from '../page/layout.tsx';
+import type { SiteParts } from '../page/site-parts.ts';
 import { formatElement, formatTextElement, type Xml, formatXmlDocument } from './xml.ts';
 
-export interface FeedsOptions {
-  readonly bots: BotIndex;
-  readonly lists: BotLists;
+export interface FeedsOptions extends Pick<SiteParts, 'bots' | 'lists'> {
   readonly site: Pick<Site, 'baseUrl' | 'languages' | 'settings'>;
 }
 

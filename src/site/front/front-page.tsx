@@ -9,7 +9,7 @@ import { Cards, type ListedBot } from './cards.tsx';
 import { CategoryIcon } from './category-icon.tsx';
 import type { ShelfName } from './front-list.ts';
 import { type FrontQuery, formatFrontPath, noQuery } from './front-query.ts';
-import { createFrontMeta } from './list-meta.ts';
+import { createListMeta } from './list-meta.ts';
 
 /** With the sizes of the catalogue without the bots for adults. */
 export interface FrontPageProps extends PageProps, CatalogueSizes {
@@ -23,11 +23,13 @@ export interface FrontPageProps extends PageProps, CatalogueSizes {
 export function FrontPage(props: FrontPageProps): VNode {
   const { site, viewer, query, total, locales, shelves } = props;
   const language = useLanguage();
-  const { t, publicPath } = language;
-  const { tagline, language: standard } = site.settings;
+  const { t, text, publicPath } = language;
+  const { name, tagline, language: standard } = site.settings;
   const pathIn = (locale: Locale): string => formatFrontPath({ ...query, locale });
+  const description = tagline ?? text('front.title');
+  const meta = createListMeta({ site, query: noQuery, title: name, description, language });
   return (
-    <Layout {...{ site, viewer, pathIn, isFront: true, meta: createFrontMeta(site, language) }}>
+    <Layout {...{ site, viewer, pathIn, isFront: true, meta }}>
       <div class="hero">
         {tagline === null ? (
           <h1>{t('front.title')}</h1>

@@ -2,15 +2,11 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import type { FrontList } from './front-list.ts';
 import { type FrontQuery, formatFrontPath, type SortName, sortOf, sorts, toggles } from './front-query.ts';
-
-export interface ListFiltersProps extends Pick<FrontList, 'categories' | 'languages'> {
-  readonly query: FrontQuery;
-}
+import type { ListPageProps } from './list-page.tsx';
 
 /** Narrows and orders a list. All of them are links, which are folded away on a phone but for the order. */
-export function ListFilters(props: ListFiltersProps): VNode {
+export function ListFilters(props: ListPageProps): VNode {
   const { t } = useLanguage();
   const { filters, category } = props.query;
   const { author: _, ...others } = filters;
@@ -29,13 +25,17 @@ export function ListFilters(props: ListFiltersProps): VNode {
   );
 }
 
-interface CategoryChipsProps extends Pick<ListFiltersProps, 'query' | 'categories'> {
-  /** What is shown now, undefined for all; null for a page that is none of these lists. */
+/**
+ * Leads to the same list in each category, where it has several.
+ * @param props.current what is shown now, undefined for all; null for a page that is none of these lists
+ */
+export function CategoryChips({
+  query,
+  categories,
+  current,
+}: Pick<ListPageProps, 'query' | 'categories'> & {
   readonly current: Category | undefined | null;
-}
-
-/** Leads to the same list in each category, where it has several. */
-export function CategoryChips({ query, categories, current }: CategoryChipsProps): VNode | null {
+}): VNode | null {
   const { t, text, categories: known, categoryName } = useLanguage();
   const all = [...categories.values()].reduce((sum, bots) => sum + bots, 0);
   const shown = known.filter((name) => categories.has(name) || name === current);
@@ -56,7 +56,8 @@ export function CategoryChips({ query, categories, current }: CategoryChipsProps
   );
 }
 
-function FilterChips({ query, languages }: ListFiltersProps): VNode {
+function FilterChips(props: ListPageProps): VNode {
+  const { query, languages } = props;
   const { t, text, inactiveDays } = useLanguage();
   const { filters } = query;
   return (
@@ -74,7 +75,7 @@ function FilterChips({ query, languages }: ListFiltersProps): VNode {
         })}
         {(languages.length > 1 || filters.locale !== undefined) && (
           <li>
-            <LanguageMenu query={query} languages={languages} />
+            <LanguageMenu {...props} />
           </li>
         )}
       </ul>
@@ -82,7 +83,7 @@ function FilterChips({ query, languages }: ListFiltersProps): VNode {
   );
 }
 
-function LanguageMenu({ query, languages }: Pick<ListFiltersProps, 'query' | 'languages'>): VNode {
+function LanguageMenu({ query, languages }: ListPageProps): VNode {
   const { t, languageName } = useLanguage();
   const language = query.filters.locale;
   const withLanguage = (locale: Locale | undefined): FrontQuery => {
@@ -111,7 +112,7 @@ function LanguageMenu({ query, languages }: Pick<ListFiltersProps, 'query' | 'la
 /** Those of most bots; others are found by search. */
 const maxLanguages = 40;
 
-function SortLinks({ query }: ListFiltersProps): VNode {
+function SortLinks({ query }: ListPageProps): VNode {
   const { t, text } = useLanguage();
   const names = (Object.keys(sorts) as SortName[]).filter((name) => name !== 'relevance' || query.q !== '');
   return (

@@ -5,14 +5,7 @@ import type { PageLanguage } from '../language/page-language.tsx';
 import type { Site } from '../page/layout.tsx';
 import { type FrontQuery, formatFrontPath, noQuery } from './front-query.ts';
 
-/** Describes the front page. */
-export function createFrontMeta(site: Site, language: PageLanguage): PageMeta {
-  const { name, tagline } = site.settings;
-  const description = tagline ?? language.text('front.title');
-  return createListMeta({ site, query: noQuery, title: name, description, language });
-}
-
-/** Describes a list of bots. @param title that of the page */
+/** Describes the front page or a list of bots. @param title that of the page */
 export function createListMeta(options: {
   readonly site: Site;
   readonly query: FrontQuery;

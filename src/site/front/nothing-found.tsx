@@ -1,18 +1,12 @@
 import type { VNode } from 'preact';
 import { useLanguage } from '../language/page-language.tsx';
-import { Cards, type ListedBot } from './cards.tsx';
-import type { FrontList } from './front-list.ts';
+import { Cards } from './cards.tsx';
 import { type FrontQuery, formatFrontPath, noQuery } from './front-query.ts';
 import { CategoryChips } from './list-filters.tsx';
-
-export interface NothingFoundProps extends Pick<FrontList, 'allCategories' | 'withoutFilters'> {
-  readonly query: FrontQuery;
-  /** What is nearest to the search. */
-  readonly suggestions: readonly ListedBot[];
-}
+import type { ListPageProps } from './list-page.tsx';
 
 /** What an empty list shows: what to try, the same search without its filters, the categories, and the nearest bots. */
-export function NothingFound(props: NothingFoundProps): VNode {
+export function NothingFound(props: ListPageProps): VNode {
   const { query, allCategories, withoutFilters, suggestions } = props;
   const { t, href, publicPath } = useLanguage();
   const { q, locale } = query;

@@ -1,12 +1,7 @@
-import type { ComponentChildren, VNode } from 'preact';
-
-export interface FactProps {
-  readonly name: ComponentChildren;
-  readonly children: ComponentChildren;
-}
+import type { ComponentChildren, RenderableProps, VNode } from 'preact';
 
 /** A name and its value, in a `dl`. */
-export function Fact({ name, children }: FactProps): VNode {
+export function Fact({ name, children }: RenderableProps<{ readonly name: ComponentChildren }>): VNode {
   return (
     <div>
       <dt>{name}</dt>

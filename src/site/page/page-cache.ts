@@ -15,22 +15,18 @@ export interface PageRecipe {
   readonly render: (props: PageProps) => Promise<VNode>;
 }
 
+/** Responds with the page of a recipe. */
+export type RespondWithPage = (ctx: Context, recipe: PageRecipe) => Promise<void>;
+
 /**
- * Responds with pages. Visitors who are not logged in get the same bytes until an input of the page changes; someone who
- * is logged in gets a page that is rendered for that one request.
+ * Returns what responds with pages. Visitors who are not logged in get the same bytes until an input of the page changes;
+ * someone who is logged in gets a page that is rendered for that one request.
  */
-export class PageCache {
-  readonly #options: PageOptions;
-  readonly #inputs: readonly Input[];
-  readonly #pages = new CurrentCache<WholeDocument>(64 * 1024 * 1024, ({ body }) => body.length);
-
-  constructor(options: PageOptions) {
-    this.#options = options;
-    this.#inputs = [() => options.site, () => options.site.settings, startOfDay];
-  }
-
-  async respond(ctx: Context, { key, inputs, render }: PageRecipe): Promise<void> {
-    const { site, viewerOf } = this.#options;
+export function createPageCache(options: PageOptions): RespondWithPage {
+  const pages = new CurrentCache<WholeDocument>(64 * 1024 * 1024, ({ body }) => body.length);
+  const common = [() => options.site, () => options.site.settings, startOfDay];
+  return async (ctx, { key, inputs, render }) => {
+    const { site, viewerOf } = options;
     const language = site.languages.of(ctx);
     const viewer = ctx.get('Cookie') === '' ? null : await viewerOf(ctx);
     const renderTree = async (): Promise<VNode> => {
@@ -42,8 +38,8 @@ export class PageCache {
     const make = async (): Promise<WholeDocument> => renderPage(await renderTree(), language);
     const { locale, requested, datesTag } = language;
     const fullKey = JSON.stringify([key, locale, requested, datesTag]);
-    await sendPage(ctx, await this.#pages.get(fullKey, [...this.#inputs, ...inputs], make));
-  }
+    await sendPage(ctx, await pages.get(fullKey, [...common, ...inputs], make));
+  };
 }
 
 /** Returns when the day began, for pages that say how many days ago something was. Milliseconds since the epoch. */

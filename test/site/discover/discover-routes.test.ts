@@ -11,7 +11,7 @@ import { createReportError, handleErrors } from '../../../src/http/problem-respo
 import { ResponseCache } from '../../../src/http/response-cache.ts';
 import { type ListeningServer, listen } from '../../../src/http/server.ts';
 import { silentLog } from '../../../src/lib/log.ts';
-import { addDiscoverRoutes, type DiscoverOptions } from '../../../src/site/discover/discover-routes.ts';
+import { addDiscoverRoutes } from '../../../src/site/discover/discover-routes.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { testLanguages } from '../../support/languages.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -24,7 +24,7 @@ const baseUrl = 'https://bots.example.org';
 describe('what programs read beside the pages', () => {
   let server: ListeningServer;
   let bots: MutableBotIndex;
-  const start = async (securityContact: DiscoverOptions['securityContact']): Promise<void> => {
+  const start = async (securityContact: string | null): Promise<void> => {
     bots = new MutableBotIndex();
     bots.set(sampleBot('7', { en: ['Seven', 'x'] }, { category: 'music', created: 1, authors: ['5'] }));
     bots.set(sampleBot('8', { en: ['Eight', 'x'] }, { category: 'fun', created: 2, authors: ['6'] }));
@@ -37,12 +37,8 @@ describe('what programs read beside the pages', () => {
       new SortedIndexes(bots, noCounts),
     );
     const router = new Router();
-    addDiscoverRoutes(router, {
-      bots,
-      lists,
-      securityContact,
-      site: { baseUrl, languages: testLanguages, settings: toSettings() },
-    });
+    const site = { baseUrl, languages: testLanguages, settings: toSettings() };
+    addDiscoverRoutes(router, { bots, lists, site }, securityContact);
     const app = new Koa();
     app.silent = true;
     const responses = new ResponseCache();
