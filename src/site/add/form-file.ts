@@ -46,7 +46,8 @@ export function makeFile(
   texts: FieldTexts,
   { categories, languages }: Pick<CatalogueSettings, 'categories' | 'languages'>,
 ): FormFile {
-  const { isNew, source, groups } = form;
+  const { kind, source, groups } = form;
+  const isNew = kind !== 'edit';
   const fields = groups.flat();
   const id = parseBotId(form.listed?.id ?? texts.id?.trim() ?? '');
   const locale = toCanonicalLocale((isNew ? texts : form.texts).locale?.trim() ?? '');

@@ -37,7 +37,6 @@ export interface Form {
   readonly texts: FieldTexts;
   /** The languages that a new page may be in; none where the form does not ask for it. */
   readonly languages: readonly Locale[];
-  readonly isNew: boolean;
   /** The text of the file that it changes; of a new one what is there without the fields. */
   readonly source: string;
   /** The digest of the file that it changes; empty for a new one. */
@@ -53,13 +52,13 @@ export function createBotForm(
   { languages, proposed }: OfferedLanguages,
 ): Form {
   return {
-    ...newFile,
     kind: 'add',
     action: '/add',
     groups: [...placeFields, ...mainFields],
     schema: 'main-page',
     listed: undefined,
     source: `---\n{"created": ${Date.now()}}\n---\n`,
+    base: '',
     texts: { locale: proposed, ...(viewer && { authors: viewer.id }) },
     languages,
     findFaults({ id }) {
@@ -86,7 +85,6 @@ export function createEditForm(bot: IndexedBot, language: string | null, read: S
     listed: parseRecord(bot),
     texts: { ...texts, locale },
     languages: [],
-    isNew: false,
     source,
     base: hash('sha1', source, 'base64url'),
     findFaults: () => ({}),
@@ -107,13 +105,13 @@ export function createTranslationForm(
   const { locale, isMain, texts } = readFile(bot, from, read);
   const { name = '', description = '', page = '' } = texts;
   return {
-    ...newFile,
     kind: 'translate',
     action: translatePath(bot.id, isMain ? undefined : locale),
     groups: [...languageFields, ...translationFields],
     schema: 'translation',
     listed: parseRecord(bot),
     source: '---\n{}\n---\n',
+    base: '',
     texts: { name, description, page, locale: proposed },
     languages,
     findFaults: (place, { description: translated = '' }) => ({
@@ -124,8 +122,6 @@ export function createTranslationForm(
     }),
   };
 }
-
-const newFile = { isNew: true, base: '' } as const;
 
 function readFile(
   { id, files }: IndexedBot,

@@ -9,16 +9,17 @@ import { Preview } from './preview.tsx';
 export function Outcome(props: AddPageProps): VNode {
   const { t, text } = useLanguage();
   const { file, form } = props;
+  const isEdit = form.kind === 'edit';
   return (
     <>
       <h2 id="outcome-title">{t('add.preview')}</h2>
       <Preview {...props} />
-      {!form.isNew && <h2>{t('edit.change')}</h2>}
+      {isEdit && <h2>{t('edit.change')}</h2>}
       {props.isStale && <p class="notice">{t('edit.stale')}</p>}
-      {!form.isNew && <FileDiff before={form.source} after={file.text} />}
+      {isEdit && <FileDiff before={form.source} after={file.text} />}
       <details>
         <summary>
-          {t(form.isNew ? 'add.file' : 'edit.whole')}{' '}
+          {t(isEdit ? 'edit.whole' : 'add.file')}{' '}
           {file.path !== undefined && (
             <code id="path" class="muted">
               {file.path}
@@ -51,14 +52,15 @@ export function NextStep(props: AddPageProps): VNode | null {
   const { site, file, form } = props;
   const { repository } = site;
   const { path = '' } = file;
-  const editor = form.isNew
-    ? repository?.create(path, file.text)
-    : repository && { href: repository.edit(path), filled: false };
+  const isEdit = form.kind === 'edit';
+  const editor = isEdit
+    ? repository && { href: repository.edit(path), filled: false }
+    : repository?.create(path, file.text);
   const isFilled = editor?.filled === true;
   return (
     <>
       {!isFilled && (
-        <p class="muted">{t(editor ? (form.isNew ? 'add.paste' : 'edit.paste') : 'add.elsewhere')}</p>
+        <p class="muted">{t(editor ? (isEdit ? 'edit.paste' : 'add.paste') : 'add.elsewhere')}</p>
       )}
       <ul class="actions">
         {editor ? (

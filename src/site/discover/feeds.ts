@@ -19,14 +19,6 @@ export interface FeedsOptions extends Pick<SiteParts, 'bots' | 'lists'> {
   readonly site: Pick<Site, 'baseUrl' | 'languages' | 'settings'>;
 }
 
-export interface FeedText {
-  readonly title: string;
-  /** The path of the feed itself. */
-  readonly path: string;
-  /** The path of the page with the same bots. */
-  readonly page: string;
-}
-
 /**
  * Adds the feeds of new bots, of a category and of an author: titles in a language of the interface, bots in their own.
  * Each is made when it is first requested and kept while it is current.
@@ -34,7 +26,11 @@ export interface FeedText {
 export function addFeedRoutes(router: Router, { bots, lists, site }: FeedsOptions): void {
   const kept = new CurrentCache<WholeDocument>(8 * 1024 * 1024, ({ body }) => body.length, minRebuildRatio);
   const inputs = [() => bots.version, () => site.settings];
-  const sendFeed = async (ctx: Context, text: FeedText, filters: FilterValues): Promise<void> => {
+  const sendFeed = async (
+    ctx: Context,
+    text: Pick<FeedOptions, 'title' | 'path' | 'page'>,
+    filters: FilterValues,
+  ): Promise<void> => {
     const messages = site.languages.inAddress(ctx);
     const { locale } = messages;
     const feed = await kept.get(`${text.path} ${locale}`, inputs, async () => {
@@ -76,7 +72,12 @@ const maxEntries = 50;
 /** The time between rebuilds is at least this many times the build time. */
 const minRebuildRatio = 20;
 
-export interface FeedOptions extends FeedText {
+export interface FeedOptions {
+  readonly title: string;
+  /** The path of the feed itself. */
+  readonly path: string;
+  /** The path of the page with the same bots. */
+  readonly page: string;
   /** What the site is called. */
   readonly name: string;
   /** Newest first. */

@@ -28,7 +28,7 @@ const context = createContext<PageLanguage | null>(null);
 /** Returns the language of the page that is being rendered. For components only. */
 export function useLanguage(): PageLanguage {
   const language = useContext(context);
-  if (language === null) throw new Error('a component is rendered outside of inLanguage');
+  if (language === null) throw new Error('a component is rendered outside of provideLanguage');
   return language;
 }
 

@@ -2,10 +2,6 @@ import type { VNode } from 'preact';
 import { useLanguage } from '../language/page-language.tsx';
 import { Layout, type PageProps } from './layout.tsx';
 
-export interface DocsPageProps extends PageProps {
-  readonly document: ApiDocument;
-}
-
 /** The part of an OpenAPI document that the page shows. */
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -23,7 +19,7 @@ interface Operation {
 }
 
 /** How to use the API, for people; programs read the OpenAPI document. */
-export function DocsPage({ site, viewer, document }: DocsPageProps): VNode {
+export function DocsPage({ site, viewer, document }: PageProps & { readonly document: ApiDocument }): VNode {
   const { t, text, publicPath } = useLanguage();
   const { baseUrl } = site;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -41,11 +41,7 @@ const pathsOfPrograms = /^\/(api|appdata|hooks)\//;
 /** When a page that is not available reloads itself. */
 const reloadSeconds = '5';
 
-interface ErrorPageProps extends PageProps {
-  readonly problem: ProblemError;
-}
-
-function ErrorPage({ site, viewer, problem }: ErrorPageProps): VNode {
+function ErrorPage({ site, viewer, problem }: PageProps & { readonly problem: ProblemError }): VNode {
   const { t, text } = useLanguage();
   const kind = toErrorKind(problem);
   const title = text(`error.${kind}.title`);
