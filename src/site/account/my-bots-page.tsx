@@ -10,6 +10,7 @@ import { Fact } from '../page/fact.tsx';
 import { FaultItems } from '../page/faults.tsx';
 import { Layout, myBotsPath, type PageProps } from '../page/layout.tsx';
 import { Avatar } from '../page/bot-image.tsx';
+import { ActionLink } from '../page/links.tsx';
 
 /** A bot as its author sees it. */
 export interface OwnBot {
@@ -44,21 +45,15 @@ export function MyBotsPage(props: MyBotsPageProps): VNode {
         {viewer === null && (
           <>
             <p>{t('myBots.visitor')}</p>
-            <p class="actions">
-              <a class="button" href={href(`/login?to=${publicPath(myBotsPath)}`)}>
-                {t('token.logIn', { provider })}
-              </a>
-            </p>
+            <ActionLink href={href(`/login?to=${publicPath(myBotsPath)}`)}>
+              {t('token.logIn', { provider })}
+            </ActionLink>
           </>
         )}
         {viewer !== null && bots.length === 0 && (
           <>
             <p>{t('myBots.none', { id: viewer.id })}</p>
-            <p class="actions">
-              <a class="button" href={href('/add')}>
-                {t('layout.add')}
-              </a>
-            </p>
+            <ActionLink href={href('/add')}>{t('layout.add')}</ActionLink>
           </>
         )}
         {bots.length > 0 && (

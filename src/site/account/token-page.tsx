@@ -7,6 +7,7 @@ import { assets } from '../page/assets.ts';
 import { Layout, type Site } from '../page/layout.tsx';
 import { createPostingCode } from './posting-code.ts';
 import { Fact } from '../page/fact.tsx';
+import { ActionLink } from '../page/links.tsx';
 import { EnglishSentence } from '../language/in-english.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 
@@ -100,7 +101,7 @@ function Part({ bot, provider, state }: TokenPageProps): VNode {
       return (
         <Panel title={t('token.visitor')}>
           <p>{t('token.visitorText')}</p>
-          <LogIn id={bot.id} label={t('token.logIn', { provider })} />
+          <LogIn id={bot.id}>{t('token.logIn', { provider })}</LogIn>
         </Panel>
       );
     case 'not-an-author':
@@ -109,7 +110,9 @@ function Part({ bot, provider, state }: TokenPageProps): VNode {
           <p>
             {t('token.notAnAuthorText', { name: state.session.name, id: state.session.id, bot: bot.name })}
           </p>
-          <LogIn id={bot.id} more="&account=other" label={t('token.otherAccount')} />
+          <LogIn id={bot.id} more="&account=other">
+            {t('token.otherAccount')}
+          </LogIn>
         </Panel>
       );
     case 'stale':
@@ -118,7 +121,7 @@ function Part({ bot, provider, state }: TokenPageProps): VNode {
           {state.pressed && <Notice bad text={t('token.nothingDone')} />}
           <Info info={state.info} />
           <p>{t('token.stale', { provider })}</p>
-          <LogIn id={bot.id} label={t('login.again')} />
+          <LogIn id={bot.id}>{t('login.again')}</LogIn>
         </Panel>
       );
     case 'author':
@@ -146,21 +149,12 @@ function Panel({ title, children }: RenderableProps<{ readonly title: ComponentC
   );
 }
 
-interface LogInProps {
-  readonly id: BotId;
-  /** More of the query. */
-  readonly more?: string;
-  readonly label: ComponentChildren;
-}
-
-function LogIn({ id, more = '', label }: LogInProps): VNode {
+/** @param props.more more of the query */
+function LogIn(props: RenderableProps<{ readonly id: BotId; readonly more?: string }>): VNode {
   const { href, publicPath } = useLanguage();
+  const { id, more = '', children } = props;
   return (
-    <p class="actions">
-      <a class="button" href={publicPath(`/login?to=${href(`/bots/${id}/token`)}${more}`)}>
-        {label}
-      </a>
-    </p>
+    <ActionLink href={publicPath(`/login?to=${href(`/bots/${id}/token`)}${more}`)}>{children}</ActionLink>
   );
 }
 

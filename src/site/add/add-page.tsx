@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { findDefaultLocale } from '../../bot/record.ts';
-import type { ListedBot } from '../front/cards.tsx';
+import type { ListedBot } from '../front/card.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 import type { Html } from '../markdown/markdown.ts';
 import { assets } from '../page/assets.ts';

@@ -8,7 +8,7 @@ import { editPath, translatePath } from '../page/addresses.ts';
 import { toContactAddress, reportAddress } from '../page/operator.tsx';
 import { toBadgePath } from './badge.ts';
 import { Fact } from '../page/fact.tsx';
-import { LinkItem } from '../page/link-item.tsx';
+import { LinkItem } from '../page/links.tsx';
 import { verifiedId } from './bot-head.tsx';
 import type { ShownBotProps } from './bot-page.tsx';
 import { CountChart } from './count-chart.tsx';

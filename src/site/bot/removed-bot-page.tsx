@@ -7,7 +7,7 @@ import { ProblemError } from '../../http/problem.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { AllBotsLink, prefersPage } from '../page/error-page.tsx';
 import { sendOnce } from '../page/html-response.ts';
-import { LinkItem } from '../page/link-item.tsx';
+import { LinkItem } from '../page/links.tsx';
 import { Layout, type PageOptions, type PageProps } from '../page/layout.tsx';
 
 /**

@@ -25,6 +25,28 @@ export interface CardProps {
   readonly lazy: boolean;
 }
 
+/** A bot of a list, ready to be shown. */
+export type ListedBot = Omit<CardProps, 'saysAge' | 'heading' | 'lazy'>;
+
+export interface CardsProps {
+  readonly bots: readonly ListedBot[];
+  /** The level of their headings. */
+  readonly heading: CardProps['heading'];
+  /** How many of them a large screen shows without scrolling. */
+  readonly atOnce: number;
+}
+
+/** A list of bots as cards. */
+export function Cards({ bots, heading, atOnce }: CardsProps): VNode {
+  return (
+    <ul class="cards">
+      {bots.map((bot, i) => (
+        <Card key={bot.bot.id} {...bot} saysAge heading={heading} lazy={i >= atOnce} />
+      ))}
+    </ul>
+  );
+}
+
 /** A bot in a list. The whole card is a link to its page. */
 export function Card(props: CardProps): VNode {
   const { bot, locale, count, growth, saysAge, heading: Heading, lazy } = props;

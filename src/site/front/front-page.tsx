@@ -5,7 +5,7 @@ import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { SearchForm } from '../page/search-form.tsx';
-import { Cards, type ListedBot } from './cards.tsx';
+import { Cards, type ListedBot } from './card.tsx';
 import { CategoryIcon } from './category-icon.tsx';
 import type { ShelfName } from './front-list.ts';
 import { type FrontQuery, formatFrontPath, noQuery } from './front-query.ts';

@@ -6,7 +6,7 @@ import { formatCount } from '../../lib/counted.ts';
 import { whileTrue } from '../../lib/current-cache.ts';
 import { chooseLocale, findLanguages, isIn, listWantedRanges } from '../language/locales.ts';
 import type { PageRecipe } from '../page/page-cache.ts';
-import type { ListedBot } from './cards.tsx';
+import type { ListedBot } from './card.tsx';
 import { chooseShelves } from './choose-shelves.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
 import type { FrontEntry, FrontLists } from './front-list.ts';

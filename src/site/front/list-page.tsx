@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
 import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
-import { Cards, type ListedBot } from './cards.tsx';
+import { Cards, type ListedBot } from './card.tsx';
 import type { FrontList } from './front-list.ts';
 import { type FrontQuery, formatFrontPath, isNarrowed, sortOf, toggles } from './front-query.ts';
 import { ListFilters } from './list-filters.tsx';

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useLanguage } from '../language/page-language.tsx';
-import { Cards } from './cards.tsx';
+import { Cards } from './card.tsx';
 import { type FrontQuery, formatFrontPath, noQuery } from './front-query.ts';
 import { CategoryChips } from './list-filters.tsx';
 import type { ListPageProps } from './list-page.tsx';

@@ -46,12 +46,8 @@ export function createRepositoryLinks({ remote, branch, prefix }: Origin): Repos
 }
 
 /** Returns the links that settings name. */
-export function createNamedLinks({
-  home,
-  edit,
-  new: create,
-  history,
-}: NonNullable<CatalogueSettings['repository']>): RepositoryLinks {
+export function createNamedLinks(named: NonNullable<CatalogueSettings['repository']>): RepositoryLinks {
+  const { home, edit, new: create, history } = named;
   return {
     host: findHostName(new URL(home).hostname),
     home,
