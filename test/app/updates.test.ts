@@ -1,10 +1,10 @@
-import { match, rejects, strictEqual } from 'node:assert/strict';
+import { rejects, strictEqual } from 'node:assert/strict';
 import { createPageEditor } from '../../src/app/page-editor.ts';
 import { createUpdates } from '../../src/app/updates.ts';
 import type { StateStore } from '../../src/counts/state-store.ts';
 import { committerWith } from '../support/committing.ts';
 import { openCatalogue } from '../support/live-catalogue.ts';
-import { crashed, newPlace, open, type Place } from '../support/place.ts';
+import { newPlace, open, type Place } from '../support/place.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 import { botId, mainPage, pagePath } from '../support/sample.ts';
 
@@ -23,24 +23,6 @@ describe('an update', () => {
     counts = await open(place);
     const { bots } = catalogue.store;
     apply = createUpdates(bots, committerWith(createPageEditor(bots), repository.folder), counts);
-  });
-
-  it('of content and a count is in the branch and in the counts once it has resolved', async () => {
-    const commit = await apply(id, { category: 'music', count: 9 });
-    strictEqual(commit, repository.git('rev-parse', 'HEAD'));
-    match(repository.git('show', `HEAD:${path}`), /"category": "music"/);
-    strictEqual(repository.git('log', '-1', '--format=%(trailers:key=Bot,valueonly)'), id);
-    strictEqual(counts.count(id), 9);
-    strictEqual((await open(crashed(place))).count(id), 9);
-  });
-
-  it('of a count alone, or of content that is as it was, commits nothing and saves the count', async () => {
-    const head = repository.git('rev-parse', 'HEAD');
-    strictEqual(await apply(id, { count: 5 }), null);
-    strictEqual(counts.count(id), 5);
-    strictEqual(await apply(id, { nsfw: false, count: 6 }), null);
-    strictEqual(counts.count(id), 6);
-    strictEqual(repository.git('rev-parse', 'HEAD'), head);
   });
 
   it('fails where its count cannot be saved, with content or without', async () => {

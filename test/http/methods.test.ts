@@ -35,21 +35,4 @@ describe('a request that no route handles', () => {
       deepStrictEqual([status, headers.allow], [405, allow]);
     }
   });
-
-  it('is allowed to other sites by a preflight for reading only', async () => {
-    const read = await server.send('OPTIONS', '/read');
-    deepStrictEqual(
-      [
-        read.status,
-        read.headers['access-control-allow-methods'],
-        read.headers['access-control-allow-origin'],
-      ],
-      [204, 'GET, HEAD, OPTIONS', '*'],
-    );
-    const write = await server.send('OPTIONS', '/write');
-    deepStrictEqual(
-      [write.status, write.headers.allow, write.headers['access-control-allow-origin']],
-      [204, 'OPTIONS, POST', undefined],
-    );
-  });
 });

@@ -1,6 +1,5 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { addressesIn } from '../support/addresses.ts';
-import { openBrowserPage } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
 import { startProvider } from '../support/login-provider.ts';
 import { author, loginEnv } from '../support/login-site.ts';
@@ -12,7 +11,6 @@ import { startTestService, type TestService } from '../support/service.ts';
 import { issueTestToken } from '../support/token.ts';
 import { actionOf, type Page, Visitor } from '../support/visitor.ts';
 import { updateRequest } from '../support/update-request.ts';
-import { needs } from '../support/tools.ts';
 
 const images = {
   avatar: 'https://pictures.example.org/avatar.png',
@@ -221,32 +219,5 @@ describe('a service whose public address has a path', function () {
       await detailOf('/sitemaps/9.xml.gz'),
       `the sitemap has no part 9: read ${baseUrl}/sitemap.xml`,
     );
-  });
-
-  needs('chromium', it)('works in a browser: search, a bot, its pictures, logging in', async () => {
-    const page = await openBrowserPage({ locale: 'en-US' });
-    const wrongs: string[] = [];
-    page.on('console', (message) => message.location().url.startsWith(origin) && wrongs.push(message.text()));
-    page.on('request', (request) => {
-      if (request.url().startsWith(origin) && !request.url().startsWith(`${baseUrl}/`))
-        wrongs.push(request.url());
-    });
-    await page.goto(`${baseUrl}/`);
-    await page.getByLabel('Search bots').fill('seven');
-    await page.getByRole('button', { name: 'Search' }).click();
-    await page.getByRole('link', { name: 'Seven' }).click();
-    strictEqual(page.url(), `${baseUrl}/bots/7`);
-    const width = 'document.querySelector(".cover img").naturalWidth';
-    await eventually(async () => (await page.evaluate(width)) === 600);
-    await page.getByRole('link', { name: 'Log in' }).click();
-    await page.locator('[name=login]').fill(author);
-    await page.locator('[name=password]').fill('any');
-    await page.locator('[type=submit]').click();
-    await page.locator('[type=submit]').click();
-    await page.getByRole('link', { name: 'My bots' }).click();
-    strictEqual(page.url(), `${baseUrl}/my-bots`);
-    await page.getByRole('button', { name: 'Log out' }).click();
-    strictEqual(page.url(), `${baseUrl}/`);
-    deepStrictEqual(wrongs, []);
   });
 });

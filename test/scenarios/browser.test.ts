@@ -66,12 +66,6 @@ needs('chromium', describe)('in a browser', function () {
     deepStrictEqual(wrongs, []);
   });
 
-  it('a visitor from France reads it in French at once', async () => {
-    const { page } = await open({ locale: 'fr-FR' });
-    await page.goto(`/bots/${homer}`);
-    strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), 'Homère');
-  });
-
   it('everything is reached with the keyboard only', async () => {
     const { page } = await open();
     await page.goto('/');
@@ -93,20 +87,6 @@ needs('chromium', describe)('in a browser', function () {
     await page.waitForURL(/\/bots\//);
     for (let i = 0; i < 60 && (await focused()) !== 'Add to server'; i++) await page.keyboard.press('Tab');
     strictEqual(await focused(), 'Add to server');
-  });
-
-  it('everything works without JavaScript', async () => {
-    const { page } = await open({ javaScriptEnabled: false });
-    await page.goto('/');
-    await page.getByLabel('Search bots').fill('doughnut');
-    await page.getByRole('button', { name: 'Search' }).click();
-    await page.getByRole('link', { name: 'Homer' }).click();
-    strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), 'Homer');
-    await page.getByRole('link', { name: 'Add a bot' }).click();
-    await page.getByLabel('Bot ID').fill('x');
-    await page.getByRole('button', { name: 'Check' }).click();
-    match((await page.locator('#fault-id').textContent()) ?? '', /digits/);
-    strictEqual(await page.getByLabel('Bot ID').inputValue(), 'x');
   });
 
   it('the form for a new bot says what is wrong with a field once it is left', async () => {

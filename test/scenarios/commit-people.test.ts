@@ -66,33 +66,6 @@ describe('a committer among people', () => {
     strictEqual(repository.git('show', `HEAD:${other}`), text.replace('fun', 'games').trim());
   });
 
-  it('commits between the commits of people, and loses neither', async () => {
-    const repository = testRepository({ [path]: text, [other]: text });
-    const committer = committerOn(repository.folder);
-    let kept = 0;
-    const stop = new AbortController();
-    const posting = (async () => {
-      for (let n = 0; !stop.signal.aborted; n++) {
-        await committer.commit(setKey(path, 'count', n));
-        await committer.commit(setKey(path, `key${n}`, n));
-        await sleep(2);
-      }
-    })();
-    for (let n = 0; n < 15; n++) {
-      repository.write(other, `${text}by hand: ${n}\n`);
-      await sleep(3);
-      if (repository.tryGit('commit', '-qam', `By hand ${n}`) === 0) kept++;
-    }
-    stop.abort();
-    await posting;
-    strictEqual(Number(repository.git('rev-list', '--count', '--author=Ada', 'HEAD')) - 1, kept);
-    const lines = repository.git('show', `HEAD:${path}`).split('\n');
-    const last = Number(/count: (\d+)/.exec(lines.join('\n'))?.[1]);
-    for (let n = 0; n <= last; n++) strictEqual(lines.includes(`key${n}: ${n}`), true, `key${n} is lost`);
-    strictEqual(repository.git('fsck', '--strict', '--no-dangling'), '');
-    strictEqual(repository.status().includes(path), false);
-  });
-
   it('lets a person revert a commit of the service', async () => {
     const repository = testRepository({ [path]: text });
     const committer = committerOn(repository.folder);
@@ -116,19 +89,6 @@ describe('a committer among people', () => {
     strictEqual(repository.status(), '');
   });
 
-  it('leaves everything clean when a person switches branches all the time', async () => {
-    const repository = testRepository({ [path]: text });
-    const committer = committerOn(repository.folder);
-    for (let n = 0; n < 12; n++) {
-      const change = committer.commit(setKey(path, 'count', n)).catch((error: unknown) => error);
-      await sleep(n * 3);
-      repository.tryGit('switch', '-q', '-c', `side${n}`);
-      await change;
-      repository.tryGit('switch', '-q', 'main');
-      strictEqual(repository.status(), '');
-    }
-  });
-
   it('waits for an index.lock of a person, leaves it there, and refuses the change when it is held for long', async () => {
     const repository = testRepository({ [path]: text });
     const committer = committerOn(repository.folder, { maxLockWaitMs: 500 });
@@ -149,25 +109,6 @@ describe('a committer among people', () => {
     strictEqual(existsSync(lock), true);
     rmSync(lock);
     strictEqual(repository.read(path), text.replace('fun', 'music'));
-    strictEqual(repository.status(), '');
-  });
-
-  it('goes on while a person collects garbage and rebases', async () => {
-    const repository = testRepository({ [path]: text, [other]: text });
-    const committer = committerOn(repository.folder);
-    repository.git('branch', 'base');
-    for (let n = 0; n < 5; n++) {
-      await committer.commit(setKey(path, `key${n}`, n));
-      if (n % 2 === 0) repository.git('gc', '-q', '--prune=now');
-      repository.git('switch', '-q', 'base');
-      repository.commit({ [other]: `${text}${n}\n` });
-      repository.git('switch', '-q', 'main');
-      repository.git('rebase', '-q', 'base');
-      strictEqual(repository.status(), '');
-    }
-    await committer.commit(setKey(path, 'last', 'yes'));
-    for (let n = 0; n < 5; n++) match(repository.read(path), new RegExp(`^key${n}: ${n}$`, 'm'));
-    strictEqual(repository.git('fsck', '--strict', '--no-dangling'), '');
     strictEqual(repository.status(), '');
   });
 

@@ -1,8 +1,6 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
-import { brotliDecompressSync } from 'node:zlib';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
 import { eventually } from '../support/eventually.ts';
-import { sendRaw } from '../support/raw-request.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { testRepository } from '../support/repository.ts';
 import { parseXml, textsOf } from '../support/xml.ts';
@@ -266,7 +264,14 @@ describe('pages', () => {
 
   describe('an unknown address', () => {
     it('responds 404 to a browser with a page that has a search', async () => {
-      for (const path of ['/nothing', '/bots/404404', '/bots/x', '/categories/x', '/assets/x.css']) {
+      for (const path of [
+        '/nothing',
+        '/bots/404404',
+        '/bots/x',
+        '/categories/x',
+        '/assets/x.css',
+        '/.well-known/security.txt',
+      ]) {
         const response = await get(path);
         strictEqual(response.status, 404, path);
         match(response.headers.get('content-type') ?? '', /text\/html/);
@@ -287,14 +292,5 @@ describe('pages', () => {
         strictEqual(response.headers.get('content-type'), 'application/problem+json');
       }
     });
-  });
-
-  it('are sent again in the requested coding', async () => {
-    const headers = { 'Accept-Encoding': 'br', Accept: browserAccept, 'Accept-Language': '*' };
-    for (let i = 0; i < 3; i++) {
-      const plain = await html(`/bots/${homer}`, { 'Accept-Encoding': 'identity' });
-      const { body } = await sendRaw(service.address, `/bots/${homer}`, { headers });
-      strictEqual(brotliDecompressSync(body).toString(), plain);
-    }
   });
 });

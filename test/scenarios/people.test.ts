@@ -1,7 +1,7 @@
 import { match, ok, strictEqual } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { eventually } from '../support/eventually.ts';
@@ -129,23 +129,6 @@ describe('a clone in which people work while owners post', function () {
 
   it('goes on while garbage is collected', async () => {
     await beside(2, async () => await worksAtLast('gc', '-q', '--prune=now'));
-  });
-
-  it('waits for a lock that somebody holds, and leaves it to them', async () => {
-    const lock = join(repository.folder, '.git/index.lock');
-    await beside(2, async () => {
-      for (;;) {
-        try {
-          writeFileSync(lock, '', { flag: 'wx' });
-          break;
-        } catch {
-          await rest(1);
-        }
-      }
-      await rest(200);
-      rmSync(lock);
-      await rest(50);
-    });
   });
 
   let pause: Promise<void> = Promise.resolve();

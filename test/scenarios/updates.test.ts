@@ -95,34 +95,6 @@ describe('POST /api/v2/bots/:id', () => {
       strictEqual((await service.request('/api/v2/bots?sort=-count&limit=1')).json[0].id, homer);
     });
 
-    it('with a common mistake responds 422 with what to send instead', async () => {
-      const details = async (body: unknown): Promise<string> => {
-        const { status, json } = await post(body);
-        strictEqual(status, 422);
-        return json.errors.map(({ detail }: { detail: string }) => detail).join('; ');
-      };
-      match(await details({}), /wrap the values in bot, such as \{"bot": \{"count": 156\}\}/);
-      match(await details({ server_count: 5 }), /send \{"bot": \{"count": 5\}\}/);
-      match(await details({ bot: { server_count: 5 } }), /called "count"/);
-      match(await details({ bot: { 'bot.count': 5 } }), /called "count"/);
-      match(await details({ 'bot.count': 5, shards: 1 }), /send \{"bot": \{"count": 5\}\}/);
-      match(await details({ bot: { count: '5' } }), /write a whole number, without quotes/);
-      match(await details({ count: 5 }), /send \{"bot": \{"count": 5\}\}/);
-      match(await details([]), /there is no "bot" object/);
-    });
-
-    it('with several faults responds 422 with a pointer to each', async () => {
-      const answer = await post({
-        bot: { count: -1, nsfw: 'no', category: 'cars', website: 'http://x', oauth: 5, colour: 1 },
-      });
-      strictEqual(answer.status, 422);
-      deepStrictEqual(
-        pointersOf(answer).toSorted(),
-        ['category', 'colour', 'count', 'nsfw', 'oauth', 'website'].map((key) => `#/bot/${key}`),
-      );
-      for (const { detail } of answer.json.errors) match(detail, /: /);
-    });
-
     it('with a key that only a pull request changes responds 422 with the file to edit', async () => {
       for (const body of [
         { bot: { name: 'Bart' } },
@@ -147,13 +119,6 @@ describe('POST /api/v2/bots/:id', () => {
       ]) {
         strictEqual((await post(body)).status, 400, JSON.stringify(body));
       }
-    });
-
-    it('with a whole count from 0 to 10,000,000,000 responds 200, with any other 422', async () => {
-      for (const count of [0, 1, 10_000_000_000]) strictEqual((await post({ bot: { count } })).status, 200);
-      for (const count of [-1, 1.5, 10_000_000_001, null, true, '1e3', [5]])
-        strictEqual((await post({ bot: { count } })).status, 422);
-      strictEqual((await post('{"bot": {"count": 1e999}}')).status, 422);
     });
 
     it('over 64 KiB responds 413, of another type or encoded 415', async () => {
@@ -200,7 +165,8 @@ describe('POST /api/v2/bots/:id', () => {
 
     it('is not committed when another key of the post is faulty', async () => {
       const head = repo.git('rev-parse', 'HEAD');
-      strictEqual((await post({ bot: { category: 'fun', count: -5 } })).status, 422);
+      const answer = await post({ bot: { category: 'fun', count: -5 } });
+      deepStrictEqual([answer.status, pointersOf(answer)], [422, ['#/bot/count']]);
       strictEqual(repo.git('rev-parse', 'HEAD'), head);
     });
 

@@ -23,6 +23,7 @@ function refusal(body: unknown): ProblemError {
 describe('the body of an update', () => {
   it('has the values in bot, or in flat keys', () => {
     deepStrictEqual(parse({ bot: { count: 156, nsfw: true } }), { count: 156, nsfw: true });
+    for (const count of [0, 10_000_000_000]) deepStrictEqual(parse({ bot: { count } }), { count });
     deepStrictEqual(parse({ 'bot.count': 156, 'bot.support': null }), { count: 156, support: null });
     deepStrictEqual(parse('\uFEFF{"bot": {"count": 1}}'), { count: 1 });
     deepStrictEqual(parse(' \n{"bot": {"oauth": "1"}}\n'), { oauth: '1' });

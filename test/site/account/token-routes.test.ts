@@ -261,17 +261,6 @@ describe('the page of a bot’s token', () => {
       const { page: authorsOwn } = await loggedIn(author);
       strictEqual(authorsOwn.status, 200);
     });
-
-    it('and gives nothing for a bot that is not committed, or faulty there', async () => {
-      site.repo.git('rm', '-q', '--cached', pagePath(id));
-      site.repo.git('commit', '-q', '-m', 'Take Homer off the record');
-      strictEqual((await loggedIn(author)).page.status, 403);
-      site.repo.commit({ [pagePath(id)]: mainPage({ authors: [author], category: 7 }) });
-      site.service.expectLog(/a file breaks a rule/);
-      strictEqual((await loggedIn(author)).page.status, 403);
-      site.repo.commit({ [pagePath(id)]: mainPage({ authors: [author] }) });
-      strictEqual((await loggedIn(author)).page.status, 200);
-    });
   });
 
   it('says to an author what is wrong where tokens cannot be kept', async () => {

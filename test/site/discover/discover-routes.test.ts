@@ -1,65 +1,98 @@
-import { defaultWords } from '../../support/category-words.ts';
-import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { Router } from '@koa/router';
-import Koa from 'koa';
+import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import sharp from 'sharp';
-import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
-import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
-import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
-import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
-import { createReportError, handleErrors } from '../../../src/http/problem-response.ts';
-import { ResponseCache } from '../../../src/http/response-cache.ts';
-import { type ListeningServer, listen } from '../../../src/http/server.ts';
-import { silentLog } from '../../../src/lib/log.ts';
-import { addDiscoverRoutes } from '../../../src/site/discover/discover-routes.ts';
-import { toSettings } from '../../../src/catalogue/settings/settings.ts';
-import { testLanguages } from '../../support/languages.ts';
+import { mainPage, pagePath, translation, writeFiles } from '../../support/sample.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
 import { eventually } from '../../support/eventually.ts';
-import { sampleBot } from '../../support/sample-bot.ts';
 import { childrenOf, parseXml, textsOf } from '../../support/xml.ts';
-import { noCounts } from '../../support/counts.ts';
 
 const baseUrl = 'https://bots.example.org';
 
-describe('what programs read beside the pages', () => {
-  let server: ListeningServer;
-  let bots: MutableBotIndex;
-  const start = async (securityContact: string | null): Promise<void> => {
-    bots = new MutableBotIndex();
-    bots.set(sampleBot('7', { en: ['Seven', 'x'] }, { category: 'music', created: 1, authors: ['5'] }));
-    bots.set(sampleBot('8', { en: ['Eight', 'x'] }, { category: 'fun', created: 2, authors: ['6'] }));
-    bots.set(
-      sampleBot('9', { en: ['Nine', 'x'] }, { category: 'fun', created: 3, authors: ['5'], nsfw: true }),
-    );
-    const lists = new BotLists(
-      bots,
-      new BotSearch(bots, () => {}, defaultWords),
-      new SortedIndexes(bots, noCounts),
-    );
-    const router = new Router();
-    const site = { baseUrl, languages: testLanguages, settings: toSettings() };
-    addDiscoverRoutes(router, { bots, lists, site }, securityContact);
-    const app = new Koa();
-    app.silent = true;
-    const responses = new ResponseCache();
-    app.use((ctx, next) => responses.fill(ctx, next));
-    app.use(handleErrors(createReportError(silentLog)));
-    app.use(router.routes());
-    server = await listen(
-      app,
-      { host: '127.0.0.1', port: 0, maxConnections: 100, log: silentLog },
-      responses,
-    );
-  };
-  beforeEach(async () => await start('mailto:security@example.org'));
-  afterEach(async () => await server.close());
-
+describe('a program that reads what is beside the pages', () => {
+  let service: TestService;
+  before(async () => {
+    const files = {
+      [pagePath('7')]: mainPage({ name: 'Seven', category: 'music', authors: ['5'] }),
+      [pagePath('7', 'fr')]: translation('Sept', 'Répond.'),
+      [pagePath('7', 'pt-BR')]: translation('Sete', 'Responde.'),
+      [pagePath('8', 'ar')]: mainPage({ name: 'قيثارة', description: '</script>]]>&', created: 1 }),
+      [pagePath('9')]: mainPage({ name: 'Nine', authors: ['5'], created: 3, nsfw: true }),
+    };
+    const env = { BOTSHELF_BASE_URL: baseUrl, BOTSHELF_SECURITY_CONTACT: 'security@example.org' };
+    service = await startTestService(files, { env });
+  });
   const get = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
-    await fetch(`http://127.0.0.1:${server.port}${path}`, { headers });
-  const titles = async (path: string): Promise<string[]> => {
-    const root = parseXml(await (await get(path)).text());
-    return childrenOf(root, 'entry').flatMap((entry) => textsOf(entry, 'title'));
-  };
+    await fetch(service.address + path, { headers });
+  const text = async (path: string): Promise<string> => await (await get(path)).text();
+
+  it('finds every page from robots.txt, each with the address and the languages that the sitemap has', async () => {
+    const robots = await text('/robots.txt');
+    match(robots, /^Disallow: \/api\/$/m);
+    doesNotMatch(robots, /^Disallow: \/$/m);
+    const sitemap = /^Sitemap: (.+)$/m.exec(robots)?.[1] ?? '';
+    const urls = childrenOf(parseXml(await text(sitemap.replace(baseUrl, ''))), 'url');
+    strictEqual(urls.length, 3 + 2 + 5);
+    for (const url of urls) {
+      const [address = ''] = textsOf(url, 'loc');
+      const response = await get(address.replace(baseUrl, ''));
+      strictEqual(response.status, 200, address);
+      const page = await response.text();
+      const languages = childrenOf(url, 'xhtml:link').map(
+        ({ attributes }) => `hreflang="${attributes['hreflang']}" href="${attributes['href']}"`,
+      );
+      deepStrictEqual(
+        [...page.matchAll(/<link rel="alternate" (hreflang="[^"]+" href="[^"]+")/g)].map(([, link]) => link),
+        languages,
+      );
+      if (!/\/(?:add|docs)$/.test(address))
+        ok(page.includes(`<link rel="canonical" href="${address}"`), address);
+    }
+  });
+
+  it('reads feeds of new bots, of categories and of authors, newest first, and a bot that is added later', async () => {
+    const titles = async (path: string): Promise<string[]> =>
+      childrenOf(parseXml(await text(path)), 'entry').flatMap((entry) => textsOf(entry, 'title'));
+    deepStrictEqual(await titles('/feeds/new.atom'), ['Seven', 'قيثارة'], 'none is for adults');
+    deepStrictEqual(await titles('/feeds/category/fun.atom'), ['قيثارة']);
+    deepStrictEqual(await titles('/feeds/category/news.atom'), []);
+    deepStrictEqual(await titles('/feeds/author/5.atom'), ['Seven', 'Nine'], 'all of an author');
+    writeFiles(service.root, { [pagePath('10')]: mainPage({ name: 'Ten', created: 1_700_000_000_001 }) });
+    await eventually(async () => (await titles('/feeds/new.atom'))[0] === 'Ten');
+  });
+
+  it('reads feeds, manifest and search in the language of the page that links to them', async () => {
+    const head = await text('/categories/music?locale=de');
+    const links = [...head.matchAll(/<link rel="(?:manifest|search|alternate)"[^>]*href="(\/[^"]+)"/g)];
+    const [manifest = '', search = '', newBots = '', category = ''] = links.map(([, href]) => href);
+    const { lang, description, start_url } = JSON.parse(await text(manifest)) as Record<string, unknown>;
+    deepStrictEqual(
+      [lang, description, start_url],
+      ['de', 'Finde einen Bot für deinen Server', '/?locale=de'],
+    );
+    const openSearch = parseXml(await text(search));
+    strictEqual(openSearch.namespace, 'http://a9.com/-/spec/opensearch/1.1/');
+    const [{ attributes } = { attributes: {} }] = childrenOf(openSearch, 'Url');
+    deepStrictEqual(attributes, { type: 'text/html', template: `${baseUrl}/?q={searchTerms}&locale=de` });
+    for (const path of [newBots, category]) {
+      const feed = parseXml(await text(path));
+      strictEqual(feed.attributes['xml:lang'], 'de', path);
+      deepStrictEqual(textsOf(feed, 'id'), [baseUrl + path]);
+    }
+    match(await text('/categories/music'), /<link rel="manifest" href="\/site\.webmanifest"/);
+    strictEqual(parseXml(await text('/feeds/new.atom?locale=xx')).attributes['xml:lang'], 'en');
+  });
+
+  it('gets a problem for a category that does not exist, and a person gets a page', async () => {
+    const path = '/feeds/category/nothing.atom';
+    strictEqual((await get(path)).headers.get('content-type'), 'application/problem+json');
+    const page = await get(path, { Accept: 'text/html' });
+    strictEqual(page.status, 404);
+    match(await page.text(), /<h1>Not found<\/h1>/);
+  });
+
+  it('is told that the result of a search is not to be listed', async () => {
+    match(await text('/?q=seven'), /<meta name="robots" content="noindex"/);
+    doesNotMatch(await text('/'), /noindex/);
+  });
 
   const types = {
     '/robots.txt': 'text/plain; charset=utf-8',
@@ -74,7 +107,7 @@ describe('what programs read beside the pages', () => {
     '/feeds/author/5.atom': 'application/atom+xml; charset=utf-8',
   };
   for (const [path, type] of Object.entries(types)) {
-    it(`has an ETag and is not sent twice: ${path}`, async () => {
+    it(`gets ${path} with an ETag, and not twice`, async () => {
       const response = await get(path);
       strictEqual(response.status, 200);
       strictEqual(response.headers.get('content-type'), type);
@@ -85,23 +118,7 @@ describe('what programs read beside the pages', () => {
     });
   }
 
-  it('has feeds of new bots and of categories without bots for adults, newest first', async () => {
-    deepStrictEqual(await titles('/feeds/new.atom'), ['Eight', 'Seven']);
-    deepStrictEqual(await titles('/feeds/category/fun.atom'), ['Eight']);
-    deepStrictEqual(await titles('/feeds/category/news.atom'), []);
-  });
-
-  it('has a feed of all bots of an author', async () => {
-    deepStrictEqual(await titles('/feeds/author/5.atom'), ['Nine', 'Seven']);
-  });
-
-  it('shows a new bot in the feeds', async () => {
-    strictEqual((await titles('/feeds/new.atom')).length, 2);
-    bots.set(sampleBot('10', { en: ['Ten', 'x'] }, { created: 4 }));
-    await eventually(async () => (await titles('/feeds/new.atom'))[0] === 'Ten');
-  });
-
-  it('says clearly that there is no such feed or part', async () => {
+  it('is told that there is no such feed or part', async () => {
     for (const [path, detail] of [
       ['/feeds/category/nothing.atom', /there is no category "nothing": the categories are education, /],
       ['/feeds/category/__proto__.atom', /there is no category "__proto__"/],
@@ -116,14 +133,7 @@ describe('what programs read beside the pages', () => {
     }
   });
 
-  it('names the sitemap in robots.txt and leaves pages open', async () => {
-    const lines = (await (await get('/robots.txt')).text()).split('\n');
-    ok(lines.includes('Sitemap: https://bots.example.org/sitemap.xml'));
-    ok(lines.includes('Disallow: /api/'));
-    ok(!lines.includes('Disallow: /'));
-  });
-
-  it('names icons in the manifest that are there, in the size it says', async () => {
+  it('reads a manifest with icons that are there, in the size it says', async () => {
     const manifest = (await (await get('/site.webmanifest')).json()) as {
       name: string;
       icons: { src: string; sizes: string }[];
@@ -139,7 +149,7 @@ describe('what programs read beside the pages', () => {
     deepStrictEqual([touch.width, touch.height, touch.hasAlpha], [180, 180, false]);
   });
 
-  it('has pictures of three sizes in favicon.ico', async () => {
+  it('gets pictures of three sizes in favicon.ico', async () => {
     const icon = Buffer.from(await (await get('/favicon.ico')).arrayBuffer());
     const edges: number[] = [];
     for (let i = 0; i < icon.readUInt16LE(4); i++) {
@@ -151,26 +161,12 @@ describe('what programs read beside the pages', () => {
     deepStrictEqual(edges, [16, 32, 48]);
   });
 
-  it('describes the search for browsers', async () => {
-    const root = parseXml(await (await get('/opensearch.xml')).text());
-    strictEqual(root.namespace, 'http://a9.com/-/spec/opensearch/1.1/');
-    deepStrictEqual(textsOf(root, 'ShortName'), ['Botshelf']);
-    const [search] = childrenOf(root, 'Url');
-    strictEqual(search?.attributes['template'], 'https://bots.example.org/?q={searchTerms}');
-  });
-
-  it('has a security.txt that has not expired and does not say so for longer than a year', async () => {
+  it('reads a security.txt that has not expired and does not say so for longer than a year', async () => {
     const text = await (await get('/.well-known/security.txt')).text();
     match(text, /^Contact: mailto:security@example\.org$/m);
     match(text, /^Canonical: https:\/\/bots\.example\.org\/\.well-known\/security\.txt$/m);
     const expires = Date.parse(/^Expires: (.+)$/m.exec(text)?.[1] ?? '') - Date.now();
     const month = 30 * 24 * 60 * 60 * 1000;
     ok(expires > 4 * month && expires < 7 * month);
-  });
-
-  it('has no security.txt where no contact is configured', async () => {
-    await server.close();
-    await start(null);
-    strictEqual((await get('/.well-known/security.txt')).status, 404);
   });
 });
