@@ -73,6 +73,32 @@ describe('a service that cannot write', () => {
     service.expectLog(new RegExp(repo.folder));
   });
 
+  it('with files that may not grow responds 503 to counts and 200 to reads, and 200 once they may', async () => {
+    const { folder } = testRepository({ [pagePath('1')]: mainPage() });
+    const token = await issueTestToken(folder, '1');
+    let service = await startTestService({}, { root: folder });
+    const limit = (size: string): void =>
+      void execFileSync('prlimit', ['--pid', String(service.process.pid), `--fsize=${size}:unlimited`]);
+    const post = poster(service.request, token);
+    const latest = async (): Promise<number> =>
+      (await service.request('/api/v2/bots/1/counts')).json.at(-1).count;
+    strictEqual((await post({ count: 1 })).status, 200);
+    // The first count is committed at once, and the next one begins a new file.
+    await eventually(() => deepStrictEqual(readdirSync(join(folder, 'var/journal')), []));
+    limit('0');
+    for (const answer of await Promise.all([2, 3, 4].map(async (count) => await post({ count }))))
+      refused(answer, /cannot be saved now/);
+    service.expectLog(/counts cannot be saved: files may not grow any more in .*: raise the file size limit/);
+    service.allowLog(/could not save the index/);
+    service.expectLog(/requests are refused: .*files may not grow any more/);
+    strictEqual(await latest(), 1);
+    limit('unlimited');
+    strictEqual((await post({ count: 5 })).status, 200);
+    await service.end('SIGKILL');
+    service = await startTestService({}, { root: folder });
+    strictEqual(await latest(), 5);
+  });
+
   needs('unshare', it)(
     'on a full disk responds 503 and leaves nothing half-written, until there is room',
     async function () {
