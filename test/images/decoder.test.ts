@@ -1,9 +1,9 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { crc32, deflateSync } from 'node:zlib';
+import {  deflateSync } from 'node:zlib';
 import { Decoder } from '../../src/images/decoder.ts';
 import { ImageError } from '../../src/images/image-error.ts';
-import { sampleImage } from '../support/sample-images.ts';
+import { sampleImage, samplePng } from '../support/sample-images.ts';
 
 describe('the decoder process', () => {
   let decoder: Decoder;
@@ -35,12 +35,8 @@ describe('the decoder process', () => {
 
   it('is killed from outside where an image takes longer than the limit', async () => {
     const impatient = new Decoder(300);
-    const bomb = pngOf(
-      1,
-      1,
-      [['zTXt', Buffer.concat([Buffer.from('a\0\0'), deflateSync(Buffer.alloc(100_000_000))])]],
-      20,
-    );
+    const text = Buffer.concat([Buffer.from('a\0\0'), deflateSync(Buffer.alloc(100_000_000))]);
+    const bomb = samplePng({ texts: Array.from({ length: 20 }, () => text) });
     let tookMs = 0;
     try {
       await rejects(
@@ -55,7 +51,7 @@ describe('the decoder process', () => {
   });
 
   it('refuses an image with a side over 16,384 pixels', async () => {
-    await rejects(decoder.decode(pngOf(1, 40_000_000), 'avatar'), /a side exceeds 16384 pixels/);
+    await rejects(decoder.decode(samplePng({ height: 40_000_000 }), 'avatar'), /a side exceeds 16384 pixels/);
   });
 
   it('has no environment and is gone when it is closed', async () => {
@@ -87,27 +83,4 @@ function children(): string[] {
   return pids.filter(
     (pid) => pid !== '' && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('decoder-process'),
   );
-}
-
-/** Makes a grey PNG, with chunks before its pixels that are each there `times` times. */
-function pngOf(width: number, height: number, chunks: readonly [string, Buffer][] = [], times = 1): Buffer {
-  const chunk = (type: string, data: Buffer): Buffer => {
-    const body = Buffer.concat([Buffer.from(type), data]);
-    const whole = Buffer.alloc(body.length + 8);
-    whole.writeUInt32BE(data.length, 0);
-    body.copy(whole, 4);
-    whole.writeUInt32BE(crc32(body), body.length + 4);
-    return whole;
-  };
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header.writeUInt8(8, 8);
-  return Buffer.concat([
-    Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
-    chunk('IHDR', header),
-    ...chunks.flatMap(([type, data]) => Array.from({ length: times }, () => chunk(type, data))),
-    chunk('IDAT', deflateSync(Buffer.alloc((width + 1) * height))),
-    chunk('IEND', Buffer.alloc(0)),
-  ]);
 }

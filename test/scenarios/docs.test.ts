@@ -1,9 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync, } from 'node:child_process';
 import { chownSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { cloneOfPackage, packageFolder } from '../support/clone.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
@@ -146,54 +144,17 @@ describe('the documents', function () {
     }
 
     it('name npm run dev, which serves pages and does not take the messages of node --watch for answers of git', async () => {
-      const { address, stop } = await startDev(clone);
-      try {
+      const { output } = await runScript('npm run dev', clone, environment(), async (address) => {
         const page = await fetch(`${address}/bots/190519304972663312`);
         strictEqual(page.status, 200);
         match(await page.text(), /Homer/);
         const { parts } = (await (await fetch(`${address}/readyz`)).json()) as Health;
         strictEqual(parts.repository.faults.length, 0, parts.repository.faults.join());
-      } finally {
-        await stop();
-      }
+      });
+      match(output, /ready at http/);
     });
   });
 });
-
-/** Runs `npm run dev` until it is ready. */
-async function startDev(
-  folder: string,
-): Promise<{ readonly address: string; readonly stop: () => Promise<void> }> {
-  // A group of its own, so that npm, the watching node and the service end together.
-  const npm = spawn('npm', ['run', 'dev'], {
-    cwd: folder,
-    env: { ...process.env, ...environment() },
-    detached: true,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const gone = once(npm, 'exit');
-  const stop = async (): Promise<void> => {
-    if (npm.exitCode === null) process.kill(-Number(npm.pid), 'SIGTERM');
-    await gone;
-  };
-  const lines: string[] = [];
-  const ready = new Promise<string>((resolve, reject) => {
-    createInterface({ input: npm.stderr }).on('line', (line) => {
-      lines.push(line);
-      const address = /ready at (http:\/\/[^"\s]+)/.exec(line)?.[1];
-      if (address !== undefined) resolve(address);
-      // Node ends a report of a crash with its version; the watching node then waits for an edit.
-      if (line.startsWith('Node.js v')) reject(new Error(lines.join('\n')));
-    });
-    void gone.then(() => reject(new Error(`npm run dev ended: ${lines.join('\n')}`)));
-  });
-  try {
-    return { address: await ready, stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-}
 
 interface Health {
   readonly parts: { readonly repository: { readonly faults: readonly string[] } };

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenOnLoopback } from './loopback.ts';
 import { repositoryIn } from './repository.ts';
 
 /** A Git server, `git http-backend` behind HTTP, for the repositories in a folder. */
@@ -30,22 +29,10 @@ export async function startGitServer(folder: string, names: readonly string[]): 
         break;
     }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closing.push(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const { port } = server.address() as AddressInfo;
+  const { port } = await listenOnLoopback(server);
   const state: GitServer = { address: `http://127.0.0.1:${port}`, mode: 'serve' };
   return state;
 }
-
-const closing: (() => void)[] = [];
-
-after('stop the Git servers', () => {
-  for (const close of closing.splice(0)) close();
-});
 
 /** One call of the CGI program: the request in its environment and input, headers and body from its output. */
 function serve(folder: string, request: IncomingMessage, response: ServerResponse): void {

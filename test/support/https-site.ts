@@ -1,10 +1,10 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { createServer, } from 'node:https';
 import { ImageConnector } from '../../src/images/connector.ts';
 import { isPublicAddress } from '../../src/lib/network-address.ts';
+import { listenOnLoopback } from './loopback.ts';
 import { makeCertificate } from './certificate.ts';
 
 /** Responds to a request. */
@@ -39,7 +39,7 @@ export async function startSite(answers: Record<string, Answer> = {}, host = '12
     if (answer) answer(response, request);
     else response.writeHead(404).end();
   });
-  const port = await listen(server, host);
+  const { port } = await listenOnLoopback(server, host);
   const site: Site = { port, asked: [], requests: [], connections: 0, answers };
   server.on('connection', () => {
     site.connections += 1;
@@ -126,15 +126,4 @@ function readQuestion(packet: Buffer): { name: string; type: number; end: number
     offset += 1 + length;
   }
   return { name: labels.join('.').toLowerCase(), type: packet.readUInt16BE(offset + 1), end: offset + 5 };
-}
-
-async function listen(server: Server, host: string): Promise<number> {
-  server.listen(0, host);
-  await once(server, 'listening');
-  open.push(async () => {
-    server.close();
-    server.closeAllConnections();
-    await once(server, 'close');
-  });
-  return (server.address() as AddressInfo).port;
 }

@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
+import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** Has a server listen on a free port of 127.0.0.1. It ends when the tests of the file are over. */
+/** Has a server listen on a free port of a loopback address. It ends when the tests of the file are over. */
 export async function listenOnLoopback(
-  server: Server,
+  server: Server | HttpsServer,
+  host = '127.0.0.1',
 ): Promise<{ port: number; close: () => Promise<void> }> {
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const close = async (): Promise<void> => {

@@ -1,3 +1,4 @@
+import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 
 /** An image of one colour, in a format; `seed` makes it another one. */
@@ -22,4 +23,37 @@ export async function sampleAnimation(): Promise<Buffer> {
   return await sharp(frames, { join: { animated: true } })
     .gif()
     .toBuffer();
+}
+
+/** A grey PNG whose header says this size, with compressed texts before these pixels. */
+export function samplePng({
+  width = 1,
+  height = 1,
+  pixels = Buffer.alloc((width + 1) * height),
+  texts = [],
+}: {
+  width?: number;
+  height?: number;
+  pixels?: Buffer;
+  texts?: readonly Buffer[];
+}): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.writeUInt8(8, 8);
+  return Buffer.concat([
+    Buffer.from('89504e470d0a1a0a', 'hex'),
+    pngChunk('IHDR', header),
+    ...texts.map((text) => pngChunk('zTXt', text)),
+    pngChunk('IDAT', deflateSync(pixels)),
+    pngChunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+function pngChunk(type: string, content: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type), content]);
+  const frame = Buffer.alloc(8);
+  frame.writeUInt32BE(content.length, 0);
+  frame.writeUInt32BE(crc32(body), 4);
+  return Buffer.concat([frame.subarray(0, 4), body, frame.subarray(4)]);
 }

@@ -24,10 +24,23 @@ describe('postingCode', () => {
     env = { PATH: process.env['PATH'] ?? '', BOTSHELF_TOKEN: await issueTestToken(repo.folder, homer) };
   });
 
-  const codeFor = (language: RegExp): string => {
-    const found = createPostingCode(service.address, homer).find(({ title }) => language.test(title));
+  const codeFor = (language: RegExp, address = service.address): string => {
+    const found = createPostingCode(address, homer).find(({ title }) => language.test(title));
     ok(found);
     return found.code;
+  };
+  /** Runs the code of a bot on discord.js once. */
+  const runBot = async (
+    address: string,
+    token = env['BOTSHELF_TOKEN'],
+  ): Promise<{ readonly stdout: string; readonly stderr: string }> => {
+    const folder = tempFolder();
+    writeFiles(folder, {
+      'bot.mjs': codeFor(/discord\.js/, address),
+      'node_modules/discord.js/package.json': '{"type": "module", "exports": "./index.js"}',
+      'node_modules/discord.js/index.js': discordJs,
+    });
+    return await run(process.execPath, [join(folder, 'bot.mjs')], { env: { ...env, BOTSHELF_TOKEN: token } });
   };
   const botPage = async (): Promise<string> =>
     await (await fetch(`${service.address}/bots/${homer}`, { headers: { accept: 'text/html' } })).text();
@@ -63,19 +76,9 @@ describe('postingCode', () => {
   });
 
   it('posts from a bot on discord.js as it stands, and says when that failed', async () => {
-    const folder = tempFolder();
-    writeFiles(folder, {
-      'bot.mjs': codeFor(/discord\.js/),
-      'node_modules/discord.js/package.json': '{"type": "module", "exports": "./index.js"}',
-      'node_modules/discord.js/index.js': discordJs,
-    });
-    const { stdout, stderr } = await run(process.execPath, [join(folder, 'bot.mjs')], { env });
-    strictEqual(stderr, '');
-    strictEqual(stdout, '');
+    deepStrictEqual(await runBot(service.address), { stdout: '', stderr: '' });
     match(await botPage(), /4,321/);
-    const failed = await run(process.execPath, [join(folder, 'bot.mjs')], {
-      env: { ...env, BOTSHELF_TOKEN: 'wrong' },
-    });
+    const failed = await runBot(service.address, 'wrong');
     match(failed.stderr, /The count was not posted:.*this is not a complete token/);
   });
 
@@ -88,18 +91,7 @@ describe('postingCode', () => {
     service.expectLog(/listening at .*, but not ready/);
     const { address, request } = service;
     strictEqual((await request(`/api/v2/bots/${homer}`, updateRequest(token, { count: 1 }))).status, 202);
-    const folder = tempFolder();
-    const code =
-      createPostingCode(address, homer).find(({ title }) => title.includes('discord.js'))?.code ?? '';
-    writeFiles(folder, {
-      'bot.mjs': code,
-      'node_modules/discord.js/package.json': '{"type": "module", "exports": "./index.js"}',
-      'node_modules/discord.js/index.js': discordJs,
-    });
-    const { stderr } = await run(process.execPath, [join(folder, 'bot.mjs')], {
-      env: { ...env, BOTSHELF_TOKEN: token },
-    });
-    strictEqual(stderr, '');
+    strictEqual((await runBot(address, token)).stderr, '');
   });
 });
 

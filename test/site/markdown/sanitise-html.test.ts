@@ -106,11 +106,22 @@ describe('HTML of strangers', () => {
     }
   });
 
-  it('leaves nothing when it is hostile by its size', () => {
+  it('of 20,000 characters comes to an end and to a page of bounded size, in which nothing is left', () => {
     for (const [name, text] of Object.entries(hostilePages)) {
       const html = render(text);
+      ok(html === null || html.length < 400_000, name);
       if (html !== null && html.length < 60_000) deepStrictEqual(wrongs(html), [], name);
     }
+  });
+
+  it('that would become too many elements, or too deep, is not laid out', () => {
+    for (const name of [
+      'bold that every paragraph opens again',
+      'thirteen kinds of emphasis that every paragraph opens again',
+      'a wide table of empty rows',
+      'nested <div>',
+    ])
+      strictEqual(render(hostilePages[name] ?? ''), null, name);
   });
 
   it('leaves nothing whatever it is put together from', () => {

@@ -44,18 +44,15 @@ needs('chromium', describe)('a hostile page in a browser', function () {
     return { page, wrongs };
   }
 
-  for (const bypassCSP of [false, true]) {
-    it(`runs no script, loads nothing and stays in its place, ${bypassCSP ? 'even without' : 'with'} a policy`, async () => {
-      const { page, wrongs } = await open({ bypassCSP });
-      for (const { name, id } of hostile) {
-        await page.goto(`/bots/${id}`);
-        const places =
-          "[...document.querySelectorAll('main, .bot > *')].map((node) => node.className).join()";
-        strictEqual(await page.evaluate(places), 'wide,bot-head,bot-facts,bot-body', name);
-        deepStrictEqual(wrongs, [], name);
-      }
-    });
-  }
+  it('runs no script, loads nothing and stays in its place, even without a policy', async () => {
+    const { page, wrongs } = await open({ bypassCSP: true });
+    for (const { name, id } of hostile) {
+      await page.goto(`/bots/${id}`);
+      const places = "[...document.querySelectorAll('main, .bot > *')].map((node) => node.className).join()";
+      strictEqual(await page.evaluate(places), 'wide,bot-head,bot-facts,bot-body', name);
+      deepStrictEqual(wrongs, [], name);
+    }
+  });
 
   it('runs no script in the preview of the form for a new bot', async () => {
     const { page, wrongs } = await open({ bypassCSP: true });
