@@ -7,7 +7,6 @@ describe('a form', () => {
   before(async () => {
     server = await serveHandler(refuseCrossSite('https://bots.example.org'), (ctx) => (ctx.body = 'done'));
   });
-  after(async () => await server.close());
 
   const cases: readonly (readonly [status: number, name: string, headers: Record<string, string>])[] = [
     [200, 'from a page of this site', { 'Sec-Fetch-Site': 'same-origin' }],
@@ -21,6 +20,7 @@ describe('a form', () => {
       'with two headers that disagree',
       { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://bots.example.org' },
     ],
+    [403, 'from a page without an address', { Origin: 'null' }],
     [403, 'without an origin', {}],
   ];
   for (const [status, name, headers] of cases) {

@@ -15,7 +15,6 @@ describe('a request that no route handles', () => {
       handleUnrouted([router], 'read /read'),
     );
   });
-  after(async () => await server.close());
 
   it('is a 404 where there is nothing', async () => {
     for (const method of ['GET', 'POST', 'OPTIONS']) {

@@ -2,13 +2,12 @@ import { deepStrictEqual, doesNotMatch, match, strictEqual } from 'node:assert/s
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
-import Koa, { type Context } from 'koa';
-import { type ListeningServer, listen } from '../../src/http/server.ts';
-import { silentLog } from '../../src/lib/log.ts';
+import type { Context } from 'koa';
 import { eventually } from '../support/eventually.ts';
+import { serveHandler, type TestServer } from '../support/handler.ts';
 
 describe('requests on one connection that do not wait for responses', () => {
-  let server: ListeningServer;
+  let server: TestServer;
   let connection: Socket;
   let said: string;
   let ended: boolean;
@@ -16,13 +15,10 @@ describe('requests on one connection that do not wait for responses', () => {
   let handled: { readonly ctx: Context; readonly done: () => void }[];
 
   before(async () => {
-    const app = new Koa();
-    app.on('error', () => {});
-    app.use(async (ctx) => {
+    server = await serveHandler(async (ctx) => {
       ctx.body = ctx.path;
       await new Promise<void>((resolve) => handled.push({ ctx, done: resolve }));
     });
-    server = await listen(app, { host: '127.0.0.1', port: 0, maxConnections: 100, log: silentLog });
   });
   beforeEach(async () => {
     [handled, said, ended] = [[], '', false];
@@ -32,7 +28,6 @@ describe('requests on one connection that do not wait for responses', () => {
     await once(connection, 'connect');
   });
   afterEach(() => connection.destroy());
-  after(async () => await server.close());
 
   const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
   const statuses = (): string[] => said.match(/(?<=HTTP\/1\.1 )\d+/g) ?? [];

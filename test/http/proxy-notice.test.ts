@@ -17,7 +17,6 @@ describe('the notice of a proxy', () => {
       for (const value of ['1.1 proxy', 'b']) strictEqual((await server.get({ [name]: value })).status, 200);
       deepStrictEqual(log.lines, [`warn: ${notice.fault}`]);
       match(notice.fault ?? '', new RegExp(`\\(${name}\\), but BOTSHELF_BASE_URL is not set`));
-      await server.close();
     }
   });
 });

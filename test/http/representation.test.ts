@@ -16,7 +16,6 @@ describe('a representation', () => {
     };
     server = await serveHandler(async (ctx) => await send(ctx, representation));
   });
-  afterEach(async () => await server.close());
 
   it('is sent in the coding that the client prefers, each with an ETag of its own', async () => {
     const decode = { identity: (body: Buffer) => body, gzip: gunzipSync, br: brotliDecompressSync };

@@ -1,29 +1,24 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import Koa from 'koa';
-import { createReportError, handleErrors, toProblem } from '../../src/http/problem-response.ts';
+import { toProblem } from '../../src/http/problem-response.ts';
 import { maxBodyBytesInTotal, readBytes } from '../../src/http/request-body.ts';
-import { type ListeningServer, listen } from '../../src/http/server.ts';
-import { silentLog } from '../../src/lib/log.ts';
 import { eventually } from '../support/eventually.ts';
+import { serveHandler, type TestServer } from '../support/handler.ts';
 
 describe('the body of a request', () => {
-  let server: ListeningServer;
+  let server: TestServer;
   /** What was read, and the messages of what was refused. */
   let read: string[];
 
   before(async () => {
-    const app = new Koa();
-    app.use(async (ctx) => {
+    server = await serveHandler(async (ctx) => {
       const body = await readBytes(ctx, 10, 'send less').catch((error: unknown) => toProblem(error));
       read.push(Buffer.isBuffer(body) ? body.toString() : `${body.status} ${body.message}`);
       ctx.body = 'done';
     });
-    server = await listen(app, { host: '127.0.0.1', port: 0, maxConnections: 100, log: silentLog });
   });
   beforeEach(() => (read = []));
-  after(async () => await server.close());
 
   const post = async (...parts: string[]): Promise<void> => {
     const socket = connect(server.port, '127.0.0.1');
@@ -63,18 +58,16 @@ describe('the body of a request', () => {
 });
 
 describe('all bodies that are being read', () => {
-  let server: ListeningServer;
+  let server: TestServer;
   const sockets: Socket[] = [];
   before(async () => {
-    const app = new Koa();
-    app.use(handleErrors(createReportError(silentLog)));
-    app.use(async (ctx) => (ctx.body = `${(await readBytes(ctx, megabyte, 'send less')).length} bytes`));
-    server = await listen(app, { host: '127.0.0.1', port: 0, maxConnections: 100, log: silentLog });
+    server = await serveHandler(async (ctx) => {
+      ctx.body = `${(await readBytes(ctx, megabyte, 'send less')).length} bytes`;
+    });
   });
   afterEach(() => {
     for (const socket of sockets.splice(0)) socket.destroy();
   });
-  after(async () => await server.close());
 
   /** Sends the beginning of a body; returns the connection and what it has received. */
   const begin = (headers: string, body: string): { socket: Socket; received: () => string } => {

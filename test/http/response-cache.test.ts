@@ -19,7 +19,6 @@ describe('the response cache', () => {
       });
     });
   });
-  afterEach(async () => await server.close());
 
   const text = async (
     headers: Readonly<Record<string, string>> = {},

@@ -186,22 +186,10 @@ describe('a service whose public address has a path', function () {
   it('responds 200 to posts and 422 to faulty ones, below its path and without it', async () => {
     for (const [i, prefix] of ['/shelf', ''].entries()) {
       const address = `${prefix}/api/v2/bots/8`;
-      const post = async (bot: object): Promise<Response> =>
-        await fetch(origin + address, updateRequest(token, bot));
-      const posted = await post({ count: 10 + i, website: `https://example.org/${i}` });
-      strictEqual(posted.status, 200, address);
-      const record = await fetch(origin + address);
-      strictEqual(((await record.json()) as { website: string }).website, `https://example.org/${i}`);
-      strictEqual(
-        (await fetch(origin + address, { headers: { 'If-None-Match': record.headers.get('etag') ?? '' } }))
-          .status,
-        304,
-      );
-      const refused = await post({ count: 'many' });
-      deepStrictEqual(
-        [refused.status, refused.headers.get('content-type')],
-        [422, 'application/problem+json'],
-      );
+      const website = `https://example.org/${i}`;
+      strictEqual((await service.request(address, updateRequest(token, { website }))).status, 200, address);
+      strictEqual(((await (await fetch(origin + address)).json()) as { website: string }).website, website);
+      strictEqual((await service.request(address, updateRequest(token, { count: 'many' }))).status, 422);
     }
     const { json: document } = await service.request('/api/openapi.json');
     deepStrictEqual(document.servers, [{ url: baseUrl }]);

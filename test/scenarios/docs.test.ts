@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { execFileSync, } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { chownSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cloneOfPackage, packageFolder } from '../support/clone.ts';

@@ -9,7 +9,6 @@ import { checkAtWidths } from '../support/page-checks.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { tempFolder } from '../support/temp-folder.ts';
 import { needs } from '../support/tools.ts';
 
 const homer = '190519304972663312';
@@ -275,21 +274,6 @@ needs('chromium', describe)('the forms', function () {
         'attachment; filename="123456789012345678.en.md"',
       );
       match(await response.text(), /^---\n\{\n {2}"name": "Bookworm"/);
-    });
-
-    it('returns a file that passes check and format', async () => {
-      const folder = tempFolder();
-      const texts = {
-        ...whole,
-        prefix: '! bw.',
-        preview: 'https://example.org/1.png',
-        page: '# Bookworm\n\nHi.',
-      };
-      writeFiles(folder, { [pagePath(whole.id)]: await (await post('/add/file', texts)).text() });
-      for (const args of [['check'], ['format', '--check']]) {
-        const { code, stdout, stderr } = await botshelf(folder, args);
-        strictEqual(code, 0, stdout + stderr);
-      }
     });
 
     it('refuses what is no form, and what is too large', async () => {

@@ -164,10 +164,7 @@ describe('pages', () => {
       match(await html('/?q=homer&verified=true'), /href="\/\?q=homer">Search without filters \(31 bots\)</);
     });
 
-    it('says what it searched for instead of a word that no bot has, and how many 18+ bots it hides', async () => {
-      const text = await html('/?q=beigneds');
-      deepStrictEqual(names(text), ['Homère']);
-      match(text, /Showing results for “<bdi>beignets<\/bdi>”/);
+    it('says how many 18+ bots it hides', async () => {
       match(await html('/?q=seven'), /href="\/\?q=seven&amp;nsfw=true">1 hidden 18\+ result</);
     });
 
@@ -185,11 +182,11 @@ describe('pages', () => {
       );
     });
 
-    const mangled = 'sort=x page=0 page=-1 q=%00 locale=zz q=a&q=b nsfw=maybe =&&&'.split(' ');
-    for (const query of [...mangled, `q=${'x'.repeat(2000)}`]) {
-      it(`responds 200 to a malformed query: ${query.slice(0, 20)}`, async () =>
-        strictEqual((await get(`/?${query}`)).status, 200));
-    }
+    it('responds 200 to a malformed query', async () => {
+      const mangled = 'sort=x page=0 page=-1 q=%00 locale=zz q=a&q=b nsfw=maybe =&&&'.split(' ');
+      for (const query of [...mangled, `q=${'x'.repeat(2000)}`])
+        strictEqual((await get(`/?${query}`)).status, 200, query);
+    });
 
     it('has no page for a category that is none', async () => {
       strictEqual((await get('/categories/constructor')).status, 404);
@@ -227,11 +224,6 @@ describe('pages', () => {
       strictEqual(await headingFor('de, fr;q=0.5'), french);
       strictEqual(await headingFor('de'), english);
       match(await html(`/bots/${homer}`, { 'Accept-Language': 'fr' }), /Bonjour/);
-    });
-
-    it('is never one that was stored for another language', async () => {
-      for (const language of ['fr', 'en', 'fr', 'fr', 'en', 'fr'])
-        strictEqual(await headingFor(language), language === 'fr' ? french : english);
     });
 
     it('is written from right to left where its language is', async () => {

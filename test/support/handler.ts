@@ -6,23 +6,31 @@ import { silentLog } from '../../src/lib/log.ts';
 import { type RawResponse, sendRaw } from './raw-request.ts';
 
 export interface TestServer {
+  readonly port: number;
   get(headers?: Readonly<Record<string, string>>): Promise<RawResponse>;
   send(method: string, path: string, headers?: Readonly<Record<string, string>>): Promise<RawResponse>;
-  close(): Promise<void>;
 }
 
-/** Serves these handlers on a free port of this machine, with errors as problem documents. */
+/** Serves these handlers on a free port, with errors as problem documents. It ends when the tests of the file are over. */
 export async function serveHandler(
   ...handlers: readonly ((ctx: Context, next: Next) => unknown)[]
 ): Promise<TestServer> {
   const app = new Koa();
+  app.silent = true;
   const responses = new ResponseCache();
   app.use((ctx, next) => responses.fill(ctx, next));
   app.use(handleErrors(createReportError(silentLog)));
   for (const handler of handlers) app.use(async (ctx, next) => void (await handler(ctx, next)));
   const limits = { host: '127.0.0.1', port: 0, maxConnections: 100, log: silentLog };
   const { port, close } = await listen(app, limits, responses);
+  open.push(close);
   const send: TestServer['send'] = async (method, path, headers = {}) =>
     await sendRaw(`http://127.0.0.1:${port}`, path, { method, headers });
-  return { send, get: async (headers) => await send('GET', '/', headers), close };
+  return { port, send, get: async (headers) => await send('GET', '/', headers) };
 }
+
+const open: (() => Promise<void>)[] = [];
+
+after('close the servers of handlers', async () => {
+  await Promise.all(open.splice(0).map(async (close) => await close()));
+});

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer, } from 'node:https';
+import { createServer } from 'node:https';
 import { ImageConnector } from '../../src/images/connector.ts';
 import { isPublicAddress } from '../../src/lib/network-address.ts';
 import { listenOnLoopback } from './loopback.ts';

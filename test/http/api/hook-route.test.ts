@@ -3,33 +3,27 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Router } from '@koa/router';
-import Koa from 'koa';
 import { addHookRoute } from '../../../src/http/api/hook-route.ts';
-import { createReportError, handleErrors } from '../../../src/http/problem-response.ts';
 import { RateLimit } from '../../../src/http/rate-limits.ts';
-import { type ListeningServer, listen } from '../../../src/http/server.ts';
-import { silentLog } from '../../../src/lib/log.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { originRemote, startTestService } from '../../support/service.ts';
 import { sharedRepository } from '../../support/shared-repository.ts';
+import { serveHandler, type TestServer } from '../../support/handler.ts';
 
 const signingKey = Buffer.alloc(32, 'key');
 const secret = `whsec_${signingKey.toString('base64')}`;
 
 describe('POST /hooks/push', () => {
-  let server: ListeningServer;
+  let server: TestServer;
   let calls = 0;
-  const serveHook = async (limit: number): Promise<ListeningServer> => {
+  const serveHook = async (limit: number): Promise<TestServer> => {
     const router = new Router();
     addHookRoute(router, { secret, pushed: () => calls++, refused: new RateLimit('refused-tokens', limit) });
-    const app = new Koa();
-    app.use(handleErrors(createReportError(silentLog)));
-    app.use(router.routes());
-    return await listen(app, { host: '127.0.0.1', port: 0, maxConnections: 100, log: silentLog });
+    const routes = router.routes();
+    return await serveHandler(async (ctx, next) => await routes(ctx as never, next));
   };
   before(async () => (server = await serveHook(0)));
-  after(async () => await server.close());
   beforeEach(() => {
     calls = 0;
   });
@@ -129,7 +123,6 @@ describe('POST /hooks/push', () => {
     strictEqual(await begin(''), 'HTTP/1.1 401');
     strictEqual(await begin('X-Hub-Signature-256: \r\n'), 'HTTP/1.1 401');
     strictEqual(await begin(`X-Hub-Signature-256: sha256=${'0'.repeat(64)}\r\n`), 'HTTP/1.1 429');
-    await limited.close();
   });
 
   it('reads no more of a body than a push can have', async () => {

@@ -1,8 +1,8 @@
-import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { author, homer, type LoginSite, openLoginSite, stranger } from '../../support/login-site.ts';
-import { testBrowser } from '../../support/browser.ts';
+import { openBrowserPage } from '../../support/browser.ts';
 import { eventually } from '../../support/eventually.ts';
-import { axeViolations, excessWidth } from '../../support/page-checks.ts';
+import { checkAtWidths } from '../../support/page-checks.ts';
 import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
 import { issueTestToken } from '../../support/token.ts';
 import { Visitor } from '../../support/visitor.ts';
@@ -58,23 +58,15 @@ describe('my bots', () => {
   needs('chromium', it)('have no violation that axe finds, and nothing wider than the page', async () => {
     const { visitor } = await site.loggedIn(author, '/my-bots');
     const own = [...(visitor.cookies.get(new URL(site.baseUrl).host) ?? [])];
-    const cookies = own.map(([name, value]) => {
-      return { name, value, domain: 'localhost', path: '/', secure: true };
-    });
-    const browser = await testBrowser();
-    for (const [width, colorScheme] of [
-      [1280, 'light'],
-      [320, 'dark'],
-    ] as const) {
-      const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
-      await context.addCookies(cookies);
-      const page = await context.newPage();
-      await page.goto(`${site.baseUrl}/my-bots`);
-      ok((await page.locator('.own-bots > li').count()) > 0);
-      deepStrictEqual(await axeViolations(page), []);
-      ok((await excessWidth(page)) <= 0, `${width}`);
-      await context.close();
-    }
+    const page = await openBrowserPage();
+    await page
+      .context()
+      .addCookies(
+        own.map(([name, value]) => ({ name, value, domain: 'localhost', path: '/', secure: true })),
+      );
+    await page.goto(`${site.baseUrl}/my-bots`);
+    ok((await page.locator('.own-bots > li').count()) > 0);
+    await checkAtWidths(page, 'my bots', [1280, 320]);
   });
 
   it('are none for an account that is no author', async () => {

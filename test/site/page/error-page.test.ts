@@ -39,7 +39,6 @@ describe('the page of an error', () => {
       });
     });
     const { status, headers, body } = await server.get({ accept: 'text/html' });
-    await server.close();
     return { status, headers, text: body.toString(), lines: log.lines };
   }
 
