@@ -44,11 +44,16 @@ const longest = [
 const others = readdirSync(`${top}test`, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.js') && !longest.flat().includes(name))
   .toSorted();
-// A file that takes some seconds has a mocha of its own. The others are ten to a mocha, because each mocha takes half a
-// second to load what it tests.
-const chunks = [...longest, ...others.filter(isLong).map((name) => [name])];
-const short = others.filter((name) => !isLong(name));
-for (let i = 0; i < short.length; i += 10) chunks.push(short.slice(i, i + 10));
+// Files that take some seconds are three to a mocha, the others ten, because each mocha takes half a second to load what
+// it tests.
+const chunks = [
+  ...longest,
+  ...inChunks(others.filter(isLong), 3),
+  ...inChunks(
+    others.filter((name) => !isLong(name)),
+    10,
+  ),
+];
 
 const seconds = new Map<string, number>();
 const totals = new Map<string, number>([
@@ -77,6 +82,12 @@ function isLong(name: string): boolean {
   if (/^(?:scenarios|commands)\//.test(name)) return true;
   const imports = /from '[^']*\/support\/(?:browser|login-site|replica|service|service-process)\.js'/;
   return imports.test(readFileSync(`${top}test/${name}`, 'utf8'));
+}
+
+function inChunks(names: readonly string[], size: number): string[][] {
+  return Array.from({ length: Math.ceil(names.length / size) }, (_, i) =>
+    names.slice(i * size, (i + 1) * size),
+  );
 }
 
 async function runChunks(): Promise<void> {

@@ -5,9 +5,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError, readConfig } from '../../src/app/config.ts';
 import { botshelf } from '../support/command-line.ts';
-import { testRepository } from '../support/repository.ts';
-import { mainPage, pagePath } from '../support/sample.ts';
-import { startServiceProcess } from '../support/service-process.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const list = fileURLToPath(new URL('docs/configuration.md', import.meta.resolve('#package')));
@@ -205,13 +202,6 @@ describe('a variable of the environment that means nothing', () => {
       'BOTSHELF_CATALOG is set, but there is no such setting: did you mean BOTSHELF_CATALOGUE?',
     ]);
     deepStrictEqual(readConfig(Object.fromEntries(documented.map((name) => [name, '']))).unknown, []);
-  });
-
-  it('is logged at the start', async () => {
-    const { folder } = testRepository({ [pagePath('1')]: mainPage() });
-    const service = await startServiceProcess(folder, { BOTSHELF_PORT: '80' });
-    service.expectLog(/BOTSHELF_PORT is set, but there is no such setting/);
-    await service.end('SIGTERM');
   });
 });
 

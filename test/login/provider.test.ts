@@ -19,6 +19,17 @@ describe('Provider', () => {
       ok(Math.abs(Date.now() - authenticatedAt) < 60_000);
     });
 
+    it('gets the secret in the way that it asks for, and the id is taken from the claim that is set', async () => {
+      const method = 'client_secret_post';
+      const real = await startProvider(baseUrl, {
+        client: { token_endpoint_auth_method: method },
+        clientAuthMethods: [method],
+        claims: { discord_id: '43' },
+      });
+      const provider = new Provider({ ...real.settings, idClaim: 'discord_id' }, redirectUri);
+      strictEqual((await logIn(provider, 'marge@example.org')).id, '43');
+    });
+
     it('reads the metadata once for many logins', async () => {
       const real = await startProvider(baseUrl);
       const provider = new Provider(real.settings, redirectUri);

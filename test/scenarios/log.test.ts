@@ -22,9 +22,10 @@ describe('the log', () => {
     const files = { [pagePath('7')]: mainPage(), [pagePath('8')]: mainPage({ invite: 'cars' }) };
     const repository = testRepository(files);
     repository.git('remote', 'add', 'origin', 'https://shelf:secret@git.example.org/bots.git');
-    const env = { BOTSHELF_LOG_LEVEL: 'debug', BOTSHELF_ACCESS_LOG: 'on' };
+    const env = { BOTSHELF_LOG_LEVEL: 'debug', BOTSHELF_ACCESS_LOG: 'on', BOTSHELF_PORT: '80' };
     service = await startTestService({}, { root: repository.folder, env });
     service.expectLog(/BOTSHELF_REMOTE is not set/);
+    service.expectLog(/BOTSHELF_PORT is set, but there is no such setting/);
     service.expectLog(/8\.en\.md.*a file breaks a rule/);
   });
 

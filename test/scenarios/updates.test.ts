@@ -36,6 +36,8 @@ describe('POST /api/v2/bots/:id', () => {
       [pagePath(homer)]: mainPage({ edited: 1_700_000_000_000, nsfw: false, website: null }),
       [pagePath(homer, 'fr')]: translation('Homère', 'Répond.'),
       [pagePath(marge)]: mainPage({ name: 'Marge' }),
+      [pagePath('8')]: mainPage({ name: 'Eight' }),
+      [pagePath('9')]: mainPage({ name: 'Nine' }),
     });
     service = await startTestService({}, { root: repo.folder, env: { BOTSHELF_STATE_SECONDS: '1' } });
     token = await issueTestToken(repo.folder, homer);
@@ -202,15 +204,11 @@ describe('POST /api/v2/bots/:id', () => {
     const preflight = await service.request(`/api/v2/bots/${homer}`, { method: 'OPTIONS' });
     ok(!preflight.headers.get('access-control-allow-methods')?.includes('POST'));
   });
-});
 
-describe('POST for a bot that is removed meanwhile', () => {
-  it('responds 404, with If-Match and without', async () => {
-    const repo = testRepository({ [pagePath(homer)]: mainPage(), [pagePath(marge)]: mainPage() });
-    const service = await startTestService({}, { root: repo.folder });
+  it('for a bot that is removed meanwhile responds 404, with If-Match and without', async () => {
     for (const [id, headers] of [
-      [homer, {}],
-      [marge, { 'If-Match': '"x"' }],
+      ['8', {}],
+      ['9', { 'If-Match': '"x"' }],
     ] as const) {
       const authorization = await issueTestToken(repo.folder, id);
       const call = request(`${service.address}/api/v2/bots/${id}`, {

@@ -30,16 +30,15 @@ export async function openLoginSite(
   more: ProviderOptions & {
     readonly bots?: readonly string[];
     readonly env?: Readonly<Record<string, string>>;
-    /** What the service has for the client's secret, and for the claim that holds ids. */
+    /** What the service has for the client's secret. */
     readonly clientSecret?: string;
-    readonly idClaim?: string;
   } = {},
 ): Promise<LoginSite> {
   const port = await freePort();
   const baseUrl = `http://localhost:${port}`;
   const provider = await startProvider(baseUrl, more);
-  const { clientSecret = provider.settings.clientSecret, idClaim = provider.settings.idClaim } = more;
-  const login = { ...provider.settings, clientSecret, idClaim };
+  const { clientSecret = provider.settings.clientSecret } = more;
+  const login = { ...provider.settings, clientSecret };
   const pages = (more.bots ?? [homer]).map((id) => [pagePath(id), mainPage({ authors: [author] })]);
   const repo = testRepository(Object.fromEntries(pages));
   const secrets = ['a-secret-of-the-tests-which-is-long-enough'];
