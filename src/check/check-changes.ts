@@ -158,7 +158,7 @@ function checkOnDisk(root: string, { path, kind }: ChangedFile): Finding[] {
     const message = `the file has more than ${maxObjectBytes / 1024 / 1024} MiB: leave it out, every clone would contain it for good`;
     return [createFileError(path, 'file-size', message)];
   }
-  return [toErrorFinding({ path, ...found.leak, rule: tokenRule, message: leakMessage })];
+  return [toErrorFinding({ path, ...found, rule: tokenRule, message: leakMessage })];
 }
 
 const leakMessage =

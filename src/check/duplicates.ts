@@ -28,7 +28,8 @@ export async function checkDuplicates(
   for (const { id, page, keys } of newcomers) {
     for (const key of keys) {
       const likeness = toComparisonKey(key, page.data[key]);
-      if (likeness !== undefined) mapList(wanted, likeness).push({ id, page, key, others: new Set() });
+      if (likeness === undefined) continue;
+      wanted.set(likeness, [...(wanted.get(likeness) ?? []), { id, page, key, others: new Set() }]);
     }
   }
   if (wanted.size === 0) return [];
@@ -69,12 +70,6 @@ function parseJsonString(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function mapList(map: Map<string, NewValue[]>, key: string): NewValue[] {
-  const list = map.get(key) ?? [];
-  map.set(key, list);
-  return list;
 }
 
 function listTakenWarnings({ page, key, others }: NewValue): Finding[] {

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../lib/errors.ts';
 
@@ -58,14 +58,14 @@ export class TokenSearch {
 }
 
 /**
- * Searches a file on disk, piece by piece, for what looks like a token. A file of more than `largest` bytes is not read.
- * Returns undefined where nothing is found, and for anything but a regular file.
+ * Searches a file on disk for what looks like a token. A file of more than `maxBytes` is not read. Returns undefined where
+ * nothing is found, and for anything but a regular file.
  */
 export function searchOnDisk(
   root: string,
   path: string,
-  largest: number,
-): { readonly leak: TextPlace } | 'too large' | undefined {
+  maxBytes: number,
+): TextPlace | 'too large' | undefined {
   let descriptor: number;
   try {
     descriptor = openSync(join(root, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -76,22 +76,12 @@ export function searchOnDisk(
   try {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) return undefined;
-    if (stat.size > largest) return 'too large';
-    const leak = findToken(descriptor);
-    return leak && { leak };
+    if (stat.size > maxBytes) return 'too large';
+    const search = new TokenSearch();
+    search.push(readFileSync(descriptor));
+    return search.end();
   } finally {
     closeSync(descriptor);
-  }
-}
-
-const piece = Buffer.allocUnsafeSlow(1024 * 1024);
-
-function findToken(descriptor: number): TextPlace | undefined {
-  const search = new TokenSearch();
-  for (;;) {
-    const read = readSync(descriptor, piece, 0, piece.length, null);
-    if (read === 0) return search.end();
-    search.push(piece.subarray(0, read));
   }
 }
 

@@ -111,8 +111,7 @@ function formatSettings(folder: string): string {
 
 /** Makes a folder a repository with one commit. @throws {GitError} */
 export async function commitAll(folder: string, branch: string): Promise<void> {
-  await runCommandLineGit(folder, ['init', '--quiet']);
-  await runCommandLineGit(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
+  await runCommandLineGit(folder, ['init', '--quiet', `--initial-branch=${branch}`]);
   await runCommandLineGit(folder, ['add', '--all']);
   const email = await runCommandLineGit(folder, ['config', '--default=', '--get', 'user.email']);
   const identity =
