@@ -4,6 +4,7 @@ import type { FileChange, GitFile } from '../diff.ts';
 import { computeBlobId } from '../objects/object-id.ts';
 import { maxObjectBytes } from '../objects/objects.ts';
 import type { Repository } from '../repository.ts';
+import type { NewFile } from './fast-import.ts';
 import type { Inspection } from '../work-tree/checkout.ts';
 import { unmerged } from '../work-tree/git-index.ts';
 
@@ -34,7 +35,9 @@ export interface CurrentFile {
 
 export interface BatchPlan {
   readonly changes: readonly FileChange[];
-  /** The new bytes of the changed files, by path. */
+  /** The changed files, by path. */
+  readonly files: ReadonlyMap<string, NewFile>;
+  /** Their new bytes, by path. */
   readonly contents: ReadonlyMap<string, Buffer>;
   readonly message: string;
   /** One for each edit, in order: its result once the changes are committed. */
@@ -47,24 +50,24 @@ export type EditOutcome =
 
 /**
  * Applies edits to files, in order.
- * @param files by path from the top of the repository
+ * @param current the files by path from the top of the repository
  */
 export function planBatch<E extends FileEdit>(
   edits: readonly E[],
-  files: ReadonlyMap<string, CurrentFile>,
+  current: ReadonlyMap<string, CurrentFile>,
   { prefix, hash }: Pick<Repository, 'prefix' | 'hash'>,
   editor: Editor<E>,
 ): BatchPlan {
-  const texts = new Map([...files].map(([path, { text }]) => [path, text]));
+  const texts = new Map([...current].map(([path, { text }]) => [path, text]));
   const written: E[] = [];
   const outcomes = edits.map((edit): EditOutcome => {
     const path = prefix + edit.path;
-    const refusal = files.get(path)?.refusal;
+    const refusal = current.get(path)?.refusal;
     if (refusal) return { kind: 'refused', error: refusal };
-    const current = texts.get(path) ?? null;
+    const before = texts.get(path) ?? null;
     try {
-      const text = editor.edit(current, edit);
-      if (text === current) return { kind: 'unchanged' };
+      const text = editor.edit(before, edit);
+      if (text === before) return { kind: 'unchanged' };
       texts.set(path, text);
       written.push(edit);
       return { kind: 'written' };
@@ -73,16 +76,18 @@ export function planBatch<E extends FileEdit>(
     }
   });
   const changes: FileChange[] = [];
+  const files = new Map<string, NewFile>();
   const contents = new Map<string, Buffer>();
-  for (const [path, { file, text: old }] of files) {
+  for (const [path, { file, text: old }] of current) {
     const text = texts.get(path) ?? null;
     if (text === null || text === old) continue;
     const content = Buffer.from(text);
-    const after = { mode: file?.mode ?? '100644', id: computeBlobId(content, hash) };
-    changes.push({ path, before: file, after });
+    const mode = file?.mode ?? '100644';
+    changes.push({ path, before: file, after: { mode, id: computeBlobId(content, hash) } });
+    files.set(path, { mode, content });
     contents.set(path, content);
   }
-  return { changes, contents, message: editor.describe(written), outcomes };
+  return { changes, files, contents, message: editor.describe(written), outcomes };
 }
 
 /**

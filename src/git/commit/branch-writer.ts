@@ -4,13 +4,13 @@ import { fsyncFolders } from '../../lib/fsync.ts';
 import type { Log } from '../../lib/log.ts';
 import { retry } from '../../lib/retry.ts';
 import type { CommitEvents } from '../commit-events.ts';
-import { diffTrees, type FileChange } from '../diff.ts';
+import { diffTrees } from '../diff.ts';
 import { listRefFolders, readRef, updateRefs } from '../refs.ts';
 import type { Repository } from '../repository.ts';
 import { findTreeEntries } from '../tree-listing.ts';
 import type { UpdatePlan, WorkTree } from '../work-tree/work-tree.ts';
 import { type BatchPlan, type Editor, type FileEdit, planBatch, readCurrentFile } from './batch-plan.ts';
-import { importCommit, type NewFile, toPackFolder } from './fast-import.ts';
+import { importCommit, toPackFolder } from './fast-import.ts';
 
 /** A move of the branch to an existing commit, such as a merge. */
 export interface BranchMove {
@@ -60,17 +60,17 @@ export class BranchWriter<E extends FileEdit> {
       workTree.inspect(paths, true),
       findTreeEntries(repository, tip, paths),
     ]);
-    const files = paths.map((path) => {
+    const current = paths.map((path) => {
       const file = readCurrentFile(path, entries.get(path) ?? null, seen, workTree.failureOf(path));
       return [path, file] as const;
     });
-    const { editor } = this.#options;
-    const { changes, contents, message, outcomes } = planBatch(edits, new Map(files), repository, editor);
+    const plan = planBatch(edits, new Map(current), repository, this.#options.editor);
+    const { changes, files, contents, message, outcomes } = plan;
     if (changes.length === 0) return { outcomes, commit: null, durabilityError: await this.#confirm() };
-    const commit = await this.#advance({ branch, changes, contents, seen }, async () => {
-      const files = toNewFiles(changes, contents);
-      return await importCommit(repository, { ref: branch, onto: tip, message, urgent: true, files });
-    });
+    const commit = await this.#advance(
+      { branch, changes, contents, seen },
+      async () => await importCommit(repository, { ref: branch, onto: tip, message, urgent: true, files }),
+    );
     return { outcomes, commit, durabilityError: await this.#confirm() };
   }
 
@@ -129,16 +129,4 @@ export class BranchWriter<E extends FileEdit> {
       return new WritesUnavailableError(message, 'stated', error);
     }
   }
-}
-
-function toNewFiles(
-  changes: readonly FileChange[],
-  contents: ReadonlyMap<string, Buffer>,
-): ReadonlyMap<string, NewFile> {
-  return new Map(
-    changes.map(({ path, after }) => {
-      const content = contents.get(path);
-      return [path, after && content ? { ...after, content } : after];
-    }),
-  );
 }

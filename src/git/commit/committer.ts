@@ -154,7 +154,7 @@ export class Committer<E extends FileEdit> {
       log.debug({}, `a commit has failed: ${String(error)}`);
       if (!(error instanceof GitError)) return false;
       const removed = await removeLeftovers(repository, error, log);
-      return removed > 0 || (await workTree.tryRepairIndex());
+      return removed > 0 || (await workTree.repairIndex().catch(() => false));
     };
     try {
       const run = async (): Promise<T> => await work(writer);

@@ -151,7 +151,7 @@ export class WorkTree {
    */
   async finish(torn = false): Promise<void> {
     if (this.outdated().length === 0 && !torn) return;
-    await this.#repairIndex();
+    await this.repairIndex();
     const repository = this.#repository;
     const paths = [...this.#outdated.keys()];
     const entries = await findTreeEntries(repository, await readHead(repository), paths);
@@ -172,17 +172,11 @@ export class WorkTree {
     }
   }
 
-  /** Rebuilds the index from HEAD where git cannot read it. Returns whether it did; a failure is kept in `outdated`. */
-  async tryRepairIndex(): Promise<boolean> {
-    try {
-      return await this.#repairIndex();
-    } catch {
-      return false;
-    }
-  }
-
-  /** @throws {GitError} and system errors */
-  async #repairIndex(): Promise<boolean> {
+  /**
+   * Rebuilds the index from HEAD where git cannot read it, and returns whether it did. `outdated` names a failure.
+   * @throws {GitError} and system errors
+   */
+  async repairIndex(): Promise<boolean> {
     const isDamaged = await isIndexDamaged(this.#repository);
     try {
       if (isDamaged) await rebuildIndex(this.#repository);
