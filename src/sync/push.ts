@@ -32,7 +32,7 @@ export async function listRefsToPush(
 export async function pushRefs(
   repository: Repository,
   refs: readonly PushedRef[],
-  remote: RemoteBranch,
+  remote: Remote,
 ): Promise<void> {
   await pushRemote(repository, refs, remote);
   const pushed = new Map<string, string>();
@@ -84,8 +84,7 @@ export async function pushPrunedState(
   if (tip === null || tip !== (await readRef(repository, remoteRefs.state))) return undefined;
   const pruned = await writePrunedHistory(repository, tip, since);
   if (pruned === undefined) return undefined;
-  await pushRemote(repository, [{ ref: stateRef, commit: pruned.commit, lease: tip }], remote);
-  await setRefs(repository, new Map([[remoteRefs.state, pruned.commit]]));
+  await pushRefs(repository, [{ ref: stateRef, commit: pruned.commit, lease: tip }], remote);
   return pruned;
 }
 

@@ -150,10 +150,10 @@ export class Committer<E extends FileEdit> {
     const { repository, workTree } = writer;
     // A rebase takes the lock itself: it must not fail because of an edit that is refused anyway.
     repository.branch();
-    const repair = async (error: unknown): Promise<boolean> => {
-      log.debug({}, `a commit has failed: ${String(error)}`);
-      if (!(error instanceof GitError)) return false;
-      const removed = await removeLeftovers(repository, error, log);
+    const repair = async (failure: unknown): Promise<boolean> => {
+      log.debug({}, `a commit has failed: ${String(failure)}`);
+      if (!(failure instanceof GitError)) return false;
+      const removed = await removeLeftovers(repository, failure, log);
       return removed > 0 || (await workTree.repairIndex().catch(() => false));
     };
     try {
