@@ -1,11 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { Socket } from 'node:net';
 import { GitError } from './git-error.ts';
 import type { GitClient, GitCommand } from './run-git.ts';
 
 /** A command sent to the runner. */
 export interface RunnerRequest {
   readonly id: number;
-  readonly command: GitCommand;
+  readonly command: Omit<GitCommand, 'input'>;
+  /** The size of its input, which follows that of the request before in `inputPipe`; undefined for none. */
+  readonly inputBytes: number | undefined;
 }
 
 /** Kills a command that runs in the background, or on the network. */
@@ -13,6 +16,11 @@ export interface RunnerStop {
   readonly id: number;
   readonly stop: true;
 }
+
+/**
+ * The file descriptor that the runner reads inputs from: in a message, megabytes would be copied several times at once.
+ */
+export const inputPipe = 4;
 
 /** The output of a command, or its failure. */
 export type RunnerResponse =
@@ -54,9 +62,13 @@ export class GitRunner implements GitClient {
     return await new Promise<string>((resolve, reject) => {
       this.#pending.set(id, { command, resolve, reject });
       runner.channel?.ref();
-      runner.send({ id, command } satisfies RunnerRequest, (error) => {
+      const { input, ...rest } = command;
+      const bytes = typeof input === 'string' ? Buffer.from(input) : input;
+      const request: RunnerRequest = { id, command: rest, inputBytes: bytes?.length };
+      runner.send(request, (error) => {
         if (error) this.#settle({ id, status: -1, stderr: error.message });
       });
+      if (bytes) findInputPipe(runner)?.write(bytes);
       if (signal?.aborted) stop();
     }).finally(() => signal?.removeEventListener('abort', stop));
   }
@@ -73,7 +85,7 @@ export class GitRunner implements GitClient {
       serialization: 'advanced',
       // A terminal's Ctrl-C must reach the service alone, which has commits to finish.
       detached: true,
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc', 'pipe'],
       execArgv: [],
     });
     child.on('message', (message: RunnerResponse | NodeMessage) => {
@@ -84,6 +96,10 @@ export class GitRunner implements GitClient {
     // It keeps this process alive only while a command is pending.
     child.unref();
     child.channel?.unref();
+    const pipe = findInputPipe(child);
+    pipe?.unref();
+    // The commands of a runner that has ended fail by themselves.
+    pipe?.on('error', () => undefined);
     return child;
   }
 
@@ -101,4 +117,9 @@ export class GitRunner implements GitClient {
     if ('output' in response) pending?.resolve(response.output);
     else pending?.reject(new GitError(pending.command.args, response.status, response.stderr));
   }
+}
+
+function findInputPipe(runner: ChildProcess): Socket | undefined {
+  const pipe = runner.stdio[inputPipe];
+  return pipe instanceof Socket ? pipe : undefined;
 }
