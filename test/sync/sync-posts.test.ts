@@ -161,7 +161,7 @@ describe('a service with a remote that owners post to', () => {
       match(fault, /git says: .*main is refused \(pre-receive hook declined\)/);
       strictEqual(await faultSince(service), since);
       ok((await metric(service, 'botshelf_commits_unpushed')) > 0);
-      await rest(50);
+      await rest(500);
     }
     strictEqual(linesAbout(service, 'not in step with the remote').length, 1);
     rmSync(hook);
