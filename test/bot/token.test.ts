@@ -1,14 +1,13 @@
 import { match, ok, strictEqual } from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { createToken, parseToken, isSameDigest, type Token, computeDigest } from '../../src/bot/token.ts';
+import { fixtureLines } from '../support/fixture-lines.ts';
 
 describe('a token', () => {
-  for (const text of fixture('tokens-valid')) {
+  for (const text of fixtureLines('tokens-valid.txt')) {
     it(`may be ${text}`, () => strictEqual(parseToken(text), text));
   }
 
-  for (const text of fixture('tokens-invalid')) {
+  for (const text of fixtureLines('tokens-invalid.txt')) {
     it(`is never ${text}`, () => strictEqual(parseToken(text), undefined));
   }
 
@@ -34,7 +33,7 @@ describe('a token', () => {
 
 describe("a token's digest", () => {
   it('is its SHA-256, in hex', () => {
-    const [token = ''] = fixture('tokens-valid');
+    const [token = ''] = fixtureLines('tokens-valid.txt');
     strictEqual(
       computeDigest(token as Token),
       'sha256:a57fb41e2839e4a79acab7dbc91d3fcfc29f193c7bee288ea11d7bad10f33374',
@@ -48,10 +47,3 @@ describe("a token's digest", () => {
     ok(!isSameDigest(computeDigest(a), computeDigest(b)));
   });
 });
-
-function fixture(name: string): string[] {
-  const path = fileURLToPath(new URL(`test/fixtures/${name}.txt`, import.meta.resolve('#package')));
-  return readFileSync(path, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '');
-}
