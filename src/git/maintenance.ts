@@ -57,8 +57,8 @@ export class Maintenance {
       await this.#consolidate(repository);
       const today = new Date().toISOString().slice(0, 10);
       if (this.#prunedOn === today || this.#stop.signal.aborted) return;
-      this.#prunedOn = today;
       const pruned = await prune(repository);
+      this.#prunedOn = today;
       if (pruned === 0) return;
       log.info({ commits: pruned }, `pruned ${formatCount(pruned, 'old commit')} of the state`);
       await this.#writeGraph(repository, '--split=replace');

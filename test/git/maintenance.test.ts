@@ -85,6 +85,24 @@ describe('maintenance', () => {
     strictEqual(existsSync(left), false);
   });
 
+  it('prunes again in the next run where pruning has failed, and then once a day', async () => {
+    const { folder } = testRepository({ [path]: 'name: One\n' });
+    const results = [new Error('the disk is full'), 0, 0];
+    const tryPrune = async (): Promise<number> => {
+      const [result] = results.splice(0, 1);
+      if (typeof result === 'number') return result;
+      throw result;
+    };
+    const maintenance = new Maintenance({
+      repositoryOpener: openerOf(folder),
+      log: silentLog,
+      prune: tryPrune,
+    });
+    for (let run = 0; run < 3; run++) await maintenance.run();
+    await maintenance.close();
+    strictEqual(results.length, 1);
+  });
+
   it('deletes what was pruned from the state, but nothing that was reached yesterday', async () => {
     const repository = testRepository({ [path]: 'name: One\n' });
     const old = [1, 2, 3].map((hour) => commitState(repository, hour, `${hour}`));
