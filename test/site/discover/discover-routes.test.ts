@@ -57,6 +57,7 @@ describe('a program that reads what is beside the pages', () => {
     deepStrictEqual(await titles('/feeds/author/5.atom'), ['Seven', 'Nine'], 'all of an author');
     writeFiles(service.root, { [pagePath('10')]: mainPage({ name: 'Ten', created: 1_700_000_000_001 }) });
     await eventually(async () => (await titles('/feeds/new.atom'))[0] === 'Ten');
+    await eventually(async () => (await text('/sitemap.xml')).includes(`<loc>${baseUrl}/bots/10</loc>`));
   });
 
   it('reads feeds, manifest and search in the language of the page that links to them', async () => {
