@@ -22,7 +22,7 @@ interface StoredResponse {
 export class ResponseCache {
   readonly #responses = new LRUCache<string, StoredResponse>({
     maxSize: 64 * 1024 * 1024,
-    maxEntrySize: 1024 * 1024,
+    maxEntrySize: maxEntryBytes,
     sizeCalculation: ({ size }, key) => size + key.length + 2000,
   });
 
@@ -56,8 +56,8 @@ export class ResponseCache {
     if (current === undefined || read === undefined || read.key.length > maxKeyLength) return;
     const headers = Object.entries(res.getHeaders()).map(([name, value]) => [name, String(value)] as const);
     const describing = headers.filter(([name]) => !/^content-(type|length|encoding)$/.test(name));
-    const whole =
-      status === 200 && Buffer.isBuffer(body) ? new SerializedResponse(200, headers, body) : undefined;
+    const isStorable = status === 200 && Buffer.isBuffer(body) && body.length < maxEntryBytes;
+    const whole = isStorable ? new SerializedResponse(200, headers, body) : undefined;
     if (whole === undefined && (status !== 304 || this.#responses.get(read.key)?.current())) return;
     this.#responses.set(read.key, {
       etag: response.get('ETag'),
@@ -68,6 +68,9 @@ export class ResponseCache {
     });
   }
 }
+
+/** Bytes above which a response is not stored, and its body not copied. */
+const maxEntryBytes = 1024 * 1024;
 
 /** Characters of address and headers together above which a response is not stored. */
 const maxKeyLength = 1000;
