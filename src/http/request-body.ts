@@ -93,7 +93,7 @@ const bodies = new Set<(problem: ProblemError) => void>();
 
 let bytesInTotal = 0;
 
-/** What a piece of a body takes in memory besides its bytes: a client may send each byte as a chunk. */
+/** Bytes of memory for each chunk of a body beside its content: a client may send each byte as a chunk. */
 const bytesOfChunk = 512;
 
 function refuseOldest(): void {

@@ -72,6 +72,7 @@ needs('strace', describe)('a power loss while the service', function () {
       const reason = whyNoImages(type);
       if (reason !== undefined) {
         process.stdout.write(`    no image of ${type} can be mounted here: ${reason}\n`);
+        // Only root can mount, and only where the kernel has the file system; npm run power-loss alone gets here.
         this.skip();
       }
       await checkImages(type, Math.ceil(cuts / 25));
