@@ -398,4 +398,40 @@ export interface SettingsFile {
    * After how many days without a new count a bot is inactive.
    */
   inactiveDays?: number;
+  /**
+   * The ids of the accounts that may review proposals.
+   *
+   * @maxItems 100
+   *
+   * Items: A bot or account id. Always a string: a number would lose digits.
+   */
+  maintainers?: string[];
+  /**
+   * Who may propose changes on the site, and what is done with them.
+   */
+  proposals?: {
+    /**
+     * New bots.
+     */
+    newBots?: 'review' | 'off';
+    /**
+     * Changes of a bot by its authors. With publish they are committed without a review, but for what is always reviewed.
+     */
+    authors?: 'review' | 'publish' | 'off';
+    /**
+     * Changes of a bot by anybody else.
+     */
+    others?: 'review' | 'off';
+    /**
+     * How old the account of a proposer has to be, where its id tells.
+     */
+    minAccountAgeDays?: number;
+    /**
+     * Why a proposal can be declined, in the language of the catalogue; a list of the interface if left out.
+     *
+     * @minItems 1
+     * @maxItems 20
+     */
+    reasons?: string[];
+  };
 }

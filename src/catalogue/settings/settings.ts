@@ -29,7 +29,26 @@ export interface CatalogueSettings {
   readonly repository: NonNullable<SettingsFile['repository']> | null;
   /** After how many days without a new count a bot is inactive. */
   readonly inactiveDays: number;
+  /** The ids of the accounts that may review proposals. */
+  readonly maintainers: readonly string[];
+  readonly proposals: ProposalPolicies;
 }
+
+/** What is done with proposals, by who sends them; `off` takes none. */
+export interface ProposalPolicies {
+  readonly newBots: 'review' | 'off';
+  /** For changes of a bot by its authors. `publish` commits them without a review, but for what is always reviewed. */
+  readonly authors: 'review' | 'publish' | 'off';
+  /** For changes of a bot by anybody else. */
+  readonly others: 'review' | 'off';
+  /** How old the account of a proposer has to be, where its id tells. */
+  readonly minAccountAgeDays: number;
+  /** Why a proposal can be declined, in the default language; null for `defaultReasons`. */
+  readonly reasons: readonly string[] | null;
+}
+
+/** Why a proposal can be declined, where the settings have no list: keys of texts of the interface. */
+export const defaultReasons = ['duplicate', 'offline', 'not-a-bot', 'unclear', 'rules'] as const;
 
 export type FooterLink = 'terms' | 'privacy' | 'report';
 
@@ -52,8 +71,18 @@ export function toSettings(file: SettingsFile = {}, logo: Logo | null = null): C
     languages: (file.languages as Locale[] | undefined) ?? null,
     repository: file.repository ?? null,
     inactiveDays: file.inactiveDays ?? 30,
+    maintainers: file.maintainers ?? [],
+    proposals: { ...defaultPolicies, ...file.proposals },
   };
 }
+
+const defaultPolicies: ProposalPolicies = {
+  newBots: 'review',
+  authors: 'review',
+  others: 'review',
+  minAccountAgeDays: 0,
+  reasons: null,
+};
 
 /** Returns the language that is proposed for a new page: the default one, or the first of those that pages may be in. */
 export function chooseNewPageLanguage({

@@ -50,6 +50,33 @@ describe('the settings of a catalogue', () => {
     deepStrictEqual(settings, toSettings(file));
   });
 
+  it('have no maintainers, and every proposal is reviewed, unless the file says otherwise', async () => {
+    const policies = {
+      newBots: 'review',
+      authors: 'review',
+      others: 'review',
+      minAccountAgeDays: 0,
+      reasons: null,
+    };
+    const of = async (file: object): Promise<unknown> => {
+      const { settings, faults } = await read(file);
+      deepStrictEqual(faults, []);
+      return [settings?.maintainers, settings?.proposals];
+    };
+    deepStrictEqual(await of({}), [[], policies]);
+    deepStrictEqual(await of({ maintainers: [], proposals: {} }), [[], policies]);
+    const proposals = {
+      authors: 'publish',
+      others: 'off',
+      minAccountAgeDays: 30,
+      reasons: ['It is offline.'],
+    };
+    deepStrictEqual(await of({ maintainers: ['7', '007'], proposals }), [
+      ['7', '007'],
+      { ...policies, ...proposals },
+    ]);
+  });
+
   const cases: readonly (readonly [string, string | object | Buffer, ...RegExp[]])[] = [
     ['not JSON', '{\n  "name": "A",\n}', /^3:1 json a key is expected here/],
     ['no object', '[]', /^1:1 object the file is not an object: put the keys in \{ \}$/],
@@ -109,6 +136,43 @@ describe('the settings of a catalogue', () => {
       'an SVG',
       { logo: 'logo.svg' },
       /^2:11 pattern logo: "logo\.svg" is not allowed: write the path of a \.png/,
+    ],
+    [
+      'a maintainer without quotes, and one who is there twice',
+      { maintainers: [7, '8', '8'] },
+      /^3:5 type maintainers\[0\]: this is the number 7: write a text in quotes$/,
+      /^5:5 uniqueItems maintainers\[2\]: /,
+    ],
+    [
+      'a name as maintainer',
+      { maintainers: ['ada'] },
+      /^3:5 pattern maintainers\[0\]: "ada" is not allowed: write 1 to 20 digits/,
+    ],
+    [
+      'too many maintainers',
+      { maintainers: Array.from({ length: 101 }, (_, i) => String(i)) },
+      /^2:18 maxItems maintainers: .*100/,
+    ],
+    [
+      'policies that do not exist, such as new bots without a review',
+      { proposals: { newBots: 'publish', authors: true, others: 'publish', new: 'off' } },
+      /^6:5 additionalProperties proposals\.new: /,
+      /^3:16 enum proposals\.newBots: "publish" is not an allowed value: choose review or off$/,
+      /^4:16 enum proposals\.authors: .+: choose review, publish or off$/,
+      /^5:15 enum proposals\.others: "publish" is not an allowed value: choose review or off$/,
+    ],
+    [
+      'an age that is no number of days',
+      { proposals: { minAccountAgeDays: 3651 } },
+      /^3:26 maximum proposals\.minAccountAgeDays: /,
+    ],
+    ['no reason to decline', { proposals: { reasons: [] } }, /^3:16 minItems proposals\.reasons: /],
+    [
+      'reasons that are long, of two lines, or blank',
+      { proposals: { reasons: ['x'.repeat(81), 'a\nb', ' '] } },
+      /^4:7 maxLength proposals\.reasons\[0\]: .+ at most 80$/,
+      /^5:7 pattern proposals\.reasons\[1\]: /,
+      /^6:7 pattern proposals\.reasons\[2\]: /,
     ],
     ['a path out of the repository', { logo: '../logo.png' }, /^2:11 pattern logo: /],
     ['a logo that is missing', { logo: 'logo.png' }, /^2:11 logo logo: there is no file logo\.png/],
