@@ -1,13 +1,15 @@
 import type { BotId } from '../bot/id.ts';
 import type { ChangedFile } from '../git/changed-files.ts';
 import { createFileError, toErrorFinding, type Finding, submoduleMessage } from './check.ts';
-import { createFileFault } from '../catalogue/page/fault.ts';
+import { createFileFault, findPosition } from '../catalogue/page/fault.ts';
+import { createLocator } from '../lib/edit-json.ts';
 import { quoteValue } from '../lib/quote-value.ts';
 import { botsFolder, parsePagePath } from '../catalogue/page/layout.ts';
 import { type Page, parsePage } from '../catalogue/page/page.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
 import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
-import { settingsName } from '../catalogue/settings/settings.ts';
+import type { SettingsReading } from '../catalogue/settings/read-settings.ts';
+import { type CatalogueSettings, settingsName } from '../catalogue/settings/settings.ts';
 import { holdsToken, tokenRule } from './token-search.ts';
 
 /** A main page as it was before the change. */
@@ -60,6 +62,37 @@ export function checkChange({ page }: ReadablePage, former: FormerPage | undefin
 export function checkRemoval({ path, page }: FormerPage): Finding[] {
   const message = `this removes ${page ? quoteValue(page.data['name']) : 'a bot'} from the catalogue: its authors or a maintainer have to agree`;
   return [{ ...createFileFault(path, 'bot-removed', message), severity: 'notice' }];
+}
+
+/**
+ * Tells maintainers of a change of the settings that lets others decide about proposals.
+ * @param former undefined where they had a fault
+ */
+export function checkSettingsChange(
+  { settings, text }: SettingsReading,
+  former: CatalogueSettings | undefined,
+): Finding[] {
+  if (settings === undefined) return [];
+  const findAt = (key: string, rule: string, message: string): Finding => {
+    const position = findPosition(text ?? '', createLocator(text ?? '')([key]));
+    return { path: settingsName, ...position, rule, message, severity: 'notice' };
+  };
+  if (former === undefined) {
+    const message = `${settingsName} had a fault before this change: compare maintainers and proposals with its last version without one (git log -p)`;
+    return [{ ...findAt('maintainers', 'former-settings', message), severity: 'warning' }];
+  }
+  const findings: Finding[] = [];
+  const changes = describeListChange(former.maintainers, settings.maintainers);
+  if (changes !== undefined) {
+    const message = `maintainers ${changes}: maintainers may review proposals and accept them into the catalogue. Only a present maintainer may ask for this`;
+    findings.push(findAt('maintainers', 'maintainers-changed', message));
+  }
+  const before = former.proposals.authors;
+  if (settings.proposals.authors === 'publish' && before !== 'publish') {
+    const message = `proposals.authors changes from ${quoteValue(before)} to "publish": authors may then change their bots without a review. Only a maintainer may change this`;
+    findings.push(findAt('proposals', 'proposals-changed', message));
+  }
+  return findings;
 }
 
 /** Finds the faults of a changed path itself, whatever is in the file. */
@@ -159,15 +192,21 @@ function checkAuthors(page: Page, former: Page | undefined): Finding[] {
   const { authors: now } = page.data;
   const before = former?.data['authors'];
   if (!Array.isArray(now) || !Array.isArray(before)) return [];
-  const added = now.filter((author) => !before.includes(author)).map(quoteValue);
-  const removed = before.filter((author) => !now.includes(author)).map(quoteValue);
+  const changes = describeListChange(before, now);
+  if (changes === undefined) return [];
+  const message = `authors ${changes}: authors can manage this bot. Only its present authors may ask for this`;
+  return [{ ...page.faultAt(['authors'], 'authors-changed', message), severity: 'notice' }];
+}
+
+/** Returns `adds "1" and removes "2"`; undefined where both lists have the same entries. */
+function describeListChange(before: readonly unknown[], now: readonly unknown[]): string | undefined {
+  const added = now.filter((entry) => !before.includes(entry)).map(quoteValue);
+  const removed = before.filter((entry) => !now.includes(entry)).map(quoteValue);
   const changes = [
     ...(added.length > 0 ? [`adds ${added.join(', ')}`] : []),
     ...(removed.length > 0 ? [`removes ${removed.join(', ')}`] : []),
   ];
-  if (changes.length === 0) return [];
-  const message = `authors ${changes.join(' and ')}: authors can manage this bot. Only its present authors may ask for this`;
-  return [{ ...page.faultAt(['authors'], 'authors-changed', message), severity: 'notice' }];
+  return changes.length === 0 ? undefined : changes.join(' and ');
 }
 
 function ensureIdStays({ path, previousPath }: ChangedPath): Finding[] {

@@ -98,13 +98,8 @@ async function checkBots(
   const changed = new Set(paths);
   const seen = new Set<string>();
   const newcomers: AddedBot[] = [];
-  const { source, scope, settings, changesSettings } = await openChangedCatalogue(
-    root,
-    after,
-    changes,
-    paths,
-    formerFiles,
-  );
+  const opened = await openChangedCatalogue(root, after, changes, paths, formerFiles);
+  const { source, scope, settings } = opened;
   const report = await checkCatalogue(source, scope, {
     settings,
     rulesOfBot: (id, files) => {
@@ -127,7 +122,7 @@ async function checkBots(
   const removed = [...former].filter(([id, { path }]) => !seen.has(id) && changed.has(path));
   const findings = [
     ...(source.kindOf(botsFolder) === undefined ? [missingBots] : []),
-    ...(changesSettings ? settings.faults.map(toErrorFinding) : []),
+    ...opened.findings,
     ...(scope === 'everything' ? report.findings.filter(isOfChange) : report.findings),
     ...removed.flatMap(([, page]) => checkRemoval(page)),
     ...(await checkDuplicates(root, after, newcomers)),

@@ -3,6 +3,8 @@ import { type FileReader, readSettings, type SettingsReading } from '../catalogu
 import { type CatalogueSettings, settingsName } from '../catalogue/settings/settings.ts';
 import type { ChangedFile } from '../git/changed-files.ts';
 import { fetchMissing } from '../git/fetch.ts';
+import { checkSettingsChange } from './change-rules.ts';
+import { type Finding, toErrorFinding } from './check.ts';
 import { openCommitSource } from './commit-source.ts';
 import { type Scope, createScope } from './scope.ts';
 import { type CatalogueSource, createFolderSource } from './source.ts';
@@ -12,8 +14,8 @@ export interface ChangedCatalogue {
   readonly source: CatalogueSource;
   readonly scope: Scope;
   readonly settings: SettingsReading;
-  /** Whether the change is about the settings or their logo. */
-  readonly changesSettings: boolean;
+  /** What the change does to the settings; empty where it is not about them or their logo. */
+  readonly findings: readonly Finding[];
 }
 
 /**
@@ -35,18 +37,21 @@ export async function openChangedCatalogue(
   const settings = await readSettings(withoutLogo(source.readFile));
   const { logoPath } = settings;
   if (!paths.some((path) => path === settingsName || path === logoPath))
-    return { source, scope: own, settings, changesSettings: false };
+    return { source, scope: own, settings, findings: [] };
   source.close?.();
-  const scope = refusesMore(await readFormerSettings(changes, formerFiles), settings.settings)
-    ? 'everything'
-    : own;
+  const former = paths.includes(settingsName)
+    ? await readFormerSettings(changes, formerFiles)
+    : settings.settings;
+  const scope = refusesMore(former, settings.settings) ? 'everything' : own;
   if (after !== null) {
     // A new name is compared with those of all bots.
     const bots = scope === 'everything' || ownPaths.length > 0 ? [botsFolder] : [];
     await fetchMissing(root, [`${after}^{tree}`, '--', logoPath ?? settingsName, ...bots]);
   }
   const wider = await openSource(root, after, scope);
-  return { source: wider, scope, settings: await readSettings(wider.readFile), changesSettings: true };
+  const now = await readSettings(wider.readFile);
+  const findings = [...now.faults.map(toErrorFinding), ...checkSettingsChange(now, former)];
+  return { source: wider, scope, settings: now, findings };
 }
 
 async function openSource(root: string, after: string | null, scope: Scope): Promise<CatalogueSource> {

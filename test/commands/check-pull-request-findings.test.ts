@@ -3,6 +3,7 @@ import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { botshelf } from '../support/command-line.ts';
 import { testRepository } from '../support/repository.ts';
+import { sampleImage } from '../support/sample-images.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import {
   catalogueOfTwo,
@@ -185,6 +186,64 @@ describe('a maintainer is informed of a pull request', () => {
       ok(found.includes(`${pagePath(homer)} former-page warning`), found.join());
       match(messages.join('\n'), /^bots\/312\/\d+\.en\.md could not be read before this change: compare /m);
     });
+
+  it('that changes who reviews proposals, or lets authors change their bots without a review', async () => {
+    const repo = catalogueOfTwo();
+    const propose = async (text: string | object | undefined): Promise<string[]> => {
+      pullRequest(repo, () =>
+        text === undefined
+          ? rmSync(join(repo.folder, 'botshelf.json'))
+          : repo.write('botshelf.json', typeof text === 'string' ? text : JSON.stringify(text, null, 2)),
+      );
+      const { passes, found, messages } = await check(repo);
+      ok(passes || typeof text === 'string');
+      repo.git('merge', '-q', 'pull');
+      repo.git('branch', '-q', '-D', 'pull');
+      return found.map((finding, i) => `${finding}: ${messages[i] ?? ''}`);
+    };
+    const maintainers = (change: string): string =>
+      `botshelf.json maintainers-changed notice: maintainers ${change}: maintainers may review proposals and accept them into the catalogue. Only a present maintainer may ask for this`;
+    const publishes = (before: string): string =>
+      `botshelf.json proposals-changed notice: proposals.authors changes from "${before}" to "publish": authors may then change their bots without a review. Only a maintainer may change this`;
+    const outside =
+      'botshelf.json outside-bots notice: this is outside bots/: a maintainer has to look at it';
+
+    deepStrictEqual(await propose({ maintainers: ['1', '2'] }), [maintainers('adds "1", "2"')]);
+    deepStrictEqual(await propose({ maintainers: ['2', '1'] }), [outside]);
+    deepStrictEqual(await propose({ maintainers: ['1', '3'], proposals: { authors: 'publish' } }), [
+      maintainers('adds "3" and removes "2"'),
+      publishes('review'),
+    ]);
+    deepStrictEqual(
+      await propose({ name: 'A', maintainers: ['1', '3'], proposals: { authors: 'publish', others: 'off' } }),
+      [outside],
+    );
+    deepStrictEqual(await propose({ proposals: { authors: 'off' } }), [maintainers('removes "1", "3"')]);
+    deepStrictEqual(await propose({ proposals: { authors: 'publish' } }), [publishes('off')]);
+    deepStrictEqual(await propose({ maintainers: ['4'] }), [maintainers('adds "4"')]);
+    deepStrictEqual(await propose(undefined), [maintainers('removes "4"')]);
+
+    const [fault = ''] = await propose('{"maintainers": [4]}');
+    match(fault, /^botshelf\.json type error: maintainers\[0\]: /);
+    deepStrictEqual(await propose({ maintainers: ['4'] }), [
+      'botshelf.json former-settings warning: botshelf.json had a fault before this change: compare maintainers and proposals with its last version without one (git log -p)',
+    ]);
+  });
+
+  it('that changes who reviews proposals, at the place of the list in the file', async () => {
+    const repo = catalogueOfTwo();
+    pullRequest(repo, () => repo.write('botshelf.json', '{\n  "name": "A",\n  "maintainers": ["1"]\n}\n'));
+    match((await runCheck(repo)).stdout, /^\.?\/?botshelf\.json:3:18 maintainers-changed /m);
+  });
+
+  it('but not of the maintainers where the change is about the logo alone', async () => {
+    const repo = catalogueOfTwo();
+    const settings = { logo: 'logo.png', maintainers: ['1'], proposals: { authors: 'publish' } };
+    repo.commit({ 'botshelf.json': JSON.stringify(settings), 'logo.png': 'no picture' });
+    const logo = await sampleImage();
+    pullRequest(repo, () => repo.write('logo.png', logo));
+    deepStrictEqual((await check(repo)).found, ['logo.png outside-bots notice']);
+  });
 
   it('that takes a bot out whose page cannot be parsed', async () => {
     const repo = catalogueOfTwo();
