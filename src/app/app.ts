@@ -25,7 +25,7 @@ import { addMyBotsRoute } from '../site/account/my-bots-routes.tsx';
 import { addTokenRoutes } from '../site/account/token-routes.tsx';
 import { createUpdates } from './updates.ts';
 import { SharedTokens } from '../tokens/shared-tokens.ts';
-import { readCommittedAuthors } from './committed-authors.ts';
+import { readCommittedAuthors } from './committed-facts.ts';
 import type { CountHistory } from '../counts/count-history.ts';
 import type { RemovedBots } from '../catalogue/store/removed-bots.ts';
 import { BotLists } from '../catalogue/lists/bot-lists.ts';

@@ -29,7 +29,7 @@ export interface CatalogueSettings {
   readonly repository: NonNullable<SettingsFile['repository']> | null;
   /** After how many days without a new count a bot is inactive. */
   readonly inactiveDays: number;
-  /** The ids of the accounts that may review proposals. */
+  /** The ids of the accounts that may review proposals. Those of the last commit decide: see `readCommittedSettings`. */
   readonly maintainers: readonly string[];
   readonly proposals: ProposalPolicies;
 }
@@ -37,7 +37,7 @@ export interface CatalogueSettings {
 /** What is done with proposals, by who sends them; `off` takes none. */
 export interface ProposalPolicies {
   readonly newBots: 'review' | 'off';
-  /** For changes of a bot by its authors. `publish` commits them without a review, but for what is always reviewed. */
+  /** For changes of a bot by its authors. `publish` commits them at once, but for those of `findReviewedChanges`. */
   readonly authors: 'review' | 'publish' | 'off';
   /** For changes of a bot by anybody else. */
   readonly others: 'review' | 'off';
