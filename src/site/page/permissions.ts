@@ -1,3 +1,5 @@
+import { parseInvite } from '../../bot/invite.ts';
+
 /** What the invite link of a bot on Discord asks for. */
 export interface InvitePermissions {
   /** `absent`: the link leaves them out. `unreadable`: it has a value that is not a set of permissions. */
@@ -104,26 +106,18 @@ export type Permission = { [Group in PermissionGroup]: keyof Table[Group] }[Perm
  * @returns undefined for a link that is not an invite link of Discord
  */
 export function readInvite(invite: string): InvitePermissions | undefined {
-  if (!URL.canParse(invite)) return undefined;
-  const { protocol, hostname, pathname, searchParams } = new URL(invite);
-  if (!/^https?:$/.test(protocol) || !hosts.test(hostname) || !paths.test(pathname)) return undefined;
-  const scopes = new Set(searchParams.getAll('scope').flatMap((text) => text.split(' ')));
-  scopes.delete('');
-  const permissions = readPermissions(searchParams.getAll('permissions'));
-  const commands = scopes.has('applications.commands');
-  const joins = scopes.has('bot') || !commands;
+  const link = parseInvite(invite);
+  if (link === undefined) return undefined;
+  const { scopes } = link;
+  const permissions =
+    typeof link.permissions === 'bigint' ? groupPermissions(link.permissions) : link.permissions;
+  const commands = scopes.includes('applications.commands');
+  const joins = scopes.includes('bot') || !commands;
   const fullControl = joins && typeof permissions === 'object' && permissions.administrator;
-  return { permissions, scopes: [...scopes], commands, joins, fullControl };
+  return { permissions, scopes, commands, joins, fullControl };
 }
 
-const hosts = /^(?:(?:www|ptb|canary)\.)?discord(?:app)?\.com$/;
-const paths = /^\/(?:api\/(?:v\d{1,3}\/)?)?oauth2\/authorize\/?$/;
-
-/** @param values of each `permissions` in the link */
-function readPermissions([value = '', ...more]: readonly string[]): InvitePermissions['permissions'] {
-  if (value === '' && more.length === 0) return 'absent';
-  if (more.length > 0 || !/^\d{1,20}$/.test(value) || BigInt(value) >> 64n !== 0n) return 'unreadable';
-  const set = BigInt(value);
+function groupPermissions(set: bigint): StatedPermissions {
   const left = new Set(Array.from({ length: 64 }, (_, bit) => bit).filter((bit) => hasBit(set, bit)));
   const groups = Object.entries(table).map(([name, entries]) => ({
     name: name as PermissionGroup,

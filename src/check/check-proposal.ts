@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isSameInvite } from '../bot/invite.ts';
+import { compareFaults, type Fault } from '../catalogue/page/fault.ts';
+import type { PageData } from '../catalogue/page/page.ts';
+import type { PageFile } from '../catalogue/page/page-file.ts';
+import { checkFiles, isMainPage, isReadable, type PageLimits } from '../catalogue/page/rules.ts';
+import { checkChange, findChangedMainPage, type FormerPage } from './change-rules.ts';
+import { type Finding, toErrorFinding } from './check.ts';
+
+/**
+ * Checks a proposal: the files of a bot against every rule, and the change itself against the rules about changes. A fault
+ * that a file of this path had before is left out: the proposal did not bring it.
+ * @param before all page files of the bot in the branch; none for a new bot
+ * @param after all page files of the bot as they would be
+ * @returns by path, then by line and column
+ */
+export function checkProposal(
+  before: readonly PageFile[],
+  after: readonly PageFile[],
+  limits: PageLimits,
+): readonly Finding[] {
+  const known = new Set(checkFiles(before, limits).faults.map(toFaultKey));
+  const faults = checkFiles(after, limits).faults.filter((fault) => !known.has(toFaultKey(fault)));
+  const former = new Map(before.map(({ path, sha }) => [path, sha]));
+  const changed = after.filter(({ path, sha }) => former.get(path) !== sha).map(({ path }) => path);
+  const main = findChangedMainPage(after, new Set(changed));
+  const changes = main === undefined ? [] : checkChange(main, findMainPage(before));
+  return [...faults.map(toErrorFinding), ...changes].toSorted(compareFaults);
+}
+
+/** What a reviewer decides even where authors may change their bots without a review. */
+export type ReviewedKey = 'authors' | 'verified' | 'legacy' | 'nsfw' | 'invite';
+
+/**
+ * Returns the changes of a bot's main page that are always reviewed: `authors`, `verified`, `legacy`, `nsfw` from true to
+ * false, and an `invite` that adds another bot or asks for other permissions. None for a new bot, which has a policy of
+ * its own. A page that cannot be read has no values.
+ * @param before as of `checkProposal`
+ */
+export function findReviewedChanges(
+  before: readonly PageFile[],
+  after: readonly PageFile[],
+): readonly ReviewedKey[] {
+  if (before.length === 0) return [];
+  const was = readMainData(before);
+  const now = readMainData(after);
+  return (Object.keys(isReviewed) as ReviewedKey[]).filter((key) => isReviewed[key](was[key], now[key]));
+}
+
+type IsReviewed = (before: unknown, now: unknown) => boolean;
+
+const isOtherFlag: IsReviewed = (before = false, now = false) => before !== now;
+
+const isReviewed: Readonly<Record<ReviewedKey, IsReviewed>> = {
+  authors: (before, now) => !isDeepStrictEqual(withoutOrder(before), withoutOrder(now)),
+  verified: isOtherFlag,
+  legacy: isOtherFlag,
+  nsfw: (before, now) => before === true && now !== true,
+  invite: (before, now) =>
+    before !== now && (typeof before !== 'string' || typeof now !== 'string' || !isSameInvite(before, now)),
+};
+
+function withoutOrder(value: unknown): unknown {
+  return Array.isArray(value) ? new Set(value) : value;
+}
+
+function readMainData(files: readonly PageFile[]): PageData {
+  return findMainPage(files)?.page?.data ?? {};
+}
+
+/** Returns the main page. A page that cannot be parsed counts as the main page where no other is. */
+function findMainPage(files: readonly PageFile[]): FormerPage | undefined {
+  return files.filter(isReadable).find(isMainPage) ?? files.find((file) => !isReadable(file));
+}
+
+function toFaultKey({ path, rule, message }: Fault): string {
+  return `${path}\n${rule}\n${message}`;
+}
