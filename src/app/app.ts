@@ -12,7 +12,7 @@ import type { BotSearch } from '../catalogue/search/bot-search.ts';
 import type { Log } from '../lib/log.ts';
 import { addAssetRoutes } from '../site/page/assets.ts';
 import { showErrorPages } from '../site/page/error-page.tsx';
-import type { Site } from '../site/page/layout.tsx';
+import type { Site, Viewer } from '../site/page/layout.tsx';
 import type { SiteParts } from '../site/page/site-parts.ts';
 import type { LivePreview } from './live-preview.ts';
 import type { Markdown } from '../site/markdown/markdown.ts';
@@ -33,6 +33,7 @@ import { addHealthRoutes, type Health, type Parts } from './health.ts';
 import { addHookRoute } from '../http/api/hook-route.ts';
 import { addImageRoute } from '../http/api/image-route.ts';
 import { withoutBasePath } from '../http/base-path.ts';
+import type { Proposals } from '../proposals/proposals.ts';
 import { handleUnrouted } from '../http/methods.ts';
 import { addOpenApiRoute } from '../http/api/openapi.ts';
 import { ProblemError } from '../http/problem.ts';
@@ -53,6 +54,8 @@ export interface AppOptions extends Parts {
   readonly images: ImageCache | null;
   /** Null where nobody can log in. */
   readonly login: Login | null;
+  /** Null where nobody can log in, or proposals are off. */
+  readonly proposals: Proposals | null;
   readonly health: Health;
   readonly metrics: Metrics;
   /** The cache in front of the application, which fills it. */
@@ -93,7 +96,8 @@ export function createApp(options: AppOptions): Application {
     counts,
     countHistory,
     markdown: options.markdown,
-    viewerOf: async (ctx) => await readSession(ctx, login),
+    proposals: options.proposals,
+    viewerOf: async (ctx) => await readViewer(ctx, options),
     faultsOf: (id) => catalogue.store.faultsOf(id),
     readPage: (place) => readPageText(config.catalogue, place),
     copyOf: (url) => images?.copyOf(url),
@@ -164,6 +168,16 @@ export function createApp(options: AppOptions): Application {
   app.on('error', (error: unknown) => log.debug({ err: error }, 'a response could not be finished'));
   const rewrite = basePath === '' ? undefined : withoutBasePath(basePath, [programs, assets, router]);
   return { app, rewrite, prepareSite };
+}
+
+/** Returns who is logged in, with the number of proposals that wait where it is a maintainer. */
+async function readViewer(
+  ctx: Context,
+  { login, proposals }: Pick<AppOptions, 'login' | 'proposals'>,
+): Promise<Viewer | null> {
+  const session = await readSession(ctx, login);
+  if (session === null || proposals === null || !(await proposals.isMaintainer(session.id))) return session;
+  return { ...session, toReview: proposals.open.filter(({ state }) => state === 'waiting').length };
 }
 
 /** Creates the application for a port that only probes and Prometheus reach. */

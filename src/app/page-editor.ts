@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { formatCommitMessage } from '../bot/commit-message.ts';
 import { PreconditionFailedError, UnknownBotError, WritesUnavailableError } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { withDefaults } from '../catalogue/page/defaults.ts';
@@ -70,37 +71,4 @@ function createFaultyError(path: string, why: string): WritesUnavailableError {
     `${path} is faulty (${why}): a maintainer has to fix it before the bot can be changed`,
     'faulty-page',
   );
-}
-
-/** A bot, and the keys that were changed. Anything may be in its name. */
-export interface EditedBot {
-  readonly id: string;
-  readonly name: string;
-  readonly keys: readonly string[];
-}
-
-/**
- * Returns the message for a commit of these edits: `Update Homer (190519304972663312): category, nsfw` for one bot,
- * `Update 57 bots` and a line for each for more; a trailer `Bot: <id>` per bot.
- */
-export function formatCommitMessage(edits: readonly EditedBot[]): string {
-  const bots = new Map<string, EditedBot>();
-  for (const edit of edits) {
-    const keys = [...(bots.get(edit.id)?.keys ?? []), ...edit.keys];
-    bots.set(edit.id, { ...edit, keys: [...new Set(keys)] });
-  }
-  const changes = [...bots.values()].map(
-    ({ name, id, keys }) => `${toOneLine(name)} (${id}): ${keys.join(', ')}`,
-  );
-  const lines =
-    changes.length === 1
-      ? [`Update ${changes[0]}`]
-      : [`Update ${changes.length} bots`, '', ...changes.map((change) => `- ${change}`)];
-  return `${[...lines, '', ...[...bots.keys()].map((id) => `Bot: ${id}`)].join('\n')}\n`;
-}
-
-/** A name with line breaks could end the subject and forge trailers; control and bidi characters mislead. */
-function toOneLine(name: string): string {
-  const shown = name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
-  return shown.length <= 64 ? shown : `${shown.slice(0, 63)}…`;
 }

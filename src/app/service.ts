@@ -12,6 +12,7 @@ import { readOrigin } from '../git/origin.ts';
 import { GitRunner } from '../git/process/git-runner.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import { ProxyNotice } from '../http/proxy-notice.ts';
+import { Proposals } from '../proposals/proposals.ts';
 import { ResponseCache } from '../http/response-cache.ts';
 import type { Log } from '../lib/log.ts';
 import { LivePreview } from './live-preview.ts';
@@ -34,6 +35,7 @@ import { removeCredentials } from '../git/process/git-error.ts';
 import { followImages, openImages } from './images.ts';
 import { createPageEditor } from './page-editor.ts';
 import { createRemoteNotice } from './remote-notice.ts';
+import { readCommittedSettings } from './committed-facts.ts';
 import { warmPageCache } from './site-preparation.ts';
 import { buildSearchIndex, createSearch } from './search.ts';
 import { openServers } from './servers.ts';
@@ -137,6 +139,16 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     log,
   });
   closers.own(countHistory);
+  const login = await openLogin(config, log);
+  const proposals =
+    login === null || config.proposals === 'off'
+      ? null
+      : new Proposals({
+          repositoryOpener,
+          committer,
+          settings: async () => await readCommittedSettings(repositoryOpener),
+          log,
+        });
   const sync = remote && new Sync({ ...remote, repositoryOpener, committer, state, log });
   const maintenance = new Maintenance({
     repositoryOpener,
@@ -181,7 +193,6 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   commits.subscribe(showCommits(catalogue.scanner, catalogue.settings, repository?.prefix ?? ''));
 
   const live = config.dev ? new LivePreview(catalogue.store) : null;
-  const login = await openLogin(config, log);
   const site = createSite(config, catalogue, origin, log);
   const options: AppOptions = {
     ...parts,
@@ -192,6 +203,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     removedBots,
     images,
     login,
+    proposals,
     health,
     metrics,
     responses,
@@ -214,6 +226,12 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   await Promise.all([loading, state.load()]).finally(() => clearInterval(showing));
   if (sync) progress.show('reading from the remote');
   await sync?.start();
+  await proposals?.load().catch((error: unknown) => {
+    log.error(
+      { err: error },
+      `the proposals could not be read: ${messageOf(error)}; retrying when one is sent`,
+    );
+  });
   countHistory.start();
   const closing = new AbortController();
   closers.add(() => closing.abort());

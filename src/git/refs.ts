@@ -54,8 +54,8 @@ async function readIfThere(path: string): Promise<string | undefined> {
   }
 }
 
-/** Ref → its present and its new commit; `from` is null where the ref must not exist yet. */
-export type RefUpdates = ReadonlyMap<string, { readonly from: string | null; readonly to: string }>;
+/** Ref → its present and its new commit; `from` is null where it must not exist yet, `to` where it is deleted. */
+export type RefUpdates = ReadonlyMap<string, { readonly from: string | null; readonly to: string | null }>;
 
 /**
  * Moves refs in one transaction, not yet durably. Resolves once the first has moved, even if git fails: git moves one
@@ -85,7 +85,9 @@ export async function updateRefs(repository: Repository, updates: RefUpdates): P
 
 async function runUpdateRef(repository: Repository, updates: RefUpdates): Promise<void> {
   const zeros = '0'.repeat(repository.hash === 'sha1' ? 40 : 64);
-  const lines = [...updates].map(([ref, { from, to }]) => `update ${ref}\0${to}\0${from ?? zeros}\0`);
+  const lines = [...updates].map(([ref, { from, to }]) =>
+    to === null ? `delete ${ref}\0${from ?? zeros}\0` : `update ${ref}\0${to}\0${from ?? zeros}\0`,
+  );
   await repository.run(['update-ref', '-z', '--stdin'], { input: lines.join('') });
 }
 

@@ -1,9 +1,8 @@
 import { match, strictEqual } from 'node:assert/strict';
-import { formatCommitMessage, withValues } from '../../src/app/page-editor.ts';
+import { withValues } from '../../src/app/page-editor.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 
 const path = pagePath('7');
-const homer = { name: 'Homer', id: '1', keys: ['category'] };
 
 describe('an update of a page', () => {
   it('changes nothing where an object or a list is as it was, in whatever order its keys are', () => {
@@ -31,29 +30,5 @@ describe('an update of a page', () => {
       match(withValues(path, text, { nsfw: true }, clock), /"edited": 1700000000001,/);
     const unedited = mainPage({ created: 1_600_000_000_000 });
     match(withValues(path, unedited, { nsfw: true }, 1_500_000_000_000), /"edited": 1600000000001\n/);
-  });
-});
-
-describe('the message of a commit', () => {
-  it('names the bot and its keys, once each', () => {
-    strictEqual(
-      formatCommitMessage([homer, { ...homer, keys: ['nsfw', 'category'] }]),
-      'Update Homer (1): category, nsfw\n\nBot: 1\n',
-    );
-  });
-
-  it('counts several bots, and has a line and a trailer for each', () => {
-    strictEqual(
-      formatCommitMessage([homer, { name: 'Marge', id: '2', keys: ['invite', 'oauth'] }]),
-      'Update 2 bots\n\n- Homer (1): category\n- Marge (2): invite, oauth\n\nBot: 1\nBot: 2\n',
-    );
-  });
-
-  it('lets no name forge a line, a trailer or the direction of the text, or run on', () => {
-    const name = `A\r\nBot: 9\u2028\u202Eb${'x'.repeat(100)}`;
-    strictEqual(
-      formatCommitMessage([{ ...homer, name }]),
-      `Update A Bot: 9 b${'x'.repeat(53)}… (1): category\n\nBot: 1\n`,
-    );
   });
 });

@@ -17,7 +17,7 @@ import { Markdown } from '../../src/site/markdown/markdown.ts';
 import { addSiteRoutes } from '../../src/app/site-routes.tsx';
 import { eventually } from '../support/eventually.ts';
 import { testLanguages } from '../support/languages.ts';
-import { botId } from '../support/sample.ts';
+import { accountId, botId } from '../support/sample.ts';
 import { sampleBot } from '../support/sample-bot.ts';
 import type { ReadonlyCountHistory } from '../../src/counts/count-history.ts';
 import type { ReadonlyCounts } from '../../src/bot/counts.ts';
@@ -80,6 +80,7 @@ describe('the pages of the site', () => {
       counts,
       countHistory,
       markdown,
+      proposals: null,
     };
     const router = new Router();
     addSiteRoutes(router, all);
@@ -233,7 +234,7 @@ describe('the pages of the site', () => {
       const record = JSON.parse(sampleBot('7', seven, { nsfw: true }).record.toString()) as BotRecord;
       const cachedImages = { avatar: '/appdata/a.webp', cover: null, preview: [] };
       bots.set(indexBot(botId('7'), { ...record, cachedImages }, []));
-      options.viewerOf = async () => ({ id: '5', name: 'Marge' });
+      options.viewerOf = async () => ({ id: accountId('5'), name: 'Marge' });
       const before = await get('/bots/7');
       notStrictEqual(await get(path, headers), before);
       strictEqual(await get('/bots/7'), before);

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { type AccountId, parseAccountId } from '../../src/bot/account.ts';
 import { parseBotId } from '../../src/bot/id.ts';
 import type { BotId } from '../../src/bot/id.ts';
 import { parseLocale } from '../../src/bot/locale.ts';
@@ -9,6 +10,13 @@ import { pathOf } from '../../src/catalogue/page/layout.ts';
 export function botId(text: string): BotId {
   const id = parseBotId(text);
   if (id === undefined) throw new Error(`${text} is no bot id`);
+  return id;
+}
+
+/** The account id that `text` must be. */
+export function accountId(text: string): AccountId {
+  const id = parseAccountId(text);
+  if (id === undefined) throw new Error(`${text} is no account id`);
   return id;
 }
 

@@ -15,8 +15,10 @@ import { importCommit, toPackFolder } from './fast-import.ts';
 /** A move of the branch to an existing commit, such as a merge. */
 export interface BranchMove {
   readonly commit: string;
-  /** Refs that move in the same transaction: ref → commit. */
-  readonly refs: ReadonlyMap<string, string>;
+  /** Refs that move in the same transaction: ref → commit, null to delete it. */
+  readonly refs: ReadonlyMap<string, string | null>;
+  /** The new bytes by path, where they are in memory: then they are served at once. */
+  readonly contents?: ReadonlyMap<string, Buffer>;
 }
 
 export interface BranchWriterOptions<E extends FileEdit> {
@@ -79,16 +81,19 @@ export class BranchWriter<E extends FileEdit> {
    * @param tip the present tip of the branch
    * @throws as commitBatch does, and {WritesUnavailableError} when the disk did not confirm it
    */
-  async moveBranch(tip: string, { commit, refs }: BranchMove): Promise<void> {
+  async moveBranch(tip: string, { commit, refs, contents }: BranchMove): Promise<void> {
     const { repository, workTree } = this;
     const branch = repository.branch();
     const changes = await diffTrees(repository, tip, commit);
     const paths = changes.map(({ path }) => path);
     const seen = await workTree.inspect(paths, false);
-    const updates = new Map([[branch, { from: tip as string | null, to: commit }]]);
+    const updates = new Map<string, { from: string | null; to: string | null }>();
+    updates.set(branch, { from: tip, to: commit });
     for (const [ref, to] of refs) updates.set(ref, { from: await readRef(repository, ref), to });
-    await this.#advance({ branch, changes, seen }, async () => {
+    await this.#advance({ branch, changes, seen, ...(contents && { contents }) }, async () => {
       await updateRefs(repository, updates);
+      for (const ref of refs.keys())
+        for (const folder of listRefFolders(repository, ref)) this.#unsynced.add(folder);
       return commit;
     });
     const durabilityError = await this.#confirm();

@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import type { ComponentChildren, VNode } from 'preact';
+import type { AccountId } from '../../bot/account.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { CatalogueSettings, FooterLink } from '../../catalogue/settings/settings.ts';
 import { Head, NoIndex } from './head.tsx';
@@ -16,8 +17,10 @@ import type { RepositoryLinks } from './repository-links.ts';
 /** A person who is logged in. */
 export interface Viewer {
   /** The account's ID, as in a bot's `authors`. */
-  readonly id: string;
+  readonly id: AccountId;
   readonly name: string;
+  /** How many proposals wait for a decision; left out for an account that may not review. */
+  readonly toReview?: number;
 }
 
 /** What all pages of a site have in common. */

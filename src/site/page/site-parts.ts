@@ -5,6 +5,7 @@ import type { Fault } from '../../catalogue/page/fault.ts';
 import type { PagePlace } from '../../catalogue/page/layout.ts';
 import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import type { ReadonlyCountHistory } from '../../counts/count-history.ts';
+import type { Proposals } from '../../proposals/proposals.ts';
 import type { Markdown } from '../markdown/markdown.ts';
 import type { FindCopy } from '../markdown/markdown-images.ts';
 import type { PageOptions } from './layout.tsx';
@@ -16,6 +17,8 @@ export interface SiteParts extends PageOptions {
   readonly counts: ReadonlyCounts;
   readonly countHistory: ReadonlyCountHistory;
   readonly markdown: Markdown;
+  /** The proposals that people send and maintainers review; null where nobody can log in, or they are off. */
+  readonly proposals: Proposals | null;
   /** Finds the copy of an image in a page. */
   readonly copyOf: FindCopy;
   /** The faults of a bot's files. */

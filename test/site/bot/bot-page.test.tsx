@@ -5,6 +5,7 @@ import type { BotRecord } from '../../../src/bot/schema-types.ts';
 import { BotPage, type BotPageProps } from '../../../src/site/bot/bot-page.tsx';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { inEnglish, testLanguages } from '../../support/languages.ts';
+import { accountId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
 const record = JSON.parse(
@@ -105,8 +106,8 @@ describe("a bot's page", () => {
     });
 
     it('leads an author to the token, and nobody else who is logged in', () => {
-      match(render({ site, viewer: { id: '1', name: 'Ada' } }), /href="\/bots\/42\/token"/);
-      const html = render({ site, viewer: { id: '2', name: '<Bob>' } });
+      match(render({ site, viewer: { id: accountId('1'), name: 'Ada' } }), /href="\/bots\/42\/token"/);
+      const html = render({ site, viewer: { id: accountId('2'), name: '<Bob>' } });
       doesNotMatch(html, /\/token"/);
       match(html, /&lt;Bob>/);
     });

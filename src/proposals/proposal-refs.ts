@@ -1,0 +1,162 @@
+import type { AccountId } from '../bot/account.ts';
+import { type NewCommit, writeCommit } from '../git/commit/fast-import.ts';
+import { moveRefs, type RefUpdates } from '../git/refs.ts';
+import type { Repository } from '../git/repository.ts';
+import {
+  closedPrefix,
+  formatClosedRef,
+  formatOpenRef,
+  formatStep,
+  openPrefix,
+  parseProposalRef,
+  parseStep,
+  type Proposal,
+  type ProposalStep,
+} from './proposal.ts';
+
+/** The refs of proposals in this clone, and what their commits say. Call its methods one at a time. */
+export class ProposalRefs {
+  readonly #proposals = new Map<string, Proposal>();
+  #open: readonly Proposal[] | undefined;
+
+  /** The open proposals, in the order in which they were sent. */
+  get open(): readonly Proposal[] {
+    this.#open ??= [...this.#proposals.values()]
+      .filter(({ closedAt }) => closedAt === null)
+      .toSorted((a, b) => a.sentAt - b.sentAt);
+    return this.#open;
+  }
+
+  get(ref: string): Proposal | undefined {
+    return this.#proposals.get(ref);
+  }
+
+  /** Returns all proposals of an account, open and closed. */
+  listOf(account: AccountId): Proposal[] {
+    return [...this.#proposals.values()].filter(({ proposer }) => proposer.id === account);
+  }
+
+  /** Returns the proposals that ended after a time, in milliseconds since the epoch. */
+  listClosedSince(time: number): Proposal[] {
+    return [...this.#proposals.values()].filter(({ closedAt }) => closedAt !== null && closedAt > time);
+  }
+
+  /** Reads what has changed, and deletes what ended too long ago. @throws {GitError} */
+  async load(repository: Repository): Promise<void> {
+    const args = ['for-each-ref', '--format=%(objectname) %(refname)', openPrefix, closedPrefix];
+    const lines = (await repository.run(args)).split('\n').slice(0, -1);
+    const versions = new Map(lines.map((line) => line.split(' ').toReversed() as [string, string]));
+    for (const ref of this.#proposals.keys()) if (!versions.has(ref)) this.#set(ref, undefined);
+    const changed = [...versions].filter(([ref, version]) => this.get(ref)?.version !== version);
+    for (let i = 0; i < changed.length; i += commitsAtOnce) {
+      const some = changed.slice(i, i + commitsAtOnce);
+      const objects = await repository.objects.read(some.map(([, version]) => version));
+      for (const [j, [ref, version]] of some.entries())
+        this.#set(ref, toProposal(ref, version, objects[j]?.content.toString() ?? ''));
+    }
+    await this.#deleteOld(repository);
+  }
+
+  /** Makes a commit of an open proposal, durably. @throws {GitError} {RefConflictError} */
+  async commit(
+    repository: Repository,
+    step: ProposalStep,
+    commit: Omit<NewCommit, 'message'>,
+  ): Promise<Proposal> {
+    const ref = formatOpenRef(step.bot, step.proposer.id);
+    const version = await writeCommit(repository, { ...commit, message: formatStep(step) });
+    await moveRefs(repository, new Map([[ref, { from: this.get(ref)?.version ?? null, to: version }]]));
+    const proposal = { ...step, ref, version, closedAt: null };
+    this.#set(ref, proposal);
+    return proposal;
+  }
+
+  /** Makes the last commit of a proposal. Its ref is still to be moved: see `closeUpdates`. @throws {GitError} */
+  async writeClosed(
+    repository: Repository,
+    { version: parent }: Proposal,
+    step: ProposalStep,
+  ): Promise<Proposal> {
+    const version = await writeCommit(repository, {
+      parents: [parent],
+      files: new Map(),
+      message: formatStep(step),
+    });
+    let closedAt = Date.now();
+    while (this.#proposals.has(formatClosedRef(step.bot, step.proposer.id, closedAt))) closedAt++;
+    return { ...step, ref: formatClosedRef(step.bot, step.proposer.id, closedAt), version, closedAt };
+  }
+
+  /** Takes note that an open proposal was replaced by its closed one. */
+  noteClosed(open: Proposal, closed: Proposal): void {
+    this.#set(open.ref, undefined);
+    this.#set(closed.ref, closed);
+  }
+
+  async #deleteOld(repository: Repository): Promise<void> {
+    const closed = [...this.#proposals.values()]
+      .filter(({ closedAt }) => closedAt !== null)
+      .toSorted((a, b) => (b.closedAt ?? 0) - (a.closedAt ?? 0));
+    const oldest = Date.now() - closedDays * msPerDay;
+    const old = closed.filter(({ closedAt }, i) => i >= maxClosed || (closedAt ?? 0) < oldest);
+    if (old.length === 0) return;
+    await moveRefs(repository, new Map(old.map(({ ref, version }) => [ref, { from: version, to: null }])));
+    for (const { ref } of old) this.#set(ref, undefined);
+  }
+
+  #set(ref: string, proposal: Proposal | undefined): void {
+    if (proposal === undefined) this.#proposals.delete(ref);
+    else this.#proposals.set(ref, proposal);
+    this.#open = undefined;
+  }
+}
+
+/** Returns the updates that replace the ref of an open proposal by that of the closed one. */
+export function planClosing(open: Proposal, closed: Proposal): RefUpdates {
+  return new Map([
+    [closed.ref, { from: null, to: closed.version }],
+    [open.ref, { from: open.version, to: null }],
+  ]);
+}
+
+/**
+ * Reads the steps of a proposal, the last one first: its own commits and, where two machines changed it, those of both.
+ * @throws {GitError}
+ */
+export async function readSteps(repository: Repository, version: string): Promise<ProposalStep[]> {
+  const steps: ProposalStep[] = [];
+  const known = new Set([version]);
+  for (const id of known) {
+    const { content } = (await repository.objects.readOne(id)) ?? {};
+    const { step, parents } = parseCommit(content?.toString() ?? '');
+    if (step === undefined) continue;
+    steps.push(step);
+    for (const parent of parents) if (parent !== step.base && known.size < maxSteps) known.add(parent);
+  }
+  return steps;
+}
+
+function toProposal(ref: string, version: string, content: string): Proposal | undefined {
+  const name = parseProposalRef(ref);
+  const { step } = parseCommit(content);
+  if (name === undefined || step === undefined) return undefined;
+  const isNamed = name.bot === step.bot && name.account === step.proposer.id;
+  return isNamed ? { ...step, ref, version, closedAt: name.closedAt } : undefined;
+}
+
+function parseCommit(content: string): { step: ProposalStep | undefined; parents: string[] } {
+  const end = content.indexOf('\n\n');
+  const parents = [...content.slice(0, end).matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, id = '']) => id);
+  return { step: parseStep(content.slice(end + 2)), parents };
+}
+
+const commitsAtOnce = 500;
+
+/** Steps of one proposal that are read. */
+const maxSteps = 200;
+
+const msPerDay = 86_400_000;
+
+/** Closed proposals are kept for so long, and so many of them. */
+const closedDays = 90;
+const maxClosed = 20_000;

@@ -1,0 +1,157 @@
+import { type AccountId, parseAccountId } from '../bot/account.ts';
+import { type BotId, parseBotId } from '../bot/id.ts';
+
+/** The state of a proposal. The last three end it. */
+export type ProposalState = (typeof states)[number];
+
+const states = ['waiting', 'changes-asked', 'withdrawn', 'declined', 'accepted'] as const;
+
+/** A person, as logged in at that time. */
+export interface Person {
+  readonly id: AccountId;
+  readonly name: string;
+}
+
+/** What the message of a commit of a proposal says: the state from then on, and who brought it about. */
+export interface ProposalStep {
+  readonly bot: BotId;
+  readonly proposer: Person;
+  readonly state: ProposalState;
+  /** The commit of the branch that the files of the proposal change. */
+  readonly base: string;
+  /** When the files were last sent; milliseconds since the epoch. */
+  readonly sentAt: number;
+  /** Who decided; null for a step of the proposer, or of the service. */
+  readonly reviewer: Person | null;
+  /** Why it was declined: one of the built-in reasons, or a text of the settings. */
+  readonly reason: string | null;
+  /** The commit of the branch that has an accepted proposal. */
+  readonly commit: string | null;
+  /** The note for the reviewers, or the words of the reviewer. Written by strangers. */
+  readonly text: string;
+}
+
+/** A proposal as it is now: one account's change of one bot. */
+export interface Proposal extends ProposalStep {
+  readonly ref: string;
+  /** The commit that the ref is at: the version that a decision is about. */
+  readonly version: string;
+  /** When it ended, in milliseconds since the epoch; null while it is open. */
+  readonly closedAt: number | null;
+}
+
+export const openPrefix = 'refs/botshelf/proposals/';
+export const closedPrefix = 'refs/botshelf/closed/';
+
+/** Returns the ref of an open proposal. Both ids are digits: no text of a user's choice is in a ref. */
+export function formatOpenRef(bot: BotId, account: AccountId): string {
+  return `${openPrefix}${bot}/${account}`;
+}
+
+/** Returns the ref of a closed proposal. @param at milliseconds since the epoch */
+export function formatClosedRef(bot: BotId, account: AccountId, at: number): string {
+  return `${closedPrefix}${bot}/${account}/${at}`;
+}
+
+/** What the name of a ref says. */
+export interface ProposalRef {
+  readonly bot: BotId;
+  readonly account: AccountId;
+  /** Null for an open proposal. */
+  readonly closedAt: number | null;
+}
+
+/** Returns what the name of a ref says; undefined for a ref that is not a proposal's. */
+export function parseProposalRef(ref: string): ProposalRef | undefined {
+  const [, open, bot = '', account = '', time] =
+    /^refs\/botshelf\/(?:(proposals)|closed)\/([0-9]+)\/([0-9]+)(?:\/([0-9]{13}))?$/.exec(ref) ?? [];
+  const [botId, accountId] = [parseBotId(bot), parseAccountId(account)];
+  if (botId === undefined || accountId === undefined || (open === undefined) !== (time !== undefined))
+    return undefined;
+  return { bot: botId, account: accountId, closedAt: time === undefined ? null : Number(time) };
+}
+
+/** Returns the message of a commit. Its last paragraph has the trailers: nothing in a text can forge one. */
+export function formatStep(step: ProposalStep): string {
+  const { bot, proposer, state, base, sentAt, reviewer, reason, commit, text } = step;
+  const trailers = {
+    Bot: bot,
+    'Proposed-by': proposer.id,
+    Name: proposer.name,
+    State: state,
+    Base: base,
+    Sent: new Date(sentAt).toISOString(),
+    'Reviewed-by': reviewer && `${reviewer.id} ${reviewer.name}`,
+    Reason: reason,
+    Commit: commit,
+  };
+  const lines = Object.entries(trailers).flatMap(([name, value]) =>
+    value === null ? [] : [`${name}: ${toLine(value)}`],
+  );
+  const words = text.trim() === '' ? [] : [toText(text), ''];
+  return [`${subjects[state]} ${bot}`, '', ...words, ...lines, ''].join('\n');
+}
+
+const subjects: Readonly<Record<ProposalState, string>> = {
+  waiting: 'Propose a change of',
+  'changes-asked': 'Ask for changes of the proposal for',
+  withdrawn: 'Withdraw the proposal for',
+  declined: 'Decline the proposal for',
+  accepted: 'Accept the proposal for',
+};
+
+/** Parses the message of a commit; undefined where it is not one of a proposal. */
+export function parseStep(message: string): ProposalStep | undefined {
+  const paragraphs = message.trimEnd().split('\n\n');
+  const trailers = new Map(
+    (paragraphs.at(-1) ?? '').split('\n').map((line): [string, string] => {
+      const colon = line.indexOf(': ');
+      return [line.slice(0, colon), line.slice(colon + 2)];
+    }),
+  );
+  const read = (name: string): string => trailers.get(name) ?? '';
+  const bot = parseBotId(read('Bot'));
+  const proposer = parsePerson(`${read('Proposed-by')} ${read('Name')}`);
+  const state = states.find((known) => known === trailers.get('State'));
+  const sentAt = Date.parse(read('Sent'));
+  if (bot === undefined || proposer === null || state === undefined) return undefined;
+  if (Number.isNaN(sentAt) || !commitId.test(read('Base'))) return undefined;
+  const commit = trailers.get('Commit');
+  return {
+    bot,
+    proposer,
+    state,
+    base: read('Base'),
+    sentAt,
+    reviewer: parsePerson(read('Reviewed-by')),
+    reason: trailers.get('Reason') ?? null,
+    commit: commit !== undefined && commitId.test(commit) ? commit : null,
+    text: paragraphs.slice(1, -1).join('\n\n'),
+  };
+}
+
+const commitId = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+
+function parsePerson(text: string): Person | null {
+  const [first = '', ...name] = text.split(' ');
+  const id = parseAccountId(first);
+  return id === undefined ? null : { id, name: name.join(' ') };
+}
+
+/** Line breaks could forge a trailer; control and bidi characters mislead. */
+function toLine(text: string): string {
+  return text
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .trim()
+    .slice(0, maxLineLength);
+}
+
+function toText(text: string): string {
+  return text
+    .replace(/\r\n?/g, '\n')
+    .replace(/[^\P{Cc}\n\t]/gu, ' ')
+    .trim();
+}
+
+/** UTF-16 units. */
+const maxLineLength = 200;

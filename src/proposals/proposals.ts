@@ -1,0 +1,472 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AccountId } from '../bot/account.ts';
+import { formatCommitMessage } from '../bot/commit-message.ts';
+import { WritesUnavailableError } from '../bot/errors.ts';
+import type { BotId } from '../bot/id.ts';
+import { parsePagePath } from '../catalogue/page/layout.ts';
+import { isMainPage, isReadable } from '../catalogue/page/rules.ts';
+import { type CatalogueSettings, toSettings } from '../catalogue/settings/settings.ts';
+import { checkProposal, findReviewedChanges } from '../check/check-proposal.ts';
+import type { Finding } from '../check/check.ts';
+import type { Committer } from '../git/commit/committer.ts';
+import { writeCommit } from '../git/commit/fast-import.ts';
+import { diffTrees } from '../git/diff.ts';
+import { readTreeId } from '../git/history.ts';
+import { moveRefs, readRef } from '../git/refs.ts';
+import { type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
+import { QueueFullError, SerialQueue } from '../lib/serial-queue.ts';
+import {
+  describeChange,
+  mergeProposal,
+  type MergedProposal,
+  type PageTexts,
+  parsePages,
+  readPageTexts,
+  readProposedTexts,
+  withEdited,
+} from './merge-proposal.ts';
+import { formatOpenRef, type Person, type Proposal, type ProposalStep } from './proposal.ts';
+import { ProposalError } from './proposal-error.ts';
+import { planClosing, ProposalRefs, readSteps } from './proposal-refs.ts';
+
+/** The proposals of the other machines, which the remote has. */
+export interface RemoteProposals {
+  /** Fetches them and merges them into ours. @throws {Error} whose message says why the remote cannot be reached */
+  fetchProposals(): Promise<void>;
+  /** Pushes ours, merged with the remote's. @throws {Error} as fetchProposals */
+  pushProposals(): Promise<void>;
+}
+
+export interface ProposalsOptions {
+  readonly repositoryOpener: RepositoryOpener;
+  readonly committer: Pick<Committer<never>, 'move'>;
+  /** Reads the settings of the last commit, which say who reviews; undefined where they have a fault. */
+  readonly settings: () => Promise<CatalogueSettings | undefined>;
+  readonly log: Log;
+}
+
+/** What an account sends. */
+export interface SentProposal {
+  readonly bot: BotId;
+  readonly proposer: Person;
+  /** The pages that it changes. Those that it has sent before and that are not here stay part of the proposal. */
+  readonly pages: PageTexts;
+  readonly note: string;
+  /** When the account was created, where the provider says that; milliseconds since the epoch. */
+  readonly accountCreatedAt?: number | undefined;
+}
+
+/** What a maintainer decides. */
+export interface Decision {
+  readonly state: 'accepted' | 'changes-asked' | 'declined';
+  readonly reviewer: Person;
+  /** The version that the maintainer saw. */
+  readonly version: string;
+  readonly reason: string | null;
+  readonly text: string;
+}
+
+/** A step that is saved here, and whether the other machines have it: they do not while the remote is away. */
+export interface SavedStep {
+  readonly proposal: Proposal;
+  readonly shared: boolean;
+}
+
+/** All of a proposal, merged with the branch as it is now. */
+export interface ProposalDetails extends MergedProposal {
+  readonly proposal: Proposal;
+  /** The last one first. */
+  readonly steps: readonly ProposalStep[];
+  /** The pages as they were sent. */
+  readonly sent: PageTexts;
+  readonly kind: ProposalKind;
+  readonly findings: readonly Finding[];
+}
+
+/** Whether a proposal is of a new bot, of an author of the bot, or of someone else. */
+export type ProposalKind = 'newBots' | 'authors' | 'others';
+
+/**
+ * Proposals of changes, and decisions about them. A proposal is a commit on a ref (proposal.ts); there is no other store.
+ * Each step is durable when its promise resolves.
+ */
+export class Proposals {
+  readonly #options: ProposalsOptions;
+  readonly #queue = new SerialQueue(maxWaiting);
+  readonly #refs = new ProposalRefs();
+  readonly #listeners: ((proposal: Proposal) => void)[] = [];
+  #remote: RemoteProposals | null = null;
+  /** The tip of the branch when it was last compared with the proposals. */
+  #comparedTip: string | null = null;
+
+  constructor(options: ProposalsOptions) {
+    this.#options = options;
+  }
+
+  /** The open proposals, in the order in which they were sent. */
+  get open(): readonly Proposal[] {
+    return this.#refs.open;
+  }
+
+  /** Connects the proposals of other machines. */
+  connect(remote: RemoteProposals): void {
+    this.#remote = remote;
+  }
+
+  /** Calls `listener` after each step that is made here. */
+  subscribe(listener: (proposal: Proposal) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  find(bot: BotId, account: AccountId): Proposal | undefined {
+    return this.#refs.get(formatOpenRef(bot, account));
+  }
+
+  /** Returns the proposals of an account, open and closed, the last one first. */
+  listOf(account: AccountId): readonly Proposal[] {
+    return this.#refs.listOf(account).toSorted((a, b) => b.sentAt - a.sentAt);
+  }
+
+  /** Returns how long the decisions of the last 30 days took, in milliseconds; undefined where there were none. */
+  medianWaitMs(): number | undefined {
+    const decided = this.#refs
+      .listClosedSince(Date.now() - 30 * msPerDay)
+      .filter(({ state }) => state !== 'withdrawn')
+      .map(({ closedAt, sentAt }) => (closedAt ?? 0) - sentAt)
+      .toSorted((a, b) => a - b);
+    return decided[Math.floor(decided.length / 2)];
+  }
+
+  /** Reads the refs, finishes what a crash left, and deletes what ended 90 days ago. @throws {WritesUnavailableError} */
+  async load(): Promise<void> {
+    await this.#run(async (repository) => {
+      await this.#refs.load(repository);
+      await this.#closeAccepted(repository);
+    });
+  }
+
+  /** Runs `work` while no step is made, and reads the refs that it has changed. @throws as load does */
+  async exchange(work: (repository: Repository) => Promise<void>): Promise<void> {
+    await this.#run(async (repository) => {
+      await work(repository);
+      await this.#refs.load(repository);
+      await this.#closeAccepted(repository);
+    });
+  }
+
+  /** Reads all of a proposal. @throws {WritesUnavailableError} */
+  async read(proposal: Proposal): Promise<ProposalDetails> {
+    return await this.#open(async (repository) => {
+      const merged = await mergeProposal(repository, await readTip(repository), proposal);
+      const { proposed } = await readProposedTexts(repository, proposal);
+      return {
+        ...merged,
+        proposal,
+        steps: await readSteps(repository, proposal.version),
+        sent: proposed,
+        kind: findKind(merged.before, proposal.proposer.id),
+        findings: check(merged, await this.#settings()),
+      };
+    });
+  }
+
+  /**
+   * Returns what becomes of a proposal of an account for a bot: whether it is reviewed, published at once, or not taken.
+   * @throws {WritesUnavailableError}
+   */
+  async findPolicy(bot: BotId, account: AccountId): Promise<'review' | 'publish' | 'off'> {
+    return await this.#open(async (repository) => {
+      const before = await readPageTexts(repository, await readTip(repository), bot);
+      return (await this.#settings()).proposals[findKind(before, account)];
+    });
+  }
+
+  /**
+   * Saves a proposal, or a new version of it. One that needs no review is published at once.
+   * @throws {ProposalError} off, new-account, too-many-open, too-many-sent, too-many-in-all, too-large, conflict, faulty
+   * @throws {WritesUnavailableError}
+   */
+  async send(sent: SentProposal): Promise<SavedStep> {
+    await this.#fetch();
+    return await this.#step(async (repository) => {
+      const settings = await this.#settings();
+      const tip = await readTip(repository);
+      const before = await readPageTexts(repository, tip, sent.bot);
+      const policy = settings.proposals[findKind(before, sent.proposer.id)];
+      if (policy === 'off') throw new ProposalError('off');
+      const previous = this.find(sent.bot, sent.proposer.id);
+      await this.#ensureWithinLimits(repository, sent, settings, previous);
+      const former = previous && (await mergeProposal(repository, tip, previous));
+      const others = new Map([...(former?.changed ?? [])].filter(([path]) => !sent.pages.has(path)));
+      if (former && former.conflicts.length > 0 && others.size > 0) throw createConflict(former.conflicts);
+      const pages = new Map([...others, ...sent.pages]);
+      if (countBytes(pages) > maxProposalBytes) throw createTooLarge();
+      const { bot, proposer, note } = sent;
+      const step: ProposalStep = {
+        bot,
+        proposer,
+        state: 'waiting',
+        base: tip,
+        sentAt: Date.now(),
+        reviewer: null,
+        reason: null,
+        commit: null,
+        text: note,
+      };
+      const parents = previous === undefined ? [] : [previous.version];
+      const tree = await readTreeId(repository, tip);
+      const proposal = await this.#refs.commit(repository, step, {
+        parents: previous?.base === tip ? parents : [...parents, tip],
+        ...(tree !== undefined && { tree }),
+        files: toFiles(repository, pages),
+      });
+      const isOwn = policy === 'publish' && before.size > 0;
+      const after = parsePages(new Map([...before, ...pages]));
+      if (isOwn && findReviewedChanges(parsePages(before), after).length === 0)
+        return await this.#accept(proposal, null, '');
+      return proposal;
+    });
+  }
+
+  /** Ends a proposal, as its account wants. @throws {ProposalError} gone @throws {WritesUnavailableError} */
+  async withdraw(bot: BotId, account: AccountId): Promise<SavedStep> {
+    await this.#fetch();
+    return await this.#step(async (repository) => {
+      const proposal = this.find(bot, account);
+      if (proposal === undefined) throw new ProposalError('gone');
+      return await this.#close(repository, proposal, { state: 'withdrawn', reviewer: null, text: '' });
+    });
+  }
+
+  /**
+   * Decides about a proposal. Accepted, its changes are in the branch when this resolves.
+   * @throws {ProposalError} not-maintainer, gone, changed, conflict, faulty
+   * @throws {WritesUnavailableError}
+   */
+  async decide(bot: BotId, account: AccountId, decision: Decision): Promise<SavedStep> {
+    await this.#fetch();
+    return await this.#step(async (repository) => {
+      const { state, reviewer, version, reason, text } = decision;
+      if (!(await this.isMaintainer(reviewer.id))) throw new ProposalError('not-maintainer');
+      const proposal = this.find(bot, account);
+      if (proposal === undefined) throw new ProposalError('gone');
+      if (proposal.version !== version) throw new ProposalError('changed');
+      if (state === 'accepted') return await this.#accept(proposal, reviewer, text);
+      if (state === 'declined')
+        return await this.#close(repository, proposal, { state, reviewer, reason, text });
+      const step = { ...proposal, state, reviewer, reason: null, text };
+      return await this.#refs.commit(repository, step, { parents: [version], files: new Map() });
+    });
+  }
+
+  /** Returns whether an account may review, by the settings of the last commit. */
+  async isMaintainer(account: AccountId): Promise<boolean> {
+    return (await this.#options.settings())?.maintainers.includes(account) ?? false;
+  }
+
+  /** Commits the proposal to the branch and closes it, in one transaction. */
+  async #accept(proposal: Proposal, reviewer: Person | null, text: string): Promise<Proposal> {
+    const settings = await this.#settings();
+    let closed: Proposal | undefined;
+    const { bot, proposer } = proposal;
+    const trailers = [
+      `Proposed-by: ${proposer.id}`,
+      ...(reviewer === null ? [] : [`Reviewed-by: ${reviewer.id}`]),
+    ];
+    await this.#options.committer.move(async (repository, tip) => {
+      closed = undefined;
+      const merged = await mergeProposal(repository, tip, proposal);
+      if (merged.conflicts.length > 0) throw createConflict(merged.conflicts);
+      const fault = check(merged, settings).find(({ severity }) => severity === 'error');
+      if (fault !== undefined) throw new ProposalError('faulty', { fault: fault.message });
+      if (merged.changed.size === 0) return undefined;
+      const files = toFiles(repository, withEdited(merged));
+      const message = formatCommitMessage([describeChange(bot, merged)], trailers);
+      const commit = await writeCommit(repository, { parents: [tip], files, message });
+      const step = { ...proposal, state: 'accepted', reviewer, commit, text } as const;
+      closed = await this.#refs.writeClosed(repository, proposal, step);
+      const contents = new Map([...files].map(([path, { content }]) => [path, content]));
+      const refs = new Map([...planClosing(proposal, closed)].map(([ref, { to }]) => [ref, to]));
+      return { commit, refs, contents };
+    });
+    if (closed === undefined) {
+      const repository = await this.#options.repositoryOpener.open();
+      const commit = await readTip(repository);
+      return await this.#close(repository, proposal, { state: 'accepted', reviewer, commit, text });
+    }
+    this.#refs.noteClosed(proposal, closed);
+    return closed;
+  }
+
+  async #close(
+    repository: Repository,
+    proposal: Proposal,
+    change: Pick<ProposalStep, 'state' | 'reviewer' | 'text'> & Partial<ProposalStep>,
+  ): Promise<Proposal> {
+    const closed = await this.#refs.writeClosed(repository, proposal, { ...proposal, ...change });
+    await moveRefs(repository, planClosing(proposal, closed));
+    this.#refs.noteClosed(proposal, closed);
+    return closed;
+  }
+
+  /** Closes, as accepted, the proposals that the branch has: after a crash, or a merge of other machines. */
+  async #closeAccepted(repository: Repository): Promise<void> {
+    const tip = await readTip(repository);
+    if (tip === this.#comparedTip) return;
+    const changes = this.#comparedTip === null ? null : await diffTrees(repository, this.#comparedTip, tip);
+    const bots = changes && new Set(changes.map(({ path }) => parsePagePath(path, repository.prefix)?.id));
+    for (const proposal of this.open) {
+      if (bots?.has(proposal.bot) === false) continue;
+      const { changed, conflicts } = await mergeProposal(repository, tip, proposal);
+      if (changed.size === 0 && conflicts.length === 0)
+        await this.#close(repository, proposal, { state: 'accepted', reviewer: null, commit: tip, text: '' });
+    }
+    this.#comparedTip = tip;
+  }
+
+  /** @throws {ProposalError} */
+  async #ensureWithinLimits(
+    repository: Repository,
+    { proposer, note, accountCreatedAt }: SentProposal,
+    { proposals: { minAccountAgeDays: days } }: CatalogueSettings,
+    previous: Proposal | undefined,
+  ): Promise<void> {
+    if (note.length > maxNoteLength) throw createTooLarge();
+    if (accountCreatedAt !== undefined && Date.now() - accountCreatedAt < days * msPerDay)
+      throw new ProposalError('new-account', { days });
+    const since = Date.now() - msPerDay;
+    const own = this.listOf(proposer.id);
+    const open = own.filter(({ closedAt }) => closedAt === null);
+    if (previous === undefined && open.length >= maxOpenPerAccount)
+      throw new ProposalError('too-many-open', { max: maxOpenPerAccount });
+    if (previous === undefined && this.open.length >= maxOpen)
+      throw new ProposalError('too-many-in-all', { max: maxOpen });
+    let sent = 0;
+    for (const { version, closedAt } of own) {
+      if (closedAt !== null && closedAt < since) continue;
+      const steps = await readSteps(repository, version);
+      sent += steps.filter(({ state, sentAt }) => state === 'waiting' && sentAt > since).length;
+    }
+    if (sent >= maxSentPerDay) throw new ProposalError('too-many-sent', { max: maxSentPerDay });
+  }
+
+  async #settings(): Promise<CatalogueSettings> {
+    return (await this.#options.settings()) ?? toSettings();
+  }
+
+  /** Fetches the steps of other machines, so that nothing is decided twice. Without the remote it goes on. */
+  async #fetch(): Promise<void> {
+    await describeFailure(this.#remote?.fetchProposals());
+  }
+
+  /** Makes a step, tells the listeners, and shares it. */
+  async #step(work: (repository: Repository) => Promise<Proposal>): Promise<SavedStep> {
+    const proposal = await this.#run(work);
+    for (const listener of this.#listeners) listener(proposal);
+    const because = await describeFailure(this.#remote?.pushProposals());
+    if (because !== undefined)
+      this.#options.log.warn(
+        { because },
+        'a proposal was changed on this machine only, as the remote cannot be reached: it is pushed later',
+      );
+    return { proposal, shared: because === undefined };
+  }
+
+  /** Runs `work` behind the step that is being made. A failure may have moved refs: they are read again. */
+  async #run<T>(work: (repository: Repository) => Promise<T>): Promise<T> {
+    try {
+      return await this.#queue.run(
+        async () =>
+          await this.#open(async (repository) => {
+            try {
+              return await work(repository);
+            } catch (error) {
+              await this.#refs.load(repository).catch(() => undefined);
+              throw error;
+            }
+          }),
+      );
+    } catch (error) {
+      if (error instanceof QueueFullError)
+        throw new WritesUnavailableError(error.message, 'overloaded', error);
+      throw error;
+    }
+  }
+
+  async #open<T>(work: (repository: Repository) => Promise<T>): Promise<T> {
+    const repository = await this.#options.repositoryOpener.open();
+    try {
+      return await work(repository);
+    } catch (error) {
+      throw error instanceof ProposalError ? error : toUnavailableError(error);
+    }
+  }
+}
+
+function check({ before, changed }: MergedProposal, settings: CatalogueSettings): readonly Finding[] {
+  return checkProposal(parsePages(before), parsePages(new Map([...before, ...changed])), settings);
+}
+
+function findKind(before: PageTexts, account: AccountId): ProposalKind {
+  if (before.size === 0) return 'newBots';
+  const [main, ...others] = parsePages(before).filter(isReadable).filter(isMainPage);
+  const authors = others.length === 0 ? main?.page.data['authors'] : undefined;
+  return Array.isArray(authors) && authors.includes(account) ? 'authors' : 'others';
+}
+
+async function readTip(repository: Repository): Promise<string> {
+  const tip = await readRef(repository, repository.branch());
+  if (tip === null) throw new WritesUnavailableError('the branch has no commit yet: make the first one');
+  return tip;
+}
+
+function toFiles(
+  { prefix }: Repository,
+  pages: PageTexts,
+): Map<string, { readonly mode: string; readonly content: Buffer }> {
+  return new Map(
+    [...pages].map(([path, text]) => [prefix + path, { mode: '100644', content: Buffer.from(text) }]),
+  );
+}
+
+function countBytes(pages: PageTexts): number {
+  return [...pages.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+}
+
+function createTooLarge(): ProposalError {
+  return new ProposalError('too-large', { max: maxProposalBytes / 1024 });
+}
+
+function createConflict(fields: readonly string[]): ProposalError {
+  return new ProposalError('conflict', { fields: fields.join(', ') });
+}
+
+/** Returns why the remote could not be reached in time; undefined when it was. */
+async function describeFailure(work: Promise<void> | undefined): Promise<string | undefined> {
+  if (work === undefined) return undefined;
+  const ended = work.then(() => undefined, messageOf);
+  return await Promise.race([ended, sleep(maxShareMs, 'it did not respond in time', { ref: false })]);
+}
+
+const msPerDay = 86_400_000;
+
+/** Milliseconds that a step waits for a fetch, and again for a push. */
+const maxShareMs = 5000;
+
+/** Steps that may wait for the one that is being made. */
+const maxWaiting = 100;
+
+/** Open proposals of an account, and of all. */
+const maxOpenPerAccount = 5;
+const maxOpen = 10_000;
+
+/** Versions that an account sends in a day. */
+const maxSentPerDay = 20;
+
+/** Bytes of the pages of a proposal. */
+const maxProposalBytes = 64 * 1024;
+
+/** UTF-16 units of the note for the reviewers. */
+export const maxNoteLength = 1000;

@@ -1,0 +1,119 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import * as fc from 'fast-check';
+import {
+  formatClosedRef,
+  formatOpenRef,
+  formatStep,
+  parseProposalRef,
+  parseStep,
+  type ProposalStep,
+} from '../../src/proposals/proposal.ts';
+import { author, maintainer } from '../support/proposals.ts';
+import { botId } from '../support/sample.ts';
+
+const step: ProposalStep = {
+  bot: botId('190519304972663312'),
+  proposer: author,
+  state: 'declined',
+  base: 'a'.repeat(40),
+  sentAt: 1_700_000_000_123,
+  reviewer: maintainer,
+  reason: 'duplicate',
+  commit: null,
+  text: 'Try /donut.\n\nThen /beer.',
+};
+
+describe('the message of a step of a proposal', () => {
+  it('says all of it in trailers, and the words above them', () => {
+    strictEqual(
+      formatStep(step),
+      `Decline the proposal for 190519304972663312
+
+Try /donut.
+
+Then /beer.
+
+Bot: 190519304972663312
+Proposed-by: 190519304972664832
+Name: Homer Simpson
+State: declined
+Base: ${'a'.repeat(40)}
+Sent: 2023-11-14T22:13:20.123Z
+Reviewed-by: 42 Marge
+Reason: duplicate
+`,
+    );
+    deepStrictEqual(parseStep(formatStep(step)), step);
+  });
+
+  it('has no words, no reviewer and no reason where there are none', () => {
+    const sent: ProposalStep = { ...step, state: 'waiting', reviewer: null, reason: null, text: '' };
+    deepStrictEqual(parseStep(formatStep(sent)), sent);
+  });
+
+  it('lets no name, reason or text forge a trailer or lose one', () => {
+    const words = fc.array(
+      fc.oneof(
+        fc.string(),
+        fc.constantFrom('\n', '\n\n', '\r\n', 'State: accepted', 'Reviewed-by: 1 x', '\u2028', '\u202e', ' '),
+      ),
+    );
+    const text = words.map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(text, text, text, text, (name, reviewer, reason, body) => {
+        const proposer = { ...author, name };
+        const hostile = {
+          ...step,
+          proposer,
+          reason,
+          text: body,
+          reviewer: { ...maintainer, name: reviewer },
+        };
+        const read = parseStep(formatStep(hostile));
+        const { proposer: person, reviewer: judge, ...rest } = read ?? {};
+        deepStrictEqual({ ...rest, reason: '', text: '' }, { ...withoutPeople(step), reason: '', text: '' });
+        strictEqual(person?.id, author.id);
+        strictEqual(judge?.id, maintainer.id);
+        strictEqual(parseStep(formatStep(read as ProposalStep))?.text, read?.text);
+      }),
+    );
+  });
+
+  it('is no step where a trailer is missing or wrong', () => {
+    for (const message of [
+      '',
+      'Update Homer (1): nsfw\n\nBot: 1\n',
+      formatStep(step).replace('declined', 'x'),
+    ])
+      strictEqual(parseStep(message), undefined);
+    strictEqual(parseStep(formatStep({ ...step, base: 'HEAD' })), undefined);
+  });
+});
+
+function withoutPeople({ proposer: _proposer, reviewer: _reviewer, ...rest }: ProposalStep): object {
+  return rest;
+}
+
+describe('the refs of proposals', () => {
+  it('are named by digits alone', () => {
+    const open = formatOpenRef(step.bot, author.id);
+    strictEqual(open, 'refs/botshelf/proposals/190519304972663312/190519304972664832');
+    const ids = { bot: step.bot, account: author.id };
+    deepStrictEqual(parseProposalRef(open), { ...ids, closedAt: null });
+    const closed = formatClosedRef(step.bot, author.id, 1_700_000_000_123);
+    strictEqual(closed, 'refs/botshelf/closed/190519304972663312/190519304972664832/1700000000123');
+    deepStrictEqual(parseProposalRef(closed), { ...ids, closedAt: 1_700_000_000_123 });
+  });
+
+  it('are no others', () => {
+    for (const ref of [
+      'refs/heads/main',
+      'refs/botshelf/proposals/1',
+      'refs/botshelf/proposals/1/2/1700000000123',
+      'refs/botshelf/closed/1/2',
+      'refs/botshelf/proposals/1/x',
+      `refs/botshelf/proposals/${'1'.repeat(21)}/2`,
+    ])
+      strictEqual(parseProposalRef(ref), undefined);
+  });
+});

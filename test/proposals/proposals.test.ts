@@ -1,0 +1,238 @@
+import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
+import type { Proposal } from '../../src/proposals/proposal.ts';
+import type { ProposalErrorKind } from '../../src/proposals/proposal-error.ts';
+import { ProposalError } from '../../src/proposals/proposal-error.ts';
+import type { Decision, Proposals, SentProposal } from '../../src/proposals/proposals.ts';
+import { atTime } from '../support/at-time.ts';
+import { author, maintainer, openProposals, proposalSettings, visitor } from '../support/proposals.ts';
+import { testRepository, type TestRepository } from '../support/repository.ts';
+import { botId, mainPage, pagePath, translation } from '../support/sample.ts';
+
+const homer = botId('190519304972663312');
+const homerPath = pagePath(homer);
+const files = { [homerPath]: mainPage(), 'botshelf.json': proposalSettings };
+
+/** The change of Homer that tests send, with other values put over it. */
+function change(values: Partial<SentProposal> = {}): SentProposal {
+  return {
+    bot: homer,
+    proposer: author,
+    pages: new Map([[homerPath, mainPage({ nsfw: true })]]),
+    note: 'Try /donut.',
+    ...values,
+  };
+}
+
+function decision({ version }: Proposal, values: Partial<Decision> = {}): Decision {
+  return { state: 'accepted', reviewer: maintainer, version, reason: null, text: '', ...values };
+}
+
+async function rejectsWith(work: Promise<unknown>, kind: ProposalErrorKind): Promise<void> {
+  await rejects(work, (error) => error instanceof ProposalError && error.kind === kind);
+}
+
+function refs(repository: TestRepository): string {
+  return repository
+    .git('for-each-ref', '--format=%(refname)', 'refs/botshelf')
+    .replaceAll(/\/[0-9]{13}$/gm, '/<time>');
+}
+
+const openRef = `refs/botshelf/proposals/${homer}/${author.id}`;
+const closedRef = `refs/botshelf/closed/${homer}/${author.id}/<time>`;
+
+describe('proposals', () => {
+  let repository: TestRepository;
+  let proposals: Proposals;
+
+  beforeEach(async () => {
+    repository = testRepository(files);
+    proposals = await openProposals(repository.folder);
+  });
+
+  async function send(values: Partial<SentProposal> = {}): Promise<Proposal> {
+    return (await proposals.send(change(values))).proposal;
+  }
+
+  it('are commits on the tip of the branch, whose tree is the branch with the pages', async () => {
+    const tip = repository.git('rev-parse', 'main');
+    const { version } = await send();
+    strictEqual(refs(repository), openRef);
+    strictEqual(repository.git('rev-parse', openRef), version);
+    strictEqual(repository.git('rev-parse', `${openRef}^`), tip);
+    strictEqual(repository.git('diff', '--name-only', tip, openRef), homerPath);
+    match(repository.git('log', '-1', '--format=%B', openRef), /Try \/donut\.\n\nBot: /);
+    strictEqual(repository.git('rev-parse', 'main'), tip);
+    strictEqual(repository.status(), '');
+    repository.git('fsck', '--strict', '--no-dangling');
+  });
+
+  it('are there after a restart, in the order in which they were sent', async () => {
+    const first = await send();
+    const second = await send({ proposer: visitor });
+    const again = await openProposals(repository.folder);
+    deepStrictEqual(again.open, [first, second]);
+    strictEqual(again.find(homer, visitor.id)?.text, 'Try /donut.');
+  });
+
+  it('are sent again on top of themselves, and keep the pages that are not sent again', async () => {
+    const first = await send();
+    const german = pagePath(homer, 'de');
+    repository.commit({ 'README.md': 'Hello' });
+    const pages = new Map([[german, translation('Homer', 'Beantwortet Fragen.')]]);
+    const second = await send({ pages, note: '' });
+    strictEqual(repository.git('rev-parse', `${openRef}^1`), first.version);
+    strictEqual(repository.git('rev-parse', `${openRef}^2`), repository.git('rev-parse', 'main'));
+    deepStrictEqual(repository.git('diff', '--name-only', 'main', openRef).split('\n'), [german, homerPath]);
+    const { steps, changed } = await proposals.read(second);
+    deepStrictEqual(
+      steps.map(({ text }) => text),
+      ['', 'Try /donut.'],
+    );
+    deepStrictEqual([...changed.keys()].toSorted(), [german, homerPath]);
+  });
+
+  it('are accepted: one commit on the branch, with who proposed and who reviewed, and a closed ref', async () => {
+    const proposal = await send();
+    const { proposal: closed } = await proposals.decide(homer, author.id, decision(proposal));
+    strictEqual(closed.commit, repository.git('rev-parse', 'main'));
+    strictEqual(
+      repository.git('log', '-1', '--format=%B'),
+      `Update Homer (${homer}): nsfw\n\nBot: ${homer}\nProposed-by: ${author.id}\nReviewed-by: ${maintainer.id}`,
+    );
+    match(repository.read(homerPath), /"nsfw": true,\n +"edited": \d+\n/);
+    strictEqual(refs(repository), closedRef);
+    strictEqual(repository.status(), '');
+    deepStrictEqual(proposals.open, []);
+    deepStrictEqual(proposals.listOf(author.id), [closed]);
+    ok((proposals.medianWaitMs() ?? -1) >= 0);
+  });
+
+  it('add a bot', async () => {
+    const id = botId('7');
+    const pages = new Map([[pagePath(id), mainPage({ name: 'Ned', authors: [visitor.id] })]]);
+    const proposal = await send({ bot: id, proposer: visitor, pages });
+    strictEqual((await proposals.read(proposal)).kind, 'newBots');
+    await proposals.decide(id, visitor.id, decision(proposal));
+    strictEqual(repository.git('log', '-1', '--format=%s'), 'Add Ned (7)');
+    strictEqual(repository.read(pagePath(id)), pages.get(pagePath(id)));
+    strictEqual(repository.status(), '');
+  });
+
+  it('wait for their account where changes are asked for, until they are sent again', async () => {
+    const proposal = await send();
+    const asked = decision(proposal, { state: 'changes-asked', text: 'Which server can I test it on?' });
+    const { proposal: answered } = await proposals.decide(homer, author.id, asked);
+    strictEqual(answered.state, 'changes-asked');
+    strictEqual(proposals.find(homer, author.id)?.text, 'Which server can I test it on?');
+    const { state, reviewer } = await send({ note: 'discord.gg/donut' });
+    deepStrictEqual({ state, reviewer }, { state: 'waiting', reviewer: null });
+  });
+
+  it('are declined with a reason, and withdrawn by their account', async () => {
+    const declined = decision(await send(), { state: 'declined', reason: 'duplicate', text: 'See Bart.' });
+    const { proposal } = await proposals.decide(homer, author.id, declined);
+    deepStrictEqual([proposal.state, proposal.reason, proposal.text], ['declined', 'duplicate', 'See Bart.']);
+    await send();
+    strictEqual((await proposals.withdraw(homer, author.id)).proposal.state, 'withdrawn');
+    strictEqual(refs(repository), `${closedRef}\n${closedRef}`);
+    strictEqual(repository.git('log', '--format=%s', 'main'), 'Begin');
+  });
+
+  it('are merged by key with a branch that has moved', async () => {
+    const proposal = await send();
+    repository.commit({ [homerPath]: mainPage({ website: 'https://example.org/' }) });
+    await proposals.decide(homer, author.id, decision(proposal));
+    match(repository.read(homerPath), /"website": "https:\/\/example.org\/",\n/);
+    match(repository.read(homerPath), /"nsfw": true/);
+  });
+
+  it('are not accepted where the branch has changed the same, and the field is named', async () => {
+    const proposal = await send({ pages: new Map([[homerPath, mainPage({ name: 'Homer J.' })]]) });
+    repository.commit({ [homerPath]: mainPage({ name: 'Max Power' }) });
+    const tip = repository.git('rev-parse', 'main');
+    await rejects(proposals.decide(homer, author.id, decision(proposal)), { values: { fields: 'name' } });
+    strictEqual(repository.git('rev-parse', 'main'), tip);
+    strictEqual(repository.status(), '');
+    deepStrictEqual((await proposals.read(proposal)).conflicts, ['name']);
+  });
+
+  it('are not accepted where the result would break a rule', async () => {
+    const proposal = await send({ pages: new Map([[homerPath, mainPage({ name: '' })]]) });
+    await rejectsWith(proposals.decide(homer, author.id, decision(proposal)), 'faulty');
+  });
+
+  it('are decided once, about the version that was seen, by maintainers only', async () => {
+    const proposal = await send();
+    await rejectsWith(
+      proposals.decide(homer, author.id, decision(proposal, { reviewer: author })),
+      'not-maintainer',
+    );
+    await send({ note: 'Again.' });
+    await rejectsWith(proposals.decide(homer, author.id, decision(proposal)), 'changed');
+    const last = proposals.find(homer, author.id) as Proposal;
+    const both = await Promise.allSettled([
+      proposals.decide(homer, author.id, decision(last)),
+      proposals.decide(homer, author.id, decision(last, { state: 'declined' })),
+    ]);
+    deepStrictEqual(
+      both.map(({ status }) => status),
+      ['fulfilled', 'rejected'],
+    );
+    await rejectsWith(proposals.withdraw(homer, author.id), 'gone');
+  });
+
+  it('are closed as accepted where the branch has their changes already', async () => {
+    await send();
+    repository.commit({ [homerPath]: mainPage({ nsfw: true, edited: 1_700_000_000_001 }) });
+    const again = await openProposals(repository.folder);
+    deepStrictEqual(again.open, []);
+    deepStrictEqual(
+      again.listOf(author.id).map(({ state }) => state),
+      ['accepted'],
+    );
+    strictEqual(refs(repository), closedRef);
+  });
+
+  it('are published at once where an author may, but not what is always reviewed', async () => {
+    const settings = { maintainers: [maintainer.id], proposals: { authors: 'publish', others: 'off' } };
+    repository.commit({ 'botshelf.json': JSON.stringify(settings) });
+    const published = await send({ pages: new Map([[homerPath, mainPage({ category: 'music' })]]) });
+    deepStrictEqual([published.state, published.reviewer], ['accepted', null]);
+    match(repository.read(homerPath), /"category": "music"/);
+    const page = repository.read(homerPath).replace('"authors": [', '"authors": ["7", ');
+    strictEqual((await send({ pages: new Map([[homerPath, page]]) })).state, 'waiting');
+    await rejectsWith(proposals.send(change({ proposer: visitor })), 'off');
+  });
+
+  it('are limited: five open and twenty sent a day for an account, and 64 KiB', async () => {
+    const asBot = (id: string): Partial<SentProposal> => ({
+      bot: botId(id),
+      pages: new Map([[pagePath(id), mainPage({ name: `Bot ${id}` })]]),
+    });
+    for (const id of ['1', '2', '3', '4', '5']) await send(asBot(id));
+    await rejectsWith(proposals.send(change(asBot('6'))), 'too-many-open');
+    for (let i = 5; i < 20; i++) await send({ ...asBot('1'), note: String(i) });
+    await rejectsWith(proposals.send(change(asBot('1'))), 'too-many-sent');
+    await atTime(Date.now() + 86_500_000, async () => await send(asBot('1')));
+    const large = new Map([[homerPath, mainPage({}, 'x'.repeat(65_536))]]);
+    await rejectsWith(proposals.send(change({ proposer: visitor, pages: large })), 'too-large');
+    await rejectsWith(proposals.send(change({ proposer: visitor, note: 'x'.repeat(1001) })), 'too-large');
+  });
+
+  it('of young accounts are refused where the settings say so', async () => {
+    const settings = { maintainers: [maintainer.id], proposals: { minAccountAgeDays: 30 } };
+    repository.commit({ 'botshelf.json': JSON.stringify(settings) });
+    await rejectsWith(proposals.send(change({ accountCreatedAt: Date.now() - 86_400_000 })), 'new-account');
+    await send({ accountCreatedAt: Date.now() - 31 * 86_400_000 });
+  });
+
+  it('that ended are forgotten after 90 days', async () => {
+    await send();
+    await proposals.withdraw(homer, author.id);
+    await atTime(Date.now() + 91 * 86_400_000, async () => {
+      const again = await openProposals(repository.folder);
+      deepStrictEqual(again.listOf(author.id), []);
+    });
+    strictEqual(refs(repository), '');
+  });
+});
