@@ -7,7 +7,8 @@ import { ExplainedError } from '../lib/errors.ts';
  * - `gone`: there is no such open proposal: it was decided or withdrawn.
  * - `changed`: it is at another version than the caller saw.
  * - `conflict`: the branch has changed the same; `values.fields` are the keys, or `page` or `file`.
- * - `faulty`: the result would break a rule; `values.faults` says which.
+ * - `unchanged`: the branch has all of it.
+ * - `faulty`: the result would break a rule; `values.fault` says which.
  * - `not-maintainer`: the account may not review.
  */
 export type ProposalErrorKind =
@@ -17,6 +18,7 @@ export type ProposalErrorKind =
   | 'too-many-sent'
   | 'too-many-in-all'
   | 'too-large'
+  | 'unchanged'
   | 'gone'
   | 'changed'
   | 'conflict'

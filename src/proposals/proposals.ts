@@ -185,10 +185,12 @@ export class Proposals {
 
   /**
    * Saves a proposal, or a new version of it. One that needs no review is published at once.
-   * @throws {ProposalError} off, new-account, too-many-open, too-many-sent, too-many-in-all, too-large, conflict, faulty
+   * @throws {ProposalError} off, new-account, too-many-open, too-many-sent, too-many-in-all, too-large, unchanged,
+   * conflict, faulty
    * @throws {WritesUnavailableError}
    */
   async send(sent: SentProposal): Promise<SavedStep> {
+    const { log } = this.#options;
     await this.#fetch();
     return await this.#step(async (repository) => {
       const settings = await this.#settings();
@@ -203,6 +205,9 @@ export class Proposals {
       if (former && former.conflicts.length > 0 && others.size > 0) throw createConflict(former.conflicts);
       const pages = new Map([...others, ...sent.pages]);
       if (countBytes(pages) > maxProposalBytes) throw createTooLarge();
+      const changed = new Map([...pages].filter(([path, text]) => before.get(path) !== text));
+      if (changed.size === 0) throw new ProposalError('unchanged');
+      ensureFaultless({ before, changed, conflicts: [] }, settings);
       const { bot, proposer, note } = sent;
       const step: ProposalStep = {
         bot,
@@ -224,9 +229,11 @@ export class Proposals {
       });
       const isOwn = policy === 'publish' && before.size > 0;
       const after = parsePages(new Map([...before, ...pages]));
-      if (isOwn && findReviewedChanges(parsePages(before), after).length === 0)
-        return await this.#accept(proposal, null, '');
-      return proposal;
+      if (!isOwn || findReviewedChanges(parsePages(before), after).length > 0) return proposal;
+      return await this.#accept(proposal, null, '').catch((error: unknown) => {
+        log.warn({ err: error, bot }, 'an edit could not be published at once, and waits for a review');
+        return proposal;
+      });
     });
   }
 
@@ -242,13 +249,14 @@ export class Proposals {
 
   /**
    * Decides about a proposal. Accepted, its changes are in the branch when this resolves.
-   * @throws {ProposalError} not-maintainer, gone, changed, conflict, faulty
+   * @throws {ProposalError} not-maintainer, gone, changed, too-large, conflict, faulty
    * @throws {WritesUnavailableError}
    */
   async decide(bot: BotId, account: AccountId, decision: Decision): Promise<SavedStep> {
     await this.#fetch();
     return await this.#step(async (repository) => {
       const { state, reviewer, version, reason, text } = decision;
+      if (text.length > maxNoteLength) throw createTooLarge();
       if (!(await this.isMaintainer(reviewer.id))) throw new ProposalError('not-maintainer');
       const proposal = this.find(bot, account);
       if (proposal === undefined) throw new ProposalError('gone');
@@ -279,8 +287,7 @@ export class Proposals {
       closed = undefined;
       const merged = await mergeProposal(repository, tip, proposal);
       if (merged.conflicts.length > 0) throw createConflict(merged.conflicts);
-      const fault = check(merged, settings).find(({ severity }) => severity === 'error');
-      if (fault !== undefined) throw new ProposalError('faulty', { fault: fault.message });
+      ensureFaultless(merged, settings);
       if (merged.changed.size === 0) return undefined;
       const files = toFiles(repository, withEdited(merged));
       const message = formatCommitMessage([describeChange(bot, merged)], trailers);
@@ -407,6 +414,12 @@ export class Proposals {
 
 function check({ before, changed }: MergedProposal, settings: CatalogueSettings): readonly Finding[] {
   return checkProposal(parsePages(before), parsePages(new Map([...before, ...changed])), settings);
+}
+
+/** @throws {ProposalError} faulty */
+function ensureFaultless(merged: MergedProposal, settings: CatalogueSettings): void {
+  const fault = check(merged, settings).find(({ severity }) => severity === 'error');
+  if (fault !== undefined) throw new ProposalError('faulty', { fault: fault.message });
 }
 
 function findKind(before: PageTexts, account: AccountId): ProposalKind {

@@ -156,9 +156,20 @@ describe('proposals', () => {
     deepStrictEqual((await proposals.read(proposal)).conflicts, ['name']);
   });
 
-  it('are not accepted where the result would break a rule', async () => {
-    const proposal = await send({ pages: new Map([[homerPath, mainPage({ name: '' })]]) });
+  it('are neither sent nor accepted where the result would break a rule', async () => {
+    await rejectsWith(
+      proposals.send(change({ pages: new Map([[homerPath, mainPage({ name: '' })]]) })),
+      'faulty',
+    );
+    const proposal = await send({ pages: new Map([[homerPath, mainPage({ category: 'music' })]]) });
+    repository.commit({
+      'botshelf.json': JSON.stringify({ maintainers: [maintainer.id], categories: { fun: {} } }),
+    });
     await rejectsWith(proposals.decide(homer, author.id, decision(proposal)), 'faulty');
+  });
+
+  it('are not sent where they change nothing', async () => {
+    await rejectsWith(proposals.send(change({ pages: new Map([[homerPath, mainPage()]]) })), 'unchanged');
   });
 
   it('are decided once, about the version that was seen, by maintainers only', async () => {
