@@ -15,6 +15,7 @@ import { showErrorPages } from '../site/page/error-page.tsx';
 import type { Site, Viewer } from '../site/page/layout.tsx';
 import type { SiteParts } from '../site/page/site-parts.ts';
 import type { LivePreview } from './live-preview.ts';
+import type { Notice } from '../proposals/notice.ts';
 import type { Markdown } from '../site/markdown/markdown.ts';
 import { addDiscoverRoutes } from '../site/discover/discover-routes.ts';
 import { refuseRemovedBots } from '../site/bot/removed-bot-page.tsx';
@@ -64,6 +65,8 @@ export interface AppOptions extends Parts {
   readonly markdown: Markdown;
   /** Null where open pages do not reload on edits. */
   readonly live: LivePreview | null;
+  /** Tells the people who run the list; does nothing where no address is set. */
+  readonly notify: (notice: Notice) => void;
 }
 
 export interface Application {

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { readLoginSettings, readSecrets } from '../login/settings.ts';
 import { SettingReader } from '../lib/setting-reader.ts';
 import { findNearestName } from '../lib/nearest-name.ts';
+import { readNotifyUrl } from '../proposals/notify-settings.ts';
 import { readRemoteSettings } from '../sync/settings.ts';
 
 /** The settings of the service, from the environment; docs/configuration.md explains each. */
@@ -82,6 +83,8 @@ function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
     login: readLoginSettings(reader),
     /** The secrets that seal cookies, newest first; where empty, one is generated. */
     secrets: readSecrets(reader),
+    /** Where notices for the people who run the list are sent, a secret; null where they are not. */
+    notifyUrl: readNotifyUrl(reader),
     log: {
       level: reader.choice('BOTSHELF_LOG_LEVEL', ['debug', 'info', 'warn', 'error']) ?? 'info',
       format: reader.choice('BOTSHELF_LOG_FORMAT', ['json', 'pretty']) ?? null,

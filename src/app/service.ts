@@ -21,6 +21,8 @@ import { CountHistory } from '../counts/count-history.ts';
 import { createStateRef } from '../counts/state-ref.ts';
 import { pruneHistory } from '../counts/prune-history.ts';
 import { StateStore } from '../counts/state-store.ts';
+import type { Notice } from '../proposals/notice.ts';
+import { Notifications } from '../proposals/notifications.ts';
 import { Sync } from '../sync/sync.ts';
 import { formatCount } from '../lib/counted.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -32,6 +34,7 @@ import { Metrics } from './metrics.ts';
 import type { Login } from '../login/login.ts';
 import { readSecretFile } from '../login/secret-file.ts';
 import { removeCredentials } from '../git/process/git-error.ts';
+import { noticeFaults } from './fault-notices.ts';
 import { followImages, openImages } from './images.ts';
 import { createPageEditor } from './page-editor.ts';
 import { createRemoteNotice } from './remote-notice.ts';
@@ -103,6 +106,12 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   const cloneLock = await takeCloneLock(repositoryOpener, log);
   closers.add(async () => await cloneLock?.release());
 
+  const { notifyUrl } = config;
+  const folder = join(config.var, 'notifications');
+  const notifications = closers.own(
+    notifyUrl === null ? null : new Notifications({ folder, url: notifyUrl, log }),
+  );
+  const notify = (notice: Notice): void => notifications?.notify(notice);
   const commits = new CommitEvents(log);
   const opened = closers.own(config.images ? await openImages(config, log) : null);
   const images = opened?.cache ?? null;
@@ -210,6 +219,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     site,
     markdown,
     live,
+    notify,
   };
   const application = createApp(options);
   const address = await openServers(application, options, closers);
@@ -224,6 +234,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     throw toCatalogueError(error, config);
   });
   await Promise.all([loading, state.load()]).finally(() => clearInterval(showing));
+  if (notifications) closers.add(noticeFaults(catalogue.store, config.baseUrl, notify));
   if (sync) progress.show('reading from the remote');
   await sync?.start();
   await proposals?.load().catch((error: unknown) => {

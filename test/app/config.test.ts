@@ -46,6 +46,35 @@ describe('the configuration of a remote', () => {
   });
 });
 
+describe('the address of notifications', () => {
+  it('is one of https, or of this machine', () => {
+    strictEqual(readConfig({}).notifyUrl, null);
+    for (const url of [
+      'https://discord.com/api/webhooks/1/x?wait=true',
+      'http://localhost:1/',
+      'http://127.0.0.1/x',
+    ])
+      strictEqual(readConfig({ BOTSHELF_NOTIFY_URL: url }).notifyUrl, url);
+  });
+
+  it('is a secret: no fault has it', () => {
+    for (const url of [
+      'http://example.org/x',
+      'ftp://localhost/x',
+      'https://x:y@example.org/x',
+      'https:///x y',
+      'x',
+    ])
+      throws(
+        () => readConfig({ BOTSHELF_NOTIFY_URL: url }),
+        (error) => {
+          match(String(error), /BOTSHELF_NOTIFY_URL is not an address that notices can be sent to: give/);
+          return !String(error).includes(url);
+        },
+      );
+  });
+});
+
 describe('the public address', () => {
   it('may have a path, and ends without a slash', () => {
     for (const [text, baseUrl] of [
