@@ -17,15 +17,10 @@ export function parseInvite(invite: string): Invite | undefined {
   if (!URL.canParse(invite)) return undefined;
   const { protocol, hostname, pathname, searchParams } = new URL(invite);
   if (!/^https?:$/.test(protocol) || !hosts.test(hostname) || !paths.test(pathname)) return undefined;
-  const take = (key: string): string[] => {
-    const values = searchParams.getAll(key);
-    searchParams.delete(key);
-    return values;
-  };
-  const clients = take('client_id');
-  const permissions = parsePermissions(take('permissions'));
-  const scopes = new Set(take('scope').flatMap((text) => text.split(' ')));
-  scopes.delete('');
+  const clients = searchParams.getAll('client_id');
+  const permissions = parsePermissions(searchParams.getAll('permissions'));
+  const scopes = new Set(searchParams.getAll('scope').flatMap((text) => text.match(/[^ ]+/g) ?? []));
+  for (const key of ['client_id', 'permissions', 'scope']) searchParams.delete(key);
   searchParams.sort();
   return { clients, permissions, scopes: [...scopes], rest: searchParams.toString() };
 }

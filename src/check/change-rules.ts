@@ -81,18 +81,15 @@ export function checkSettingsChange(
     const message = `${settingsName} had a fault before this change: compare maintainers and proposals with its last version without one (git log -p)`;
     return [{ ...findAt('maintainers', 'former-settings', message), severity: 'warning' }];
   }
-  const findings: Finding[] = [];
   const changes = describeListChange(former.maintainers, settings.maintainers);
-  if (changes !== undefined) {
-    const message = `maintainers ${changes}: maintainers may review proposals and accept them into the catalogue. Only a present maintainer may ask for this`;
-    findings.push(findAt('maintainers', 'maintainers-changed', message));
-  }
-  const before = former.proposals.authors;
-  if (settings.proposals.authors === 'publish' && before !== 'publish') {
-    const message = `proposals.authors changes from ${quoteValue(before)} to "publish": authors may then change their bots without a review. Only a maintainer may change this`;
-    findings.push(findAt('proposals', 'proposals-changed', message));
-  }
-  return findings;
+  const maintainers = `maintainers ${changes}: maintainers may review proposals and accept them into the catalogue. Only a present maintainer may ask for this`;
+  const { authors } = former.proposals;
+  const publishes = settings.proposals.authors === 'publish' && authors !== 'publish';
+  const policy = `proposals.authors changes from ${quoteValue(authors)} to "publish": authors may then change their bots without a review. Only a maintainer may change this`;
+  return [
+    ...(changes === '' ? [] : [findAt('maintainers', 'maintainers-changed', maintainers)]),
+    ...(publishes ? [findAt('proposals', 'proposals-changed', policy)] : []),
+  ];
 }
 
 /** Finds the faults of a changed path itself, whatever is in the file. */
@@ -193,20 +190,20 @@ function checkAuthors(page: Page, former: Page | undefined): Finding[] {
   const before = former?.data['authors'];
   if (!Array.isArray(now) || !Array.isArray(before)) return [];
   const changes = describeListChange(before, now);
-  if (changes === undefined) return [];
+  if (changes === '') return [];
   const message = `authors ${changes}: authors can manage this bot. Only its present authors may ask for this`;
   return [{ ...page.faultAt(['authors'], 'authors-changed', message), severity: 'notice' }];
 }
 
-/** Returns `adds "1" and removes "2"`; undefined where both lists have the same entries. */
-function describeListChange(before: readonly unknown[], now: readonly unknown[]): string | undefined {
+/** Returns `adds "1" and removes "2"`; empty where both lists have the same entries. */
+function describeListChange(before: readonly unknown[], now: readonly unknown[]): string {
   const added = now.filter((entry) => !before.includes(entry)).map(quoteValue);
   const removed = before.filter((entry) => !now.includes(entry)).map(quoteValue);
   const changes = [
-    ...(added.length > 0 ? [`adds ${added.join(', ')}`] : []),
-    ...(removed.length > 0 ? [`removes ${removed.join(', ')}`] : []),
+    added.length > 0 && `adds ${added.join(', ')}`,
+    removed.length > 0 && `removes ${removed.join(', ')}`,
   ];
-  return changes.length === 0 ? undefined : changes.join(' and ');
+  return changes.filter((change) => change !== false).join(' and ');
 }
 
 function ensureIdStays({ path, previousPath }: ChangedPath): Finding[] {

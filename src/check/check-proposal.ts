@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isSameInvite } from '../bot/invite.ts';
 import { compareFaults, type Fault } from '../catalogue/page/fault.ts';
-import type { PageData } from '../catalogue/page/page.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
 import { checkFiles, isMainPage, isReadable, type PageLimits } from '../catalogue/page/rules.ts';
-import { checkChange, findChangedMainPage, type FormerPage } from './change-rules.ts';
+import { checkChange } from './change-rules.ts';
 import { type Finding, toErrorFinding } from './check.ts';
 
 /**
@@ -21,10 +20,9 @@ export function checkProposal(
 ): readonly Finding[] {
   const known = new Set(checkFiles(before, limits).faults.map(toFaultKey));
   const faults = checkFiles(after, limits).faults.filter((fault) => !known.has(toFaultKey(fault)));
-  const former = new Map(before.map(({ path, sha }) => [path, sha]));
-  const changed = after.filter(({ path, sha }) => former.get(path) !== sha).map(({ path }) => path);
-  const main = findChangedMainPage(after, new Set(changed));
-  const changes = main === undefined ? [] : checkChange(main, findMainPage(before));
+  const former = findMainPage(before);
+  const main = findMainPage(after);
+  const changes = main && isReadable(main) && main.sha !== former?.sha ? checkChange(main, former) : [];
   return [...faults.map(toErrorFinding), ...changes].toSorted(compareFaults);
 }
 
@@ -33,8 +31,8 @@ export type ReviewedKey = 'authors' | 'verified' | 'legacy' | 'nsfw' | 'invite';
 
 /**
  * Returns the changes of a bot's main page that are always reviewed: `authors`, `verified`, `legacy`, `nsfw` from true to
- * false, and an `invite` that adds another bot or asks for other permissions. None for a new bot, which has a policy of
- * its own. A page that cannot be read has no values.
+ * false, and an `invite` that adds another bot, asks for other permissions or has another parameter. None for a new bot,
+ * which has a policy of its own. A page that cannot be read has no values.
  * @param before as of `checkProposal`
  */
 export function findReviewedChanges(
@@ -42,8 +40,7 @@ export function findReviewedChanges(
   after: readonly PageFile[],
 ): readonly ReviewedKey[] {
   if (before.length === 0) return [];
-  const was = readMainData(before);
-  const now = readMainData(after);
+  const [was = {}, now = {}] = [before, after].map((files) => findMainPage(files)?.page?.data);
   return (Object.keys(isReviewed) as ReviewedKey[]).filter((key) => isReviewed[key](was[key], now[key]));
 }
 
@@ -56,20 +53,15 @@ const isReviewed: Readonly<Record<ReviewedKey, IsReviewed>> = {
   verified: isOtherFlag,
   legacy: isOtherFlag,
   nsfw: (before, now) => before === true && now !== true,
-  invite: (before, now) =>
-    before !== now && (typeof before !== 'string' || typeof now !== 'string' || !isSameInvite(before, now)),
+  invite: (before, now) => !isSameInvite(String(before), String(now)),
 };
 
 function withoutOrder(value: unknown): unknown {
   return Array.isArray(value) ? new Set(value) : value;
 }
 
-function readMainData(files: readonly PageFile[]): PageData {
-  return findMainPage(files)?.page?.data ?? {};
-}
-
 /** Returns the main page. A page that cannot be parsed counts as the main page where no other is. */
-function findMainPage(files: readonly PageFile[]): FormerPage | undefined {
+function findMainPage(files: readonly PageFile[]): PageFile | undefined {
   return files.filter(isReadable).find(isMainPage) ?? files.find((file) => !isReadable(file));
 }
 

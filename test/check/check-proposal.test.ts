@@ -116,6 +116,12 @@ describe('the check of a proposal', () => {
     ]);
   });
 
+  it('compares the main pages also where a second one stays', () => {
+    const fr = mainPage({ authors: ['5'] });
+    deepStrictEqual(check({ en: mainPage(), fr }, { fr }), [`${pagePath(id, 'fr')} authors-changed notice`]);
+    deepStrictEqual(findReviewedChanges(files({ en: mainPage(), fr }), files({ fr })), ['authors']);
+  });
+
   it('warns where the main page as it was could not be read, and it changes', () => {
     deepStrictEqual(check({ en: 'no page' }, { en: mainPage() }), [`${path} former-page warning`]);
     const odd = mainPage({ authors: 'me' });
