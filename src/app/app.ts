@@ -15,7 +15,6 @@ import { showErrorPages } from '../site/page/error-page.tsx';
 import type { Site, Viewer } from '../site/page/layout.tsx';
 import type { SiteParts } from '../site/page/site-parts.ts';
 import type { LivePreview } from './live-preview.ts';
-import type { Notice } from '../proposals/notice.ts';
 import type { Markdown } from '../site/markdown/markdown.ts';
 import { addDiscoverRoutes } from '../site/discover/discover-routes.ts';
 import { refuseRemovedBots } from '../site/bot/removed-bot-page.tsx';
@@ -45,7 +44,7 @@ import { addReadRoutes } from '../http/api/read-routes.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
 import { addUpdateRoute } from '../http/api/update-route.ts';
 
-export interface AppOptions extends Parts {
+export interface AppOptions extends Parts, Pick<SiteParts, 'reports' | 'notify'> {
   readonly config: Config;
   readonly log: Log;
   readonly search: BotSearch;
@@ -65,8 +64,6 @@ export interface AppOptions extends Parts {
   readonly markdown: Markdown;
   /** Null where open pages do not reload on edits. */
   readonly live: LivePreview | null;
-  /** Tells the people who run the list; does nothing where no address is set. */
-  readonly notify: (notice: Notice) => void;
 }
 
 export interface Application {
@@ -99,6 +96,8 @@ export function createApp(options: AppOptions): Application {
     counts,
     countHistory,
     markdown: options.markdown,
+    reports: options.reports,
+    notify: options.notify,
     proposals: options.proposals,
     viewerOf: async (ctx) => await readViewer(ctx, options),
     faultsOf: (id) => catalogue.store.faultsOf(id),

@@ -23,6 +23,7 @@ import { pruneHistory } from '../counts/prune-history.ts';
 import { StateStore } from '../counts/state-store.ts';
 import type { Notice } from '../proposals/notice.ts';
 import { Notifications } from '../proposals/notifications.ts';
+import { VisitorReports } from '../proposals/visitor-reports.ts';
 import { Sync } from '../sync/sync.ts';
 import { formatCount } from '../lib/counted.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -112,6 +113,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     notifyUrl === null ? null : new Notifications({ folder, url: notifyUrl, log }),
   );
   const notify = (notice: Notice): void => notifications?.notify(notice);
+  const reports = closers.own(await VisitorReports.open(join(config.var, 'reports'), log));
   const commits = new CommitEvents(log);
   const opened = closers.own(config.images ? await openImages(config, log) : null);
   const images = opened?.cache ?? null;
@@ -220,6 +222,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     markdown,
     live,
     notify,
+    reports,
   };
   const application = createApp(options);
   const address = await openServers(application, options, closers);

@@ -13,6 +13,7 @@ import { formatFrontPath, isFront, parseCategory, readFrontQuery } from '../site
 import { createFrontRecipe, listRecipe } from '../site/front/front-recipe.tsx';
 import { addBadgeRoute } from '../site/bot/badge.ts';
 import { createBotRecipe } from '../site/bot/bot-recipe.tsx';
+import { addReportRoutes } from '../site/bot/report-routes.tsx';
 import { createGroupReader } from '../site/bot/related-bots.ts';
 import type { PageProps } from '../site/page/layout.tsx';
 import { sendOnce } from '../site/page/html-response.ts';
@@ -26,6 +27,7 @@ export type SitePreparation = () => Promise<void>;
 export function addSiteRoutes(router: Router, parts: SiteParts): SitePreparation {
   const { site, bots, counts } = parts;
   addAddRoutes(router, parts);
+  addReportRoutes(router, parts);
   const respond = createPageCache(parts);
   const lists = new FrontLists(parts.lists, bots, counts, () => site.settings);
   router.get('/', async (ctx) => {

@@ -87,7 +87,10 @@ export class Notifications {
     const { folder, log, maxWaiting } = this.#options;
     this.#lastTime = Math.max(Date.now(), this.#lastTime + 1);
     const name = `${this.#lastTime}.json`;
-    await writeAtomically(join(folder, name), toWebhookBody(notice), { fsync: 'content and name' });
+    await writeAtomically(join(folder, name), toWebhookBody(notice), {
+      fsync: 'content and name',
+      mode: 0o600,
+    });
     this.#waiting.push(name);
     if (this.#waiting.length <= maxWaiting) return;
     if (!this.#isFull) log.warn({}, `more than ${maxWaiting} notices wait: the oldest are dropped`);

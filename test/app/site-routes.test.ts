@@ -81,6 +81,8 @@ describe('the pages of the site', () => {
       countHistory,
       markdown,
       proposals: null,
+      reports: { add: async () => null, list: () => [], remove: async () => {} },
+      notify: () => {},
     };
     const router = new Router();
     addSiteRoutes(router, all);

@@ -84,6 +84,7 @@ export const paths = [
   '/bots/11',
   '/bots/13',
   '/bots/14',
+  '/bots/8/report',
   '/add',
   '/docs',
   '/nothing',

@@ -5,7 +5,7 @@ import { pathOf } from '../../catalogue/page/layout.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { editPath, translatePath } from '../page/addresses.ts';
-import { toContactAddress, reportAddress } from '../page/operator.tsx';
+import { reportAddress } from '../page/operator.tsx';
 import { toBadgePath } from './badge.ts';
 import { Fact } from '../page/fact.tsx';
 import { LinkItem } from '../page/links.tsx';
@@ -100,8 +100,9 @@ function Listing({ site, viewer, bot, locale, name }: ShownBotProps): VNode {
   const language = locale === findDefaultLocale(bot) ? undefined : locale;
   // A visitor may be an author who is not logged in.
   const mayManage = viewer === null || bot.authors.includes(viewer.id);
-  const report =
-    site.settings.links.report ?? (site.contact === null ? undefined : toContactAddress(site.contact));
+  const { report } = site.settings.links;
+  const page = `/bots/${id}`;
+  const reportHref = report ? reportAddress(report, subject, site.baseUrl + page) : href(`${page}/report`);
   return (
     <section class="panel stack" aria-labelledby="listing">
       <h2 id="listing">{t('bot.listing')}</h2>
@@ -111,11 +112,7 @@ function Listing({ site, viewer, bot, locale, name }: ShownBotProps): VNode {
         {site.repository && (
           <LinkItem href={site.repository.history(pathOf(id, locale))}>{t('bot.history')}</LinkItem>
         )}
-        {report !== undefined && (
-          <LinkItem href={reportAddress(report, subject, `${site.baseUrl}/bots/${id}`)}>
-            {t('bot.report')}
-          </LinkItem>
-        )}
+        <LinkItem href={reportHref}>{t('bot.report')}</LinkItem>
         <LinkItem href={publicPath(`/api/v2/bots/${id}`)}>{t('bot.json')}</LinkItem>
         <LinkItem href={publicPath(toBadgePath(id))}>{t('bot.badge')}</LinkItem>
         {mayManage && <LinkItem href={href(`/bots/${id}/token`)}>{t('bot.manage')}</LinkItem>}

@@ -20,6 +20,7 @@ export function createRobotsFile(baseUrl: string): Document {
     '/bots/*/token',
     '/bots/*/edit',
     '/bots/*/translate',
+    '/bots/*/report',
     '/*?q=',
     '/*&q=',
   ];

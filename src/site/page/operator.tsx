@@ -13,7 +13,7 @@ export function reportAddress(address: string, subject: string, about: string): 
 }
 
 /** Returns the address that a contact links to; undefined for plain text. */
-export function toContactAddress(contact: string): string | undefined {
+function toContactAddress(contact: string): string | undefined {
   if (/^https:\/\//i.test(contact) && URL.canParse(contact)) return contact;
   return /^[^\s@/]+@[^\s@/]+\.[^\s@/]+$/.test(contact) ? `mailto:${contact}` : undefined;
 }

@@ -5,7 +5,9 @@ import type { Fault } from '../../catalogue/page/fault.ts';
 import type { PagePlace } from '../../catalogue/page/layout.ts';
 import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import type { ReadonlyCountHistory } from '../../counts/count-history.ts';
+import type { Notice } from '../../proposals/notice.ts';
 import type { Proposals } from '../../proposals/proposals.ts';
+import type { VisitorReports } from '../../proposals/visitor-reports.ts';
 import type { Markdown } from '../markdown/markdown.ts';
 import type { FindCopy } from '../markdown/markdown-images.ts';
 import type { PageOptions } from './layout.tsx';
@@ -19,6 +21,10 @@ export interface SiteParts extends PageOptions {
   readonly markdown: Markdown;
   /** The proposals that people send and maintainers review; null where nobody can log in, or they are off. */
   readonly proposals: Proposals | null;
+  /** The reports of visitors that this machine has: `VisitorReportList` shows them, `addReportDoneRoute` removes one. */
+  readonly reports: Pick<VisitorReports, 'add' | 'list' | 'remove'>;
+  /** Tells the people who run the list; does nothing where no address is set. */
+  readonly notify: (notice: Notice) => void;
   /** Finds the copy of an image in a page. */
   readonly copyOf: FindCopy;
   /** The faults of a bot's files. */

@@ -170,14 +170,14 @@ describe("a bot's page", () => {
     doesNotMatch(render({ locale }), /This page is in/);
   });
 
-  it('has the bot in a mail that reports it', () => {
+  it('leads to its report form, or to what the settings name: with the bot in a mail', () => {
     const link = (settings: Parameters<typeof toSettings>[0]): string =>
       /href="([^"]*)">Report</.exec(
         render({ site: { ...props.site, contact: 'op@example.org', settings: toSettings(settings) } }),
       )?.[1] ?? '';
     const mail =
       '?subject=Report%3A%20Homer%20(42)&amp;body=https%3A%2F%2Fbots.example.org%2Fbots%2F42%0A%0A';
-    strictEqual(link({}), `mailto:op@example.org${mail}`);
+    strictEqual(link({}), '/bots/42/report');
     strictEqual(link({ links: { report: 'mailto:report@example.org' } }), `mailto:report@example.org${mail}`);
     strictEqual(link({ links: { report: 'https://example.org/report' } }), 'https://example.org/report');
   });

@@ -26,6 +26,7 @@ const sideBySide = [
   ['shelf.popular', 'shelf.growing', 'shelf.newest', 'shelf.edited'],
   ['bot.serverCount', 'bot.category', 'bot.howToUse', 'bot.source', 'bot.edited', 'bot.language'],
   ['bot.edit', 'bot.translate', 'bot.history', 'bot.report', 'bot.json', 'bot.badge', 'bot.manage'],
+  keysOf('report.reason.'),
   ['bot.invite', 'bot.support', 'bot.website'],
   keysOf('field.').filter((key) => key !== 'field.page'),
 ];

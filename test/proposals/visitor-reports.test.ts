@@ -1,0 +1,130 @@
+import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { WritesUnavailableError } from '../../src/bot/errors.ts';
+import type { Locale } from '../../src/bot/locale.ts';
+import { type SentReport, VisitorReports } from '../../src/proposals/visitor-reports.ts';
+import { atTime } from '../support/at-time.ts';
+import { recordedLog } from '../support/recorded-log.ts';
+import { botId } from '../support/sample.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const day = 86_400_000;
+const start = Date.UTC(2027, 0, 1);
+const open: VisitorReports[] = [];
+
+function report(text: string, bot = '1'): SentReport {
+  return { bot: botId(bot), reason: 'scam', text, locale: 'en' as Locale };
+}
+
+describe('reports of visitors', () => {
+  let folder: string;
+  let log = recordedLog();
+  beforeEach(() => {
+    folder = join(tempFolder(), 'reports');
+    log = recordedLog();
+  });
+  afterEach(() => open.splice(0).forEach((reports) => reports.close()));
+
+  const openReports = async (): Promise<VisitorReports> => {
+    const reports = await VisitorReports.open(folder, log);
+    open.push(reports);
+    return reports;
+  };
+  const texts = (reports: VisitorReports): string[] => reports.list().map(({ text }) => text);
+
+  it('are kept through a restart, the newest first, until they are removed', async () => {
+    const reports = await openReports();
+    for (const [i, text] of ['a', 'b\n</p>', ''].entries())
+      await atTime(start + i, async () => await reports.add(report(text)));
+    await atTime(start + 3, async () => {
+      deepStrictEqual(texts(reports), ['', 'b\n</p>', 'a']);
+      const again = await openReports();
+      deepStrictEqual(again.list(), reports.list());
+      deepStrictEqual(
+        { ...again.list()[2], id: '' },
+        { id: '', bot: '1', reason: 'scam', text: 'a', locale: 'en', at: start },
+      );
+      for (const id of [again.list()[1]?.id ?? '', '../../outside', 'unknown']) await again.remove(id);
+      deepStrictEqual(texts(again), ['', 'a']);
+      deepStrictEqual(texts(await openReports()), ['', 'a']);
+    });
+    deepStrictEqual(log.lines, []);
+  });
+
+  it('are durable before they are answered, and have nothing about the visitor', async () => {
+    const added = await (await openReports()).add(report('Words.'));
+    deepStrictEqual(readdirSync(folder), [`${added?.id}.json`]);
+    strictEqual(statSync(join(folder, `${added?.id}.json`)).mode & 0o777, 0o600);
+    deepStrictEqual(JSON.parse(readFileSync(join(folder, `${added?.id}.json`), 'utf8')), report('Words.'));
+  });
+
+  it('are kept for 90 days', async () => {
+    const reports = await openReports();
+    await atTime(start, async () => await reports.add(report('a')));
+    await atTime(start + day, async () => await reports.add(report('b')));
+    await atTime(start + 90 * day + 1, async () => {
+      deepStrictEqual(texts(reports), ['b']);
+      await openReports();
+      strictEqual(readdirSync(folder).length, 1);
+    });
+  });
+
+  it('are at most 20 of a bot in a day: others are not kept', async () => {
+    const reports = await openReports();
+    await atTime(start, async () => {
+      const added = await Promise.all(
+        Array.from({ length: 22 }, async (_, i) => await reports.add(report(String(i)))),
+      );
+      strictEqual(added.filter((one) => one !== null).length, 20);
+      ok(await reports.add(report('of another bot', '2')));
+    });
+    await atTime(start + day, async () => ok(await reports.add(report('the next day'))));
+    strictEqual(readdirSync(folder).length, 22);
+  });
+
+  it('are at most 1,000: the oldest go', async () => {
+    mkdirSync(folder, { recursive: true });
+    for (let i = 0; i < 1002; i++)
+      writeFileSync(join(folder, `${start + i}-00000000.json`), JSON.stringify(report(String(i))));
+    await atTime(start + day, async () => {
+      const reports = await openReports();
+      strictEqual(reports.list().length, 1000);
+      await reports.add(report('new', '2'));
+      deepStrictEqual([reports.list()[0]?.text, reports.list().at(-1)?.text], ['new', '3']);
+      strictEqual(readdirSync(folder).length, 1000);
+    });
+  });
+
+  it('in a file that is not one are left out and left alone, and the log says so', async () => {
+    mkdirSync(folder, { recursive: true });
+    const name = (i: number): string => `${start + i}-0000000a.json`;
+    const bad = [
+      '{',
+      '[]',
+      JSON.stringify({ ...report('a'), bot: '../1' }),
+      JSON.stringify({ ...report('a'), reason: 'constructor' }),
+      JSON.stringify({ ...report('a'), text: 1 }),
+      JSON.stringify({ ...report('a'), locale: '!' }),
+      JSON.stringify(report('x'.repeat(1001))),
+      `${JSON.stringify(report('a'))}${' '.repeat(20_000)}`,
+    ];
+    for (const [i, text] of bad.entries()) writeFileSync(join(folder, name(i)), text);
+    writeFileSync(join(folder, 'notes.json'), JSON.stringify(report('a')));
+    writeFileSync(join(folder, name(100)), JSON.stringify(report('good')));
+    await atTime(start + day, async () => deepStrictEqual(texts(await openReports()), ['good']));
+    strictEqual(log.lines.length, bad.length + 1);
+    match(log.lines[0] ?? '', /^warn: .*-0000000a\.json is not a report: it is left out$/);
+    strictEqual(readdirSync(folder).length, bad.length + 2);
+  });
+
+  it('that cannot be written are refused, and are not there', async () => {
+    const reports = await openReports();
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, '');
+    await rejects(reports.add(report('a')), WritesUnavailableError);
+    deepStrictEqual(reports.list(), []);
+    rmSync(folder);
+    ok(await reports.add(report('a')));
+  });
+});

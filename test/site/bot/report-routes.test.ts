@@ -1,0 +1,190 @@
+import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import type { Notice } from '../../../src/proposals/notice.ts';
+import type { SentReport } from '../../../src/proposals/visitor-reports.ts';
+import { eventually } from '../../support/eventually.ts';
+import { listenOnLoopback } from '../../support/loopback.ts';
+import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+const notices: Notice[] = [];
+const receiver = createServer((request, response) => {
+  let body = '';
+  request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+  request.on('end', () => {
+    notices.push((JSON.parse(body) as { readonly botshelf: Notice }).botshelf);
+    response.writeHead(204).end();
+  });
+});
+
+describe('the form that reports a bot', () => {
+  let service: TestService;
+  let folder: string;
+  let addresses = 0;
+
+  before(async () => {
+    const { port } = await listenOnLoopback(receiver);
+    const env = {
+      BOTSHELF_VAR: tempFolder(),
+      BOTSHELF_TRUST_PROXY: 'on',
+      BOTSHELF_NOTIFY_URL: `http://127.0.0.1:${port}/a-secret-token`,
+    };
+    folder = join(env.BOTSHELF_VAR, 'reports');
+    service = await startTestService({ [pagePath('1')]: mainPage(), [pagePath('2')]: mainPage() }, { env });
+  });
+  beforeEach(() => void notices.splice(0));
+  after(() => doesNotMatch(service.log(), /a-secret-token/));
+
+  const get = async (path: string): Promise<Response> => await fetch(service.address + path);
+  /** Sends the form, by default from an address of its own. */
+  const send = async (
+    fields: Readonly<Record<string, string>>,
+    { path = '/bots/1/report', headers = {} }: { path?: string; headers?: Record<string, string> } = {},
+  ): Promise<{ status: number; headers: Headers; text: string }> => {
+    const response = await fetch(service.address + path, {
+      method: 'POST',
+      headers: {
+        accept: 'text/html',
+        'sec-fetch-site': 'same-origin',
+        'x-forwarded-for': `203.0.113.${++addresses}`,
+        ...headers,
+      },
+      body: new URLSearchParams(fields),
+    });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+  const kept = (): string[] => (existsSync(folder) ? readdirSync(folder) : []);
+
+  it('is a page that the bot’s page leads to, and that no search engine lists', async () => {
+    match(await (await get('/bots/1')).text(), /<a href="\/bots\/1\/report">Report<\/a>/);
+    const response = await get('/bots/1/report');
+    strictEqual(response.status, 200);
+    strictEqual(response.headers.get('cache-control'), 'private, no-store');
+    const page = await response.text();
+    match(page, /<h1>Report <bdi>Homer<\/bdi><\/h1>/);
+    match(page, /<meta name="robots" content="noindex"/);
+    match(await (await get('/robots.txt')).text(), /^Disallow: \/bots\/\*\/report$/m);
+    for (const id of ['3', 'x']) strictEqual((await get(`/bots/${id}/report`)).status, 404);
+  });
+
+  it('keeps the report without the sender, sends a notice, and says thank you in the language of the page', async () => {
+    const before = kept().length;
+    const text = 'It asks for passwords.\r\nSee #general.';
+    const headers = { 'x-forwarded-for': '198.51.100.77', cookie: 'a=b', 'user-agent': 'Netscape' };
+    const page = await send({ reason: 'scam', text }, { path: '/bots/1/report?locale=de', headers });
+    strictEqual(page.status, 200);
+    match(page.text, /<h1>Danke<\/h1>/);
+    strictEqual(kept().length, before + 1);
+    const content = readFileSync(join(folder, kept().at(-1) ?? ''), 'utf8');
+    deepStrictEqual(JSON.parse(content) as SentReport, {
+      bot: '1',
+      reason: 'scam',
+      text: 'It asks for passwords.\nSee #general.',
+      locale: 'de',
+    });
+    await eventually(() => strictEqual(notices.length, 1));
+    const [notice] = notices;
+    strictEqual(notice?.kind, 'report');
+    strictEqual(notice.title, 'Report about Homer (1): scam');
+    strictEqual(notice.text, 'It asks for passwords.\nSee #general.');
+    strictEqual(notice.url, 'https://bots.example.org/bots/1');
+    doesNotMatch(JSON.stringify(notices) + content, /198\.51|Netscape/);
+  });
+
+  it('is shown again with what was typed where something is wrong, and nothing is kept', async () => {
+    const before = kept().length;
+    const hostile = '</textarea><script>alert(1)</script>"&';
+    const escaped = '&lt;/textarea>&lt;script>alert(1)&lt;/script>&quot;&amp;';
+    for (const [fields, fault, shown] of [
+      [{ reason: '', text: hostile }, 'Choose what is wrong.', escaped],
+      [{ reason: 'constructor', text: 'x' }, 'Choose what is wrong.', 'x'],
+      [{ text: 'x' }, 'Choose what is wrong.', 'x'],
+      [{ reason: 'other', text: ' \r\n ' }, 'Say in a few words', ''],
+      [{ reason: 'scam', text: `${hostile}${'x'.repeat(1000)}` }, 'shorten them to 1,000', escaped],
+    ] as const) {
+      const page = await send(fields);
+      strictEqual(page.status, 422);
+      match(page.text, new RegExp(`role="alert">[^<]*${fault}`));
+      ok(page.text.includes(`>\n${shown}`), page.text);
+      doesNotMatch(page.text, /<script>alert/);
+    }
+    match((await send({ reason: 'scam', text: 'x'.repeat(1001) })).text, /<option value="scam" selected/);
+    strictEqual((await send({ reason: 'scam', text: 'ö'.repeat(20_000) })).status, 413);
+    deepStrictEqual([kept().length, notices], [before, []]);
+  });
+
+  it('takes 1,000 characters as a browser counts them', async () => {
+    const page = await send({ reason: 'other', text: `${'a\r\n'.repeat(499)}bc` });
+    strictEqual(page.status, 200);
+  });
+
+  it('thanks a program that fills in what people do not see, and keeps nothing', async () => {
+    const before = kept().length;
+    match(await (await get('/bots/1/report')).text(), /<p hidden><label for="subject">.*?name="subject"/);
+    const page = await send({ reason: 'scam', text: 'Buy now', subject: 'x' });
+    strictEqual(page.status, 200);
+    match(page.text, /<h1>Thank you<\/h1>/);
+    deepStrictEqual([kept().length, notices], [before, []]);
+  });
+
+  it('is refused from a page of another site', async () => {
+    const before = kept().length;
+    for (const headers of [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': '', origin: 'https://evil.example' },
+      { 'sec-fetch-site': '' },
+    ])
+      strictEqual((await send({ reason: 'scam', text: '' }, { headers })).status, 403);
+    strictEqual(kept().length, before);
+  });
+
+  it('is limited to five a minute from an address, and shows what was typed again', async () => {
+    const headers = { 'x-forwarded-for': '2001:db8::1' };
+    for (let i = 0; i < 5; i++)
+      strictEqual(
+        (await send({ reason: 'scam', text: '' }, { path: '/bots/2/report', headers })).status,
+        200,
+      );
+    const neighbour = { 'x-forwarded-for': '2001:db8::2' };
+    const page = await send(
+      { reason: 'adult', text: 'Sixth' },
+      { path: '/bots/2/report', headers: neighbour },
+    );
+    strictEqual(page.status, 429);
+    ok(Number(page.headers.get('retry-after')) > 0);
+    match(page.text, /role="alert">Wait a minute/);
+    match(page.text, />\nSixth<\/textarea>/);
+    match(page.text, /<option value="adult" selected/);
+  });
+
+  it('answers as always to one too many for the bot in a day, and sends no notice of it', async () => {
+    const before = kept().length;
+    const statuses = await Promise.all(
+      Array.from(
+        { length: 25 },
+        async () => (await send({ reason: 'offline' }, { path: '/bots/2/report' })).status,
+      ),
+    );
+    deepStrictEqual([...new Set(statuses)], [200]);
+    const added = kept().length - before;
+    ok(added <= 20 && added >= 15);
+    await eventually(() => strictEqual(notices.filter(({ title }) => /offline/.test(title)).length, added));
+  });
+
+  it('is not there where the settings name another place for reports', async () => {
+    const report = 'https://example.org/report';
+    writeFiles(service.root, { 'botshelf.json': JSON.stringify({ links: { report } }) });
+    await eventually(async () => strictEqual((await get('/bots/1/report')).status, 404));
+    strictEqual((await send({ reason: 'scam' })).status, 404);
+    match(await (await get('/bots/1')).text(), /<a href="https:\/\/example\.org\/report">Report<\/a>/);
+  });
+
+  it('has its notices beside those of files that become faulty', async () => {
+    service.expectLog(/a file breaks a rule/);
+    writeFiles(service.root, { [pagePath('2')]: mainPage({ category: 1 }) });
+    await eventually(() => strictEqual(notices[0]?.title, `${pagePath('2')} is faulty`));
+  });
+});
