@@ -178,8 +178,11 @@ async function readViewer(
   { login, proposals }: Pick<AppOptions, 'login' | 'proposals'>,
 ): Promise<Viewer | null> {
   const session = await readSession(ctx, login);
-  if (session === null || proposals === null || !(await proposals.isMaintainer(session.id))) return session;
-  return { ...session, toReview: proposals.open.filter(({ state }) => state === 'waiting').length };
+  if (session === null || proposals === null) return session;
+  const viewer = { ...session, createdAt: login?.findCreation(session.id) };
+  // Without Git, pages are shown all the same.
+  if (!(await proposals.isMaintainer(session.id).catch(() => false))) return viewer;
+  return { ...viewer, toReview: proposals.open.filter(({ state }) => state === 'waiting').length };
 }
 
 /** Creates the application for a port that only probes and Prometheus reach. */

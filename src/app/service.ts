@@ -158,6 +158,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
           repositoryOpener,
           committer,
           settings: async () => await readCommittedSettings(repositoryOpener),
+          needsMaintainer: config.proposals === 'site',
           log,
         });
   const sync = remote && new Sync({ ...remote, repositoryOpener, committer, state, log });

@@ -1,3 +1,4 @@
+import type { AccountId } from '../bot/account.ts';
 import { basePathOf } from '../lib/base-url.ts';
 import type { Log } from '../lib/log.ts';
 import { LogThrottle } from '../lib/log-throttle.ts';
@@ -28,12 +29,14 @@ export class Login {
   readonly disabledReason: string | null;
   /** The path of the public address; empty where it has none. */
   readonly basePath: string;
+  readonly #kind: LoginSettings['kind'];
   readonly #provider: Provider;
   readonly #keys: KeyRing;
   readonly #log: Log;
   readonly #failures = new LogThrottle();
 
   constructor({ settings, secrets, baseUrl, log, bounds }: LoginOptions) {
+    this.#kind = settings.kind;
     this.#provider = new Provider(settings, `${baseUrl}${callbackPath}`, bounds);
     this.#keys = new KeyRing(secrets);
     this.#log = log;
@@ -43,6 +46,11 @@ export class Login {
     this.disabledReason = isSecureOrigin(baseUrl)
       ? null
       : `login needs https, and this service is at ${baseUrl}: its operator has to set up https`;
+  }
+
+  /** Returns when an account was created, in milliseconds since the epoch; undefined where its id does not tell. */
+  findCreation(id: AccountId): number | undefined {
+    return this.#kind === 'discord' ? Number(BigInt(id) >> 22n) + discordEpoch : undefined;
   }
 
   /**
@@ -111,11 +119,14 @@ export function parseReturnPath(text: string | undefined, basePath = ''): string
 
 /** Below the path of the public address. */
 const pages =
-  /^\/(?:bots\/[0-9]{1,20}(?:\/(?:token|edit|translate))?|add|docs|my-bots|categories\/[a-z][a-z0-9-]{0,19})?(?:\?[\w=&%.+~*-]{1,1000})?$/;
+  /^\/(?:bots\/[0-9]{1,20}(?:\/(?:token|edit|translate))?|proposals\/[0-9]{1,20}|add|docs|my-bots|categories\/[a-z][a-z0-9-]{0,19})?(?:\?[\w=&%.+~*-]{1,1000})?$/;
 
 interface LoginCookie extends AuthorizationRequest {
   readonly to: string;
 }
+
+/** What the times in Discord's ids count from. */
+const discordEpoch = 1_420_070_400_000;
 
 const purpose = 'login';
 const loginSeconds = 600;

@@ -51,7 +51,7 @@ function countSecondsLeft({ loggedInAt }: Session): number {
 }
 
 /** Whether the provider authenticated the person within the last ten minutes. */
-export function isFresh({ authenticatedAt }: Session): boolean {
+export function isFresh({ authenticatedAt }: Pick<Session, 'authenticatedAt'>): boolean {
   return Date.now() - authenticatedAt < tenMinutes;
 }
 

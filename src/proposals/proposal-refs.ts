@@ -10,6 +10,7 @@ import {
   openPrefix,
   parseProposalRef,
   parseStep,
+  type PastStep,
   type Proposal,
   type ProposalStep,
 } from './proposal.ts';
@@ -123,14 +124,14 @@ export function planClosing(open: Proposal, closed: Proposal): RefUpdates {
  * Reads the steps of a proposal, the last one first: its own commits and, where two machines changed it, those of both.
  * @throws {GitError}
  */
-export async function readSteps(repository: Repository, version: string): Promise<ProposalStep[]> {
-  const steps: ProposalStep[] = [];
+export async function readSteps(repository: Repository, version: string): Promise<PastStep[]> {
+  const steps: PastStep[] = [];
   const known = new Set([version]);
   for (const id of known) {
     const { content } = (await repository.objects.readOne(id)) ?? {};
-    const { step, parents } = parseCommit(content?.toString() ?? '');
+    const { step, parents, at } = parseCommit(content?.toString() ?? '');
     if (step === undefined) continue;
-    steps.push(step);
+    steps.push({ ...step, at });
     for (const parent of parents) if (parent !== step.base && known.size < maxSteps) known.add(parent);
   }
   return steps;
@@ -144,10 +145,12 @@ function toProposal(ref: string, version: string, content: string): Proposal | u
   return isNamed ? { ...step, ref, version, closedAt: name.closedAt } : undefined;
 }
 
-function parseCommit(content: string): { step: ProposalStep | undefined; parents: string[] } {
+function parseCommit(content: string): { step: ProposalStep | undefined; parents: string[]; at: number } {
   const end = content.indexOf('\n\n');
-  const parents = [...content.slice(0, end).matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, id = '']) => id);
-  return { step: parseStep(content.slice(end + 2)), parents };
+  const head = content.slice(0, end);
+  const [, seconds] = /^committer .* (\d+) [+-]\d{4}$/m.exec(head) ?? [];
+  const parents = [...head.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, id = '']) => id);
+  return { step: parseStep(content.slice(end + 2)), parents, at: Number(seconds) * 1000 };
 }
 
 const commitsAtOnce = 500;

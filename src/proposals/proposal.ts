@@ -31,6 +31,12 @@ export interface ProposalStep {
   readonly text: string;
 }
 
+/** A step that was made. */
+export interface PastStep extends ProposalStep {
+  /** When it was made; milliseconds since the epoch. */
+  readonly at: number;
+}
+
 /** A proposal as it is now: one account's change of one bot. */
 export interface Proposal extends ProposalStep {
   readonly ref: string;

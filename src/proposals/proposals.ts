@@ -27,7 +27,7 @@ import {
   readProposedTexts,
   withEdited,
 } from './merge-proposal.ts';
-import { formatOpenRef, type Person, type Proposal, type ProposalStep } from './proposal.ts';
+import { formatOpenRef, type PastStep, type Person, type Proposal, type ProposalStep } from './proposal.ts';
 import { ProposalError } from './proposal-error.ts';
 import { planClosing, ProposalRefs, readSteps } from './proposal-refs.ts';
 
@@ -44,6 +44,8 @@ export interface ProposalsOptions {
   readonly committer: Pick<Committer<never>, 'move'>;
   /** Reads the settings of the last commit, which say who reviews; undefined where they have a fault. */
   readonly settings: () => Promise<CatalogueSettings | undefined>;
+  /** Whether nothing is taken while the settings name no maintainer. */
+  readonly needsMaintainer: boolean;
   readonly log: Log;
 }
 
@@ -78,7 +80,7 @@ export interface SavedStep {
 export interface ProposalDetails extends MergedProposal {
   readonly proposal: Proposal;
   /** The last one first. */
-  readonly steps: readonly ProposalStep[];
+  readonly steps: readonly PastStep[];
   /** The pages as they were sent. */
   readonly sent: PageTexts;
   readonly kind: ProposalKind;
@@ -87,6 +89,9 @@ export interface ProposalDetails extends MergedProposal {
 
 /** Whether a proposal is of a new bot, of an author of the bot, or of someone else. */
 export type ProposalKind = 'newBots' | 'authors' | 'others';
+
+/** What is done with a proposal: it is reviewed, published at once, or not taken. */
+export type ProposalPolicy = 'review' | 'publish' | 'off';
 
 /**
  * Proposals of changes, and decisions about them. A proposal is a commit on a ref (proposal.ts); there is no other store.
@@ -173,14 +178,24 @@ export class Proposals {
   }
 
   /**
-   * Returns what becomes of a proposal of an account for a bot: whether it is reviewed, published at once, or not taken.
+   * Returns what is done with a proposal of an account for a bot.
+   * @param bot null for one that is new
+   * @param account null for somebody who has yet to log in, and may be an author
    * @throws {WritesUnavailableError}
    */
-  async findPolicy(bot: BotId, account: AccountId): Promise<'review' | 'publish' | 'off'> {
+  async findPolicy(bot: BotId | null, account: AccountId | null): Promise<ProposalPolicy> {
     return await this.#open(async (repository) => {
-      const before = await readPageTexts(repository, await readTip(repository), bot);
-      return (await this.#settings()).proposals[findKind(before, account)];
+      const settings = await this.#settings();
+      const before = bot && (await readPageTexts(repository, await readTip(repository), bot));
+      if (before === null || before.size === 0) return this.#toPolicy(settings, 'newBots');
+      if (account !== null) return this.#toPolicy(settings, findKind(before, account));
+      const all = (['authors', 'others'] as const).map((kind) => this.#toPolicy(settings, kind));
+      return all.every((policy) => policy === 'off') ? 'off' : 'review';
     });
+  }
+
+  #toPolicy({ maintainers, proposals }: CatalogueSettings, kind: ProposalKind): ProposalPolicy {
+    return this.#options.needsMaintainer && maintainers.length === 0 ? 'off' : proposals[kind];
   }
 
   /**
@@ -196,7 +211,7 @@ export class Proposals {
       const settings = await this.#settings();
       const tip = await readTip(repository);
       const before = await readPageTexts(repository, tip, sent.bot);
-      const policy = settings.proposals[findKind(before, sent.proposer.id)];
+      const policy = this.#toPolicy(settings, findKind(before, sent.proposer.id));
       if (policy === 'off') throw new ProposalError('off');
       const previous = this.find(sent.bot, sent.proposer.id);
       await this.#ensureWithinLimits(repository, sent, settings, previous);
@@ -237,12 +252,18 @@ export class Proposals {
     });
   }
 
-  /** Ends a proposal, as its account wants. @throws {ProposalError} gone @throws {WritesUnavailableError} */
-  async withdraw(bot: BotId, account: AccountId): Promise<SavedStep> {
+  /**
+   * Ends a proposal, as its account wants.
+   * @param version the one that the account saw
+   * @throws {ProposalError} gone, changed
+   * @throws {WritesUnavailableError}
+   */
+  async withdraw(bot: BotId, account: AccountId, version: string): Promise<SavedStep> {
     await this.#fetch();
     return await this.#step(async (repository) => {
       const proposal = this.find(bot, account);
       if (proposal === undefined) throw new ProposalError('gone');
+      if (proposal.version !== version) throw new ProposalError('changed');
       return await this.#close(repository, proposal, { state: 'withdrawn', reviewer: null, text: '' });
     });
   }

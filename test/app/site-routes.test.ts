@@ -236,7 +236,7 @@ describe('the pages of the site', () => {
       const record = JSON.parse(sampleBot('7', seven, { nsfw: true }).record.toString()) as BotRecord;
       const cachedImages = { avatar: '/appdata/a.webp', cover: null, preview: [] };
       bots.set(indexBot(botId('7'), { ...record, cachedImages }, []));
-      options.viewerOf = async () => ({ id: accountId('5'), name: 'Marge' });
+      options.viewerOf = async () => ({ id: accountId('5'), name: 'Marge', authenticatedAt: 0 });
       const before = await get('/bots/7');
       notStrictEqual(await get(path, headers), before);
       strictEqual(await get('/bots/7'), before);

@@ -1,5 +1,25 @@
 import { strictEqual } from 'node:assert/strict';
-import { parseReturnPath } from '../../src/login/login.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { Login, parseReturnPath } from '../../src/login/login.ts';
+import { accountId } from '../support/sample.ts';
+
+describe('the age of an account', () => {
+  const findCreation = (kind: 'discord' | 'oidc'): number | undefined => {
+    const login = { kind, issuer: 'https://discord.com', clientId: 'a', clientSecret: 'b', idClaim: 'sub' };
+    const options = {
+      settings: login,
+      secrets: ['x'.repeat(32)],
+      baseUrl: 'https://a.example',
+      log: silentLog,
+    };
+    return new Login(options).findCreation(accountId('175928847299117063'));
+  };
+
+  it('is in the id of an account of Discord, and of no other', () => {
+    strictEqual(new Date(findCreation('discord') ?? 0).toISOString(), '2016-04-30T11:18:25.796Z');
+    strictEqual(findCreation('oidc'), undefined);
+  });
+});
 
 describe('returnPath', () => {
   it('is a page of the site, as it was requested', () => {
@@ -11,6 +31,9 @@ describe('returnPath', () => {
       '/bots/190519304972663312/token',
       '/?q=a%2Fb+c&sort=name&page=2',
       '/categories/music?locale=fr',
+      '/proposals/42',
+      '/add?draft=0123456789abcdef0123456789abcdef',
+      '/bots/42/edit?language=pt-BR&draft=0123456789abcdef0123456789abcdef&locale=fr',
     ])
       strictEqual(parseReturnPath(path), path);
   });

@@ -132,8 +132,9 @@ describe('proposals', () => {
     const declined = decision(await send(), { state: 'declined', reason: 'duplicate', text: 'See Bart.' });
     const { proposal } = await proposals.decide(homer, author.id, declined);
     deepStrictEqual([proposal.state, proposal.reason, proposal.text], ['declined', 'duplicate', 'See Bart.']);
-    await send();
-    strictEqual((await proposals.withdraw(homer, author.id)).proposal.state, 'withdrawn');
+    const { version } = await send();
+    await rejectsWith(proposals.withdraw(homer, author.id, proposal.version), 'changed');
+    strictEqual((await proposals.withdraw(homer, author.id, version)).proposal.state, 'withdrawn');
     strictEqual(refs(repository), `${closedRef}\n${closedRef}`);
     strictEqual(repository.git('log', '--format=%s', 'main'), 'Begin');
   });
@@ -189,7 +190,7 @@ describe('proposals', () => {
       both.map(({ status }) => status),
       ['fulfilled', 'rejected'],
     );
-    await rejectsWith(proposals.withdraw(homer, author.id), 'gone');
+    await rejectsWith(proposals.withdraw(homer, author.id, last.version), 'gone');
   });
 
   it('are closed as accepted where the branch has their changes already', async () => {
@@ -238,8 +239,8 @@ describe('proposals', () => {
   });
 
   it('that ended are forgotten after 90 days', async () => {
-    await send();
-    await proposals.withdraw(homer, author.id);
+    const { version } = await send();
+    await proposals.withdraw(homer, author.id, version);
     await atTime(Date.now() + 91 * 86_400_000, async () => {
       const again = await openProposals(repository.folder);
       deepStrictEqual(again.listOf(author.id), []);

@@ -23,6 +23,7 @@ export async function openProposals(folder: string, log: Log = silentLog): Promi
     repositoryOpener,
     committer: committerOn(folder),
     settings: async () => await readSettingsOf(folder),
+    needsMaintainer: true,
     log,
   });
   await proposals.load();

@@ -7,13 +7,12 @@ import type { Tokens } from '../../tokens/tokens.ts';
 import { sendOnce } from '../page/html-response.ts';
 import { myBotsPath } from '../page/layout.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
-import { readSession } from './login-routes.tsx';
 import { MyBotsPage, type OwnBot } from './my-bots-page.tsx';
 import { formatCount } from '../../lib/counted.ts';
 
 /** `/my-bots`: the bots that name the logged-in account as an author. */
 export function addMyBotsRoute(router: Router, parts: SiteParts, login: Login, tokens: Tokens): void {
-  const { site, lists, counts, faultsOf } = parts;
+  const { site, lists, counts, faultsOf, viewerOf } = parts;
   const showOwn = async (bot: IndexedBot): Promise<OwnBot> => ({
     id: bot.id,
     name: bot.facts.name,
@@ -24,7 +23,7 @@ export function addMyBotsRoute(router: Router, parts: SiteParts, login: Login, t
     faults: faultsOf(bot.id),
   });
   router.get(myBotsPath, async (ctx) => {
-    const viewer = await readSession(ctx, login);
+    const viewer = await viewerOf(ctx);
     const page = Math.trunc(Number(parseQuery(ctx).get('page') ?? 1));
     const { bots, total } = viewer ? await lists.select({ author: viewer.id }) : { bots: [], total: 0 };
     const pages = Math.max(1, Math.ceil(total / pageSize));

@@ -1,10 +1,9 @@
 import type { ComponentChildren, RenderableProps, VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
 import type { Token } from '../../bot/token.ts';
-import type { Session } from '../../login/sessions.ts';
 import type { TokenInfo } from '../../tokens/tokens.ts';
 import { assets } from '../page/assets.ts';
-import { Layout, type Site } from '../page/layout.tsx';
+import { Layout, type Site, type Viewer } from '../page/layout.tsx';
 import { createPostingCode } from './posting-code.ts';
 import { Fact } from '../page/fact.tsx';
 import { ActionLink } from '../page/links.tsx';
@@ -17,12 +16,12 @@ export type TokenPageState =
   | { readonly kind: 'no-login'; readonly disabledReason: string | null }
   | { readonly kind: 'visitor' }
   /** Logged in, but not an author of the bot. */
-  | { readonly kind: 'not-an-author'; readonly session: Session }
+  | { readonly kind: 'not-an-author'; readonly viewer: Viewer }
   /** An author whose login is too old to press a button, and whether one was pressed. */
-  | { readonly kind: 'stale'; readonly session: Session; readonly info: TokenInfo; readonly pressed: boolean }
+  | { readonly kind: 'stale'; readonly viewer: Viewer; readonly info: TokenInfo; readonly pressed: boolean }
   | {
       readonly kind: 'author';
-      readonly session: Session;
+      readonly viewer: Viewer;
       readonly info: TokenInfo;
       /** What the button did that was pressed; null when the page was only opened. */
       readonly done: DoneChange | null;
@@ -48,7 +47,7 @@ export interface TokenPageProps {
 export function TokenPage(props: TokenPageProps): VNode {
   const { site, bot, state } = props;
   const { t, text, href } = useLanguage();
-  const viewer = 'session' in state ? state.session : null;
+  const viewer = 'viewer' in state ? state.viewer : null;
   return (
     <Layout
       site={site}
@@ -107,9 +106,7 @@ function Part({ bot, provider, state }: TokenPageProps): VNode {
     case 'not-an-author':
       return (
         <Panel title={t('token.notAnAuthor')}>
-          <p>
-            {t('token.notAnAuthorText', { name: state.session.name, id: state.session.id, bot: bot.name })}
-          </p>
+          <p>{t('token.notAnAuthorText', { name: state.viewer.name, id: state.viewer.id, bot: bot.name })}</p>
           <LogIn id={bot.id} more="&account=other">
             {t('token.otherAccount')}
           </LogIn>

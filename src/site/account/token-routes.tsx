@@ -9,7 +9,6 @@ import { isFresh } from '../../login/sessions.ts';
 import type { TokenChanger } from '../../tokens/token-changes.ts';
 import type { TokenInfo, Tokens } from '../../tokens/tokens.ts';
 import type { SiteParts } from '../page/site-parts.ts';
-import { readSession } from './login-routes.tsx';
 import { sendOnce } from '../page/html-response.ts';
 import { type DoneChange, TokenPage, type TokenPageState } from './token-page.tsx';
 
@@ -21,7 +20,7 @@ import { type DoneChange, TokenPage, type TokenPageState } from './token-page.ts
  */
 export function addTokenRoutes(
   router: Router,
-  { site, bots }: Pick<SiteParts, 'site' | 'bots'>,
+  { site, bots, viewerOf }: SiteParts,
   login: Login | null,
   tokens: Tokens,
   committedAuthors: (id: BotId) => Promise<readonly string[]>,
@@ -32,12 +31,12 @@ export function addTokenRoutes(
   const stateOf = async (ctx: Context, id: BotId, pressed: boolean): Promise<TokenPageState> => {
     if (login === null || login.disabledReason !== null)
       return { kind: 'no-login', disabledReason: login?.disabledReason ?? null };
-    const session = await readSession(ctx, login);
-    if (session === null) return { kind: 'visitor' };
-    if (!(await committedAuthors(id)).includes(session.id)) return { kind: 'not-an-author', session };
+    const viewer = await viewerOf(ctx);
+    if (viewer === null) return { kind: 'visitor' };
+    if (!(await committedAuthors(id)).includes(viewer.id)) return { kind: 'not-an-author', viewer };
     const info = await tokens.tokenInfo(id);
-    if (!isFresh(session)) return { kind: 'stale', session, info, pressed };
-    return { kind: 'author', session, info, done: null };
+    if (!isFresh(viewer)) return { kind: 'stale', viewer, info, pressed };
+    return { kind: 'author', viewer, info, done: null };
   };
   const send = (ctx: Context, id: BotId, state: TokenPageState): void => {
     const bot = findKnownBot(bots, id);
@@ -57,7 +56,7 @@ export function addTokenRoutes(
         return;
       }
       presses.count(ctx, id, 'wait a minute before you press again');
-      const done = await act(id, `account ${state.session.id}`, state.info);
+      const done = await act(id, `account ${state.viewer.id}`, state.info);
       const info = await tokens.tokenInfo(id);
       send(ctx, id, { ...state, info, done });
     });

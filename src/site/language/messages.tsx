@@ -26,6 +26,8 @@ export interface Messages extends Dates {
   readonly integer: (value: number) => string;
   /** Formats how long ago `time` is, in its largest unit: 20 minutes ago, yesterday. */
   readonly ago: (time: number, now: number) => string;
+  /** Formats a length of time, rounded up, in its largest unit: 20 minutes, 2 days. */
+  readonly duration: (milliseconds: number) => string;
   /** Formats how many days, months or years before the day of `now` a time is: today, 2 days ago, last month. */
   readonly daysAgo: (time: number, now: number) => string;
   /** Returns the name of a language in this language. */
@@ -64,6 +66,11 @@ export function createMessages(
     ago(time, now) {
       const [unit, milliseconds] = units.find(([, size]) => now - time >= size) ?? smallestUnit;
       return relative.format(-Math.floor(Math.max(now - time, 0) / milliseconds), unit);
+    },
+    duration(length) {
+      const [unit, milliseconds] = units.find(([, size]) => length >= size) ?? smallestUnit;
+      const format = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' });
+      return format.format(Math.ceil(Math.max(length, 1) / milliseconds));
     },
     daysAgo(time, now) {
       const days = Math.floor(now / aDay) - Math.floor(time / aDay);

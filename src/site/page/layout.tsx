@@ -19,6 +19,10 @@ export interface Viewer {
   /** The account's ID, as in a bot's `authors`. */
   readonly id: AccountId;
   readonly name: string;
+  /** When the provider last authenticated the person; milliseconds since the epoch. */
+  readonly authenticatedAt: number;
+  /** When the account was created, where the provider's ids tell; milliseconds since the epoch. */
+  readonly createdAt?: number | undefined;
   /** How many proposals wait for a decision; left out for an account that may not review. */
   readonly toReview?: number;
 }
@@ -81,7 +85,7 @@ export interface LayoutProps extends PageProps {
 export const myBotsPath = '/my-bots';
 
 /** A page that the header links to. */
-export type NavigationPath = '/add' | '/docs' | typeof myBotsPath;
+export type NavigationPath = '/add' | '/docs' | '/review' | typeof myBotsPath;
 
 /** A whole page: header with the account, `main`, footer. */
 export function Layout(props: LayoutProps): VNode {
@@ -143,9 +147,9 @@ function Header({ site, viewer, isFront = false, q = '', current }: LayoutProps)
   const { t, text, href, publicPath } = useLanguage();
   const { name, notice, language } = site.settings;
   const { logo } = createOwnAssets(site.settings);
-  const link = (path: NavigationPath, key: MessageKey): VNode => (
+  const link = (path: NavigationPath, key: MessageKey, count = 0): VNode => (
     <a href={href(path)} aria-current={path === current ? 'page' : undefined}>
-      {t(key)}
+      {t(key, { count })}
     </a>
   );
   return (
@@ -165,6 +169,7 @@ function Header({ site, viewer, isFront = false, q = '', current }: LayoutProps)
           {link('/add', 'layout.add')}
           {link('/docs', 'layout.api')}
           {viewer && link(myBotsPath, 'myBots.title')}
+          {viewer?.toReview !== undefined && link('/review', 'layout.review', viewer.toReview)}
         </nav>
         {!isFront && <SearchForm q={q} />}
         {site.login && <Account viewer={viewer} />}

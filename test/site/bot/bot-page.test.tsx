@@ -106,8 +106,11 @@ describe("a bot's page", () => {
     });
 
     it('leads an author to the token, and nobody else who is logged in', () => {
-      match(render({ site, viewer: { id: accountId('1'), name: 'Ada' } }), /href="\/bots\/42\/token"/);
-      const html = render({ site, viewer: { id: accountId('2'), name: '<Bob>' } });
+      match(
+        render({ site, viewer: { id: accountId('1'), name: 'Ada', authenticatedAt: 0 } }),
+        /href="\/bots\/42\/token"/,
+      );
+      const html = render({ site, viewer: { id: accountId('2'), name: '<Bob>', authenticatedAt: 0 } });
       doesNotMatch(html, /\/token"/);
       match(html, /&lt;Bob>/);
     });
