@@ -13,6 +13,7 @@ import type { Log } from '../lib/log.ts';
 import { addAssetRoutes } from '../site/page/assets.ts';
 import { showErrorPages } from '../site/page/error-page.tsx';
 import type { Site, Viewer } from '../site/page/layout.tsx';
+import type { Attention } from '../site/review/attention.ts';
 import type { SiteParts } from '../site/page/site-parts.ts';
 import type { LivePreview } from './live-preview.ts';
 import type { Markdown } from '../site/markdown/markdown.ts';
@@ -52,6 +53,8 @@ export interface AppOptions extends Parts, Pick<SiteParts, 'reports' | 'notify'>
   readonly removedBots: RemovedBots;
   /** Null where images are not cached. */
   readonly images: ImageCache | null;
+  /** Lists what needs attention, of all bots; `AttentionList` shows it. For maintainers only. */
+  readonly attention: () => Promise<Attention>;
   /** Null where nobody can log in. */
   readonly login: Login | null;
   /** Null where nobody can log in, or proposals are off. */

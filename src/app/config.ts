@@ -71,6 +71,8 @@ function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
     images: reader.flag('BOTSHELF_IMAGES', true),
     /** Where proposals of changes are reviewed: here, at the Git host, or nowhere. */
     proposals: reader.choice('BOTSHELF_PROPOSALS', ['site', 'host', 'off']) ?? 'site',
+    /** Check once a week whether the links of the bots work. */
+    linkCheck: reader.flag('BOTSHELF_LINK_CHECK'),
     /** For people who edit the catalogue: open pages reload on edits and show faults. */
     dev: reader.flag('BOTSHELF_DEV'),
     /** Mark every page as one of a demo. */

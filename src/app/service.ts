@@ -36,7 +36,9 @@ import type { Login } from '../login/login.ts';
 import { readSecretFile } from '../login/secret-file.ts';
 import { removeCredentials } from '../git/process/git-error.ts';
 import { noticeFaults } from './fault-notices.ts';
+import { createAttentionReader } from './attention.ts';
 import { followImages, openImages } from './images.ts';
+import { openLinks } from './links.ts';
 import { createPageEditor } from './page-editor.ts';
 import { createRemoteNotice } from './remote-notice.ts';
 import { readCommittedSettings } from './committed-facts.ts';
@@ -204,6 +206,16 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   commits.subscribe((event) => metrics.committed(event));
   commits.subscribe(showCommits(catalogue.scanner, catalogue.settings, repository?.prefix ?? ''));
 
+  const links = closers.own(config.linkCheck ? await openLinks(config, catalogue, log) : null);
+  const closing = new AbortController();
+  const attention = createAttentionReader({
+    ...parts,
+    countHistory,
+    images,
+    links: links?.check ?? null,
+    log,
+    signal: closing.signal,
+  });
   const live = config.dev ? new LivePreview(catalogue.store) : null;
   const site = createSite(config, catalogue, origin, log);
   const options: AppOptions = {
@@ -214,6 +226,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     countHistory,
     removedBots,
     images,
+    attention,
     login,
     proposals,
     health,
@@ -248,7 +261,6 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     );
   });
   countHistory.start();
-  const closing = new AbortController();
   closers.add(() => closing.abort());
   const prepared = warmPageCache(catalogue, countHistory, application.prepareSite, log, closing.signal);
   // Who evaluates it sees all of the front page at once.
@@ -259,6 +271,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   // Who edits the catalogue does so in the clone.
   if (!config.dev && !config.demo) void uncommitted.start();
   if (images) closers.add(followImages(catalogue, images));
+  void catalogue.unpacked().then(async (isOpen) => await (isOpen ? links?.check.start() : undefined));
 
   progress.end();
   const serves = `serves ${formatCount(catalogue.store.bots.size, 'bot')} of ${config.catalogue}`;

@@ -124,6 +124,15 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
     )
     .action(async (options: { json?: boolean }) => await (await import('./doctor.ts')).doctor(options));
   program
+    .command('report')
+    .description('list what needs attention in the catalogue, as markdown for an issue')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      '\nReads files, Git and, where a service runs here, what it has in its var folder; changes nothing.\nExit code: 0 done, 2 the command could not run.',
+    )
+    .action(async (options: { json?: boolean }) => await (await import('./report.ts')).report(options));
+  program
     .command('images')
     .description("fetch the bots' pictures into the image cache, as a running service does by itself")
     .addHelpText(

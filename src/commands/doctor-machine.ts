@@ -308,9 +308,7 @@ export const checkFiles: DoctorCheck = async ({ config }) => {
 export const checkImages: DoctorCheck = async ({ config }) => {
   if (!config.images) return fine('not checked: BOTSHELF_IMAGES is off');
   const images = await ImageIndex.open(join(config.var, 'appdata/index'));
-  const failing = [...images].flatMap(({ url, failure }) =>
-    failure === null || failure.isRefused ? [] : [`${url} ${failure.message}`],
-  );
+  const failing = Array.from(images.failures(), ([url, { message }]) => `${url} ${message}`);
   const pictures = formatCount(images.size, 'picture');
   if (failing.length === 0) return fine(`${pictures} in the cache`);
   const more = failing.length > maxNamedImages ? `; and ${failing.length - maxNamedImages} more` : '';

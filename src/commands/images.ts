@@ -49,7 +49,7 @@ export async function images(): Promise<void> {
   process.stdout.write(`${cached} of ${formatCount(known, 'picture')} in ${join(config.var, 'appdata')}\n`);
   if (failing === 0) return;
   process.stdout.write(`${failing} could not be fetched: the service retries them, less and less often\n`);
-  for (const { url, message } of [...opened.cache.failures()].slice(0, maxNamedImages)) {
+  for (const [url, { message }] of [...opened.cache.failures()].slice(0, maxNamedImages)) {
     process.stdout.write(`  ${url} ${message}\n`);
   }
   if (failing > maxNamedImages) process.stdout.write(`  and ${failing - maxNamedImages} more\n`);

@@ -34,6 +34,8 @@ export interface CountHistoryOptions {
   readonly folder: string;
   /** Where another machine may commit to the state: the seconds between two looks for its commits. */
   readonly syncSeconds?: number | undefined;
+  /** Whether the cache is read only, as that of another process. */
+  readonly isReadOnly?: boolean;
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
@@ -197,7 +199,7 @@ export class CountHistory {
   }
 
   async #save(): Promise<void> {
-    if (this.#isSaved) return;
+    if (this.#isSaved || this.#options.isReadOnly) return;
     try {
       await writeSeries(this.#cache, [this.#days, this.#hours]);
       this.#isSaved = true;

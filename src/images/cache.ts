@@ -167,10 +167,9 @@ export class ImageCache {
     return { known: this.#index.size, cached, failing, left: this.#queue.left };
   }
 
-  /** Yields the images whose last attempt failed; `<url> <message>` is a sentence. */
-  *failures(): Generator<{ readonly url: string; readonly message: string }> {
-    for (const { url, failure } of this.#index)
-      if (failure && !failure.isRefused) yield { url, message: failure.message };
+  /** Returns the images whose last attempt failed, by address. */
+  failures(): ReturnType<ImageIndex['failures']> {
+    return this.#index.failures();
   }
 
   /** Resolves when every image that is wanted has a copy or has failed once. */

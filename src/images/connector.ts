@@ -19,8 +19,18 @@ export interface ConnectorOptions {
   readonly site?: string;
 }
 
+/** How a resource is requested. */
+interface RequestOptions {
+  /** What for, as the User-Agent says. */
+  readonly purpose: string;
+  readonly method?: 'HEAD' | 'GET';
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether a redirect to this address is the last response. */
+  readonly endsAt?: (url: string) => boolean;
+}
+
 /**
- * Fetches images from untrusted addresses: over https only, and only from the public internet. Host names are resolved
+ * Requests images and links at untrusted addresses: over https only, and only on the public internet. Host names are resolved
  * here, all their addresses are checked, and the connection goes to one of those, so that a name that resolves differently
  * later gains nothing. The resolver uses no thread of the pool that writes files, unlike the system's.
  */
@@ -30,12 +40,12 @@ export class ImageConnector {
   readonly #resolver = new Resolver({ timeout: 3_000, tries: 2 });
   readonly #agent: Agent;
   readonly #timeLimit: number;
-  readonly #userAgent: string;
+  readonly #site: string;
 
   constructor({ allow, nameServers, ca, timeLimit, site }: ConnectorOptions = {}) {
     this.#allow = allow ?? isPublicAddress;
     this.#timeLimit = timeLimit ?? 10_000;
-    this.#userAgent = site === undefined ? 'Botshelf image cache' : `Botshelf image cache (+${site})`;
+    this.#site = site === undefined ? '' : ` (+${site})`;
     if (nameServers) this.#resolver.setServers(nameServers);
     this.#dial = buildConnector({ timeout: attemptTime, ...(ca === undefined ? {} : { ca }) });
     this.#agent = new Agent({
@@ -51,21 +61,25 @@ export class ImageConnector {
    * @throws {ImageError} for every failure, and when `signal` is aborted
    */
   async fetch(url: string, signal?: AbortSignal): Promise<Buffer> {
-    const abort = new AbortController();
-    const end = (): void => abort.abort(new ImageError('was cancelled'));
-    if (signal?.aborted) end();
-    signal?.addEventListener('abort', end);
-    const timer = setTimeout(() => {
-      abort.abort(new ImageError(`did not arrive within ${this.#timeLimit / 1000} s`, 'host'));
-    }, this.#timeLimit);
-    try {
-      return await this.#follow(url, abort.signal);
-    } catch (error) {
-      throw toImageError(abort.signal.aborted ? abort.signal.reason : error);
-    } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-    }
+    const options = {
+      purpose: 'image cache',
+      headers: { accept: 'image/webp,image/png,image/jpeg,image/gif', 'accept-encoding': 'identity' },
+    };
+    return await this.#request(url, options, readResponseBody, signal);
+  }
+
+  /**
+   * Returns the status that a link leads to within ten seconds, without its body.
+   * @param endsAt whether a redirect to this address is not followed: its own status is returned then
+   * @throws {ImageError} with `host` where no response comes, and when `signal` is aborted
+   */
+  async probe(
+    url: string,
+    method: 'HEAD' | 'GET',
+    endsAt: (url: string) => boolean,
+    signal?: AbortSignal,
+  ): Promise<number> {
+    return await this.#request(url, { purpose: 'link check', method, endsAt }, readStatus, signal);
   }
 
   /** Ends all connections; what is being fetched fails. */
@@ -74,22 +88,47 @@ export class ImageConnector {
     await this.#agent.destroy();
   }
 
-  async #follow(start: string, signal: AbortSignal): Promise<Buffer> {
+  async #request<T>(
+    url: string,
+    options: RequestOptions,
+    read: (response: Dispatcher.ResponseData) => T | Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const abort = new AbortController();
+    const end = (): void => abort.abort(new ImageError('was cancelled'));
+    if (signal?.aborted) end();
+    signal?.addEventListener('abort', end);
+    const timer = setTimeout(() => {
+      abort.abort(new ImageError(`did not arrive within ${this.#timeLimit / 1000} s`, 'host'));
+    }, this.#timeLimit);
+    try {
+      return await read(await this.#follow(url, options, abort.signal));
+    } catch (error) {
+      throw toImageError(abort.signal.aborted ? abort.signal.reason : error);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+    }
+  }
+
+  async #follow(
+    start: string,
+    { purpose, method = 'GET', headers, endsAt = () => false }: RequestOptions,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
     let url = checkUrl(start, start);
     for (let hops = 0; hops <= maxRedirects; hops += 1) {
       const response = await request(url, {
         dispatcher: this.#agent,
         signal,
-        headers: {
-          'user-agent': this.#userAgent,
-          accept: 'image/webp,image/png,image/jpeg,image/gif',
-          'accept-encoding': 'identity',
-        },
+        method,
+        headers: { 'user-agent': `Botshelf ${purpose}${this.#site}`, ...headers },
       });
       const next = findRedirect(response);
-      if (next === undefined) return await readResponseBody(response);
+      if (next === undefined) return response;
       discard(response);
       url = checkUrl(next, url);
+      if (endsAt(url)) return response;
     }
     throw new ImageError(`redirects more than ${maxRedirects} times`);
   }
@@ -212,6 +251,11 @@ function checkHead({ statusCode, headers }: Dispatcher.ResponseData): void {
   if (encoding !== 'identity')
     throw new ImageError(`comes with Content-Encoding ${encoding}, which was not requested`);
   if (Number(headers['content-length'] ?? 0) > maxBytes) throw new ImageError(tooBig);
+}
+
+function readStatus(response: Dispatcher.ResponseData): number {
+  discard(response);
+  return response.statusCode;
 }
 
 /** Ends the response without reading the rest, which may be endless. */

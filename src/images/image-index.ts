@@ -21,6 +21,8 @@ export interface FetchFailure {
   readonly count: number;
   readonly retryAt: number;
   readonly message: string;
+  /** When it failed first; missing in an index from before this was noted. */
+  readonly since?: number;
   /** It works, but no copies are made of its kind, such as the SVG of a badge: nobody has to do anything. */
   readonly isRefused?: true;
 }
@@ -80,6 +82,15 @@ export class ImageIndex {
 
   get(kind: ImageKind, url: string): ImageEntry | undefined {
     return this.#entries[kind].get(url);
+  }
+
+  /** Returns the images whose last attempt failed, by address, but not those that were refused; `<url> <message>` is a sentence. */
+  failures(): Map<string, { readonly message: string; readonly since: number }> {
+    const failures = new Map<string, { readonly message: string; readonly since: number }>();
+    for (const { url, failure } of this)
+      if (failure && !failure.isRefused)
+        failures.set(url, { message: failure.message, since: failure.since ?? Date.now() });
+    return failures;
   }
 
   /** Returns the entry of an image, a new one where there is none. */

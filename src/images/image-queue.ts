@@ -147,8 +147,9 @@ export class ImageQueue {
   #fail(entry: ImageEntry, message: string): void {
     const { log, intervals, onFailure } = this.#options;
     const count = (entry.failure?.count ?? 0) + 1;
-    const retryAt = Date.now() + retryDelay(count, intervals);
-    entry.failure = { count, retryAt, message };
+    const now = Date.now();
+    const retryAt = now + retryDelay(count, intervals);
+    entry.failure = { count, retryAt, message, since: entry.failure?.since ?? now };
     this.#failed += 1;
     onFailure(entry);
     const fields = { url: entry.url, message, count, retryAt: new Date(retryAt).toISOString() };

@@ -111,6 +111,6 @@ describe('the image cache', () => {
     test.cache.want(marge, { ...badge, avatar: test.at('/badge') });
     await test.cache.idle();
     deepEqual(test.cache.status(), { known: 3, cached: 1, failing: 1, left: 0 });
-    match([...test.cache.failures()][0]?.message ?? '', /^is an SVG/);
+    match([...test.cache.failures().values()][0]?.message ?? '', /^is an SVG/);
   });
 });

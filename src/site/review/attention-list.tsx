@@ -1,0 +1,61 @@
+import type { VNode } from 'preact';
+import { useLanguage } from '../language/page-language.tsx';
+import { withoutBidiControls } from '../page/bidi.ts';
+import { type Attention, type AttentionItem, toMessageValues } from './attention.ts';
+
+/** What needs attention by kind, each with a link to the form that fixes it. Long lists are folded. */
+export function AttentionList({ attention }: { readonly attention: Attention }): VNode {
+  const { t, integer } = useLanguage();
+  const groups = attention.groups.filter(({ total }) => total > 0);
+  return (
+    <div class="attention stack">
+      {!attention.isComplete && <p class="notice">{t('attention.searching')}</p>}
+      {groups.length === 0 && <p>{t('attention.none')}</p>}
+      {groups.map(({ kind, total, items }) => (
+        <details key={kind} class="panel" open={total <= maxOpenItems}>
+          <summary>
+            <h2>
+              {t(`attention.${kind}.title`)} <span class="muted">{integer(total)}</span>
+            </h2>
+          </summary>
+          {total > items.length && <p>{t('attention.more', { shown: items.length, total })}</p>}
+          <ul>
+            {items.map((item) => (
+              <Item key={JSON.stringify(item)} item={item} />
+            ))}
+          </ul>
+        </details>
+      ))}
+    </div>
+  );
+}
+
+const maxOpenItems = 10;
+
+function Item({ item }: { readonly item: AttentionItem }): VNode {
+  const { t, text, day, href } = useLanguage();
+  const { kind, bot, name, fixPath } = item;
+  const url = 'url' in item && {
+    url: (
+      <a dir="ltr" href={item.url}>
+        {item.url}
+      </a>
+    ),
+  };
+  return (
+    <li>
+      {name !== null && (
+        <a href={href(`/bots/${bot}`)}>
+          <bdi>{withoutBidiControls(name)}</bdi>
+        </a>
+      )}{' '}
+      {t(`attention.${kind}.text`, { ...toMessageValues(item, { text, day }), ...url })}{' '}
+      {'message' in item && (
+        <span class="muted" lang="en" dir="ltr">
+          {item.message}
+        </span>
+      )}{' '}
+      {fixPath !== null && <a href={href(fixPath)}>{t('bot.edit')}</a>}
+    </li>
+  );
+}

@@ -1,0 +1,139 @@
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createAttentionReader, findNewAdministrators } from '../../src/app/attention.ts';
+import type { Catalogue } from '../../src/catalogue/store/catalogue.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { noCountHistory, noCounts } from '../support/counts.ts';
+import type { Attention } from '../../src/site/review/attention.ts';
+import { eventually } from '../support/eventually.ts';
+import { openCatalogue } from '../support/live-catalogue.ts';
+import { openerOf } from '../support/opened.ts';
+import { type TestRepository, testRepository } from '../support/repository.ts';
+import { botId, mainPage, pagePath } from '../support/sample.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const { signal } = new AbortController();
+
+const dayMs = 86_400_000;
+
+/** The page of a bot whose invite asks for these permissions: 8 is Administrator. */
+function page(id: string, permissions: number, keys: Readonly<Record<string, unknown>> = {}): string {
+  const invite = `https://discord.com/oauth2/authorize?client_id=${id}&scope=bot&permissions=${permissions}`;
+  return mainPage({ name: `Bot ${id}`, invite, ...keys });
+}
+
+/** Commits files as if some days ago. Returns the time of the commit in milliseconds since the epoch. */
+function commitAgo(repo: TestRepository, days: number, files: Readonly<Record<string, string>>): number {
+  const seconds = Math.floor((Date.now() - days * dayMs) / 1000);
+  for (const [path, text] of Object.entries(files)) repo.write(path, text);
+  repo.git('add', '-A');
+  const env = { ...process.env, GIT_COMMITTER_DATE: `@${seconds} +0000` };
+  const person = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org'];
+  execFileSync('git', [...person, 'commit', '-q', '-m', 'Edit'], { cwd: repo.folder, env });
+  return seconds * 1000;
+}
+
+describe('the bots that ask for Administrator since a change', () => {
+  const find = async (root: string, folder = root): Promise<readonly (readonly [string, number])[]> => {
+    const { catalogue } = await openCatalogue({}, { root });
+    return [...(await findNewAdministrators(catalogue.store.bots, openerOf(folder), signal))].toSorted(
+      ([a], [b]) => a.localeCompare(b),
+    );
+  };
+
+  it('are those whose page has asked for less in the last 90 days, with the time of the last such change', async () => {
+    const files = (permissions: number, ids: readonly string[]): Record<string, string> =>
+      Object.fromEntries(ids.map((id) => [pagePath(id), page(id, permissions)]));
+    const repo = testRepository({ 'README.md': 'x' }, tempFolder());
+    commitAgo(repo, 200, files(0, ['1', '2', '3', '4', '6']));
+    commitAgo(repo, 100, files(8, ['2', '6']));
+    // Added with it: that was looked at when it was added.
+    commitAgo(repo, 50, files(8, ['5']));
+    const changed = commitAgo(repo, 40, files(8, ['1', '3']));
+    commitAgo(repo, 30, files(0, ['3', '6']));
+    commitAgo(repo, 20, { [pagePath('1')]: page('1', 8, { description: 'Answers more.' }) });
+    const last = commitAgo(repo, 10, files(8, ['6']));
+    deepStrictEqual(await find(repo.folder), [
+      ['1', changed],
+      ['6', last],
+    ]);
+  });
+
+  it('are found where a branch was merged, and below the top of the repository', async () => {
+    const root = tempFolder();
+    const repo = testRepository(
+      { [`list/${pagePath('1')}`]: page('1', 0), [`list/${pagePath('2')}`]: page('2', 0) },
+      root,
+    );
+    repo.git('checkout', '-q', '-b', 'topic');
+    repo.commit({ [`list/${pagePath('1')}`]: page('1', 8) });
+    repo.git('checkout', '-q', 'main');
+    repo.commit({ [`list/${pagePath('2')}`]: page('2', 1) });
+    repo.git('merge', '-q', '--no-edit', 'topic');
+    const found = await find(`${root}/list`);
+    deepStrictEqual(
+      found.map(([id]) => id),
+      ['1'],
+    );
+  });
+
+  it('are none where none asks now', async () => {
+    const repo = testRepository({ [pagePath('1')]: page('1', 8) });
+    repo.commit({ [pagePath('1')]: page('1', 0) });
+    deepStrictEqual(await find(repo.folder), []);
+  });
+});
+
+describe('the list of what needs attention', () => {
+  const read = (catalogue: Catalogue, folder: string, lists: string[] = []): (() => Promise<Attention>) =>
+    createAttentionReader({
+      catalogue,
+      state: noCounts,
+      countHistory: noCountHistory,
+      images: null,
+      links: {
+        get failed() {
+          lists.push('made');
+          return new Map();
+        },
+      },
+      repositoryOpener: openerOf(folder),
+      log: silentLog,
+      signal,
+    });
+
+  it('is made once for all who want it, and again after a change', async () => {
+    const repo = testRepository({ [pagePath('1')]: page('1', 0) });
+    repo.commit({ [pagePath('1')]: page('1', 8) });
+    const { catalogue, write } = await openCatalogue({}, { root: repo.folder });
+    const made: string[] = [];
+    const attention = read(catalogue, repo.folder, made);
+    const [first, second] = await Promise.all([attention(), attention()]);
+    strictEqual(first.isComplete, true);
+    deepStrictEqual(
+      first.groups.find(({ kind }) => kind === 'administrator-added')?.items.map(({ bot }) => bot),
+      ['1'],
+    );
+    strictEqual(second.groups, first.groups);
+    strictEqual(made.length, 1);
+    write({ [pagePath('2')]: page('2', 0, { name: 'bot 1' }) });
+    await eventually(() => catalogue.store.bots.get(botId('2')) !== undefined);
+    await eventually(async () => {
+      const { groups } = await attention();
+      ok(groups.some(({ kind, total }) => kind === 'near-duplicate' && total === 1));
+    });
+  });
+
+  it('has all but the past where there is no repository', async () => {
+    const root = tempFolder();
+    const { catalogue } = await openCatalogue(
+      { [pagePath('1')]: page('1', 8), [pagePath('2')]: page('1', 8) },
+      { root },
+    );
+    const { groups } = await read(catalogue, root)();
+    deepStrictEqual(
+      groups.filter(({ total }) => total > 0).map(({ kind }) => kind),
+      ['near-duplicate'],
+    );
+  });
+});

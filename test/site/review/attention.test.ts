@@ -1,0 +1,241 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import {
+  type Attention,
+  type AttentionItem,
+  type AttentionSources,
+  listAttention,
+} from '../../../src/site/review/attention.ts';
+import { noCountHistory, noCounts } from '../../support/counts.ts';
+import { openCatalogue } from '../../support/live-catalogue.ts';
+import { botId, mainPage, pagePath, translation } from '../../support/sample.ts';
+import { sampleBot } from '../../support/sample-bot.ts';
+
+const dayMs = 86_400_000;
+const now = 20_000 * dayMs + 1;
+
+const nothing = {
+  faults: [],
+  counts: noCounts,
+  countHistory: noCountHistory,
+  settings: { inactiveDays: 30 },
+  failedImages: new Map(),
+  failedLinks: new Map(),
+  administratorSince: new Map(),
+};
+
+/** Lists what needs attention in a catalogue of these files. */
+async function list(
+  files: Readonly<Record<string, string>>,
+  sources: Partial<AttentionSources> = {},
+): Promise<Attention> {
+  const { catalogue } = await openCatalogue(files);
+  const { bots } = catalogue.store;
+  return await listAttention({ ...nothing, bots, faults: catalogue.store.faults(), ...sources }, now);
+}
+
+function itemsOf({ groups }: Attention): readonly AttentionItem[] {
+  return groups.flatMap(({ items }) => items);
+}
+
+/** A bot that is like no other. */
+function page(id: string, keys: Readonly<Record<string, unknown>> = {}, text?: string): string {
+  return mainPage({ name: `Bot ${id}`, invite: `https://example.org/${id}`, ...keys }, text);
+}
+
+function toSubject(id: string): Pick<AttentionItem, 'bot' | 'name' | 'fixPath'> {
+  return { bot: botId(id), name: `Bot ${id}`, fixPath: `/bots/${id}/edit` };
+}
+
+describe('what needs attention', () => {
+  it('is nothing where all is well', async () => {
+    const attention = await list({ [pagePath('7')]: page('7') });
+    deepEqual(itemsOf(attention), []);
+    equal(attention.isComplete, true);
+    const before = await list({ [pagePath('7')]: page('7') }, { administratorSince: undefined });
+    equal(before.isComplete, false);
+  });
+
+  it('is a faulty file, once, with the form of its page where that is served', async () => {
+    const broken = await openCatalogue({
+      [pagePath('7')]: page('7'),
+      [pagePath('7', 'de')]: translation('Sieben', 'Antwortet.'),
+      [pagePath('7', 'fr')]: translation('', ''),
+      [pagePath('8')]: mainPage({ category: 1, name: 2 }),
+      'bots/stray.txt': 'x',
+    });
+    broken.write({ [pagePath('7', 'de')]: translation('', '') });
+    broken.catalogue.scanner.reload([botId('7')]);
+    const { store } = broken.catalogue;
+    const attention = await listAttention({ ...nothing, bots: store.bots, faults: store.faults() }, now);
+    deepEqual(
+      itemsOf(attention).map((item) => [
+        item.kind,
+        item.bot,
+        item.name,
+        item.fixPath,
+        'path' in item && item.path,
+      ]),
+      [
+        ['faulty-file', '7', 'Bot 7', '/bots/7/edit?language=de', pagePath('7', 'de')],
+        ['faulty-file', '7', 'Bot 7', null, pagePath('7', 'fr')],
+        ['faulty-file', '8', null, null, pagePath('8')],
+        ['faulty-file', null, null, null, 'bots/stray.txt'],
+      ],
+    );
+  });
+
+  it('is an image or a link that fails, by the key that names it', async () => {
+    const failure = { since: now - dayMs, message: 'has status 404' };
+    const images = {
+      avatar: 'https://a.example/avatar.png',
+      cover: 'https://a.example/cover.png',
+      preview: ['https://a.example/fine.png', 'https://a.example/1.png'],
+    };
+    const links = { website: 'https://a.example/', support: 'https://a.example/help' };
+    const files = {
+      [pagePath('7')]: page('7', { images, ...links }, '![Map](https://a.example/map.png)'),
+      [pagePath('8')]: page('8'),
+    };
+    const fail = (urls: readonly string[]): ReadonlyMap<string, typeof failure> =>
+      new Map(urls.map((url) => [url, failure]));
+    const { avatar, cover, preview } = images;
+    const attention = await list(files, {
+      failedImages: fail([
+        avatar,
+        cover,
+        preview[1] ?? '',
+        'https://a.example/map.png',
+        'https://no.example/',
+      ]),
+      failedLinks: fail([links.website, links.support, 'https://example.org/7']),
+    });
+    deepEqual(
+      itemsOf(attention),
+      [
+        { kind: 'link-failed', key: 'website', url: links.website },
+        { kind: 'link-failed', key: 'support', url: links.support },
+        { kind: 'link-failed', key: 'invite', url: 'https://example.org/7' },
+        { kind: 'image-failed', key: 'avatar', url: avatar },
+        { kind: 'image-failed', key: 'cover', url: cover },
+        { kind: 'image-failed', key: 'preview', url: preview[1] },
+        { kind: 'image-failed', key: 'page', url: 'https://a.example/map.png' },
+      ].map((item) => ({ ...toSubject('7'), ...item, ...failure })),
+    );
+  });
+
+  it('is an invite that asks for Administrator since a change', async () => {
+    const administratorSince = new Map([
+      [botId('7'), now - dayMs],
+      [botId('9'), now],
+    ]);
+    const attention = await list(
+      { [pagePath('7')]: page('7'), [pagePath('8')]: page('8') },
+      { administratorSince },
+    );
+    deepEqual(itemsOf(attention), [{ ...toSubject('7'), kind: 'administrator-added', since: now - dayMs }]);
+  });
+
+  it('is the last of the bots with the same name or the same invite, once', async () => {
+    const invite = 'https://discord.com/oauth2/authorize?client_id=1&permissions=';
+    const attention = await list({
+      [pagePath('1')]: page('1', { name: 'Rätsel Bot', created: 1 }),
+      [pagePath('2')]: page('2', { name: 'RATSELBOT', created: 2 }),
+      [pagePath('3')]: page('3', { invite: `${invite}8`, created: 9 }),
+      [pagePath('4')]: page('4', {
+        invite: `${invite}0&scope=bot`.replace('discord', 'ptb.discord'),
+        created: 3,
+      }),
+      [pagePath('5')]: page('5', { name: 'Both', invite: 'https://both.example/', created: 4 }),
+      [pagePath('6')]: page('6', { name: 'both', invite: 'https://both.example', created: 5 }),
+    });
+    deepEqual(
+      itemsOf(attention)
+        .map((item) => (item.kind === 'near-duplicate' ? [item.bot, item.same, item.others] : []))
+        .toSorted((a, b) => String(a).localeCompare(String(b))),
+      [
+        ['2', 'name', ['1']],
+        ['3', 'invite', ['4']],
+        ['6', 'both', ['5']],
+      ],
+    );
+  });
+
+  it('is a count that is too old, but no bot that never posted', async () => {
+    const reported = new Map([
+      [botId('7'), now - 31 * dayMs],
+      [botId('8'), now - 30 * dayMs],
+    ]);
+    const files = { [pagePath('7')]: page('7'), [pagePath('8')]: page('8'), [pagePath('9')]: page('9') };
+    const counts = { reportedAt: (id: string) => reported.get(botId(id)) };
+    deepEqual(itemsOf(await list(files, { counts })), [{ ...toSubject('7'), kind: 'no-count', days: 31 }]);
+    equal(itemsOf(await list(files, { counts, settings: { inactiveDays: 31 } })).length, 0);
+  });
+
+  it('is a count that jumps from one day to the next, of a thousand servers or more', async () => {
+    const series: Readonly<Record<string, readonly number[]>> = {
+      '1': [100, 1000],
+      '2': [99, 1000],
+      '3': [11, 200],
+      '4': [20_000, 1999, 2000],
+      '5': [0, 1000],
+      '6': [5000, 400, 5000],
+      '7': [5000],
+    };
+    const attention = await list(
+      Object.fromEntries(Object.keys(series).map((id) => [pagePath(id), page(id)])),
+      {
+        counts: { reportedAt: () => now },
+        countHistory: {
+          present: () => 20_000,
+          counts: (id, step, from, to) => {
+            deepEqual([step, from, to], ['day', 19_970, 20_000]);
+            const counts = series[id] ?? [];
+            return counts.map((count, i) => ({ period: 20_001 - counts.length + i, count }));
+          },
+        },
+      },
+    );
+    deepEqual(
+      itemsOf(attention).map((item) => [
+        item.bot,
+        item.kind === 'count-jump' && [item.since / dayMs, item.before, item.after],
+      ]),
+      [
+        ['2', [20_000, 99, 1000]],
+        ['4', [19_999, 20_000, 1999]],
+        ['5', [20_000, 0, 1000]],
+        ['6', [20_000, 400, 5000]],
+      ],
+    );
+  });
+
+  it('has at most 500 items of a kind, and their whole number, and lets others work meanwhile', async () => {
+    const bots = new MutableBotIndex();
+    const links = (i: number): string => `https://a.example/${i}`;
+    for (let i = 0; i < 20_000; i++)
+      bots.set(
+        sampleBot(
+          String(1000 + i),
+          { en: [`Bot ${i % 10_000}`, 'Answers.'] },
+          { website: links(i), invite: `https://discord.com/oauth2/authorize?client_id=${i}&permissions=8` },
+        ),
+      );
+    const failure = { since: now, message: 'has status 404' };
+    const failedLinks = new Map(Array.from({ length: 3000 }, (_, i) => [links(i), failure]));
+    const end = new AbortController();
+    let rounds = 0;
+    const listing = listAttention({ ...nothing, bots, failedLinks }, now).finally(() => end.abort());
+    for (; !end.signal.aborted; await setImmediate()) rounds++;
+    const { groups } = await listing;
+    ok(rounds > 10, `${rounds} rounds of the event loop`);
+    deepEqual(
+      groups.filter(({ total }) => total > 0).map(({ kind, total, items }) => [kind, total, items.length]),
+      [
+        ['near-duplicate', 10_000, 500],
+        ['link-failed', 3000, 500],
+      ],
+    );
+  });
+});
