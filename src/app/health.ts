@@ -7,6 +7,7 @@ import type { Committer } from '../git/commit/committer.ts';
 import type { RepositoryOpener } from '../git/repository.ts';
 import type { ProxyNotice } from '../http/proxy-notice.ts';
 import type { StateStore } from '../counts/state-store.ts';
+import { notShared, type SharedProposals } from '../proposals/shared-proposals.ts';
 import type { Sync } from '../sync/sync.ts';
 import type { Version } from './version.ts';
 import type { PageEdit } from './page-editor.ts';
@@ -21,6 +22,8 @@ export interface Parts {
   readonly state: StateStore;
   /** Null where there is no remote. */
   readonly sync: Sync | null;
+  /** Null where there is no remote, or there are no proposals. */
+  readonly sharedProposals: Pick<SharedProposals, 'failure'> | null;
   readonly uncommitted: UncommittedPages;
   /** Null where the public address is set. */
   readonly proxyNotice: ProxyNotice | null;
@@ -46,7 +49,7 @@ export interface Health {
 
 /** Returns the health of the parts, as `/readyz` and the metrics report it. */
 export function createHealth(parts: Parts): Health {
-  const { build, catalogue, state, sync, proxyNotice, remoteNotice } = parts;
+  const { build, catalogue, state, sync, sharedProposals, proxyNotice, remoteNotice } = parts;
   return {
     build,
     instance: randomUUID(),
@@ -62,7 +65,10 @@ export function createHealth(parts: Parts): Health {
         ...(sync && {
           remote: {
             ready: sync.stateFetched,
-            faults: sync.failure ? [describeSyncFailure(sync.failure)] : [],
+            faults: [
+              ...(sync.failure ? [describeFailure('not in step with the remote', sync.failure)] : []),
+              ...(sharedProposals?.failure ? [describeFailure(notShared, sharedProposals.failure)] : []),
+            ],
           },
         }),
         ...(remoteNotice !== null && { remote: { ready: true, faults: [remoteNotice] } }),
@@ -114,6 +120,6 @@ function listRepositoryFaults({ repositoryOpener, committer, uncommitted }: Part
   ];
 }
 
-function describeSyncFailure({ since, message }: Failure): string {
-  return `not in step with the remote since ${new Date(since).toISOString()}: ${message}`;
+function describeFailure(what: string, { since, message }: Failure): string {
+  return `${what} since ${new Date(since).toISOString()}: ${message}`;
 }

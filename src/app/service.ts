@@ -13,6 +13,7 @@ import { GitRunner } from '../git/process/git-runner.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import { ProxyNotice } from '../http/proxy-notice.ts';
 import { Proposals } from '../proposals/proposals.ts';
+import { SharedProposals } from '../proposals/shared-proposals.ts';
 import { ResponseCache } from '../http/response-cache.ts';
 import type { Log } from '../lib/log.ts';
 import { LivePreview } from './live-preview.ts';
@@ -164,6 +165,8 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
           log,
         });
   const sync = remote && new Sync({ ...remote, repositoryOpener, committer, state, log });
+  const sharedProposals = proposals && sync && new SharedProposals(proposals, sync, log);
+  if (sharedProposals) proposals?.connect(sharedProposals);
   const maintenance = new Maintenance({
     repositoryOpener,
     log,
@@ -194,6 +197,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     uncommitted,
     state,
     sync,
+    sharedProposals,
     proxyNotice,
     remoteNotice,
   };
@@ -260,6 +264,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
       `the proposals could not be read: ${messageOf(error)}; retrying when one is sent`,
     );
   });
+  void proposals?.closeAccepted();
   countHistory.start();
   closers.add(() => closing.abort());
   const prepared = warmPageCache(catalogue, countHistory, application.prepareSite, log, closing.signal);

@@ -95,11 +95,9 @@ export class ProposalRefs {
   }
 
   async #deleteOld(repository: Repository): Promise<void> {
-    const closed = [...this.#proposals.values()]
-      .filter(({ closedAt }) => closedAt !== null)
-      .toSorted((a, b) => (b.closedAt ?? 0) - (a.closedAt ?? 0));
-    const oldest = Date.now() - closedDays * msPerDay;
-    const old = closed.filter(({ closedAt }, i) => i >= maxClosed || (closedAt ?? 0) < oldest);
+    const closed = [...this.#proposals.values()].filter(({ closedAt }) => closedAt !== null);
+    const oldest = findOldestKept(closed.map(({ closedAt }) => closedAt ?? 0));
+    const old = closed.filter(({ closedAt }) => (closedAt ?? 0) < oldest);
     if (old.length === 0) return;
     await moveRefs(repository, new Map(old.map(({ ref, version }) => [ref, { from: version, to: null }])));
     for (const { ref } of old) this.#set(ref, undefined);
@@ -125,19 +123,46 @@ export function planClosing(open: Proposal, closed: Proposal): RefUpdates {
  * @throws {GitError}
  */
 export async function readSteps(repository: Repository, version: string): Promise<PastStep[]> {
-  const steps: PastStep[] = [];
+  const commits = await readOwnCommits(repository, version);
+  // A merge of two machines repeats the step of one of them.
+  return [...commits.values()].flatMap(({ step, at, own }) => (own.length < 2 ? { ...step, at } : []));
+}
+
+/** Returns the commits with which a proposal began: two where two machines began it. @throws {GitError} */
+export async function listFirstSteps(repository: Repository, version: string): Promise<string[]> {
+  const commits = await readOwnCommits(repository, version);
+  return [...commits].flatMap(([id, { own }]) => (own.some((parent) => commits.has(parent)) ? [] : id));
+}
+
+/** A commit of a proposal, with those of its parents that are commits of the proposal too. */
+interface OwnCommit extends ParsedCommit {
+  readonly step: ProposalStep;
+  readonly own: readonly string[];
+}
+
+async function readOwnCommits(repository: Repository, version: string): Promise<Map<string, OwnCommit>> {
+  const commits = new Map<string, OwnCommit>();
   const known = new Set([version]);
   for (const id of known) {
     const { content } = (await repository.objects.readOne(id)) ?? {};
-    const { step, parents, at } = parseCommit(content?.toString() ?? '');
+    const commit = parseCommit(content?.toString() ?? '');
+    const { step, parents } = commit;
     if (step === undefined) continue;
-    steps.push({ ...step, at });
-    for (const parent of parents) if (parent !== step.base && known.size < maxSteps) known.add(parent);
+    const own = parents.filter((parent) => parent !== step.base);
+    commits.set(id, { ...commit, step, own });
+    for (const parent of own) if (known.size < maxSteps) known.add(parent);
   }
-  return steps;
+  return commits;
 }
 
-function toProposal(ref: string, version: string, content: string): Proposal | undefined {
+/** Returns the time of the oldest closed proposal to keep. @param times when each has ended */
+export function findOldestKept(times: readonly number[]): number {
+  const last = times.length > maxClosed ? times.toSorted((a, b) => b - a)[maxClosed - 1] : 0;
+  return Math.max(Date.now() - closedDays * msPerDay, last ?? 0);
+}
+
+/** Parses the commit that a ref is at; undefined where it is not a proposal of that name. */
+export function toProposal(ref: string, version: string, content: string): Proposal | undefined {
   const name = parseProposalRef(ref);
   const { step } = parseCommit(content);
   if (name === undefined || step === undefined) return undefined;
@@ -145,12 +170,22 @@ function toProposal(ref: string, version: string, content: string): Proposal | u
   return isNamed ? { ...step, ref, version, closedAt: name.closedAt } : undefined;
 }
 
-function parseCommit(content: string): { step: ProposalStep | undefined; parents: string[]; at: number } {
+interface ParsedCommit {
+  readonly step: ProposalStep | undefined;
+  readonly parents: readonly string[];
+  /** `name <address> seconds +0000`. */
+  readonly committer: string;
+  /** When it was made, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** Parses a commit. */
+export function parseCommit(content: string): ParsedCommit {
   const end = content.indexOf('\n\n');
   const head = content.slice(0, end);
-  const [, seconds] = /^committer .* (\d+) [+-]\d{4}$/m.exec(head) ?? [];
+  const [, committer = '', seconds] = /^committer (.* (\d+) [+-]\d{4})$/m.exec(head) ?? [];
   const parents = [...head.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, id = '']) => id);
-  return { step: parseStep(content.slice(end + 2)), parents, at: Number(seconds) * 1000 };
+  return { step: parseStep(content.slice(end + 2)), parents, committer, at: Number(seconds) * 1000 };
 }
 
 const commitsAtOnce = 500;

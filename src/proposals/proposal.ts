@@ -4,7 +4,8 @@ import { type BotId, parseBotId } from '../bot/id.ts';
 /** The state of a proposal. The last three end it. */
 export type ProposalState = (typeof states)[number];
 
-const states = ['waiting', 'changes-asked', 'withdrawn', 'declined', 'accepted'] as const;
+/** All states, the stronger ones later: where two machines have brought about two, the later one of these stands. */
+export const states = ['waiting', 'changes-asked', 'withdrawn', 'declined', 'accepted'] as const;
 
 /** A person, as logged in at that time. */
 export interface Person {

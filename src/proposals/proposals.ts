@@ -3,7 +3,7 @@ import type { AccountId } from '../bot/account.ts';
 import { formatCommitMessage } from '../bot/commit-message.ts';
 import { WritesUnavailableError } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
-import { parsePagePath } from '../catalogue/page/layout.ts';
+import { botsFolder, folderOf, parsePagePath } from '../catalogue/page/layout.ts';
 import { isMainPage, isReadable } from '../catalogue/page/rules.ts';
 import { type CatalogueSettings, toSettings } from '../catalogue/settings/settings.ts';
 import { checkProposal, findReviewedChanges } from '../check/check-proposal.ts';
@@ -27,6 +27,7 @@ import {
   readProposedTexts,
   withEdited,
 } from './merge-proposal.ts';
+import { mergeRefs, type MovedRef } from './merge-refs.ts';
 import { formatOpenRef, type PastStep, type Person, type Proposal, type ProposalStep } from './proposal.ts';
 import { ProposalError } from './proposal-error.ts';
 import { planClosing, ProposalRefs, readSteps } from './proposal-refs.ts';
@@ -37,6 +38,11 @@ export interface RemoteProposals {
   fetchProposals(): Promise<void>;
   /** Pushes ours, merged with the remote's. @throws {Error} as fetchProposals */
   pushProposals(): Promise<void>;
+  /**
+   * Takes an open proposal from the remote, so that no other machine decides about this version; the next push brings it
+   * back. Returns false where another machine has changed or taken it. @throws {Error} as fetchProposals
+   */
+  claimProposal(proposal: Proposal): Promise<boolean>;
 }
 
 export interface ProposalsOptions {
@@ -103,8 +109,10 @@ export class Proposals {
   readonly #refs = new ProposalRefs();
   readonly #listeners: ((proposal: Proposal) => void)[] = [];
   #remote: RemoteProposals | null = null;
-  /** The tip of the branch when it was last compared with the proposals. */
+  /** The tip of the branch when it was last compared with the proposals, and those that were. */
   #comparedTip: string | null = null;
+  readonly #compared = new WeakSet<Proposal>();
+  #comparing: Promise<void> | undefined;
 
   constructor(options: ProposalsOptions) {
     this.#options = options;
@@ -144,21 +152,31 @@ export class Proposals {
     return decided[Math.floor(decided.length / 2)];
   }
 
-  /** Reads the refs, finishes what a crash left, and deletes what ended 90 days ago. @throws {WritesUnavailableError} */
+  /** Reads the refs, and deletes what ended 90 days ago. @throws {WritesUnavailableError} */
   async load(): Promise<void> {
-    await this.#run(async (repository) => {
-      await this.#refs.load(repository);
-      await this.#closeAccepted(repository);
+    await this.#run(async (repository) => await this.#refs.load(repository));
+  }
+
+  /** Merges the remote's proposals, as they were fetched, and returns what it lacks. @throws as load does */
+  async mergeFetched(): Promise<readonly MovedRef[]> {
+    return await this.#run(async (repository) => {
+      const { isMoved, toPush } = await mergeRefs(repository);
+      if (isMoved) await this.#refs.load(repository);
+      return toPush;
     });
   }
 
-  /** Runs `work` while no step is made, and reads the refs that it has changed. @throws as load does */
-  async exchange(work: (repository: Repository) => Promise<void>): Promise<void> {
-    await this.#run(async (repository) => {
-      await work(repository);
-      await this.#refs.load(repository);
-      await this.#closeAccepted(repository);
-    });
+  /**
+   * Closes, as accepted, the proposals that the branch has, after a crash, or a merge of other machines: a few at a time,
+   * so that steps come in between. A failure is logged.
+   */
+  async closeAccepted(): Promise<void> {
+    this.#comparing ??= this.#compareWithBranch()
+      .catch((error: unknown) =>
+        this.#options.log.debug({ err: error }, 'could not compare the proposals with the branch'),
+      )
+      .finally(() => (this.#comparing = undefined));
+    await this.#comparing;
   }
 
   /** Reads all of a proposal. @throws {WritesUnavailableError} */
@@ -259,7 +277,7 @@ export class Proposals {
    * @throws {WritesUnavailableError}
    */
   async withdraw(bot: BotId, account: AccountId, version: string): Promise<SavedStep> {
-    await this.#fetch();
+    await this.#claim(bot, account, version);
     return await this.#step(async (repository) => {
       const proposal = this.find(bot, account);
       if (proposal === undefined) throw new ProposalError('gone');
@@ -274,11 +292,11 @@ export class Proposals {
    * @throws {WritesUnavailableError}
    */
   async decide(bot: BotId, account: AccountId, decision: Decision): Promise<SavedStep> {
-    await this.#fetch();
+    const { state, reviewer, version, reason, text } = decision;
+    if (text.length > maxNoteLength) throw createTooLarge();
+    if (!(await this.isMaintainer(reviewer.id))) throw new ProposalError('not-maintainer');
+    await this.#claim(bot, account, version);
     return await this.#step(async (repository) => {
-      const { state, reviewer, version, reason, text } = decision;
-      if (text.length > maxNoteLength) throw createTooLarge();
-      if (!(await this.isMaintainer(reviewer.id))) throw new ProposalError('not-maintainer');
       const proposal = this.find(bot, account);
       if (proposal === undefined) throw new ProposalError('gone');
       if (proposal.version !== version) throw new ProposalError('changed');
@@ -339,18 +357,26 @@ export class Proposals {
     return closed;
   }
 
-  /** Closes, as accepted, the proposals that the branch has: after a crash, or a merge of other machines. */
-  async #closeAccepted(repository: Repository): Promise<void> {
+  async #compareWithBranch(): Promise<void> {
+    const repository = await this.#options.repositoryOpener.open();
+    const from = this.#comparedTip;
     const tip = await readTip(repository);
-    if (tip === this.#comparedTip) return;
-    const changes = this.#comparedTip === null ? null : await diffTrees(repository, this.#comparedTip, tip);
-    const bots = changes && new Set(changes.map(({ path }) => parsePagePath(path, repository.prefix)?.id));
-    for (const proposal of this.open) {
-      if (bots?.has(proposal.bot) === false) continue;
-      const { changed, conflicts } = await mergeProposal(repository, tip, proposal);
-      if (changed.size === 0 && conflicts.length === 0)
-        await this.#close(repository, proposal, { state: 'accepted', reviewer: null, commit: tip, text: '' });
-    }
+    const changes = from === null || from === tip ? [] : await diffTrees(repository, from, tip);
+    const bots = new Set(changes.map(({ path }) => parsePagePath(path, repository.prefix)?.id));
+    const proposals = this.open.filter((proposal) => !this.#compared.has(proposal) || bots.has(proposal.bot));
+    for (let i = 0; i < proposals.length; i += comparedAtOnce)
+      await this.#run(async (repository) => {
+        for (const proposal of proposals.slice(i, i + comparedAtOnce)) {
+          if (this.#refs.get(proposal.ref) === proposal && (await isInBranch(repository, tip, proposal)))
+            await this.#close(repository, proposal, {
+              state: 'accepted',
+              reviewer: null,
+              commit: tip,
+              text: '',
+            });
+          this.#compared.add(proposal);
+        }
+      });
     this.#comparedTip = tip;
   }
 
@@ -389,9 +415,27 @@ export class Proposals {
     await describeFailure(this.#remote?.fetchProposals());
   }
 
+  /**
+   * Makes sure that no other machine decides about the version of a proposal that the caller saw. Without the remote it
+   * goes on.
+   * @throws {ProposalError} gone, changed
+   */
+  async #claim(bot: BotId, account: AccountId, version: string): Promise<void> {
+    const proposal = this.find(bot, account);
+    if (proposal?.version !== version) return await this.#fetch();
+    let isClaimed: boolean | undefined;
+    await describeFailure(this.#remote?.claimProposal(proposal).then((result) => void (isClaimed = result)));
+    if (isClaimed === false)
+      throw new ProposalError(this.find(bot, account) === undefined ? 'gone' : 'changed');
+  }
+
   /** Makes a step, tells the listeners, and shares it. */
   async #step(work: (repository: Repository) => Promise<Proposal>): Promise<SavedStep> {
-    const proposal = await this.#run(work);
+    const proposal = await this.#run(work).catch((error: unknown) => {
+      // The remote may lack what was claimed.
+      void describeFailure(this.#remote?.pushProposals());
+      throw error;
+    });
     for (const listener of this.#listeners) listener(proposal);
     const because = await describeFailure(this.#remote?.pushProposals());
     if (because !== undefined)
@@ -450,6 +494,15 @@ function findKind(before: PageTexts, account: AccountId): ProposalKind {
   return Array.isArray(authors) && authors.includes(account) ? 'authors' : 'others';
 }
 
+/** Returns whether the branch has the changes of a proposal. */
+async function isInBranch(repository: Repository, tip: string, proposal: Proposal): Promise<boolean> {
+  const folder = `${repository.prefix}${botsFolder}/${folderOf(proposal.bot)}`;
+  const [before, now] = await repository.objects.read([`${proposal.base}:${folder}`, `${tip}:${folder}`]);
+  if (before?.id === now?.id) return false;
+  const { changed, conflicts } = await mergeProposal(repository, tip, proposal);
+  return changed.size === 0 && conflicts.length === 0;
+}
+
 async function readTip(repository: Repository): Promise<string> {
   const tip = await readRef(repository, repository.branch());
   if (tip === null) throw new WritesUnavailableError('the branch has no commit yet: make the first one');
@@ -485,6 +538,9 @@ async function describeFailure(work: Promise<void> | undefined): Promise<string 
 }
 
 const msPerDay = 86_400_000;
+
+/** Proposals that are compared with the branch while a step waits. */
+const comparedAtOnce = 20;
 
 /** Milliseconds that a step waits for a fetch, and again for a push. */
 const maxShareMs = 5000;

@@ -14,15 +14,18 @@ import {
   setRefs,
 } from './remote.ts';
 
+/** The tip of branch or state. */
+type TipToPush = PushedRef & { readonly commit: string };
+
 /** Returns branch and state, those of them that the remote lacks. @throws {GitError} */
 export async function listRefsToPush(
   repository: Repository,
   { branch }: Pick<RemoteBranch, 'branch'>,
-): Promise<PushedRef[]> {
+): Promise<TipToPush[]> {
   const known = await readKnownTips(repository);
   const ours = await readRef(repository, repository.branch());
   const state = await readRef(repository, stateRef);
-  const refs: PushedRef[] = [];
+  const refs: TipToPush[] = [];
   if (ours !== null && ours !== known.branch) refs.push({ ref: branch, commit: ours });
   if (state !== null && state !== known.state) refs.push({ ref: stateRef, commit: state });
   return refs;
@@ -31,7 +34,7 @@ export async function listRefsToPush(
 /** Pushes these refs in one transaction and keeps in `remoteRefs` where they are then. @throws {GitError} */
 export async function pushRefs(
   repository: Repository,
-  refs: readonly PushedRef[],
+  refs: readonly TipToPush[],
   remote: Remote,
 ): Promise<void> {
   await pushRemote(repository, refs, remote);

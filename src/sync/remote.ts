@@ -99,10 +99,24 @@ async function listRefs(
   );
 }
 
-/** A ref to push. A `lease` allows to replace history: the commit that the remote's ref must be at. */
+/**
+ * Fetches refs into refs of this clone, and deletes those that the remote no longer has.
+ * @param specs such as `+refs/theirs/*:refs/ours/*`
+ * @throws {GitError}
+ */
+export async function fetchRefs(
+  repository: Repository,
+  specs: readonly string[],
+  remote: Remote,
+): Promise<void> {
+  await repository.run([...fetch, '--prune', remote.address, ...specs], toRunOptions(remote));
+}
+
+/** A ref to push; without a commit it is deleted. */
 export interface PushedRef {
   readonly ref: string;
-  readonly commit: string;
+  readonly commit: string | null;
+  /** Allows to replace history: the commit that the remote's ref must be at, empty where it must not exist. */
   readonly lease?: string;
 }
 
@@ -118,7 +132,7 @@ export async function pushRemote(
   const leases = refs.flatMap(({ ref, lease }) =>
     lease === undefined ? [] : [`--force-with-lease=${ref}:${lease}`],
   );
-  const specs = refs.map(({ ref, commit }) => `${commit}:${ref}`);
+  const specs = refs.map(({ ref, commit }) => `${commit ?? ''}:${ref}`);
   await repository.run([...push, ...leases, remote.address, ...specs], toRunOptions(remote));
 }
 

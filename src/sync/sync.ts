@@ -25,6 +25,9 @@ export interface SyncOptions extends ScheduleOptions, IntegrationOptions {
   readonly timeLimit?: number;
 }
 
+/** Shares further refs through the remote. @param isFetchDue whether the round that it is part of fetches */
+export type RemoteWork = (repository: Repository, remote: Remote, isFetchDue: boolean) => Promise<void>;
+
 /**
  * Keeps branch and state in step with those of a remote: fetches, merges by meaning, pushes both together. One round
  * runs at a time; one that fails is retried, later each time. Reads and writes never depend on the remote.
@@ -35,6 +38,7 @@ export class Sync implements RemoteState {
   readonly #abort = new AbortController();
   readonly #queue = new SerialQueue();
   readonly #failures: FailureLog;
+  readonly #further: RemoteWork[] = [];
   /** Those who wait for the next push. */
   readonly #waiters = new Set<(isPushed: boolean) => void>();
   #stateFetched = false;
@@ -92,6 +96,19 @@ export class Sync implements RemoteState {
   /** Pushes the state alone, merged with the remote's. @throws {Error} that says why not */
   async pushState(): Promise<void> {
     await this.#queue.run(async () => await this.#pushState());
+  }
+
+  /** Runs `work` between two rounds. @throws {Error} that says why the remote cannot be used */
+  async run(work: RemoteWork): Promise<void> {
+    await this.#queue.run(async () => {
+      const repository = await this.#options.repositoryOpener.open();
+      await withRemoteMessage(work(repository, this.#remote, true));
+    });
+  }
+
+  /** Runs `work` in each round, after the fetch and before the push, and before the last push. It must not reject. */
+  addToRounds(work: RemoteWork): void {
+    this.#further.push(work);
   }
 
   /** Schedules a fetch, as the remote says that it has changed; at most one a second. */
@@ -214,7 +231,9 @@ export class Sync implements RemoteState {
   }
 
   async #exchange(repository: Repository): Promise<boolean> {
-    if (this.#schedule.isFetchDue) await this.#fetch(repository);
+    const { isFetchDue } = this.#schedule;
+    if (isFetchDue) await this.#fetch(repository);
+    for (const work of this.#further) await work(repository, this.#remote, isFetchDue);
     const push = async (): Promise<boolean> => {
       if (!this.#schedule.isPushAllowed)
         return (await listRefsToPush(repository, this.#remoteBranch(repository))).length === 0;
@@ -267,6 +286,7 @@ export class Sync implements RemoteState {
    */
   async #pushLast(): Promise<void> {
     const repository = await this.#options.repositoryOpener.open();
+    for (const work of this.#further) await work(repository, this.#remote, false);
     try {
       await this.#push(repository);
     } catch (error) {

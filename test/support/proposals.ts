@@ -27,6 +27,7 @@ export async function openProposals(folder: string, log: Log = silentLog): Promi
     log,
   });
   await proposals.load();
+  await proposals.closeAccepted();
   closing.push(repositoryOpener);
   return proposals;
 }

@@ -17,6 +17,8 @@ export interface NewCommit {
   /** Path from the top of the repository → the new file. */
   readonly files: ReadonlyMap<string, NewFile>;
   readonly message: string;
+  /** `name <address> seconds +0000`, where it is not the service, now. */
+  readonly committer?: string;
 }
 
 export interface RefCommit extends Pick<NewCommit, 'files' | 'message'> {
@@ -69,7 +71,6 @@ export async function writeCommit(repository: Repository, commit: NewCommit): Pr
 
 /** A commit whose parent is the one before it. */
 export interface PastCommit extends Omit<NewCommit, 'parents'> {
-  /** `name <address> seconds +0000`. */
   readonly committer: string;
 }
 

@@ -1,0 +1,209 @@
+import { writeCommit } from '../git/commit/fast-import.ts';
+import { hasCommit, readTreeId } from '../git/history.ts';
+import { moveRefs } from '../git/refs.ts';
+import type { Repository } from '../git/repository.ts';
+import { TimeSlice } from '../lib/time-slice.ts';
+import type { PushedRef } from '../sync/remote.ts';
+import {
+  closedPrefix,
+  formatStep,
+  openPrefix,
+  parseProposalRef,
+  type Proposal,
+  type ProposalStep,
+  states,
+} from './proposal.ts';
+import { findOldestKept, listFirstSteps, parseCommit, toProposal } from './proposal-refs.ts';
+
+/** What is fetched from the remote, and where to. */
+export const fetchSpecs = [openPrefix, closedPrefix].map((prefix) => `+${prefix}*:${toKnownRef(prefix)}*`);
+
+/** Returns the ref that says where a ref of the remote was when it was last fetched or pushed. */
+export function toKnownRef(ref: string): string {
+  return ref.replace('refs/botshelf/', 'refs/botshelf/remote/');
+}
+
+/** Ref → its commit. */
+type Versions = ReadonlyMap<string, string>;
+
+/** A ref that the remote has elsewhere, with its commit there as the lease. */
+export type MovedRef = Required<PushedRef>;
+
+export interface MergedRefs {
+  /** Whether refs of this clone have moved. */
+  readonly isMoved: boolean;
+  /** What differs from the remote then. */
+  readonly toPush: readonly MovedRef[];
+}
+
+/**
+ * Merges the remote's proposals, as they were last fetched, into ours. Both machines get the same commits:
+ * - What one side has, both get, unless its end is known. Of two versions with a common history the later one stays.
+ * - Diverged versions are merged: the files of the later submission, the state and the words of the stronger step.
+ * - A version that an end does not include stays open if it was sent after what was accepted, or after the withdrawal.
+ * @throws {GitError} {RefConflictError}
+ */
+export async function mergeRefs(repository: Repository): Promise<MergedRefs> {
+  const ours = await listVersions(repository, (ref) => ref);
+  const theirs = await listVersions(repository, toKnownRef);
+  const names = new Set([...ours.keys(), ...theirs.keys()]);
+  const times = [...names].flatMap((ref) => parseProposalRef(ref)?.closedAt ?? []);
+  const oldest = findOldestKept(times);
+  const merged = new Map<string, string | null>();
+  const differing = new Map<string, string[]>();
+  const slice = new TimeSlice('service');
+  for (const ref of names) {
+    if (slice.isOver) await slice.next();
+    const { bot, account, closedAt } = parseProposalRef(ref) ?? {};
+    if (closedAt !== null && closedAt !== undefined && closedAt < oldest) merged.set(ref, null);
+    else if (ours.get(ref) !== theirs.get(ref)) {
+      const group = `${bot}/${account}`;
+      differing.set(group, [...(differing.get(group) ?? []), ref]);
+    }
+  }
+  for (const refs of differing.values())
+    for (const [ref, version] of await mergeGroup(repository, refs.toSorted(), [ours, theirs]))
+      merged.set(ref, version);
+  const moved = [...merged].filter(([ref, to]) => to !== (ours.get(ref) ?? null));
+  if (moved.length > 0)
+    await moveRefs(repository, new Map(moved.map(([ref, to]) => [ref, { from: ours.get(ref) ?? null, to }])));
+  const toPush = [...merged]
+    .filter(([ref, to]) => to !== (theirs.get(ref) ?? null))
+    .map(([ref, commit]) => ({ ref, commit, lease: theirs.get(ref) ?? '' }));
+  return { isMoved: moved.length > 0, toPush };
+}
+
+/** Returns the refs of one account's proposals of one bot that differ, each with its merged commit. */
+async function mergeGroup(
+  repository: Repository,
+  refs: readonly string[],
+  sides: readonly Versions[],
+): Promise<Map<string, string | null>> {
+  const merged = new Map<string, string | null>();
+  const closed = new Map<string, Proposal>();
+  const open: Proposal[] = [];
+  for (const ref of refs) {
+    const versions = [...new Set(sides.flatMap((side) => side.get(ref) ?? []))].toSorted();
+    const proposals = await readProposals(repository, ref, versions);
+    const [first, ...others] = proposals;
+    // A commit of somebody else that is at such a ref is left alone.
+    if (first === undefined || proposals.length < versions.length) continue;
+    merged.set(ref, null);
+    if (first.closedAt === null) open.push(...proposals);
+    else closed.set(ref, await joinAll(repository, first, others));
+  }
+  const stays: Proposal[] = [];
+  for (const proposal of open) {
+    const end = await findEnd(repository, proposal, closed);
+    if (end === undefined) stays.push(proposal);
+    else closed.set(end.ref, await join(repository, end, proposal));
+  }
+  const [first, ...others] = stays;
+  const all = [...closed.values(), ...(first ? [await joinAll(repository, first, others)] : [])];
+  for (const { ref, version } of all) merged.set(ref, version);
+  return merged;
+}
+
+/** Returns the closed proposal that ends an open one; undefined where it stays open. */
+async function findEnd(
+  repository: Repository,
+  { bot, proposer, version, sentAt }: Proposal,
+  closed: ReadonlyMap<string, Proposal>,
+): Promise<Proposal | undefined> {
+  const prefix = `${closedPrefix}${bot}/${proposer.id}/`;
+  const listEnds = async (step: string): Promise<Proposal[]> => {
+    const refs = new Map(await listRefs(repository, [prefix, toKnownRef(prefix)], [`--contains=${step}`]));
+    const ends = [...new Map([...refs].map(([ref, id]) => [toOwnRef(ref), id]))].toSorted(([x], [y]) =>
+      x < y ? -1 : 1,
+    );
+    const read = ends.map(
+      async ([ref, id]) => closed.get(ref) ?? (await readProposals(repository, ref, [id]))[0],
+    );
+    return (await Promise.all(read)).filter((end) => end !== undefined);
+  };
+  const [end] = await listEnds(version);
+  if (end !== undefined) return end;
+  for (const first of await listFirstSteps(repository, version)) {
+    const stronger = (await listEnds(first)).find(
+      (end) =>
+        end.state === 'declined' || sentAt <= (end.state === 'withdrawn' ? (end.closedAt ?? 0) : end.sentAt),
+    );
+    if (stronger !== undefined) return stronger;
+  }
+  return undefined;
+}
+
+async function joinAll(
+  repository: Repository,
+  first: Proposal,
+  others: readonly Proposal[],
+): Promise<Proposal> {
+  let joined = first;
+  for (const other of others) joined = await join(repository, joined, other);
+  return joined;
+}
+
+/** Returns a proposal at a commit that has both in its history. Every machine makes the same commit. */
+async function join(repository: Repository, a: Proposal, b: Proposal): Promise<Proposal> {
+  if (await hasCommit(repository, a.version, b.version)) return a;
+  if (await hasCommit(repository, b.version, a.version)) return b;
+  const [contentA = '', contentB = ''] = await readContents(repository, [a.version, b.version]);
+  const [madeA, madeB] = [parseCommit(contentA), parseCommit(contentB)];
+  const difference =
+    states.indexOf(a.state) - states.indexOf(b.state) || a.sentAt - b.sentAt || madeA.at - madeB.at;
+  const isFirst = difference > 0 || (difference === 0 && a.version > b.version);
+  const [winner, loser, { committer }] = isFirst ? [a, b, madeA] : [b, a, madeB];
+  const hasLater = winner.closedAt === null && loser.sentAt > winner.sentAt;
+  const { version, base, sentAt } = hasLater ? loser : winner;
+  const step: ProposalStep = { ...winner, base, sentAt };
+  const tree = await readTreeId(repository, version);
+  const joined = await writeCommit(repository, {
+    parents: [winner.version, loser.version],
+    ...(tree !== undefined && { tree }),
+    files: new Map(),
+    message: formatStep(step),
+    committer,
+  });
+  return { ...winner, ...step, version: joined };
+}
+
+async function readProposals(
+  repository: Repository,
+  ref: string,
+  versions: readonly string[],
+): Promise<Proposal[]> {
+  const contents = await readContents(repository, versions);
+  return versions.flatMap((version, i) => toProposal(ref, version, contents[i] ?? '') ?? []);
+}
+
+async function readContents(repository: Repository, ids: readonly string[]): Promise<string[]> {
+  return (await repository.objects.read(ids)).map((object) => object?.content.toString() ?? '');
+}
+
+async function listVersions(
+  repository: Repository,
+  toRef: (ref: string) => string,
+): Promise<Map<string, string>> {
+  const refs = await listRefs(repository, [openPrefix, closedPrefix].map(toRef));
+  const own = refs.map(([ref, id]) => [toOwnRef(ref), id] as const);
+  return new Map(own.filter(([ref]) => parseProposalRef(ref) !== undefined));
+}
+
+/** Returns where the remote's refs were when they were last fetched or pushed, as a text. @throws {GitError} */
+export async function listKnownRefs(repository: Repository): Promise<string> {
+  return JSON.stringify(await listRefs(repository, [openPrefix, closedPrefix].map(toKnownRef)));
+}
+
+async function listRefs(
+  repository: Repository,
+  prefixes: readonly string[],
+  options: readonly string[] = [],
+): Promise<(readonly [ref: string, id: string])[]> {
+  const args = ['for-each-ref', '--format=%(refname) %(objectname)', ...options, ...prefixes];
+  const lines = (await repository.run(args)).split('\n').slice(0, -1);
+  return lines.map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]);
+}
+
+function toOwnRef(ref: string): string {
+  return ref.replace('refs/botshelf/remote/', 'refs/botshelf/');
+}

@@ -1,0 +1,120 @@
+import { readRef, updateRefs } from '../git/refs.ts';
+import type { Repository } from '../git/repository.ts';
+import { type Failure, FailureLog } from '../lib/failure-log.ts';
+import type { Log } from '../lib/log.ts';
+import { pushWithRetries } from '../sync/push.ts';
+import { fetchRefs, pushRemote, type Remote } from '../sync/remote.ts';
+import { describeRemoteError } from '../sync/remote-error.ts';
+import type { RemoteWork, Sync } from '../sync/sync.ts';
+import { fetchSpecs, listKnownRefs, type MovedRef, toKnownRef } from './merge-refs.ts';
+import type { Proposal } from './proposal.ts';
+import type { Proposals, RemoteProposals } from './proposals.ts';
+
+/**
+ * The proposals of a service that is one of several. In each round of the sync the remote's are fetched, merged with ours
+ * (merge-refs.ts), and pushed where they differ. A remote that refuses them does not keep branch and state from it.
+ */
+export class SharedProposals implements RemoteProposals {
+  readonly #proposals: Proposals;
+  readonly #sync: Pick<Sync, 'run' | 'addToRounds'>;
+  readonly #failures: FailureLog;
+  /** What has been requested and has not begun. */
+  readonly #waiting = new Map<RemoteWork, Promise<void>>();
+
+  constructor(proposals: Proposals, sync: Pick<Sync, 'run' | 'addToRounds'>, log: Log) {
+    this.#proposals = proposals;
+    this.#sync = sync;
+    this.#failures = new FailureLog({
+      log,
+      failed: (message) => `${notShared}: ${message}. They are safe in this clone, retrying in each round`,
+      ended: 'proposals are shared with the other machines again',
+    });
+    sync.addToRounds(this.#exchange);
+  }
+
+  /** Why the last round could not share the proposals, for an operator; null where it could. */
+  get failure(): Failure | null {
+    return this.#failures.current;
+  }
+
+  async fetchProposals(): Promise<void> {
+    await this.#runSoon(this.#fetch);
+  }
+
+  async pushProposals(): Promise<void> {
+    await this.#runSoon(this.#push);
+  }
+
+  async claimProposal({ ref, version }: Proposal): Promise<boolean> {
+    let isClaimed = true;
+    await this.#sync.run(async (repository, remote) => {
+      if ((await readRef(repository, toKnownRef(ref))) !== version) await this.#push(repository, remote);
+      try {
+        await pushMoves(repository, [{ ref, commit: null, lease: version }], remote);
+      } catch (error) {
+        await this.#fetch(repository, remote);
+        if ((await readRef(repository, toKnownRef(ref))) === version) throw error;
+        isClaimed = false;
+      }
+    });
+    return isClaimed;
+  }
+
+  readonly #exchange = async (repository: Repository, remote: Remote, isFetchDue: boolean): Promise<void> => {
+    try {
+      if (isFetchDue) await fetchRefs(repository, fetchSpecs, remote);
+      await this.#push(repository, remote);
+      this.#failures.end();
+    } catch (error) {
+      if (!remote.signal.aborted) this.#failures.add(error, describeRemoteError(error), notShared);
+    }
+    void this.#proposals.closeAccepted();
+  };
+
+  readonly #fetch = async (repository: Repository, remote: Remote): Promise<void> => {
+    await fetchRefs(repository, fetchSpecs, remote);
+    await this.#proposals.mergeFetched();
+  };
+
+  readonly #push = async (repository: Repository, remote: Remote): Promise<void> => {
+    const push = async (): Promise<void> => {
+      const moves = await this.#proposals.mergeFetched();
+      for (let i = 0; i < moves.length; i += maxRefsPerPush)
+        await pushMoves(repository, moves.slice(i, i + maxRefsPerPush), remote);
+    };
+    const fetch = async (): Promise<boolean> => {
+      const before = await listKnownRefs(repository);
+      await fetchRefs(repository, fetchSpecs, remote);
+      return (await listKnownRefs(repository)) !== before;
+    };
+    await pushWithRetries(push, fetch, remote.signal);
+  };
+
+  /** Runs `work` between two rounds, once for all that request it before it begins. */
+  async #runSoon(work: RemoteWork): Promise<void> {
+    let soon = this.#waiting.get(work);
+    if (soon === undefined) {
+      soon = this.#sync.run(async (...args) => {
+        this.#waiting.delete(work);
+        await work(...args);
+      });
+      this.#waiting.set(work, soon);
+      void soon.catch(() => this.#waiting.delete(work));
+    }
+    await soon;
+  }
+}
+
+async function pushMoves(repository: Repository, moves: readonly MovedRef[], remote: Remote): Promise<void> {
+  await pushRemote(repository, moves, remote);
+  const known = moves.map(
+    ({ ref, commit, lease }) => [toKnownRef(ref), { from: lease || null, to: commit }] as const,
+  );
+  await updateRefs(repository, new Map(known));
+}
+
+/** What does not work while there is a failure. */
+export const notShared = 'proposals are not shared with the other machines';
+
+/** The command line has a bound. */
+const maxRefsPerPush = 500;

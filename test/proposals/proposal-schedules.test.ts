@@ -1,0 +1,106 @@
+import { notStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { existsSync, renameSync } from 'node:fs';
+import * as fc from 'fast-check';
+import { ProposalError } from '../../src/proposals/proposal-error.ts';
+import { type ProposalMachine, proposalMachine } from '../support/proposal-machines.ts';
+import { author, maintainer, proposalSettings, visitor } from '../support/proposals.ts';
+import { botId, mainPage, pagePath } from '../support/sample.ts';
+import { sharedRepository } from '../support/shared-repository.ts';
+
+const homer = botId('190519304972663312');
+const homerPath = pagePath(homer);
+
+/** How many schedules are tried; each takes about two seconds. */
+const schedules = Number(process.env['SCHEDULES'] ?? 3);
+
+/** Whether the remote comes or goes instead of a step, in the shape of a step. */
+const step = fc.record({
+  machine: fc.nat({ max: 2 }),
+  proposer: fc.constantFrom(author, author, visitor),
+  what: fc.constantFrom(
+    'send',
+    'send',
+    'withdraw',
+    'accepted',
+    'changes-asked',
+    'declined',
+    'fetch',
+    'round',
+    'round',
+    'come or go',
+  ),
+} as const);
+
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+describe('proposals of machines that make steps, fetch and lose their remote in any order', () => {
+  it('are the same on all in the end, with all that was said, and all that was accepted is in the branch', async function () {
+    this.timeout(schedules * 120_000);
+    const property = fc.asyncProperty(
+      fc.array(step, { minLength: 6, maxLength: 16 }),
+      fc.integer({ min: 2, max: 3 }),
+      async (steps, machines) => await ensureAgreement(steps, machines),
+    );
+    await fc.assert(property, { numRuns: schedules, endOnFailure: true, verbose: 1 });
+  });
+});
+
+async function ensureAgreement(steps: readonly Step[], count: number): Promise<void> {
+  const shared = sharedRepository({ [homerPath]: mainPage(), 'botshelf.json': proposalSettings });
+  const machines: ProposalMachine[] = [];
+  for (let i = 0; i < count; i++) machines.push(await proposalMachine(shared));
+  for (const machine of machines) await machine.round();
+  const away = `${shared.folder}.away`;
+  const said: string[] = [];
+  const accepted: string[] = [];
+  const take = async ({ machine, proposer, what }: Step, text: string): Promise<void> => {
+    const { proposals, shared: remote, round } = machines[machine % count] as ProposalMachine;
+    const version = proposals.find(homer, proposer.id)?.version ?? '';
+    if (what === 'come or go') {
+      if (existsSync(away)) renameSync(away, shared.folder);
+      else renameSync(shared.folder, away);
+    } else if (what === 'fetch') await remote.fetchProposals().catch(() => undefined);
+    else if (what === 'round') await round().catch(() => undefined);
+    else if (what === 'withdraw') await proposals.withdraw(homer, proposer.id, version);
+    else if (what === 'send') {
+      const pages = new Map([[homerPath, mainPage({ website: `https://example.org/${said.length}` })]]);
+      await proposals.send({ bot: homer, proposer, pages, note: text });
+      said.push(text);
+    } else {
+      const decision = { state: what, reviewer: maintainer, version, reason: null, text };
+      const { proposal } = await proposals.decide(homer, proposer.id, decision);
+      said.push(text);
+      if (what === 'accepted') accepted.push(proposal.commit ?? '');
+    }
+  };
+  for (const [i, step] of steps.entries())
+    await take(step, `${step.what} ${i}.`).catch((error: unknown) => {
+      if (!(error instanceof ProposalError)) throw error;
+    });
+  if (existsSync(away)) renameSync(away, shared.folder);
+  for (let i = 0; i < 3; i++) for (const machine of machines) await machine.round();
+  const [first, ...others] = machines as [ProposalMachine, ...ProposalMachine[]];
+  const states = (machine: ProposalMachine): unknown[] =>
+    [author, visitor].map(({ id }) => machine.proposals.listOf(id).map(({ ref, version }) => [ref, version]));
+  for (const other of others) {
+    strictEqual(other.refs(), first.refs());
+    strictEqual(JSON.stringify(states(other)), JSON.stringify(states(first)));
+  }
+  const log = first.clone.git(
+    'log',
+    '--format=%B',
+    '--glob=refs/botshelf/proposals',
+    '--glob=refs/botshelf/closed',
+  );
+  for (const text of said) ok(log.includes(`\n${text}\n`), `"${text}" is in no history`);
+  for (const { clone, proposals } of machines) {
+    for (const commit of accepted) clone.git('merge-base', '--is-ancestor', commit, 'main');
+    for (const { ref } of proposals.open) {
+      const containing = clone.git('for-each-ref', '--contains', ref, 'refs/botshelf/closed');
+      strictEqual(containing, '', `${ref} is open, and closed`);
+    }
+    strictEqual(clone.status(), '');
+    clone.git('fsck', '--strict', '--no-dangling');
+    notStrictEqual(clone.git('rev-parse', 'main'), '');
+  }
+}

@@ -1,0 +1,297 @@
+import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Proposal } from '../../src/proposals/proposal.ts';
+import { ProposalError, type ProposalErrorKind } from '../../src/proposals/proposal-error.ts';
+import type { Decision, Proposals, SavedStep } from '../../src/proposals/proposals.ts';
+import { atTime } from '../support/at-time.ts';
+import { type ProposalMachine, proposalMachine, whileAway } from '../support/proposal-machines.ts';
+import { author, maintainer, proposalSettings, visitor } from '../support/proposals.ts';
+import { botId, mainPage, pagePath } from '../support/sample.ts';
+import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
+
+const homer = botId('190519304972663312');
+const homerPath = pagePath(homer);
+const pageOf = (n: number): string => mainPage({ website: `https://example.org/${n}` });
+
+describe('proposals of two machines', () => {
+  let shared: SharedRepository;
+  let a: ProposalMachine;
+  let b: ProposalMachine;
+  let logged: string[];
+  /** What was sent last: a greater number is a later submission. */
+  let sent = 0;
+
+  beforeEach(async () => {
+    logged = [];
+    shared = sharedRepository({ [homerPath]: mainPage(), 'botshelf.json': proposalSettings });
+    a = await proposalMachine(shared, logged);
+    b = await proposalMachine(shared, logged);
+    await a.round();
+    await b.round();
+  });
+
+  async function send({ proposals }: ProposalMachine, proposer = author): Promise<SavedStep> {
+    const pages = new Map([[homerPath, pageOf(++sent)]]);
+    return await proposals.send({ bot: homer, proposer, pages, note: `Note ${sent}.` });
+  }
+
+  /** A proposal that both machines have. */
+  async function sendToBoth(): Promise<Proposal> {
+    const { proposal } = await send(a);
+    await b.round();
+    return proposal;
+  }
+
+  async function decide(
+    { proposals }: ProposalMachine,
+    state: Decision['state'],
+    seen = find(proposals),
+  ): Promise<SavedStep> {
+    return await proposals.decide(homer, author.id, {
+      state,
+      reviewer: maintainer,
+      version: seen?.version ?? '',
+      reason: state === 'declined' ? 'spam' : null,
+      text: `${state}!`,
+    });
+  }
+
+  async function withdraw({ proposals }: ProposalMachine): Promise<SavedStep> {
+    return await proposals.withdraw(homer, author.id, find(proposals)?.version ?? '');
+  }
+
+  function find(proposals: Proposals): Proposal | undefined {
+    return proposals.find(homer, author.id);
+  }
+
+  /** Both exchange what they have until nothing changes, and have the same then. Returns the states, the open one first. */
+  async function agree(): Promise<string[]> {
+    for (let i = 0; i < 3; i++) for (const machine of [a, b]) await machine.round();
+    strictEqual(a.refs(), b.refs());
+    const remote = shared.git(
+      'for-each-ref',
+      '--format=%(refname) %(objectname)',
+      'refs/botshelf/proposals',
+      'refs/botshelf/closed',
+    );
+    strictEqual(remote, a.refs());
+    for (const { clone } of [a, b]) {
+      strictEqual(clone.status(), '');
+      clone.git('fsck', '--strict', '--no-dangling');
+    }
+    strictEqual(a.clone.git('rev-parse', 'main'), b.clone.git('rev-parse', 'main'));
+    return a.proposals
+      .listOf(author.id)
+      .toSorted((x, y) => (x.closedAt ?? 0) - (y.closedAt ?? 0))
+      .map(({ state }) => state);
+  }
+
+  /** Whether all texts that were sent or said are in the history of some proposal. */
+  function ensureNoTextLost(...texts: readonly string[]): void {
+    const log = a.clone.git(
+      'log',
+      '--format=%B',
+      '--glob=refs/botshelf/proposals',
+      '--glob=refs/botshelf/closed',
+    );
+    for (const text of texts) ok(log.includes(text), `${text} is in no history`);
+  }
+
+  async function rejectsWith(work: Promise<unknown>, kind: ProposalErrorKind): Promise<void> {
+    await rejects(work, (error) => error instanceof ProposalError && error.kind === kind);
+  }
+
+  it('that are sent on one are seen on the other, and decided there', async () => {
+    const { proposal, shared: isShared } = await send(a);
+    ok(isShared);
+    deepStrictEqual(b.proposals.open, []);
+    await b.round();
+    deepStrictEqual(b.proposals.open, [proposal]);
+    ok((await decide(b, 'changes-asked')).shared);
+    await a.round();
+    strictEqual(find(a.proposals)?.state, 'changes-asked');
+    await send(a);
+    await b.round();
+    const { proposal: closed } = await decide(b, 'accepted');
+    deepStrictEqual(await agree(), ['accepted']);
+    deepStrictEqual(a.proposals.listOf(author.id), [closed]);
+    strictEqual(a.clone.git('log', '-1', '--format=%H'), closed.commit);
+    match(a.clone.read(homerPath), new RegExp(`example.org/${sent}`));
+    deepStrictEqual(logged, []);
+  });
+
+  it('that are decided on both at once are decided once, and the second reviewer is told', async () => {
+    const proposal = await sendToBoth();
+    await decide(a, 'declined');
+    await rejectsWith(decide(b, 'accepted', proposal), 'gone');
+    deepStrictEqual(await agree(), ['declined']);
+    for (let i = 0; i < 3; i++) {
+      const proposal = await sendToBoth();
+      const works = [decide(a, 'accepted', proposal), decide(b, 'declined', proposal)];
+      const results = await Promise.allSettled(works);
+      const reasons = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+      strictEqual(reasons.length, 1, JSON.stringify(results));
+      ok(reasons[0] instanceof ProposalError && ['gone', 'changed'].includes(reasons[0].kind));
+      strictEqual((await agree()).length, 2 + i);
+    }
+  });
+
+  it('that could not be decided after all are at the remote again', async () => {
+    const proposal = await sendToBoth();
+    shared.mergePullRequest((person) => person.write(homerPath, pageOf(0)));
+    await b.round();
+    await rejectsWith(decide(b, 'accepted', proposal), 'conflict');
+    deepStrictEqual(await agree(), ['waiting']);
+  });
+
+  it('that are sent while the remote is away are pushed later', async () => {
+    const { proposal, shared: isShared } = await whileAway(shared, async () => await send(a));
+    strictEqual(isShared, false);
+    await a.round();
+    await b.round();
+    deepStrictEqual(b.proposals.open, [proposal]);
+  });
+
+  it('that are accepted on one and declined on the other without the remote stay accepted', async () => {
+    await sendToBoth();
+    await whileAway(shared, async () => {
+      await decide(a, 'declined');
+      await decide(b, 'accepted');
+    });
+    deepStrictEqual(await agree(), ['declined', 'accepted']);
+    match(a.clone.read(homerPath), new RegExp(`example.org/${sent}`));
+  });
+
+  it('that are withdrawn on one and accepted on the other stay accepted', async () => {
+    await sendToBoth();
+    await whileAway(shared, async () => {
+      await withdraw(a);
+      await decide(b, 'accepted');
+    });
+    deepStrictEqual(await agree(), ['withdrawn', 'accepted']);
+    match(a.clone.read(homerPath), new RegExp(`example.org/${sent}`));
+  });
+
+  describe('that are sent again on one while the other, without the remote,', () => {
+    let first: string;
+    let second: string;
+    const sendAgainWhile = async (work: () => Promise<unknown>): Promise<void> => {
+      await sendToBoth();
+      first = `Note ${sent}.`;
+      await whileAway(shared, async () => {
+        await work();
+        await send(a);
+        second = `Note ${sent}.`;
+      });
+    };
+
+    it('asks for changes: they are asked for, of the later submission', async () => {
+      await sendAgainWhile(async () => await decide(b, 'changes-asked'));
+      deepStrictEqual(await agree(), ['changes-asked']);
+      ensureNoTextLost(first, second, 'changes-asked!');
+      const proposal = find(a.proposals);
+      ok(proposal !== undefined);
+      const { sent: pages, steps } = await a.proposals.read(proposal);
+      strictEqual(proposal.text, 'changes-asked!');
+      strictEqual(pages.get(homerPath), pageOf(sent));
+      deepStrictEqual(steps.map(({ text }) => text).toSorted(), [first, second, 'changes-asked!'].toSorted());
+    });
+
+    it('declines: they are declined, and the later submission is in the history', async () => {
+      await sendAgainWhile(async () => await decide(b, 'declined'));
+      deepStrictEqual(await agree(), ['declined']);
+      ensureNoTextLost(first, second, 'declined!');
+    });
+
+    it('accepts: the later submission stays open', async () => {
+      await sendAgainWhile(async () => await decide(b, 'accepted'));
+      deepStrictEqual(await agree(), ['waiting', 'accepted']);
+      strictEqual(find(b.proposals)?.text, second);
+    });
+
+    it('withdraws them: the later one of the two stands', async () => {
+      await sendAgainWhile(async () => await withdraw(b));
+      deepStrictEqual(await agree(), ['waiting', 'withdrawn']);
+      const proposal = find(a.proposals);
+      await whileAway(shared, async () => {
+        await send(a);
+        await withdraw(b);
+      });
+      ok(proposal !== undefined);
+      deepStrictEqual(await agree(), ['withdrawn', 'withdrawn']);
+      ensureNoTextLost(first, second, `Note ${sent}.`);
+    });
+  });
+
+  it('of which one asks for changes of what the other has accepted are accepted', async () => {
+    await sendToBoth();
+    await whileAway(shared, async () => {
+      await decide(a, 'changes-asked');
+      await decide(b, 'accepted');
+    });
+    deepStrictEqual(await agree(), ['accepted']);
+    ensureNoTextLost('changes-asked!', 'accepted!');
+  });
+
+  it('that were sent on both for the first time are one, and sending again after an end begins another', async () => {
+    await whileAway(shared, async () => {
+      await send(a);
+      await send(b);
+    });
+    deepStrictEqual(await agree(), ['waiting']);
+    strictEqual(find(a.proposals)?.text, `Note ${sent}.`);
+    ensureNoTextLost(`Note ${sent - 1}.`);
+    await decide(a, 'declined');
+    await whileAway(shared, async () => await send(a));
+    deepStrictEqual(await agree(), ['waiting', 'declined']);
+  });
+
+  it('that the branch has by another way are closed on both', async () => {
+    await sendToBoth();
+    shared.mergePullRequest((person) => person.write(homerPath, pageOf(sent)));
+    deepStrictEqual((await agree()).at(-1), 'accepted');
+    strictEqual(find(a.proposals), undefined);
+  });
+
+  it('that ended 90 days ago are deleted everywhere', async () => {
+    await sendToBoth();
+    await decide(a, 'declined');
+    deepStrictEqual(await agree(), ['declined']);
+    await atTime(Date.now() + 91 * 86_400_000, async () => {
+      await a.proposals.load();
+      strictEqual(a.refs(), '');
+      deepStrictEqual(await agree(), []);
+    });
+  });
+
+  it('are shared also beside refs of other names, and those are left alone', async () => {
+    const tip = shared.git('rev-parse', 'main');
+    for (const name of ['proposals/x/1', `proposals/${homer}/${visitor.id}`, `closed/${homer}/1/2`])
+      shared.git('update-ref', `refs/botshelf/${name}`, tip);
+    await send(a);
+    await b.round();
+    strictEqual(b.proposals.open.length, 1);
+    ok((await send(b, visitor)).proposal);
+    await b.round();
+    strictEqual(shared.git('rev-parse', `refs/botshelf/proposals/${homer}/${visitor.id}`), tip);
+  });
+
+  it('that the remote refuses keep nothing else from it, and are named for the operator', async () => {
+    const hook = join(shared.folder, 'hooks/update');
+    writeFileSync(hook, '#!/bin/sh\ncase "$1" in refs/botshelf/[cp]*) echo no proposals; exit 1;; esac\n', {
+      mode: 0o755,
+    });
+    strictEqual((await send(a)).shared, false);
+    a.clone.commit({ [homerPath]: pageOf(++sent) });
+    for (let i = 0; i < 2; i++) await a.round();
+    strictEqual(shared.git('rev-parse', 'main'), a.clone.git('rev-parse', 'main'));
+    strictEqual(logged.length, 1);
+    match(logged[0] ?? '', /^proposals are not shared .*the remote says: no proposals/);
+    match(a.shared.failure?.message ?? '', /no proposals/);
+    strictEqual((await decide(a, 'declined')).shared, false);
+    writeFileSync(hook, '#!/bin/sh\n', { mode: 0o755 });
+    deepStrictEqual(await agree(), ['declined']);
+    strictEqual(a.shared.failure, null);
+  });
+});

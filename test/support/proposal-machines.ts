@@ -1,0 +1,89 @@
+import { renameSync } from 'node:fs';
+import { createDiskReader, readSettings } from '../../src/catalogue/settings/read-settings.ts';
+import { RepositoryOpener } from '../../src/git/repository.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { SerialQueue } from '../../src/lib/serial-queue.ts';
+import { Proposals } from '../../src/proposals/proposals.ts';
+import { SharedProposals } from '../../src/proposals/shared-proposals.ts';
+import { integrate } from '../../src/sync/integration.ts';
+import { listRefsToPush, pushRefs } from '../../src/sync/push.ts';
+import { fetchRemote } from '../../src/sync/remote.ts';
+import type { RemoteWork } from '../../src/sync/sync.ts';
+import { committerOn } from './committing.ts';
+import type { TestRepository } from './repository.ts';
+import type { SharedRepository } from './shared-repository.ts';
+
+/** A machine with proposals, in this process, that is in step with a shared repository only when a test says so. */
+export interface ProposalMachine {
+  readonly clone: TestRepository;
+  readonly proposals: Proposals;
+  readonly shared: SharedProposals;
+  /** Fetches, merges and pushes everything, as a round of the sync does. */
+  round(): Promise<void>;
+  /** All refs of its proposals, a line each with the commit. */
+  refs(): string;
+}
+
+/** Makes a machine. @param logged gets the error lines of its log */
+export async function proposalMachine(
+  { address, clone: makeClone }: Pick<SharedRepository, 'address' | 'clone'>,
+  logged: string[] = [],
+): Promise<ProposalMachine> {
+  const clone = makeClone();
+  const repositoryOpener = new RepositoryOpener(clone.folder);
+  closing.push(repositoryOpener);
+  const committer = committerOn(clone.folder);
+  const log = { ...silentLog, error: (_: object, line: string) => void logged.push(line) };
+  const proposals = new Proposals({
+    repositoryOpener,
+    committer,
+    settings: async () => (await readSettings(createDiskReader(clone.folder))).settings,
+    needsMaintainer: true,
+    log,
+  });
+  const queue = new SerialQueue();
+  const works: RemoteWork[] = [];
+  const remote = { address, timeLimit: 20, signal: new AbortController().signal };
+  const run = async (work: RemoteWork): Promise<void> => {
+    await queue.run(async () => await work(await repositoryOpener.open(), remote, true));
+  };
+  const shared = new SharedProposals(proposals, { run, addToRounds: (work) => void works.push(work) }, log);
+  proposals.connect(shared);
+  await proposals.load();
+  const round = async (): Promise<void> => {
+    await run(async (repository, remote) => {
+      const branch = { ...remote, branch: 'refs/heads/main' };
+      const tips = await fetchRemote(repository, branch);
+      // The pages of these tests are edited by the service alone, so no time of an edit is raised.
+      await integrate(repository, tips.branch, { committer: committer as never, log: silentLog });
+      for (const work of works) await work(repository, remote, true);
+      const refs = await listRefsToPush(repository, branch);
+      if (refs.length > 0) await pushRefs(repository, refs, remote);
+    });
+    await proposals.closeAccepted();
+  };
+  const refs = (): string =>
+    clone.git(
+      'for-each-ref',
+      '--format=%(refname) %(objectname)',
+      'refs/botshelf/proposals',
+      'refs/botshelf/closed',
+    );
+  return { clone, proposals, shared, round, refs };
+}
+
+/** Takes the shared repository from its place while `work` is done. */
+export async function whileAway<T>({ folder }: SharedRepository, work: () => Promise<T>): Promise<T> {
+  renameSync(folder, `${folder}.away`);
+  try {
+    return await work();
+  } finally {
+    renameSync(`${folder}.away`, folder);
+  }
+}
+
+const closing: RepositoryOpener[] = [];
+
+after('close the repositories of the machines', () => {
+  for (const opener of closing.splice(0)) opener.close();
+});
