@@ -5,6 +5,7 @@ import { toWriteError } from '../bot/errors.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { toCanonicalLocale, type Locale } from '../bot/locale.ts';
 import { removeUnfinishedWrites, writeAtomically } from '../lib/atomic-write.ts';
+import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
 import { readStrictJson } from '../lib/strict-json.ts';
@@ -41,30 +42,29 @@ export const maxReportLength = 1000;
 /** The reports that this machine took in the last 90 days, each in a file of a private folder. */
 export class VisitorReports {
   readonly #folder: string;
+  readonly #log: Log;
   /** Oldest first. */
-  #reports: readonly VisitorReport[];
-  readonly #writes = new SerialQueue(maxUnsaved);
-  readonly #timer = setInterval(() => void this.#writes.run(async () => await this.#removeOld()), msPerHour);
+  #reports: readonly VisitorReport[] = [];
+  readonly #adding = new SerialQueue(maxUnsaved);
+  readonly #timer = setInterval(() => void this.#removeOld(), msPerHour).unref();
 
-  private constructor(folder: string, reports: readonly VisitorReport[]) {
+  private constructor(folder: string, log: Log) {
     this.#folder = folder;
-    this.#reports = reports;
-    this.#timer.unref();
+    this.#log = log;
   }
 
   /** Reads the reports. A file that holds none is left alone, with a line in the log. @throws a system error */
   static async open(folder: string, log: Log): Promise<VisitorReports> {
+    const reports = new VisitorReports(folder, log);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await removeUnfinishedWrites(folder);
-    const found: VisitorReport[] = [];
     for (const name of (await readdir(folder)).toSorted()) {
       const path = join(folder, name);
       const { size } = await stat(path);
       const report = size > maxFileBytes ? undefined : parseReport(name, await readFile(path, 'utf8'));
-      if (report) found.push(report);
+      if (report) reports.#reports = [...reports.#reports, report];
       else log.warn({ path }, `${path} is not a report: it is left out`);
     }
-    const reports = new VisitorReports(folder, found);
     await reports.#removeOld();
     return reports;
   }
@@ -74,21 +74,17 @@ export class VisitorReports {
    * @throws {WritesUnavailableError} or {QueueFullError}, and nothing is kept
    */
   async add(sent: SentReport): Promise<VisitorReport | null> {
-    return await this.#writes.run(async () => {
+    return await this.#adding.run(async () => {
       const at = Date.now();
       const sameDay = this.#reports.filter((one) => one.bot === sent.bot && one.at > at - msPerDay);
       if (sameDay.length >= maxPerBotAndDay) return null;
       const report = { ...sent, id: `${at}-${randomBytes(4).toString('hex')}`, at };
-      try {
-        await writeAtomically(this.#path(report), JSON.stringify(sent), {
-          fsync: 'content and name',
-          mode: 0o600,
-        });
-        this.#reports = [...this.#reports, report];
-        await this.#removeOld();
-      } catch (error) {
+      const options = { fsync: 'content and name', mode: 0o600 } as const;
+      await writeAtomically(this.#path(report), JSON.stringify(sent), options).catch((error: unknown) => {
         throw toWriteError(error, this.#folder);
-      }
+      });
+      this.#reports = [...this.#reports, report];
+      await this.#removeOld();
       return report;
     });
   }
@@ -100,7 +96,7 @@ export class VisitorReports {
 
   /** Removes a report, if it is there. @throws a system error */
   async remove(id: string): Promise<void> {
-    await this.#writes.run(async () => await this.#keep((report) => report.id !== id));
+    await this.#delete(this.#reports.filter((report) => report.id === id));
   }
 
   close(): void {
@@ -108,14 +104,20 @@ export class VisitorReports {
   }
 
   async #removeOld(): Promise<void> {
-    const newest = new Set(this.#reports.filter(isCurrent).slice(-maxReports));
-    await this.#keep((report) => newest.has(report));
+    const old = this.#reports.filter(
+      (report, i, { length }) => !isCurrent(report) || i < length - maxReports,
+    );
+    await this.#delete(old).catch((error: unknown) =>
+      this.#log.warn(
+        { err: error },
+        `old reports could not be removed: ${messageOf(error)}; retrying in an hour`,
+      ),
+    );
   }
 
-  async #keep(isKept: (report: VisitorReport) => boolean): Promise<void> {
-    for (const report of this.#reports.filter((one) => !isKept(one)))
-      await rm(this.#path(report), { force: true });
-    this.#reports = this.#reports.filter(isKept);
+  async #delete(reports: readonly VisitorReport[]): Promise<void> {
+    for (const report of reports) await rm(this.#path(report), { force: true });
+    this.#reports = this.#reports.filter((report) => !reports.includes(report));
   }
 
   #path({ id }: VisitorReport): string {

@@ -128,6 +128,10 @@ const requests: Readonly<Record<string, (i: number, token: string) => HostileReq
   'a form of a hundred thousand fields': () => postForm('a&'.repeat(100_000)),
   'a form with a page of 200 KB': () => postForm(`name=x&page=${'a\n'.repeat(100_000)}`),
   'a form with a hundred thousand authors': () => postForm(`name=x&authors=${'1+'.repeat(100_000)}`),
+  'a report that is too long': () => {
+    const { headers, ...form } = postForm(`reason=scam&text=${'%26'.repeat(20_000)}`, '/bots/7/report');
+    return { ...form, headers: { ...headers, 'Sec-Fetch-Site': 'same-origin' } };
+  },
   'a form with twenty thousand pictures': () => postForm(`name=x&preview=${'x+'.repeat(20_000)}`),
   ...Object.fromEntries(
     Object.entries(slowPages).map(([name, text]) => [

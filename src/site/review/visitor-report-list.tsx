@@ -31,11 +31,9 @@ export function VisitorReportList({ reports, bots }: VisitorReportListProps): VN
           <p class="muted">
             {t(`report.reason.${reason}`)} · <time dateTime={formatIsoDate(at)}>{ago(at, Date.now())}</time>
           </p>
-          {text !== '' && (
-            <p class="typed" dir="auto">
-              {text}
-            </p>
-          )}
+          <p class="typed" dir="auto">
+            {text}
+          </p>
           <form method="post" action={href(`/review/reports/${id}/done`)}>
             <button class="quiet" type="submit">
               {t('report.done')}
