@@ -21,6 +21,7 @@ import { addDiscoverRoutes } from '../site/discover/discover-routes.ts';
 import { refuseRemovedBots } from '../site/bot/removed-bot-page.tsx';
 import { addSiteRoutes, type SitePreparation } from './site-routes.tsx';
 import type { Login } from '../login/login.ts';
+import { addDemoPeopleRoute } from '../site/account/demo-people-page.tsx';
 import { addLoginRoutes, readSession } from '../site/account/login-routes.tsx';
 import { addMyBotsRoute } from '../site/account/my-bots-routes.tsx';
 import { addTokenRoutes } from '../site/account/token-routes.tsx';
@@ -138,6 +139,7 @@ export function createApp(options: AppOptions): Application {
   addAssetRoutes(assets, site);
   const router = new Router();
   if (images) addImageRoute(router, images);
+  if (config.demo) addDemoPeopleRoute(router, site, config.demo.people);
   if (login) {
     addLoginRoutes(router, site, login);
     addMyBotsRoute(router, parts, login, tokens);

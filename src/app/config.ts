@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
+import type { DemoProvider } from '../login/demo-provider.ts';
 import { readLoginSettings, readSecrets } from '../login/settings.ts';
 import { SettingReader } from '../lib/setting-reader.ts';
 import { findNearestName } from '../lib/nearest-name.ts';
@@ -75,8 +76,8 @@ function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
     linkCheck: reader.flag('BOTSHELF_LINK_CHECK'),
     /** For people who edit the catalogue: open pages reload on edits and show faults. */
     dev: reader.flag('BOTSHELF_DEV'),
-    /** Mark every page as one of a demo. */
-    demo: false as boolean,
+    /** Whom visitors of a demo log in as, with no password. Null: no setting makes a service a demo. */
+    demo: null as DemoProvider | null,
     /** How to reach the operator; null where it is not set. */
     contact: readContact(reader),
     /** A URI to which people report vulnerabilities; null where none is given. */
@@ -108,17 +109,13 @@ function readProbePort(reader: SettingReader, port: number): number | null {
   return probePort;
 }
 
-/**
- * Returns the settings of a demo of `catalogue`: HOST and PORT from the environment, and the defaults of all others.
- * @param freePort where to listen when PORT is not set, or 0
- */
+/** Returns the settings of a demo of `catalogue`: HOST and PORT from the environment, and the defaults of all others. */
 export function readDemoConfig(
   catalogue: string,
-  freePort: number,
+  demo: DemoProvider,
   { HOST, PORT = '0' }: NodeJS.ProcessEnv = process.env,
 ): Config {
-  const port = Number(PORT) === 0 ? String(freePort) : PORT;
-  return { ...readConfig({ HOST, PORT: port, BOTSHELF_CATALOGUE: catalogue }), demo: true };
+  return { ...readConfig({ HOST, PORT, BOTSHELF_CATALOGUE: catalogue }), demo };
 }
 
 /** Returns who runs a command, also behind sudo: a name, or else a number. */

@@ -2,7 +2,7 @@ import { formatAddress } from '../lib/base-url.ts';
 import { computeMaxConnections, listen } from '../http/server.ts';
 import { type Application, type AppOptions, createProbeApp } from './app.ts';
 import type { Closers } from './closers.ts';
-import { codeOf, messageOf, UserError } from '../lib/errors.ts';
+import { toAddressError } from './start-errors.ts';
 
 /**
  * Starts to listen: for probes first, where they have a port of their own, then for everything else.
@@ -19,30 +19,16 @@ export async function openServers(
   if (probePort !== null) {
     const probeApp = createProbeApp({ health, metrics, log });
     const probes = await listen(probeApp, { ...options, port: probePort }).catch((error: unknown) => {
-      throw new UserError(describeAddressError(error, host, probePort, 'BOTSHELF_PROBE_PORT'));
+      throw toAddressError(error, host, probePort, 'BOTSHELF_PROBE_PORT');
     });
     closers.own(probes);
     log.info({}, `probes and metrics at ${formatAddress(host, probes.port)}`);
   }
   const server = await listen(app, { ...options, port, rewrite, accessLog }, responses).catch(
     (error: unknown) => {
-      throw new UserError(describeAddressError(error, host, port, 'PORT'));
+      throw toAddressError(error, host, port, 'PORT');
     },
   );
   closers.own(server);
   return formatAddress(host, server.port);
-}
-
-function describeAddressError(error: unknown, host: string, port: number, setting: string): string {
-  switch (codeOf(error)) {
-    case 'EADDRINUSE':
-      return `port ${port} is in use: stop what listens there, or set ${setting} to another one`;
-    case 'EACCES':
-      return `port ${port} may not be used: set ${setting} to one above 1023`;
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return `${host} is not an address of this machine: set HOST to one that is, such as 127.0.0.1`;
-    default:
-      return `cannot listen on ${host}, port ${port}: ${messageOf(error)}`;
-  }
 }

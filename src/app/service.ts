@@ -35,6 +35,7 @@ import { createHealth, type Parts } from './health.ts';
 import { Metrics } from './metrics.ts';
 import type { Login } from '../login/login.ts';
 import { readSecretFile } from '../login/secret-file.ts';
+import { callbackPath } from '../login/settings.ts';
 import { removeCredentials } from '../git/process/git-error.ts';
 import { noticeFaults } from './fault-notices.ts';
 import { createAttentionReader } from './attention.ts';
@@ -305,14 +306,17 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
 const noState =
   'the counts and tokens of the bots have not been fetched from the remote yet, and a new clone has none; retrying';
 
-/** Opens the log-in, with the configured secrets or the one in `var`. Null where none is configured. */
+/** Opens the log-in at the configured provider, or the demo's, with the configured secrets or the one in `var`. Null where none is configured. */
 async function openLogin(
-  { login: settings, secrets, baseUrl, var: folder }: Config,
+  { demo, login: settings, secrets, baseUrl, var: folder }: Config,
   log: Log,
 ): Promise<Login | null> {
-  if (settings === null) return null;
-  // Imported here only: most of it is libraries.
+  // Imported here only: most of them is libraries.
+  const provider =
+    demo ??
+    (settings && new (await import('../login/provider.ts')).Provider(settings, `${baseUrl}${callbackPath}`));
+  if (provider === null) return null;
   const { Login } = await import('../login/login.ts');
   const own = secrets.length > 0 ? secrets : [await readSecretFile(folder)];
-  return new Login({ settings, secrets: own, baseUrl, log });
+  return new Login({ provider, secrets: own, baseUrl, log });
 }

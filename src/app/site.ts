@@ -21,13 +21,13 @@ export function createSite(
   return {
     baseUrl,
     languages: new Languages(log, () => catalogue.settings.current, basePathOf(baseUrl)),
-    login: login !== null,
+    login: (login ?? demo) !== null,
     get repository() {
       const { repository } = catalogue.settings.current;
       return repository === null ? derived : createNamedLinks(repository);
     },
     live: dev,
-    demo,
+    demo: demo !== null,
     get settings() {
       return catalogue.settings.current;
     },

@@ -30,3 +30,22 @@ export function toVarError(error: unknown, config: Config): UserError {
     `${config.var} cannot be used: ${messageOf(error)}. Set BOTSHELF_VAR to a writable folder`,
   );
 }
+
+/** Returns the error for an address that cannot be listened on. @param setting the one with the port */
+export function toAddressError(error: unknown, host: string, port: number, setting: string): UserError {
+  return new UserError(describeAddressError(error, host, port, setting));
+}
+
+function describeAddressError(error: unknown, host: string, port: number, setting: string): string {
+  switch (codeOf(error)) {
+    case 'EADDRINUSE':
+      return `port ${port} is in use: stop what listens there, or set ${setting} to another one`;
+    case 'EACCES':
+      return `port ${port} may not be used: set ${setting} to one above 1023`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `${host} is not an address of this machine: set HOST to one that is, such as 127.0.0.1`;
+    default:
+      return `cannot listen on ${host}, port ${port}: ${messageOf(error)}`;
+  }
+}

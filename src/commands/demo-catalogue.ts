@@ -3,10 +3,12 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BotId } from '../bot/id.ts';
 import type { Locale } from '../bot/locale.ts';
-import type { Category, FullImages } from '../bot/schema-types.ts';
+import { readCommittedSettings } from '../app/committed-facts.ts';
+import type { Category, FullImages, SettingsFile } from '../bot/schema-types.ts';
 import type { Token } from '../bot/token.ts';
-import { toCanonicalForm } from '../catalogue/page/canonical-form.ts';
+import { toCanonicalForm, toCanonicalSettings } from '../catalogue/page/canonical-form.ts';
 import { pathOf } from '../catalogue/page/layout.ts';
+import { settingsName } from '../catalogue/settings/settings.ts';
 import { CommittedState } from '../counts/committed-state.ts';
 import { createStateRef } from '../counts/state-ref.ts';
 import { toShardNumber, toShardPath, writeShard } from '../counts/shards.ts';
@@ -16,6 +18,8 @@ import { stateRef, updateRefs } from '../git/refs.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import { formatCount } from '../lib/counted.ts';
 import { silentLog } from '../lib/log.ts';
+import type { Person } from '../proposals/proposal.ts';
+import { Proposals } from '../proposals/proposals.ts';
 import { issueToken } from '../tokens/token-changes.ts';
 import { fillImageCache } from './demo-images.ts';
 import { commitAll, copyTemplate } from './init.ts';
@@ -37,13 +41,38 @@ export interface DemoBot {
   readonly contents: Readonly<Record<string, { name: string; description: string; page: string }>>;
 }
 
-/** Makes the catalogue, its counts and its pictures. Returns the number of bots, and one of them with its token. */
-export async function makeDemo(folder: string): Promise<{ bots: number; id: BotId; token: Token }> {
+/** A proposal of assets/demo/proposals.json. */
+interface DemoProposal {
+  readonly hoursAgo: number;
+  readonly proposer: Person;
+  readonly note: string;
+  /** The bot as proposed; in the file, what is changed or a new bot. */
+  readonly bot: DemoBot;
+}
+
+/**
+ * Makes the catalogue, its counts and its pictures, and proposals of changes. Returns the number of bots, and one of them
+ * with its token.
+ * @param maintainers who reviews the proposals
+ */
+export async function makeDemo(
+  folder: string,
+  maintainers: string[],
+): Promise<{ bots: number; id: BotId; token: Token }> {
   const now = Date.now();
-  const bots = readDemoBots();
-  const filling = fillImageCache(join(folder, 'var/appdata'), bots);
+  const bots = readBots();
+  const proposals = readProposals(bots);
+  const all = [...bots, ...proposals.map(({ bot }) => bot)];
+  const filling = fillImageCache(join(folder, 'var/appdata'), all);
   copyTemplate(folder, false, 'github');
-  for (const bot of bots) writePages(folder, bot, now);
+  const settings: SettingsFile = { maintainers, proposals: { authors: 'publish' } };
+  writeFileSync(join(folder, settingsName), toCanonicalSettings(JSON.stringify(settings)));
+  for (const bot of bots) {
+    for (const [path, text] of formatPages(bot, now)) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), text);
+    }
+  }
   await commitAll(folder, 'main');
   const opener = new RepositoryOpener(folder);
   const repository = await opener.open();
@@ -52,26 +81,59 @@ export async function makeDemo(folder: string): Promise<{ bots: number; id: BotI
   const [{ id }] = bots;
   const state = new CommittedState(createStateRef(opener, silentLog), silentLog);
   const token = await issueToken(state, id, 'the demo');
+  await sendProposals(opener, proposals, now);
   opener.close();
   await filling;
   return { bots: bots.length, id, token };
 }
 
-function readDemoBots(): readonly [DemoBot, ...DemoBot[]] {
-  const json = readFileSync(fileURLToPath(import.meta.resolve('#assets/demo/bots.json')), 'utf8');
-  const bots = JSON.parse(json) as Record<BotId, Omit<DemoBot, 'id'>>;
+function readBots(): readonly [DemoBot, ...DemoBot[]] {
+  const bots = readDemoFile('bots') as Record<BotId, Omit<DemoBot, 'id'>>;
   return Object.entries(bots).map(([id, bot]) => ({ id, ...bot })) as [DemoBot];
 }
 
-function writePages(folder: string, { id, created, edited, main, contents }: DemoBot, now: number): void {
-  let shared: object = { ...main, created: now - created * msPerDay, edited: now - edited * msPerDay };
-  for (const [locale, { name, description, page }] of Object.entries(contents)) {
-    const path = join(folder, pathOf(id, locale as Locale));
-    const data = JSON.stringify({ name, description, ...shared });
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, toCanonicalForm(`---\n${data}\n---\n\n${page}\n`));
-    shared = {};
+function readProposals(bots: readonly DemoBot[]): DemoProposal[] {
+  return (readDemoFile('proposals') as DemoProposal[]).map(({ bot, ...proposal }) => {
+    const before = bots.find(({ id }) => id === bot.id);
+    const main = { ...before?.main, ...bot.main };
+    const contents = { ...before?.contents, ...bot.contents };
+    return { ...proposal, bot: { ...before, ...bot, main, contents } };
+  });
+}
+
+function readDemoFile(name: string): unknown {
+  return JSON.parse(readFileSync(fileURLToPath(import.meta.resolve(`#assets/demo/${name}.json`)), 'utf8'));
+}
+
+/** Sends the proposals. Each waits for a review. */
+async function sendProposals(
+  repositoryOpener: RepositoryOpener,
+  demoProposals: readonly DemoProposal[],
+  now: number,
+): Promise<void> {
+  const proposals = new Proposals({
+    repositoryOpener,
+    committer: { move: async () => await Promise.reject(new Error('the demo commits no proposal')) },
+    settings: async () => await readCommittedSettings(repositoryOpener),
+    needsMaintainer: true,
+    log: silentLog,
+  });
+  for (const { bot, proposer, note, hoursAgo } of demoProposals) {
+    const sentAt = now - (hoursAgo / 24) * msPerDay;
+    await proposals.send({ bot: bot.id, proposer, pages: formatPages(bot, now), note, sentAt });
   }
+}
+
+/** Returns the page files of a bot: path in the catalogue → text. */
+function formatPages({ id, created, edited, main, contents }: DemoBot, now: number): Map<string, string> {
+  let shared: object = { ...main, created: now - created * msPerDay, edited: now - edited * msPerDay };
+  return new Map(
+    Object.entries(contents).map(([locale, { name, description, page }]) => {
+      const data = JSON.stringify({ name, description, ...shared });
+      shared = {};
+      return [pathOf(id, locale as Locale), toCanonicalForm(`---\n${data}\n---\n\n${page}\n`)];
+    }),
+  );
 }
 
 /**

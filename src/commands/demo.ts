@@ -1,8 +1,12 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { readDemoConfig } from '../app/config.ts';
+import { toAddressError } from '../app/start-errors.ts';
+import { formatAddress } from '../lib/base-url.ts';
+import { type DemoPerson, DemoProvider } from '../login/demo-provider.ts';
 
 /** Serves the demo until SIGINT, SIGTERM or SIGHUP, and deletes it. */
 export async function demo(): Promise<void> {
@@ -12,37 +16,53 @@ export async function demo(): Promise<void> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'botshelf-demo-')));
   // Not in a finally block: an uncaught error ends the process too.
   process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
-  const config = readDemoConfig(folder, await findFreePort());
+  const people = readPeople();
+  const [maintainer] = people;
+  const settings = readDemoConfig(folder, new DemoProvider(people));
+  const { host } = settings;
+  const port = await findFreePort(host, settings.port);
+  // The address that it prints: with it the login knows which page led there.
+  const baseUrl = formatAddress(/^(?:0\.0\.0\.0|::)$/.test(host) ? 'localhost' : host, port);
   // Loaded while the demo is made.
   const [{ createLog, silentLog }, { startService }, { bots, id, token }] = await Promise.all([
     import('../lib/log.ts'),
     import('../app/service.ts'),
-    import('./demo-catalogue.ts').then(async ({ makeDemo }) => await makeDemo(folder)),
+    import('./demo-catalogue.ts').then(async ({ makeDemo }) => await makeDemo(folder, [maintainer.id])),
   ]);
   const log = await createLog();
+  const config = { ...settings, port, baseUrl };
   const service = await startService(config, {
     ...silentLog,
     warn: (fields, message) => log.warn(fields, message),
     error: (fields, message) => log.error(fields, message),
   });
-  process.stdout.write(`A demo with ${bots} invented bots is ready at ${service.address}
+  process.stdout.write(`A demo with ${bots} invented bots is ready at ${baseUrl}
 
 Its catalogue is a Git repository: ${folder}
 Edit a file in its bots/ and reload the page. Press Ctrl-C to end the demo and delete the folder.
 
+Review a proposal: log in at ${baseUrl}/login as ${maintainer.name}, who is a maintainer. No password is asked for.
+
 Post a count:
-curl ${service.address}/api/v2/bots/${id} -H 'Authorization: ${token}' -H 'Content-Type: application/json' -d '{"bot": {"count": 156}}'
-Nobody can log in to a demo; docs/login.md says how authors log in to a service of your own.
+curl ${baseUrl}/api/v2/bots/${id} -H 'Authorization: ${token}' -H 'Content-Type: application/json' -d '{"bot": {"count": 156}}'
 `);
   await ended;
   await service.close();
 }
 
-/** Returns a port on the loopback address that nothing listens on. */
-async function findFreePort(): Promise<number> {
+/** The maintainer is the first one. */
+function readPeople(): readonly [DemoPerson, ...DemoPerson[]] {
+  const json = readFileSync(fileURLToPath(import.meta.resolve('#assets/demo/people.json')), 'utf8');
+  return JSON.parse(json) as [DemoPerson];
+}
+
+/** Returns a port that nothing listens on: `port`, or any for 0. @throws {UserError} where it is taken */
+async function findFreePort(host: string, port: number): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(0, '127.0.0.1', resolve);
+    server.once('error', reject).listen(port, host, resolve);
+  }).catch((error: unknown) => {
+    throw toAddressError(error, host, port, 'PORT');
   });
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));

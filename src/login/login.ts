@@ -5,19 +5,17 @@ import { LogThrottle } from '../lib/log-throttle.ts';
 import { messageOf } from '../lib/errors.ts';
 import { KeyRing } from './key-ring.ts';
 import { LoginError } from './login-error.ts';
-import { type AuthorizationRequest, type Bounds, Provider } from './provider.ts';
+import type { AuthorizationRequest, IdentityProvider } from './provider.ts';
 import { type CookieText, Sessions } from './sessions.ts';
-import { callbackPath, isSecureOrigin, type LoginSettings } from './settings.ts';
+import { isSecureOrigin } from './settings.ts';
 
 export interface LoginOptions {
-  readonly settings: LoginSettings;
+  readonly provider: IdentityProvider;
   /** The secrets that seal cookies, newest first. */
   readonly secrets: readonly string[];
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
   readonly log: Log;
-  /** The limits of a response from the provider. */
-  readonly bounds?: Bounds;
 }
 
 /** Logging in with the provider, from the first click to the session. */
@@ -29,20 +27,18 @@ export class Login {
   readonly disabledReason: string | null;
   /** The path of the public address; empty where it has none. */
   readonly basePath: string;
-  readonly #kind: LoginSettings['kind'];
-  readonly #provider: Provider;
+  readonly #provider: IdentityProvider;
   readonly #keys: KeyRing;
   readonly #log: Log;
   readonly #failures = new LogThrottle();
 
-  constructor({ settings, secrets, baseUrl, log, bounds }: LoginOptions) {
-    this.#kind = settings.kind;
-    this.#provider = new Provider(settings, `${baseUrl}${callbackPath}`, bounds);
+  constructor({ provider, secrets, baseUrl, log }: LoginOptions) {
+    this.#provider = provider;
     this.#keys = new KeyRing(secrets);
     this.#log = log;
-    this.provider = this.#provider.name;
+    this.provider = provider.name;
     this.basePath = basePathOf(baseUrl);
-    this.sessions = new Sessions(this.#keys, settings.issuer);
+    this.sessions = new Sessions(this.#keys, provider.issuer);
     this.disabledReason = isSecureOrigin(baseUrl)
       ? null
       : `login needs https, and this service is at ${baseUrl}: its operator has to set up https`;
@@ -50,7 +46,7 @@ export class Login {
 
   /** Returns when an account was created, in milliseconds since the epoch; undefined where its id does not tell. */
   findCreation(id: AccountId): number | undefined {
-    return this.#kind === 'discord' ? Number(BigInt(id) >> 22n) + discordEpoch : undefined;
+    return this.#provider.kind === 'discord' ? Number(BigInt(id) >> 22n) + discordEpoch : undefined;
   }
 
   /**

@@ -3,6 +3,9 @@ import type { SettingReader } from '../lib/setting-reader.ts';
 /** The path that the provider redirects back to. */
 export const callbackPath = '/login/callback';
 
+/** The page of a demo on which visitors choose a person. */
+export const peoplePath = '/login/people';
+
 /** The identity provider, and this service's registration there. */
 export interface LoginSettings {
   readonly kind: 'discord' | 'oidc';

@@ -64,6 +64,8 @@ export interface SentProposal {
   readonly note: string;
   /** When the account was created, where the provider says that; milliseconds since the epoch. */
   readonly accountCreatedAt?: number | undefined;
+  /** When it was sent, in milliseconds since the epoch; now where left out. */
+  readonly sentAt?: number;
 }
 
 /** What a maintainer decides. */
@@ -241,13 +243,13 @@ export class Proposals {
       const changed = new Map([...pages].filter(([path, text]) => before.get(path) !== text));
       if (changed.size === 0) throw new ProposalError('unchanged');
       ensureFaultless({ before, changed, conflicts: [] }, settings);
-      const { bot, proposer, note } = sent;
+      const { bot, proposer, note, sentAt = Date.now() } = sent;
       const step: ProposalStep = {
         bot,
         proposer,
         state: 'waiting',
         base: tip,
-        sentAt: Date.now(),
+        sentAt,
         reviewer: null,
         reason: null,
         commit: null,

@@ -7,6 +7,8 @@ import { checkCatalogue } from '../../src/check/check.ts';
 import { createFolderSource } from '../../src/check/source.ts';
 import { mainFile } from '../support/command-line.ts';
 import { type DemoProcess, startDemo } from '../support/demo.ts';
+import { openProposals } from '../support/proposals.ts';
+import { Visitor } from '../support/visitor.ts';
 import { eventually } from '../support/eventually.ts';
 import { repositoryIn } from '../support/repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -94,8 +96,8 @@ describe('botshelf demo', function () {
     );
   });
 
-  it('prints a command that posts a count, and how authors log in', async () => {
-    await eventually(() => match(demo.stdout(), /^Nobody can log in to a demo; docs\/login\.md says how /m));
+  it('prints a command that posts a count, and as whom to review a proposal', async () => {
+    await eventually(() => match(demo.stdout(), /^Review a proposal: log in at http:\S+\/login as Marge, /m));
     const [, url = '', token = '', body = ''] =
       /^curl (\S+) -H 'Authorization: (\S+)' -H 'Content-Type: application\/json' -d '(.+)'$/m.exec(
         demo.stdout(),
@@ -104,6 +106,69 @@ describe('botshelf demo', function () {
     const answer = await fetch(url, { method: 'POST', headers, body });
     strictEqual(answer.status, 200, await answer.text());
     match(await (await fetch(`${url}/counts`)).text(), /"count":156\}\]$/);
+  });
+
+  it('has a maintainer, an author of two bots, a newcomer and three proposals that wait', async () => {
+    const proposals = await openProposals(demo.folder);
+    const details = await Promise.all(proposals.open.map(async (each) => await proposals.read(each)));
+    deepStrictEqual(
+      details.map(({ kind, proposal, conflicts }) => [
+        kind,
+        proposal.proposer.name,
+        proposal.state,
+        conflicts,
+      ]),
+      [
+        ['newBots', 'Tove', 'waiting', []],
+        ['authors', 'Arvid', 'waiting', []],
+        ['others', 'Inés', 'waiting', []],
+      ],
+    );
+    const hours = details.map(({ proposal: { sentAt } }) => Math.round((Date.now() - sentAt) / 3_600_000));
+    deepStrictEqual(hours, [31, 20, 4]);
+    ok(details.every(({ proposal }) => proposal.text.length > 80));
+    const invite = /(?<=permissions=)\d+/.exec([...(details[1]?.changed.values() ?? [])].join('')) ?? ['0'];
+    strictEqual(BigInt(invite[0]) & 8n, 8n, 'it asks for Administrator');
+    const own = bots.filter(({ authors }) => authors.includes(details[1]?.proposal.proposer.id ?? ''));
+    deepStrictEqual(
+      own.map(({ contents }) => contents['en']?.name),
+      ['Turnstile', 'Gatehouse'],
+    );
+  });
+
+  it('lets visitors log in as one of its people, return to the page they were on, and log out', async () => {
+    const visitor = new Visitor();
+    const path = `/bots/${bots[0]?.id}?locale=de`;
+    const people = await visitor.go(`${demo.address}/login?locale=de`, {
+      headers: { referer: demo.address + path },
+    });
+    match(people.text, /lang="de".*Bei der Demo anmelden/s);
+    const names = people.text.match(/(?<=<bdi>)[^<]+(?=<\/bdi><\/button>)/g);
+    deepStrictEqual(names, ['Marge', 'Arvid', 'Nilufar']);
+    const [, account = ''] = /name="account" value="(\d+)"/.exec(people.text) ?? [];
+    const state = people.url.searchParams.get('state');
+    const page = await visitor.go(`${demo.address}/login/callback?state=${state}&account=${account}`);
+    strictEqual(page.url.href, demo.address + path);
+    match(page.text, /<bdi>Marge<\/bdi>/);
+    const out = await visitor.press(page, '/logout');
+    ok(!out.text.includes('Marge'));
+  });
+
+  it('believes nobody whom it does not know, and no link that another page has made', async () => {
+    const { url } = await new Visitor().go(`${demo.address}/login`);
+    const other = url.searchParams.get('state');
+    for (const [state, account] of [
+      [null, '1'],
+      [null, ''],
+      [other, '330178214406193152'],
+      ['', '330178214406193152'],
+    ] as const) {
+      const visitor = new Visitor();
+      const own = (await visitor.go(`${demo.address}/login`)).url.searchParams.get('state');
+      const query = new URLSearchParams({ state: state ?? own ?? '', account }).toString();
+      const page = await visitor.go(`${demo.address}/login/callback?${query}`);
+      deepStrictEqual([page.status, page.text.includes('Marge')], [400, false], query);
+    }
   });
 
   it('removes its folder when it is interrupted', async () => {

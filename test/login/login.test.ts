@@ -1,13 +1,14 @@
 import { strictEqual } from 'node:assert/strict';
 import { silentLog } from '../../src/lib/log.ts';
 import { Login, parseReturnPath } from '../../src/login/login.ts';
+import { Provider } from '../../src/login/provider.ts';
 import { accountId } from '../support/sample.ts';
 
 describe('the age of an account', () => {
   const findCreation = (kind: 'discord' | 'oidc'): number | undefined => {
     const login = { kind, issuer: 'https://discord.com', clientId: 'a', clientSecret: 'b', idClaim: 'sub' };
     const options = {
-      settings: login,
+      provider: new Provider(login, 'https://a.example/login/callback'),
       secrets: ['x'.repeat(32)],
       baseUrl: 'https://a.example',
       log: silentLog,

@@ -73,6 +73,20 @@ needs('chromium', describe)('the demo in a browser', function () {
     return { page, bytes, others };
   }
 
+  it('lets a visitor log in as the maintainer, at both names of this machine, without a script', async () => {
+    for (const host of ['127.0.0.1', 'localhost']) {
+      const address = demo.address.replace('127.0.0.1', host);
+      const page = await openBrowserPage({ javaScriptEnabled: false });
+      await page.goto(`${address}/login`);
+      await page.getByRole('button', { name: 'Marge' }).click();
+      strictEqual(await page.locator('form.account bdi').textContent(), 'Marge', host);
+      const [cookie] = await page.context().cookies();
+      deepStrictEqual([cookie?.name, cookie?.secure, cookie?.domain], ['__Host-botshelf', true, host]);
+      await page.getByRole('button', { name: 'Log out' }).click();
+      strictEqual(await page.getByRole('link', { name: 'Log in' }).count(), 1);
+    }
+  });
+
   it('shows a list of 24 cards with their pictures in at most 120 KB on a phone', async () => {
     const { page, bytes, others } = await open('/?sort=popular');
     ok((await page.locator('.card img[loading=lazy]').count()) >= 12, 'those below the fold are lazy');

@@ -38,14 +38,15 @@ export function addLoginRoutes(router: Router, site: Site, login: Login): void {
   router.get('/login', async (ctx) => {
     limit(ctx);
     const query = parseQuery(ctx);
+    const language = site.languages.of(ctx);
     try {
       const to = query.get('to') ?? toReturnPath(ctx.get('Referer'), baseUrl);
       const { url, cookie } = await login.begin(
-        keepLocale(parseReturnPath(to, login.basePath), site.languages.of(ctx).requested),
+        keepLocale(parseReturnPath(to, login.basePath), language.requested),
         query.get('account') === 'other',
       );
       setCookie(ctx, loginCookie, cookie);
-      redirectTo(ctx, url);
+      redirectTo(ctx, url.startsWith('/') ? language.href(url) : url);
     } catch (error) {
       refuse(ctx, error);
     }
