@@ -33,19 +33,19 @@ export function toVarError(error: unknown, config: Config): UserError {
 
 /** Returns the error for an address that cannot be listened on. @param setting the one with the port */
 export function toAddressError(error: unknown, host: string, port: number, setting: string): UserError {
-  return new UserError(describeAddressError(error, host, port, setting));
-}
-
-function describeAddressError(error: unknown, host: string, port: number, setting: string): string {
   switch (codeOf(error)) {
     case 'EADDRINUSE':
-      return `port ${port} is in use: stop what listens there, or set ${setting} to another one`;
+      return new UserError(
+        `port ${port} is in use: stop what listens there, or set ${setting} to another one`,
+      );
     case 'EACCES':
-      return `port ${port} may not be used: set ${setting} to one above 1023`;
+      return new UserError(`port ${port} may not be used: set ${setting} to one above 1023`);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return `${host} is not an address of this machine: set HOST to one that is, such as 127.0.0.1`;
+      return new UserError(
+        `${host} is not an address of this machine: set HOST to one that is, such as 127.0.0.1`,
+      );
     default:
-      return `cannot listen on ${host}, port ${port}: ${messageOf(error)}`;
+      return new UserError(`cannot listen on ${host}, port ${port}: ${messageOf(error)}`);
   }
 }

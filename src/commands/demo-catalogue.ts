@@ -1,12 +1,12 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BotId } from '../bot/id.ts';
 import type { Locale } from '../bot/locale.ts';
 import { readCommittedSettings } from '../app/committed-facts.ts';
-import type { Category, FullImages, SettingsFile } from '../bot/schema-types.ts';
+import type { Category, FullImages } from '../bot/schema-types.ts';
 import type { Token } from '../bot/token.ts';
-import { toCanonicalForm, toCanonicalSettings } from '../catalogue/page/canonical-form.ts';
+import { toCanonicalForm } from '../catalogue/page/canonical-form.ts';
 import { pathOf } from '../catalogue/page/layout.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { CommittedState } from '../counts/committed-state.ts';
@@ -18,8 +18,7 @@ import { stateRef, updateRefs } from '../git/refs.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import { formatCount } from '../lib/counted.ts';
 import { silentLog } from '../lib/log.ts';
-import type { Person } from '../proposals/proposal.ts';
-import { Proposals } from '../proposals/proposals.ts';
+import { Proposals, type SentProposal } from '../proposals/proposals.ts';
 import { issueToken } from '../tokens/token-changes.ts';
 import { fillImageCache } from './demo-images.ts';
 import { commitAll, copyTemplate } from './init.ts';
@@ -42,10 +41,8 @@ export interface DemoBot {
 }
 
 /** A proposal of assets/demo/proposals.json. */
-interface DemoProposal {
+interface DemoProposal extends Pick<SentProposal, 'proposer' | 'note'> {
   readonly hoursAgo: number;
-  readonly proposer: Person;
-  readonly note: string;
   /** The bot as proposed; in the file, what is changed or a new bot. */
   readonly bot: DemoBot;
 }
@@ -53,20 +50,15 @@ interface DemoProposal {
 /**
  * Makes the catalogue, its counts and its pictures, and proposals of changes. Returns the number of bots, and one of them
  * with its token.
- * @param maintainers who reviews the proposals
  */
-export async function makeDemo(
-  folder: string,
-  maintainers: string[],
-): Promise<{ bots: number; id: BotId; token: Token }> {
+export async function makeDemo(folder: string): Promise<{ bots: number; id: BotId; token: Token }> {
   const now = Date.now();
   const bots = readBots();
   const proposals = readProposals(bots);
   const all = [...bots, ...proposals.map(({ bot }) => bot)];
   const filling = fillImageCache(join(folder, 'var/appdata'), all);
   copyTemplate(folder, false, 'github');
-  const settings: SettingsFile = { maintainers, proposals: { authors: 'publish' } };
-  writeFileSync(join(folder, settingsName), toCanonicalSettings(JSON.stringify(settings)));
+  cpSync(findDemoFile(settingsName), join(folder, settingsName));
   for (const bot of bots) {
     for (const [path, text] of formatPages(bot, now)) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -88,12 +80,12 @@ export async function makeDemo(
 }
 
 function readBots(): readonly [DemoBot, ...DemoBot[]] {
-  const bots = readDemoFile('bots') as Record<BotId, Omit<DemoBot, 'id'>>;
+  const bots = readDemoFile('bots.json') as Record<BotId, Omit<DemoBot, 'id'>>;
   return Object.entries(bots).map(([id, bot]) => ({ id, ...bot })) as [DemoBot];
 }
 
 function readProposals(bots: readonly DemoBot[]): DemoProposal[] {
-  return (readDemoFile('proposals') as DemoProposal[]).map(({ bot, ...proposal }) => {
+  return (readDemoFile('proposals.json') as DemoProposal[]).map(({ bot, ...proposal }) => {
     const before = bots.find(({ id }) => id === bot.id);
     const main = { ...before?.main, ...bot.main };
     const contents = { ...before?.contents, ...bot.contents };
@@ -102,7 +94,11 @@ function readProposals(bots: readonly DemoBot[]): DemoProposal[] {
 }
 
 function readDemoFile(name: string): unknown {
-  return JSON.parse(readFileSync(fileURLToPath(import.meta.resolve(`#assets/demo/${name}.json`)), 'utf8'));
+  return JSON.parse(readFileSync(findDemoFile(name), 'utf8'));
+}
+
+function findDemoFile(name: string): string {
+  return fileURLToPath(import.meta.resolve(`#assets/demo/${name}`));
 }
 
 /** Sends the proposals. Each waits for a review. */

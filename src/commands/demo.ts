@@ -1,12 +1,11 @@
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { readDemoConfig } from '../app/config.ts';
 import { toAddressError } from '../app/start-errors.ts';
 import { formatAddress } from '../lib/base-url.ts';
-import { type DemoPerson, DemoProvider } from '../login/demo-provider.ts';
+import { DemoProvider } from '../login/demo-provider.ts';
 
 /** Serves the demo until SIGINT, SIGTERM or SIGHUP, and deletes it. */
 export async function demo(): Promise<void> {
@@ -16,9 +15,7 @@ export async function demo(): Promise<void> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'botshelf-demo-')));
   // Not in a finally block: an uncaught error ends the process too.
   process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
-  const people = readPeople();
-  const [maintainer] = people;
-  const settings = readDemoConfig(folder, new DemoProvider(people));
+  const settings = readDemoConfig(folder, new DemoProvider());
   const { host } = settings;
   const port = await findFreePort(host, settings.port);
   // The address that it prints: with it the login knows which page led there.
@@ -27,7 +24,7 @@ export async function demo(): Promise<void> {
   const [{ createLog, silentLog }, { startService }, { bots, id, token }] = await Promise.all([
     import('../lib/log.ts'),
     import('../app/service.ts'),
-    import('./demo-catalogue.ts').then(async ({ makeDemo }) => await makeDemo(folder, [maintainer.id])),
+    import('./demo-catalogue.ts').then(async ({ makeDemo }) => await makeDemo(folder)),
   ]);
   const log = await createLog();
   const config = { ...settings, port, baseUrl };
@@ -41,19 +38,13 @@ export async function demo(): Promise<void> {
 Its catalogue is a Git repository: ${folder}
 Edit a file in its bots/ and reload the page. Press Ctrl-C to end the demo and delete the folder.
 
-Review a proposal: log in at ${baseUrl}/login as ${maintainer.name}, who is a maintainer. No password is asked for.
+Review a proposal: log in at ${baseUrl}/login as Marge, the maintainer. No password is asked for.
 
 Post a count:
 curl ${baseUrl}/api/v2/bots/${id} -H 'Authorization: ${token}' -H 'Content-Type: application/json' -d '{"bot": {"count": 156}}'
 `);
   await ended;
   await service.close();
-}
-
-/** The maintainer is the first one. */
-function readPeople(): readonly [DemoPerson, ...DemoPerson[]] {
-  const json = readFileSync(fileURLToPath(import.meta.resolve('#assets/demo/people.json')), 'utf8');
-  return JSON.parse(json) as [DemoPerson];
 }
 
 /** Returns a port that nothing listens on: `port`, or any for 0. @throws {UserError} where it is taken */

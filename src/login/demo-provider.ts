@@ -1,13 +1,13 @@
-import { randomUUID } from 'node:crypto';
+import type { AccountId } from '../bot/account.ts';
 import { LoginError } from './login-error.ts';
-import type { Account, AuthorizationRequest, IdentityProvider } from './provider.ts';
+import type { Account, IdentityProvider } from './provider.ts';
 import { peoplePath } from './settings.ts';
 
 /** Someone as whom the visitors of a demo log in. */
 export interface DemoPerson extends Omit<Account, 'authenticatedAt'> {
   readonly role: 'maintainer' | 'author' | 'newcomer';
-  /** The names of the bots that they are an author of. */
-  readonly bots: string;
+  /** The names of their bots. */
+  readonly bots?: string;
 }
 
 /**
@@ -18,25 +18,19 @@ export class DemoProvider implements IdentityProvider {
   readonly kind = 'demo';
   readonly name = 'Demo';
   readonly issuer = 'demo';
-  readonly people: readonly DemoPerson[];
+  readonly people: readonly DemoPerson[] = [
+    { id: '330178214406193152' as AccountId, name: 'Marge', role: 'maintainer' },
+    { id: '928574369333338498' as AccountId, name: 'Arvid', role: 'author', bots: 'Gatehouse, Turnstile' },
+    { id: '1180264453772386375' as AccountId, name: 'Nilufar', role: 'newcomer' },
+  ];
 
-  constructor(people: readonly DemoPerson[]) {
-    this.people = people;
+  async begin(): ReturnType<IdentityProvider['begin']> {
+    return await Promise.resolve({ url: peoplePath, request: { state: '', verifier: '', nonce: null } });
   }
 
-  /** The address is a path of this site. */
-  async begin(): Promise<{ readonly url: string; readonly request: AuthorizationRequest }> {
-    const state = randomUUID();
-    return await Promise.resolve({
-      url: `${peoplePath}?state=${state}`,
-      request: { state, verifier: '', nonce: null },
-    });
-  }
-
-  async finish(parameters: URLSearchParams, { state }: AuthorizationRequest): Promise<Account> {
-    const person = this.people.find(({ id }) => id === parameters.get('account'));
-    if (parameters.get('state') !== state || person === undefined)
-      throw new LoginError('stale', 'another login was started since, or nobody was chosen');
-    return await Promise.resolve({ id: person.id, name: person.name, authenticatedAt: Date.now() });
+  async finish(parameters: URLSearchParams): Promise<Account> {
+    const { id, name } = this.people.find((person) => person.id === parameters.get('account')) ?? {};
+    if (!id || !name) throw new LoginError('denied', 'the demo has no such person');
+    return await Promise.resolve({ id, name, authenticatedAt: Date.now() });
   }
 }

@@ -31,32 +31,17 @@ export interface AuthorizationRequest {
 }
 
 /** Says who a person is. */
-export interface IdentityProvider {
-  readonly kind: LoginSettings['kind'] | 'demo';
-  /** The display name. */
-  readonly name: string;
-  /** The identifier: a session of one provider does not open for another. */
-  readonly issuer: string;
-  /**
-   * Makes a request. Returns it with the address to redirect the visitor to.
-   * @param asAnother whether the visitor wants to use another account than the provider's current one
-   * @throws {LoginError} unavailable
-   */
-  begin(asAnother: boolean): Promise<{ readonly url: string; readonly request: AuthorizationRequest }>;
-  /**
-   * Returns the account of the person whom the provider redirected back with these parameters.
-   * @throws {LoginError} of every kind
-   */
-  finish(parameters: URLSearchParams, request: AuthorizationRequest): Promise<Account>;
-}
+export type IdentityProvider = Pick<Provider, 'kind' | 'name' | 'issuer' | 'begin' | 'finish'>;
 
 /**
  * A provider on the network: OAuth 2 with PKCE, or OpenID Connect. OpenID Connect is asked to authenticate a person again who
  * is logged in there; Discord only shows its consent page. Metadata are read at the first use, and again every hour.
  */
-export class Provider implements IdentityProvider {
-  readonly kind: LoginSettings['kind'];
+export class Provider {
+  readonly kind: LoginSettings['kind'] | 'demo';
+  /** The display name. */
   readonly name: string;
+  /** The identifier: a session of one provider does not open for another. */
   readonly issuer: string;
   readonly #settings: LoginSettings;
   readonly #redirectUri: string;
@@ -74,6 +59,11 @@ export class Provider implements IdentityProvider {
     this.name = settings.kind === 'discord' ? 'Discord' : new URL(settings.issuer).host;
   }
 
+  /**
+   * Makes a request. Returns it with the address to redirect the visitor to, which is a path for a page of this site.
+   * @param asAnother whether the visitor wants to use another account than the provider's current one
+   * @throws {LoginError} unavailable
+   */
   async begin(asAnother = false): Promise<{ readonly url: string; readonly request: AuthorizationRequest }> {
     const configuration = await this.#configuration();
     const request: AuthorizationRequest = {
@@ -95,6 +85,10 @@ export class Provider implements IdentityProvider {
     return { url: url.href, request };
   }
 
+  /**
+   * Returns the account of the person whom the provider redirected back with these parameters.
+   * @throws {LoginError} of every kind
+   */
   async finish(parameters: URLSearchParams, request: AuthorizationRequest): Promise<Account> {
     if (parameters.get('state') !== request.state) {
       throw new LoginError(
