@@ -24,6 +24,7 @@ import type { Login } from '../login/login.ts';
 import { addDemoPeopleRoute } from '../site/account/demo-people-page.tsx';
 import { addLoginRoutes, readSession } from '../site/account/login-routes.tsx';
 import { addMyBotsRoute } from '../site/account/my-bots-routes.tsx';
+import { addReviewRoutes } from '../site/review/review-routes.tsx';
 import { addTokenRoutes } from '../site/account/token-routes.tsx';
 import { createUpdates } from './updates.ts';
 import { SharedTokens } from '../tokens/shared-tokens.ts';
@@ -144,6 +145,7 @@ export function createApp(options: AppOptions): Application {
     addLoginRoutes(router, site, login);
     addMyBotsRoute(router, parts, login, tokens);
   }
+  if (options.proposals) addReviewRoutes(router, parts, options.proposals, options.attention);
   const committedAuthors = async (id: BotId): Promise<readonly string[]> =>
     await readCommittedAuthors(options.repositoryOpener, id);
   addTokenRoutes(router, parts, login, tokens, committedAuthors);

@@ -115,7 +115,7 @@ export function parseReturnPath(text: string | undefined, basePath = ''): string
 
 /** Below the path of the public address. */
 const pages =
-  /^\/(?:bots\/[0-9]{1,20}(?:\/(?:token|edit|translate))?|proposals\/[0-9]{1,20}|add|docs|my-bots|categories\/[a-z][a-z0-9-]{0,19})?(?:\?[\w=&%.+~*-]{1,1000})?$/;
+  /^\/(?:bots\/[0-9]{1,20}(?:\/(?:token|edit|translate))?|proposals\/[0-9]{1,20}|review(?:\/[0-9]{1,20}\/[0-9]{1,20})?|add|docs|my-bots|categories\/[a-z][a-z0-9-]{0,19})?(?:\?[\w=&%.+~*-]{1,1000})?$/;
 
 interface LoginCookie extends AuthorizationRequest {
   readonly to: string;

@@ -181,6 +181,11 @@ export class Proposals {
     await this.#comparing;
   }
 
+  /** Returns the commit that `read` merges with: the result is the same while it and the version are. @throws as read does */
+  async readTip(): Promise<string> {
+    return await this.#open(readTip);
+  }
+
   /** Reads all of a proposal. @throws {WritesUnavailableError} */
   async read(proposal: Proposal): Promise<ProposalDetails> {
     return await this.#open(async (repository) => {

@@ -1,4 +1,4 @@
-import { structuredPatch, type StructuredPatchHunk } from 'diff';
+import { diffWordsWithSpace, structuredPatch, type StructuredPatchHunk } from 'diff';
 import type { VNode } from 'preact';
 import { useLanguage } from '../language/page-language.tsx';
 
@@ -54,3 +54,42 @@ function Line({ line }: { readonly line: string }): VNode {
     </li>
   );
 }
+
+/** A part of two texts: words that both have, or that were added or removed. */
+export interface Words {
+  readonly value: string;
+  readonly added: boolean;
+  readonly removed: boolean;
+}
+
+/** Compares two texts word by word. Returns null where too many words differ or it takes too long. */
+export function diffWords(before: string, after: string): readonly Words[] | null {
+  const limits = { timeout: maxWordsMs, maxEditLength: maxChangedWords };
+  return diffWordsWithSpace(before, after, limits) ?? null;
+}
+
+/** Lower than for lines: a page has many more words, and a proposal several pages. */
+const maxChangedWords = 400;
+const maxWordsMs = 20;
+
+/** The words of a text that change, as those of `FileDiff` are marked, with a few words around them. */
+export function WordDiff({ words }: { readonly words: readonly Words[] }): VNode {
+  const { t } = useLanguage();
+  return (
+    <>
+      {words.map(({ value, added, removed }, i) => {
+        if (!added && !removed) return value.replace(unchangedMiddle, '$1 … $2');
+        const Mark = added ? 'ins' : 'del';
+        return (
+          <Mark key={i}>
+            <span class="out-of-sight">{t(added ? 'edit.added' : 'edit.removed')} </span>
+            {value}
+          </Mark>
+        );
+      })}
+    </>
+  );
+}
+
+/** What is far from any change, in a part of a text that stays. */
+const unchangedMiddle = /^(.{200})(?:.{100,})(.{200})$/su;

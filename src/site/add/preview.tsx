@@ -6,9 +6,9 @@ import { withDefaults } from '../../catalogue/page/defaults.ts';
 import { Card, type ListedBot } from '../front/card.tsx';
 import { directionOf } from '../language/locales.ts';
 import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
+import type { Html } from '../markdown/markdown.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { Prose } from '../page/prose.tsx';
-import type { AddPageProps } from './add-page.tsx';
 import type { FieldTexts } from './fields.ts';
 import type { FormFile } from './form-file.ts';
 import type { Form } from './forms.ts';
@@ -36,8 +36,15 @@ export function createPreview(
 const unknownLanguage = toCanonicalLocale('en') as Locale;
 const unknownId = parseBotId('0') as BotId;
 
+export interface PreviewProps {
+  readonly preview: ListedBot;
+  readonly file: Pick<FormFile, 'page'>;
+  /** The page of the file. */
+  readonly html: Html;
+}
+
 /** The card and the page of a bot as they will be. The card leads nowhere. */
-export function Preview({ preview, file, html }: Pick<AddPageProps, 'preview' | 'file' | 'html'>): VNode {
+export function Preview({ preview, file, html }: PreviewProps): VNode {
   const { text } = useLanguage();
   const { bot, locale } = preview;
   const { name = '', description = '' } = bot.contents[locale] ?? {};

@@ -17,6 +17,7 @@ export function createRobotsFile(baseUrl: string): Document {
     '/hooks/',
     '/login',
     '/logout',
+    '/review',
     '/bots/*/token',
     '/bots/*/edit',
     '/bots/*/translate',

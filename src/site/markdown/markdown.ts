@@ -18,10 +18,10 @@ export interface RenderedText extends Pick<RenderedMarkdown, 'headings'> {
  * is ended.
  */
 export class Markdown {
-  readonly #rendered = new LRUCache<string, RenderedText, MarkdownSource>({
+  readonly #rendered = new LRUCache<string, RenderedText, () => Promise<RenderedText>>({
     maxSize: 64 * 1024 * 1024,
     sizeCalculation: ({ html, headings }) => (html?.length ?? 0) * 2 + headings.length * 200 + 200,
-    fetchMethod: async (_key, _stale, { context }) => await this.#pages.render(context),
+    fetchMethod: async (_key, _stale, { context }) => await context(),
   });
   readonly #pages: RenderThread;
   readonly #previews: RenderThread;
@@ -40,10 +40,22 @@ export class Markdown {
   }
 
   /** Renders a text to safe HTML, and lists its headings. */
-  async render(source: MarkdownSource): Promise<RenderedText> {
+  async render(source: MarkdownSource, thread = this.#pages): Promise<RenderedText> {
     if (source.text === '') return { html: '', headings: [] };
     const key = hash('sha256', JSON.stringify(source), 'base64url');
-    return await this.#rendered.forceFetch(key, { context: source });
+    return await this.#rendered.forceFetch(key, { context: async () => await thread.render(source) });
+  }
+
+  /**
+   * Renders a text that waits for a review to safe HTML, in the thread and the share of time of previews, and keeps it. The
+   * result is null while that takes long.
+   */
+  async renderProposed(source: MarkdownSource): Promise<Html> {
+    const rendered = this.render(source, this.#previews);
+    return await Promise.race([
+      rendered.then(({ html }) => html),
+      sleep(maxProposedMs, null, { ref: false }),
+    ]);
   }
 
   /**
@@ -113,6 +125,9 @@ class RenderThread {
 
 /** Previews that wait or are rendered; others are refused. */
 const maxPreviews = 2;
+
+/** Milliseconds that a caller waits for a text that waits for a review. */
+const maxProposedMs = 3000;
 
 /** Previews take a tenth of the time at most. */
 const restOfPreview = 9;

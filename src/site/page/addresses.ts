@@ -1,3 +1,4 @@
+import type { AccountId } from '../../bot/account.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { withLocale } from '../language/locales.ts';
@@ -65,4 +66,12 @@ export function editPath(id: BotId, language?: Locale): string {
 /** Returns the path of the form that adds a language to a bot. @param from that of the page to translate; the main page where none is named */
 export function translatePath(id: BotId, from?: Locale): string {
   return `/bots/${id}/translate${from === undefined ? '' : `?from=${from}`}`;
+}
+
+/** Where maintainers review proposals. */
+export const reviewPath = '/review';
+
+/** Returns the path of the review of an account's proposal for a bot. */
+export function toReviewPath(bot: BotId, account: AccountId): string {
+  return `${reviewPath}/${bot}/${account}`;
 }

@@ -1,4 +1,4 @@
-import { parseInvite } from '../../bot/invite.ts';
+import { type Invite, parseInvite } from '../../bot/invite.ts';
 
 /** What the invite link of a bot on Discord asks for. */
 export interface InvitePermissions {
@@ -112,9 +112,23 @@ export function readInvite(invite: string): InvitePermissions | undefined {
   const permissions =
     typeof link.permissions === 'bigint' ? groupPermissions(link.permissions) : link.permissions;
   const commands = scopes.includes('applications.commands');
-  const joins = scopes.includes('bot') || !commands;
+  const joins = hasBotJoin(link);
   const fullControl = joins && typeof permissions === 'object' && permissions.administrator;
   return { permissions, scopes, commands, joins, fullControl };
+}
+
+/** Returns the permissions that a bot has on a server with one invite link, and has not with another. */
+export function comparePermissions(invite: string, other: string): StatedPermissions {
+  return groupPermissions(readPermissions(invite) & ~readPermissions(other));
+}
+
+function readPermissions(invite: string): bigint {
+  const link = parseInvite(invite);
+  return link && hasBotJoin(link) && typeof link.permissions === 'bigint' ? link.permissions : 0n;
+}
+
+function hasBotJoin({ scopes }: Invite): boolean {
+  return scopes.includes('bot') || !scopes.includes('applications.commands');
 }
 
 function groupPermissions(set: bigint): StatedPermissions {

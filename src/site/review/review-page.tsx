@@ -1,0 +1,395 @@
+import type { ComponentChildren, RenderableProps, VNode } from 'preact';
+import type { Locale } from '../../bot/locale.ts';
+import { defaultReasons } from '../../catalogue/settings/settings.ts';
+import type { Proposal } from '../../proposals/proposal.ts';
+import { WordDiff } from '../add/file-diff.tsx';
+import { Preview, type PreviewProps } from '../add/preview.tsx';
+import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
+import { reviewPath, toReviewPath } from '../page/addresses.ts';
+import { withoutBidiControls } from '../page/bidi.ts';
+import { Fact } from '../page/fact.tsx';
+import { FaultItems } from '../page/faults.tsx';
+import { Layout, type PageProps } from '../page/layout.tsx';
+import { LinkItem } from '../page/links.tsx';
+import { readInvite, type StatedPermissions } from '../page/permissions.ts';
+import type { FieldChange } from './changes.ts';
+import type { RelatedBots } from './related.ts';
+import {
+  describeKind,
+  Done,
+  type DoneProps,
+  FieldName,
+  FieldNames,
+  formatReason,
+  Step,
+} from './review-texts.tsx';
+import type { Review } from './reviews.ts';
+
+/** A form of the review as it was sent. */
+export interface SentDecision {
+  readonly version: string;
+  readonly decision: string;
+  readonly reason: string;
+  readonly text: string;
+}
+
+/** Why a decision was not taken: what the form lacks, or what has changed. */
+export type DecisionProblem = 'text' | 'reason' | 'changed' | 'blocked';
+
+export interface ReviewPageProps extends PageProps, DoneProps {
+  readonly review: Review;
+  /** The pages that change, as they are and as proposed. */
+  readonly previews: readonly {
+    readonly locale: Locale;
+    readonly before?: PreviewProps;
+    readonly after?: PreviewProps;
+  }[];
+  readonly related: RelatedBots;
+  /** Other proposals of the account, open and closed. */
+  readonly others: readonly Proposal[];
+  /** Those that wait before and after it. */
+  readonly previous: Proposal | undefined;
+  readonly next: Proposal | undefined;
+  /** The form that was sent and why nothing was decided; undefined where the page is only opened. */
+  readonly failed: { readonly sent: SentDecision; readonly problem: DecisionProblem } | undefined;
+}
+
+/** A proposal, what it changes, and the buttons that decide about it. */
+export function ReviewPage(props: ReviewPageProps): VNode {
+  const { site, viewer, review, failed } = props;
+  const language = useLanguage();
+  const { t, text, href, ago } = language;
+  const { proposer, sentAt } = review.details.proposal;
+  const name = withoutBidiControls(review.name);
+  return (
+    <Layout site={site} viewer={viewer} title={`${name} · ${text('review.title')}`} isUnlisted>
+      <nav class="breadcrumb">
+        <ol>
+          <LinkItem href={href(reviewPath)}>{t('review.title')}</LinkItem>
+          <li aria-current="page">
+            <bdi>{name}</bdi>
+          </li>
+        </ol>
+      </nav>
+      <header class="stack">
+        <h1>
+          <bdi>{name}</bdi>: {describeKind(review, language)}
+        </h1>
+        <p class="muted">
+          {t('review.sent', {
+            name: withoutBidiControls(proposer.name),
+            id: proposer.id,
+            ago: ago(sentAt, Date.now()),
+          })}{' '}
+          {review.details.kind === 'authors' && t('review.isAuthor')}
+        </p>
+        <Done {...props} />
+        {failed && (
+          <div class="notice bad" role="alert">
+            <p>{t(`review.problem.${failed.problem}`)}</p>
+          </div>
+        )}
+      </header>
+      <div class="review">
+        <div class="review-main">
+          <Changes review={review} />
+          <Previews {...props} />
+          <Checked review={review} />
+          <Links review={review} />
+        </div>
+        <div class="review-side">
+          <Conversation review={review} />
+          <Related {...props} />
+        </div>
+        <Decide {...props} />
+      </div>
+    </Layout>
+  );
+}
+
+/** What changes for a server that adds the bot, and then the fields word by word. */
+function Changes({ review: { invite, pages, kind, data } }: { readonly review: Review }): VNode {
+  const { t, languageName } = useLanguage();
+  const isInviteNew = pages.some(({ fields }) => fields[0]?.name === 'invite');
+  const isKnown = readInvite(String(data['invite'])) !== undefined;
+  const permissions = [
+    ...listNames(invite.added, t).flatMap((name, i) => [<ins key={i}>{name}</ins>, ' ']),
+    ...listNames(invite.removed, t).flatMap((name, i) => [<del key={i}>{name}</del>, ' ']),
+    ...(isKnown || !isInviteNew ? [] : [t('permissions.notKnown')]),
+  ];
+  const warnings = [
+    invite.added.administrator && t('permissions.fullControl'),
+    invite.isOtherBot && t('review.otherBot'),
+  ].filter(Boolean);
+  return (
+    <>
+      {warnings.map((warning, i) => (
+        <p key={i} class="notice warn">
+          <strong class="warning">{warning}</strong>
+        </p>
+      ))}
+      <section class="panel stack" aria-labelledby="changes">
+        <h2 id="changes">{t('edit.change')}</h2>
+        {permissions.length > 0 && (
+          <dl class="changes">
+            <Fact name={t('permissions.title')}>{permissions}</Fact>
+          </dl>
+        )}
+        {pages.map(({ locale, isNew, fields }) => (
+          <div key={locale}>
+            {(pages.length > 1 || kind === 'translation') && <h3>{languageName(locale)}</h3>}
+            <dl class="changes">
+              {fields.map((field) => (
+                <Field key={field.name} field={field} isNew={isNew} />
+              ))}
+            </dl>
+          </div>
+        ))}
+      </section>
+    </>
+  );
+}
+
+function listNames({ groups, unknownBits }: StatedPermissions, t: PageLanguage['t']): ComponentChildren[] {
+  return [
+    ...groups.flatMap(({ permissions }) => permissions.map((name) => t(`permission.${name}`))),
+    ...unknownBits.map((bit) => t('permissions.unknown', { bit })),
+  ];
+}
+
+/** A value that changes. A page is folded, and a new one is not shown here. */
+function Field({ field, isNew }: { readonly field: FieldChange; readonly isNew: boolean }): VNode | null {
+  const { name, before, after, words } = field;
+  const { t } = useLanguage();
+  const isPage = name === 'page';
+  if (isNew && isPage) return null;
+  const whole = [
+    { value: before, removed: true, added: false },
+    { value: after, added: true, removed: false },
+  ];
+  const text = (
+    <div class="typed" dir="auto">
+      {isNew ? after : <WordDiff words={words ?? whole} />}
+    </div>
+  );
+  return (
+    <Fact name={<FieldName name={name} />}>
+      {!isPage && text}
+      {isPage && !words && t('review.tooMuch')}
+      {isPage && words && (
+        <details>
+          <summary>{t('review.words')}</summary>
+          {text}
+        </details>
+      )}
+    </Fact>
+  );
+}
+
+function Previews({ previews }: ReviewPageProps): VNode {
+  const { t } = useLanguage();
+  return (
+    <>
+      {previews.map(({ locale, before, after }) => (
+        <div key={locale} class="pair">
+          {before && (
+            <section>
+              <h2>{t('review.before')}</h2>
+              <Preview {...before} />
+            </section>
+          )}
+          <section>
+            <h2>{t('review.after')}</h2>
+            {after ? <Preview {...after} /> : <p class="notice">{t('review.notShown')}</p>}
+          </section>
+        </div>
+      ))}
+    </>
+  );
+}
+
+/** What the checker finds, the errors first. */
+function Checked({ review: { details, findings } }: { readonly review: Review }): VNode {
+  const { t } = useLanguage();
+  const kinds = (['error', 'warning', 'notice'] as const).filter((kind) => findings[kind] > 0);
+  return (
+    <section class="panel stack" aria-labelledby="checked">
+      <h2 id="checked">{t('review.checked')}</h2>
+      {kinds.length === 0 && <p>✓ {t('review.noFindings')}</p>}
+      {kinds.map((kind) => (
+        <div key={kind} class={kind === 'error' ? 'notice bad' : 'notice'}>
+          <p>{t(`review.${kind}`, { count: findings[kind] })}</p>
+          <FaultItems
+            faults={details.findings.filter(({ severity }) => severity === kind).slice(0, maxFindings)}
+          />
+        </div>
+      ))}
+    </section>
+  );
+}
+
+/** Findings of a kind that are listed. */
+const maxFindings = 50;
+
+/** The links of the proposed page, which a reviewer opens. */
+function Links({ review: { data } }: { readonly review: Review }): VNode {
+  const { t } = useLanguage();
+  const { owner, repo } = (data['codehost'] ?? {}) as Readonly<Record<string, unknown>>;
+  const repository =
+    owner && repo ? `https://github.com/${[owner, repo].map(String).map(encodeURIComponent).join('/')}` : '';
+  const links = { ...data, repo: repository } as Readonly<Record<string, unknown>>;
+  return (
+    <section class="panel" aria-labelledby="links">
+      <h2 id="links">{t('review.links')}</h2>
+      <dl>
+        {['invite', 'website', 'support', 'repo'].map((name) => {
+          const url = String(links[name]);
+          return (
+            /^https?:\/\//.test(url) && (
+              <Fact key={name} name={<FieldName name={name} />}>
+                <a href={url} target="_blank" rel="noopener noreferrer nofollow ugc" dir="ltr">
+                  {withoutBidiControls(url)}
+                </a>
+              </Fact>
+            )
+          );
+        })}
+      </dl>
+    </section>
+  );
+}
+
+function Conversation({ review: { details } }: { readonly review: Review }): VNode {
+  const { t } = useLanguage();
+  return (
+    <section class="panel" aria-labelledby="conversation">
+      <h2 id="conversation">{t('proposal.history')}</h2>
+      <ol class="steps">
+        {details.steps.toReversed().map((step) => (
+          <li key={step.at}>
+            <Step step={step} at={step.at} />
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+/** Similar bots, and what else is of the account. */
+function Related({ related, others }: ReviewPageProps): VNode {
+  const { t, href } = useLanguage();
+  return (
+    <>
+      {(['similar', 'ofProposer'] as const).map(
+        (kind) =>
+          related[kind].length > 0 && (
+            <section key={kind} class="panel">
+              <h2>{t(`review.${kind}`)}</h2>
+              <ul class="links">
+                {related[kind].map(({ id, facts }) => (
+                  <LinkItem key={id} href={href(`/bots/${id}`)}>
+                    <bdi>{withoutBidiControls(facts.name)}</bdi>
+                  </LinkItem>
+                ))}
+              </ul>
+            </section>
+          ),
+      )}
+      {others.length > 0 && (
+        <section class="panel">
+          <h2>{t('review.others')}</h2>
+          <ul class="steps">
+            {others.map(({ bot, ...proposal }) => (
+              <li key={proposal.ref}>
+                <a href={href(toReviewPath(bot, proposal.proposer.id))}>{bot}</a>
+                <Step step={{ ...proposal, bot, text: '' }} at={proposal.closedAt ?? proposal.sentAt} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+/** The buttons. On a phone they stay at the bottom of the screen. */
+function Decide({ site, review, previous, next, failed }: ReviewPageProps): VNode {
+  const { t, href } = useLanguage();
+  const { findings, details } = review;
+  const { conflicts, proposal } = details;
+  const { bot, proposer, version } = proposal;
+  const isBlocked = conflicts.length > 0 || findings.error > 0;
+  const reasons = site.settings.proposals.reasons ?? defaultReasons;
+  const sent = failed?.sent;
+  const Form = ({ children, decision }: RenderableProps<{ readonly decision: string }>): VNode => (
+    <form class="stack" method="post" action={href(toReviewPath(bot, proposer.id))}>
+      {children}
+      <input type="hidden" name="version" value={version} />
+      <input type="hidden" name="decision" value={decision} />
+    </form>
+  );
+  const words = (decision: string, required: boolean): VNode => (
+    <label>
+      {t('review.text', { name: withoutBidiControls(proposer.name) })}
+      <textarea class="lines" name="text" maxLength={maxTextLength} required={required} dir="auto">
+        {sent?.decision === decision ? sent.text : ''}
+      </textarea>
+    </label>
+  );
+  const link = (to: Proposal | undefined, rel: 'prev' | 'next', key: string): VNode | undefined =>
+    to && (
+      <a href={href(toReviewPath(to.bot, to.proposer.id))} rel={rel} accessKey={key}>
+        {t(rel === 'next' ? 'list.next' : 'list.previous')}
+      </a>
+    );
+  return (
+    <section class="decide panel" aria-labelledby="decide">
+      <h2 id="decide">{t('review.decision')}</h2>
+      <Form decision="accepted">
+        <button type="submit" disabled={isBlocked} aria-describedby={isBlocked ? 'blocked' : undefined}>
+          {t('review.accept')}
+        </button>
+      </Form>
+      {isBlocked && (
+        <p id="blocked" class="fault">
+          {conflicts.length > 0
+            ? t('review.conflict', { fields: <FieldNames names={conflicts} /> })
+            : t('review.faulty')}
+        </p>
+      )}
+      <details class="ask" name="decide" open={sent?.decision === 'changes-asked'}>
+        <summary class="button quiet">{t('review.ask')}</summary>
+        <Form decision="changes-asked">
+          {words('changes-asked', true)}
+          <button type="submit">{t('review.ask')}</button>
+        </Form>
+      </details>
+      <details name="decide" open={sent?.decision === 'declined'}>
+        <summary class="button quiet">{t('review.decline')}</summary>
+        <Form decision="declined">
+          <label>
+            {t('review.reason')}
+            <select name="reason" required>
+              <option value="">{t('add.choose')}</option>
+              {reasons.map((reason) => (
+                <option key={reason} value={reason} selected={sent?.reason === reason}>
+                  {formatReason(reason, t)}
+                </option>
+              ))}
+            </select>
+          </label>
+          {words('declined', false)}
+          <button class="danger" type="submit">
+            {t('review.decline')}
+          </button>
+        </Form>
+      </details>
+      <p class="links">
+        {link(previous, 'prev', 'k')} {link(next, 'next', 'j')}
+      </p>
+    </section>
+  );
+}
+
+/** UTF-16 units of the words of a reviewer. */
+export const maxTextLength = 1000;

@@ -1,0 +1,315 @@
+import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import type { SentProposal } from '../../../src/proposals/proposals.ts';
+import { author, homer, type LoginSite, openLoginSite, stranger } from '../../support/login-site.ts';
+import { openProposals } from '../../support/proposals.ts';
+import type { TestRepository } from '../../support/repository.ts';
+import { accountId, botId, mainPage, pagePath, translation } from '../../support/sample.ts';
+import { type Page, Visitor } from '../../support/visitor.ts';
+
+const [maintainer, colleague] = ['42', '43'];
+const homerPath = pagePath(homer);
+const invite = 'https://discord.com/oauth2/authorize?client_id=7&scope=bot';
+const settings = (more: object = {}): Readonly<Record<string, string>> => ({
+  'botshelf.json': JSON.stringify({ maintainers: [maintainer, colleague], ...more }),
+});
+
+/** Sends proposals as their accounts would, before the service starts: account → bot and pages. */
+async function sendAll(repo: TestRepository, all: readonly Partial<SentProposal>[]): Promise<void> {
+  const proposals = await openProposals(repo.folder);
+  for (const [i, values] of all.entries()) {
+    const proposer = { id: accountId(String(701 + i)), name: `Proposer ${701 + i}` };
+    await proposals.send({ bot: botId(homer), proposer, note: '', pages: new Map(), ...values });
+  }
+}
+
+/** A new bot, as a proposal. */
+function newBot(id: string, keys: object = {}, text?: string): Partial<SentProposal> {
+  return {
+    bot: botId(id),
+    pages: new Map([[pagePath(id), mainPage({ name: `Bot ${id}`, authors: ['701'], ...keys }, text)]]),
+  };
+}
+
+/** A change of Homer, as a proposal. */
+function edit(keys: object, text?: string): Partial<SentProposal> {
+  return { pages: new Map([[homerPath, mainPage({ authors: [author], ...keys }, text)]]) };
+}
+
+const reviewOf = (bot: string, account: number): string => `/review/${bot}/${account}`;
+
+/** Reads a hidden field of a page. */
+function versionIn({ text }: Page): string {
+  return /name="version" value="(\w+)"/.exec(text)?.[1] ?? '';
+}
+
+async function openSite(all: readonly Partial<SentProposal>[], more: object = {}): Promise<LoginSite> {
+  return await openLoginSite({
+    prepare: async (repo) => {
+      repo.commit(settings(more));
+      await sendAll(repo, all);
+    },
+  });
+}
+
+describe('the review of proposals', function () {
+  this.timeout(60_000);
+  let site: LoginSite;
+  const open = async (path: string, account = maintainer): Promise<{ visitor: Visitor; page: Page }> =>
+    await site.loggedIn(account ?? '', path);
+  const press = async (
+    { visitor, page }: { visitor: Visitor; page: Page },
+    decision: string,
+    fields: Readonly<Record<string, string>> = {},
+  ): Promise<Page> =>
+    await visitor.press(page, page.url.pathname, { version: versionIn(page), decision, ...fields });
+  const refs = (): string =>
+    site.repo.git('for-each-ref', '--format=%(refname)', 'refs/botshelf/proposals', 'refs/botshelf/closed');
+  const isOpen = (bot: string, account: number): boolean =>
+    refs().includes(`refs/botshelf/proposals/${bot}/${account}\n`) ||
+    refs().endsWith(`refs/botshelf/proposals/${bot}/${account}`);
+
+  describe('shows', () => {
+    before(async () => {
+      site = await openSite([
+        { ...newBot('1001', { invite: `${invite}&permissions=8` }), note: 'Try <b>/start</b>' },
+        {
+          ...edit({
+            description: 'Answers all questions about doughnuts.',
+            website: 'https://homer.example/',
+          }),
+        },
+        { pages: new Map([[pagePath(homer, 'de'), translation('Homer', 'Beantwortet Fragen.', 'Hallo!')]]) },
+        {
+          ...newBot(
+            '1004',
+            {
+              name: '<i>Evil</i>\u202e',
+              website: 'https://evil.example/"><script>',
+              description: '<script>alert(1)</script>',
+            },
+            '<script>alert(2)</script>[x](javascript:alert(3)) ![p](https://evil.example/p.png) <img src="https://evil.example/q.png">',
+          ),
+          note: '<script>alert(4)</script>',
+        },
+      ]);
+    });
+
+    it('what waits, oldest first, with its kind, its account and what to look at', async () => {
+      const { page } = await open('/review');
+      strictEqual(page.status, 200);
+      strictEqual(page.headers.get('cache-control'), 'private, no-store');
+      match(page.text, /<meta name="robots" content="noindex/);
+      const order = [...page.text.matchAll(/href="\/review\/(\d+)\/(\d+)"/g)].map(([, , account]) => account);
+      deepStrictEqual(order, ['701', '702', '703', '704']);
+      match(page.text, /New bot<\/p>[^]*?<bdi>Proposer 701<\/bdi>[^]*?Administrator/);
+      match(page.text, /Edit<\/p>[^]*?Description[^]*?Website/);
+      match(page.text, /Translation: <bdi>German<\/bdi>[^]*?Beantwortet Fragen\./);
+      match(page.text, /Nothing needs attention|Review \(4\)/);
+      match(page.text, /There are no reports/);
+    });
+
+    it('the changes word by word, both pages, the links, the note and the buttons', async () => {
+      const { page } = await open(reviewOf(homer, 702));
+      match(page.text, /Answers <ins><span[^>]*>Added: <\/span>all <\/ins>questions/);
+      match(page.text, /As it is[^]*As proposed/);
+      match(
+        page.text,
+        /href="https:\/\/homer.example\/" target="_blank" rel="noopener noreferrer nofollow ugc"/,
+      );
+      match(page.text, /No errors and no warnings/);
+      match(page.text, /rel="prev"[^]*rel="next"/);
+      match(page.text, /<option value="duplicate">/);
+      doesNotMatch(page.text, /disabled/);
+    });
+
+    it('Administrator in front, and the permissions of a new bot in words', async () => {
+      const { page } = await open(reviewOf('1001', 701));
+      match(page.text, /Asks for full control of your server[^]*<ins>Administrator<\/ins>/);
+      match(page.text, /Try &lt;b>\/start/);
+    });
+
+    it('a translation beside nothing, by its language', async () => {
+      const { page } = await open(reviewOf(homer, 703));
+      match(page.text, /<h3>German<\/h3>[^]*Beantwortet Fragen\./);
+      doesNotMatch(page.text, /As it is/);
+      match(page.text, /Hallo!/);
+    });
+
+    it('hostile texts escaped or cleaned, and no image of a stranger', async () => {
+      for (const path of ['/review', reviewOf('1004', 704)]) {
+        const { page } = await open(path);
+        doesNotMatch(page.text, /<script>|<i>Evil|\u202e|"javascript:|src="https:|onerror=/);
+        match(page.text, /&lt;i>Evil/);
+      }
+    });
+
+    it('nothing to visitors and other accounts, whatever they do', async () => {
+      const paths = ['/review', reviewOf(homer, 702)];
+      for (const path of paths) {
+        const response = await fetch(site.service.address + path, { redirect: 'manual' });
+        strictEqual(response.status, 303);
+        strictEqual(response.headers.get('location'), `/login?to=${encodeURIComponent(path)}`);
+        const { page } = await open(path, stranger);
+        strictEqual(page.status, 403);
+        match(page.text, /Only maintainers can review/);
+        doesNotMatch(page.text, /Proposer 70/);
+      }
+      const { visitor, page } = await open('/review', stranger);
+      const fields = { version: 'x', decision: 'accepted' };
+      strictEqual((await visitor.press(page, reviewOf(homer, 702), fields)).status, 403);
+      strictEqual((await visitor.press(page, '/review/reports/1/done')).status, 404);
+      const reader = new Visitor();
+      reader.stopBefore = `${site.baseUrl}/login`;
+      strictEqual((await reader.press(page, reviewOf(homer, 702), fields)).status, 0);
+      ok(isOpen(homer, 702));
+      const robots = await fetch(`${site.service.address}/robots.txt`);
+      match(await robots.text(), /Disallow: \/review\n/);
+    });
+
+    it('404 for what there is not', async () => {
+      const { visitor } = await open('/review');
+      for (const path of ['/review/1/1', '/review/x/701', '/review?page=2', '/review?page=x'])
+        strictEqual((await visitor.go(site.baseUrl + path)).status, 404, path);
+    });
+  });
+
+  describe('decides', () => {
+    before(async () => {
+      site = await openSite([
+        newBot('1001'),
+        edit({ website: 'https://homer.example/' }),
+        newBot('1003'),
+        newBot('1004'),
+        edit({ name: 'Max Power' }),
+        newBot('1006'),
+        newBot('1007'),
+        newBot('1008'),
+      ]);
+    });
+
+    it('accepts: a commit with both people, and then shows the next one', async () => {
+      const next = await press(await open(reviewOf('1001', 701)), 'accepted');
+      strictEqual(next.url.pathname, reviewOf(homer, 702));
+      match(next.text, /<bdi>Bot 1001<\/bdi>[^]*<bdi>Person 42<\/bdi> accepted it/);
+      const body = site.repo.git('log', '-1', '--format=%B', 'main');
+      match(body, /^Add Bot 1001 \(1001\)\n\n.*Proposed-by: 701\nReviewed-by: 42$/s);
+      ok(!isOpen('1001', 701));
+      match(refs(), /refs\/botshelf\/closed\/1001\/701\//);
+    });
+
+    it('tells a second maintainer who was first, and how', async () => {
+      const second = await open(reviewOf(homer, 702), colleague);
+      await press(await open(reviewOf(homer, 702)), 'accepted');
+      const told = await press(second, 'declined', { reason: 'rules' });
+      strictEqual(told.status, 409);
+      match(told.text, /This proposal is closed[^]*<bdi>Person 42<\/bdi> accepted it/);
+      strictEqual((await second.visitor.go(second.page.url)).status, 200);
+    });
+
+    it('asks for changes: the words are in the ref, and the proposal in the second list', async () => {
+      await press(await open(reviewOf('1003', 703)), 'changes-asked', { text: 'Which\r\nserver?' });
+      const body = site.repo.git('log', '-1', '--format=%B', 'refs/botshelf/proposals/1003/703');
+      match(body, /\n\nWhich\nserver\?\n\n.*State: changes-asked/s);
+      const { page } = await open('/review');
+      match(page.text, /Changes asked for[^]*Bot 1003/);
+      match((await open(reviewOf('1003', 703))).page.text, /<bdi>Person 42<\/bdi> asked for changes/);
+    });
+
+    it('shows the new version where it has changed since, and keeps the words', async () => {
+      const second = await open(reviewOf('1004', 704), colleague);
+      await press(await open(reviewOf('1004', 704)), 'changes-asked', { text: 'Which server?' });
+      const told = await press(second, 'changes-asked', { text: 'My words.' });
+      strictEqual(told.status, 409);
+      match(told.text, /has changed since you opened this page[^]*Which server\?[^]*My words\.<\/textarea>/);
+      ok(versionIn(told) !== versionIn(second.page));
+      strictEqual(
+        (await press({ ...second, page: { ...told, url: second.page.url } }, 'accepted')).status,
+        200,
+      );
+      ok(!isOpen('1004', 704));
+    });
+
+    it('accepts nothing that conflicts, and names the field', async () => {
+      const opened = await open(reviewOf(homer, 705));
+      site.repo.commit({ [homerPath]: mainPage({ authors: [author], name: 'Homer J.' }) });
+      const told = await press(opened, 'accepted');
+      strictEqual(told.status, 409);
+      match(told.text, /Nothing was decided/);
+      match(told.text, /<button[^>]*disabled[^>]*>Accept/);
+      match(told.text, /the catalogue has changed since in Name/);
+      ok(isOpen(homer, 705));
+      match((await open('/review')).page.text, /Conflict/);
+    });
+
+    it('declines with a reason of the list', async () => {
+      const opened = await open(reviewOf('1006', 706));
+      for (const reason of ['', 'I do not like it']) {
+        const told = await press(opened, 'declined', { reason, text: 'Kept.' });
+        strictEqual(told.status, 422);
+        match(told.text, /choose a reason[^]*Kept\.<\/textarea>/);
+      }
+      await press(opened, 'declined', { reason: 'duplicate', text: 'See Homer.' });
+      const [ref] = refs().match(/refs\/botshelf\/closed\/1006\/706\/\d+/) ?? [''];
+      match(
+        site.repo.git('log', '-1', '--format=%B', ref),
+        /See Homer\.\n\n.*Reviewed-by: 42 Person 42\nReason: duplicate/s,
+      );
+      match((await open(reviewOf('1006', 706))).page.text, /is listed already/);
+    });
+
+    it('needs words to ask for changes, and few enough', async () => {
+      const opened = await open(reviewOf('1007', 707));
+      for (const text of ['', '  \r\n', 'x'.repeat(1001)]) {
+        const told = await press(opened, 'changes-asked', { text });
+        strictEqual(told.status, 422);
+        match(told.text, /write a message of up to 1,000 characters/);
+      }
+      strictEqual((await press(opened, 'changes-asked', { text: `${'x'.repeat(998)}\r\ny` })).status, 200);
+    });
+
+    it('takes nothing from another site, by a link, or without a decision', async () => {
+      const opened = await open(reviewOf('1008', 708));
+      const evil = { ...opened.page, url: new URL(`https://evil.example${reviewOf('1008', 708)}`) };
+      const fields = { version: versionIn(opened.page), decision: 'accepted' };
+      const address = site.baseUrl + reviewOf('1008', 708);
+      strictEqual((await opened.visitor.press(evil, address, fields)).status, 403);
+      strictEqual((await press(opened, 'withdrawn')).status, 400);
+      ok(isOpen('1008', 708));
+    });
+
+    it('refuses a maintainer who was removed, although the page is open', async () => {
+      const opened = await open(reviewOf('1008', 708), colleague);
+      site.repo.commit({ 'botshelf.json': JSON.stringify({ maintainers: [maintainer] }) });
+      const told = await press(opened, 'accepted');
+      strictEqual(told.status, 403);
+      match(told.text, /Only maintainers can review/);
+      ok(isOpen('1008', 708));
+    });
+  });
+
+  it('has fifty on a page, and what needs attention on the first', async () => {
+    site = await openSite(Array.from({ length: 52 }, (_, i) => newBot(String(2001 + i))));
+    const { visitor, page } = await open('/review');
+    strictEqual([...page.text.matchAll(/href="\/review\/\d+\/\d+"/g)].length, 50);
+    match(page.text, /Reports from visitors/);
+    const second = await visitor.go(`${site.baseUrl}/review?page=2`);
+    const accounts = [...second.text.matchAll(/href="\/review\/\d+\/(\d+)"/g)].map(([, account]) => account);
+    deepStrictEqual(accounts, ['751', '752']);
+    doesNotMatch(second.text, /Reports from visitors/);
+  });
+
+  it('accepts nothing that breaks a rule, and says which', async () => {
+    site = await openSite([newBot('1001')]);
+    site.service.expectLog(/the pages of this catalogue are in fr/);
+    site.repo.commit(settings({ languages: ['fr'], proposals: { reasons: ['Not <b>here</b>'] } }));
+    const opened = await open(reviewOf('1001', 701));
+    match(
+      opened.page.text,
+      /it has errors[^]*the pages of this catalogue are in fr|the pages of this catalogue are in fr[^]*it has errors/,
+    );
+    const told = await press(opened, 'accepted');
+    strictEqual(told.status, 409);
+    match(told.text, /<option value="Not &lt;b>here/);
+    ok(isOpen('1001', 701));
+  });
+});
