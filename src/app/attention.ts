@@ -6,6 +6,7 @@ import { pathOf } from '../catalogue/page/layout.ts';
 import { type BotIndex, parseListElement } from '../catalogue/store/bot-index.ts';
 import type { Catalogue } from '../catalogue/store/catalogue.ts';
 import type { ReadonlyCountHistory } from '../counts/count-history.ts';
+import { diffTrees } from '../git/diff.ts';
 import type { RepositoryOpener } from '../git/repository.ts';
 import type { ImageCache } from '../images/cache.ts';
 import type { LinkCheck } from '../images/link-check.ts';
@@ -70,8 +71,8 @@ export function createAttentionReader(options: AttentionOptions): () => Promise<
 }
 
 /**
- * Returns the bots whose invite asks for Administrator since a commit of the last 90 days, and when that was, in
- * milliseconds since the epoch. A bot that was added with such an invite is not among them.
+ * Returns up to 500 bots whose invite asks for Administrator and did not 90 days ago, or when they were added since, and
+ * when that changed, in milliseconds since the epoch.
  * @throws {GitError | WritesUnavailableError}
  */
 export async function findNewAdministrators(
@@ -80,21 +81,30 @@ export async function findNewAdministrators(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<BotId, number>> {
   const repository = await repositoryOpener.open();
-  const paths = new Map<string, BotId>();
+  const ids = new Map<string, BotId>();
   await forEachInSlices(await bots.sorted(), (bot) => {
     const { invite, contents } = parseListElement(bot);
     if (asksForAdministrator(invite))
-      paths.set(repository.prefix + pathOf(bot.id, findDefaultLocale({ contents })), bot.id);
+      ids.set(repository.prefix + pathOf(bot.id, findDefaultLocale({ contents })), bot.id);
   });
-  const found = new Map<BotId, number>();
-  if (paths.size === 0) return found;
   const since = Math.floor(Date.now() / 1000) - searchedDays * 86_400;
-  for (const [path, commits] of await readRecentPageHistory(repository, since, [...paths.keys()], signal)) {
+  const lastBefore = ['rev-list', '--max-count=1', `--min-age=${since}`, 'HEAD'];
+  const start = (await repository.run(lastBefore)).trim();
+  const files = Array.from(ids.keys(), (path) => ({ path, before: null }));
+  const changed: string[] = [];
+  for (const { path, before } of start === '' ? files : await diffTrees(repository, start, 'HEAD')) {
+    if (!ids.has(path) || changed.length >= maxSearchedPages) continue;
+    const page = await readPageData(repository, path, before?.id);
+    if (!asksForAdministrator(page?.['invite'])) changed.push(path);
+  }
+  const found = new Map<BotId, number>();
+  if (changed.length === 0) return found;
+  for (const [path, commits] of await readRecentPageHistory(repository, since, changed, signal)) {
     for (const { parents, before, time } of commits.values()) {
       if (parents > 1) continue;
       const page = await readPageData(repository, path, before[0]?.id);
       if (asksForAdministrator(page?.['invite'])) continue;
-      const id = paths.get(path);
+      const id = ids.get(path);
       // A page that was not there, or not readable, asked for nothing.
       if (page && id) found.set(id, time * 1000);
       break;
@@ -119,4 +129,7 @@ const minRebuildRatio = 500;
 const maxWaitMs = 1_000;
 
 const searchedDays = 90;
+
+/** Pages whose history is read. Git compares each with each folder of each commit. */
+const maxSearchedPages = 500;
 const searchTimeoutMs = 5 * 60_000;

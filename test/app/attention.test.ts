@@ -45,17 +45,18 @@ describe('the bots that ask for Administrator since a change', () => {
     const files = (permissions: number, ids: readonly string[]): Record<string, string> =>
       Object.fromEntries(ids.map((id) => [pagePath(id), page(id, permissions)]));
     const repo = testRepository({ 'README.md': 'x' }, tempFolder());
-    commitAgo(repo, 200, files(0, ['1', '2', '3', '4', '6']));
-    commitAgo(repo, 100, files(8, ['2', '6']));
+    commitAgo(repo, 200, files(0, ['1', '2', '3', '4', '6', '7']));
+    commitAgo(repo, 100, files(8, ['2', '7']));
     // Added with it: that was looked at when it was added.
     commitAgo(repo, 50, files(8, ['5']));
-    const changed = commitAgo(repo, 40, files(8, ['1', '3']));
-    commitAgo(repo, 30, files(0, ['3', '6']));
+    const changed = commitAgo(repo, 40, files(8, ['1', '3', '6']));
+    commitAgo(repo, 30, files(0, ['3', '6', '8']));
     commitAgo(repo, 20, { [pagePath('1')]: page('1', 8, { description: 'Answers more.' }) });
-    const last = commitAgo(repo, 10, files(8, ['6']));
+    const last = commitAgo(repo, 10, files(8, ['6', '8']));
     deepStrictEqual(await find(repo.folder), [
       ['1', changed],
       ['6', last],
+      ['8', last],
     ]);
   });
 

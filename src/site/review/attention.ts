@@ -130,12 +130,12 @@ export async function listAttention(sources: AttentionSources, now: number = Dat
     const likeness = key.startsWith('name') ? 'name' : 'invite';
     duplicates.set(ids, { same: duplicates.has(ids) ? 'both' : likeness, bots });
   });
-  for (const { same, bots } of duplicates.values()) {
+  await forEachInSlices(duplicates.values(), ({ same, bots }) => {
     const others = bots.toSorted((a, b) => a.facts.created - b.facts.created);
     const last = others.pop();
     const oldest = others.slice(0, maxOthers).map(({ id }) => id);
     if (last) add(last, { kind: 'near-duplicate', same, others: oldest });
-  }
+  });
   return { groups, isComplete: administratorSince !== undefined };
 }
 
