@@ -64,9 +64,14 @@ export async function mergeRefs(repository: Repository): Promise<MergedRefs> {
   for (const refs of differing.values())
     for (const [ref, version] of await mergeGroup(repository, refs.toSorted(), [ours, theirs]))
       merged.set(ref, version);
-  const moved = [...merged].filter(([ref, to]) => to !== (ours.get(ref) ?? null));
-  if (moved.length > 0)
-    await moveRefs(repository, new Map(moved.map(([ref, to]) => [ref, { from: ours.get(ref) ?? null, to }])));
+  const moves = [...merged].map(([ref, to]) => [ref, { from: ours.get(ref) ?? null, to }] as const);
+  const moved = moves.filter(([, { from, to }]) => from !== to);
+  // A power loss must not take the open ref and leave no closed one.
+  for (const updates of [
+    moved.filter(([, { to }]) => to !== null),
+    moved.filter(([, { to }]) => to === null),
+  ])
+    if (updates.length > 0) await moveRefs(repository, new Map(updates));
   const toPush = [...merged]
     .filter(([ref, to]) => to !== (theirs.get(ref) ?? null))
     .map(([ref, commit]) => ({ ref, commit, lease: theirs.get(ref) ?? '' }));

@@ -1,6 +1,6 @@
 import type { AccountId } from '../bot/account.ts';
 import { type NewCommit, writeCommit } from '../git/commit/fast-import.ts';
-import { moveRefs, type RefUpdates } from '../git/refs.ts';
+import { moveRefs } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
 import {
   closedPrefix,
@@ -18,6 +18,8 @@ import {
 /** The refs of proposals in this clone, and what their commits say. Call its methods one at a time. */
 export class ProposalRefs {
   readonly #proposals = new Map<string, Proposal>();
+  /** The versions that have ended. A crash may leave the open ref of one. */
+  readonly #ended = new Set<string>();
   #open: readonly Proposal[] | undefined;
 
   /** The open proposals, in the order in which they were sent. */
@@ -52,10 +54,14 @@ export class ProposalRefs {
     for (let i = 0; i < changed.length; i += commitsAtOnce) {
       const some = changed.slice(i, i + commitsAtOnce);
       const objects = await repository.objects.read(some.map(([, version]) => version));
-      for (const [j, [ref, version]] of some.entries())
-        this.#set(ref, toProposal(ref, version, objects[j]?.content.toString() ?? ''));
+      for (const [j, [ref, version]] of some.entries()) {
+        const content = objects[j]?.content.toString() ?? '';
+        this.#set(ref, toProposal(ref, version, content));
+        if (ref.startsWith(closedPrefix))
+          for (const parent of parseCommit(content).parents) this.#ended.add(parent);
+      }
     }
-    await this.#deleteOld(repository);
+    await this.#deleteEnded(repository);
   }
 
   /** Makes a commit of an open proposal, durably. @throws {GitError} {RefConflictError} */
@@ -72,7 +78,7 @@ export class ProposalRefs {
     return proposal;
   }
 
-  /** Makes the last commit of a proposal. Its ref is still to be moved: see `closeUpdates`. @throws {GitError} */
+  /** Makes the last commit of a proposal. Its ref is still to be made, and that of the open one to be deleted: see `replace`. @throws {GitError} */
   async writeClosed(
     repository: Repository,
     { version: parent }: Proposal,
@@ -88,16 +94,24 @@ export class ProposalRefs {
     return { ...step, ref: formatClosedRef(step.bot, step.proposer.id, closedAt), version, closedAt };
   }
 
-  /** Takes note that an open proposal was replaced by its closed one. */
-  noteClosed(open: Proposal, closed: Proposal): void {
+  /**
+   * Replaces an open proposal by its closed one, whose ref is durable: a power loss must not take both. What fails is
+   * finished by the next load.
+   */
+  async replace(repository: Repository, open: Proposal, closed: Proposal): Promise<void> {
     this.#set(open.ref, undefined);
     this.#set(closed.ref, closed);
+    this.#ended.add(open.version);
+    const updates = new Map([[open.ref, { from: open.version, to: null }]]);
+    await moveRefs(repository, updates).catch(() => undefined);
   }
 
-  async #deleteOld(repository: Repository): Promise<void> {
+  async #deleteEnded(repository: Repository): Promise<void> {
     const closed = [...this.#proposals.values()].filter(({ closedAt }) => closedAt !== null);
     const oldest = findOldestKept(closed.map(({ closedAt }) => closedAt ?? 0));
-    const old = closed.filter(({ closedAt }) => (closedAt ?? 0) < oldest);
+    const old = [...this.#proposals.values()].filter(({ closedAt, version }) =>
+      closedAt === null ? this.#ended.has(version) : closedAt < oldest,
+    );
     if (old.length === 0) return;
     await moveRefs(repository, new Map(old.map(({ ref, version }) => [ref, { from: version, to: null }])));
     for (const { ref } of old) this.#set(ref, undefined);
@@ -108,14 +122,6 @@ export class ProposalRefs {
     else this.#proposals.set(ref, proposal);
     this.#open = undefined;
   }
-}
-
-/** Returns the updates that replace the ref of an open proposal by that of the closed one. */
-export function planClosing(open: Proposal, closed: Proposal): RefUpdates {
-  return new Map([
-    [closed.ref, { from: null, to: closed.version }],
-    [open.ref, { from: open.version, to: null }],
-  ]);
 }
 
 /**

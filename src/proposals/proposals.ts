@@ -9,9 +9,11 @@ import { type CatalogueSettings, toSettings } from '../catalogue/settings/settin
 import { checkProposal, findReviewedChanges } from '../check/check-proposal.ts';
 import type { Finding } from '../check/check.ts';
 import type { Committer } from '../git/commit/committer.ts';
+import { computeTimeAfter } from '../counts/bot-state.ts';
 import { writeCommit } from '../git/commit/fast-import.ts';
 import { diffTrees } from '../git/diff.ts';
 import { readTreeId } from '../git/history.ts';
+import { removeLeftovers } from '../git/leftovers.ts';
 import { moveRefs, readRef } from '../git/refs.ts';
 import { type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -30,7 +32,7 @@ import {
 import { mergeRefs, type MovedRef } from './merge-refs.ts';
 import { formatOpenRef, type PastStep, type Person, type Proposal, type ProposalStep } from './proposal.ts';
 import { ProposalError } from './proposal-error.ts';
-import { planClosing, ProposalRefs, readSteps } from './proposal-refs.ts';
+import { ProposalRefs, readSteps } from './proposal-refs.ts';
 
 /** The proposals of the other machines, which the remote has. */
 export interface RemoteProposals {
@@ -254,7 +256,7 @@ export class Proposals {
         proposer,
         state: 'waiting',
         base: tip,
-        sentAt,
+        sentAt: computeTimeAfter(previous?.sentAt, sentAt),
         reviewer: null,
         reason: null,
         commit: null,
@@ -320,7 +322,7 @@ export class Proposals {
     return (await this.#options.settings())?.maintainers.includes(account) ?? false;
   }
 
-  /** Commits the proposal to the branch and closes it, in one transaction. */
+  /** Commits the proposal to the branch and makes its closed ref in one transaction, then deletes the open one. */
   async #accept(proposal: Proposal, reviewer: Person | null, text: string): Promise<Proposal> {
     const settings = await this.#settings();
     let closed: Proposal | undefined;
@@ -341,15 +343,14 @@ export class Proposals {
       const step = { ...proposal, state: 'accepted', reviewer, commit, text } as const;
       closed = await this.#refs.writeClosed(repository, proposal, step);
       const contents = new Map([...files].map(([path, { content }]) => [path, content]));
-      const refs = new Map([...planClosing(proposal, closed)].map(([ref, { to }]) => [ref, to]));
-      return { commit, refs, contents };
+      return { commit, refs: new Map([[closed.ref, closed.version]]), contents };
     });
+    const repository = await this.#options.repositoryOpener.open();
     if (closed === undefined) {
-      const repository = await this.#options.repositoryOpener.open();
       const commit = await readTip(repository);
       return await this.#close(repository, proposal, { state: 'accepted', reviewer, commit, text });
     }
-    this.#refs.noteClosed(proposal, closed);
+    await this.#refs.replace(repository, proposal, closed);
     return closed;
   }
 
@@ -359,8 +360,8 @@ export class Proposals {
     change: Pick<ProposalStep, 'state' | 'reviewer' | 'text'> & Partial<ProposalStep>,
   ): Promise<Proposal> {
     const closed = await this.#refs.writeClosed(repository, proposal, { ...proposal, ...change });
-    await moveRefs(repository, planClosing(proposal, closed));
-    this.#refs.noteClosed(proposal, closed);
+    await moveRefs(repository, new Map([[closed.ref, { from: null, to: closed.version }]]));
+    await this.#refs.replace(repository, proposal, closed);
     return closed;
   }
 
@@ -453,7 +454,10 @@ export class Proposals {
     return { proposal, shared: because === undefined };
   }
 
-  /** Runs `work` behind the step that is being made. A failure may have moved refs: they are read again. */
+  /**
+   * Runs `work` behind the step that is being made. A failed git may have moved refs, which are read again, and left locks,
+   * which are removed.
+   */
   async #run<T>(work: (repository: Repository) => Promise<T>): Promise<T> {
     try {
       return await this.#queue.run(
@@ -462,6 +466,7 @@ export class Proposals {
             try {
               return await work(repository);
             } catch (error) {
+              await removeLeftovers(repository, error, this.#options.log).catch(() => undefined);
               await this.#refs.load(repository).catch(() => undefined);
               throw error;
             }

@@ -205,6 +205,17 @@ describe('proposals', () => {
     strictEqual(refs(repository), closedRef);
   });
 
+  it('are not open again where a crash came before their open ref was deleted', async () => {
+    const { version } = await send();
+    const declined = decision(await send({ note: 'Again.' }), { state: 'declined', reason: 'spam' });
+    await proposals.decide(homer, author.id, declined);
+    repository.git('update-ref', openRef, declined.version);
+    deepStrictEqual((await openProposals(repository.folder)).open, []);
+    strictEqual(refs(repository), closedRef);
+    repository.git('update-ref', openRef, version);
+    strictEqual((await openProposals(repository.folder)).open.length, 1);
+  });
+
   it('are published at once where an author may, but not what is always reviewed', async () => {
     const settings = { maintainers: [maintainer.id], proposals: { authors: 'publish', others: 'off' } };
     repository.commit({ 'botshelf.json': JSON.stringify(settings) });

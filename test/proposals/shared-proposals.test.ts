@@ -145,6 +145,15 @@ describe('proposals of two machines', () => {
     deepStrictEqual(await agree(), ['waiting']);
   });
 
+  it('that a machine was about to decide when it crashed are open on the others, and on it when it is back', async () => {
+    const proposal = await sendToBoth();
+    ok(await a.shared.claimProposal(proposal));
+    await rejectsWith(decide(b, 'accepted', proposal), 'changed');
+    deepStrictEqual(b.proposals.open, [proposal]);
+    await decide(b, 'accepted', proposal);
+    deepStrictEqual(await agree(), ['accepted']);
+  });
+
   it('that are sent while the remote is away are pushed later', async () => {
     const { proposal, shared: isShared } = await whileAway(shared, async () => await send(a));
     strictEqual(isShared, false);

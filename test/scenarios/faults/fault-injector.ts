@@ -1,3 +1,4 @@
+import { ok } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { openSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -50,6 +51,42 @@ export function faultInjector(folder: string, only?: string): FaultInjector {
       };
     },
   };
+}
+
+/** Whether every call is made to fail with every error that it can have, and the service restarted after each. */
+export const isWhole = process.env['FAULTS'] === 'all';
+
+/** How many calls fail in the short form, spread evenly over those of a step. */
+const sampled = 4;
+
+export type Inject = <T>(work: () => Promise<T>) => Promise<{ readonly result: T; readonly failed: string }>;
+
+/** Has a step done again and again, each time with another call failing, until a step has no further call. */
+export async function forEachFault(
+  injector: FaultInjector,
+  step: (inject: Inject, restart: boolean) => Promise<void>,
+): Promise<void> {
+  let calls = 0;
+  const at = async (target: number, kind: number, restart: boolean): Promise<boolean> => {
+    let wasMade = false;
+    await step(async (work) => {
+      injector.arm(target, kind);
+      const result = await work();
+      const done = injector.disarm();
+      calls = done.calls;
+      wasMade = done.failed !== undefined;
+      return { result, failed: done.failed ?? `no fault in ${calls} calls` };
+    }, restart);
+    return wasMade;
+  };
+  await at(Number.MAX_SAFE_INTEGER % 2 ** 31, 0, false);
+  ok(calls > 20, `${calls} calls on files were made`);
+  if (isWhole) {
+    for (let kind = 0; kind < 3; kind++) for (let target = 1; await at(target, kind, true); target++);
+  } else {
+    const every = calls / sampled;
+    for (let n = 0; n < sampled; n++) await at(1 + Math.floor((n + 0.5) * every), n % 3, n === sampled - 1);
+  }
 }
 
 let compiled: string | undefined;

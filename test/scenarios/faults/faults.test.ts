@@ -5,14 +5,10 @@ import { mainPage, pagePath } from '../../support/sample.ts';
 import { originRemote, startTestService, type TestService } from '../../support/service.ts';
 import { sharedRepository } from '../../support/shared-repository.ts';
 import { issueTestToken } from '../../support/token.ts';
-import { faultInjector, type FaultInjector } from './fault-injector.ts';
+import { faultInjector, type FaultInjector, forEachFault, isWhole } from './fault-injector.ts';
 import { updateRequest } from '../../support/update-request.ts';
 import { needs } from '../../support/tools.ts';
 
-/** Whether every call is made to fail with every error that it can have, and the service restarted after each. */
-const isWhole = process.env['FAULTS'] === 'all';
-/** How many calls fail in the short form, spread evenly over those of a step. */
-const sampled = 4;
 const homer = pagePath('312');
 
 needs('gcc', describe)('a system call that fails once', function () {
@@ -88,36 +84,6 @@ needs('gcc', describe)('a system call that fails once', function () {
     strictEqual(clone.git('fsck', '--strict', '--no-dangling'), '');
   });
 });
-
-type Inject = <T>(work: () => Promise<T>) => Promise<{ readonly result: T; readonly failed: string }>;
-
-/** Has a step done again and again, each time with another call failing, until a step has no further call. */
-async function forEachFault(
-  injector: FaultInjector,
-  step: (inject: Inject, restart: boolean) => Promise<void>,
-): Promise<void> {
-  let calls = 0;
-  const at = async (target: number, kind: number, restart: boolean): Promise<boolean> => {
-    let wasMade = false;
-    await step(async (work) => {
-      injector.arm(target, kind);
-      const result = await work();
-      const done = injector.disarm();
-      calls = done.calls;
-      wasMade = done.failed !== undefined;
-      return { result, failed: done.failed ?? `no fault in ${calls} calls` };
-    }, restart);
-    return wasMade;
-  };
-  await at(Number.MAX_SAFE_INTEGER % 2 ** 31, 0, false);
-  ok(calls > 20, `${calls} calls on files were made`);
-  if (isWhole) {
-    for (let kind = 0; kind < 3; kind++) for (let target = 1; await at(target, kind, true); target++);
-  } else {
-    const every = calls / sampled;
-    for (let n = 0; n < sampled; n++) await at(1 + Math.floor((n + 0.5) * every), n % 3, n === sampled - 1);
-  }
-}
 
 async function start(
   { folder }: TestRepository,

@@ -1,0 +1,79 @@
+import { deepStrictEqual, fail, ok, strictEqual } from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { committerOn } from '../support/committing.ts';
+import { openProposals, proposalSettings } from '../support/proposals.ts';
+import type { TestRepository } from '../support/repository.ts';
+import { accountId, mainPage, pagePath } from '../support/sample.ts';
+
+/** The program of proposal-steps-child.ts. */
+export const stepsChild = fileURLToPath(new URL('proposal-steps-child.js', import.meta.url));
+
+/** The files of its catalogue. */
+export const stepsFiles = { [pagePath('312')]: mainPage(), 'botshelf.json': proposalSettings };
+
+/** Number → the last step that was answered. */
+export type AnsweredSteps = Map<string, string>;
+
+/** Has the child take a step, and returns whether it was answered; false where the child is gone. @throws {Error} else */
+export async function takeStep(
+  address: string,
+  what: string,
+  number: number,
+  answered?: AnsweredSteps,
+): Promise<boolean> {
+  try {
+    const response = await fetch(`${address}/${what}/${number}`, { method: 'POST' });
+    strictEqual(response.status, 200, `${what} ${number}: ${await response.text()}`);
+    await response.text().catch(() => '');
+    answered?.set(String(number), what);
+    return true;
+  } catch (error) {
+    if (error instanceof TypeError) return false;
+    throw error;
+  }
+}
+
+/** The last step of a number: each of them in turn, and every fourth one stays open. */
+export function stepAfterSent(number: number): string | undefined {
+  return ['accepted', 'declined', undefined, 'withdrawn'][number % 4];
+}
+
+/** What was answered is there, none is both open and closed, and an accepted one is in the branch, in one commit. */
+export async function checkProposals(repository: TestRepository, answered: AnsweredSteps): Promise<void> {
+  const committer = committerOn(repository.folder);
+  await committer.recover();
+  const proposals = await openProposals(repository.folder);
+  const read = repository.git(
+    'for-each-ref',
+    '--format=%(refname)',
+    'refs/botshelf/proposals',
+    'refs/botshelf/closed',
+  );
+  const numbers = new Set(
+    read
+      .split('\n')
+      .filter(Boolean)
+      .map((ref) => ref.split('/')[4] ?? ''),
+  );
+  for (const number of answered.keys()) ok(numbers.has(number), `the proposal ${number} is lost`);
+  for (const number of numbers) {
+    const all = proposals.listOf(accountId(number));
+    strictEqual(all.length, 1, `${number} is ${all.map(({ state }) => state).join(' and ')}`);
+    const { state, commit } = all[0] ?? fail();
+    const last = answered.get(number) ?? 'sent';
+    ok(last === 'sent' || state === last, `${number} was ${last}, and is ${state}`);
+    const commits = repository.git('log', '--format=%H', 'main', '--', pagePath(number));
+    strictEqual(commits, state === 'accepted' ? commit : '', `${number} is ${state}`);
+  }
+  await committer.close();
+  strictEqual(repository.status(), '', 'git status');
+  strictEqual(repository.git('fsck', '--strict', '--no-dangling'), '');
+  const left = readdirSync(join(repository.folder, '.git'), { recursive: true, encoding: 'utf8' });
+  deepStrictEqual(
+    left.filter((name) => /\.(lock|keep)$|(?:^|\/)\.?tmp[-_]|staging\/file-/.test(name)),
+    [],
+    'nothing is left over',
+  );
+}

@@ -1,0 +1,73 @@
+import { ok } from 'node:assert/strict';
+import { once } from 'node:events';
+import { setTimeout as rest } from 'node:timers/promises';
+import { testRepository } from '../support/repository.ts';
+import { startServiceProcess } from '../support/service-process.ts';
+import {
+  type AnsweredSteps,
+  checkProposals,
+  stepAfterSent,
+  stepsChild,
+  stepsFiles,
+  takeStep,
+} from './proposal-aftermath.ts';
+
+/** The short form kills at instants that are spread evenly, the long one (npm run crash) at random ones. */
+const rounds = Number(process.env['CRASH_ROUNDS'] ?? 4);
+const isLong = process.env['CRASH_ROUNDS'] !== undefined;
+
+const failpoints = [
+  'index.locked',
+  'advance.before-intent',
+  'advance.before-branch',
+  'advance.after-branch',
+  'checkout.before-index',
+  'advance.after-checkout',
+];
+
+describe('proposals, after a crash', () => {
+  for (const name of failpoints) {
+    it(`at ${name}, are as answered, and accepted ones are in the branch`, async () => {
+      const repository = testRepository(stepsFiles);
+      const answered: AnsweredSteps = new Map();
+      const { address, process } = await startServiceProcess(
+        repository.folder,
+        {},
+        command(repository.folder),
+      );
+      const gone = once(process, 'exit');
+      for (const number of [1, 2, 3]) await takeStep(address, 'sent', number, answered);
+      await takeStep(address, name, 0);
+      ok(!(await takeStep(address, 'accepted', 1, answered)), 'it has died at the failpoint');
+      await gone;
+      await checkProposals(repository, answered);
+    });
+  }
+
+  it(`at any time, ${rounds} times, are as answered`, async function () {
+    this.timeout(rounds * 20_000);
+    const repository = testRepository(stepsFiles);
+    const answered: AnsweredSteps = new Map();
+    let number = 0;
+    for (let round = 0; round < rounds; round++) {
+      const { address, end } = await startServiceProcess(repository.folder, {}, command(repository.folder));
+      const people = [1, 2, 3].map(async () => {
+        for (;;) {
+          const own = ++number;
+          if (!(await takeStep(address, 'sent', own, answered))) return;
+          const next = stepAfterSent(own);
+          if (next !== undefined && !(await takeStep(address, next, own, answered))) return;
+        }
+      });
+      await rest(isLong ? Math.random() * 1500 : 100 + (600 * round) / rounds);
+      await end('SIGKILL');
+      await Promise.all(people);
+      await checkProposals(repository, answered);
+    }
+    ok(answered.size > 0);
+  });
+});
+
+function command(folder: string): [string, ...string[]] {
+  return [process.execPath, stepsChild, folder];
+}

@@ -1,0 +1,72 @@
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { armFailpoint } from '../../src/lib/failpoint.ts';
+import { readSettings, createDiskReader } from '../../src/catalogue/settings/read-settings.ts';
+import { Committer } from '../../src/git/commit/committer.ts';
+import { RepositoryOpener } from '../../src/git/repository.ts';
+import { messageOf } from '../../src/lib/errors.ts';
+import { createLog, silentLog } from '../../src/lib/log.ts';
+import { Proposals } from '../../src/proposals/proposals.ts';
+import { keyEditor } from '../support/keys.ts';
+import { accountId, botId, mainPage, pagePath } from '../support/sample.ts';
+
+/**
+ * A process for the crash tests. `POST /sent/7` proposes to add the bot 7 as the account 7, `/accepted/7`, `/declined/7` and
+ * `/withdrawn/7` end that; the response is the number and the step, as JSON. `GET /7` has the states of its proposals, and
+ * `POST /<failpoint>/0` arms a failpoint.
+ */
+const [folder = ''] = process.argv.slice(2);
+const repositoryOpener = new RepositoryOpener(folder);
+const committer = new Committer({
+  repositoryOpener,
+  var: join(folder, 'var'),
+  editor: keyEditor,
+  log: silentLog,
+});
+const proposals = new Proposals({
+  repositoryOpener,
+  committer,
+  settings: async () => (await readSettings(createDiskReader(folder))).settings,
+  needsMaintainer: true,
+  log: silentLog,
+});
+await committer.recover();
+await proposals.load();
+await proposals.closeAccepted();
+
+async function take(what: string, number: string): Promise<void> {
+  const bot = botId(number);
+  const account = accountId(number);
+  const version = proposals.find(bot, account)?.version ?? '';
+  if (what === 'sent') {
+    const pages = new Map([[pagePath(number), mainPage({ authors: [number] })]]);
+    await proposals.send({ bot, proposer: { id: account, name: 'Ned' }, pages, note: '' });
+  } else if (what === 'withdrawn') await proposals.withdraw(bot, account, version);
+  else if (what === 'accepted' || what === 'declined') {
+    const reviewer = { id: accountId('42'), name: 'Marge' };
+    await proposals.decide(bot, account, { state: what, reviewer, version, reason: null, text: '' });
+  } else armFailpoint(what);
+}
+
+const log = await createLog({ level: 'info', format: 'json' });
+const server = createServer((request, response) => {
+  const [, what = '', number = what] = (request.url ?? '').split('/');
+  const work = request.method === 'POST' ? take(what, number) : Promise.resolve();
+  work.then(
+    () => {
+      const states = proposals.listOf(accountId(number)).map(({ state }) => state);
+      response.end(JSON.stringify({ number, what, states }));
+    },
+    (error: unknown) => response.writeHead(409).end(messageOf(error)),
+  );
+});
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  if (address !== null && typeof address === 'object')
+    log.info({}, `ready at http://127.0.0.1:${address.port}`);
+});
+process.once('SIGTERM', () => {
+  server.close();
+  server.closeAllConnections();
+  void committer.close().then(() => repositoryOpener.close());
+});
