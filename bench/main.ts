@@ -11,6 +11,7 @@ import { markdown } from './markdown.ts';
 import { mixed } from './mixed.ts';
 import { overTime } from './over-time.ts';
 import { pages } from './pages.ts';
+import { proposals } from './proposals.ts';
 import { reads } from './reads.ts';
 import { failureLine, heading, type Row, type RowGroup, rowLines, type Run } from './row.ts';
 import { search } from './search.ts';
@@ -43,6 +44,7 @@ const usual: Readonly<Record<string, RowGroup>> = {
   content,
   mixed,
   sync,
+  proposals,
   search,
 };
 const groups: Readonly<Record<string, RowGroup>> = {

@@ -11,7 +11,7 @@ import { accountId, mainPage, pagePath } from '../support/sample.ts';
 export const stepsChild = fileURLToPath(new URL('proposal-steps-child.js', import.meta.url));
 
 /** The files of its catalogue. */
-export const stepsFiles = { [pagePath('312')]: mainPage(), 'botshelf.json': proposalSettings };
+export const stepsFiles = { [pagePath('190519304972663312')]: mainPage(), 'botshelf.json': proposalSettings };
 
 /** Number → the last step that was answered. */
 export type AnsweredSteps = Map<string, string>;
