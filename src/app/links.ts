@@ -15,7 +15,7 @@ export async function openLinks(
   config: Config,
   { store }: Pick<Catalogue, 'store'>,
   log: Log,
-): Promise<{ readonly check: LinkCheck; close(): Promise<void> }> {
+): Promise<LinkCheck> {
   // Imported here only: its HTTP client takes a sixth of a start.
   const { ImageConnector } = await import('../images/connector.ts');
   const connector = new ImageConnector({ site: config.baseUrl });
@@ -25,10 +25,5 @@ export async function openLinks(
       yield* [website, support, invite];
     }
   };
-  const check = new LinkCheck({ path: linksPathOf(config), connector, listLinks, log });
-  const close = async (): Promise<void> => {
-    await check.close();
-    await connector.close();
-  };
-  return { check, close };
+  return new LinkCheck({ path: linksPathOf(config), connector, listLinks, log });
 }

@@ -217,7 +217,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     ...parts,
     countHistory,
     images,
-    links: links?.check ?? null,
+    links,
     log,
     signal: closing.signal,
   });
@@ -277,7 +277,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   // Who edits the catalogue does so in the clone.
   if (!config.dev && !config.demo) void uncommitted.start();
   if (images) closers.add(followImages(catalogue, images));
-  void catalogue.unpacked().then(async (isOpen) => await (isOpen ? links?.check.start() : undefined));
+  void catalogue.unpacked().then(async (isOpen) => await (isOpen ? links?.start() : undefined));
 
   progress.end();
   const serves = `serves ${formatCount(catalogue.store.bots.size, 'bot')} of ${config.catalogue}`;

@@ -22,7 +22,8 @@ export interface LinkFailure {
 export interface LinkCheckOptions {
   /** The file that keeps the failures between runs. It may be deleted. */
   readonly path: string;
-  readonly connector: Pick<ImageConnector, 'probe'>;
+  /** Closed with the check. */
+  readonly connector: Pick<ImageConnector, 'probe' | 'close'>;
   /** Yields every link of the catalogue; one may come several times. */
   readonly listLinks: () => Iterable<string | null>;
   readonly log: Log;
@@ -107,6 +108,7 @@ export class LinkCheck {
     clearInterval(this.#timer);
     this.#closing.abort();
     await this.#queue.close();
+    await this.#options.connector.close();
     if (this.#hour > 0) await this.#save();
   }
 

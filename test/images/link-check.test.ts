@@ -9,6 +9,9 @@ import { eventually } from '../support/eventually.ts';
 import { type Answer, redirect, type Site, startSite, testConnector } from '../support/https-site.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
+/** The connector is used by all tests. */
+const close = async (): Promise<void> => {};
+
 const hourMs = 3_600_000;
 const weekMs = 168 * hourMs;
 
@@ -25,7 +28,7 @@ describe('the link check', () => {
   const open = async (more: Partial<LinkCheckOptions> = {}): Promise<void> => {
     check = new LinkCheck({
       path,
-      connector,
+      connector: { probe: async (...request) => await connector.probe(...request), close },
       listLinks: () => links,
       log: silentLog,
       now: () => now,
@@ -144,7 +147,10 @@ describe('the link check', () => {
     const hours: number[] = [];
     let requests = 0;
     await check.close();
-    await open({ connector: { probe: async () => (requests++, 200) }, pauses: { usual: 0, platform: 0 } });
+    await open({
+      connector: { probe: async () => (requests++, 200), close },
+      pauses: { usual: 0, platform: 0 },
+    });
     for (let i = 0; i < 168; i++) {
       const before = requests;
       await run(hourMs);
@@ -153,7 +159,7 @@ describe('the link check', () => {
     equal(requests, links.length);
     ok(Math.max(...hours) < 50, `${Math.max(...hours)} in an hour`);
     await check.close();
-    await open({ connector: { probe: async () => (requests++, 200) } });
+    await open({ connector: { probe: async () => (requests++, 200), close } });
     await check.checkHour();
     await check.idle();
     equal(requests, links.length);
@@ -167,7 +173,7 @@ describe('the link check', () => {
       times.set(hostname, [...(times.get(hostname) ?? []), performance.now()]);
       return hostname.endsWith('discord.gg') ? 403 : 200;
     };
-    await open({ connector: { probe }, pauses: { usual: 20, platform: 100 } });
+    await open({ connector: { probe, close }, pauses: { usual: 20, platform: 100 } });
     const hour = now / hourMs + 1;
     const due = (host: string): string[] =>
       Array.from({ length: 2_000 }, (_, i) => `https://${host}/${i}`)
@@ -195,7 +201,7 @@ describe('the link check', () => {
       await new Promise<void>((resolve) => (release = resolve));
       return 200;
     };
-    await open({ connector: { probe } });
+    await open({ connector: { probe, close } });
     const hour = now / hourMs + 1;
     links = Array.from({ length: 2_000 }, (_, i) => `https://a.example/${i}`).filter(
       (url) => crc32(url) % 168 === hour % 168,
