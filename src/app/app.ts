@@ -24,6 +24,7 @@ import type { Login } from '../login/login.ts';
 import { addDemoPeopleRoute } from '../site/account/demo-people-page.tsx';
 import { addLoginRoutes, readSession } from '../site/account/login-routes.tsx';
 import { addMyBotsRoute } from '../site/account/my-bots-routes.tsx';
+import { addProposalRoutes } from '../site/account/proposal-routes.tsx';
 import { addReviewRoutes } from '../site/review/review-routes.tsx';
 import { addTokenRoutes } from '../site/account/token-routes.tsx';
 import { createUpdates } from './updates.ts';
@@ -36,6 +37,7 @@ import { addHealthRoutes, type Health, type Parts } from './health.ts';
 import { addHookRoute } from '../http/api/hook-route.ts';
 import { addImageRoute } from '../http/api/image-route.ts';
 import { withoutBasePath } from '../http/base-path.ts';
+import type { Drafts } from '../proposals/drafts.ts';
 import type { Proposals } from '../proposals/proposals.ts';
 import { handleUnrouted } from '../http/methods.ts';
 import { addOpenApiRoute } from '../http/api/openapi.ts';
@@ -61,6 +63,7 @@ export interface AppOptions extends Parts, Pick<SiteParts, 'reports' | 'notify'>
   readonly login: Login | null;
   /** Null where nobody can log in, or proposals are off. */
   readonly proposals: Proposals | null;
+  readonly drafts: Drafts | null;
   readonly health: Health;
   readonly metrics: Metrics;
   /** The cache in front of the application, which fills it. */
@@ -104,6 +107,7 @@ export function createApp(options: AppOptions): Application {
     reports: options.reports,
     notify: options.notify,
     proposals: options.proposals,
+    drafts: options.drafts,
     viewerOf: async (ctx) => await readViewer(ctx, options),
     faultsOf: (id) => catalogue.store.faultsOf(id),
     readPage: (place) => readPageText(config.catalogue, place),
@@ -145,7 +149,10 @@ export function createApp(options: AppOptions): Application {
     addLoginRoutes(router, site, login);
     addMyBotsRoute(router, parts, login, tokens);
   }
-  if (options.proposals) addReviewRoutes(router, parts, options.proposals, options.attention);
+  if (options.proposals) {
+    addProposalRoutes(router, parts, options.proposals);
+    addReviewRoutes(router, parts, options.proposals, options.attention);
+  }
   const committedAuthors = async (id: BotId): Promise<readonly string[]> =>
     await readCommittedAuthors(options.repositoryOpener, id);
   addTokenRoutes(router, parts, login, tokens, committedAuthors);

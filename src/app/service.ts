@@ -12,6 +12,7 @@ import { readOrigin } from '../git/origin.ts';
 import { GitRunner } from '../git/process/git-runner.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import { ProxyNotice } from '../http/proxy-notice.ts';
+import { Drafts } from '../proposals/drafts.ts';
 import { Proposals } from '../proposals/proposals.ts';
 import { SharedProposals } from '../proposals/shared-proposals.ts';
 import { ResponseCache } from '../http/response-cache.ts';
@@ -156,7 +157,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   closers.own(countHistory);
   const login = await openLogin(config, log);
   const proposals =
-    login === null || config.proposals === 'off'
+    login === null || login.disabledReason !== null || config.proposals === 'off'
       ? null
       : new Proposals({
           repositoryOpener,
@@ -234,6 +235,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     attention,
     login,
     proposals,
+    drafts: proposals && (await Drafts.open(join(config.var, 'drafts'))),
     health,
     metrics,
     responses,

@@ -141,6 +141,11 @@ export class Proposals {
     return this.#refs.get(formatOpenRef(bot, account));
   }
 
+  /** Returns the open proposal of an account for a bot, else the last one. */
+  findLast(bot: BotId, account: AccountId): Proposal | undefined {
+    return this.find(bot, account) ?? this.listOf(account).find((proposal) => proposal.bot === bot);
+  }
+
   /** Returns the proposals of an account, open and closed, the last one first. */
   listOf(account: AccountId): readonly Proposal[] {
     return this.#refs.listOf(account).toSorted((a, b) => b.sentAt - a.sentAt);

@@ -81,6 +81,7 @@ describe('the pages of the site', () => {
       countHistory,
       markdown,
       proposals: null,
+      drafts: null,
       reports: { add: async () => null, list: () => [], remove: async () => {} },
       notify: () => {},
     };

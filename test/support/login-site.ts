@@ -30,6 +30,8 @@ export async function openLoginSite(
   more: ProviderOptions & {
     readonly bots?: readonly string[];
     readonly env?: Readonly<Record<string, string>>;
+    /** More files of the catalogue. */
+    readonly files?: Readonly<Record<string, string>>;
     /** Changes the repository before the service starts. */
     readonly prepare?: (repo: TestRepository) => Promise<void>;
     /** What the service has for the client's secret. */
@@ -42,7 +44,7 @@ export async function openLoginSite(
   const { clientSecret = provider.settings.clientSecret } = more;
   const login = { ...provider.settings, clientSecret };
   const pages = (more.bots ?? [homer]).map((id) => [pagePath(id), mainPage({ authors: [author] })]);
-  const repo = testRepository(Object.fromEntries(pages));
+  const repo = testRepository({ ...Object.fromEntries(pages), ...more.files });
   await more.prepare?.(repo);
   const secrets = ['a-secret-of-the-tests-which-is-long-enough'];
   const env = { PORT: String(port), BOTSHELF_BASE_URL: baseUrl, ...loginEnv(login, secrets), ...more.env };

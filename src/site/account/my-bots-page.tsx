@@ -11,6 +11,7 @@ import { FaultItems } from '../page/faults.tsx';
 import { Layout, myBotsPath, type PageProps } from '../page/layout.tsx';
 import { Avatar } from '../page/bot-image.tsx';
 import { ActionLink } from '../page/links.tsx';
+import { type ListedProposal, OwnProposals } from './proposal-page.tsx';
 
 /** A bot as its author sees it. */
 export interface OwnBot {
@@ -28,6 +29,8 @@ export interface OwnBot {
 export interface MyBotsPageProps extends PageProps {
   /** The provider's display name. */
   readonly provider: string;
+  /** The proposals of the account; null where there are none. */
+  readonly proposals: readonly ListedProposal[] | null;
   /** Those of this page. */
   readonly bots: readonly OwnBot[];
   readonly page: number;
@@ -36,12 +39,13 @@ export interface MyBotsPageProps extends PageProps {
 
 /** The bots of who is logged in: their counts, tokens and faults in one place. */
 export function MyBotsPage(props: MyBotsPageProps): VNode {
-  const { site, viewer, provider, bots, page, pages } = props;
+  const { site, viewer, provider, proposals, bots, page, pages } = props;
+  const title = proposals === null ? 'myBots.title' : 'proposal.myBots';
   const { t, text, href, publicPath } = useLanguage();
   return (
-    <Layout site={site} viewer={viewer} title={text('myBots.title')} current={myBotsPath}>
+    <Layout site={site} viewer={viewer} title={text(title)} current={myBotsPath}>
       <div class="stack">
-        <h1>{t('myBots.title')}</h1>
+        <h1>{t(title)}</h1>
         {viewer === null && (
           <>
             <p>{t('myBots.visitor')}</p>
@@ -50,6 +54,7 @@ export function MyBotsPage(props: MyBotsPageProps): VNode {
             </ActionLink>
           </>
         )}
+        {proposals !== null && proposals.length > 0 && <OwnProposals proposals={proposals} />}
         {viewer !== null && bots.length === 0 && (
           <>
             <p>{t('myBots.none', { id: viewer.id })}</p>

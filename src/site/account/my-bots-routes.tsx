@@ -7,12 +7,13 @@ import type { Tokens } from '../../tokens/tokens.ts';
 import { sendOnce } from '../page/html-response.ts';
 import { myBotsPath } from '../page/layout.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
+import { listProposals } from './proposal-routes.tsx';
 import { MyBotsPage, type OwnBot } from './my-bots-page.tsx';
 import { formatCount } from '../../lib/counted.ts';
 
 /** `/my-bots`: the bots that name the logged-in account as an author. */
 export function addMyBotsRoute(router: Router, parts: SiteParts, login: Login, tokens: Tokens): void {
-  const { site, lists, counts, faultsOf, viewerOf } = parts;
+  const { site, lists, counts, faultsOf, viewerOf, proposals } = parts;
   const showOwn = async (bot: IndexedBot): Promise<OwnBot> => ({
     id: bot.id,
     name: bot.facts.name,
@@ -32,7 +33,8 @@ export function addMyBotsRoute(router: Router, parts: SiteParts, login: Login, t
       throw new ProblemError('not-found', detail);
     }
     const shown = await Promise.all(bots.slice((page - 1) * pageSize, page * pageSize).map(showOwn));
-    const props = { site, viewer, bots: shown, page, pages, provider: login.provider };
+    const own = proposals && (viewer ? await listProposals(parts, proposals, viewer.id) : []);
+    const props = { site, viewer, proposals: own, bots: shown, page, pages, provider: login.provider };
     sendOnce(ctx, <MyBotsPage {...props} />, site.languages.of(ctx));
   });
 }

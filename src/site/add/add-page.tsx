@@ -1,5 +1,7 @@
 import type { VNode } from 'preact';
 import { findDefaultLocale } from '../../bot/record.ts';
+import type { Finding } from '../../check/check.ts';
+import { maxNoteLength, type ProposalPolicy } from '../../proposals/proposals.ts';
 import type { ListedBot } from '../front/card.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 import type { Html } from '../markdown/markdown.ts';
@@ -7,10 +9,11 @@ import { assets } from '../page/assets.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { Field } from './field.tsx';
-import type { FieldTexts } from './fields.ts';
+import type { FieldName, FieldTexts } from './fields.ts';
 import type { FormFile } from './form-file.ts';
 import type { Form } from './forms.ts';
-import { NextStep, Outcome } from './outcome.tsx';
+import { NextStep, Outcome, toSubpath } from './outcome.tsx';
+import type { FormMessage } from './sending.ts';
 
 export interface AddPageProps extends PageProps {
   readonly form: Form;
@@ -23,11 +26,19 @@ export interface AddPageProps extends PageProps {
   readonly isSent: boolean;
   /** Whether the file has changed since the form was opened. */
   readonly isStale: boolean;
+  /** What is done with a proposal; `off` where the form cannot be sent here. */
+  readonly policy: ProposalPolicy;
+  readonly note: string;
+  /** What the check says about the change, for the reviewers. */
+  readonly findings: readonly Finding[];
+  /** The fields that the page and a proposal have changed both, with what the page has now. */
+  readonly conflicts: ReadonlyMap<FieldName, string>;
+  readonly message: FormMessage | null;
 }
 
 /** A form that makes a file of the catalogue: for a new bot, a change or a translation. */
 export function AddPage(props: AddPageProps): VNode {
-  const { site, viewer, form, texts, file, isSent } = props;
+  const { site, viewer, form, texts, file, isSent, policy, conflicts, message } = props;
   const { kind, groups, languages, action, base, listed } = form;
   const { t, text, href } = useLanguage();
   const faults = isSent ? file.faults : {};
@@ -45,7 +56,13 @@ export function AddPage(props: AddPageProps): VNode {
     >
       <div class="narrow stack">
         <h1>{t(title, named)}</h1>
-        <p class="muted">{t(`${kind}.introduction`)}</p>
+        <p class="muted">{t(policy === 'off' ? `${kind}.introduction` : introductions[policy])}</p>
+        {message && (
+          <p id="message" class="notice" role="alert" tabIndex={-1} autofocus>
+            {t(message.key, message.values)}
+          </p>
+        )}
+        {conflicts.size > 0 && <Conflicts conflicts={conflicts} />}
         {failed && <Summary {...props} />}
       </div>
       <form class="add" method="post" action={href(action)} noValidate>
@@ -60,23 +77,30 @@ export function AddPage(props: AddPageProps): VNode {
                     {...{ field, languages }}
                     text={texts[field.name]}
                     fault={faults[field.name]}
+                    now={conflicts.get(field.name)}
                   />
                 ))}
               </div>
             ))}
+            {policy !== 'off' && <Note {...props} />}
           </div>
           <section
             id="outcome"
             class="outcome panel"
             aria-labelledby="outcome-title"
             tabIndex={-1}
-            autofocus={isSent && !failed}
+            autofocus={isSent && !failed && message === null}
           >
             <Outcome {...props} />
           </section>
         </div>
         <div class="progress">
           <button type="submit">{t('add.check')}</button>
+          {policy !== 'off' && (
+            <button class="send" type="submit" formAction={href(toSubpath(form, 'send'))}>
+              {t(policy === 'publish' ? 'proposal.publish' : 'proposal.send')}
+            </button>
+          )}
           <p id="progress" role="status">
             <Progress {...props} />
           </p>
@@ -87,6 +111,48 @@ export function AddPage(props: AddPageProps): VNode {
       </form>
     </Layout>
   );
+}
+
+const introductions = {
+  review: 'proposal.introduction',
+  publish: 'proposal.introductionPublish',
+} as const;
+
+/** What only the reviewers read, and who else can. */
+function Note({ note }: AddPageProps): VNode {
+  const { t } = useLanguage();
+  return (
+    <div class="field">
+      <label for="note">{t('proposal.note')}</label>
+      <textarea
+        id="note"
+        name="note"
+        class="lines"
+        dir="auto"
+        rows={3}
+        maxLength={maxNoteLength}
+        aria-describedby="hint-note public"
+      >{`\n${note}`}</textarea>
+      <p class="hint" id="hint-note">
+        {t('proposal.noteHint', { limit: maxNoteLength })}
+      </p>
+      <p class="hint" id="public">
+        {t('proposal.public')}
+      </p>
+    </div>
+  );
+}
+
+/** Every field that the page and the proposal have changed both, with a link to it. */
+function Conflicts({ conflicts }: Pick<AddPageProps, 'conflicts'>): VNode {
+  const { t } = useLanguage();
+  const links = [...conflicts.keys()].map((name, i) => (
+    <span key={name}>
+      {i > 0 && ', '}
+      <a href={`#${name}`}>{t(`field.${name}`)}</a>
+    </span>
+  ));
+  return <p class="notice">{t('proposal.conflicts', { fields: <>{links}</> })}</p>;
 }
 
 /** What is left to do, in one line. */

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { toCanonicalLocale, type Locale } from '../../bot/locale.ts';
 import { useLanguage } from '../language/page-language.tsx';
+import { withoutBidiControls } from '../page/bidi.ts';
 import type { FormField } from './fields.ts';
 import type { FieldFault } from './form-file.ts';
 
@@ -10,19 +11,22 @@ export interface FieldProps {
   readonly fault: FieldFault | undefined;
   /** The languages to choose from. */
   readonly languages: readonly Locale[];
+  /** What the page has now, where that and a proposal differ; left out anywhere else. */
+  readonly now?: string | undefined;
 }
 
 /** A field of the form with its label, its hint and what is wrong with it. */
 export function Field(props: FieldProps): VNode {
   const { t } = useLanguage();
-  const { field, text, fault } = props;
+  const { field, text, fault, now } = props;
   const { name, hint, kind, required } = field;
+  const other = now !== undefined && <PageNow field={field} text={now} />;
   const label = t(`field.${name}`);
   if (kind === 'switch') {
     return (
       <label class="check field">
         <input type="checkbox" id={name} name={name} value="true" checked={text !== undefined} />
-        {label}
+        {label} {other}
       </label>
     );
   }
@@ -37,10 +41,22 @@ export function Field(props: FieldProps): VNode {
           {t(hint)}
         </p>
       )}
+      {other}
       <p class="fault" id={`fault-${name}`} data-field={name}>
         {fault && <FaultText fault={fault} />}
       </p>
     </div>
+  );
+}
+
+/** What the page has now in a field. A switch that is on has any text. */
+function PageNow({ field, text }: { readonly field: FormField; readonly text: string }): VNode {
+  const { t } = useLanguage();
+  const shown = field.kind === 'switch' ? (text === '' ? '☐' : '☑') : text || '–';
+  return (
+    <span class="page-now">
+      {t('proposal.pageNow')} <ins dir="auto">{withoutBidiControls(shown)}</ins>
+    </span>
   );
 }
 

@@ -140,7 +140,7 @@ function readFile(
 }
 
 /** Returns the texts of the fields in a page file; undefined where it cannot be parsed. */
-function readFieldTexts(text: string, groups: FieldGroups): FieldTexts | undefined {
+export function readFieldTexts(text: string, groups: FieldGroups): FieldTexts | undefined {
   const { page } = parsePage('', Buffer.from(text));
   if (page === undefined) return undefined;
   const texts = groups.flat().map((field) => {

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { useLanguage } from '../language/page-language.tsx';
 import type { AddPageProps } from './add-page.tsx';
+import { FaultItems } from '../page/faults.tsx';
 import { FileDiff } from './file-diff.tsx';
 import type { Form } from './forms.ts';
 import { Preview } from './preview.tsx';
@@ -17,6 +18,12 @@ export function Outcome(props: AddPageProps): VNode {
       {isEdit && <h2>{t('edit.change')}</h2>}
       {props.isStale && <p class="notice">{t('edit.stale')}</p>}
       {isEdit && <FileDiff before={form.source} after={file.text} />}
+      {props.findings.length > 0 && (
+        <div class="notice">
+          <p>{t('proposal.findings')}</p>
+          <FaultItems faults={props.findings} />
+        </div>
+      )}
       <details>
         <summary>
           {t(isEdit ? 'edit.whole' : 'add.file')}{' '}
@@ -45,10 +52,21 @@ function isReadyToSend({ file, form }: AddPageProps): boolean {
   return Object.keys(file.faults).length === 0 && file.text !== form.source;
 }
 
-/** What to do with a file that is right and has changed. */
+/** What to do with a file that is right and has changed; folded away where the form itself can be sent. */
 export function NextStep(props: AddPageProps): VNode | null {
   const { t } = useLanguage();
   if (!isReadyToSend(props)) return null;
+  if (props.policy === 'off') return <OtherWays {...props} />;
+  return (
+    <details>
+      <summary>{t('proposal.otherWays')}</summary>
+      <OtherWays {...props} />
+    </details>
+  );
+}
+
+function OtherWays(props: AddPageProps): VNode {
+  const { t } = useLanguage();
   const { site, file, form } = props;
   const { repository } = site;
   const { path = '' } = file;
@@ -89,12 +107,16 @@ function Copy(): VNode {
   );
 }
 
-function Download({ action }: Form): VNode {
+/** Returns the path of a form with one more part at its end. */
+export function toSubpath({ action }: Form, part: 'file' | 'send'): string {
+  return action.replace(/\?|$/, `/${part}$&`);
+}
+
+function Download(form: Form): VNode {
   const { t, href } = useLanguage();
-  const download = action.replace(/\?|$/, '/file$&');
   return (
     <li>
-      <button class="quiet" type="submit" formAction={href(download)}>
+      <button class="quiet" type="submit" formAction={href(toSubpath(form, 'file'))}>
         {t('add.download')}
       </button>
     </li>

@@ -58,6 +58,16 @@ export function toCategoryFeed(category: string): string {
   return `/feeds/category/${category}.atom`;
 }
 
+/** Returns a path with a parameter more. */
+export function withParameter(path: string, name: string, value: string): string {
+  return `${path}${path.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(value)}`;
+}
+
+/** Returns the path of the page where an account follows its proposal. @param shared whether the other machines have it */
+export function toProposalPath(bot: BotId, shared = true): string {
+  return `/proposals/${bot}${shared ? '' : '?shared=no'}`;
+}
+
 /** Returns the path of the form that edits a bot's page in a language, which is its main page where none is named. */
 export function editPath(id: BotId, language?: Locale): string {
   return `/bots/${id}/edit${language === undefined ? '' : `?language=${language}`}`;

@@ -6,6 +6,7 @@ import type { PagePlace } from '../../catalogue/page/layout.ts';
 import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import type { ReadonlyCountHistory } from '../../counts/count-history.ts';
 import type { Notice } from '../../proposals/notice.ts';
+import type { Drafts } from '../../proposals/drafts.ts';
 import type { Proposals } from '../../proposals/proposals.ts';
 import type { VisitorReports } from '../../proposals/visitor-reports.ts';
 import type { Markdown } from '../markdown/markdown.ts';
@@ -25,6 +26,8 @@ export interface SiteParts extends PageOptions {
   readonly reports: Pick<VisitorReports, 'add' | 'list' | 'remove'>;
   /** Tells the people who run the list; does nothing where no address is set. */
   readonly notify: (notice: Notice) => void;
+  /** Forms that are kept while people log in; null where there are no proposals. */
+  readonly drafts: Drafts | null;
   /** Finds the copy of an image in a page. */
   readonly copyOf: FindCopy;
   /** The faults of a bot's files. */

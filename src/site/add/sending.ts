@@ -1,0 +1,98 @@
+import type { Context } from 'koa';
+import { parseBotId } from '../../bot/id.ts';
+import { type PagePlace, parsePagePath, pathOf } from '../../catalogue/page/layout.ts';
+import { parsePageFile } from '../../catalogue/page/page-file.ts';
+import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { checkProposal } from '../../check/check-proposal.ts';
+import type { Finding } from '../../check/check.ts';
+import { parseQuery } from '../../http/query.ts';
+import type { ProposalPolicy } from '../../proposals/proposals.ts';
+import type { MessageKey } from '../language/message-file.ts';
+import { editPath, translatePath, withParameter } from '../page/addresses.ts';
+import type { Viewer } from '../page/layout.tsx';
+import type { SiteParts } from '../page/site-parts.ts';
+import { type FieldName, type FieldTexts, findPlace } from './fields.ts';
+import type { FormFile } from './form-file.ts';
+import { type Form, readFieldTexts } from './forms.ts';
+
+/** A text of the interface that says what happened to a form. */
+export interface FormMessage {
+  readonly key: MessageKey;
+  readonly values?: Readonly<Record<string, string | number>>;
+}
+
+/** What the form of a page is filled in with again, where an account has proposed something for the page. */
+export interface ProposedTexts {
+  readonly texts: FieldTexts;
+  readonly note: string;
+  /** The fields that the page has changed too, with what the page has now. */
+  readonly conflicts: ReadonlyMap<FieldName, string>;
+}
+
+/** Returns the path of the form that a page was proposed with, filled in with it. @param bot as listed; undefined for a new one */
+export function toEditAgainPath(place: PagePlace, bot: IndexedBot | undefined): string {
+  const { id, locale } = place;
+  const file = bot?.files.find((indexed) => indexed.locale === locale);
+  const language = file?.main === true ? undefined : locale;
+  const path = bot === undefined ? '/add' : file === undefined ? translatePath(id) : editPath(id, language);
+  return withParameter(path, proposalParameter, pathOf(id, locale));
+}
+
+/** The parameter of a form that names a proposed page. */
+export const proposalParameter = 'proposal';
+
+/** Reads what the viewer has proposed for the page that the address names; null where there is nothing. */
+export async function readProposed(
+  ctx: Context,
+  { proposals, viewerOf }: SiteParts,
+  form: Form,
+): Promise<ProposedTexts | null> {
+  const path = parseQuery(ctx).get(proposalParameter) ?? '';
+  const place = parsePagePath(path);
+  const viewer = place === undefined ? null : await viewerOf(ctx);
+  if (place === undefined || proposals === null || viewer === null) return null;
+  const { id, locale } = place;
+  const proposal = proposals.findLast(id, viewer.id);
+  if (proposal === undefined || (form.listed !== undefined && form.listed.id !== id)) return null;
+  const { changed, sent, conflicts, steps } = await proposals.read(proposal);
+  const texts = readFieldTexts(changed.get(path) ?? sent.get(path) ?? '', form.groups);
+  if (texts === undefined) return null;
+  const both = form.groups.flat().filter((field) => {
+    const key = findPlace(field)[0] ?? field.name;
+    const isChanged = conflicts.includes(key) || conflicts.includes('file');
+    return isChanged && form.kind === 'edit' && texts[field.name] !== form.texts[field.name];
+  });
+  return {
+    texts: { ...texts, id, locale },
+    note: steps.find(({ state }) => state === 'waiting')?.text ?? '',
+    conflicts: new Map(both.map(({ name }) => [name, form.texts[name] ?? ''])),
+  };
+}
+
+/** Returns what is done with a form of the viewer; `off` also where Git cannot be read. */
+export async function findPolicy(
+  { proposals }: SiteParts,
+  { listed }: Form,
+  viewer: Viewer | null,
+): Promise<ProposalPolicy> {
+  if (proposals === null) return 'off';
+  const bot = parseBotId(listed?.id ?? '') ?? null;
+  return await proposals.findPolicy(bot, viewer?.id ?? null).catch(() => 'off' as const);
+}
+
+/** Checks the change that a form makes, as reviewers will see it. */
+export function checkForm(
+  { bots, readPage, site }: SiteParts,
+  { path = '', text }: FormFile,
+): readonly Finding[] {
+  const place = parsePagePath(path);
+  if (place === undefined) return [];
+  const { id } = place;
+  const files = bots.get(id)?.files ?? [];
+  const before = files.flatMap(({ locale, main }) => {
+    const former = main || locale === place.locale ? readPage({ id, locale }) : undefined;
+    return former === undefined ? [] : [parsePageFile({ id, locale }, Buffer.from(former))];
+  });
+  const others = before.filter(({ locale }) => locale !== place.locale);
+  return checkProposal(before, [...others, parsePageFile(place, Buffer.from(text))], site.settings);
+}

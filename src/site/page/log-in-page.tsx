@@ -1,0 +1,39 @@
+import type { Context } from 'koa';
+import type { VNode } from 'preact';
+import type { MessageKey } from '../language/message-file.ts';
+import { useLanguage } from '../language/page-language.tsx';
+import { withParameter } from './addresses.ts';
+import { sendOnce } from './html-response.ts';
+import { Layout, type Site } from './layout.tsx';
+import { ActionLink } from './links.tsx';
+
+/**
+ * Responds with a page that goes on to the login by itself, which leads back to `to`. A form cannot redirect there: browsers
+ * apply `form-action` to every redirect after a form, and those lead to the provider.
+ * @param to a path of this site
+ * @param key the text that says what the login is for
+ */
+export function sendLogInPage(ctx: Context, site: Site, to: string, key: MessageKey): void {
+  const language = site.languages.of(ctx);
+  const address = language.href(withParameter('/login', 'to', language.href(to)));
+  sendOnce(ctx, <LogInPage {...{ site, address, text: key }} />, language);
+  ctx.set('Refresh', `0; url=${address}`);
+}
+
+function LogInPage(props: {
+  readonly site: Site;
+  readonly address: string;
+  readonly text: MessageKey;
+}): VNode {
+  const { site, address, text: key } = props;
+  const { t, text } = useLanguage();
+  return (
+    <Layout site={site} viewer={null} title={text('layout.logIn')}>
+      <div class="narrow stack">
+        <h1>{t('layout.logIn')}</h1>
+        <p>{t(key)}</p>
+        <ActionLink href={address}>{t('layout.logIn')}</ActionLink>
+      </div>
+    </Layout>
+  );
+}

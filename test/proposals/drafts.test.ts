@@ -1,0 +1,81 @@
+import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
+import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Drafts } from '../../src/proposals/drafts.ts';
+import { atTime } from '../support/at-time.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const hour = 3_600_000;
+
+describe('drafts', () => {
+  let folder: string;
+  let drafts: Drafts;
+  beforeEach(async () => {
+    folder = join(tempFolder(), 'drafts');
+    drafts = await Drafts.open(folder);
+  });
+
+  const listRead = async (ids: readonly string[], from = drafts): Promise<boolean[]> =>
+    await Promise.all(ids.map(async (id) => (await from.read(id)) !== undefined));
+
+  it('are found by an id that cannot be guessed, which nothing else than a draft has', async () => {
+    const id = await drafts.save('name=Ünï', '10.0.0.1');
+    match(id, /^\d{13}-[0-9a-f]{32}$/);
+    strictEqual(await drafts.read(id), 'name=Ünï');
+    for (const other of ['', '../drafts', id.slice(1), `${id}/`])
+      strictEqual(await drafts.read(other), undefined);
+    strictEqual(statSync(join(folder, id)).mode & 0o777, 0o600);
+  });
+
+  it('are there after a restart, which removes what a crash left', async () => {
+    const id = await drafts.save('a=1', '10.0.0.1');
+    writeFileSync(join(folder, `.${id}.1.1.tmp`), 'a');
+    writeFileSync(join(folder, 'README'), 'Not a draft.');
+    const again = await Drafts.open(folder);
+    strictEqual(await again.read(id), 'a=1');
+    strictEqual(await again.read('README'), undefined);
+    deepStrictEqual(readdirSync(folder).toSorted(), [id, 'README'].toSorted());
+  });
+
+  it('end after an hour, also where the service did not run', async () => {
+    const id = await drafts.save('a=1', '10.0.0.1');
+    await atTime(Date.now() + hour, async () => {
+      strictEqual(await drafts.read(id), undefined);
+      await drafts.save('b=2', '10.0.0.2');
+    });
+    ok(!readdirSync(folder).includes(id));
+    const old = await atTime(Date.now() - hour, async () => await drafts.save('c=3', '10.0.0.1'));
+    strictEqual(await (await Drafts.open(folder)).read(old), undefined);
+    ok(!readdirSync(folder).includes(old));
+  });
+
+  it('of one address are 20 at most, the oldest are deleted first', async () => {
+    const other = await drafts.save('other', '10.0.0.2');
+    const ids: string[] = [];
+    for (let i = 0; i < 22; i++) ids.push(await drafts.save(String(i), '10.0.0.1'));
+    deepStrictEqual(
+      await listRead(ids),
+      ids.map((_, i) => i >= 2),
+    );
+    strictEqual(await drafts.read(other), 'other');
+  });
+
+  it('are 500 at most, also where many are saved at once', async () => {
+    const first = await drafts.save('x', '10.1.0.1');
+    await Promise.all(
+      Array.from({ length: 501 }, async (_, i) => await drafts.save('x', `10.0.${i >> 8}.${i & 255}`)),
+    );
+    const last = await drafts.save('x', '10.1.0.2');
+    deepStrictEqual(await listRead([first, last]), [false, true]);
+    strictEqual(readdirSync(folder).length, 500);
+    strictEqual((await listRead(readdirSync(folder), await Drafts.open(folder))).includes(false), false);
+  });
+
+  it('that cannot be saved are refused, with what the operator can do', async function () {
+    if (process.getuid?.() === 0) rmSync(folder, { recursive: true });
+    else chmodSync(folder, 0o500);
+    if (process.getuid?.() === 0) writeFileSync(folder, '');
+    await rejects(drafts.save('a=1', '10.0.0.1'), /var\/drafts/);
+    if (process.getuid?.() !== 0) chmodSync(folder, 0o700);
+  });
+});

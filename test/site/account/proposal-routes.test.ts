@@ -1,0 +1,164 @@
+import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { eventually } from '../../support/eventually.ts';
+import { readFormFields } from '../../support/form-fields.ts';
+import { author, homer, type LoginSite, openLoginSite, stranger } from '../../support/login-site.ts';
+import { author as homerJ, maintainer, openProposals, proposalSettings } from '../../support/proposals.ts';
+import type { TestRepository } from '../../support/repository.ts';
+import { accountId, botId, mainPage, pagePath } from '../../support/sample.ts';
+import { type Page, Visitor } from '../../support/visitor.ts';
+
+const files = { 'botshelf.json': proposalSettings };
+const path = `/proposals/${homer}`;
+const original = mainPage({ authors: [author] });
+const proposed = mainPage({ authors: [author], description: 'Knows <b>everything</b>.', nsfw: true });
+
+/** Sends a change of Homer in place of its author, and has a maintainer decide. */
+async function decide(
+  repo: TestRepository,
+  state: 'changes-asked' | 'declined',
+  reason: string | null = null,
+): Promise<void> {
+  const proposals = await openProposals(repo.folder);
+  const { proposal } = await proposals.send({
+    bot: botId(homer),
+    proposer: homerJ,
+    pages: new Map([[pagePath(homer), proposed]]),
+    note: 'Ask it about <i>doughnuts</i>.',
+  });
+  const text = 'Where can I\ntest it? <script>alert(1)</script>';
+  await proposals.decide(botId(homer), accountId(author), {
+    state,
+    reviewer: maintainer,
+    version: proposal.version,
+    reason,
+    text,
+  });
+}
+
+const versionIn = ({ text }: Page): string => /name="version" value="([0-9a-f]+)"/.exec(text)?.[1] ?? '';
+const linkIn = ({ text }: Page, name: string): string =>
+  new RegExp(`href="([^"]*)"[^>]*>${name}`).exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+
+describe('the page of a proposal', () => {
+  it('is that of the account only', async () => {
+    const site = await openLoginSite({ files, prepare: async (repo) => await decide(repo, 'changes-asked') });
+    const page = await new Visitor().go(`${site.baseUrl}${path}`);
+    doesNotMatch(page.text, /doughnuts/);
+    strictEqual(page.headers.get('refresh'), `0; url=/login?to=${encodeURIComponent(path)}`);
+    strictEqual((await site.loggedIn(stranger, path)).page.status, 404);
+    const { page: own, visitor } = await site.loggedIn(author, path);
+    strictEqual(own.status, 200);
+    match(own.headers.get('cache-control') ?? '', /no-store/);
+    strictEqual((await visitor.go(`${site.baseUrl}/proposals/x`)).status, 404);
+  });
+
+  it('has the words of both, escaped, and leads to the form, filled in with what was sent', async () => {
+    const site = await openLoginSite({ files, prepare: async (repo) => await decide(repo, 'changes-asked') });
+    const { page, visitor } = await site.loggedIn(author, path);
+    match(page.text, /<h2 id="state">Changes asked for<\/h2>/);
+    match(page.text, /Where can I\ntest it\? &lt;script>/);
+    match(page.text, /Ask it about &lt;i>doughnuts/);
+    doesNotMatch(page.text, /<script>alert|<b>everything/);
+    const form = await visitor.go(`${site.baseUrl}${linkIn(page, 'Edit again')}`);
+    strictEqual(form.status, 200);
+    const fields = readFormFields(form.text);
+    strictEqual(fields['description'], 'Knows <b>everything</b>.');
+    strictEqual(fields['nsfw'], 'true');
+    strictEqual(fields['note']?.trim(), 'Ask it about <i>doughnuts</i>.');
+    const sent = await visitor.press(form, `/bots/${homer}/edit/send`, { ...fields, note: 'In my server.' });
+    strictEqual(sent.url.pathname, path);
+    match(sent.text, /<h2 id="state">Waiting for review<\/h2>/);
+    match(sent.text, /It is the next one to be reviewed/);
+    match(sent.text, /In my server/);
+    match((await visitor.go(`${site.baseUrl}/my-bots`)).text, /Waiting for review/);
+  });
+
+  it('is edited again beside what the page has now, where both have changed the same', async () => {
+    const site = await openLoginSite({
+      files,
+      prepare: async (repo) => {
+        await decide(repo, 'changes-asked');
+        const website = 'https://example.org/';
+        const description = '<i>The page now.</i>';
+        repo.commit({ [pagePath(homer)]: mainPage({ authors: [author], description, website }) });
+      },
+    });
+    const { page, visitor } = await site.loggedIn(author, path);
+    const form = await visitor.go(`${site.baseUrl}${linkIn(page, 'Edit again')}`);
+    match(
+      form.text,
+      /also where you changed it: <span><a href="#description">Description<\/a><\/span>\. Decide/,
+    );
+    match(form.text, /The page now has: <ins dir="auto">&lt;i>The page now\.&lt;\/i><\/ins>/);
+    strictEqual(form.text.split('class="page-now"').length, 2);
+    const fields = readFormFields(form.text);
+    strictEqual(fields['description'], 'Knows <b>everything</b>.');
+    strictEqual(fields['website'], 'https://example.org/');
+    const checked = await visitor.press(form, linkIn(page, 'Edit again'), { ...fields, description: '' });
+    match(checked.text, /The page now has:/);
+    const sent = await visitor.press(form, `/bots/${homer}/edit/send`, fields);
+    match(sent.text, /<h2 id="state">Waiting for review<\/h2>/);
+    match(
+      site.repo.git('show', `refs/botshelf/proposals/${homer}/${author}:${pagePath(homer)}`),
+      /example\.org/,
+    );
+  });
+
+  it('says why it was declined, in the words of the interface or of the maintainers', async () => {
+    for (const [reason, shown] of [
+      ['offline', 'Le bot est hors ligne ou ne répond pas.'],
+      ['Only <b>fun</b> bots', 'Only &lt;b>fun&lt;/b> bots'],
+    ] as const) {
+      const site = await openLoginSite({
+        files,
+        prepare: async (repo) => await decide(repo, 'declined', reason),
+      });
+      const { page } = await site.loggedIn(author, `${path}?locale=fr`);
+      ok(page.text.includes(shown), page.text);
+      match(page.text, /<h2 id="state">Refusée<\/h2>/);
+      match(page.text, /Modifier à nouveau/);
+      doesNotMatch(page.text, /\/withdraw"/);
+    }
+  });
+
+  describe('has a button that withdraws it', () => {
+    let site: LoginSite;
+    before(async () => {
+      site = await openLoginSite({ files, prepare: async (repo) => await decide(repo, 'changes-asked') });
+    });
+
+    it('at the version that was seen, and not from another site', async () => {
+      const { page, visitor } = await site.loggedIn(author, path);
+      const version = versionIn(page);
+      const elsewhere = { ...page, url: new URL('https://evil.example/') };
+      const target = `${site.baseUrl}${path}/withdraw`;
+      strictEqual((await visitor.press(elsewhere, target, { version })).status, 403);
+      const other = await visitor.press(page, `${path}/withdraw`, { version: 'x' });
+      strictEqual(other.status, 409);
+      match(other.text, /has changed since you opened/);
+      const done = await visitor.press(page, `${path}/withdraw`, { version });
+      strictEqual(done.url.pathname, path);
+      match(done.text, /<h2 id="state">Withdrawn<\/h2>/);
+      const again = await visitor.press(page, `${path}/withdraw`, { version });
+      strictEqual(again.status, 409);
+      match(again.text, /has ended/);
+      match(
+        (await visitor.go(`${site.baseUrl}/my-bots`)).text,
+        /<details><summary>Decided or withdrawn[^]+Withdrawn/,
+      );
+      strictEqual(site.repo.git('show', `HEAD:${pagePath(homer)}`), original.trim());
+    });
+  });
+});
+
+describe('the header', () => {
+  it('leads a maintainer to what waits, on every page', async () => {
+    const settings = JSON.stringify({ maintainers: [author] });
+    const site = await openLoginSite({ files: { 'botshelf.json': settings } });
+    const { visitor, page } = await site.loggedIn(author);
+    match(page.text, /<a href="\/review">Review \(0\)<\/a>/);
+    for (const own of ['/my-bots', '/', '/add'])
+      await eventually(async () => match((await visitor.go(`${site.baseUrl}${own}`)).text, /Review \(0\)/));
+    doesNotMatch((await site.loggedIn(stranger, '/my-bots')).page.text, /\/review/);
+  });
+});
