@@ -1,6 +1,5 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { BotId } from '../bot/id.ts';
 import type { Locale } from '../bot/locale.ts';
 import { readCommittedSettings } from '../app/committed-facts.ts';
@@ -97,8 +96,8 @@ function readDemoFile(name: string): unknown {
   return JSON.parse(readFileSync(findDemoFile(name), 'utf8'));
 }
 
-function findDemoFile(name: string): string {
-  return fileURLToPath(import.meta.resolve(`#assets/demo/${name}`));
+function findDemoFile(name: string): URL {
+  return new URL(import.meta.resolve(`#assets/demo/${name}`));
 }
 
 /** Sends the proposals. Each waits for a review. */

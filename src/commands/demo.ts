@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readDemoConfig } from '../app/config.ts';
@@ -49,13 +50,11 @@ curl ${baseUrl}/api/v2/bots/${id} -H 'Authorization: ${token}' -H 'Content-Type:
 
 /** Returns a port that nothing listens on: `port`, or any for 0. @throws {UserError} where it is taken */
 async function findFreePort(host: string, port: number): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, host, resolve);
-  }).catch((error: unknown) => {
+  const server = createServer().listen(port, host);
+  await once(server, 'listening').catch((error: unknown) => {
     throw toAddressError(error, host, port, 'PORT');
   });
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
+  const address = server.address() as AddressInfo;
+  await once(server.close(), 'close');
+  return address.port;
 }

@@ -3,6 +3,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { openBrowserPage } from '../support/browser.ts';
 import { type DemoProcess, startDemo } from '../support/demo.ts';
 import type { BotListElement } from '../../src/bot/schema-types.ts';
+import { checkAtWidths } from '../support/page-checks.ts';
 import { eventually } from '../support/eventually.ts';
 import { needs } from '../support/tools.ts';
 
@@ -85,6 +86,12 @@ needs('chromium', describe)('the demo in a browser', function () {
       await page.getByRole('button', { name: 'Log out' }).click();
       strictEqual(await page.getByRole('link', { name: 'Log in' }).count(), 1);
     }
+  });
+
+  it('has a page to log in that fits a phone, and axe finds nothing', async () => {
+    const page = await openBrowserPage();
+    await page.goto(`${demo.address}/login?locale=ar`);
+    await checkAtWidths(page, 'the people of the demo', [320, 1280]);
   });
 
   it('shows a list of 24 cards with their pictures in at most 120 KB on a phone', async () => {
