@@ -131,7 +131,9 @@ export class ProposalRefs {
 export async function readSteps(repository: Repository, version: string): Promise<PastStep[]> {
   const commits = await readOwnCommits(repository, version);
   // A merge of two machines repeats the step of one of them.
-  return [...commits.values()].flatMap(({ step, at, own }) => (own.length < 2 ? { ...step, at } : []));
+  return [...commits.values()].flatMap(({ step, at, own }) =>
+    own.length < 2 ? { ...step, at: step.state === 'waiting' ? step.sentAt : at } : [],
+  );
 }
 
 /** Returns the commits with which a proposal began: two where two machines began it. @throws {GitError} */

@@ -126,6 +126,7 @@ describe('botshelf demo', function () {
     );
     const hours = details.map(({ proposal: { sentAt } }) => Math.round((Date.now() - sentAt) / 3_600_000));
     deepStrictEqual(hours, [31, 20, 4]);
+    ok(details.every(({ proposal, steps }) => steps[0]?.at === proposal.sentAt));
     ok(details.every(({ proposal }) => proposal.text.length > 80));
     deepStrictEqual(
       details.map(({ changed }) => changed.size),
