@@ -24,6 +24,7 @@ describe('botshelf', () => {
       ['revoke'],
       ['images'],
       ['doctor'],
+      ['report'],
     ]) {
       const { code, stdout, stderr } = await botshelf(root, [...args, '--help']);
       deepStrictEqual([code, stderr], [0, '']);
@@ -50,6 +51,7 @@ describe('botshelf', () => {
       'commands/add-commands',
       'git/hosts',
       'login/settings',
+      'proposals/notify-settings',
       'sync/settings',
     ];
     for (const file of ['lib', ...['main', ...needed].map((name) => `${name}.js`)])
