@@ -4,6 +4,7 @@ import type { DemoProvider } from '../login/demo-provider.ts';
 import { readLoginSettings, readSecrets } from '../login/settings.ts';
 import { SettingReader } from '../lib/setting-reader.ts';
 import { findNearestName } from '../lib/nearest-name.ts';
+import { readHostSettings } from '../proposals/host-settings.ts';
 import { readNotifyUrl } from '../proposals/notify-settings.ts';
 import { readRemoteSettings } from '../sync/settings.ts';
 
@@ -40,6 +41,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
   const port = reader.integer('PORT', 8080, 0, 65535);
   const catalogue = resolve(reader.text('BOTSHELF_CATALOGUE') ?? '.');
+  const proposals = reader.choice('BOTSHELF_PROPOSALS', ['site', 'host', 'off']) ?? 'site';
   return {
     host: reader.text('HOST') ?? '127.0.0.1',
     port,
@@ -71,7 +73,9 @@ function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
     /** Keep copies of the bots' images. */
     images: reader.flag('BOTSHELF_IMAGES', true),
     /** Where proposals of changes are reviewed: here, at the Git host, or nowhere. */
-    proposals: reader.choice('BOTSHELF_PROPOSALS', ['site', 'host', 'off']) ?? 'site',
+    proposals,
+    /** The Git host, where they are reviewed there. */
+    hostReview: readHostSettings(reader, proposals === 'host'),
     /** Check once a week whether the links of the bots work. */
     linkCheck: reader.flag('BOTSHELF_LINK_CHECK'),
     /** For people who edit the catalogue: open pages reload on edits and show faults. */

@@ -5,6 +5,7 @@ import type { Catalogue } from '../catalogue/store/catalogue.ts';
 import type { Failure } from '../lib/failure-log.ts';
 import type { Committer } from '../git/commit/committer.ts';
 import type { RepositoryOpener } from '../git/repository.ts';
+import type { HostReview } from '../proposals/host-review.ts';
 import type { ProxyNotice } from '../http/proxy-notice.ts';
 import type { StateStore } from '../counts/state-store.ts';
 import { notShared, type SharedProposals } from '../proposals/shared-proposals.ts';
@@ -29,6 +30,8 @@ export interface Parts {
   readonly proxyNotice: ProxyNotice | null;
   /** Why this clone is not in step with its Git host; null where it is or has none. */
   readonly remoteNotice: string | null;
+  /** Null where proposals are not reviewed at the Git host. */
+  readonly hostReview: HostReview | null;
 }
 
 export interface HealthPart {
@@ -49,7 +52,7 @@ export interface Health {
 
 /** Returns the health of the parts, as `/readyz` and the metrics report it. */
 export function createHealth(parts: Parts): Health {
-  const { build, catalogue, state, sync, sharedProposals, proxyNotice, remoteNotice } = parts;
+  const { build, catalogue, state, sync, sharedProposals, proxyNotice, remoteNotice, hostReview } = parts;
   return {
     build,
     instance: randomUUID(),
@@ -72,6 +75,9 @@ export function createHealth(parts: Parts): Health {
           },
         }),
         ...(remoteNotice !== null && { remote: { ready: true, faults: [remoteNotice] } }),
+        ...(hostReview && {
+          host: { ready: true, faults: hostReview.failure ? [hostReview.failure.message] : [] },
+        }),
         ...(proxyNotice && {
           address: { ready: true, faults: proxyNotice.fault === null ? [] : [proxyNotice.fault] },
         }),

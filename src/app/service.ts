@@ -40,6 +40,7 @@ import { callbackPath } from '../login/settings.ts';
 import { removeCredentials } from '../git/process/git-error.ts';
 import { noticeFaults } from './fault-notices.ts';
 import { createAttentionReader } from './attention.ts';
+import { openHostReview } from './host-review.ts';
 import { followImages, openImages } from './images.ts';
 import { openLinks } from './links.ts';
 import { createPageEditor } from './page-editor.ts';
@@ -169,6 +170,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   const sync = remote && new Sync({ ...remote, repositoryOpener, committer, state, log });
   const sharedProposals = proposals && sync && new SharedProposals(proposals, sync, log);
   if (sharedProposals) proposals?.connect(sharedProposals);
+  const hostReview = await openHostReview(config, proposals, repositoryOpener, log);
   const maintenance = new Maintenance({
     repositoryOpener,
     log,
@@ -182,6 +184,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   closers.own(sync);
   closers.own(committer);
   closers.own(state);
+  closers.own(hostReview);
   closers.add(async () => await sync?.pause());
 
   const uncommitted = closers.own(new UncommittedPages(repositoryOpener, log));
@@ -202,6 +205,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     sharedProposals,
     proxyNotice,
     remoteNotice,
+    hostReview,
   };
   const health = createHealth(parts);
   const responses = new ResponseCache();
@@ -268,6 +272,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     );
   });
   void proposals?.closeAccepted();
+  hostReview?.start();
   countHistory.start();
   closers.add(() => closing.abort());
   const prepared = warmPageCache(catalogue, countHistory, application.prepareSite, log, closing.signal);

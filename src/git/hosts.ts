@@ -5,6 +5,9 @@ export const gitHosts = {
     labels: ['github'],
     edit: 'edit',
     history: 'commits',
+    pull: 'pull',
+    pullRefs: 'refs/pull/',
+    review: 'rest',
     create: 'new',
     fileName: 'filename',
     takesText: true,
@@ -16,6 +19,9 @@ export const gitHosts = {
     labels: ['gitlab'],
     edit: '-/edit',
     history: '-/commits',
+    pull: '-/merge_requests',
+    pullRefs: 'refs/merge-requests/',
+    review: 'push-options',
     create: '-/new',
     fileName: 'file_name',
     takesText: false,
@@ -28,6 +34,9 @@ export const gitHosts = {
     labels: ['forgejo', 'gitea', 'codeberg', 'git'],
     edit: '_edit',
     history: 'commits/branch',
+    pull: 'pulls',
+    pullRefs: 'refs/pull/',
+    review: 'agit',
     create: '_new',
     fileName: 'filename',
     takesText: true,
@@ -47,6 +56,15 @@ export interface GitHost {
   readonly edit: string;
   readonly history: string;
   readonly create: string;
+  /** The path of a pull request's page, before its number. */
+  readonly pull: string;
+  /** The refs of its pull requests, before `<number>/head`. */
+  readonly pullRefs: string;
+  /**
+   * How a program makes a pull request. `rest`: a branch and the REST API of GitHub. `push-options`: a branch, pushed with
+   * the options of GitLab. `agit`: a push to `refs/for/<branch>`.
+   */
+  readonly review: 'rest' | 'push-options' | 'agit';
   /** The parameter of the page that creates a file for its path. */
   readonly fileName: string;
   /** Whether that page takes the text of the file as `value`. */

@@ -1,4 +1,4 @@
-import type { RepositoryOpener } from './repository.ts';
+import type { Repository, RepositoryOpener } from './repository.ts';
 
 /** The remote, branch and folder that the catalogue is shared by. */
 export interface Origin {
@@ -20,4 +20,25 @@ export async function readOrigin(repositoryOpener: RepositoryOpener): Promise<Or
   } catch {
     return null;
   }
+}
+
+/**
+ * Parses a remote into host and repository path, without user name, password, SSH port and `.git`; undefined for one that
+ * is at no host.
+ */
+export function parseRemote(remote: string): { readonly host: string; readonly path: string } | undefined {
+  const [, scpHost, scpPath] = /^(?:[\w.-]+@)?([\w.-]+):(?!\/\/)(.+)$/.exec(remote) ?? [];
+  const url = scpHost === undefined && URL.canParse(remote) ? new URL(remote) : undefined;
+  if (url && !['https:', 'http:', 'ssh:', 'git:', 'git+ssh:'].includes(url.protocol)) return undefined;
+  const host = scpHost ?? (url?.protocol.startsWith('http') ? url.host : url?.hostname);
+  const path = (scpPath ?? url?.pathname ?? '').replace(/^\/+|(\.git)?\/*$/g, '');
+  return host !== undefined && /^[\w.-]+(\/[\w.~-]+)+$/.test(path)
+    ? { host: host.toLowerCase(), path }
+    : undefined;
+}
+
+/** Returns the URL of a remote that is given by its name, or by its URL. */
+export async function readRemoteUrl(repository: Repository, remote: string): Promise<string> {
+  const named = await repository.run(['remote', 'get-url', remote]).catch(() => remote);
+  return named.trim();
 }

@@ -1,14 +1,8 @@
 import * as oauth from 'openid-client';
 import { type AccountId, parseAccountId } from '../bot/account.ts';
+import { type Bounds, createBoundedFetch } from '../lib/bounded-fetch.ts';
 import { LoginError, type LoginErrorKind } from './login-error.ts';
 import type { LoginSettings } from './settings.ts';
-
-/** The limits of a response from the provider. */
-export interface Bounds {
-  /** Milliseconds until the last byte arrives. */
-  readonly time: number;
-  readonly bytes: number;
-}
 
 /** The account of the person who logged in. */
 export interface Account {
@@ -192,22 +186,6 @@ function createClientAuth(secret: string): oauth.ClientAuth {
       server,
       ...request,
     );
-}
-
-/** Returns a fetch that rejects, or whose body does, when a response exceeds the limits. */
-function createBoundedFetch({ time, bytes }: Bounds): (url: string, init: RequestInit) => Promise<Response> {
-  return async (url, init) => {
-    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(time) });
-    let left = bytes;
-    const limit = new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        left -= chunk.length;
-        if (left < 0) controller.error(new RangeError(`the response has more than ${bytes} bytes`));
-        else controller.enqueue(chunk);
-      },
-    });
-    return new Response(response.body?.pipeThrough(limit) ?? null, response);
-  };
 }
 
 type Claims = Readonly<Record<string, unknown>>;

@@ -186,7 +186,7 @@ async function readStart({ body }: Response): Promise<string> {
 }
 
 /** Returns the milliseconds of a Retry-After header, an hour at most: seconds, or a date of HTTP. */
-function parseRetryAfter(value: string | null): number | undefined {
+export function parseRetryAfter(value: string | null): number | undefined {
   const ms = Number(value ?? Number.NaN) * 1000 || Date.parse(value ?? '') - Date.now();
   return Number.isNaN(ms) ? undefined : Math.min(ms, maxRetryAfterMs);
 }

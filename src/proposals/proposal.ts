@@ -153,7 +153,8 @@ function toLine(text: string): string {
     .slice(0, maxLineLength);
 }
 
-function toText(text: string): string {
+/** Returns a text of several lines as the message of a commit has it. */
+export function toText(text: string): string {
   return text
     .replace(/\r\n?/g, '\n')
     .replace(/[^\P{Cc}\n\t]/gu, ' ')

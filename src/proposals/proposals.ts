@@ -80,6 +80,15 @@ export interface Decision {
   readonly text: string;
 }
 
+/** What was decided at the Git host. */
+export interface HostDecision {
+  readonly state: Decision['state'];
+  /** The words of the reviewer. */
+  readonly text: string;
+  /** The commit of the branch that has it, where it was accepted. */
+  readonly commit: string | null;
+}
+
 /** A step that is saved here, and whether the other machines have it: they do not while the remote is away. */
 export interface SavedStep {
   readonly proposal: Proposal;
@@ -149,6 +158,11 @@ export class Proposals {
   /** Returns the proposals of an account, open and closed, the last one first. */
   listOf(account: AccountId): readonly Proposal[] {
     return this.#refs.listOf(account).toSorted((a, b) => b.sentAt - a.sentAt);
+  }
+
+  /** Returns the proposals that ended after a time, in milliseconds since the epoch. */
+  listClosedSince(time: number): readonly Proposal[] {
+    return this.#refs.listClosedSince(time);
   }
 
   /** Returns how long the decisions of the last 30 days took, in milliseconds; undefined where there were none. */
@@ -291,13 +305,13 @@ export class Proposals {
    * @throws {WritesUnavailableError}
    */
   async withdraw(bot: BotId, account: AccountId, version: string): Promise<SavedStep> {
-    await this.#claim(bot, account, version);
-    return await this.#step(async (repository) => {
-      const proposal = this.find(bot, account);
-      if (proposal === undefined) throw new ProposalError('gone');
-      if (proposal.version !== version) throw new ProposalError('changed');
-      return await this.#close(repository, proposal, { state: 'withdrawn', reviewer: null, text: '' });
-    });
+    const change = { state: 'withdrawn', reviewer: null, text: '' } as const;
+    return await this.#stepFrom(
+      bot,
+      account,
+      version,
+      async (repository, proposal) => await this.#close(repository, proposal, change),
+    );
   }
 
   /**
@@ -309,15 +323,24 @@ export class Proposals {
     const { state, reviewer, version, reason, text } = decision;
     if (text.length > maxNoteLength) throw createTooLarge();
     if (!(await this.isMaintainer(reviewer.id))) throw new ProposalError('not-maintainer');
-    await this.#claim(bot, account, version);
-    return await this.#step(async (repository) => {
-      const proposal = this.find(bot, account);
-      if (proposal === undefined) throw new ProposalError('gone');
-      if (proposal.version !== version) throw new ProposalError('changed');
+    return await this.#stepFrom(bot, account, version, async (repository, proposal) => {
       if (state === 'accepted') return await this.#accept(proposal, reviewer, text);
       if (state === 'declined')
         return await this.#close(repository, proposal, { state, reviewer, reason, text });
       const step = { ...proposal, state, reviewer, reason: null, text };
+      return await this.#refs.commit(repository, step, { parents: [version], files: new Map() });
+    });
+  }
+
+  /**
+   * Takes over what was decided at the Git host, which says who may decide there. Nothing is committed to the branch.
+   * @throws {ProposalError} gone, changed @throws {WritesUnavailableError}
+   */
+  async decideAtHost({ bot, proposer, version }: Proposal, decision: HostDecision): Promise<SavedStep> {
+    return await this.#stepFrom(bot, proposer.id, version, async (repository, proposal) => {
+      const change = { ...decision, reviewer: null };
+      if (change.state !== 'changes-asked') return await this.#close(repository, proposal, change);
+      const step = { ...proposal, ...change };
       return await this.#refs.commit(repository, step, { parents: [version], files: new Map() });
     });
   }
@@ -440,6 +463,22 @@ export class Proposals {
     await describeFailure(this.#remote?.claimProposal(proposal).then((result) => void (isClaimed = result)));
     if (isClaimed === false)
       throw new ProposalError(this.find(bot, account) === undefined ? 'gone' : 'changed');
+  }
+
+  /** Makes a step of an open proposal, if this is its version on all machines. @throws {ProposalError} gone, changed */
+  async #stepFrom(
+    bot: BotId,
+    account: AccountId,
+    version: string,
+    work: (repository: Repository, proposal: Proposal) => Promise<Proposal>,
+  ): Promise<SavedStep> {
+    await this.#claim(bot, account, version);
+    return await this.#step(async (repository) => {
+      const proposal = this.find(bot, account);
+      if (proposal === undefined) throw new ProposalError('gone');
+      if (proposal.version !== version) throw new ProposalError('changed');
+      return await work(repository, proposal);
+    });
   }
 
   /** Makes a step, tells the listeners, and shares it. */

@@ -85,7 +85,8 @@ export async function fetchRemoteState(repository: Repository, remote: Remote): 
   return commit;
 }
 
-async function listRefs(
+/** Returns the remote's refs that match any of these patterns, each with its commit. @throws {GitError} */
+export async function listRefs(
   repository: Repository,
   refs: readonly string[],
   remote: Remote,
@@ -122,18 +123,23 @@ export interface PushedRef {
 
 /**
  * Pushes all of these refs, or none. Only a ref with a lease may replace history.
+ * @param pushOptions what the host is told with the push; see GitCommand
  * @throws {GitError} also where the remote has moved
  */
 export async function pushRemote(
   repository: Repository,
   refs: readonly PushedRef[],
   remote: Remote,
+  pushOptions?: readonly string[],
 ): Promise<void> {
   const leases = refs.flatMap(({ ref, lease }) =>
     lease === undefined ? [] : [`--force-with-lease=${ref}:${lease}`],
   );
   const specs = refs.map(({ ref, commit }) => `${commit ?? ''}:${ref}`);
-  await repository.run([...push, ...leases, remote.address, ...specs], toRunOptions(remote));
+  await repository.run([...push, ...leases, remote.address, ...specs], {
+    ...toRunOptions(remote),
+    ...(pushOptions && { pushOptions }),
+  });
 }
 
 function toRunOptions({ timeLimit, signal }: Remote): Pick<Remote, 'timeLimit' | 'signal'> {

@@ -46,6 +46,33 @@ describe('the configuration of a remote', () => {
   });
 });
 
+describe('the review at the Git host', () => {
+  it('has no settings unless they are given', () => {
+    deepStrictEqual(readConfig({}).hostReview, { kind: null, api: null, token: null });
+    const env = {
+      BOTSHELF_PROPOSALS: 'host',
+      BOTSHELF_REMOTE: 'origin',
+      BOTSHELF_HOST_KIND: 'github',
+      BOTSHELF_HOST_API: 'https://github.example.org/api/v3/',
+      BOTSHELF_HOST_TOKEN: 'x',
+    };
+    const hostReview = { kind: 'github', api: 'https://github.example.org/api/v3', token: 'x' };
+    deepStrictEqual(readConfig(env).hostReview, hostReview);
+  });
+
+  it('needs a remote, and an address of the API that is one', () => {
+    throws(
+      () => readConfig({ BOTSHELF_PROPOSALS: 'host' }),
+      /BOTSHELF_REMOTE is not set: proposals are pushed/,
+    );
+    throws(
+      () => readConfig({ BOTSHELF_HOST_API: 'https://me:secret@x' }),
+      /BOTSHELF_HOST_API is not an address that can be used/,
+    );
+    throws(() => readConfig({ BOTSHELF_HOST_KIND: 'hub' }), /set it to "github", "gitlab", or "forgejo"/);
+  });
+});
+
 describe('the address of notifications', () => {
   it('is one of https, or of this machine', () => {
     strictEqual(readConfig({}).notifyUrl, null);

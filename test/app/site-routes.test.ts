@@ -75,6 +75,7 @@ describe('the pages of the site', () => {
       ...changing,
       readPage,
       copyOf: () => undefined,
+      pullRequestOf: () => undefined,
       bots,
       lists,
       counts,

@@ -61,8 +61,15 @@ export function toPackFolder({ commonDir }: Repository): string {
   return join(commonDir, 'objects/pack');
 }
 
-/** Makes a commit on no ref, durably, and returns its id. @throws {GitError} */
-export async function writeCommit(repository: Repository, commit: NewCommit): Promise<string> {
+/**
+ * Makes a commit on no ref, durably, and returns its id.
+ * @param commit with a committer as in PastCommit; this service, now, by default
+ * @throws {GitError}
+ */
+export async function writeCommit(
+  repository: Repository,
+  commit: NewCommit & Partial<Pick<PastCommit, 'committer'>>,
+): Promise<string> {
   return await writeObjects(
     repository,
     formatCommit(unused, { committer: nameCommitter(repository), ...commit }),

@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { GitError } from './git-error.ts';
-import { createGitEnvironment, gitSettings, networkSettings } from './settings.ts';
+import { createGitEnvironment, gitSettings, networkSettings, toPushOptionVariables } from './settings.ts';
 
 /** One git command, run to its end. */
 export interface GitCommand {
@@ -18,6 +18,11 @@ export interface GitCommand {
   readonly background?: boolean;
   /** Set where it connects to another machine: the seconds after which it is killed, with the processes it started. */
   readonly timeLimit?: number;
+  /**
+   * The options of a push, which is on the network. What users wrote is no argument of git: these are in its environment,
+   * as the setting `push.pushOption`. None may have a line break.
+   */
+  readonly pushOptions?: readonly string[];
   /** The file that its standard output is written to, instead of being returned. */
   readonly outputFile?: string;
 }
@@ -75,11 +80,13 @@ export function spawnGit({
   args,
   indexFile,
   timeLimit,
+  pushOptions = [],
 }: Omit<GitCommand, 'input'>): ChildProcessWithoutNullStreams {
   const onNetwork = timeLimit !== undefined;
   const settings = [...gitSettings, ...(onNetwork ? networkSettings : [])].flatMap((each) => ['-c', each]);
   // In a process group of its own, without a terminal: helpers such as ssh are killed with it and cannot prompt.
-  const options = { cwd: folder, env: createGitEnvironment(indexFile), detached: onNetwork };
+  const env = { ...createGitEnvironment(indexFile), ...toPushOptionVariables(pushOptions) };
+  const options = { cwd: folder, env, detached: onNetwork };
   return spawn('git', [...settings, ...args], options);
 }
 

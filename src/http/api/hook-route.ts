@@ -11,15 +11,15 @@ import { readBytes } from '../request-body.ts';
 export interface HookRouteOptions {
   /** The secret that the Git server signs its calls with, or sends. */
   readonly secret: string;
-  /** Called for every genuine call. */
-  readonly pushed: () => void;
+  /** Called for every genuine call, with its body. */
+  readonly pushed: (body: Buffer) => void;
   /** Refused calls by address. */
   readonly refused: RateLimit;
 }
 
 /**
- * `POST /hooks/push`: the Git server reports a push. GitHub, Gitea and Forgejo sign the body; GitLab signs ID, time and
- * body, or sends the secret itself. The content of the body is ignored: every genuine call starts a fetch. A signature is
+ * `POST /hooks/push`: the Git server reports a push, or what was done with a pull request. GitHub, Gitea and Forgejo sign the body; GitLab signs ID, time and
+ * body, or sends the secret itself. Every genuine call starts a fetch, whatever its body says. A signature is
  * accepted once. A call with the secret itself can be repeated, but only by a client that has the secret.
  */
 export function addHookRoute(router: Router, { secret, pushed, refused }: HookRouteOptions): void {
@@ -32,17 +32,16 @@ export function addHookRoute(router: Router, { secret, pushed, refused }: HookRo
     ] as const;
     refused.check(...refusal);
     const sent = proofs.find(([header]) => ctx.get(header) !== '');
-    const proof = sent
-      ? findProof(ctx, sent, secret, await readBytes(ctx, maxBody, 'the next regular fetch finds the push'))
-      : null;
-    if (proof === null || (proof !== 'secret' && taken.has(proof))) {
+    const body = sent && (await readBytes(ctx, maxBody, 'the next regular fetch finds the push'));
+    const proof = sent && body ? findProof(ctx, sent, secret, body) : null;
+    if (body === undefined || proof === null || (proof !== 'secret' && taken.has(proof))) {
       refused.count(...refusal);
       throw new ProblemError('bad-signature', advice, {
         headers: { 'WWW-Authenticate': 'Signature realm="hooks"' },
       });
     }
     if (proof !== 'secret') taken.set(proof, true);
-    pushed();
+    pushed(body);
     ctx.status = 202;
     ctx.set('Cache-Control', 'no-store');
     ctx.body = { ok: true };

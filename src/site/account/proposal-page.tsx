@@ -21,6 +21,8 @@ export interface ProposalPageProps extends PageProps {
   readonly before: number;
   /** How long decisions take, in milliseconds; undefined where none was made lately. */
   readonly medianWaitMs: number | undefined;
+  /** The address of its pull request at the Git host; undefined where there is none. */
+  readonly pullRequest: string | undefined;
   /** Whether the other machines have it. */
   readonly isShared: boolean;
   /** Why it was not withdrawn; null where nobody tried. */
@@ -29,7 +31,7 @@ export interface ProposalPageProps extends PageProps {
 
 /** The page where an account follows its proposal. */
 export function ProposalPage(props: ProposalPageProps): VNode {
-  const { site, viewer, details, name, isShared, error } = props;
+  const { site, viewer, details, name, pullRequest, isShared, error } = props;
   const { proposal, before, sent, steps } = details;
   const { t, text, href } = useLanguage();
   return (
@@ -48,6 +50,11 @@ export function ProposalPage(props: ProposalPageProps): VNode {
         <section class="panel stack" aria-labelledby="state">
           <h2 id="state">{t(`proposal.${proposal.state}`)}</h2>
           <State {...props} />
+          {pullRequest !== undefined && (
+            <p>
+              <a href={pullRequest}>{t('proposal.pullRequest')}</a>
+            </p>
+          )}
           <Actions {...props} />
         </section>
         <section class="panel stack" aria-labelledby="history">

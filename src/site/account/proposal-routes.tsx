@@ -38,6 +38,7 @@ export function addProposalRoutes(router: Router, parts: SiteParts, proposals: P
       name: withoutBidiControls(await readName(parts, proposals, proposal)),
       before: waiting.indexOf(proposal),
       medianWaitMs: proposals.medianWaitMs(),
+      pullRequest: parts.pullRequestOf(proposal),
       isShared: parseQuery(ctx).get('shared') !== 'no',
       error,
     };

@@ -1,6 +1,6 @@
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { findHostName, guessGitHost } from '../../git/hosts.ts';
-import type { Origin } from '../../git/origin.ts';
+import { type Origin, parseRemote } from '../../git/origin.ts';
 
 /** Links to a Git host's pages about files of the catalogue, by path. */
 export interface RepositoryLinks {
@@ -63,18 +63,6 @@ function withPath(address: string, path: string): string {
 
 /** Characters. Git hosts refuse longer addresses. */
 const maxLinkLength = 8000;
-
-/** Parses a remote into host and repository path, without user name, password, SSH port and `.git`. */
-function parseRemote(remote: string): { readonly host: string; readonly path: string } | undefined {
-  const [, scpHost, scpPath] = /^(?:[\w.-]+@)?([\w.-]+):(?!\/\/)(.+)$/.exec(remote) ?? [];
-  const url = scpHost === undefined && URL.canParse(remote) ? new URL(remote) : undefined;
-  if (url && !['https:', 'http:', 'ssh:', 'git:', 'git+ssh:'].includes(url.protocol)) return undefined;
-  const host = scpHost ?? (url?.protocol.startsWith('http') ? url.host : url?.hostname);
-  const path = (scpPath ?? url?.pathname ?? '').replace(/^\/+|(\.git)?\/*$/g, '');
-  return host !== undefined && /^[\w.-]+(\/[\w.~-]+)+$/.test(path)
-    ? { host: host.toLowerCase(), path }
-    : undefined;
-}
 
 function encode(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');

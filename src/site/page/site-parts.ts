@@ -7,6 +7,7 @@ import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import type { ReadonlyCountHistory } from '../../counts/count-history.ts';
 import type { Notice } from '../../proposals/notice.ts';
 import type { Drafts } from '../../proposals/drafts.ts';
+import type { Proposal } from '../../proposals/proposal.ts';
 import type { Proposals } from '../../proposals/proposals.ts';
 import type { VisitorReports } from '../../proposals/visitor-reports.ts';
 import type { Markdown } from '../markdown/markdown.ts';
@@ -22,6 +23,8 @@ export interface SiteParts extends PageOptions {
   readonly markdown: Markdown;
   /** The proposals that people send and maintainers review; null where nobody can log in, or they are off. */
   readonly proposals: Proposals | null;
+  /** Returns the address of the pull request of an open proposal; undefined where there is none. */
+  readonly pullRequestOf: (proposal: Proposal) => string | undefined;
   /** The reports of visitors that this machine has: `VisitorReportList` shows them, `addReportDoneRoute` removes one. */
   readonly reports: Pick<VisitorReports, 'add' | 'list' | 'remove'>;
   /** Tells the people who run the list; does nothing where no address is set. */

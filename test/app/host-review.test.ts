@@ -1,0 +1,102 @@
+import { match, ok, rejects, strictEqual } from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { readConfig } from '../../src/app/config.ts';
+import { openHostReview } from '../../src/app/host-review.ts';
+import { RepositoryOpener } from '../../src/git/repository.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import type { HostReview } from '../../src/proposals/host-review.ts';
+import { formatStep } from '../../src/proposals/proposal.ts';
+import { accountId, botId, mainPage, pagePath } from '../support/sample.ts';
+import { eventually } from '../support/eventually.ts';
+import { githubToken, type GitHostServer, startGitHost, startGitHub } from '../support/git-host.ts';
+import { loginEnv } from '../support/login-site.ts';
+import { openProposals, proposalSettings } from '../support/proposals.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const homer = botId('190519304972663312');
+const visitor = { id: accountId('7'), name: 'Ned' };
+const secret = 'a-secret-of-the-webhook';
+const login = loginEnv(
+  { kind: 'oidc', issuer: 'http://localhost:9', clientId: 'c', clientSecret: 's', idClaim: 'sub' },
+  ['a-secret-of-the-tests-which-is-long-enough'],
+);
+
+describe('a service whose proposals are reviewed at the Git host', () => {
+  let host: GitHostServer;
+
+  beforeEach(async () => {
+    host = await startGitHost('github', { [pagePath(homer)]: mainPage(), 'botshelf.json': proposalSettings });
+  });
+
+  /** Starts it on a clone with a proposal that waits. */
+  async function start(env: Readonly<Record<string, string>>): Promise<TestService> {
+    const clone = host.shared.clone();
+    const base = clone.git('rev-parse', 'HEAD');
+    const message = formatStep({
+      bot: homer,
+      proposer: visitor,
+      state: 'waiting',
+      base,
+      sentAt: Date.now(),
+      reviewer: null,
+      reason: null,
+      commit: null,
+      text: 'Hi',
+    });
+    const proposed = clone.commit({ [pagePath(homer)]: mainPage({ nsfw: true }) }, message);
+    clone.git('update-ref', `refs/botshelf/proposals/${homer}/7`, proposed);
+    clone.git('reset', '-q', '--hard', base);
+    clone.git('remote', 'set-url', 'origin', host.remote);
+    const more = { BOTSHELF_REMOTE: 'origin', BOTSHELF_PROPOSALS: 'host', BOTSHELF_WEBHOOK_SECRET: secret };
+    return await startTestService({}, { root: clone.folder, env: { ...login, ...more, ...env } });
+  }
+
+  it('makes pull requests of them, follows the webhook, and has no review of its own', async () => {
+    const github = await startGitHub(host);
+    const service = await start({
+      BOTSHELF_HOST_KIND: 'github',
+      BOTSHELF_HOST_API: github.api,
+      BOTSHELF_HOST_TOKEN: githubToken,
+    });
+    await eventually(() => github.pulls.length === 1);
+    const [pull] = github.pulls;
+    strictEqual(pull?.title, `Update Homer (${homer}): nsfw`);
+    const { parts } = (await service.request('/readyz')).json;
+    strictEqual(JSON.stringify(parts.host), '{"ready":true,"faults":[]}');
+    const review = await service.request('/review');
+    strictEqual(review.status, 404);
+    match(review.json.detail, /^proposals are reviewed as pull requests at https:\/\/127\.0\.0\.1:\d+\//);
+    // Its number is seen in the refs a while after the push.
+    await eventually(
+      () => github.requests.some((line) => line.startsWith('GET') && line.endsWith('/pulls/1')),
+      30,
+    );
+    pull.state = 'closed';
+    const body = JSON.stringify({ action: 'closed', pull_request: { number: 1 } });
+    const signature = createHmac('sha256', secret).update(body).digest('hex');
+    const headers = { 'X-Hub-Signature-256': `sha256=${signature}`, 'Content-Type': 'application/json' };
+    strictEqual(
+      (await fetch(`${service.address}/hooks/push`, { method: 'POST', body, headers })).status,
+      202,
+    );
+    await eventually(() => host.shared.git('for-each-ref', 'refs/botshelf/closed') !== '');
+    ok(!service.log().includes(githubToken));
+  });
+
+  it('does not start where the host is not known, or lacks its token', async () => {
+    const { folder } = host.shared.clone();
+    const proposals = await openProposals(folder);
+    const repositoryOpener = new RepositoryOpener(folder);
+    const open = async (remote: string, kind: 'github' | null = null): Promise<HostReview | null> => {
+      const env = { BOTSHELF_PROPOSALS: 'host', BOTSHELF_REMOTE: remote };
+      const config = readConfig(kind === null ? env : { ...env, BOTSHELF_HOST_KIND: kind });
+      return await openHostReview(config, proposals, repositoryOpener, silentLog);
+    };
+    await rejects(open(host.remote), /set BOTSHELF_HOST_KIND, and a remote with an address such as/);
+    await rejects(open('origin', 'github'), /set BOTSHELF_HOST_KIND, and a remote/);
+    await rejects(open(host.remote, 'github'), /BOTSHELF_HOST_TOKEN is not set/);
+    await rejects(open('git@github.com:people/list.git'), /BOTSHELF_HOST_TOKEN is not set/);
+    strictEqual((await open('https://codeberg.org/people/list'))?.home, 'https://codeberg.org/people/list');
+    repositoryOpener.close();
+  });
+});
