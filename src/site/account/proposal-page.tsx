@@ -9,7 +9,7 @@ import { toEditAgainPath } from '../add/sending.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { toProposalPath } from '../page/addresses.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
-import { Conversation } from '../page/conversation.tsx';
+import { Conversation, Step } from '../page/conversation.tsx';
 import { Layout, myBotsPath, type PageProps } from '../page/layout.tsx';
 
 export interface ProposalPageProps extends PageProps {
@@ -35,7 +35,7 @@ export function ProposalPage(props: ProposalPageProps): VNode {
   const { proposal, before, sent, steps } = details;
   const { t, text, href } = useLanguage();
   return (
-    <Layout site={site} viewer={viewer} title={text('proposal.title', { name })}>
+    <Layout site={site} viewer={viewer} title={text('proposal.title', { name })} isUnlisted>
       <div class="narrow stack">
         <p>
           <a href={href(myBotsPath)}>← {t('proposal.myBots')}</a>
@@ -57,10 +57,7 @@ export function ProposalPage(props: ProposalPageProps): VNode {
           )}
           <Actions {...props} />
         </section>
-        <section class="panel stack" aria-labelledby="history">
-          <h2 id="history">{t('proposal.history')}</h2>
-          <Conversation steps={steps} />
-        </section>
+        <Conversation steps={steps} />
         <section class="stack" aria-labelledby="change">
           <h2 id="change">{t('proposal.change')}</h2>
           {[...sent].map(([path, proposed]) => (
@@ -109,7 +106,7 @@ function State(props: ProposalPageProps): VNode | null {
     case 'withdrawn':
       return null;
     default:
-      return <Conversation steps={steps.slice(0, 1)} />;
+      return steps[0] === undefined ? null : <Step step={steps[0]} at={steps[0].at} />;
   }
 }
 

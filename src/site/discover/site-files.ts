@@ -17,6 +17,7 @@ export function createRobotsFile(baseUrl: string): Document {
     '/hooks/',
     '/login',
     '/logout',
+    '/proposals/',
     '/review',
     '/bots/*/token',
     '/bots/*/edit',

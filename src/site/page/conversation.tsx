@@ -1,38 +1,47 @@
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import { defaultReasons } from '../../catalogue/settings/settings.ts';
-import type { PastStep } from '../../proposals/proposal.ts';
+import type { PastStep, ProposalStep } from '../../proposals/proposal.ts';
 import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from './bidi.ts';
 
 /** What was sent, asked and decided about a proposal, and the words of each. @param props.steps the last one first */
 export function Conversation({ steps }: { readonly steps: readonly PastStep[] }): VNode {
-  const { t, text, ago } = useLanguage();
+  const { t } = useLanguage();
   return (
-    <ol class="conversation">
-      {steps.toReversed().map(({ state, proposer, reviewer, reason, text: words, at }, i) => (
-        <li key={i}>
-          <p class="muted">
-            <strong>{t(state === 'waiting' ? 'proposal.sent' : `proposal.${state}`)}</strong>
-            {' · '}
-            <bdi>{withoutBidiControls((isOfProposer.has(state) ? proposer : reviewer)?.name ?? '')}</bdi>{' '}
-            <time dateTime={new Date(at).toISOString()}>{ago(at, Date.now())}</time>
-          </p>
-          {reason !== null && <p>{t('proposal.reason', { reason: reasonText(reason, text) })}</p>}
-          {words !== '' && (
-            <p class="words" dir="auto">
-              {withoutBidiControls(words)}
-            </p>
-          )}
-        </li>
-      ))}
-    </ol>
+    <section class="panel" aria-labelledby="conversation">
+      <h2 id="conversation">{t('proposal.history')}</h2>
+      <ol class="steps">
+        {steps.toReversed().map((step) => (
+          <li key={step.at}>
+            <Step step={step} at={step.at} />
+          </li>
+        ))}
+      </ol>
+    </section>
   );
 }
 
-const isOfProposer: ReadonlySet<string> = new Set(['waiting', 'withdrawn']);
+/** A step of a proposal in a sentence: what was done, by whom, when, and their words. */
+export function Step({ step, at }: { readonly step: ProposalStep; readonly at: number }): VNode {
+  const { t, ago } = useLanguage();
+  const { state, proposer, reviewer, reason, text } = step;
+  const person = state === 'waiting' || state === 'withdrawn' ? proposer : reviewer;
+  const values = { name: withoutBidiControls(person?.name ?? ''), ago: ago(at, Date.now()) };
+  return (
+    <>
+      <p class="muted">{person === null ? t('review.inCatalogue') : t(`review.by.${state}`, values)}</p>
+      {reason !== null && <p>{t('proposal.reason', { reason: <>{formatReason(reason, t)}</> })}</p>}
+      {text !== '' && (
+        <p class="typed" dir="auto">
+          {withoutBidiControls(text)}
+        </p>
+      )}
+    </>
+  );
+}
 
-/** Returns a reason to decline in the reader's language; one of the catalogue's own as its maintainers wrote it. */
-export function reasonText(reason: string, text: PageLanguage['text']): string {
+/** Returns why a proposal is declined: in the reader's language, or as the maintainers of the catalogue wrote it. */
+export function formatReason(reason: string, t: PageLanguage['t']): ComponentChildren {
   const known = defaultReasons.find((name) => name === reason);
-  return known === undefined ? withoutBidiControls(reason) : text(`reason.${known}`);
+  return known === undefined ? withoutBidiControls(reason) : t(`reason.${known}`);
 }

@@ -28,7 +28,7 @@ function LogInPage(props: {
   const { site, address, text: key } = props;
   const { t, text } = useLanguage();
   return (
-    <Layout site={site} viewer={null} title={text('layout.logIn')}>
+    <Layout site={site} viewer={null} title={text('layout.logIn')} isUnlisted>
       <div class="narrow stack">
         <h1>{t('layout.logIn')}</h1>
         <p>{t(key)}</p>

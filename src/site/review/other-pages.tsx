@@ -2,9 +2,9 @@ import type { VNode } from 'preact';
 import type { Proposal } from '../../proposals/proposal.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { reviewPath, toReviewPath } from '../page/addresses.ts';
+import { Step } from '../page/conversation.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { ActionLink } from '../page/links.tsx';
-import { Step } from './review-texts.tsx';
 
 /** What an account sees that may not review: who may. */
 export function NotMaintainerPage({ site, viewer }: PageProps): VNode {

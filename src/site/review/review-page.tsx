@@ -7,6 +7,7 @@ import { Preview, type PreviewProps } from '../add/preview.tsx';
 import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
 import { reviewPath, toReviewPath } from '../page/addresses.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
+import { Conversation, formatReason, Step } from '../page/conversation.tsx';
 import { Fact } from '../page/fact.tsx';
 import { FaultItems } from '../page/faults.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
@@ -14,15 +15,7 @@ import { LinkItem } from '../page/links.tsx';
 import { readInvite, type StatedPermissions } from '../page/permissions.ts';
 import type { FieldChange } from './changes.ts';
 import type { RelatedBots } from './related.ts';
-import {
-  describeKind,
-  Done,
-  type DoneProps,
-  FieldName,
-  FieldNames,
-  formatReason,
-  Step,
-} from './review-texts.tsx';
+import { describeKind, Done, type DoneProps, FieldName, FieldNames } from './review-texts.tsx';
 import type { Review } from './reviews.ts';
 
 /** A form of the review as it was sent. */
@@ -98,7 +91,7 @@ export function ReviewPage(props: ReviewPageProps): VNode {
           <Links review={review} />
         </div>
         <div class="review-side">
-          <Conversation review={review} />
+          <Conversation steps={review.details.steps} />
           <Related {...props} />
         </div>
         <Decide {...props} />
@@ -255,22 +248,6 @@ function Links({ review: { data } }: { readonly review: Review }): VNode {
           );
         })}
       </dl>
-    </section>
-  );
-}
-
-function Conversation({ review: { details } }: { readonly review: Review }): VNode {
-  const { t } = useLanguage();
-  return (
-    <section class="panel" aria-labelledby="conversation">
-      <h2 id="conversation">{t('proposal.history')}</h2>
-      <ol class="steps">
-        {details.steps.toReversed().map((step) => (
-          <li key={step.at}>
-            <Step step={step} at={step.at} />
-          </li>
-        ))}
-      </ol>
     </section>
   );
 }

@@ -1,9 +1,9 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { defaultReasons } from '../../catalogue/settings/settings.ts';
-import type { Proposal, ProposalStep } from '../../proposals/proposal.ts';
+import type { Proposal } from '../../proposals/proposal.ts';
 import { mainFields } from '../add/fields.ts';
 import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
+import { Step } from '../page/conversation.tsx';
 import type { Review } from './reviews.ts';
 
 /** Returns what kind of proposal it is. */
@@ -25,31 +25,6 @@ export function FieldName({ name }: { readonly name: string }): VNode {
 /** The names of fields. */
 export function FieldNames({ names }: { readonly names: readonly string[] }): VNode {
   return <>{names.map((name, i) => [i > 0 && ', ', <FieldName key={name} name={name} />])}</>;
-}
-
-/** A step of a proposal in a sentence: what was done, by whom, when, and their words. */
-export function Step({ step, at }: { readonly step: ProposalStep; readonly at: number }): VNode {
-  const { t, ago } = useLanguage();
-  const { state, proposer, reviewer, reason, text } = step;
-  const person = state === 'waiting' || state === 'withdrawn' ? proposer : reviewer;
-  const values = { name: withoutBidiControls(person?.name ?? ''), ago: ago(at, Date.now()) };
-  return (
-    <>
-      <p class="muted">{person === null ? t('review.inCatalogue') : t(`review.by.${state}`, values)}</p>
-      {reason !== null && <p>{formatReason(reason, t)}</p>}
-      {text !== '' && (
-        <p class="typed" dir="auto">
-          {withoutBidiControls(text)}
-        </p>
-      )}
-    </>
-  );
-}
-
-/** Returns why a proposal is declined, in words. */
-export function formatReason(reason: string, t: PageLanguage['t']): ComponentChildren {
-  const known = defaultReasons.find((name) => name === reason);
-  return known === undefined ? reason : t(`reason.${known}`);
 }
 
 /** What the last decision did; undefined where the page was opened without one. */
