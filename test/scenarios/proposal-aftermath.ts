@@ -40,6 +40,36 @@ export function stepAfterSent(number: number): string | undefined {
   return ['accepted', 'declined', undefined, 'withdrawn'][number % 4];
 }
 
+/** Has three people send proposals, and decide about them, until that is ended or the child is gone. */
+export function startStepping(address: string): {
+  readonly answered: AnsweredSteps;
+  readonly end: () => Promise<void>;
+} {
+  const answered: AnsweredSteps = new Map();
+  const ended = new AbortController();
+  const people = [0, 1, 2].map(async (person) => {
+    const base = stepsBegun++ * 1000;
+    for (let number = base + 10 + person; !ended.signal.aborted; number += 3) {
+      if (!(await takeStep(address, 'sent', number, answered))) return;
+      const next = stepAfterSent(number);
+      if (next !== undefined && !(await takeStep(address, next, number, answered))) return;
+    }
+  });
+  const end = async (): Promise<void> => {
+    ended.abort();
+    await Promise.all(people);
+  };
+  return { answered, end };
+}
+
+let stepsBegun = 0;
+
+/** Reads the bodies of the child's responses. */
+export function readAnsweredSteps(bodies: readonly string[]): AnsweredSteps {
+  const steps = bodies.map((body) => JSON.parse(body) as { number: string; what: string });
+  return new Map(steps.map(({ number, what }) => [number, what]));
+}
+
 /** What was answered is there, none is both open and closed, and an accepted one is in the branch, in one commit. */
 export async function checkProposals(repository: TestRepository, answered: AnsweredSteps): Promise<void> {
   const committer = committerOn(repository.folder);

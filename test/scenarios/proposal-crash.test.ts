@@ -6,7 +6,7 @@ import { startServiceProcess } from '../support/service-process.ts';
 import {
   type AnsweredSteps,
   checkProposals,
-  stepAfterSent,
+  startStepping,
   stepsChild,
   stepsFiles,
   takeStep,
@@ -48,20 +48,13 @@ describe('proposals, after a crash', () => {
     this.timeout(rounds * 20_000);
     const repository = testRepository(stepsFiles);
     const answered: AnsweredSteps = new Map();
-    let number = 0;
     for (let round = 0; round < rounds; round++) {
       const { address, end } = await startServiceProcess(repository.folder, {}, command(repository.folder));
-      const people = [1, 2, 3].map(async () => {
-        for (;;) {
-          const own = ++number;
-          if (!(await takeStep(address, 'sent', own, answered))) return;
-          const next = stepAfterSent(own);
-          if (next !== undefined && !(await takeStep(address, next, own, answered))) return;
-        }
-      });
+      const people = startStepping(address);
       await rest(isLong ? Math.random() * 1500 : 100 + (600 * round) / rounds);
       await end('SIGKILL');
-      await Promise.all(people);
+      await people.end();
+      for (const [number, what] of people.answered) answered.set(number, what);
       await checkProposals(repository, answered);
     }
     ok(answered.size > 0);

@@ -2,7 +2,9 @@ import { strictEqual } from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { repositoryIn } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
+import { checkProposals, readAnsweredSteps } from '../proposal-aftermath.ts';
 import { checkAftermath } from './aftermath.ts';
 import { chooseCuts, type Cut, models, writeAfterCut } from './cuts.ts';
 import { checkImages, whyNoImages } from './images.ts';
@@ -39,9 +41,10 @@ needs('strace', describe)('a power loss while the service', function () {
   const stories: readonly [string, Story][] = [
     ['saves counts', 'counts'],
     ['commits content', 'content'],
+    ['saves and decides proposals', 'proposals'],
     ['saves counts, commits content and merges changes of the remote', 'a merge'],
   ];
-  for (const [what, story] of isLong || kept !== undefined ? stories : stories.slice(-1)) {
+  for (const [what, story] of isLong || kept !== undefined ? stories : stories.slice(-2)) {
     it(`${what} keeps every change that was answered, and starts without an operator, ${cuts} times`, async () => {
       const place = join(folder, story.replace(' ', '-'));
       const recording = await record(story, place, isLong ? 10 : 3);
@@ -81,13 +84,17 @@ needs('strace', describe)('a power loss while the service', function () {
 });
 
 /** Returns what is wrong after a power loss, if anything. */
-async function faultAfter({ disk, tokens, remote }: Recording, cut: Cut): Promise<string | undefined> {
-  const answers: Answers = new Map();
-  for (const step of disk.steps.slice(0, cut.at)) if (step.kind === 'response') addAnswer(answers, step.body);
+async function faultAfter({ story, disk, tokens, remote }: Recording, cut: Cut): Promise<string | undefined> {
+  const bodies = disk.steps.slice(0, cut.at).flatMap((step) => (step.kind === 'response' ? [step.body] : []));
   const folder = join(tempFolder(), 'clone');
   try {
     writeAfterCut(folder, disk, cut);
-    await checkAftermath(folder, answers, tokens, remote);
+    if (story === 'proposals') await checkProposals(repositoryIn(folder), readAnsweredSteps(bodies));
+    else {
+      const answers: Answers = new Map();
+      for (const body of bodies) addAnswer(answers, body);
+      await checkAftermath(folder, answers, tokens, remote);
+    }
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

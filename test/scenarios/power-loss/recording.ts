@@ -11,14 +11,16 @@ import { tempFolder } from '../../support/temp-folder.ts';
 import { issueTestTokens } from '../../support/token.ts';
 import { DiskModel } from './disk-model.ts';
 import { filesIn, writeFolder } from './inode.ts';
+import { startStepping, stepsChild, stepsFiles } from '../proposal-aftermath.ts';
 import { files, ids, type Kind, startPosting } from './owners.ts';
 import { traced } from './strace.ts';
 
-/** What a service does while it is traced. */
-export type Story = 'counts' | 'content' | 'a merge';
+/** What a service does while it is traced; proposals have a program of their own. */
+export type Story = 'counts' | 'content' | 'a merge' | 'proposals';
 
 /** A traced run of a service: what was on its disk, step by step. */
 export interface Recording {
+  readonly story: Story;
   readonly disk: DiskModel;
   readonly tokens: ReadonlyMap<string, string>;
   /** The shared repository in the end, where there is one. */
@@ -29,6 +31,7 @@ const kinds: Readonly<Record<Story, readonly Kind[]>> = {
   counts: ['count'],
   content: ['website'],
   'a merge': ['count', 'website'],
+  proposals: [],
 };
 
 /** Records a run of some seconds in `folder`, or reads the one that was recorded there before. */
@@ -43,7 +46,7 @@ export async function record(story: Story, folder: string, seconds: number): Pro
     await run(story, { before, trace, about, remote: join(folder, 'shared.git') }, seconds);
   }
   const { place, tokens, remote } = JSON.parse(readFileSync(about, 'utf8')) as About;
-  return { disk: new DiskModel(before, trace, place), tokens: new Map(tokens), remote };
+  return { story, disk: new DiskModel(before, trace, place), tokens: new Map(tokens), remote };
 }
 
 interface About {
@@ -58,12 +61,16 @@ async function run(
   seconds: number,
 ): Promise<void> {
   const shared = story === 'a merge' ? sharedRepository(files) : undefined;
-  const { folder } = shared?.clone() ?? testRepository(files);
-  const tokens = await issueTestTokens(folder, ids);
+  const isOfProposals = story === 'proposals';
+  const { folder } = shared?.clone() ?? testRepository(isOfProposals ? stepsFiles : files);
+  const tokens = isOfProposals ? new Map<string, string>() : await issueTestTokens(folder, ids);
   cpSync(folder, before, { recursive: true });
   const env = { BOTSHELF_STATE_SECONDS: '1', UV_USE_IO_URING: '0', ...(shared && remoteSettings) };
-  const service = await startServiceProcess(folder, env, traced(trace));
-  const { end } = startPosting(service.address, tokens, kinds[story]);
+  const program = isOfProposals ? [stepsChild, folder] : undefined;
+  const service = await startServiceProcess(folder, env, traced(trace, program));
+  const { end } = isOfProposals
+    ? startStepping(service.address)
+    : startPosting(service.address, tokens, kinds[story]);
   const until = performance.now() + seconds * 1000;
   for (let number = 1; performance.now() < until - 1000; number++) {
     shared?.mergePullRequest((person) => {

@@ -35,11 +35,17 @@ const calls =
   'rename renameat renameat2 link linkat unlink unlinkat mkdir mkdirat rmdir symlink symlinkat chmod fchmod fchmodat ' +
   'fsync fdatasync sync syncfs chdir fchdir clone clone3 fork vfork';
 
-/** Returns a command that runs the service and the git processes that it starts with their calls on files in `file`. */
-export function traced(file: string): readonly [string, ...string[]] {
+/**
+ * Returns a command that runs the service, or another program of ours, and the git processes that it starts, with their calls
+ * on files in `file`.
+ */
+export function traced(
+  file: string,
+  program: readonly string[] = [mainFile, 'serve'],
+): readonly [string, ...string[]] {
   const trace = ['-D', '-f', '--seccomp-bpf', '-y', '-s', String(2 ** 26), '-e', 'signal=none'];
   const which = ['-e', `trace=${calls.replaceAll(' ', ',')}`, '-o', file];
-  return ['strace', ...trace, ...which, process.execPath, mainFile, 'serve'];
+  return ['strace', ...trace, ...which, process.execPath, ...program];
 }
 
 /**
