@@ -35,9 +35,14 @@ async function* beside(stage: Stage): AsyncGenerator<Row> {
   await untilIdle(service);
   const { address, pid } = service;
   const bots = stage.bots.slice(0, 1000);
+  let floodedMs = 0;
   const flooded = async <T>(work: () => Promise<T>): Promise<T> => {
+    const began = performance.now();
     process.kill(pid, 'SIGUSR2');
-    return await work().finally(() => process.kill(pid, 'SIGUSR2'));
+    return await work().finally(() => {
+      process.kill(pid, 'SIGUSR2');
+      floodedMs += performance.now() - began;
+    });
   };
   const post = async (seconds: number): Promise<LoadResult> =>
     await sendLoad({ address, connections: 16, seconds, requests: bots.map(postCount) });
@@ -76,6 +81,15 @@ async function* beside(stage: Stage): AsyncGenerator<Row> {
     goal: '≤ 20 ms',
     met: median(inFlood) <= 20,
   };
+  const sent = (countClosed(stage.catalogue) * 1000) / floodedMs;
+  if (sent === 0) throw new Error('nothing was proposed');
+  yield plainRow('proposals sent and withdrawn in the flood', perSecond(sent));
+}
+
+/** Counts the proposals that were closed. */
+function countClosed(catalogue: string): number {
+  const args = ['for-each-ref', '--format=%(objectname)', 'refs/botshelf/closed'];
+  return execFileSync('git', args, { cwd: catalogue, encoding: 'utf8' }).split('\n').length - 1;
 }
 
 async function* steps(stage: Stage): AsyncGenerator<Row> {
