@@ -11,7 +11,8 @@ export function createBoundedFetch({
   bytes,
 }: Bounds): (url: string, init: RequestInit) => Promise<Response> {
   return async (url, init) => {
-    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(time) });
+    const signals = [AbortSignal.timeout(time), ...(init.signal ? [init.signal] : [])];
+    const response = await fetch(url, { ...init, signal: AbortSignal.any(signals) });
     let left = bytes;
     const limit = new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {

@@ -41,6 +41,7 @@ export class HostError extends ExplainedError {
 export class GitHubPulls {
   readonly #options: GitHubOptions;
   readonly #fetch: ReturnType<typeof createBoundedFetch>;
+  readonly #abort = new AbortController();
 
   constructor(options: GitHubOptions) {
     this.#options = options;
@@ -60,18 +61,28 @@ export class GitHubPulls {
       await this.#request('POST', `issues/${(made.json as Pull).number}/labels`, { labels: [label] });
   }
 
-  async close(number: number): Promise<void> {
+  async end(number: number): Promise<void> {
     await this.#request('PATCH', `pulls/${number}`, { state: 'closed' });
   }
 
-  /** Returns what reviewers decided, and the ETag of the present state; no decision where that is `known`. */
+  /** Ends the request that is being made, and makes no other. */
+  close(): void {
+    this.#abort.abort();
+  }
+
+  /**
+   * Returns what reviewers decided, and the ETag of the present state; no decision where that is `known`.
+   * @param heads the commits that the pull request may have
+   */
   async read(
     number: number,
+    heads: readonly (string | undefined)[],
     known: string | null,
   ): Promise<{ readonly etag: string | null; readonly decision: HostDecision | null }> {
     const { status, etag, json } = await this.#request('GET', `pulls/${number}`, undefined, known);
     if (status === 304) return { etag: known, decision: null };
     const pull = json as Pull;
+    if (!heads.includes(pull.head.sha)) return { etag: null, decision: null };
     if (pull.merged)
       return { etag, decision: { state: 'accepted', text: '', commit: pull.merge_commit_sha } };
     const isClosed = pull.state === 'closed';
@@ -102,6 +113,7 @@ export class GitHubPulls {
       const response = await this.#fetch(`${api}/repos/${repository}/${path}`, {
         method,
         redirect: 'manual',
+        signal: this.#abort.signal,
         headers: {
           Accept: 'application/vnd.github+json',
           Authorization: `Bearer ${token}`,

@@ -135,15 +135,14 @@ export class HostReview {
   async close(): Promise<void> {
     this.#schedule.stop();
     this.#abort.abort();
+    this.#options.pulls?.close();
     await this.#queue.run(async () => {});
   }
 
   async #runScheduled(): Promise<void> {
     const waitMs = this.#notBefore - Date.now();
-    if (waitMs > 0) {
-      this.#schedule.runIn(waitMs);
-      return;
-    }
+    if (waitMs > 0) this.#schedule.runIn(waitMs);
+    if (waitMs > 0 || this.#abort.signal.aborted) return;
     try {
       await this.#runRound();
       this.#failures.end();
@@ -182,13 +181,14 @@ export class HostReview {
       const entry =
         known?.version === proposal.version ? known : await this.#describe(repository, proposal, known);
       this.#entries.set(proposal.ref, entry);
+      entry.dueAt = Date.now() + this.#followMs;
       try {
         await this.#bring(repository, proposal, entry, listing);
-        entry.dueAt =
-          Date.now() + Math.min(this.#followMs, entry.number === null ? settleMs : this.#followMs);
       } catch (error) {
         failures.push(error);
-        if (error instanceof HostError && error.retryAfterMs !== null) break;
+        entry.dueAt = 0;
+        const isGeneral = error instanceof HostError && error.retryAfterMs !== null;
+        if (isGeneral || this.#abort.signal.aborted) break;
       }
     }
     if (failures.length === 0) await this.#endClosed(repository, closed, listing);
@@ -222,7 +222,7 @@ export class HostReview {
       committer,
     });
     const fresh = { number: null, etag: null, comment: null, decision: null, isSent: false };
-    const title = message.slice(0, message.indexOf('\n'));
+    const title = message.slice(0, message.indexOf('\n')).slice(0, maxTitleLength);
     return { ...(known?.commit === commit ? known : fresh), version, commit, title, dueAt: 0 };
   }
 
@@ -241,7 +241,9 @@ export class HostReview {
     } else if (isWaiting && !isPushed && isOurs) {
       await this.#submit(repository, proposal, entry, branch ?? '');
     } else if (pulls !== null && entry.number !== null) {
-      const { etag, decision } = await pulls.read(entry.number, entry.etag);
+      // Until the host has made refs of a push, the number is that of the pull request before.
+      const heads = [entry.commit, branch];
+      const { etag, decision } = await pulls.read(entry.number, heads, entry.etag);
       if (decision === null || (await this.#take(repository, proposal, decision))) entry.etag = etag;
     } else if (pulls !== null && isWaiting && isPushed) {
       await this.#submit(repository, proposal, entry, null);
@@ -312,7 +314,7 @@ export class HostReview {
       const number = numbers.get(commit);
       const isLeft = refs.get(branch) === commit;
       if (isEmptied && number !== undefined) await this.#push(repository, pull, base, '');
-      if (isLeft && state !== 'accepted' && number !== undefined) await pulls?.close(number);
+      if (isLeft && state !== 'accepted' && number !== undefined) await pulls?.end(number);
       if (isLeft) await this.#push(repository, pull, null, commit);
       this.#ended.add(ref);
     }
@@ -386,6 +388,9 @@ function toInert(name: string): string {
   const fullWidthOffset = 0xfee0;
   return name.replace(/[@#:]|(?<=gh)-/gi, (c) => String.fromCharCode(c.charCodeAt(0) + fullWidthOffset));
 }
+
+/** Hosts refuse longer titles, which have a name of 64 characters and keys. */
+const maxTitleLength = 250;
 
 /** Proposals that are looked at in a round. */
 const maxPerRound = 50;

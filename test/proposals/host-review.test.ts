@@ -160,7 +160,10 @@ describe('proposals that are reviewed at the Git host', () => {
       if (pull) pull.state = 'closed';
       await eventually(() => last()?.state === 'declined');
       strictEqual(last()?.text, 'It is offline.');
-      await eventually(() => branches() === '');
+      await send({ website: 'https://homer.example' });
+      await eventually(() => github.pulls.length === 2);
+      await rest(2500);
+      strictEqual(find()?.state, 'waiting');
     });
 
     it('are accepted when a reviewer has merged them with changes, once the merge is here', async () => {
@@ -269,6 +272,10 @@ describe('proposals that are reviewed at the Git host', () => {
     const began = performance.now();
     await send();
     ok(performance.now() - began < 2000);
+    await eventually(() => branches() === '');
+    const stopped = performance.now();
+    await open.at(-1)?.close();
+    ok(performance.now() - stopped < 2000);
   });
 
   describe('at GitLab', () => {
@@ -299,6 +306,8 @@ describe('proposals that are reviewed at the Git host', () => {
       host.refuseOnce();
       await send();
       await eventually(() => /proposals are closed today/.test(review.failure?.message ?? ''));
+      // An error has the arguments of git.
+      ok(!log.lines.some((line) => line.includes('donut')));
       await eventually(() => branches() === branch);
       await eventually(() => review.failure === null);
     });
