@@ -26,6 +26,7 @@ export class Drafts {
     for (const name of (await readdir(folder)).toSorted())
       if (/^\d{13}-[0-9a-f]{32}$/.test(name)) drafts.#groups.set(name, name);
     await drafts.#deleteOld();
+    drafts.#deleteLater();
     return drafts;
   }
 
@@ -39,7 +40,7 @@ export class Drafts {
     } catch (error) {
       throw toWriteError(error, 'var/drafts');
     }
-    setTimeout(() => void this.#deleteOld().catch(() => {}), maxAgeMs).unref();
+    this.#deleteLater();
     return id;
   }
 
@@ -47,6 +48,11 @@ export class Drafts {
   async read(id: string): Promise<string | undefined> {
     if (!this.#groups.has(id) || isOld(id)) return undefined;
     return await ignoreMissing(readFile(join(this.#folder, id), 'utf8'));
+  }
+
+  /** Deletes, in an hour, what is there now. A failure is left to the next time. */
+  #deleteLater(): void {
+    setTimeout(() => void this.#deleteOld().catch(() => {}), maxAgeMs).unref();
   }
 
   /** Deletes what is too old, and what is too much. @param group the one that has just saved a draft */

@@ -47,7 +47,7 @@ export function ProposalPage(props: ProposalPageProps): VNode {
           </p>
         )}
         {!isShared && <p class="notice">{t('proposal.notShared')}</p>}
-        <section class="panel stack" aria-labelledby="state">
+        <section class="own-proposal panel stack" aria-labelledby="state">
           <h2 id="state">{t(`proposal.${proposal.state}`)}</h2>
           <State {...props} />
           {pullRequest !== undefined && (
@@ -61,7 +61,7 @@ export function ProposalPage(props: ProposalPageProps): VNode {
         <section class="stack" aria-labelledby="change">
           <h2 id="change">{t('proposal.change')}</h2>
           {[...sent].map(([path, proposed]) => (
-            <details key={path}>
+            <details key={path} open={sent.size === 1}>
               <summary>
                 <code>{path}</code>
               </summary>

@@ -136,13 +136,13 @@ async function propose(
     return await refuse(200);
   if (sent.base !== form.base) return await refuse(409, 'edit.stale');
   if (count > maxNoteLength) return await refuse(422, 'fault.tooLong', { count, limit: maxNoteLength });
-  const viewer = await viewerOf(ctx);
-  if (viewer === null && drafts !== null) {
-    const draft = await drafts.save(formatForm(sent), toAddressGroup(ctx.ip));
-    return sendLogInPage(ctx, site, withParameter(form.action, draftParameter, draft), 'proposal.logIn');
-  }
-  if (viewer === null || proposals === null) return await refuse(409, 'proposal.off');
+  if (proposals === null || drafts === null) return await refuse(409, 'proposal.off');
   try {
+    const viewer = await viewerOf(ctx);
+    if (viewer === null) {
+      const draft = await drafts.save(formatForm(sent), toAddressGroup(ctx.ip));
+      return sendLogInPage(ctx, site, withParameter(form.action, draftParameter, draft), 'proposal.logIn');
+    }
     const { shared } = await proposals.send({
       bot: place.id,
       proposer: viewer,

@@ -29,7 +29,10 @@ export function Step({ step, at }: { readonly step: ProposalStep; readonly at: n
   const values = { name: withoutBidiControls(person?.name ?? ''), ago: ago(at, Date.now()) };
   return (
     <>
-      <p class="muted">{person === null ? t('review.inCatalogue') : t(`review.by.${state}`, values)}</p>
+      <p class="muted">
+        {person !== null && t(`review.by.${state}`, values)}
+        {person === null && (state === 'accepted' ? t('review.inCatalogue') : t(`proposal.${state}`))}
+      </p>
       {reason !== null && <p>{t('proposal.reason', { reason: <>{formatReason(reason, t)}</> })}</p>}
       {text !== '' && (
         <p class="typed" dir="auto">

@@ -1,11 +1,11 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
-import { readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
 import { readFormFields } from '../../support/form-fields.ts';
 import { author, homer, type LoginSite, openLoginSite, stranger } from '../../support/login-site.ts';
 import { proposalSettings } from '../../support/proposals.ts';
-import { pagePath } from '../../support/sample.ts';
+import { pagePath, translation } from '../../support/sample.ts';
 import { type Page, Visitor } from '../../support/visitor.ts';
 
 const edit = `/bots/${homer}/edit`;
@@ -34,7 +34,10 @@ function listRefs({ repo }: LoginSite): string[] {
 describe('sending a form', () => {
   let site: LoginSite;
   before(async () => {
-    site = await openLoginSite({ files: { 'botshelf.json': proposalSettings } });
+    const french = translation('Homer', 'Répond aux questions.', 'Bonjour.');
+    site = await openLoginSite({
+      files: { 'botshelf.json': proposalSettings, [pagePath(homer, 'fr')]: french },
+    });
   });
 
   /** Presses a button of a form, with what was filled in and more. */
@@ -90,7 +93,38 @@ describe('sending a form', () => {
     ok(saved.endsWith(text));
   });
 
-  it('keeps the language of the page through the login, and says where a draft is gone', async () => {
+  it('comes back from the login to the page of that language', async () => {
+    const visitor = new Visitor();
+    const path = `${edit}?language=fr`;
+    const page = await visitor.go(site.baseUrl + path);
+    match(page.text, /formaction="\/bots\/[0-9]+\/edit\/send\?language=fr"/i);
+    const asked = await press(visitor, page, `${edit}/send?language=fr`, { description: 'Répond vite.' });
+    const address = (asked.headers.get('refresh') ?? '').replace(/^0; url=/, '');
+    const back = await visitor.logIn(await visitor.go(new URL(address, site.baseUrl)), '9');
+    strictEqual(back.url.searchParams.get('language'), 'fr');
+    strictEqual(readFormFields(back.text)['description'], 'Répond vite.');
+    const sent = await press(visitor, back, `${edit}/send?language=fr`);
+    strictEqual(sent.url.pathname, `/proposals/${homer}`);
+    match(site.repo.git('show', `${openRef(homer, '9')}:${pagePath(homer, 'fr')}`), /Répond vite/);
+  });
+
+  it('says that it cannot be saved, and keeps what was typed on the page', async () => {
+    const folder = join(site.service.root, 'var', 'drafts');
+    const visitor = new Visitor();
+    const page = await visitor.go(site.baseUrl + edit);
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, '');
+    const refused = await press(visitor, page, `${edit}/send`, { name: 'Marge', note: 'Ask her.' });
+    rmSync(folder);
+    mkdirSync(folder);
+    strictEqual(refused.status, 503);
+    match(refused.text, /role="alert"[^>]*>It cannot be saved right now/);
+    const fields = readFormFields(refused.text);
+    strictEqual(fields['name'], 'Marge');
+    strictEqual(fields['note']?.trim(), 'Ask her.');
+  });
+
+  it('keeps the language of a new page through the login, and says where a draft is gone', async () => {
     const visitor = new Visitor();
     const path = `/bots/${homer}/translate`;
     const page = await visitor.go(`${site.baseUrl}${path}`);
