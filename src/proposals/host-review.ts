@@ -14,7 +14,7 @@ import { Schedule } from '../sync/schedule.ts';
 import { type GitHubPulls, HostError, type PullRequest } from './github-pulls.ts';
 import { type HostEvent, readHostEvent } from './host-event.ts';
 import { describeChange, mergeProposal } from './merge-proposal.ts';
-import { formatOpenRef, openPrefix, type Proposal, toText } from './proposal.ts';
+import { type Proposal, toText } from './proposal.ts';
 import { ProposalError } from './proposal-error.ts';
 import { type HostDecision, maxNoteLength, type Proposals } from './proposals.ts';
 
@@ -198,7 +198,11 @@ export class HostReview {
   async #list(repository: Repository): Promise<Listing> {
     const { pullRefs } = this.#options.host;
     const target = `refs/heads/${this.#target(repository)}`;
-    const refs = await listRefs(repository, [target, `${branchPrefix}*`, `${pullRefs}*/head`], this.#remote);
+    const refs = await listRefs(
+      repository,
+      [target, 'refs/heads/proposals/*', `${pullRefs}*/head`],
+      this.#remote,
+    );
     const numbers = [...refs]
       .filter(([ref]) => ref.startsWith(pullRefs))
       .map(([ref, commit]) => [commit, Number.parseInt(ref.slice(pullRefs.length), 10)] as const);
@@ -229,7 +233,7 @@ export class HostReview {
   async #bring(repository: Repository, proposal: Proposal, entry: Entry, listing: Listing): Promise<void> {
     const { host, pulls } = this.#options;
     const { refs, numbers } = listing;
-    const branch = refs.get(toBranch(proposal.ref));
+    const branch = refs.get(`refs/heads/${toBranch(proposal)}`);
     const own = numbers.get(entry.commit);
     entry.number = own ?? numbers.get(branch ?? '') ?? entry.number;
     const isWaiting = proposal.state === 'waiting';
@@ -254,9 +258,7 @@ export class HostReview {
         await this.#take(repository, proposal, { state: 'declined', text: '', commit: null });
     } else if (host.review === 'push-options' && own === undefined && isWaiting && isPushed) {
       if (Date.now() - proposal.sentAt > maxUnseenMs)
-        throw new Error(
-          `it has made no merge request of ${toBranch(proposal.ref)}: delete that branch there`,
-        );
+        throw new Error(`it has made no merge request of ${toBranch(proposal)}: delete that branch there`);
     }
   }
 
@@ -268,9 +270,9 @@ export class HostReview {
     lease: string | null,
   ): Promise<void> {
     const { pulls, baseUrl } = this.#options;
-    const branch = toBranch(proposal.ref).replace('refs/heads/', '');
     const body = formatBody(proposal, `${baseUrl}/bots/${proposal.bot}`);
-    const pull = { branch, target: this.#target(repository), title: entry.title, body };
+    const target = this.#target(repository);
+    const pull = { branch: toBranch(proposal), target, title: entry.title, body };
     const push = async (): Promise<void> => {
       if (lease !== null) await this.#push(repository, pull, entry.commit, lease);
     };
@@ -303,19 +305,19 @@ export class HostReview {
     const { proposals, pulls, host } = this.#options;
     for (const proposal of closed) {
       const { ref, bot, proposer, base, state } = proposal;
-      const branch = toBranch(formatOpenRef(bot, proposer.id));
+      const branch = toBranch(proposal);
+      const at = refs.get(`refs/heads/${branch}`);
       // A push cannot close it there: it becomes empty instead.
       const isEmptied = host.review === 'agit' && state === 'withdrawn';
-      if (this.#ended.has(ref) || proposals.find(bot, proposer.id) || !(isEmptied || refs.has(branch)))
+      if (this.#ended.has(ref) || proposals.find(bot, proposer.id) || !(isEmptied || at !== undefined))
         continue;
       const { commit, title } = await this.#describe(repository, proposal);
       const target = this.#target(repository);
-      const pull = { branch: branch.replace('refs/heads/', ''), target, title, body: '' };
+      const pull = { branch, target, title, body: '' };
       const number = numbers.get(commit);
-      const isLeft = refs.get(branch) === commit;
       if (isEmptied && number !== undefined) await this.#push(repository, pull, base, '');
-      if (isLeft && state !== 'accepted' && number !== undefined) await pulls?.end(number);
-      if (isLeft) await this.#push(repository, pull, null, commit);
+      if (at === commit && state !== 'accepted' && number !== undefined) await pulls?.end(number);
+      if (at === commit) await this.#push(repository, pull, null, commit);
       this.#ended.add(ref);
     }
   }
@@ -366,12 +368,10 @@ const pushOptions: Readonly<Record<GitHost['review'], (pull: PullRequest) => rea
   ],
 };
 
-/** Returns the branch at the remote for the ref of an open proposal. */
-function toBranch(ref: string): string {
-  return branchPrefix + ref.slice(openPrefix.length).replace('/', '-');
+/** Returns the branch at the remote for a proposal. */
+function toBranch({ bot, proposer }: Proposal): string {
+  return `proposals/${bot}-${proposer.id}`;
 }
-
-const branchPrefix = 'refs/heads/proposals/';
 
 /** Returns the description of a pull request. What people wrote is in a block of code, where a host acts on no word of it. */
 function formatBody({ proposer, text }: Proposal, address: string): string {
