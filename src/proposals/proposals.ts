@@ -224,20 +224,20 @@ export class Proposals {
   }
 
   /**
-   * Returns what is done with a proposal of an account for a bot.
-   * @param bot null for one that is new
+   * Returns what is done with a proposal of an account for a bot. For forms: `send` decides, by the last commit.
+   * @param settings those in force
+   * @param authors of the bot as it is listed; null for one that is new
    * @param account null for somebody who has yet to log in, and may be an author
-   * @throws {WritesUnavailableError}
    */
-  async findPolicy(bot: BotId | null, account: AccountId | null): Promise<ProposalPolicy> {
-    return await this.#open(async (repository) => {
-      const settings = await this.#settings();
-      const before = bot && (await readPageTexts(repository, await readTip(repository), bot));
-      if (before === null || before.size === 0) return this.#toPolicy(settings, 'newBots');
-      if (account !== null) return this.#toPolicy(settings, findKind(before, account));
-      const all = (['authors', 'others'] as const).map((kind) => this.#toPolicy(settings, kind));
-      return all.every((policy) => policy === 'off') ? 'off' : 'review';
-    });
+  findPolicy(
+    settings: CatalogueSettings,
+    authors: readonly string[] | null,
+    account: AccountId | null,
+  ): ProposalPolicy {
+    if (authors === null) return this.#toPolicy(settings, 'newBots');
+    if (account !== null) return this.#toPolicy(settings, authors.includes(account) ? 'authors' : 'others');
+    const all = (['authors', 'others'] as const).map((kind) => this.#toPolicy(settings, kind));
+    return all.every((policy) => policy === 'off') ? 'off' : 'review';
   }
 
   #toPolicy({ maintainers, proposals }: CatalogueSettings, kind: ProposalKind): ProposalPolicy {

@@ -34,7 +34,6 @@ import {
 import { createPreview } from './preview.tsx';
 import {
   checkForm,
-  findPolicy,
   type FormMessage,
   proposalParameter,
   type ProposedTexts,
@@ -210,7 +209,7 @@ async function show(
   { form, proposed, sent, isChecked = false, message }: OpenedForm,
   status = 200,
 ): Promise<void> {
-  const { site, viewerOf, markdown, copyOf } = parts;
+  const { site, viewerOf, markdown, copyOf, proposals } = parts;
   const viewer = await viewerOf(ctx);
   const language = site.languages.of(ctx);
   const { texts, base, note } = sent ?? { ...form, note: '' };
@@ -223,7 +222,8 @@ async function show(
     images: findCopies(findImages(text), copyOf),
   };
   const html = await markdown.preview(source, toAddressGroup(ctx.ip));
-  const policy = await findPolicy(parts, form, viewer);
+  const authors = form.listed?.authors ?? null;
+  const policy = proposals?.findPolicy(site.settings, authors, viewer?.id ?? null) ?? 'off';
   const isRight = Object.keys(file.faults).length === 0 && file.text !== form.source;
   const props = {
     site,

@@ -1,15 +1,12 @@
 import type { Context } from 'koa';
-import { parseBotId } from '../../bot/id.ts';
 import { type PagePlace, parsePagePath, pathOf } from '../../catalogue/page/layout.ts';
 import { parsePageFile } from '../../catalogue/page/page-file.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { checkProposal } from '../../check/check-proposal.ts';
 import type { Finding } from '../../check/check.ts';
 import { parseQuery } from '../../http/query.ts';
-import type { ProposalPolicy } from '../../proposals/proposals.ts';
 import type { MessageKey } from '../language/message-file.ts';
 import { editPath, translatePath, withParameter } from '../page/addresses.ts';
-import type { Viewer } from '../page/layout.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 import { type FieldName, type FieldTexts, findPlace } from './fields.ts';
 import type { FormFile } from './form-file.ts';
@@ -67,17 +64,6 @@ export async function readProposed(
     note: steps.find(({ state }) => state === 'waiting')?.text ?? '',
     conflicts: new Map(both.map(({ name }) => [name, form.texts[name] ?? ''])),
   };
-}
-
-/** Returns what is done with a form of the viewer; `off` also where Git cannot be read. */
-export async function findPolicy(
-  { proposals }: SiteParts,
-  { listed }: Form,
-  viewer: Viewer | null,
-): Promise<ProposalPolicy> {
-  if (proposals === null) return 'off';
-  const bot = parseBotId(listed?.id ?? '') ?? null;
-  return await proposals.findPolicy(bot, viewer?.id ?? null).catch(() => 'off' as const);
 }
 
 /** Checks the change that a form makes, as reviewers will see it. */
