@@ -1,12 +1,17 @@
-import { ok } from 'node:assert/strict';
+import { ok, strictEqual } from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as rest } from 'node:timers/promises';
-import { slowPages } from '../support/hostile-pages.ts';
+import { KeyRing } from '../../src/login/key-ring.ts';
+import { Sessions } from '../../src/login/sessions.ts';
+import { longestPage, slowPages } from '../support/hostile-pages.ts';
+import { startProvider } from '../support/login-provider.ts';
+import { loginEnv } from '../support/login-site.ts';
+import { openProposals } from '../support/proposals.ts';
 import { type Cost, costOf } from '../support/process-cost.ts';
 import { testRepository } from '../support/repository.ts';
-import { mainPage, pagePath } from '../support/sample.ts';
+import { accountId, botId, mainPage, pagePath, translation } from '../support/sample.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { issueTestToken } from '../support/token.ts';
 
@@ -170,6 +175,38 @@ const requests: Readonly<Record<string, (i: number, token: string) => HostileReq
   ),
 };
 
+/** Texts of pages that strangers propose. */
+const proposedTexts: Readonly<Record<string, string>> = {
+  ...slowPages,
+  'words that all differ': 'b '.repeat(9900),
+  'lines that all differ': 'b\n'.repeat(9900),
+  'one long word': 'b'.repeat(19_900),
+};
+
+/** Proposes, for each of these texts, pages of 60 KB in three languages, each by an account of its own. */
+async function propose(folder: string): Promise<void> {
+  const proposals = await openProposals(folder);
+  for (const [i, text] of Object.values(proposedTexts).entries()) {
+    const page = text.slice(0, longestPage);
+    const proposer = { id: accountId(String(801 + i)), name: 'x'.repeat(200) };
+    const pages = new Map([
+      [pagePath('7'), mainPage({ name: 'Bot 0' }, page)],
+      [pagePath('7', 'fr'), translation('Bot', 'French.', page)],
+      [pagePath('7', 'de'), translation('Bot', 'German.', page)],
+    ]);
+    await proposals.send({ bot: botId('7'), proposer, pages, note: 'x '.repeat(500) });
+  }
+}
+
+/** What a maintainer opens, of the proposals of strangers. */
+const reviews: readonly (readonly [name: string, path: string])[] = [
+  ['the list of proposals', '/review'],
+  ...Object.keys(proposedTexts).map((name, i): [string, string] => [
+    `the review of a proposal with ${name}`,
+    `/review/7/${801 + i}`,
+  ]),
+];
+
 /** Connections that are as bad, and how many requests each makes. */
 const connections: Readonly<Record<string, (open: () => Promise<Socket>) => Promise<number>>> = {
   'in 64 KB of requests that do not wait for responses': async (open) => {
@@ -215,6 +252,7 @@ describe('a hostile request costs less than twenty plain ones:', function () {
   this.timeout(180_000);
   let service: ServiceProcess;
   let token: string;
+  let cookie: string;
   let plain: Cost;
   const agent = new Agent({ keepAlive: true, maxSockets: 10 });
 
@@ -223,11 +261,24 @@ describe('a hostile request costs less than twenty plain ones:', function () {
       const description = Array.from({ length: 20 }, (_, n) => rareWord(i * 20 + n)).join(' ');
       return [pagePath(String(7 + i)), mainPage({ name: `Bot ${i}`, description })] as const;
     });
-    const { folder } = testRepository(Object.fromEntries(files));
+    const { folder } = testRepository({
+      ...Object.fromEntries(files),
+      'botshelf.json': JSON.stringify({ maintainers: ['42'] }),
+      [pagePath('7')]: mainPage({ name: 'Bot 0' }, 'a '.repeat(9900)),
+    });
     token = await issueTestToken(folder, '7');
+    await propose(folder);
+    const baseUrl = 'http://localhost:1';
+    const secrets = ['a-secret-of-the-tests-which-is-long-enough'];
+    const { settings, issuer } = await startProvider(baseUrl);
+    const sessions = new Sessions(new KeyRing(secrets), issuer);
+    const maintainer = { id: accountId('42'), name: 'Marge', authenticatedAt: Date.now() };
+    cookie = `__Host-botshelf=${(await sessions.begin(maintainer)).text}`;
     service = await startServiceProcess(folder, {
       BOTSHELF_BAD_TOKEN_LIMIT: '0',
       BOTSHELF_TRUST_PROXY: 'on',
+      BOTSHELF_BASE_URL: baseUrl,
+      ...loginEnv(settings, secrets),
     });
     plain = await measure(plainRound, 3);
   });
@@ -249,6 +300,14 @@ describe('a hostile request costs less than twenty plain ones:', function () {
     it(`one with ${name}`, async () => {
       const bytes = make(0, token).body?.length ?? 0;
       await compare(async (round) => await sendAll((i) => make(i, token), 100, round), bytes);
+    });
+  }
+
+  for (const [name, path] of reviews) {
+    it(`${name}, as a maintainer opens it`, async () => {
+      const opened = { path, headers: { ...page, Cookie: cookie } };
+      strictEqual((await fetch(service.address + path, { headers: opened.headers })).status, 200);
+      await compare(async (round) => await sendAll(() => opened, 100, round), 60_000);
     });
   }
 

@@ -34,7 +34,7 @@ export function comparePages(before: readonly PageFile[], changed: readonly Page
     const names = new Set([...firstFields, ...was.keys(), ...now.keys()]);
     const fields = [...names]
       .map((name) => ({ name, before: was.get(name) ?? '', after: now.get(name) ?? '' }))
-      .filter((field) => field.before !== field.after);
+      .filter((field) => field.before !== field.after && !(former === undefined && field.name === 'created'));
     return { locale, isNew: former === undefined, fields: fields.slice(0, maxFields) };
   });
 }
@@ -45,10 +45,10 @@ const firstFields = ['invite', 'authors', 'nsfw'];
 /** More than the rules allow, so a page with more has faults. */
 const maxFields = 100;
 
-/** Returns the values of a page by the names of the form's fields, without the times that the service sets. */
+/** Returns the values of a page by the names of the form's fields, without the time that the service sets. */
 function readValues(page: Page | undefined): Map<string, string> {
   if (page === undefined) return new Map();
-  const { created: _created, edited: _edited, ...data } = page.data;
+  const { edited: _edited, ...data } = page.data;
   const entries = Object.entries(data).flatMap(([key, value]) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
       ? Object.entries(value)

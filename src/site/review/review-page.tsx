@@ -1,7 +1,8 @@
-import type { ComponentChildren, RenderableProps, VNode } from 'preact';
-import type { Locale } from '../../bot/locale.ts';
+import type { ComponentChildren, VNode } from 'preact';
+import type { PageData } from '../../catalogue/page/page.ts';
 import { defaultReasons } from '../../catalogue/settings/settings.ts';
 import type { Proposal } from '../../proposals/proposal.ts';
+import type { Decision } from '../../proposals/proposals.ts';
 import { WordDiff } from '../add/file-diff.tsx';
 import { Preview, type PreviewProps } from '../add/preview.tsx';
 import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
@@ -32,11 +33,7 @@ export type DecisionProblem = 'text' | 'reason' | 'changed' | 'blocked';
 export interface ReviewPageProps extends PageProps, DoneProps {
   readonly review: Review;
   /** The pages that change, as they are and as proposed. */
-  readonly previews: readonly {
-    readonly locale: Locale;
-    readonly before?: PreviewProps;
-    readonly after?: PreviewProps;
-  }[];
+  readonly previews: readonly [before: PreviewProps | undefined, after: PreviewProps | undefined][];
   readonly related: RelatedBots;
   /** Other proposals of the account, open and closed. */
   readonly others: readonly Proposal[];
@@ -52,7 +49,8 @@ export function ReviewPage(props: ReviewPageProps): VNode {
   const { site, viewer, review, failed } = props;
   const language = useLanguage();
   const { t, text, href, ago } = language;
-  const { proposer, sentAt } = review.details.proposal;
+  const { proposal, steps, kind } = review.details;
+  const { proposer, sentAt } = proposal;
   const name = withoutBidiControls(review.name);
   return (
     <Layout site={site} viewer={viewer} title={`${name} · ${text('review.title')}`} isUnlisted>
@@ -69,12 +67,8 @@ export function ReviewPage(props: ReviewPageProps): VNode {
           <bdi>{name}</bdi>: {describeKind(review, language)}
         </h1>
         <p class="muted">
-          {t('review.sent', {
-            name: withoutBidiControls(proposer.name),
-            id: proposer.id,
-            ago: ago(sentAt, Date.now()),
-          })}{' '}
-          {review.details.kind === 'authors' && t('review.isAuthor')}
+          {t('review.sent', { ...proposer, ago: ago(sentAt, Date.now()) })}{' '}
+          {kind === 'authors' && t('review.isAuthor')}
         </p>
         <Done {...props} />
         {failed && (
@@ -91,7 +85,7 @@ export function ReviewPage(props: ReviewPageProps): VNode {
           <Links review={review} />
         </div>
         <div class="review-side">
-          <Conversation steps={review.details.steps} />
+          <Conversation steps={steps} />
           <Related {...props} />
         </div>
         <Decide {...props} />
@@ -183,8 +177,8 @@ function Previews({ previews }: ReviewPageProps): VNode {
   const { t } = useLanguage();
   return (
     <>
-      {previews.map(({ locale, before, after }) => (
-        <div key={locale} class="pair">
+      {previews.map(([before, after], i) => (
+        <div key={i} class="pair">
           {before && (
             <section>
               <h2>{t('review.before')}</h2>
@@ -227,26 +221,23 @@ const maxFindings = 50;
 /** The links of the proposed page, which a reviewer opens. */
 function Links({ review: { data } }: { readonly review: Review }): VNode {
   const { t } = useLanguage();
-  const { owner, repo } = (data['codehost'] ?? {}) as Readonly<Record<string, unknown>>;
-  const repository =
+  const { owner, repo } = (data['codehost'] ?? {}) as PageData;
+  const source =
     owner && repo ? `https://github.com/${[owner, repo].map(String).map(encodeURIComponent).join('/')}` : '';
-  const links = { ...data, repo: repository } as Readonly<Record<string, unknown>>;
+  const links = Object.entries({ ...data, repo: source }).filter((link): link is [string, string] =>
+    /^(?:invite|website|support|repo) https?:\/\//.test(link.join(' ')),
+  );
   return (
     <section class="panel" aria-labelledby="links">
       <h2 id="links">{t('review.links')}</h2>
       <dl>
-        {['invite', 'website', 'support', 'repo'].map((name) => {
-          const url = String(links[name]);
-          return (
-            /^https?:\/\//.test(url) && (
-              <Fact key={name} name={<FieldName name={name} />}>
-                <a href={url} target="_blank" rel="noopener noreferrer nofollow ugc" dir="ltr">
-                  {withoutBidiControls(url)}
-                </a>
-              </Fact>
-            )
-          );
-        })}
+        {links.map(([name, url]) => (
+          <Fact key={name} name={<FieldName name={name} />}>
+            <a href={url} target="_blank" rel="noopener noreferrer nofollow ugc" dir="ltr">
+              {withoutBidiControls(url)}
+            </a>
+          </Fact>
+        ))}
       </dl>
     </section>
   );
@@ -298,18 +289,31 @@ function Decide({ site, review, previous, next, failed }: ReviewPageProps): VNod
   const isBlocked = conflicts.length > 0 || findings.error > 0;
   const reasons = site.settings.proposals.reasons ?? defaultReasons;
   const sent = failed?.sent;
-  const Form = ({ children, decision }: RenderableProps<{ readonly decision: string }>): VNode => (
+  const form = (decision: Decision['state'], content: ComponentChildren): VNode => (
     <form class="stack" method="post" action={href(toReviewPath(bot, proposer.id))}>
-      {children}
+      {content}
       <input type="hidden" name="version" value={version} />
       <input type="hidden" name="decision" value={decision} />
     </form>
   );
-  const words = (decision: string, required: boolean): VNode => (
+  const reason = (
+    <label>
+      {t('review.reason')}
+      <select name="reason" required>
+        <option value="">{t('add.choose')}</option>
+        {reasons.map((name) => (
+          <option key={name} value={name} selected={sent?.reason === name}>
+            {formatReason(name, t)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+  const message = (text = '', required: boolean): VNode => (
     <label>
       {t('review.text', { name: withoutBidiControls(proposer.name) })}
       <textarea class="lines" name="text" maxLength={maxTextLength} required={required} dir="auto">
-        {sent?.decision === decision ? sent.text : ''}
+        {text}
       </textarea>
     </label>
   );
@@ -322,11 +326,12 @@ function Decide({ site, review, previous, next, failed }: ReviewPageProps): VNod
   return (
     <section class="decide panel" aria-labelledby="decide">
       <h2 id="decide">{t('review.decision')}</h2>
-      <Form decision="accepted">
+      {form(
+        'accepted',
         <button type="submit" disabled={isBlocked} aria-describedby={isBlocked ? 'blocked' : undefined}>
           {t('review.accept')}
-        </button>
-      </Form>
+        </button>,
+      )}
       {isBlocked && (
         <p id="blocked" class="fault">
           {conflicts.length > 0
@@ -334,33 +339,20 @@ function Decide({ site, review, previous, next, failed }: ReviewPageProps): VNod
             : t('review.faulty')}
         </p>
       )}
-      <details class="ask" name="decide" open={sent?.decision === 'changes-asked'}>
-        <summary class="button quiet">{t('review.ask')}</summary>
-        <Form decision="changes-asked">
-          {words('changes-asked', true)}
-          <button type="submit">{t('review.ask')}</button>
-        </Form>
-      </details>
-      <details name="decide" open={sent?.decision === 'declined'}>
-        <summary class="button quiet">{t('review.decline')}</summary>
-        <Form decision="declined">
-          <label>
-            {t('review.reason')}
-            <select name="reason" required>
-              <option value="">{t('add.choose')}</option>
-              {reasons.map((reason) => (
-                <option key={reason} value={reason} selected={sent?.reason === reason}>
-                  {formatReason(reason, t)}
-                </option>
-              ))}
-            </select>
-          </label>
-          {words('declined', false)}
-          <button class="danger" type="submit">
-            {t('review.decline')}
-          </button>
-        </Form>
-      </details>
+      {(['changes-asked', 'declined'] as const).map((decision) => {
+        const [isDecline, isSent] = [decision === 'declined', decision === sent?.decision];
+        const label = t(isDecline ? 'review.decline' : 'review.ask');
+        return (
+          <details key={decision} class={decision} name="decide" open={isSent}>
+            <summary class="button quiet">{label}</summary>
+            {form(decision, [
+              isDecline && reason,
+              message(isSent ? sent?.text : '', !isDecline),
+              <button class={isDecline ? 'danger' : 'quiet'}>{label}</button>,
+            ])}
+          </details>
+        );
+      })}
       <p class="links">
         {link(previous, 'prev', 'k')} {link(next, 'next', 'j')}
       </p>

@@ -1,7 +1,7 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { parseAccountId } from '../../bot/account.ts';
-import { parseBotId } from '../../bot/id.ts';
+import { type BotId, parseBotId } from '../../bot/id.ts';
 import { listElement, noCachedImages } from '../../bot/record.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import type { Locale } from '../../bot/locale.ts';
@@ -77,25 +77,16 @@ export function addReviewRoutes(
   };
 
   const showQueue: Handler = async (ctx, viewer) => {
-    const number = Math.trunc(Number(parseQuery(ctx).get('page') ?? 1));
+    const page = Math.trunc(Number(parseQuery(ctx).get('page') ?? 1));
     const open = [...listWaiting(), ...proposals.open.filter(({ state }) => state !== 'waiting')];
     const pages = Math.max(1, Math.ceil(open.length / pageSize));
-    if (!(number >= 1 && number <= pages)) throw new ProblemError('not-found', `there is no page ${number}`);
-    const shown = open.slice((number - 1) * pageSize, number * pageSize);
+    if (!(page >= 1 && page <= pages)) throw new ProblemError('not-found', `there is no page ${page}`);
+    const shown = open.slice((page - 1) * pageSize, page * pageSize);
     const rows: Review[] = [];
     for (const proposal of shown) rows.push(await readReview(proposal));
-    const attention = await findAttention();
-    const more = number === 1 ? { bots, attention, reports: parts.reports.list() } : undefined;
-    const props = {
-      site,
-      viewer,
-      rows,
-      page: number,
-      pages,
-      more,
-      median: proposals.medianWaitMs(),
-      ...readDone(ctx),
-    };
+    const [attention, median] = [await findAttention(), proposals.medianWaitMs()];
+    const more = page === 1 ? { bots, attention, reports: parts.reports.list() } : undefined;
+    const props = { site, viewer, rows, page, pages, more, median, ...readDone(ctx) };
     sendOnce(ctx, <QueuePage {...props} />, site.languages.of(ctx));
   };
 
@@ -116,13 +107,11 @@ export function addReviewRoutes(
     const review = await readReview(proposal);
     await compareWords(review);
     const place = waiting.indexOf(proposal);
-    const previews = review.pages.map(async ({ locale }) => {
-      const [before, after] = await Promise.all([
-        toPreview(review.before, locale, false),
-        toPreview(review.after, locale, true),
-      ]);
-      return { locale, ...(before && { before }), ...(after && { after }) };
-    });
+    const previews = review.pages.map(
+      async ({ locale }) =>
+        await Promise.all([toPreview(review.before, locale, false), toPreview(review.after, locale, true)]),
+    );
+    const others = proposals.listOf(proposal.proposer.id).filter((other) => other !== proposal);
     const props = {
       site,
       viewer,
@@ -131,10 +120,7 @@ export function addReviewRoutes(
       ...readDone(ctx),
       previews: await Promise.all(previews),
       related: await findRelated(proposal, review.name, String(review.data['invite'])),
-      others: proposals
-        .listOf(proposal.proposer.id)
-        .filter((other) => other !== proposal)
-        .slice(0, maxOthers),
+      others: others.slice(0, maxOthers),
       previous: waiting[place - 1],
       next: waiting[place + 1],
     };
@@ -152,11 +138,10 @@ export function addReviewRoutes(
     const { name, page } = content;
     const source = { text: page, name, images: findCopies(findImages(page), copyOf) };
     const html = isProposed ? await markdown.renderProposed(source) : (await markdown.render(source)).html;
-    const id = parseBotId(record.id);
-    const indexed = id && bots.get(id);
-    const listed = indexed && parseListElement(indexed);
-    const cachedImages = listed?.images.avatar === record.images.avatar ? listed?.cachedImages : undefined;
-    const bot = listElement({ ...record, cachedImages: cachedImages ?? noCachedImages });
+    const indexed = bots.get(record.id as BotId);
+    const { images, cachedImages } = indexed === undefined ? record : parseListElement(indexed);
+    const isSame = images.avatar === record.images.avatar;
+    const bot = listElement({ ...record, cachedImages: isSame ? cachedImages : noCachedImages });
     const preview = { bot, locale, namesLanguage: false, count: undefined, growth: undefined };
     return { preview, file: { page }, html };
   };
@@ -165,26 +150,25 @@ export function addReviewRoutes(
     const proposal = findLast(ctx.params['bot'], ctx.params['account']);
     if (proposal === undefined) throw new ProblemError('not-found', 'there is no such proposal');
     const sent = readDecision(parseFields(await readText(ctx, formRules)));
-    const { version, reason, text } = sent;
+    const { reason, text } = sent;
     const state = states.find((known) => known === sent.decision);
     if (state === undefined)
       throw new ProblemError('bad-request', 'the form has no decision: press a button');
     const reasons: readonly string[] = site.settings.proposals.reasons ?? defaultReasons;
+    const lacksText = text.length > maxTextLength || (state === 'changes-asked' && text.trim() === '');
+    if (lacksText || (state === 'declined' && !reasons.includes(reason))) {
+      await showProposal(ctx, viewer, { sent, problem: lacksText ? 'text' : 'reason', status: 422 });
+      return;
+    }
     const { bot, proposer } = proposal;
-    if (text.length > maxTextLength || (state === 'changes-asked' && text.trim() === ''))
-      return await showProposal(ctx, viewer, { sent, problem: 'text', status: 422 });
-    if (state === 'declined' && !reasons.includes(reason))
-      return await showProposal(ctx, viewer, { sent, problem: 'reason', status: 422 });
     const place = listWaiting().indexOf(proposal);
     try {
-      const decision: Decision = {
+      const { shared } = await proposals.decide(bot, proposer.id, {
+        ...sent,
         state,
-        version,
-        text,
         reviewer: { id: viewer.id, name: viewer.name },
         reason: state === 'declined' ? reason : null,
-      };
-      const { shared } = await proposals.decide(bot, proposer.id, decision);
+      });
       const waiting = listWaiting();
       const next = waiting[place] ?? waiting[0];
       const to = next === undefined ? reviewPath : toReviewPath(next.bot, next.proposer.id);

@@ -180,6 +180,15 @@ describe('markdown of strangers', () => {
     notStrictEqual(done.at(-1), 'page');
   });
 
+  it('that waits for a review is rendered once for all who ask, and kept', async () => {
+    const source = { text: 'proposed', name: '', images: {} };
+    const all = Array.from({ length: 9 }, async () => await markdown.renderProposed(source));
+    deepStrictEqual(new Set(await Promise.all(all)), new Set(['<p>proposed</p>\n']));
+    const start = performance.now();
+    strictEqual(await markdown.renderProposed(source), '<p>proposed</p>\n');
+    ok(performance.now() - start < 100);
+  });
+
   it('is highlighted in the languages we know', async () => {
     match(await render('```js\nlet a = 1;\n```'), /hljs-keyword/);
     match(await render('```klingon\nlet a = 1;\n```'), /<pre tabindex="0"><code>let a = 1;/);

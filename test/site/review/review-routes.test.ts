@@ -1,5 +1,6 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import type { SentProposal } from '../../../src/proposals/proposals.ts';
+import { eventually } from '../../support/eventually.ts';
 import { author, homer, type LoginSite, openLoginSite, stranger } from '../../support/login-site.ts';
 import { openProposals } from '../../support/proposals.ts';
 import type { TestRepository } from '../../support/repository.ts';
@@ -309,7 +310,9 @@ describe('the review of proposals', function () {
     );
     const told = await press(opened, 'accepted');
     strictEqual(told.status, 409);
-    match(told.text, /<option value="Not &lt;b>here/);
+    await eventually(async () => {
+      match((await open(reviewOf('1001', 701))).page.text, /<option value="Not &lt;b>here/);
+    });
     ok(isOpen('1001', 701));
   });
 });

@@ -1,0 +1,52 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { renderToString } from 'preact-render-to-string';
+import { diffLines, diffWords, WordDiff, type Words } from '../../../src/site/add/file-diff.tsx';
+import { inEnglish } from '../../support/languages.ts';
+
+describe('the changes of a file', () => {
+  it('are the lines that go and come, with three lines around them', () =>
+    deepStrictEqual(diffLines('1\n2\n3\n4\n5\n6\n', '1\n2\n3\n4\nfive\n6\n'), [
+      {
+        oldStart: 2,
+        lines: [' 2', ' 3', ' 4', '-5', '+five', ' 6'],
+      },
+    ]));
+
+  it('have parts where they are far from each other', () => {
+    const lines = Array.from({ length: 30 }, (_, i) => `${i}`);
+    const changed = lines.with(3, 'a').with(25, 'b');
+    strictEqual(diffLines(lines.join('\n'), changed.join('\n'))?.length, 2);
+  });
+
+  it('are not compared for longer than a moment', () => {
+    const text = (of: number): string => Array.from({ length: 20_000 }, (_, i) => (i * of) % 9973).join('\n');
+    const start = performance.now();
+    strictEqual(diffLines(text(7), text(11)), null);
+    ok(performance.now() - start < 2000);
+  });
+});
+
+describe('the words of a text that change', () => {
+  it('are those that go and come, with the blanks between them', () => {
+    const words = diffWords('Answers questions about  doughnuts.', 'Answers all questions about doughnuts.');
+    const sign = ({ added, removed }: Words): string => (added ? '+' : removed ? '-' : '');
+    const marked = words?.map((part) => `${sign(part)}${part.value}`);
+    deepStrictEqual(marked, ['Answers ', '+all ', 'questions about', '-  ', '+ ', 'doughnuts.']);
+  });
+
+  it('are shown with a few words around them, and said to screen readers', () => {
+    const text = 'word '.repeat(1000);
+    const words = diffWords(`${text}old ${text}`, `${text}new <b> ${text}`) ?? [];
+    const html = renderToString(inEnglish(<WordDiff words={words} />));
+    ok(html.length < 1500);
+    match(html, /word  … [^]*<del><span[^>]*>Removed: <\/span>old<\/del>[^]*Added: <\/span>&lt;b>/);
+  });
+
+  it('are not compared where too many differ, or for longer than a moment', () => {
+    const text = (of: number): string => Array.from({ length: 20_000 }, (_, i) => (i * of) % 9973).join(' ');
+    const start = performance.now();
+    strictEqual(diffWords(text(7), text(11)), null);
+    strictEqual(diffWords('a '.repeat(9900), 'b '.repeat(9900)), null);
+    ok(performance.now() - start < 1000);
+  });
+});
