@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { basename, dirname, join } from 'node:path';
 import { gitHosts, type GitHostId } from '../../src/git/hosts.ts';
@@ -143,6 +143,12 @@ function respond(
     return { status: 401, json: { message: 'Bad credentials' } };
   const { pathname, searchParams } = new URL(url, 'http://localhost');
   const [, , owner = '', , what, id = '', part] = pathname.split('/');
+  // A push to the branch of a closed pull request does not change it.
+  for (const { branch, number, state: now } of state.pulls) {
+    const file = join(shared.folder, `pull-${branch.replace('/', '_')}`);
+    if (now === 'closed' && existsSync(file) && readFileSync(file, 'utf8').trim() === String(number))
+      rmSync(file);
+  }
   const pull = state.pulls.find(({ number }) => number === Number(id));
   const show = (shown: TestPull): object => ({
     ...shown,
