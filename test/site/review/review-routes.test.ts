@@ -196,6 +196,9 @@ describe('the review of proposals', function () {
       match(body, /^Add Bot 1001 \(1001\)\n\n.*Proposed-by: 701\nReviewed-by: 42$/s);
       ok(!isOpen('1001', 701));
       match(refs(), /refs\/botshelf\/closed\/1001\/701\//);
+      const { visitor } = await open('/review');
+      const page = await visitor.go(`${site.baseUrl}/review?done=1001-701&shared=no`);
+      match(page.text, /accepted it[^]*The shared Git server cannot be reached/);
     });
 
     it('tells a second maintainer who was first, and how', async () => {
