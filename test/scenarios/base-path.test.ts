@@ -86,7 +86,7 @@ describe('a service whose public address has a path', function () {
     return [...kinds];
   };
   /** What is not for reading: buttons, patterns of addresses, samples. */
-  const isNoPage = /\/(?:login|logout|file|revoke)\b|\{|%7B|\*|\/bots\/ID|\/(?:api|hooks)\/$/;
+  const isNoPage = /\/(?:login|logout|file|revoke)\b|\{|%7B|\*|\/bots\/ID|\/(?:api|hooks|proposals)\/$/;
   const kindOf = ({ pathname, searchParams }: URL): string => {
     const [name = ''] = [...searchParams.keys()].filter((key) => key !== 'locale').toSorted();
     const path = pathname.replaceAll(/(?<=\/)\d+(?=\/|$)|(?<=categor(?:ies|y)\/)\w+|(?<=author\/)\d+/g, '*');
@@ -98,7 +98,7 @@ describe('a service whose public address has a path', function () {
     const files = ['/robots.txt', '/sitemap.xml', '/.well-known/security.txt', '/api/v2/bots?limit=2'];
     const kinds = await crawl([...starts, ...files, '/api/v2/bots/7', '/api/nothing']);
     const expected =
-      '/ /add /api/openapi.json /api/v2/bots/* /appdata/*.webp /appdata/*.128.webp /apple-touch-icon.png /assets/add.*.js /assets/copy.*.js /assets/icon-512.*.png /assets/icon.*.svg /assets/site.*.css /bots/* /bots/*/badge.svg /bots/*/edit /bots/*/token /bots/*/translate /categories/* /docs /favicon.ico /feeds/category/*.atom /feeds/new.atom /opensearch.xml /site.webmanifest';
+      '/ /add /api/openapi.json /api/v2/bots/* /appdata/*.webp /appdata/*.128.webp /apple-touch-icon.png /assets/add.*.js /assets/copy.*.js /assets/icon-512.*.png /assets/icon.*.svg /assets/site.*.css /bots/* /bots/*/badge.svg /bots/*/edit /bots/*/report /bots/*/token /bots/*/translate /categories/* /docs /favicon.ico /feeds/category/*.atom /feeds/new.atom /opensearch.xml /site.webmanifest';
     for (const path of expected.split(' ')) ok(kinds.includes(`/shelf${path}`), `${path} was not visited`);
     ok(kinds.includes('/shelf/api/v2/bots after'), 'the Link header was not followed');
   });

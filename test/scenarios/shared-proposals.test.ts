@@ -43,7 +43,7 @@ describe('a service whose remote has proposals', () => {
     const decision = { reviewer: maintainer, version: proposal.version, reason: null, text: '' };
     const { proposal: closed } = await proposals.decide(first, author.id, { ...decision, state: 'accepted' });
     await eventually(() => strictEqual(clone.git('rev-parse', closed.ref), closed.version));
-    strictEqual(clone.git('for-each-ref', proposal.ref), '');
+    await eventually(() => strictEqual(clone.git('for-each-ref', proposal.ref), ''));
     await round();
     await eventually(() => clone.git('merge-base', '--is-ancestor', closed.commit ?? '', 'main'));
     deepStrictEqual(await remoteFaults(service), []);
