@@ -313,12 +313,15 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
 const noState =
   'the counts and tokens of the bots have not been fetched from the remote yet, and a new clone has none; retrying';
 
-/** Opens the log-in at the configured provider, or the demo's, with the configured secrets or the one in `var`. Null where none is configured. */
+/**
+ * Opens the log-in at the configured provider, or that of a demo, with the configured secrets or the one in `var`. Null
+ * where none is configured.
+ */
 async function openLogin(
   { demo, login: settings, secrets, baseUrl, var: folder }: Config,
   log: Log,
 ): Promise<Login | null> {
-  // Imported here only: most of them is libraries.
+  // Imported here only, as Login: most of it is libraries.
   const provider =
     demo ??
     (settings && new (await import('../login/provider.ts')).Provider(settings, `${baseUrl}${callbackPath}`));
