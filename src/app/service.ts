@@ -119,7 +119,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     notifyUrl === null ? null : new Notifications({ folder, url: notifyUrl, log }),
   );
   const notify = (notice: Notice): void => notifications?.notify(notice);
-  const reports = closers.own(await VisitorReports.open(join(config.var, 'reports'), log));
+  const reports = await VisitorReports.open(join(config.var, 'reports'), log);
   const commits = new CommitEvents(log);
   const opened = closers.own(config.images ? await openImages(config, log) : null);
   const images = opened?.cache ?? null;

@@ -1,11 +1,9 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { removeUnfinishedWrites, writeAtomically } from '../lib/atomic-write.ts';
-import { codeOf, ExplainedError, ignoreMissing, messageOf } from '../lib/errors.ts';
+import { codeOf, ExplainedError, messageOf } from '../lib/errors.ts';
 import { FailureLog } from '../lib/failure-log.ts';
 import type { Log } from '../lib/log.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
+import { DatedFiles, parseFileTime } from './dated-files.ts';
 import { type Notice, toWebhookBody } from './notice.ts';
 
 export interface NotificationsOptions {
@@ -31,9 +29,8 @@ export class Notifications {
   readonly #failures: FailureLog;
   readonly #closing = new AbortController();
   readonly #writes = new SerialQueue(maxUnsaved);
-  /** The files of the notices that wait, oldest first. Each has the notice's time as its name, in milliseconds. */
-  #waiting: string[] = [];
-  #lastTime = 0;
+  /** The notices that wait. */
+  readonly #files: DatedFiles<true>;
   #isFull = false;
   #sending: Promise<void> | null = null;
   /** What the receiver said in its last response. */
@@ -47,69 +44,51 @@ export class Notifications {
       failed: (message) => `could not send notices to ${host}: ${message}; they wait, retrying for 24 hours`,
       ended: `${host} takes notices again`,
     });
-    this.#write(async () => await this.#load());
+    const limits = { maxAgeMs: Number.POSITIVE_INFINITY, maxFiles: this.#options.maxWaiting };
+    this.#files = new DatedFiles(options.folder, limits);
+    this.#write(async () => await this.#files.load(() => true));
   }
 
   /** Has a notice sent. It is saved in the background; a failure is logged. */
   notify(notice: Notice): void {
-    this.#write(async () => await this.#save(notice));
+    this.#write(async () => {
+      const { log, maxWaiting } = this.#options;
+      const isOneTooMany = this.#files.list().length >= maxWaiting;
+      await this.#files.add(toWebhookBody(notice), true);
+      if (isOneTooMany && !this.#isFull)
+        log.warn({}, `more than ${maxWaiting} notices wait: the oldest are dropped`);
+      this.#isFull ||= isOneTooMany;
+    });
   }
 
   /** Stops sending: what waits is sent after the next start. */
   async close(): Promise<void> {
     this.#closing.abort();
-    const ended = Promise.allSettled([this.#writes.run(async () => {}), this.#sending]);
-    await Promise.race([ended, sleep(maxCloseMs, undefined, { ref: false })]);
+    await Promise.allSettled([this.#writes.run(async () => {}), this.#sending]);
   }
 
   #write(work: () => Promise<void>): void {
     if (this.#closing.signal.aborted) return;
     this.#writes.run(work).then(
       () => {
-        if (this.#waiting.length > 0) this.#sending ??= this.#sendAll();
+        if (this.#files.list().length > 0) this.#sending ??= this.#sendAll();
       },
-      (error: unknown) => {
-        const message = `could not keep notices in ${this.#options.folder}: ${messageOf(error)}; one is not sent`;
-        this.#options.log.error({ err: error }, message);
-      },
+      (error: unknown) =>
+        this.#options.log.error(
+          { err: error },
+          `could not keep notices in ${this.#options.folder}: ${messageOf(error)}; one is not sent`,
+        ),
     );
-  }
-
-  async #load(): Promise<void> {
-    const { folder } = this.#options;
-    await removeUnfinishedWrites(folder);
-    const names = (await ignoreMissing(readdir(folder))) ?? [];
-    this.#waiting = names.filter((name) => /^\d{13}\.json$/.test(name)).toSorted();
-    this.#lastTime = Number.parseInt(this.#waiting.at(-1) ?? '0', 10);
-  }
-
-  async #save(notice: Notice): Promise<void> {
-    const { folder, log, maxWaiting } = this.#options;
-    this.#lastTime = Math.max(Date.now(), this.#lastTime + 1);
-    const name = `${this.#lastTime}.json`;
-    await writeAtomically(join(folder, name), toWebhookBody(notice), {
-      fsync: 'content and name',
-      mode: 0o600,
-    });
-    this.#waiting.push(name);
-    if (this.#waiting.length <= maxWaiting) return;
-    if (!this.#isFull) log.warn({}, `more than ${maxWaiting} notices wait: the oldest are dropped`);
-    this.#isFull = true;
-    for (const oldest of this.#waiting.slice(0, -maxWaiting)) await this.#remove(oldest);
-  }
-
-  async #remove(name: string): Promise<void> {
-    this.#waiting = this.#waiting.filter((other) => other !== name);
-    await rm(join(this.#options.folder, name), { force: true });
   }
 
   /** Sends until nothing waits. */
   async #sendAll(): Promise<void> {
     const { minDelayMs } = this.#options;
     const { signal } = this.#closing;
-    for (let failures = 0; this.#waiting.length > 0 && !signal.aborted;) {
+    let failures = 0;
+    for (let [first] = this.#files.list(); first && !signal.aborted; [first] = this.#files.list()) {
       try {
-        await this.#sendFirst();
+        await this.#sendOrDrop(first[0]);
         this.#failures.end();
         failures = 0;
       } catch (error) {
@@ -123,25 +102,23 @@ export class Notifications {
         await sleep(Math.max(delay, minDelayMs), undefined, { signal }).catch(() => {});
       }
     }
-    this.#isFull &&= this.#waiting.length > 0;
+    this.#isFull &&= signal.aborted;
     this.#sending = null;
   }
 
-  /** Sends the first notice, or drops it. @throws where another attempt may succeed */
-  async #sendFirst(): Promise<void> {
-    const { folder, log } = this.#options;
-    const [name = ''] = this.#waiting;
-    const time = Number.parseInt(name, 10);
+  /** Sends a notice, or drops it. @throws where another attempt may succeed */
+  async #sendOrDrop(name: string): Promise<void> {
+    const time = parseFileTime(name);
     this.#retryAfterMs = undefined;
-    const body = await ignoreMissing(readFile(join(folder, name), 'utf8'));
+    const body = await this.#files.read(name);
     const isLate = Date.now() - time > maxAgeMs;
     const refusal = isLate ? '24 hours have passed' : body && (await this.#post(body));
     if (refusal !== undefined)
-      log.warn({}, `the notice of ${new Date(time).toISOString()} is dropped: ${refusal}`);
-    await this.#remove(name);
+      this.#options.log.warn({}, `the notice of ${new Date(time).toISOString()} is dropped: ${refusal}`);
+    await this.#files.delete([name]);
   }
 
-  /** Returns how the receiver refused a notice for good; undefined where it has it now. @throws as #sendFirst */
+  /** Returns how the receiver refused a notice for good; undefined where it has it now. @throws as #sendOrDrop */
   async #post(body: string): Promise<string | undefined> {
     const { url, timeoutMs } = this.#options;
     const response = await fetch(url, {
@@ -173,7 +150,6 @@ const maxUnsaved = 1000;
 const maxAgeMs = 86_400_000;
 const maxDelayMs = 300_000;
 const maxRetryAfterMs = 3_600_000;
-const maxCloseMs = 1000;
 const maxShownLength = 300;
 
 /** Shorter parts of an address are words such as "webhooks". */

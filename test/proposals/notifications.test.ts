@@ -205,7 +205,7 @@ describe('notifications', () => {
   it('are given up after 24 hours', async () => {
     mkdirSync(folder, { recursive: true });
     const time = Date.now() - 86_400_001;
-    writeFileSync(join(folder, `${time}.json`), '{}');
+    writeFileSync(join(folder, `${time}-${'0'.repeat(32)}`), '{}');
     writeFileSync(join(folder, 'notes.txt'), 'not ours');
     start().notify(notice('new'));
     await eventually(() => deepStrictEqual(waiting(), ['notes.txt']));
@@ -219,7 +219,7 @@ describe('notifications', () => {
     writeFileSync(folder, '');
     start().notify(notice('a'));
     await eventually(() => strictEqual(log.lines.length, 2));
-    match(log.lines[1] ?? '', /^error: could not keep notices in .*: E[A-Z]+: /);
+    match(log.lines[1] ?? '', /^error: could not keep notices in .*E[A-Z]+: /);
   });
 
   it('stop within a second, while the receiver says nothing', async () => {

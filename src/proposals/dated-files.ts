@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { toWriteError } from '../bot/errors.ts';
+import { computeTimeAfter } from '../counts/bot-state.ts';
+import { removeUnfinishedWrites, writeAtomically } from '../lib/atomic-write.ts';
+import { ignoreMissing } from '../lib/errors.ts';
+
+export interface DatedFilesLimits {
+  readonly maxAgeMs: number;
+  readonly maxFiles: number;
+}
+
+/**
+ * A private folder of small texts: a file each, whose name begins with its time and cannot be guessed. What is too old or
+ * too much is deleted, the oldest first. What is known of each, a `T`, is in memory.
+ */
+export class DatedFiles<T> {
+  readonly #folder: string;
+  readonly #limits: DatedFilesLimits;
+  /** By the name of the file, the oldest first. */
+  readonly #entries = new Map<string, T>();
+
+  constructor(folder: string, limits: DatedFilesLimits) {
+    this.#folder = folder;
+    this.#limits = limits;
+  }
+
+  /**
+   * Finds the files that are there. Other files are left alone.
+   * @param toEntry returns undefined for a file that is to be left alone too
+   * @throws a system error
+   */
+  async load(toEntry: (name: string) => T | undefined | Promise<T | undefined>): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await removeUnfinishedWrites(this.#folder);
+    for (const name of (await readdir(this.#folder)).toSorted()) {
+      if (!namePattern.test(name)) continue;
+      const entry = this.#isOld(name) ? undefined : await toEntry(name);
+      if (entry !== undefined) this.#entries.set(name, entry);
+      else if (this.#isOld(name)) await rm(join(this.#folder, name), { force: true });
+    }
+    await this.#deleteOld();
+    setInterval(() => void this.#deleteOld(), cleanUpMs).unref();
+  }
+
+  /** Returns the names of the files that are not too old, with what is known of them, the oldest first. */
+  list(): [name: string, entry: T][] {
+    return [...this.#entries].filter(([name]) => !this.#isOld(name));
+  }
+
+  /** Saves a text durably, and returns the name of its file. @throws {WritesUnavailableError} */
+  async add(text: string, entry: T): Promise<string> {
+    const last = [...this.#entries.keys()].at(-1);
+    const time = computeTimeAfter(last === undefined ? undefined : parseFileTime(last));
+    const name = `${time}-${randomBytes(16).toString('hex')}`;
+    const options = { fsync: 'content and name', mode: 0o600 } as const;
+    await writeAtomically(join(this.#folder, name), text, options).catch((error: unknown) => {
+      throw toWriteError(error, this.#folder);
+    });
+    this.#entries.set(name, entry);
+    await this.#deleteOld();
+    return name;
+  }
+
+  /** Returns a text; undefined where there is none of that name, or it is too old. @throws a system error */
+  async read(name: string): Promise<string | undefined> {
+    if (!namePattern.test(name) || this.#isOld(name)) return undefined;
+    return await ignoreMissing(readFile(join(this.#folder, name), 'utf8'));
+  }
+
+  /** Deletes those of these files that are there. @throws a system error */
+  async delete(names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      if (!this.#entries.has(name)) continue;
+      await rm(join(this.#folder, name), { force: true });
+      this.#entries.delete(name);
+    }
+  }
+
+  /** A failure is left to the next time. */
+  async #deleteOld(): Promise<void> {
+    const names = [...this.#entries.keys()];
+    const old = names.filter((name, i) => this.#isOld(name) || i < names.length - this.#limits.maxFiles);
+    await this.delete(old).catch(() => {});
+  }
+
+  #isOld(name: string): boolean {
+    return Date.now() - parseFileTime(name) >= this.#limits.maxAgeMs;
+  }
+}
+
+/** Returns when a file was made, in milliseconds since the epoch. */
+export function parseFileTime(name: string): number {
+  return Number.parseInt(name, 10);
+}
+
+const namePattern = /^\d{13}-[0-9a-f]{32}$/;
+const cleanUpMs = 600_000;
