@@ -6,6 +6,7 @@ import { messageOf } from '../lib/errors.ts';
 import { KeyRing } from './key-ring.ts';
 import { LoginError } from './login-error.ts';
 import type { AuthorizationRequest, IdentityProvider } from './provider.ts';
+import { parseReturnPath } from './return-path.ts';
 import { type CookieText, Sessions } from './sessions.ts';
 import { isSecureOrigin } from './settings.ts';
 
@@ -103,19 +104,6 @@ export class Login {
     return error;
   }
 }
-
-/**
- * Returns the public path that a login redirects to: `text` where it is the path of a known page, with or without a query,
- * else the front page. So no link through the login can lead to another site.
- * @param basePath the path of the public address; empty where it has none
- */
-export function parseReturnPath(text: string | undefined, basePath = ''): string {
-  return text?.startsWith(basePath) && pages.test(text.slice(basePath.length)) ? text : `${basePath}/`;
-}
-
-/** Below the path of the public address. */
-const pages =
-  /^\/(?:bots\/[0-9]{1,20}(?:\/(?:token|edit|translate))?|proposals\/[0-9]{1,20}|review(?:\/[0-9]{1,20}\/[0-9]{1,20})?|add|docs|my-bots|categories\/[a-z][a-z0-9-]{0,19})?(?:\?[\w=&%.+~*-]{1,1000})?$/;
 
 interface LoginCookie extends AuthorizationRequest {
   readonly to: string;

@@ -1,6 +1,7 @@
 import { strictEqual } from 'node:assert/strict';
 import { silentLog } from '../../src/lib/log.ts';
-import { Login, parseReturnPath } from '../../src/login/login.ts';
+import { Login } from '../../src/login/login.ts';
+import { parseReturnPath } from '../../src/login/return-path.ts';
 import { Provider } from '../../src/login/provider.ts';
 import { accountId } from '../support/sample.ts';
 

@@ -6,7 +6,8 @@ import { type Cookie, createCookie, readCookie, setCookie } from '../../http/coo
 import { refuseCrossSite } from '../../http/cross-site.ts';
 import { parseQuery } from '../../http/query.ts';
 import { RateLimit } from '../../http/rate-limits.ts';
-import { type Login, parseReturnPath } from '../../login/login.ts';
+import type { Login } from '../../login/login.ts';
+import { parseReturnPath } from '../../login/return-path.ts';
 import { callbackPath } from '../../login/settings.ts';
 import { LoginError, type LoginErrorKind } from '../../login/login-error.ts';
 import type { Session } from '../../login/sessions.ts';
