@@ -1,6 +1,6 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
+import type { BotId } from '../../bot/id.ts';
 import { findKnownBot } from '../../http/api/read-routes.ts';
 import { refuseCrossSite } from '../../http/cross-site.ts';
 import { ProblemError } from '../../http/problem.ts';
@@ -12,66 +12,51 @@ import { maxReportLength, reportReasons } from '../../proposals/visitor-reports.
 import { withoutBidiControls } from '../page/bidi.ts';
 import { sendOnce } from '../page/html-response.ts';
 import type { SiteParts } from '../page/site-parts.ts';
-import { type ReportFault, type ReportForm, ReportPage, trapField } from './report-page.tsx';
+import { ReportPage, type ReportPageProps, trapField } from './report-page.tsx';
 
 /**
  * Adds the form that reports a bot: for everyone, without an account. A report is kept and sent as a notice. There is no
  * form where the settings name another place for reports.
  */
-export function addReportRoutes(router: Router, parts: SiteParts): void {
-  const { site, bots, viewerOf, reports, notify } = parts;
+export function addReportRoutes(router: Router, { site, bots, viewerOf, reports, notify }: SiteParts): void {
   const limit = new RateLimit('reports', 5);
-  const isAllowed = (ctx: Context): boolean => {
-    try {
-      limit.count(ctx, toAddressGroup(ctx.ip), 'wait a minute before the next report');
-      return true;
-    } catch (error) {
-      if (!(error instanceof ProblemError)) throw error;
-      ctx.set({ ...error.headers });
-      return false;
-    }
-  };
-  const findBot = (ctx: Context): IndexedBot => {
+  const findBot = (ctx: Context): { readonly id: BotId; readonly name: string } => {
     if (site.settings.links.report !== undefined)
       throw new ProblemError('not-found', `reports are taken at ${site.settings.links.report}`);
-    return findKnownBot(bots, String(ctx['params'].id));
+    const { id, facts } = findKnownBot(bots, String(ctx['params'].id));
+    return { id, name: withoutBidiControls(facts.name) };
   };
-  const show = async (ctx: Context, { id, facts }: IndexedBot, form: ReportForm | null): Promise<void> => {
-    const bot = { id, name: withoutBidiControls(facts.name) };
-    const viewer = await viewerOf(ctx);
-    sendOnce(ctx, <ReportPage {...{ site, viewer, bot, form }} />, site.languages.of(ctx));
-    if (form?.fault) ctx.status = form.fault === 'error.limited.text' ? 429 : 422;
+  const show = async (ctx: Context, more: Pick<ReportPageProps, 'bot' | 'state'>): Promise<void> => {
+    const props = { site, viewer: await viewerOf(ctx), ...more };
+    const status = more.state === 'lacks-text' ? 422 : 200;
+    sendOnce(ctx, <ReportPage {...props} />, site.languages.of(ctx), status);
   };
-  router.get('/bots/:id/report', async (ctx) => {
-    await show(ctx, findBot(ctx), { reason: '', text: '', fault: null });
-  });
+  router.get('/bots/:id/report', async (ctx) => await show(ctx, { bot: findBot(ctx), state: 'empty' }));
   router.post('/bots/:id/report', refuseCrossSite(site.baseUrl), async (ctx) => {
     const bot = findBot(ctx);
     const fields = parseFields(await readText(ctx, formRules));
     const reason = reportReasons.find((one) => one === fields.get('reason'));
     // A browser counts a line end as one character, and sends two.
     const text = (fields.get('text') ?? '').replaceAll('\r\n', '\n').trim();
-    const send = async (): Promise<ReportFault | null> => {
-      if (reason === undefined) return 'report.noReason';
-      if (reason === 'other' && text === '') return 'report.noText';
-      if (text.length > maxReportLength) return 'report.tooLong';
-      if (!isAllowed(ctx)) return 'error.limited.text';
-      if (fields.get(trapField)) return null;
+    // A browser lets nobody send that.
+    if (reason === undefined || text.length > maxReportLength)
+      throw new ProblemError('bad-request', `choose a reason, and ${maxReportLength} characters at most`);
+    if (reason === 'other' && text === '') return await show(ctx, { bot, state: 'lacks-text' });
+    limit.count(ctx, toAddressGroup(ctx.ip), 'wait a minute before the next report');
+    if (!fields.get(trapField)) {
       const { locale } = site.languages.of(ctx);
       const report = await reports.add({ bot: bot.id, reason, text, locale });
-      const title = `Report about ${withoutBidiControls(bot.facts.name)} (${bot.id}): ${reason}`;
-      if (report)
-        notify({ kind: 'report', title, text, url: `${site.baseUrl}/bots/${bot.id}`, at: report.at });
-      return null;
-    };
-    const fault = await send();
-    await show(ctx, bot, fault && { reason: reason ?? '', text, fault });
+      const title = `Report about ${bot.name} (${bot.id}): ${reason}`;
+      const url = `${site.baseUrl}/bots/${bot.id}`;
+      if (report) notify({ kind: 'report', title, text, url, at: report.at });
+    }
+    await show(ctx, { bot, state: 'sent' });
   });
 }
 
-/** A character takes up to nine bytes in a form. Leaves room for a text that is too long, which is shown again. */
+/** A character takes up to nine bytes in a form. */
 const formRules: BodyRules = {
   type: ['application/x-www-form-urlencoded', 'a form'],
-  limit: 64 * 1024,
+  limit: 16 * 1024,
   whenTooLarge: 'shorten the text',
 };

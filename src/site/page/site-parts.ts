@@ -25,7 +25,7 @@ export interface SiteParts extends PageOptions {
   readonly proposals: Proposals | null;
   /** Returns the address of the pull request of an open proposal; undefined where there is none. */
   readonly pullRequestOf: (proposal: Proposal) => string | undefined;
-  /** The reports of visitors that this machine has: `VisitorReportList` shows them, `addReportDoneRoute` removes one. */
+  /** The reports of visitors that this machine has: `VisitorReportList` shows them. */
   readonly reports: Pick<VisitorReports, 'add' | 'list' | 'remove'>;
   /** Tells the people who run the list; does nothing where no address is set. */
   readonly notify: (notice: Notice) => void;

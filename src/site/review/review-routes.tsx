@@ -27,7 +27,6 @@ import { QueuePage } from './queue-page.tsx';
 import { createRelatedReader } from './related.ts';
 import { type DecisionProblem, maxTextLength, ReviewPage, type SentDecision } from './review-page.tsx';
 import type { DoneProps } from './review-texts.tsx';
-import { addReportDoneRoute } from './visitor-report-list.tsx';
 import { compareWords, createReviewReader, type Review } from './reviews.ts';
 
 /**
@@ -183,13 +182,16 @@ export function addReviewRoutes(
     }
   };
 
-  addReportDoneRoute(router, parts, parts.reports, async (ctx) => {
-    if ((await viewerOf(ctx))?.toReview === undefined)
-      throw new ProblemError('not-found', 'only maintainers see reports: log in as one');
-  });
+  const removeReport: Handler = async (ctx) => {
+    await parts.reports.remove(String(ctx['params'].id));
+    ctx.redirect(site.languages.of(ctx).href(reviewPath));
+    ctx.status = 303;
+  };
+
   router.get(reviewPath, forMaintainers(showQueue));
   router.get(`${reviewPath}/:bot/:account`, forMaintainers(showProposal));
   router.post(`${reviewPath}/:bot/:account`, refuseCrossSite(site.baseUrl), forMaintainers(decide));
+  router.post(`${reviewPath}/reports/:id/done`, refuseCrossSite(site.baseUrl), forMaintainers(removeReport));
 }
 
 const pageSize = 50;

@@ -1,12 +1,8 @@
-import type { Router } from '@koa/router';
-import type { Context } from 'koa';
 import type { VNode } from 'preact';
-import { refuseCrossSite } from '../../http/cross-site.ts';
-import type { VisitorReport, VisitorReports } from '../../proposals/visitor-reports.ts';
+import type { VisitorReport } from '../../proposals/visitor-reports.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { formatIsoDate } from '../page/iso-date.ts';
-import type { Site } from '../page/layout.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 
 export interface VisitorReportListProps {
@@ -43,22 +39,4 @@ export function VisitorReportList({ reports, bots }: VisitorReportListProps): VN
       ))}
     </section>
   );
-}
-
-/**
- * Adds what the buttons of the list press. It leads back to the review.
- * @param guard throws where the viewer is no maintainer
- */
-export function addReportDoneRoute(
-  router: Router,
-  { site }: { readonly site: Pick<Site, 'baseUrl' | 'languages'> },
-  reports: Pick<VisitorReports, 'remove'>,
-  guard: (ctx: Context) => Promise<void>,
-): void {
-  router.post('/review/reports/:id/done', refuseCrossSite(site.baseUrl), async (ctx) => {
-    await guard(ctx);
-    await reports.remove(String(ctx['params'].id));
-    ctx.redirect(site.languages.of(ctx).href('/review'));
-    ctx.status = 303;
-  });
 }

@@ -158,13 +158,27 @@ describe('the review of proposals', function () {
       const { visitor, page } = await open('/review', stranger);
       const fields = { version: 'x', decision: 'accepted' };
       strictEqual((await visitor.press(page, reviewOf(homer, 702), fields)).status, 403);
-      strictEqual((await visitor.press(page, '/review/reports/1/done')).status, 404);
+      strictEqual((await visitor.press(page, '/review/reports/1/done')).status, 403);
       const reader = new Visitor();
       reader.stopBefore = `${site.baseUrl}/login`;
       strictEqual((await reader.press(page, reviewOf(homer, 702), fields)).status, 0);
       ok(isOpen(homer, 702));
       const robots = await fetch(`${site.service.address}/robots.txt`);
       match(await robots.text(), /Disallow: \/review\n/);
+    });
+
+    it('the reports of visitors, each of which a maintainer removes', async () => {
+      const { address } = site.service;
+      const send = async (path: string, from: string, body = new URLSearchParams()): Promise<number> =>
+        (await fetch(address + path, { method: 'POST', headers: { 'sec-fetch-site': from }, body })).status;
+      const fields = new URLSearchParams({ reason: 'scam', text: 'Asks for passwords' });
+      strictEqual(await send(`/bots/${homer}/report`, 'same-origin', fields), 200);
+      const { visitor, page } = await open('/review');
+      match(page.text, /Asks for passwords/);
+      const [, path = ''] = /action="(\/review\/reports\/[^"]+\/done)"/.exec(page.text) ?? [];
+      strictEqual(await send(path, 'cross-site'), 403);
+      match((await open('/review')).page.text, /Asks for passwords/);
+      match((await visitor.press(page, path)).text, /There are no reports/);
     });
 
     it('404 for what there is not', async () => {
