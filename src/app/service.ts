@@ -217,15 +217,6 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   commits.subscribe(showCommits(catalogue.scanner, catalogue.settings, repository?.prefix ?? ''));
 
   const links = closers.own(config.linkCheck ? await openLinks(config, catalogue, log) : null);
-  const closing = new AbortController();
-  const attention = createAttentionReader({
-    ...parts,
-    countHistory,
-    images,
-    links,
-    log,
-    signal: closing.signal,
-  });
   const live = config.dev ? new LivePreview(catalogue.store) : null;
   const site = createSite(config, catalogue, origin, log);
   const options: AppOptions = {
@@ -236,7 +227,15 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     countHistory,
     removedBots,
     images,
-    attention,
+    attention: createAttentionReader({
+      ...parts,
+      store: catalogue.store,
+      settings: catalogue.settings,
+      countHistory,
+      images,
+      links,
+      log,
+    }),
     login,
     proposals,
     drafts: proposals && (await Drafts.open(join(config.var, 'drafts'))),
@@ -274,6 +273,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   void proposals?.closeAccepted();
   hostReview?.start();
   countHistory.start();
+  const closing = new AbortController();
   closers.add(() => closing.abort());
   const prepared = warmPageCache(catalogue, countHistory, application.prepareSite, log, closing.signal);
   // Who evaluates it sees all of the front page at once.

@@ -19,16 +19,6 @@ export interface ConnectorOptions {
   readonly site?: string;
 }
 
-/** How a resource is requested. */
-interface RequestOptions {
-  /** What for, as the User-Agent says. */
-  readonly purpose: string;
-  readonly method?: 'HEAD' | 'GET';
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Whether a redirect to this address is the last response. */
-  readonly endsAt?: (url: string) => boolean;
-}
-
 /**
  * Requests images and links at untrusted addresses: over https only, and only on the public internet. Host names are resolved
  * here, all their addresses are checked, and the connection goes to one of those, so that a name that resolves differently
@@ -61,25 +51,21 @@ export class ImageConnector {
    * @throws {ImageError} for every failure, and when `signal` is aborted
    */
   async fetch(url: string, signal?: AbortSignal): Promise<Buffer> {
-    const options = {
-      purpose: 'image cache',
-      headers: { accept: 'image/webp,image/png,image/jpeg,image/gif', 'accept-encoding': 'identity' },
+    const headers = {
+      'user-agent': `Botshelf image cache${this.#site}`,
+      accept: 'image/webp,image/png,image/jpeg,image/gif',
+      'accept-encoding': 'identity',
     };
-    return await this.#request(url, options, readResponseBody, signal);
+    return await this.#request(url, headers, readResponseBody, signal);
   }
 
   /**
    * Returns the status that a link leads to within ten seconds, without its body.
-   * @param endsAt whether a redirect to this address is not followed: its own status is returned then
    * @throws {ImageError} with `host` where no response comes, and when `signal` is aborted
    */
-  async probe(
-    url: string,
-    method: 'HEAD' | 'GET',
-    endsAt: (url: string) => boolean,
-    signal?: AbortSignal,
-  ): Promise<number> {
-    return await this.#request(url, { purpose: 'link check', method, endsAt }, readStatus, signal);
+  async probe(url: string, signal?: AbortSignal): Promise<number> {
+    const headers = { 'user-agent': `Botshelf link check${this.#site}` };
+    return await this.#request(url, headers, async ({ statusCode }) => statusCode, signal);
   }
 
   /** Ends all connections; what is being fetched fails. */
@@ -90,8 +76,8 @@ export class ImageConnector {
 
   async #request<T>(
     url: string,
-    options: RequestOptions,
-    read: (response: Dispatcher.ResponseData) => T | Promise<T>,
+    headers: Readonly<Record<string, string>>,
+    read: (response: Dispatcher.ResponseData) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T> {
     const abort = new AbortController();
@@ -102,7 +88,8 @@ export class ImageConnector {
       abort.abort(new ImageError(`did not arrive within ${this.#timeLimit / 1000} s`, 'host'));
     }, this.#timeLimit);
     try {
-      return await read(await this.#follow(url, options, abort.signal));
+      const response = await this.#follow(url, headers, abort.signal);
+      return await read(response).finally(() => discard(response));
     } catch (error) {
       throw toImageError(abort.signal.aborted ? abort.signal.reason : error);
     } finally {
@@ -113,7 +100,7 @@ export class ImageConnector {
 
   async #follow(
     start: string,
-    { purpose, method = 'GET', headers, endsAt = () => false }: RequestOptions,
+    headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<Dispatcher.ResponseData> {
     let url = checkUrl(start, start);
@@ -121,14 +108,12 @@ export class ImageConnector {
       const response = await request(url, {
         dispatcher: this.#agent,
         signal,
-        method,
-        headers: { 'user-agent': `Botshelf ${purpose}${this.#site}`, ...headers },
+        headers,
       });
       const next = findRedirect(response);
       if (next === undefined) return response;
       discard(response);
       url = checkUrl(next, url);
-      if (endsAt(url)) return response;
     }
     throw new ImageError(`redirects more than ${maxRedirects} times`);
   }
@@ -213,12 +198,7 @@ function findRedirect({ statusCode, headers }: Dispatcher.ResponseData): string 
 }
 
 async function readResponseBody(response: Dispatcher.ResponseData): Promise<Buffer> {
-  try {
-    checkHead(response);
-  } catch (error) {
-    discard(response);
-    throw error;
-  }
+  checkHead(response);
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of response.body as AsyncIterable<Buffer>) {
@@ -251,11 +231,6 @@ function checkHead({ statusCode, headers }: Dispatcher.ResponseData): void {
   if (encoding !== 'identity')
     throw new ImageError(`comes with Content-Encoding ${encoding}, which was not requested`);
   if (Number(headers['content-length'] ?? 0) > maxBytes) throw new ImageError(tooBig);
-}
-
-function readStatus(response: Dispatcher.ResponseData): number {
-  discard(response);
-  return response.statusCode;
 }
 
 /** Ends the response without reading the rest, which may be endless. */

@@ -8,7 +8,7 @@ import type { Repository } from '../git/repository.ts';
  */
 export type KeyWriter = { readonly by: 'person' } | { readonly by: 'post'; readonly at: number };
 
-export interface PageCommit {
+interface PageCommit {
   readonly parents: number;
   /** Seconds since the epoch. */
   readonly time: number;
@@ -31,22 +31,6 @@ export async function readPageHistory(
 ): Promise<PageHistory> {
   const input = [tip, `^${other}`, '--', ...paths, ''].join('\n');
   return parseLog(await repository.run(log, { input }));
-}
-
-/**
- * Reads the commits of HEAD since a time, in seconds since the epoch, that changed one of these pages, at the lowest
- * priority.
- * @param signal ends it
- * @throws {GitError} also when it is ended
- */
-export async function readRecentPageHistory(
-  repository: Repository,
-  since: number,
-  paths: readonly string[],
-  signal: AbortSignal,
-): Promise<PageHistory> {
-  const input = ['HEAD', '--', ...paths, ''].join('\n');
-  return parseLog(await repository.run([...log, `--max-age=${since}`], { input, background: true, signal }));
 }
 
 /**

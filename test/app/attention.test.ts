@@ -5,14 +5,13 @@ import type { Catalogue } from '../../src/catalogue/store/catalogue.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { noCountHistory, noCounts } from '../support/counts.ts';
 import type { Attention } from '../../src/site/review/attention.ts';
+import { atTime } from '../support/at-time.ts';
 import { eventually } from '../support/eventually.ts';
 import { openCatalogue } from '../support/live-catalogue.ts';
 import { openerOf } from '../support/opened.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { botId, mainPage, pagePath } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-
-const { signal } = new AbortController();
 
 const dayMs = 86_400_000;
 
@@ -36,12 +35,12 @@ function commitAgo(repo: TestRepository, days: number, files: Readonly<Record<st
 describe('the bots that ask for Administrator since a change', () => {
   const find = async (root: string, folder = root): Promise<readonly (readonly [string, number])[]> => {
     const { catalogue } = await openCatalogue({}, { root });
-    return [...(await findNewAdministrators(catalogue.store.bots, openerOf(folder), signal))].toSorted(
-      ([a], [b]) => a.localeCompare(b),
+    return [...(await findNewAdministrators(catalogue.store.bots, openerOf(folder)))].toSorted(([a], [b]) =>
+      a.localeCompare(b),
     );
   };
 
-  it('are those whose page has asked for less in the last 90 days, with the time of the last such change', async () => {
+  it('are those whose page asked for less 1, 7 or 90 days ago, with the last such time', async () => {
     const files = (permissions: number, ids: readonly string[]): Record<string, string> =>
       Object.fromEntries(ids.map((id) => [pagePath(id), page(id, permissions)]));
     const repo = testRepository({ 'README.md': 'x' }, tempFolder());
@@ -49,23 +48,27 @@ describe('the bots that ask for Administrator since a change', () => {
     commitAgo(repo, 100, files(8, ['2', '7']));
     // Added with it: that was looked at when it was added.
     commitAgo(repo, 50, files(8, ['5']));
-    const changed = commitAgo(repo, 40, files(8, ['1', '3', '6']));
-    commitAgo(repo, 30, files(0, ['3', '6', '8']));
+    commitAgo(repo, 40, files(8, ['1', '3', '6']));
+    commitAgo(repo, 30, files(0, ['3', '6', '8', '9']));
     commitAgo(repo, 20, { [pagePath('1')]: page('1', 8, { description: 'Answers more.' }) });
-    const last = commitAgo(repo, 10, files(8, ['6', '8']));
-    deepStrictEqual(await find(repo.folder), [
-      ['1', changed],
-      ['6', last],
-      ['8', last],
-    ]);
+    commitAgo(repo, 5, files(8, ['6', '8']));
+    commitAgo(repo, 0, files(8, ['9']));
+    const now = Date.now();
+    deepStrictEqual(
+      (await find(repo.folder)).map(([id, time]) => [id, Math.round((now - time) / dayMs)]),
+      [
+        ['1', 90],
+        ['6', 7],
+        ['8', 7],
+        ['9', 1],
+      ],
+    );
   });
 
   it('are found where a branch was merged, and below the top of the repository', async () => {
     const root = tempFolder();
-    const repo = testRepository(
-      { [`list/${pagePath('1')}`]: page('1', 0), [`list/${pagePath('2')}`]: page('2', 0) },
-      root,
-    );
+    const repo = testRepository({ 'README.md': 'x' }, root);
+    commitAgo(repo, 9, { [`list/${pagePath('1')}`]: page('1', 0), [`list/${pagePath('2')}`]: page('2', 0) });
     repo.git('checkout', '-q', '-b', 'topic');
     repo.commit({ [`list/${pagePath('1')}`]: page('1', 8) });
     repo.git('checkout', '-q', 'main');
@@ -79,7 +82,8 @@ describe('the bots that ask for Administrator since a change', () => {
   });
 
   it('are none where none asks now', async () => {
-    const repo = testRepository({ [pagePath('1')]: page('1', 8) });
+    const repo = testRepository({ 'README.md': 'x' });
+    commitAgo(repo, 9, { [pagePath('1')]: page('1', 8) });
     repo.commit({ [pagePath('1')]: page('1', 0) });
     deepStrictEqual(await find(repo.folder), []);
   });
@@ -88,28 +92,30 @@ describe('the bots that ask for Administrator since a change', () => {
 describe('the list of what needs attention', () => {
   const read = (catalogue: Catalogue, folder: string, lists: string[] = []): (() => Promise<Attention>) =>
     createAttentionReader({
-      catalogue,
+      store: catalogue.store,
+      settings: catalogue.settings,
       state: noCounts,
       countHistory: noCountHistory,
       images: null,
       links: {
-        get failed() {
+        failures: () => {
           lists.push('made');
           return new Map();
         },
       },
       repositoryOpener: openerOf(folder),
       log: silentLog,
-      signal,
     });
 
-  it('is made once for all who want it, and again after a change', async () => {
-    const repo = testRepository({ [pagePath('1')]: page('1', 0) });
+  it('is made once a minute for all who want it', async () => {
+    const repo = testRepository({ 'README.md': 'x' });
+    commitAgo(repo, 9, { [pagePath('1')]: page('1', 0) });
     repo.commit({ [pagePath('1')]: page('1', 8) });
     const { catalogue, write } = await openCatalogue({}, { root: repo.folder });
     const made: string[] = [];
     const attention = read(catalogue, repo.folder, made);
-    const [first, second] = await Promise.all([attention(), attention()]);
+    const now = Date.now();
+    const [first, second] = await atTime(now, async () => await Promise.all([attention(), attention()]));
     strictEqual(first.isComplete, true);
     deepStrictEqual(
       first.groups.find(({ kind }) => kind === 'administrator-added')?.items.map(({ bot }) => bot),
@@ -119,10 +125,9 @@ describe('the list of what needs attention', () => {
     strictEqual(made.length, 1);
     write({ [pagePath('2')]: page('2', 0, { name: 'bot 1' }) });
     await eventually(() => catalogue.store.bots.get(botId('2')) !== undefined);
-    await eventually(async () => {
-      const { groups } = await attention();
-      ok(groups.some(({ kind, total }) => kind === 'near-duplicate' && total === 1));
-    });
+    strictEqual((await atTime(now, attention)).groups, first.groups);
+    const { groups } = await atTime(now + 60_000, attention);
+    ok(groups.some(({ kind, total }) => kind === 'near-duplicate' && total === 1));
   });
 
   it('has all but the past where there is no repository', async () => {
@@ -131,7 +136,8 @@ describe('the list of what needs attention', () => {
       { [pagePath('1')]: page('1', 8), [pagePath('2')]: page('1', 8) },
       { root },
     );
-    const { groups } = await read(catalogue, root)();
+    const { groups, isComplete } = await read(catalogue, root)();
+    strictEqual(isComplete, false);
     deepStrictEqual(
       groups.filter(({ total }) => total > 0).map(({ kind }) => kind),
       ['near-duplicate'],

@@ -1,7 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { readConfig } from '../../src/app/config.ts';
-import { linksPathOf, openLinks } from '../../src/app/links.ts';
+import { openLinks } from '../../src/app/links.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { openCatalogue } from '../support/live-catalogue.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
@@ -20,9 +20,8 @@ describe('the check of the links that bots name', () => {
     const check = await openLinks(config, catalogue, silentLog);
     await check.start();
     await check.checkHour();
-    await check.idle();
     await check.close();
-    const { version, failures } = JSON.parse(readFileSync(linksPathOf(config), 'utf8')) as Record<
+    const { version, failures } = JSON.parse(readFileSync(`${config.var}/links.json`, 'utf8')) as Record<
       string,
       unknown
     >;
@@ -36,6 +35,6 @@ describe('the check of the links that bots name', () => {
       { env: { BOTSHELF_LINK_CHECK: 'on' } },
     );
     strictEqual((await service.request('/api/v2/bots/7')).status, 200);
-    strictEqual(existsSync(linksPathOf({ var: `${service.root}/var` })), false);
+    strictEqual(existsSync(`${service.root}/var/links.json`), false);
   });
 });

@@ -1,4 +1,5 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Attention } from '../../src/site/review/attention.ts';
@@ -34,13 +35,23 @@ function cloneWithAll(): string {
     [pagePath('8')]: page('8'),
     [pagePath('9')]: page('9'),
   });
+  const date = `${today - 9 * daySeconds} +0000`;
+  execFileSync('git', ['commit', '-q', '--amend', '--no-edit'], {
+    cwd: repo.folder,
+    env: {
+      ...process.env,
+      GIT_COMMITTER_NAME: 'Ada',
+      GIT_COMMITTER_EMAIL: 'a@b.c',
+      GIT_COMMITTER_DATE: date,
+    },
+  });
   repo.commit({ [pagePath('1')]: page('1', { invite: invite('1', 8) }) });
   commitCounts(repo.folder, [
     { time: today - 40 * daySeconds, counts: { 7: 5, 8: 20_000 } },
     { time: today - 2 * daySeconds + 60, counts: { 8: 30 } },
   ]);
-  const [since, checkedAt] = [Date.UTC(2026, 10, 1), Date.UTC(2026, 10, 9)];
-  const failures = [['https://a.example/', { since, checkedAt, message: 'has status 404' }]];
+  const since = Date.UTC(2026, 10, 1);
+  const failures = [['https://a.example/', { since, message: 'has status 404', isRepeated: true }]];
   writeFiles(repo.folder, { 'var/links.json': JSON.stringify({ version: 1, hour: 1, failures }) });
   return repo.folder;
 }
@@ -61,7 +72,7 @@ describe('botshelf report', () => {
       '',
       '## Ask for Administrator since a change \\(1\\)',
       '',
-      `- \` Bot 1 \` \\(1\\) Asks for Administrator since ${day} ${edit(1)}`,
+      `- \` Bot 1 \` \\(1\\) Asks for Administrator, and did not on ${day} ${edit(1)}`,
       '',
       '## Files with errors \\(1\\)',
       '',
@@ -98,8 +109,8 @@ describe('botshelf report', () => {
     const { groups, isComplete } = JSON.parse(stdout) as Attention;
     strictEqual(isComplete, true);
     const found = groups.map(({ kind, total, items }) => {
-      const { kind: own, bot, name, fixPath, ...detail } = items[0] ?? {};
-      return [kind, total, own, bot, name, fixPath, Object.keys(detail).toSorted().join(' ')];
+      const { kind: own, bot, name, fixPath, values = {} } = items[0] ?? {};
+      return [kind, total, own, bot, name, fixPath, Object.keys(values).toSorted().join(' ')];
     });
     const toRow = (kind: string, id: string, keys: string): unknown[] => {
       return [kind, 1, kind, id, `Bot ${id}`, `/bots/${id}/edit`, keys];
@@ -109,7 +120,7 @@ describe('botshelf report', () => {
       ['faulty-file', 1, 'faulty-file', '6', null, null, 'message path'],
       toRow('near-duplicate', '3', 'others same'),
       toRow('count-jump', '8', 'after before since'),
-      toRow('link-failed', '4', 'checkedAt key message since url'),
+      toRow('link-failed', '4', 'key message since url'),
       ['image-failed', 0, undefined, undefined, undefined, undefined, ''],
       toRow('no-count', '7', 'days'),
     ]);
@@ -148,7 +159,7 @@ describe('botshelf report', () => {
     const bare = tempFolder();
     writeFiles(bare, { [pagePath('6')]: '---\n{}\n---\n' });
     const alone = await botshelf(bare, ['report']);
-    match(alone.stdout, /## Files with errors \(1\)[^]*as Git cannot be read/);
+    match(alone.stdout, /## Files with errors \(1\)[^]*Git cannot be read/);
     deepStrictEqual(readdirSync(bare), ['bots']);
   });
 

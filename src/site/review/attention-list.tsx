@@ -9,7 +9,7 @@ export function AttentionList({ attention }: { readonly attention: Attention }):
   const groups = attention.groups.filter(({ total }) => total > 0);
   return (
     <div class="attention stack">
-      {!attention.isComplete && <p class="notice">{t('attention.searching')}</p>}
+      {!attention.isComplete && <p class="notice">{t('attention.incomplete')}</p>}
       {groups.length === 0 && <p>{t('attention.none')}</p>}
       {groups.map(({ kind, total, items }) => (
         <details key={kind} class="panel" open={total <= maxOpenItems}>
@@ -20,8 +20,8 @@ export function AttentionList({ attention }: { readonly attention: Attention }):
           </summary>
           {total > items.length && <p>{t('attention.more', { shown: items.length, total })}</p>}
           <ul>
-            {items.map((item) => (
-              <Item key={JSON.stringify(item)} item={item} />
+            {items.map((item, i) => (
+              <Item key={i} item={item} />
             ))}
           </ul>
         </details>
@@ -34,14 +34,13 @@ const maxOpenItems = 10;
 
 function Item({ item }: { readonly item: AttentionItem }): VNode {
   const { t, text, day, href } = useLanguage();
-  const { kind, bot, name, fixPath } = item;
-  const url = 'url' in item && {
-    url: (
-      <a dir="ltr" href={item.url}>
-        {item.url}
-      </a>
-    ),
-  };
+  const { kind, bot, name, fixPath, values } = item;
+  const { url, message } = values;
+  const link = (
+    <a dir="ltr" href={String(url)}>
+      {url}
+    </a>
+  );
   return (
     <li>
       {name !== null && (
@@ -49,10 +48,10 @@ function Item({ item }: { readonly item: AttentionItem }): VNode {
           <bdi>{withoutBidiControls(name)}</bdi>
         </a>
       )}{' '}
-      {t(`attention.${kind}.text`, { ...toMessageValues(item, { text, day }), ...url })}{' '}
-      {'message' in item && (
+      {t(`attention.${kind}.text`, { ...toMessageValues(item, { text, day }), url: link })}{' '}
+      {message !== undefined && (
         <span class="muted" lang="en" dir="ltr">
-          {item.message}
+          {message}
         </span>
       )}{' '}
       {fixPath !== null && <a href={href(fixPath)}>{t('bot.edit')}</a>}

@@ -16,13 +16,23 @@ const message = 'has status 404';
 const long = `https://a.example/${'long/'.repeat(60)}`;
 
 const oneOfEach: readonly AttentionItem[] = [
-  { ...bot, kind: 'administrator-added', since },
-  { kind: 'faulty-file', bot: null, name: null, fixPath: null, path: 'bots/<x>.md', message: '"a" & <b>: x' },
-  { ...bot, kind: 'near-duplicate', same: 'both', others: [botId('8'), botId('9')] },
-  { ...bot, kind: 'count-jump', since, before: 30, after: 20_000 },
-  { ...bot, kind: 'link-failed', key: 'website', url: long, since, message },
-  { ...bot, kind: 'image-failed', key: 'avatar', url: 'https://a.example/?a=1&b="', since, message },
-  { ...bot, kind: 'no-count', days: 40 },
+  { ...bot, kind: 'administrator-added', values: { since } },
+  {
+    kind: 'faulty-file',
+    bot: null,
+    name: null,
+    fixPath: null,
+    values: { path: 'bots/<x>.md', message: '"a" & <b>: x' },
+  },
+  { ...bot, kind: 'near-duplicate', values: { same: 'both', others: '8, 9' } },
+  { ...bot, kind: 'count-jump', values: { since, before: 30, after: 20_000 } },
+  { ...bot, kind: 'link-failed', values: { key: 'website', url: long, since, message } },
+  {
+    ...bot,
+    kind: 'image-failed',
+    values: { key: 'avatar', url: 'https://a.example/?a=1&b="', since, message },
+  },
+  { ...bot, kind: 'no-count', values: { days: 40 } },
 ];
 
 function toAttention(items: readonly AttentionItem[], isComplete = true): Attention {
@@ -39,7 +49,7 @@ describe('the list of what needs attention', () => {
     const html = render(toAttention(oneOfEach));
     for (const part of [
       /<h2>Ask for Administrator since a change <span class="muted">1<\/span><\/h2>/,
-      /<a href="\/bots\/7"><bdi>Seven &lt;b><\/bdi><\/a> Asks for Administrator since <bdi>November 3, 2026<\/bdi>/,
+      /<a href="\/bots\/7"><bdi>Seven &lt;b><\/bdi><\/a> Asks for Administrator, and did not on <bdi>November 3, 2026<\/bdi>/,
       /<li> Error in <bdi>bots\/&lt;x>\.md<\/bdi> <span class="muted" lang="en" dir="ltr">&quot;a&quot; &amp; &lt;b>: x<\/span> <\/li>/,
       /Same name and invite as <bdi>8, 9<\/bdi>/,
       /<bdi>November 3, 2026<\/bdi>: from 30 to 20,000/,
@@ -70,9 +80,9 @@ describe('the list of what needs attention', () => {
     match(withTotal(12_000), /1 of 12,000 are shown/);
   });
 
-  it('says that nothing needs attention, and that the search is not over', () => {
+  it('says that nothing needs attention, and that Git cannot be read', () => {
     match(render({ groups: [], isComplete: true }), /Nothing needs attention\./);
-    match(render(toAttention([], false)), /still being searched/);
+    match(render(toAttention([], false)), /Git cannot be read/);
   });
 
   needs('chromium', it)('has no violation that axe finds, and nothing wider than the page', async () => {

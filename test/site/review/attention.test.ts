@@ -1,5 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
+import type { BotId } from '../../../src/bot/id.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import {
   type Attention,
@@ -16,23 +17,21 @@ const dayMs = 86_400_000;
 const now = 20_000 * dayMs + 1;
 
 const nothing = {
-  faults: [],
-  counts: noCounts,
+  settings: { current: { inactiveDays: 30 } },
+  state: noCounts,
   countHistory: noCountHistory,
-  settings: { inactiveDays: 30 },
-  failedImages: new Map(),
-  failedLinks: new Map(),
-  administratorSince: new Map(),
+  images: null,
+  links: null,
 };
 
 /** Lists what needs attention in a catalogue of these files. */
 async function list(
   files: Readonly<Record<string, string>>,
   sources: Partial<AttentionSources> = {},
+  beforeAdministrator: ReadonlyMap<BotId, number> | undefined = new Map(),
 ): Promise<Attention> {
   const { catalogue } = await openCatalogue(files);
-  const { bots } = catalogue.store;
-  return await listAttention({ ...nothing, bots, faults: catalogue.store.faults(), ...sources }, now);
+  return await listAttention({ ...nothing, store: catalogue.store, ...sources }, beforeAdministrator, now);
 }
 
 function itemsOf({ groups }: Attention): readonly AttentionItem[] {
@@ -53,8 +52,8 @@ describe('what needs attention', () => {
     const attention = await list({ [pagePath('7')]: page('7') });
     deepEqual(itemsOf(attention), []);
     equal(attention.isComplete, true);
-    const before = await list({ [pagePath('7')]: page('7') }, { administratorSince: undefined });
-    equal(before.isComplete, false);
+    const { store } = (await openCatalogue({ [pagePath('7')]: page('7') })).catalogue;
+    equal((await listAttention({ ...nothing, store }, undefined)).isComplete, false);
   });
 
   it('is a faulty file, once, with the form of its page where that is served', async () => {
@@ -68,15 +67,9 @@ describe('what needs attention', () => {
     broken.write({ [pagePath('7', 'de')]: translation('', '') });
     broken.catalogue.scanner.reload([botId('7')]);
     const { store } = broken.catalogue;
-    const attention = await listAttention({ ...nothing, bots: store.bots, faults: store.faults() }, now);
+    const attention = await listAttention({ ...nothing, store }, new Map(), now);
     deepEqual(
-      itemsOf(attention).map((item) => [
-        item.kind,
-        item.bot,
-        item.name,
-        item.fixPath,
-        'path' in item && item.path,
-      ]),
+      itemsOf(attention).map((item) => [item.kind, item.bot, item.name, item.fixPath, item.values['path']]),
       [
         ['faulty-file', '7', 'Bot 7', '/bots/7/edit?language=de', pagePath('7', 'de')],
         ['faulty-file', '7', 'Bot 7', null, pagePath('7', 'fr')],
@@ -98,18 +91,13 @@ describe('what needs attention', () => {
       [pagePath('7')]: page('7', { images, ...links }, '![Map](https://a.example/map.png)'),
       [pagePath('8')]: page('8'),
     };
-    const fail = (urls: readonly string[]): ReadonlyMap<string, typeof failure> =>
-      new Map(urls.map((url) => [url, failure]));
+    const fail = (urls: readonly string[]): { failures: () => ReadonlyMap<string, typeof failure> } => ({
+      failures: () => new Map(urls.map((url) => [url, failure])),
+    });
     const { avatar, cover, preview } = images;
     const attention = await list(files, {
-      failedImages: fail([
-        avatar,
-        cover,
-        preview[1] ?? '',
-        'https://a.example/map.png',
-        'https://no.example/',
-      ]),
-      failedLinks: fail([links.website, links.support, 'https://example.org/7']),
+      images: fail([avatar, cover, preview[1] ?? '', 'https://a.example/map.png', 'https://no.example/']),
+      links: fail([links.website, links.support, 'https://example.org/7']),
     });
     deepEqual(
       itemsOf(attention),
@@ -121,23 +109,22 @@ describe('what needs attention', () => {
         { kind: 'image-failed', key: 'cover', url: cover },
         { kind: 'image-failed', key: 'preview', url: preview[1] },
         { kind: 'image-failed', key: 'page', url: 'https://a.example/map.png' },
-      ].map((item) => ({ ...toSubject('7'), ...item, ...failure })),
+      ].map(({ kind, ...values }) => ({ ...toSubject('7'), kind, values: { ...values, ...failure } })),
     );
   });
 
   it('is an invite that asks for Administrator since a change', async () => {
-    const administratorSince = new Map([
+    const before = new Map([
       [botId('7'), now - dayMs],
       [botId('9'), now],
     ]);
-    const attention = await list(
-      { [pagePath('7')]: page('7'), [pagePath('8')]: page('8') },
-      { administratorSince },
-    );
-    deepEqual(itemsOf(attention), [{ ...toSubject('7'), kind: 'administrator-added', since: now - dayMs }]);
+    const attention = await list({ [pagePath('7')]: page('7'), [pagePath('8')]: page('8') }, {}, before);
+    deepEqual(itemsOf(attention), [
+      { ...toSubject('7'), kind: 'administrator-added', values: { since: now - dayMs } },
+    ]);
   });
 
-  it('is the last of the bots with the same name or the same invite, once', async () => {
+  it('is a bot that has the name or the invite of an older one, once', async () => {
     const invite = 'https://discord.com/oauth2/authorize?client_id=1&permissions=';
     const attention = await list({
       [pagePath('1')]: page('1', { name: 'Rätsel Bot', created: 1 }),
@@ -152,12 +139,12 @@ describe('what needs attention', () => {
     });
     deepEqual(
       itemsOf(attention)
-        .map((item) => (item.kind === 'near-duplicate' ? [item.bot, item.same, item.others] : []))
+        .map((item) => [item.bot, item.values['same'], item.values['others']])
         .toSorted((a, b) => String(a).localeCompare(String(b))),
       [
-        ['2', 'name', ['1']],
-        ['3', 'invite', ['4']],
-        ['6', 'both', ['5']],
+        ['2', 'name', '1'],
+        ['3', 'invite', '4'],
+        ['6', 'both', '5'],
       ],
     );
   });
@@ -168,9 +155,11 @@ describe('what needs attention', () => {
       [botId('8'), now - 30 * dayMs],
     ]);
     const files = { [pagePath('7')]: page('7'), [pagePath('8')]: page('8'), [pagePath('9')]: page('9') };
-    const counts = { reportedAt: (id: string) => reported.get(botId(id)) };
-    deepEqual(itemsOf(await list(files, { counts })), [{ ...toSubject('7'), kind: 'no-count', days: 31 }]);
-    equal(itemsOf(await list(files, { counts, settings: { inactiveDays: 31 } })).length, 0);
+    const state = { reportedAt: (id: string) => reported.get(botId(id)) };
+    deepEqual(itemsOf(await list(files, { state })), [
+      { ...toSubject('7'), kind: 'no-count', values: { days: 31 } },
+    ]);
+    equal(itemsOf(await list(files, { state, settings: { current: { inactiveDays: 31 } } })).length, 0);
   });
 
   it('is a count that jumps from one day to the next, of a thousand servers or more', async () => {
@@ -186,8 +175,9 @@ describe('what needs attention', () => {
     const attention = await list(
       Object.fromEntries(Object.keys(series).map((id) => [pagePath(id), page(id)])),
       {
-        counts: { reportedAt: () => now },
+        state: { reportedAt: () => now },
         countHistory: {
+          ...noCountHistory,
           present: () => 20_000,
           counts: (id, step, from, to) => {
             deepEqual([step, from, to], ['day', 19_970, 20_000]);
@@ -200,7 +190,7 @@ describe('what needs attention', () => {
     deepEqual(
       itemsOf(attention).map((item) => [
         item.bot,
-        item.kind === 'count-jump' && [item.since / dayMs, item.before, item.after],
+        [Number(item.values['since']) / dayMs, item.values['before'], item.values['after']],
       ]),
       [
         ['2', [20_000, 99, 1000]],
@@ -226,7 +216,8 @@ describe('what needs attention', () => {
     const failedLinks = new Map(Array.from({ length: 3000 }, (_, i) => [links(i), failure]));
     const end = new AbortController();
     let rounds = 0;
-    const listing = listAttention({ ...nothing, bots, failedLinks }, now).finally(() => end.abort());
+    const sources = { ...nothing, store: { bots, faults: () => [] }, links: { failures: () => failedLinks } };
+    const listing = listAttention(sources, new Map(), now).finally(() => end.abort());
     for (; !end.signal.aborted; await setImmediate()) rounds++;
     const { groups } = await listing;
     ok(rounds > 10, `${rounds} rounds of the event loop`);
