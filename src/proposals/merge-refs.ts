@@ -194,9 +194,9 @@ async function listVersions(
   return new Map(own.filter(([ref]) => parseProposalRef(ref) !== undefined));
 }
 
-/** Returns where the remote's refs were when they were last fetched or pushed, as a text. @throws {GitError} */
-export async function listKnownRefs(repository: Repository): Promise<string> {
-  return JSON.stringify(await listRefs(repository, [openPrefix, closedPrefix].map(toKnownRef)));
+/** Returns where the remote's refs were when they were last fetched or pushed. @throws {GitError} */
+export async function listKnownRefs(repository: Repository): Promise<ReadonlyMap<string, string>> {
+  return new Map(await listRefs(repository, [openPrefix, closedPrefix].map(toKnownRef)));
 }
 
 async function listRefs(

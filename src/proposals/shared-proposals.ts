@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readRef, updateRefs } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
 import { type Failure, FailureLog } from '../lib/failure-log.ts';
@@ -20,6 +21,8 @@ export class SharedProposals implements RemoteProposals {
   readonly #failures: FailureLog;
   /** What has been requested and has not begun. */
   readonly #waiting = new Map<RemoteWork, Promise<void>>();
+  /** Version → when a machine, also this one, has taken it from the remote to decide about it. */
+  readonly #taken = new Map<string, number>();
 
   constructor(proposals: Proposals, sync: Pick<Sync, 'run' | 'addToRounds'>, log: Log) {
     this.#proposals = proposals;
@@ -42,6 +45,7 @@ export class SharedProposals implements RemoteProposals {
   }
 
   async pushProposals(): Promise<void> {
+    this.#taken.clear();
     await this.#runSoon(this.#push);
   }
 
@@ -57,12 +61,29 @@ export class SharedProposals implements RemoteProposals {
         isClaimed = false;
       }
     });
+    if (isClaimed) this.#taken.set(version, performance.now());
+    else await this.#waitForDecision(ref, version);
     return isClaimed;
+  }
+
+  /** Waits while the machine that has taken a version is about to share what it decides. */
+  async #waitForDecision(ref: string, version: string): Promise<void> {
+    while (this.#isTaken(version)) {
+      await sleep(pollMs);
+      await this.#sync.run(async (repository, remote) => {
+        await this.#fetch(repository, remote);
+        if ((await readRef(repository, ref)) !== version) this.#taken.delete(version);
+      });
+    }
+  }
+
+  #isTaken(version: string): boolean {
+    return performance.now() - (this.#taken.get(version) ?? -maxDecidingMs) < maxDecidingMs;
   }
 
   readonly #exchange = async (repository: Repository, remote: Remote, isFetchDue: boolean): Promise<void> => {
     try {
-      if (isFetchDue) await fetchRefs(repository, fetchSpecs, remote);
+      if (isFetchDue) await this.#fetchRefs(repository, remote);
       await this.#push(repository, remote);
       this.#failures.end();
     } catch (error) {
@@ -72,23 +93,30 @@ export class SharedProposals implements RemoteProposals {
   };
 
   readonly #fetch = async (repository: Repository, remote: Remote): Promise<void> => {
-    await fetchRefs(repository, fetchSpecs, remote);
+    await this.#fetchRefs(repository, remote);
     await this.#proposals.mergeFetched();
   };
 
   readonly #push = async (repository: Repository, remote: Remote): Promise<void> => {
     const push = async (): Promise<void> => {
-      const moves = await this.#proposals.mergeFetched();
+      const all = await this.#proposals.mergeFetched();
+      const moves = all.filter(({ commit, lease }) => lease !== '' || !this.#isTaken(commit ?? ''));
       for (let i = 0; i < moves.length; i += maxRefsPerPush)
         await pushMoves(repository, moves.slice(i, i + maxRefsPerPush), remote);
     };
-    const fetch = async (): Promise<boolean> => {
-      const before = await listKnownRefs(repository);
-      await fetchRefs(repository, fetchSpecs, remote);
-      return (await listKnownRefs(repository)) !== before;
-    };
+    const fetch = async (): Promise<boolean> => await this.#fetchRefs(repository, remote);
     await pushWithRetries(push, fetch, remote.signal);
   };
+
+  /** Returns whether the remote has changed. */
+  async #fetchRefs(repository: Repository, remote: Remote): Promise<boolean> {
+    const before = await listKnownRefs(repository);
+    await fetchRefs(repository, fetchSpecs, remote);
+    const after = await listKnownRefs(repository);
+    for (const version of this.#taken.keys()) if (!this.#isTaken(version)) this.#taken.delete(version);
+    for (const [ref, version] of before) if (!after.has(ref)) this.#taken.set(version, performance.now());
+    return after.size !== before.size || [...after].some(([ref, version]) => before.get(ref) !== version);
+  }
 
   /** Runs `work` between two rounds, once for all that request it before it begins. */
   async #runSoon(work: RemoteWork): Promise<void> {
@@ -115,6 +143,10 @@ async function pushMoves(repository: Repository, moves: readonly MovedRef[], rem
 
 /** What does not work while there is a failure. */
 export const notShared = 'proposals are not shared with the other machines';
+
+/** Milliseconds in which a machine has decided, or it has crashed; less than a decision waits for the remote. */
+const maxDecidingMs = 3000;
+const pollMs = 200;
 
 /** The command line has a bound. */
 const maxRefsPerPush = 500;
