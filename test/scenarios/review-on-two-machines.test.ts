@@ -1,0 +1,309 @@
+import { deepStrictEqual, doesNotMatch, match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { Notice } from '../../src/proposals/notice.ts';
+import { eventually } from '../support/eventually.ts';
+import { readFormFields } from '../support/form-fields.ts';
+import { startProvider } from '../support/login-provider.ts';
+import { loginEnv, stranger as author } from '../support/login-site.ts';
+import { freePort, listenOnLoopback } from '../support/loopback.ts';
+import { whileAway } from '../support/proposal-machines.ts';
+import type { TestRepository } from '../support/repository.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { originRemote, startTestService, type TestService } from '../support/service.ts';
+import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
+import { type Page, Visitor } from '../support/visitor.ts';
+
+const homer = '1';
+const [maintainer, colleague] = ['42', '43'];
+const settings = (...maintainers: string[]): string => JSON.stringify({ maintainers });
+
+/** A service of the two, and its clone. */
+interface Machine {
+  readonly baseUrl: string;
+  readonly clone: TestRepository;
+  readonly service: TestService;
+}
+
+/** Somebody with a browser, and the page before their eyes. */
+interface Person {
+  readonly visitor: Visitor;
+  readonly page: Page;
+}
+
+/** What a person fills in for a bot that is not listed yet. */
+const newBot = (id: string): Record<string, string> => ({
+  id,
+  locale: 'en',
+  name: `Bot ${id}`,
+  description: 'Reads.',
+  category: 'fun',
+  authors: author,
+  invite: `https://discord.com/oauth2/authorize?client_id=${id}`,
+});
+const reviewOf = (id: string): string => `/review/${id}/${author}`;
+const openRef = (id: string): string => `refs/botshelf/proposals/${id}/${author}`;
+
+/** Presses a button of the form that makes a file, with more filled in. */
+async function sendForm({ visitor, page }: Person, more: Readonly<Record<string, string>>): Promise<Page> {
+  const [, to = ''] = /class="send"[^>]*formaction="([^"]*)"/i.exec(page.text) ?? [];
+  return await visitor.press(page, to.replaceAll('&amp;', '&'), { ...readFormFields(page.text), ...more });
+}
+
+/** Presses a button of a proposal's page. */
+async function decide(
+  { visitor, page }: Person,
+  decision: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Page> {
+  const [, version = ''] = /name="version" value="(\w+)"/.exec(page.text) ?? [];
+  return await visitor.press(page, page.url.pathname, { version, decision, ...more });
+}
+
+describe('two machines with a login, whose people send and review', function () {
+  this.timeout(60_000);
+  let shared: SharedRepository;
+  let machines: readonly [Machine, Machine];
+  const notices: Notice[] = [];
+
+  before(async () => {
+    const receiver = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      request.on('end', () => {
+        notices.push((JSON.parse(body) as { readonly botshelf: Notice }).botshelf);
+        response.writeHead(204).end();
+      });
+    });
+    const notified = await listenOnLoopback(receiver);
+    shared = sharedRepository({
+      'botshelf.json': settings(maintainer, colleague),
+      [pagePath(homer)]: mainPage({ authors: [author] }),
+    });
+    const ports = [await freePort(), await freePort()] as const;
+    const baseUrls = ports.map((port) => `http://localhost:${port}`);
+    const provider = await startProvider(baseUrls[0] ?? '', {
+      client: { redirect_uris: baseUrls.map((url) => `${url}/login/callback`) },
+    });
+    const start = async (port: number): Promise<Machine> => {
+      const clone = shared.clone();
+      const baseUrl = `http://localhost:${port}`;
+      const env = {
+        ...originRemote,
+        ...loginEnv(provider.settings, ['a-secret-of-the-tests-which-is-long-enough']),
+        PORT: String(port),
+        BOTSHELF_BASE_URL: baseUrl,
+        BOTSHELF_NOTIFY_URL: `http://127.0.0.1:${notified.port}/`,
+      };
+      return { baseUrl, clone, service: await startTestService({}, { root: clone.folder, env }) };
+    };
+    machines = await Promise.all([start(ports[0]), start(ports[1])]);
+  });
+  beforeEach(() => void notices.splice(0));
+
+  /** Logs an account in at a machine, and opens a page there. */
+  const open = async ({ baseUrl }: Machine, account: string, path: string): Promise<Person> => {
+    const visitor = new Visitor();
+    return { visitor, page: await visitor.logIn(await visitor.go(`${baseUrl}/login?to=${path}`), account) };
+  };
+  const go = async ({ baseUrl }: Machine, visitor: Visitor, path: string): Promise<Person> => ({
+    visitor,
+    page: await visitor.go(baseUrl + path),
+  });
+  /** Sends a new bot from a machine. */
+  const send = async (machine: Machine, id: string): Promise<Page> => {
+    const sent = await sendForm(await open(machine, author, '/add'), newBot(id));
+    strictEqual(sent.url.pathname, `/proposals/${id}`);
+    return sent;
+  };
+  /** Opens a proposal's page at a machine once it is there. */
+  const openReview = async (machine: Machine, account: string, id: string): Promise<Person> => {
+    const { visitor } = await open(machine, account, '/review');
+    let person: Person | undefined;
+    await eventually(async () => {
+      person = await go(machine, visitor, reviewOf(id));
+      strictEqual(person.page.status, 200);
+      match(person.page.text, /name="version"/);
+    });
+    ok(person);
+    return person;
+  };
+  /** Waits until both clones and the remote have the same, and looks for anything left over. */
+  const settle = async (): Promise<void> => {
+    const refs = ['for-each-ref', '--format=%(refname) %(objectname)'];
+    const own = ['refs/heads/main', 'refs/botshelf/proposals', 'refs/botshelf/closed'];
+    await eventually(() => {
+      for (const { clone } of machines) strictEqual(clone.git(...refs, ...own), shared.git(...refs, ...own));
+    });
+    for (const { clone, service } of machines) {
+      await eventually(() => strictEqual(clone.status(), ''));
+      clone.git('fsck', '--strict', '--no-dangling');
+      deepStrictEqual((await service.request('/readyz')).json.parts.remote.faults, []);
+    }
+  };
+  /** The titles of the commits that have changed a bot. */
+  const commitsOf = (id: string): string[] =>
+    shared.git('log', '--no-merges', '--format=%s', 'main', '--', pagePath(id)).split('\n').filter(Boolean);
+
+  it('take a new bot from somebody who has yet to log in, through changes that are asked for, to its page', async () => {
+    const [a, b] = machines;
+    const id = '1001';
+    const writer = new Visitor();
+    const filled = { ...newBot(id), page: '# Hello\r\n\r\nA “page”.\r\n', note: 'Try /read.' };
+    const asked = await sendForm(await go(a, writer, '/add'), filled);
+    match(asked.text, /What you wrote is kept for an hour/);
+    const logIn = (asked.headers.get('refresh') ?? '').replace(/^0; url=/, '');
+    const back = await writer.logIn(await writer.go(new URL(logIn, a.baseUrl)), author);
+    match(back.text, /What you wrote is still here/);
+    const kept = readFormFields(back.text);
+    for (const [name, value] of Object.entries(filled))
+      strictEqual(kept[name]?.trim(), value.replaceAll('\r\n', '\n').trim(), name);
+    const sent = await sendForm({ visitor: writer, page: back }, {});
+    match(sent.text, /Waiting for review/);
+    doesNotMatch(sent.text, /cannot be reached/);
+
+    const { visitor: reviewer } = await open(b, maintainer, '/review');
+    await eventually(async () =>
+      match((await go(b, reviewer, '/review')).page.text, /Bot 1001[^]*Person 190519304972664833/),
+    );
+    const first = await go(b, reviewer, reviewOf(id));
+    match(first.page.text, /New bot[^]*Try \/read\./);
+    await decide(first, 'changes-asked', { text: 'Which <b>server</b>?\r\nSay it.' });
+
+    await eventually(async () => {
+      const { page } = await go(a, writer, `/proposals/${id}`);
+      match(page.text, /Changes asked for[^]*Which &lt;b>server&lt;\/b>\?\nSay it\./);
+    });
+    // A browser sends the cookies of a host to all its ports.
+    writer.cookies.set(new URL(b.baseUrl).host, writer.cookies.get(new URL(a.baseUrl).host) ?? new Map());
+    for (const machine of machines)
+      match((await go(machine, writer, '/my-bots')).page.text, /Bot 1001[^]*Changes asked for/);
+    const again = await go(a, writer, `/add?proposal=${pagePath(id)}`);
+    const resent = await sendForm(again, { description: 'Reads on one server.' });
+    match(resent.text, /Waiting for review[^]*Reads on one server\./);
+
+    await eventually(async () =>
+      match((await go(b, reviewer, reviewOf(id))).page.text, /Reads on one server\./),
+    );
+    const stale = await decide(first, 'accepted');
+    strictEqual(stale.status, 409);
+    match(stale.text, /has changed since you opened this page/);
+    strictEqual(commitsOf(id).length, 0);
+    const done = await decide(await go(b, reviewer, reviewOf(id)), 'accepted');
+    match(done.text, /<bdi>Bot 1001<\/bdi>[^]*<bdi>Person 42<\/bdi> accepted it/);
+    doesNotMatch(done.text, /cannot be reached/);
+
+    for (const machine of machines) {
+      await eventually(async () => {
+        const { page } = await go(machine, new Visitor(), `/bots/${id}`);
+        match(page.text, /Reads on one server\.[^]*A “page”\./);
+      });
+      await eventually(async () => {
+        const { page } = await open(machine, maintainer, reviewOf(id));
+        match(page.text, /This proposal is closed[^]*Person 42<\/bdi> accepted it/);
+      });
+    }
+    await eventually(async () =>
+      match((await go(a, writer, `/proposals/${id}`)).page.text, /Accepted[^]*\/bots\/1001/),
+    );
+    await settle();
+    deepStrictEqual(commitsOf(id), [`Add Bot 1001 (${id})`]);
+    match(
+      shared.git('log', '-1', '--format=%B', 'main'),
+      new RegExp(`Proposed-by: ${author}\nReviewed-by: 42`),
+    );
+    strictEqual(shared.git('for-each-ref', openRef(id)), '');
+  });
+
+  it('let one of two maintainers decide who press at the same moment, and tell the other', async () => {
+    const [a, b] = machines;
+    for (const [i, [onA, onB]] of [
+      ['accepted', 'declined'],
+      ['accepted', 'accepted'],
+      ['declined', 'changes-asked'],
+    ].entries()) {
+      const id = `200${i}`;
+      await send(a, id);
+      const people = [await openReview(a, maintainer, id), await openReview(b, colleague, id)] as const;
+      const more = { reason: 'duplicate', text: 'Words.' };
+      const pages = await Promise.all([
+        decide(people[0], onA ?? '', more),
+        decide(people[1], onB ?? '', more),
+      ]);
+      const statuses = pages.map(({ status }) => status);
+      ok(statuses.includes(200) && statuses.includes(409), `${id}: ${statuses.join()}`);
+      const winner = statuses.indexOf(200);
+      const told = pages[1 - winner]?.text ?? '';
+      const words = {
+        accepted: 'accepted it',
+        declined: 'declined it',
+        'changes-asked': 'asked for changes',
+      };
+      const decision = [onA, onB][winner] as keyof typeof words;
+      match(told, new RegExp(`Person ${[maintainer, colleague][winner]}</bdi> ${words[decision]}`), id);
+      await settle();
+      strictEqual(commitsOf(id).length, decision === 'accepted' ? 1 : 0);
+      const ends = shared.git('for-each-ref', '--format=%(contents)', `refs/botshelf/closed/${id}`);
+      strictEqual(ends.split('State: ').length - 1, decision === 'changes-asked' ? 0 : 1);
+    }
+  });
+
+  it('say what is saved on one of them only, and share it once the remote is back', async () => {
+    const [a, b] = machines;
+    for (const { service } of machines) {
+      service.allowLog(/on this machine only|not shared with the other machines|remote|fetch|push/);
+    }
+    const id = '3001';
+    await whileAway(shared, async () => {
+      const sent = await send(a, id);
+      match(sent.text, /Waiting for review/);
+      match(sent.text, /It is saved on this server\. The shared Git server cannot be reached/);
+      const done = await decide(await openReview(a, maintainer, id), 'accepted');
+      match(done.text, /accepted it[^]*The shared Git server cannot be reached/);
+      await eventually(async () => strictEqual((await go(a, new Visitor(), `/bots/${id}`)).page.status, 200));
+      strictEqual((await go(b, new Visitor(), `/bots/${id}`)).page.status, 404);
+    });
+    await eventually(
+      async () => strictEqual((await go(b, new Visitor(), `/bots/${id}`)).page.status, 200),
+      30,
+    );
+    await eventually(async () =>
+      match((await open(b, maintainer, reviewOf(id))).page.text, /Person 42<\/bdi> accepted it/),
+    );
+    await settle();
+    strictEqual(commitsOf(id).length, 1);
+  });
+
+  it('refuse a maintainer whom a pull request has removed, also on an open page', async () => {
+    const [a, b] = machines;
+    const id = '4001';
+    await send(a, id);
+    const opened = await openReview(b, colleague, id);
+    shared.mergePullRequest((person) => person.write('botshelf.json', settings(maintainer)));
+    await eventually(() => match(b.clone.git('show', 'main:botshelf.json'), /\["42"\]/));
+    const refused = await decide(opened, 'accepted');
+    strictEqual(refused.status, 403);
+    match(refused.text, /Only maintainers can review/);
+    doesNotMatch(refused.text, /Bot 4001/);
+    await settle();
+    notStrictEqual(shared.git('for-each-ref', openRef(id)), '');
+    strictEqual(commitsOf(id).length, 0);
+  });
+
+  it('keep a report of a visitor where it was sent, and send one notice of it', async () => {
+    const [a, b] = machines;
+    const visitor = new Visitor();
+    const { page } = await go(a, visitor, `/bots/${homer}/report`);
+    const thanks = await visitor.press(page, `/bots/${homer}/report`, {
+      reason: 'scam',
+      text: 'Asks for money.',
+    });
+    match(thanks.text, /Thank you/);
+    await eventually(() => strictEqual(notices.length, 1));
+    const [notice] = notices;
+    strictEqual(notice?.url, `${a.baseUrl}/bots/${homer}`);
+    match((await open(a, maintainer, '/review')).page.text, /Asks for money\./);
+    await settle();
+    match((await open(b, maintainer, '/review')).page.text, /There are no reports/);
+    strictEqual(notices.length, 1);
+  });
+});
