@@ -3,7 +3,6 @@ import { parseRemote, readRemoteUrl } from '../git/origin.ts';
 import type { RepositoryOpener } from '../git/repository.ts';
 import { UserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
-import { GitHubPulls } from '../proposals/github-pulls.ts';
 import { HostReview } from '../proposals/host-review.ts';
 import type { Proposals } from '../proposals/proposals.ts';
 import type { Config } from './config.ts';
@@ -31,20 +30,15 @@ export async function openHostReview(
       'BOTSHELF_PROPOSALS is host, but BOTSHELF_HOST_TOKEN is not set: give a token of GitHub that may write pull requests',
     );
   const usual = place.host === 'github.com' ? 'https://api.github.com' : `https://${place.host}/api/v3`;
-  const pulls =
-    host.review === 'rest' && token !== null
-      ? new GitHubPulls({ api: api ?? usual, repository: place.path, token })
-      : null;
-  const home = `https://${place.host}/${place.path}`;
-  const { remote: address, branch } = remote;
   return new HostReview({
     repositoryOpener,
     proposals,
     host,
-    remote: address,
-    branch,
-    home,
-    pulls,
+    remote: remote.remote,
+    branch: remote.branch ?? repository.branch().replace('refs/heads/', ''),
+    home: `https://${place.host}/${place.path}`,
+    github:
+      token === null || host.review !== 'rest' ? null : { api: api ?? usual, repository: place.path, token },
     baseUrl,
     log,
   });

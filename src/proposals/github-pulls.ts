@@ -1,5 +1,5 @@
 import { createBoundedFetch } from '../lib/bounded-fetch.ts';
-import { ExplainedError, messageOf } from '../lib/errors.ts';
+import { ExplainedError } from '../lib/errors.ts';
 import { parseRetryAfter } from './notifications.ts';
 import type { HostDecision } from './proposals.ts';
 
@@ -9,155 +9,107 @@ export interface GitHubOptions {
   /** The repository, such as `octocat/list`. */
   readonly repository: string;
   readonly token: string;
+  readonly signal: AbortSignal;
   /** Milliseconds until the last byte of a response arrives; 10 s by default. */
   readonly timeoutMs?: number;
 }
 
-/** A pull request from a branch of the repository. */
-export interface PullRequest {
-  readonly branch: string;
-  readonly target: string;
-  readonly title: string;
-  readonly body: string;
-}
-
-/** The host refused a request, or could not be reached. */
-export class HostError extends ExplainedError {
-  /** Milliseconds in which it is not asked again; null where it refused this request only. */
-  readonly retryAfterMs: number | null;
-
-  constructor(message: string, retryAfterMs: number | null, cause?: unknown) {
-    super(message, { cause });
-    this.name = 'HostError';
-    this.retryAfterMs = retryAfterMs;
-  }
+/** A pull request as it is at the host. */
+export interface FoundPull {
+  readonly number: number;
+  /** The commit of its branch. */
+  readonly head: string;
+  readonly isOpen: boolean;
+  readonly decision: HostDecision | null;
 }
 
 /**
  * The pull requests of a repository at GitHub, as https://docs.github.com/rest/pulls/pulls documents them. It waits as
  * https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api asks. Call its methods one at a
- * time; all throw a HostError.
+ * time; all throw where the host refuses a request or cannot be reached.
  */
 export class GitHubPulls {
   readonly #options: GitHubOptions;
   readonly #fetch: ReturnType<typeof createBoundedFetch>;
-  readonly #abort = new AbortController();
+  /** When the host may be asked again; milliseconds since the epoch. */
+  retryAt = 0;
 
   constructor(options: GitHubOptions) {
     this.#options = options;
     this.#fetch = createBoundedFetch({ time: options.timeoutMs ?? 10_000, bytes: maxResponseBytes });
   }
 
-  /** Creates the pull request of a branch, or gives the open one new texts. @param push pushes the branch */
-  async submit({ branch, target, title, body }: PullRequest, push: () => Promise<void>): Promise<void> {
+  /** Returns the last pull request of a branch, with what was decided. @param since ignores one that was closed before */
+  async find(branch: string, since: number): Promise<FoundPull | null> {
     const [owner = ''] = this.#options.repository.split('/');
-    const query = new URLSearchParams({ head: `${owner}:${branch}`, base: target, per_page: '1' });
-    const [open] = (await this.#request('GET', `pulls?${query.toString()}`)).json as readonly Pull[];
-    if (open !== undefined) await this.#request('PATCH', `pulls/${open.number}`, { title, body });
-    await push();
-    if (open !== undefined) return;
-    const made = await this.#request('POST', 'pulls', { title, body, head: branch, base: target });
-    if ((await this.#request('GET', `labels/${label}`)).status === 200)
-      await this.#request('POST', `issues/${(made.json as Pull).number}/labels`, { labels: [label] });
+    const query = new URLSearchParams({ head: `${owner}:${branch}`, state: 'all', per_page: '1' });
+    const [pull] = (await this.#request('GET', `pulls?${query.toString()}`)) as readonly Pull[];
+    if (pull === undefined || (pull.closed_at !== null && Date.parse(pull.closed_at) < since)) return null;
+    const isOpen = pull.closed_at === null;
+    return { number: pull.number, head: pull.head.sha, isOpen, decision: await this.#readDecision(pull) };
   }
 
-  async end(number: number): Promise<void> {
-    await this.#request('PATCH', `pulls/${number}`, { state: 'closed' });
+  /** Creates a pull request, or changes keys of the one with this number. Returns its number. */
+  async write(number: number | null, keys: Readonly<Record<string, string>>): Promise<number> {
+    const changed =
+      number === null
+        ? this.#request('POST', 'pulls', keys)
+        : this.#request('PATCH', `pulls/${number}`, keys);
+    return ((await changed) as Pull).number;
   }
 
-  /** Ends the request that is being made, and makes no other. */
-  close(): void {
-    this.#abort.abort();
-  }
-
-  /**
-   * Returns what reviewers decided, and the ETag of the present state; no decision where that is `known`.
-   * @param heads the commits that the pull request may have
-   */
-  async read(
-    number: number,
-    heads: readonly (string | undefined)[],
-    known: string | null,
-  ): Promise<{ readonly etag: string | null; readonly decision: HostDecision | null }> {
-    const { status, etag, json } = await this.#request('GET', `pulls/${number}`, undefined, known);
-    if (status === 304) return { etag: known, decision: null };
-    const pull = json as Pull;
-    if (!heads.includes(pull.head.sha)) return { etag: null, decision: null };
-    if (pull.merged)
-      return { etag, decision: { state: 'accepted', text: '', commit: pull.merge_commit_sha } };
-    const isClosed = pull.state === 'closed';
-    const path = isClosed
-      ? `issues/${number}/comments?per_page=1&page=${Math.max(1, pull.comments)}`
-      : `pulls/${number}/reviews?per_page=${maxReviews}`;
+  async #readDecision({ number, head, ...pull }: Pull): Promise<HostDecision | null> {
+    if (pull.merged_at !== null) return { state: 'accepted', text: '', commit: pull.merge_commit_sha };
+    const since = pull.closed_at && new Date(Date.parse(pull.closed_at) - reasonMs).toISOString();
+    const path = since ? `issues/${number}/comments?since=${since}` : `pulls/${number}/reviews`;
     // Anybody may write to a public repository.
-    const written = ((await this.#request('GET', path)).json as readonly Written[]).filter(
+    const written = ((await this.#request('GET', path)) as readonly Written[]).filter(
       ({ author_association: by }) => ['OWNER', 'MEMBER', 'COLLABORATOR'].includes(by),
     );
-    const last = isClosed
-      ? written.at(-1)
-      : written.findLast((one) => one.state === 'CHANGES_REQUESTED' && one.commit_id === pull.head.sha);
-    if (!isClosed && last === undefined) return { etag, decision: null };
-    const state = isClosed ? 'declined' : 'changes-asked';
-    return { etag, decision: { state, text: last?.body ?? '', commit: null } };
+    if (since) return { state: 'declined', text: written.at(-1)?.body ?? '', commit: null };
+    const asked = written.findLast((one) => one.state === 'CHANGES_REQUESTED' && one.commit_id === head.sha);
+    return asked ? { state: 'changes-asked', text: asked.body ?? '', commit: null } : null;
   }
 
-  /** Sends a request. A status 304, or 404 of a label, is no error. */
-  async #request(
-    method: string,
-    path: string,
-    body?: object,
-    known: string | null = null,
-  ): Promise<{ readonly status: number; readonly etag: string | null; readonly json: unknown }> {
-    const { api, repository, token } = this.#options;
-    try {
-      const response = await this.#fetch(`${api}/repos/${repository}/${path}`, {
-        method,
-        redirect: 'manual',
-        signal: this.#abort.signal,
-        headers: {
-          Accept: 'application/vnd.github+json',
-          Authorization: `Bearer ${token}`,
-          'User-Agent': 'Botshelf',
-          'X-GitHub-Api-Version': '2022-11-28',
-          ...(known !== null && { 'If-None-Match': known }),
-        },
-        ...(body && { body: JSON.stringify(body) }),
-      });
-      const { ok, status, headers } = response;
-      const text = await response.text();
-      if (ok || status === 304 || (status === 404 && path.startsWith('labels/')))
-        return { status, etag: headers.get('ETag'), json: JSON.parse(text || 'null') };
-      const said = JSON.stringify(text.slice(0, maxShownLength).replaceAll(token, '…'));
-      throw new HostError(
-        `${method} ${path.replace(/\?.*/, '')} has the response ${status} ${said}`,
-        readDelay(status, headers),
-      );
-    } catch (error) {
-      if (error instanceof HostError) throw error;
-      const cause = error instanceof TypeError ? (error.cause ?? error) : error;
-      throw new HostError(`${new URL(api).host} does not respond correctly: ${messageOf(cause)}`, 0, cause);
-    }
+  async #request(method: string, path: string, body?: object): Promise<unknown> {
+    const { api, repository, token, signal } = this.#options;
+    const response = await this.#fetch(`${api}/repos/${repository}/${path}`, {
+      method,
+      redirect: 'manual',
+      signal,
+      headers: {
+        Accept: 'application/vnd.github+json',
+        Authorization: `Bearer ${token}`,
+        'User-Agent': 'Botshelf',
+        'X-GitHub-Api-Version': '2022-11-28',
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    // An error may repeat the token.
+    const text = (await response.text()).replaceAll(token, '…');
+    if (response.ok) return JSON.parse(text) as unknown;
+    this.retryAt = Date.now() + readDelay(response);
+    const said = JSON.stringify(text.slice(0, maxShownLength));
+    throw new ExplainedError(
+      `${method} ${path.replace(/\?.*/, '')} has the response ${response.status} ${said}`,
+    );
   }
 }
 
 /** Returns for how long the host is not asked again: as its headers say, else a minute where it limits or refuses us. */
-function readDelay(status: number, headers: Headers): number | null {
+function readDelay({ status, headers }: Response): number {
   const after = parseRetryAfter(headers.get('Retry-After'));
-  if (after !== undefined) return after;
-  if (status >= 500) return 0;
-  if (![401, 403, 429].includes(status)) return null;
-  const isSpent = headers.get('X-RateLimit-Remaining') === '0';
+  if (after !== undefined || ![401, 403, 429].includes(status)) return after ?? 0;
   const reset = Number(headers.get('X-RateLimit-Reset')) * 1000 - Date.now();
-  return isSpent ? Math.min(Math.max(reset, 0), maxDelayMs) : 60_000;
+  return headers.get('X-RateLimit-Remaining') === '0' ? Math.min(reset, maxDelayMs) : 60_000;
 }
 
 /** The keys that are read of a pull request. */
 interface Pull {
   readonly number: number;
-  readonly state: 'open' | 'closed';
-  readonly merged: boolean;
+  readonly closed_at: string | null;
+  readonly merged_at: string | null;
   readonly merge_commit_sha: string | null;
-  readonly comments: number;
   readonly head: { readonly sha: string };
 }
 
@@ -169,14 +121,11 @@ interface Written {
   readonly commit_id?: string;
 }
 
-/** The label of the pull requests, where the repository has it. */
-const label = 'proposal';
-
-/** A pull request has the whole description of two repositories. */
+/** Thirty comments, or a pull request, which has the whole description of two repositories. */
 const maxResponseBytes = 256 * 1024;
 
-/** Reviews of a pull request that are looked at. */
-const maxReviews = 30;
+/** Comments from so long before a pull request was closed may be the reason. */
+const reasonMs = 3_600_000;
 
 const maxDelayMs = 3_600_000;
 const maxShownLength = 300;

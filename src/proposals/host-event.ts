@@ -1,14 +1,15 @@
+import type { HostDecision } from './proposals.ts';
+
 /** What somebody did with a pull request. */
 export interface HostEvent {
-  readonly kind: 'merged' | 'closed' | 'commented' | 'other';
   /** The pull request. */
-  readonly number: number | null;
+  readonly number: unknown;
   /** The account of the host that did it. */
-  readonly by: number | null;
-  /** The comment. */
+  readonly by: unknown;
+  /** The comment; empty where there is none. */
   readonly text: string;
-  /** The commit of the branch that has it, where it was merged. */
-  readonly commit: string | null;
+  /** What was decided by merging or closing it. */
+  readonly outcome: Pick<HostDecision, 'state' | 'commit'> | null;
 }
 
 /**
@@ -18,51 +19,31 @@ export interface HostEvent {
  */
 export function readHostEvent(body: Buffer): HostEvent {
   const event = parse(body.toString());
-  const attributes = event.object_attributes;
-  const kindOfGitLab = event.object_kind;
-  const other = kindOfGitLab === undefined ? event.issue : undefined;
-  const pull =
-    event.pull_request ?? event.merge_request ?? (kindOfGitLab === 'merge_request' ? attributes : other);
-  const action = event.action ?? attributes?.action;
-  const isMerged = action === 'merge' || (action === 'closed' && pull?.merged === true);
-  const isClosed = action === 'close' || action === 'closed';
-  const text = event.comment?.body ?? attributes?.note ?? '';
-  const kind = isMerged ? 'merged' : isClosed ? 'closed' : text === '' ? 'other' : 'commented';
-  const number = pull?.number ?? pull?.iid ?? null;
+  const read = (...path: readonly string[]): unknown =>
+    path.reduce((value, key) => (value as Readonly<Record<string, unknown>> | undefined)?.[key], event);
+  const isOfMerge = read('object_kind') === 'merge_request';
+  const pull = isOfMerge ? 'object_attributes' : 'pull_request';
+  const action = read('action') ?? read('object_attributes', 'action');
+  const isMerged = action === 'merge' || (action === 'closed' && read(pull, 'merged') === true);
+  const isEnded = isMerged || action === 'close' || action === 'closed';
+  const number =
+    read(pull, isOfMerge ? 'iid' : 'number') ?? read('issue', 'number') ?? read('merge_request', 'iid');
+  const commit = isMerged ? read(pull, 'merge_commit_sha') : null;
+  const text = read('comment', 'body') ?? read('object_attributes', 'note');
   return {
-    kind,
     number,
-    by: (event.sender ?? event.user)?.id ?? null,
-    text,
-    commit: pull?.merge_commit_sha ?? null,
+    by: read('sender', 'id') ?? read('user', 'id'),
+    text: typeof text === 'string' ? text : '',
+    outcome: isEnded
+      ? { state: isMerged ? 'accepted' : 'declined', commit: typeof commit === 'string' ? commit : null }
+      : null,
   };
 }
 
-/** The keys that are read. */
-interface Payload {
-  /** At GitLab only. */
-  readonly object_kind?: string;
-  readonly action?: string;
-  readonly pull_request?: PullPayload;
-  readonly issue?: PullPayload;
-  readonly comment?: { readonly body?: string };
-  readonly sender?: { readonly id?: number };
-  readonly user?: { readonly id?: number };
-  readonly merge_request?: PullPayload;
-  readonly object_attributes?: PullPayload & { readonly action?: string; readonly note?: string };
-}
-
-interface PullPayload {
-  readonly number?: number;
-  readonly iid?: number;
-  readonly merged?: boolean;
-  readonly merge_commit_sha?: string | null;
-}
-
-function parse(text: string): Payload {
+function parse(text: string): unknown {
   try {
-    return (JSON.parse(text) as Payload | null) ?? {};
+    return JSON.parse(text) ?? undefined;
   } catch {
-    return {};
+    return undefined;
   }
 }

@@ -3,15 +3,12 @@ import { formatCommitMessage } from '../bot/commit-message.ts';
 import { writeCommit } from '../git/commit/fast-import.ts';
 import { readTreeId } from '../git/history.ts';
 import type { GitHost } from '../git/hosts.ts';
-import { readRef } from '../git/refs.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { type Failure, FailureLog } from '../lib/failure-log.ts';
 import type { Log } from '../lib/log.ts';
-import { SerialQueue } from '../lib/serial-queue.ts';
 import { describeRemoteError } from '../sync/remote-error.ts';
-import { listRefs, pushRemote, type Remote, remoteRefs } from '../sync/remote.ts';
-import { Schedule } from '../sync/schedule.ts';
-import { type GitHubPulls, HostError, type PullRequest } from './github-pulls.ts';
+import { listRefs, pushRemote, type Remote } from '../sync/remote.ts';
+import { type GitHubOptions, GitHubPulls } from './github-pulls.ts';
 import { type HostEvent, readHostEvent } from './host-event.ts';
 import { describeChange, mergeProposal } from './merge-proposal.ts';
 import { type Proposal, toText } from './proposal.ts';
@@ -22,13 +19,13 @@ export interface HostReviewOptions {
   readonly repositoryOpener: RepositoryOpener;
   readonly proposals: Proposals;
   readonly host: GitHost;
-  /** The remote, as git takes it, and the branch there; null is the one of the name that is checked out here. */
+  /** The remote, as git takes it, and the short name of the branch there. */
   readonly remote: string;
-  readonly branch: string | null;
+  readonly branch: string;
   /** The address of the repository's page at the host. */
   readonly home: string;
   /** Null at a host that is used by git alone. */
-  readonly pulls: GitHubPulls | null;
+  readonly github: Omit<GitHubOptions, 'signal'> | null;
   /** The public address of the service. */
   readonly baseUrl: string;
   readonly log: Log;
@@ -36,67 +33,82 @@ export interface HostReviewOptions {
   readonly followSeconds?: number;
 }
 
-/** What is known of an open proposal at the host. It is found again from the remote's refs after a restart. */
+/** A proposal, and what is known of it at the host. That is found again from the remote after a restart. */
 interface Entry {
-  readonly version: string;
+  readonly proposal: Proposal;
+  /** The commit of its pull request, and the title. */
   readonly commit: string;
   readonly title: string;
   /** Of its pull request; null where none was seen yet. */
   number: number | null;
-  /** The state of the pull request that was read last. */
-  etag: string | null;
   /** The last comment that an event had, and what an event said was decided. */
   comment: HostEvent | null;
   decision: HostDecision | null;
-  isSent: boolean;
   /** When it is looked at again; milliseconds since the epoch. */
   dueAt: number;
 }
 
-/** The remote's refs. */
-interface Listing {
-  /** Ref → commit. */
-  readonly refs: ReadonlyMap<string, string>;
-  /** The commit of a pull request → its number. */
-  readonly numbers: ReadonlyMap<string, number>;
+/** What the host has of a proposal. */
+interface Seen {
+  /** The commit that its pull request, or the branch of it, is at; undefined where there is neither. */
+  readonly head: string | undefined;
+  /** Whether that commit is a reviewer's: all that the service has pushed are known here. */
+  readonly isReviewers: boolean;
+  /** Whether the branch, if there is one, has no pull request, or one that was closed before the proposal was sent. */
+  readonly lacksPull: boolean;
+  readonly decision: HostDecision | null;
+}
+
+type Step =
+  | { readonly kind: 'wait' | 'submit' | 'end' }
+  | { readonly kind: 'take'; readonly decision: HostDecision };
+
+/** Returns what is to be done about a proposal at the host. */
+function planStep({ proposal: { state, text, closedAt }, commit }: Entry, seen: Seen): Step {
+  const { decision, isReviewers } = seen;
+  const isPresent = seen.head === commit;
+  if (closedAt !== null) return { kind: isPresent ? 'end' : 'wait' };
+  // What was decided about a former version is not about this one.
+  if (decision !== null && (isPresent || isReviewers))
+    return decision.state === state && decision.text === text ? { kind: 'wait' } : { kind: 'take', decision };
+  const isMissing = seen.lacksPull || (!isPresent && !isReviewers);
+  return { kind: state === 'waiting' && isMissing ? 'submit' : 'wait' };
 }
 
 /**
  * Has proposals reviewed at the Git host: each that waits becomes a pull request with one commit, and what is decided about
- * it there is taken over. It works in rounds, apart from all requests; what fails is retried, later each time. There is no
- * store beside the refs: the same proposal is always the same commit, which is looked for at the remote.
+ * it there is taken over. One loop, apart from all requests, compares the proposals with the remote's refs; what fails is
+ * retried, later each time. There is no store beside the refs: the same proposal is always the same commit.
  */
 export class HostReview {
+  /** The address of the repository's page at the host. */
+  readonly home: string;
   readonly #options: HostReviewOptions;
   readonly #followMs: number;
   readonly #abort = new AbortController();
-  readonly #queue = new SerialQueue();
-  readonly #schedule: Schedule;
+  readonly #remote: Remote;
+  readonly #pulls: GitHubPulls | null;
   readonly #failures: FailureLog;
-  /** Ref of an open proposal → what is known of it. */
-  readonly #entries = new Map<string, Entry>();
-  /** Refs of closed proposals of which nothing is left to do at the host. */
-  readonly #ended = new Set<string>();
-  #failedRounds = 0;
-  #notBefore = 0;
+  /** Ref of a proposal → what is known of it. */
+  #entries: ReadonlyMap<string, Entry> = new Map();
+  #wake = (): void => {};
+  #running: Promise<void> | undefined;
 
   constructor(options: HostReviewOptions) {
+    const { home, github, remote: address, log, proposals, followSeconds = 300 } = options;
+    const { signal } = this.#abort;
+    this.home = home;
     this.#options = options;
-    this.#followMs = (options.followSeconds ?? 300) * 1000;
+    this.#followMs = followSeconds * 1000;
+    this.#remote = { address, timeLimit: gitSeconds, signal };
+    this.#pulls = github && new GitHubPulls({ ...github, signal });
     this.#failures = new FailureLog({
-      log: options.log,
+      log,
       failed: (message) =>
         `the Git host does not have all proposals: ${message}. They are safe in this clone, retrying in the background`,
       ended: 'the Git host has all proposals again',
     });
-    const round = async (): Promise<void> => await this.#runScheduled();
-    this.#schedule = new Schedule({ syncSeconds: 0, pushSeconds: 0 }, () => void this.#queue.run(round));
-    options.proposals.subscribe(() => this.#schedule.runIn(gatherMs));
-  }
-
-  /** The address of the repository's page at the host. */
-  get home(): string {
-    return this.#options.home;
+    proposals.subscribe(() => this.#wake());
   }
 
   /** What does not work at the host; null where all does. */
@@ -106,7 +118,7 @@ export class HostReview {
 
   /** Starts the rounds. */
   start(): void {
-    this.#schedule.runIn(0);
+    this.#running = this.#run();
   }
 
   /** Returns the address of the pull request of an open proposal; undefined where it has none yet. */
@@ -121,237 +133,159 @@ export class HostReview {
     for (const entry of this.#entries.values()) {
       if (entry.number === null || entry.number !== event.number) continue;
       entry.dueAt = 0;
-      if (this.#options.pulls !== null) continue;
-      if (event.kind === 'commented') entry.comment = event;
-      if (event.kind === 'merged') entry.decision = { state: 'accepted', text: '', commit: event.commit };
+      if (event.text !== '') entry.comment = event;
       // Anybody may comment: the reason is what the one who has closed it wrote.
       const text = (entry.comment?.by === event.by && entry.comment?.text) || '';
-      if (event.kind === 'closed') entry.decision = { state: 'declined', text, commit: null };
+      if (event.outcome !== null) entry.decision = { ...event.outcome, text };
     }
-    this.#schedule.runIn(minPauseMs);
+    this.#wake();
   }
 
   /** Stops. What is not at the host yet is brought there after the next start. */
   async close(): Promise<void> {
-    this.#schedule.stop();
     this.#abort.abort();
-    this.#options.pulls?.close();
-    await this.#queue.run(async () => {});
+    this.#wake();
+    await this.#running;
   }
 
-  async #runScheduled(): Promise<void> {
-    const waitMs = this.#notBefore - Date.now();
-    if (waitMs > 0) this.#schedule.runIn(waitMs);
-    if (waitMs > 0 || this.#abort.signal.aborted) return;
-    try {
-      await this.#runRound();
-      this.#failures.end();
-      this.#failedRounds = 0;
-      const due = Math.min(...[...this.#entries.values()].map(({ dueAt }) => dueAt - Date.now()));
-      this.#schedule.runIn(Math.max(minPauseMs, Math.min(due, this.#followMs)));
-    } catch (error) {
-      if (this.#abort.signal.aborted) return;
-      this.#failures.add(error, describeRemoteError(error));
-      const asked = error instanceof HostError ? (error.retryAfterMs ?? 0) : 0;
-      const delayMs = Math.max(asked, Math.min(1000 * 2 ** this.#failedRounds++, this.#followMs));
-      this.#notBefore = Date.now() + delayMs;
-      this.#schedule.runIn(delayMs);
+  async #run(): Promise<void> {
+    const { signal } = this.#abort;
+    for (let failed = 0; !signal.aborted;) {
+      const woken = new Promise<void>((resolve) => (this.#wake = resolve));
+      let pauseMs = minPauseMs;
+      try {
+        await this.#runRound();
+        this.#failures.end();
+        failed = 0;
+      } catch (error) {
+        if (signal.aborted) return;
+        // What fetch throws says nothing; its cause does.
+        this.#failures.add(error, describeRemoteError((error instanceof TypeError && error.cause) || error));
+        const asked = (this.#pulls?.retryAt ?? 0) - Date.now();
+        pauseMs = Math.max(asked, Math.min(1000 * 2 ** failed++, this.#followMs));
+      }
+      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
+      if (failed === 0)
+        await Promise.race([woken, sleep(Math.min(roundMs, this.#followMs), undefined, { ref: false })]);
     }
   }
 
-  /** Brings what is due to the host. @throws {Error} the first failure; one of a single proposal stops no other */
+  /** Brings what is due to the host. @throws {Error} the first failure; the proposal is the last one of the next round */
   async #runRound(): Promise<void> {
-    const { proposals, repositoryOpener } = this.#options;
+    const { proposals, repositoryOpener, host } = this.#options;
     // Behind the step that is being made: a proposal that is published at once is never seen open.
     await proposals.load();
     await proposals.closeAccepted();
     const { open } = proposals;
     const closed = proposals.listClosedSince(0);
-    const refs = new Set(open.map(({ ref }) => ref));
-    for (const ref of this.#entries.keys()) if (!refs.has(ref)) this.#entries.delete(ref);
     const repository = await repositoryOpener.open();
-    const listing = await this.#list(repository);
-    const due = open.filter(({ ref, version }) => {
-      const known = this.#entries.get(ref);
-      return known?.version !== version || known.dueAt <= Date.now();
-    });
-    const failures: unknown[] = [];
-    for (const proposal of due.slice(0, maxPerRound)) {
-      const known = this.#entries.get(proposal.ref);
-      const entry =
-        known?.version === proposal.version ? known : await this.#describe(repository, proposal, known);
-      this.#entries.set(proposal.ref, entry);
-      entry.dueAt = Date.now() + this.#followMs;
-      try {
-        await this.#bring(repository, proposal, entry, listing);
-      } catch (error) {
-        failures.push(error);
-        entry.dueAt = 0;
-        const isGeneral = error instanceof HostError && error.retryAfterMs !== null;
-        if (isGeneral || this.#abort.signal.aborted) break;
-      }
-    }
-    if (failures.length === 0) await this.#endClosed(repository, closed, listing);
-    for (const failure of failures) throw failure;
-  }
-
-  async #list(repository: Repository): Promise<Listing> {
-    const { pullRefs } = this.#options.host;
-    const target = `refs/heads/${this.#target(repository)}`;
-    const refs = await listRefs(
-      repository,
-      [target, 'refs/heads/proposals/*', `${pullRefs}*/head`],
-      this.#remote,
+    const patterns = ['refs/heads/proposals/*', `${host.pullRefs}*/head`];
+    const refs = await listRefs(repository, patterns, this.#remote);
+    const ended = closed.filter((proposal) =>
+      // A push cannot close it there: it becomes empty instead.
+      host.review === 'agit'
+        ? proposal.state === 'withdrawn'
+        : refs.has(`refs/heads/${toBranch(proposal)}`) && !proposals.find(proposal.bot, proposal.proposer.id),
     );
-    const numbers = [...refs]
-      .filter(([ref]) => ref.startsWith(pullRefs))
-      .map(([ref, commit]) => [commit, Number.parseInt(ref.slice(pullRefs.length), 10)] as const);
-    // Anybody may make another one of the same commit later: the lowest number is ours.
-    return { refs, numbers: new Map(numbers.toSorted(([, a], [, b]) => b - a)) };
+    const entries: Entry[] = [];
+    for (const proposal of [...ended, ...open]) entries.push(await this.#describe(repository, proposal));
+    this.#entries = new Map(entries.map((entry) => [entry.proposal.ref, entry]));
+    for (const entry of entries.toSorted((a, b) => a.dueAt - b.dueAt)) {
+      if (entry.dueAt > Date.now()) break;
+      entry.dueAt = Date.now() + this.#followMs;
+      await this.#bring(repository, entry, refs).catch((error: unknown) => {
+        entry.dueAt = Date.now();
+        throw error;
+      });
+    }
   }
 
   /** Writes the commit of a pull request. The note is not in its message, where a host could act on what it says. */
-  async #describe(repository: Repository, proposal: Proposal, known?: Entry): Promise<Entry> {
-    const { bot, proposer, base, sentAt, version } = proposal;
+  async #describe(repository: Repository, proposal: Proposal): Promise<Entry> {
+    const { ref, bot, proposer, base, sentAt, version } = proposal;
+    const known = this.#entries.get(ref);
+    if (known?.proposal.version === version) return known;
     const change = describeChange(bot, await mergeProposal(repository, base, proposal));
     const edited = { ...change, name: toInert(change.name) };
     const message = formatCommitMessage([edited], [`Proposed-by: ${proposer.id}`]);
     const tree = (await readTreeId(repository, version)) ?? '';
     const committer = `${repository.identity} ${Math.floor(sentAt / 1000)} +0000`;
-    const commit = await writeCommit(repository, {
-      parents: [base],
-      tree,
-      files: new Map(),
-      message,
-      committer,
-    });
-    const fresh = { number: null, etag: null, comment: null, decision: null, isSent: false };
+    const parents = [base];
+    const commit = await writeCommit(repository, { parents, tree, files: new Map(), message, committer });
     const title = message.slice(0, message.indexOf('\n')).slice(0, maxTitleLength);
-    return { ...(known?.commit === commit ? known : fresh), version, commit, title, dueAt: 0 };
+    const number = known?.number ?? null;
+    return { proposal, commit, title, number, comment: null, decision: null, dueAt: 0 };
   }
 
-  async #bring(repository: Repository, proposal: Proposal, entry: Entry, listing: Listing): Promise<void> {
-    const { host, pulls } = this.#options;
-    const { refs, numbers } = listing;
-    const branch = refs.get(`refs/heads/${toBranch(proposal)}`);
-    const own = numbers.get(entry.commit);
-    entry.number = own ?? numbers.get(branch ?? '') ?? entry.number;
-    const isWaiting = proposal.state === 'waiting';
-    const isPushed = branch === entry.commit || own !== undefined || (host.review === 'agit' && entry.isSent);
-    // Commits that are not known here are those of a reviewer, and stay.
-    const isOurs = branch === undefined || (await repository.objects.has(branch));
-    if (entry.decision !== null) {
-      if (await this.#take(repository, proposal, entry.decision)) entry.decision = null;
-    } else if (isWaiting && !isPushed && isOurs) {
-      await this.#submit(repository, proposal, entry, branch ?? '');
-    } else if (pulls !== null && entry.number !== null) {
-      // Until the host has made refs of a push, the number is that of the pull request before.
-      const heads = [entry.commit, branch];
-      const { etag, decision } = await pulls.read(entry.number, heads, entry.etag);
-      if (decision === null || (await this.#take(repository, proposal, decision))) entry.etag = etag;
-    } else if (pulls !== null && isWaiting && isPushed) {
-      await this.#submit(repository, proposal, entry, null);
-    } else if (host.review === 'push-options' && own !== undefined && branch === undefined) {
-      // Where the branch was merged, the merge may not be here yet.
-      const tip = refs.get(`refs/heads/${this.#target(repository)}`);
-      if (tip === (await readRef(repository, remoteRefs.branch)))
-        await this.#take(repository, proposal, { state: 'declined', text: '', commit: null });
-    } else if (host.review === 'push-options' && own === undefined && isWaiting && isPushed) {
-      if (Date.now() - proposal.sentAt > maxUnseenMs)
-        throw new Error(`it has made no merge request of ${toBranch(proposal)}: delete that branch there`);
-    }
-  }
-
-  /** Makes a pull request of a proposal, or updates it. @param lease where its branch is; null where it is pushed */
-  async #submit(
-    repository: Repository,
-    proposal: Proposal,
-    entry: Entry,
-    lease: string | null,
-  ): Promise<void> {
-    const { pulls, baseUrl } = this.#options;
-    const body = formatBody(proposal, `${baseUrl}/bots/${proposal.bot}`);
-    const target = this.#target(repository);
-    const pull = { branch: toBranch(proposal), target, title: entry.title, body };
-    const push = async (): Promise<void> => {
-      if (lease !== null) await this.#push(repository, pull, entry.commit, lease);
+  async #bring(repository: Repository, entry: Entry, refs: ReadonlyMap<string, string>): Promise<void> {
+    const { host, branch: target, baseUrl, proposals } = this.#options;
+    const { proposal, commit, title } = entry;
+    const pulls = this.#pulls;
+    const branch = toBranch(proposal);
+    const at = refs.get(`refs/heads/${branch}`);
+    const pull = pulls && (await pulls.find(branch, proposal.sentAt));
+    const numbers = [...refs]
+      .filter(([ref, id]) => ref.startsWith(host.pullRefs) && (id === commit || id === at))
+      .map(([ref]) => Number.parseInt(ref.slice(host.pullRefs.length), 10));
+    // Anybody may make another one of the same commit later: the lowest number is ours.
+    entry.number = pull?.number ?? numbers.toSorted((a, b) => a - b)[0] ?? entry.number;
+    const head = at ?? pull?.head ?? refs.get(`${host.pullRefs}${entry.number}/head`);
+    const decision = pulls === null ? entry.decision : (pull?.decision ?? null);
+    const step = planStep(entry, {
+      head,
+      isReviewers: head !== undefined && !(await repository.objects.has(head)),
+      lacksPull: pulls !== null && pull === null,
+      decision: decision && { ...decision, text: toText(decision.text).slice(0, maxNoteLength) },
+    });
+    const texts = { title, body: formatBody(proposal, `${baseUrl}/bots/${proposal.bot}`) };
+    const open = pull?.isOpen === true ? pull.number : null;
+    const push = async (pushed: string | null): Promise<void> => {
+      const options = pushOptions[host.review]({ ...texts, branch, target, isKnown: entry.number !== null });
+      const change =
+        host.review === 'agit'
+          ? { ref: `refs/for/${target}`, commit: pushed ?? proposal.base }
+          : { ref: `refs/heads/${branch}`, commit: pushed, lease: at ?? '' };
+      await pushRemote(repository, [change], this.#remote, change.commit === null ? [] : options);
     };
-    await (pulls === null ? push() : pulls.submit(pull, push));
-    entry.isSent = true;
-    entry.dueAt = Date.now() + Math.min(settleMs, this.#followMs);
-    await sleep(pauseMs, undefined, { signal: this.#abort.signal });
-  }
-
-  /** @param commit null to delete the branch */
-  async #push(
-    repository: Repository,
-    pull: PullRequest,
-    commit: string | null,
-    lease: string,
-  ): Promise<void> {
-    const { review } = this.#options.host;
-    const isAgit = review === 'agit';
-    const ref = isAgit ? `refs/for/${pull.target}` : `refs/heads/${pull.branch}`;
-    const options = commit === null ? [] : pushOptions[review](pull);
-    await pushRemote(repository, [{ ref, commit, ...(!isAgit && { lease }) }], this.#remote, options);
-  }
-
-  /** Closes the pull requests of proposals that had ended before the remote was listed, and deletes their branches. */
-  async #endClosed(
-    repository: Repository,
-    closed: readonly Proposal[],
-    { refs, numbers }: Listing,
-  ): Promise<void> {
-    const { proposals, pulls, host } = this.#options;
-    for (const proposal of closed) {
-      const { ref, bot, proposer, base, state } = proposal;
-      const branch = toBranch(proposal);
-      const at = refs.get(`refs/heads/${branch}`);
-      // A push cannot close it there: it becomes empty instead.
-      const isEmptied = host.review === 'agit' && state === 'withdrawn';
-      if (this.#ended.has(ref) || proposals.find(bot, proposer.id) || !(isEmptied || at !== undefined))
-        continue;
-      const { commit, title } = await this.#describe(repository, proposal);
-      const target = this.#target(repository);
-      const pull = { branch, target, title, body: '' };
-      const number = numbers.get(commit);
-      if (isEmptied && number !== undefined) await this.#push(repository, pull, base, '');
-      if (at === commit && state !== 'accepted' && number !== undefined) await pulls?.end(number);
-      if (at === commit) await this.#push(repository, pull, null, commit);
-      this.#ended.add(ref);
+    switch (step.kind) {
+      case 'take': {
+        const { commit: merged } = step.decision;
+        // The commit may not be here yet, and the proposal may have been sent again or withdrawn since.
+        if (merged === null || (await repository.objects.has(merged)))
+          await proposals.decideAtHost(proposal, step.decision).catch(ignoreProposalError);
+        break;
+      }
+      case 'submit':
+        if (open !== null) await pulls?.write(open, texts);
+        await push(commit);
+        if (pulls && open === null)
+          entry.number = await pulls.write(null, { ...texts, head: branch, base: target });
+        await sleep(pauseMs, undefined, { signal: this.#abort.signal });
+        break;
+      case 'end':
+        if (open !== null) await pulls?.write(open, { state: 'closed' });
+        await push(null);
+        break;
+      case 'wait':
+        if (head === commit && entry.number === null && Date.now() - proposal.sentAt > maxUnseenMs)
+          throw new Error(`it has made no pull request of ${branch}: delete that branch there`);
     }
+    // The host may make the ref of a push later, and events are told by its number.
+    if (pulls === null && entry.number === null) entry.dueAt = 0;
   }
+}
 
-  /** Takes a decision over. Returns whether it is done with: the commit that it names may not be here yet. */
-  async #take(repository: Repository, proposal: Proposal, decision: HostDecision): Promise<boolean> {
-    const text = toText(decision.text).slice(0, maxNoteLength);
-    if (decision.state === proposal.state && text === proposal.text) return true;
-    if (decision.commit !== null && !(await repository.objects.has(decision.commit))) return false;
-    try {
-      await this.#options.proposals.decideAtHost(proposal, { ...decision, text });
-    } catch (error) {
-      // It was sent again or withdrawn since.
-      if (!(error instanceof ProposalError)) throw error;
-    }
-    return true;
-  }
-
-  #target(repository: Repository): string {
-    return this.#options.branch ?? repository.branch().replace('refs/heads/', '');
-  }
-
-  get #remote(): Remote {
-    return { address: this.#options.remote, timeLimit: gitSeconds, signal: this.#abort.signal };
-  }
+function ignoreProposalError(error: unknown): void {
+  if (!(error instanceof ProposalError)) throw error;
 }
 
 /**
  * The options of a push that makes a pull request or updates it. GitLab's are in
  * https://docs.gitlab.com/topics/git/commit/#push-options-for-merge-requests; it reads `\n` in a description as a line
  * break. Those of Forgejo and Gitea are in https://forgejo.org/docs/latest/user/agit-support/; a value with line breaks is
- * in Base64.
+ * in Base64. They refuse to replace a commit without `force-push`: one that was not seen before may be a reviewer's.
  */
-const pushOptions: Readonly<Record<GitHost['review'], (pull: PullRequest) => readonly string[]>> = {
+const pushOptions: Readonly<Record<GitHost['review'], (pull: PushedPull) => readonly string[]>> = {
   rest: () => [],
   'push-options': ({ target, title, body }) => [
     'merge_request.create',
@@ -360,13 +294,17 @@ const pushOptions: Readonly<Record<GitHost['review'], (pull: PullRequest) => rea
     `merge_request.description=${body.replaceAll('\\n', '\\ n').replaceAll('\n', '\\n')}`,
     'merge_request.label=proposal',
   ],
-  agit: ({ branch, title, body }) => [
+  agit: ({ branch, title, body, isKnown }) => [
     `topic=${branch}`,
     `title=${title}`,
     `description={base64}${Buffer.from(body).toString('base64')}`,
-    'force-push=true',
+    ...(isKnown ? ['force-push=true'] : []),
   ],
 };
+
+interface PushedPull extends Record<'branch' | 'target' | 'title' | 'body', string> {
+  readonly isKnown: boolean;
+}
 
 /** Returns the branch at the remote for a proposal. */
 function toBranch({ bot, proposer }: Proposal): string {
@@ -392,19 +330,13 @@ function toInert(name: string): string {
 /** Hosts refuse longer titles, which have a name of 64 characters and keys. */
 const maxTitleLength = 250;
 
-/** Proposals that are looked at in a round. */
-const maxPerRound = 50;
-
 /** Seconds after which a git command that connects to the remote is killed. */
 const gitSeconds = 120;
 
-/** Milliseconds after a step until the next round. */
-const gatherMs = 50;
-
-/** Milliseconds between two rounds, and between two requests that change something, as GitHub asks for. */
+/** Milliseconds between two rounds, at least and at most, and between two requests that change something. */
 const minPauseMs = 1000;
+const roundMs = 30_000;
 const pauseMs = 1000;
 
-/** Milliseconds until the host has made refs of a push, as a rule and at most. */
-const settleMs = 5000;
+/** Milliseconds until the host has made a ref of a push, at most. */
 const maxUnseenMs = 600_000;

@@ -3,7 +3,6 @@ import { createServer } from 'node:http';
 import { setTimeout as rest } from 'node:timers/promises';
 import { gitHosts, type GitHostId } from '../../src/git/hosts.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
-import { GitHubPulls } from '../../src/proposals/github-pulls.ts';
 import { HostReview } from '../../src/proposals/host-review.ts';
 import type { Proposal } from '../../src/proposals/proposal.ts';
 import type { Proposals } from '../../src/proposals/proposals.ts';
@@ -52,12 +51,10 @@ describe('proposals that are reviewed at the Git host', () => {
       proposals,
       host: gitHosts[kind],
       remote: host.remote,
-      branch: null,
+      branch: 'main',
       home: 'https://git.example.org/people/list',
-      pulls:
-        kind === 'github'
-          ? new GitHubPulls({ api, repository: 'people/list', token: githubToken, timeoutMs: 500 })
-          : null,
+      github:
+        kind === 'github' ? { api, repository: 'people/list', token: githubToken, timeoutMs: 500 } : null,
       baseUrl: 'https://bots.example.org',
       log,
       followSeconds: 1,
@@ -91,7 +88,7 @@ describe('proposals that are reviewed at the Git host', () => {
 
     it('become pull requests with a commit of their own, whose texts nothing is done with', async () => {
       const proposal = await send();
-      await eventually(() => github.pulls[0]?.labels.length === 1);
+      await eventually(() => github.pulls.length === 1);
       const [pull] = github.pulls;
       strictEqual(pull?.title, `Update Homer (${homer}): nsfw`);
       match(
@@ -256,13 +253,6 @@ describe('proposals that are reviewed at the Git host', () => {
       await eventually(() => /response 401 .*Bad credentials/.test(review.failure?.message ?? ''));
       ok(!JSON.stringify(review.failure).includes(githubToken));
     });
-
-    it('have no label where the repository does not have it', async () => {
-      github.hasLabel = false;
-      await send();
-      await eventually(() => review.findLink(find() as Proposal) !== undefined);
-      deepStrictEqual(github.pulls[0]?.labels, []);
-    });
   });
 
   it('are not held up by a host that hangs', async () => {
@@ -330,12 +320,7 @@ describe('proposals that are reviewed at the Git host', () => {
       await eventually(() => branches() === '');
     });
 
-    it('are declined where their branch was deleted, and accepted where it was merged', async () => {
-      await send();
-      await eventually(() => branches() === branch);
-      clone.git('update-ref', 'refs/botshelf/remote/branch', 'main');
-      host.shared.git('update-ref', '-d', branch);
-      await eventually(() => last()?.state === 'declined');
+    it('are accepted where they were merged, once the merge is here', async () => {
       await send();
       await eventually(() => branches() === branch);
       host.shared.git('update-ref', 'refs/heads/main', branch);
@@ -370,18 +355,37 @@ describe('proposals that are reviewed at the Git host', () => {
     it('become pull requests by a push for the branch, and are empty when they are withdrawn', async () => {
       const proposal = await send();
       await eventually(() => review.findLink(proposal)?.endsWith('/people/list/pulls/1') === true);
-      const [topic, title, description = '', force] = host.options();
+      const [topic, title, description = ''] = host.options();
       deepStrictEqual(
-        [topic, title, force],
-        [`topic=proposals/${homer}-${author.id}`, `title=Update Homer (${homer}): nsfw`, 'force-push=true'],
+        [topic, title],
+        [`topic=proposals/${homer}-${author.id}`, `title=Update Homer (${homer}): nsfw`],
       );
       match(Buffer.from(description.replace('description={base64}', ''), 'base64').toString(), /Fixes #1/);
+      strictEqual(host.options().length, 3);
       deepStrictEqual(host.pushed(), ['refs/for/main']);
       await send({ website: 'https://homer.example' });
       await eventually(() => host.pushed().length === 2);
+      strictEqual(host.options().at(-1), 'force-push=true');
       await proposals.withdraw(homer, author.id, find()?.version ?? '');
       await eventually(() => host.shared.git('rev-parse', 'refs/pull/1/head') === proposal.base);
       strictEqual(host.pushed().length, 3);
+    });
+
+    it('are left to a reviewer who has pushed to their pull request, also after a restart', async () => {
+      const proposal = await send();
+      await eventually(() => review.findLink(proposal) !== undefined);
+      const { maintainer } = host.shared;
+      maintainer.git('fetch', '-q', 'origin', 'refs/pull/1/head');
+      maintainer.git('switch', '-q', '--detach', 'FETCH_HEAD');
+      const theirs = maintainer.commit({ 'README.md': 'Welcome' });
+      maintainer.git('push', '-q', 'origin', 'HEAD:refs/pull/1/head');
+      await send({ website: 'https://homer.example' });
+      await rest(2500);
+      strictEqual(host.shared.git('rev-parse', 'refs/pull/1/head'), theirs);
+      await review.close();
+      review = await startReview('forgejo');
+      await eventually(() => /force-push/.test(review.failure?.message ?? ''));
+      strictEqual(host.shared.git('rev-parse', 'refs/pull/1/head'), theirs);
     });
 
     it('follow its events', async () => {

@@ -40,7 +40,21 @@ export async function startGitHost(
   };
   hook(
     'pre-receive',
-    'if [ -f refuse ]; then rm refuse; echo "proposals are closed today" >&2; exit 1; fi\n',
+    `if [ -f refuse ]; then rm refuse; echo "proposals are closed today" >&2; exit 1; fi
+i=0; topic=; force=
+while [ "$i" -lt "\${GIT_PUSH_OPTION_COUNT:-0}" ]; do
+  eval "option=\\$GIT_PUSH_OPTION_$i"
+  case "$option" in topic=*) topic=\${option#topic=} ;; force-push=true) force=yes ;; esac
+  i=$((i + 1))
+done
+pull=pull-$(echo "$topic" | tr / _)
+while read old new ref; do
+  case "$ref" in refs/for/*) ;; *) continue ;; esac
+  [ -f "$pull" ] && [ -z "$force" ] || continue
+  git merge-base --is-ancestor "refs/pull/$(cat "$pull")/head" "$new" && continue
+  echo "request force-push push option" >&2; exit 1
+done
+`,
   );
   hook('post-receive', postReceive(gitHosts[kind].pullRefs, kind === 'github'));
   return {
@@ -93,7 +107,6 @@ export interface TestPull {
   state: 'open' | 'closed';
   merged: boolean;
   merge_commit_sha: string | null;
-  readonly labels: string[];
   readonly comments: object[];
   readonly reviews: object[];
 }
@@ -104,8 +117,6 @@ export interface GitHubServer {
   readonly pulls: TestPull[];
   /** Method and path of each request. */
   readonly requests: string[];
-  /** Whether the repository has the label `proposal`. */
-  hasLabel: boolean;
   /** What it does with the next requests, instead of what is documented. */
   readonly faults: ((request: IncomingMessage, response: ServerResponse) => void)[];
 }
@@ -114,7 +125,7 @@ export const githubToken = 'github_pat_that_nobody_may_see';
 
 /** Starts the API for the repository. */
 export async function startGitHub({ shared }: GitHostServer): Promise<GitHubServer> {
-  const state: Omit<GitHubServer, 'api'> = { pulls: [], requests: [], hasLabel: true, faults: [] };
+  const state: Omit<GitHubServer, 'api'> = { pulls: [], requests: [], faults: [] };
   const server = createServer((request, response) => {
     let text = '';
     request.on('data', (chunk: Buffer) => (text += chunk.toString()));
@@ -124,9 +135,7 @@ export async function startGitHub({ shared }: GitHostServer): Promise<GitHubServ
       if (fault) return fault(request, response);
       const body = text === '' ? {} : (JSON.parse(text) as Record<string, never>);
       const { status, json } = respond(state as GitHubServer, shared, request, body);
-      const etag = `"${JSON.stringify(json).length}-${Buffer.from(JSON.stringify(json)).toString('base64url').slice(-40)}"`;
-      if (request.headers['if-none-match'] === etag) return response.writeHead(304).end();
-      return response.writeHead(status, { ETag: etag }).end(JSON.stringify(json));
+      return response.writeHead(status).end(JSON.stringify(json));
     });
   });
   const { port } = await listenOnLoopback(server);
@@ -152,18 +161,20 @@ function respond(
   const pull = state.pulls.find(({ number }) => number === Number(id));
   const show = (shown: TestPull): object => ({
     ...shown,
-    comments: shown.comments.length,
+    comments: undefined,
+    closed_at: shown.state === 'closed' ? new Date().toISOString() : null,
+    merged_at: shown.merged ? new Date().toISOString() : null,
+    merged: undefined,
     head: { ref: shown.branch, sha: shared.git('rev-parse', `refs/pull/${shown.number}/head`) },
     reviews: undefined,
-    updated_at: shown.comments.length + shown.reviews.length,
   });
   const isThere = (branch: string | null): TestPull | undefined =>
     state.pulls.find((one) => one.state === 'open' && `${owner}:${one.branch}` === branch);
   switch (`${method} ${what}${part === undefined ? '' : `/${part}`}`) {
     case 'GET pulls': {
       if (id !== '') return pull ? { status: 200, json: show(pull) } : { status: 404, json: notFound };
-      const open = isThere(searchParams.get('head'));
-      return { status: 200, json: open ? [show(open)] : [] };
+      const last = state.pulls.findLast(({ branch }) => `${owner}:${branch}` === searchParams.get('head'));
+      return { status: 200, json: last ? [show(last)] : [] };
     }
     case 'POST pulls': {
       const {
@@ -181,7 +192,6 @@ function respond(
         state: 'open',
         merged: false,
         merge_commit_sha: null,
-        labels: [],
         comments: [],
         reviews: [],
       };
@@ -195,12 +205,9 @@ function respond(
     case 'GET pulls/reviews':
       return { status: 200, json: pull?.reviews ?? [] };
     case 'GET issues/comments':
-      return { status: 200, json: pull?.comments.slice(Number(searchParams.get('page')) - 1) ?? [] };
-    case 'GET labels':
-      return state.hasLabel ? { status: 200, json: { name: 'proposal' } } : { status: 404, json: notFound };
-    case 'POST issues/labels':
-      pull?.labels.push(...(body as unknown as { labels: string[] }).labels);
-      return { status: 200, json: [] };
+      return searchParams.get('since') === null
+        ? { status: 404, json: notFound }
+        : { status: 200, json: pull?.comments ?? [] };
     default:
       return { status: 404, json: notFound };
   }
