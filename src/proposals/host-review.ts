@@ -59,12 +59,12 @@ interface Seen {
   readonly decision: HostDecision | null;
 }
 
-type Step =
+type HostStep =
   | { readonly kind: 'wait' | 'submit' | 'end' }
   | { readonly kind: 'take'; readonly decision: HostDecision };
 
 /** Returns what is to be done about a proposal at the host. */
-function planStep({ proposal: { state, text, closedAt }, commit }: Entry, seen: Seen): Step {
+function planHostStep({ proposal: { state, text, closedAt }, commit }: Entry, seen: Seen): HostStep {
   const { decision, isReviewers } = seen;
   const isPresent = seen.head === commit;
   if (closedAt !== null) return { kind: isPresent ? 'end' : 'wait' };
@@ -231,7 +231,7 @@ export class HostReview {
     entry.number = pull?.number ?? numbers.toSorted((a, b) => a - b)[0] ?? entry.number;
     const head = at ?? pull?.head ?? refs.get(`${host.pullRefs}${entry.number}/head`);
     const decision = pulls === null ? entry.decision : (pull?.decision ?? null);
-    const step = planStep(entry, {
+    const step = planHostStep(entry, {
       head,
       isReviewers: head !== undefined && !(await repository.objects.has(head)),
       lacksPull: pulls !== null && pull === null,
