@@ -125,7 +125,11 @@ interface LinkState {
   /** The hour since the epoch whose links were checked last. */
   hour: number;
   /** By address. */
-  readonly failures: Map<string, Failure & { readonly isRepeated: boolean }>;
+  readonly failures: Map<string, LinkFailure>;
+}
+
+interface LinkFailure extends Failure {
+  readonly isRepeated: boolean;
 }
 
 function pickRepeated({ failures }: LinkState): ReadonlyMap<string, Failure> {
@@ -136,9 +140,16 @@ function pickRepeated({ failures }: LinkState): ReadonlyMap<string, Failure> {
 async function readState(path: string): Promise<LinkState> {
   const json = readStrictJson((await ignoreMissing(readFile(path, 'utf8'))) ?? '{}', path);
   const { version, hour, failures } = 'data' in json ? json.data : {};
-  return version === 1
-    ? { hour: Number(hour), failures: new Map(failures as Iterable<never>) }
-    : { hour: 0, failures: new Map() };
+  const isOwn = version === 1 && Array.isArray(failures) && failures.every(isEntry);
+  return isOwn ? { hour: Number(hour), failures: new Map(failures) } : { hour: 0, failures: new Map() };
+}
+
+function isEntry(entry: unknown): entry is [string, LinkFailure] {
+  const [url, failure] = (Array.isArray(entry) ? entry : []) as unknown[];
+  const { since, message } = (failure ?? {}) as Partial<Record<string, unknown>>;
+  return (
+    typeof url === 'string' && URL.canParse(url) && typeof since === 'number' && typeof message === 'string'
+  );
 }
 
 const discord = /(?:^|\.)discord(?:app)?\.(?:com|gg)\.?$/;

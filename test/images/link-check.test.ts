@@ -236,7 +236,8 @@ describe('the link check', () => {
     await check.close();
     const saved = readFileSync(path, 'utf8');
     equal((await readFailedLinks(path)).size, 1);
-    for (const text of ['', '{', '[]', saved.replace('"version":1', '"version":2')]) {
+    const shapes = ['{"version":1}', '{"version":1,"failures":[1]}', '{"version":1,"failures":[["x",null]]}'];
+    for (const text of ['', '{', '[]', ...shapes, saved.replace('"version":1', '"version":2')]) {
       writeFileSync(path, text);
       equal((await readFailedLinks(path)).size, 0, text.slice(0, 100));
     }
