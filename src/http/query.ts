@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { InvalidValueError, type ListParameter, refuse } from '../catalogue/lists/filters.ts';
 import { ProblemError, type ProblemDetail } from './problem.ts';
+import { readText } from './request-body.ts';
 
 /**
  * Parses the query parameters of a request. Counts them first, as Koa's parser and the look-ups of `URLSearchParams` are
@@ -20,6 +21,21 @@ export function parseQuery(ctx: Context): URLSearchParams {
 export function parseFields(text: string): URLSearchParams {
   if (hasTooMany(text)) throw new ProblemError('bad-request', `${tooMany}: send only the fields of the form`);
   return new URLSearchParams(text);
+}
+
+/**
+ * Reads the fields of a form from a request.
+ * @param limit in bytes; a character takes up to nine in a form
+ * @param whenTooLarge the fix for a form that is too large, for messages
+ * @throws {ProblemError} unsupported-type, too-large, bad-request
+ */
+export async function readFields(
+  ctx: Context,
+  limit: number,
+  whenTooLarge: string,
+): Promise<URLSearchParams> {
+  const type = ['application/x-www-form-urlencoded', 'a form'] as const;
+  return parseFields(await readText(ctx, { type, limit, whenTooLarge }));
 }
 
 const maxParameters = 100;

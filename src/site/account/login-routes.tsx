@@ -15,7 +15,7 @@ import { toAddressGroup } from '../../lib/network-address.ts';
 import type { Site } from '../page/layout.tsx';
 import { withLocale } from '../language/locales.ts';
 import { LoginErrorPage } from './login-error-page.tsx';
-import { sendOnce } from '../page/html-response.ts';
+import { redirectTo, sendOnce } from '../page/html-response.ts';
 
 /**
  * Adds logging in and out. `/login?to=<public path>` redirects to the provider, without `to` for the page that led
@@ -94,12 +94,6 @@ export async function readSession(ctx: Context, login: Login | null): Promise<Se
 
 function sessionCookieOf({ basePath }: Login): Cookie {
   return createCookie('botshelf', basePath);
-}
-
-function redirectTo(ctx: Context, url: string): void {
-  ctx.set({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
-  ctx.redirect(url);
-  ctx.status = 303;
 }
 
 const statuses: Readonly<Record<LoginErrorKind, number>> = {

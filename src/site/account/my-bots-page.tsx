@@ -4,13 +4,12 @@ import type { Fault } from '../../catalogue/page/fault.ts';
 import type { TokenInfo } from '../../tokens/tokens.ts';
 import { PageLinks } from '../front/page-links.tsx';
 import { useLanguage } from '../language/page-language.tsx';
-import { withoutBidiControls } from '../page/bidi.ts';
 import { editPath } from '../page/addresses.ts';
 import { Fact } from '../page/fact.tsx';
 import { FaultItems } from '../page/faults.tsx';
 import { Layout, myBotsPath, type PageProps } from '../page/layout.tsx';
 import { Avatar } from '../page/bot-image.tsx';
-import { ActionLink } from '../page/links.tsx';
+import { ActionLink, NameLink } from '../page/links.tsx';
 import { type ListedProposal, OwnProposals } from './proposal-page.tsx';
 
 /** A bot as its author sees it. */
@@ -81,9 +80,7 @@ function Own({ id, name, avatar, count, reportedAt, token, faults }: OwnBot): VN
       <div class="own-head">
         <Avatar id={id} name={name} image={avatar} size={48} blurred={false} />
         <h2>
-          <a href={href(`/bots/${id}`)}>
-            <bdi>{withoutBidiControls(name)}</bdi>
-          </a>
+          <NameLink path={`/bots/${id}`} name={name} />
         </h2>
       </div>
       <dl class="pairs">

@@ -8,9 +8,9 @@ import { FileDiff } from '../add/file-diff.tsx';
 import { toEditAgainPath } from '../add/sending.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { toProposalPath } from '../page/addresses.ts';
-import { withoutBidiControls } from '../page/bidi.ts';
 import { Conversation, Step } from '../page/conversation.tsx';
 import { Layout, myBotsPath, type PageProps } from '../page/layout.tsx';
+import { BackLink, NameLink } from '../page/links.tsx';
 
 export interface ProposalPageProps extends PageProps {
   readonly details: ProposalDetails;
@@ -33,13 +33,11 @@ export interface ProposalPageProps extends PageProps {
 export function ProposalPage(props: ProposalPageProps): VNode {
   const { site, viewer, details, name, pullRequest, isShared, error } = props;
   const { proposal, before, sent, steps } = details;
-  const { t, text, href } = useLanguage();
+  const { t, text } = useLanguage();
   return (
     <Layout site={site} viewer={viewer} title={text('proposal.title', { name })} isUnlisted>
       <div class="narrow stack">
-        <p>
-          <a href={href(myBotsPath)}>← {t('proposal.myBots')}</a>
-        </p>
+        <BackLink path={myBotsPath} name={text('proposal.myBots')} />
         <h1>{t('proposal.title', { name })}</h1>
         {error !== null && (
           <p class="notice bad" role="alert">
@@ -75,44 +73,35 @@ export function ProposalPage(props: ProposalPageProps): VNode {
 }
 
 /** What the state means, and what happens next. */
-function State(props: ProposalPageProps): VNode | null {
-  const { details, bot, before, medianWaitMs } = props;
+function State({ details, bot, before, medianWaitMs }: ProposalPageProps): VNode | null {
   const { proposal, steps } = details;
-  const { t, href, duration } = useLanguage();
-  switch (proposal.state) {
-    case 'waiting':
-      return (
-        <>
-          <p>
-            {t('proposal.sent')} <Since time={proposal.sentAt} />
-            {'. '}
-            {before === 0 ? t('proposal.first') : t('proposal.before', { count: before })}
-          </p>
-          <p>{t('proposal.next')}</p>
-          {medianWaitMs !== undefined && <p>{t('proposal.median', { time: duration(medianWaitMs) })}</p>}
-        </>
-      );
-    case 'accepted':
-      return (
+  const { t, duration } = useLanguage();
+  if (proposal.state === 'waiting')
+    return (
+      <>
         <p>
-          {t(proposal.reviewer === null ? 'proposal.published' : 'proposal.listed')}{' '}
-          {bot && (
-            <a href={href(`/bots/${bot.id}`)}>
-              <bdi>{withoutBidiControls(bot.facts.name)}</bdi>
-            </a>
-          )}
+          {t('proposal.sent')} <Since {...proposal} />
+          {'. '}
+          {before === 0 ? t('proposal.first') : t('proposal.before', { count: before })}
         </p>
-      );
-    case 'withdrawn':
-      return null;
-    default:
-      return steps[0] === undefined ? null : <Step step={steps[0]} at={steps[0].at} />;
-  }
+        <p>{t('proposal.next')}</p>
+        {medianWaitMs !== undefined && <p>{t('proposal.median', { time: duration(medianWaitMs) })}</p>}
+      </>
+    );
+  if (proposal.state === 'accepted')
+    return (
+      <p>
+        {t(proposal.reviewer === null ? 'proposal.published' : 'proposal.listed')}{' '}
+        {bot && <NameLink path={`/bots/${bot.id}`} name={bot.facts.name} />}
+      </p>
+    );
+  return proposal.state === 'withdrawn' || !steps[0] ? null : <Step step={steps[0]} at={steps[0].at} />;
 }
 
-/** How long ago it was. @param props.time milliseconds since the epoch */
-function Since({ time }: { readonly time: number }): VNode {
+/** How long ago a proposal was sent, or ended. */
+function Since({ sentAt, closedAt }: Proposal): VNode {
   const { ago } = useLanguage();
+  const time = closedAt ?? sentAt;
   return <time dateTime={new Date(time).toISOString()}>{ago(time, Date.now())}</time>;
 }
 
@@ -148,37 +137,31 @@ export interface ListedProposal {
 /** The proposals of an account: the open ones, and the others folded away. */
 export function OwnProposals({ proposals }: { readonly proposals: readonly ListedProposal[] }): VNode {
   const { t } = useLanguage();
-  const open = proposals.filter(({ proposal }) => proposal.closedAt === null);
-  const closed = proposals.filter(({ proposal }) => proposal.closedAt !== null);
+  const createList = (isOpen: boolean): VNode | null => {
+    const shown = proposals.filter(({ proposal }) => (proposal.closedAt === null) === isOpen);
+    if (shown.length === 0) return null;
+    const items = shown.map(({ proposal, name }) => (
+      <li key={proposal.ref}>
+        <NameLink path={toProposalPath(proposal.bot)} name={name} />{' '}
+        <strong>{t(`proposal.${proposal.state}`)}</strong>{' '}
+        <span class="muted">
+          <Since {...proposal} />
+        </span>
+      </li>
+    ));
+    return <ul class="own-proposals">{items}</ul>;
+  };
+  const closed = createList(false);
   return (
     <section class="stack" aria-labelledby="proposals">
       <h2 id="proposals">{t('proposal.mine')}</h2>
-      {open.length > 0 && <ProposalItems proposals={open} />}
-      {closed.length > 0 && (
+      {createList(true)}
+      {closed && (
         <details>
           <summary>{t('proposal.past')}</summary>
-          <ProposalItems proposals={closed} />
+          {closed}
         </details>
       )}
     </section>
-  );
-}
-
-function ProposalItems({ proposals }: { readonly proposals: readonly ListedProposal[] }): VNode {
-  const { t, href } = useLanguage();
-  return (
-    <ul class="own-proposals">
-      {proposals.map(({ proposal, name }) => (
-        <li key={proposal.ref}>
-          <a href={href(toProposalPath(proposal.bot))}>
-            <bdi>{withoutBidiControls(name)}</bdi>
-          </a>{' '}
-          <strong>{t(`proposal.${proposal.state}`)}</strong>{' '}
-          <span class="muted">
-            <Since time={proposal.closedAt ?? proposal.sentAt} />
-          </span>
-        </li>
-      ))}
-    </ul>
   );
 }

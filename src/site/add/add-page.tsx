@@ -2,38 +2,22 @@ import type { VNode } from 'preact';
 import { findDefaultLocale } from '../../bot/record.ts';
 import type { Finding } from '../../check/check.ts';
 import { maxNoteLength, type ProposalPolicy } from '../../proposals/proposals.ts';
-import type { ListedBot } from '../front/card.tsx';
 import { useLanguage } from '../language/page-language.tsx';
-import type { Html } from '../markdown/markdown.ts';
 import { assets } from '../page/assets.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { Field } from './field.tsx';
-import type { FieldName, FieldTexts } from './fields.ts';
 import type { FormFile } from './form-file.ts';
-import type { Form } from './forms.ts';
 import { NextStep, Outcome, toSubpath } from './outcome.tsx';
-import type { FormMessage } from './sending.ts';
+import type { PreviewProps } from './preview.tsx';
+import type { FilledForm } from './sending.ts';
 
-export interface AddPageProps extends PageProps {
-  readonly form: Form;
-  readonly texts: FieldTexts;
+export interface AddPageProps extends PageProps, PreviewProps, FilledForm {
   readonly file: FormFile;
-  readonly preview: ListedBot;
-  /** The page of the file. */
-  readonly html: Html;
-  /** Whether the form was sent, so that its errors are shown. */
-  readonly isSent: boolean;
-  /** Whether the file has changed since the form was opened. */
-  readonly isStale: boolean;
   /** What is done with a proposal; `off` where the form cannot be sent here. */
   readonly policy: ProposalPolicy;
-  readonly note: string;
   /** What the check says about the change, for the reviewers. */
   readonly findings: readonly Finding[];
-  /** The fields that the page and a proposal have changed both, with what the page has now. */
-  readonly conflicts: ReadonlyMap<FieldName, string>;
-  readonly message: FormMessage | null;
 }
 
 /** A form that makes a file of the catalogue: for a new bot, a change or a translation. */
@@ -156,21 +140,18 @@ function Conflicts({ conflicts }: Pick<AddPageProps, 'conflicts'>): VNode {
 }
 
 /** What is left to do, in one line. */
-function Progress({ form, file }: AddPageProps): VNode {
+function Progress({ file: { faults, missing, isReady } }: AddPageProps): VNode {
   const { t } = useLanguage();
-  const count = Object.keys(file.faults).length;
-  if (file.missing > 0) return <>{t('add.toGo', { count: file.missing })}</>;
-  if (count === 0 && file.text === form.source) return <>{t('edit.unchanged')}</>;
-  return <>{count > 0 ? t('add.faults', { count }) : t('add.ready')}</>;
+  const count = Object.keys(faults).length;
+  if (missing > 0) return <>{t('add.toGo', { count: missing })}</>;
+  if (count > 0) return <>{t('add.faults', { count })}</>;
+  return <>{t(isReady ? 'add.ready' : 'edit.unchanged')}</>;
 }
 
 /** Every error with a link to its field. It has the focus when the page opens. */
 function Summary({ form, file: { faults } }: AddPageProps): VNode {
   const { t } = useLanguage();
-  const wrong = form.groups.flat().flatMap(({ name }) => {
-    const fault = faults[name];
-    return fault === undefined ? [] : [{ name, ...fault }];
-  });
+  const wrong = form.groups.flat().flatMap(({ name }) => (faults[name] ? [{ name, ...faults[name] }] : []));
   return (
     <section id="errors" class="notice bad" aria-labelledby="errors-title" tabIndex={-1} autofocus>
       <h2 id="errors-title">{t('add.faults', { count: wrong.length })}</h2>

@@ -63,12 +63,7 @@ function PageNow({ field, text }: { readonly field: FormField; readonly text: st
 function FaultText({ fault: { key, values = {}, path } }: { readonly fault: FieldFault }): VNode {
   const { t, href } = useLanguage();
   if (path === undefined) return <>{t(key, values)}</>;
-  const links = Object.entries(values).map(([name, text]) => [
-    name,
-    <a key={name} href={href(path)}>
-      {text}
-    </a>,
-  ]);
+  const links = Object.entries(values).map(([name, text]) => [name, <a href={href(path)}>{text}</a>]);
   return <>{t(key, Object.fromEntries(links))}</>;
 }
 
@@ -100,13 +95,12 @@ function Control({ field, text = '', fault, languages }: FieldProps): VNode {
       return createSelect(new Map(all.map((locale) => [locale, languageName(locale)])), sent ?? '');
     }
     case 'page':
-      // The first line end in a textarea is not part of its text.
-      return <textarea {...common} dir="auto" class="page" rows={14} spellcheck>{`\n${text}`}</textarea>;
     case 'links':
-    case 'lines':
-      return (
-        <textarea {...common} dir="auto" class="lines" rows={3} spellcheck={false}>{`\n${text}`}</textarea>
-      );
+    case 'lines': {
+      const size = kind === 'page' ? { class: 'page', rows: 14 } : { class: 'lines', rows: 3 };
+      // The first line end in a textarea is not part of its text.
+      return <textarea {...common} {...size} dir="auto" spellcheck={kind === 'page'}>{`\n${text}`}</textarea>;
+    }
     default:
       return (
         <input {...common} type="text" dir="auto" value={text} placeholder={placeholder} autocomplete="off" />

@@ -24,6 +24,8 @@ export interface FormFile {
   readonly faults: FieldFaults;
   /** How many required fields are empty. */
   readonly missing: number;
+  /** Whether the file is right and has changed. */
+  readonly isReady: boolean;
 }
 
 /** The first fault of each field that has one. */
@@ -66,7 +68,8 @@ export function makeFile(
   };
   const missing = fields.filter(({ name, required }) => required === true && !texts[name]?.trim()).length;
   const path = id === undefined || locale === undefined ? undefined : pathOf(id, locale);
-  return { path, text, data, page, faults, missing };
+  const isReady = Object.keys(faults).length === 0 && text !== source;
+  return { path, text, data, page, faults, missing, isReady };
 }
 
 /** A place in the catalogue of which each part may be wrong. */

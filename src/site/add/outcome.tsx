@@ -9,19 +9,19 @@ import { Preview } from './preview.tsx';
 /** What a form makes: a preview, then what changes in the file, and the file folded away. */
 export function Outcome(props: AddPageProps): VNode {
   const { t, text } = useLanguage();
-  const { file, form } = props;
+  const { file, form, base, findings } = props;
   const isEdit = form.kind === 'edit';
   return (
     <>
       <h2 id="outcome-title">{t('add.preview')}</h2>
       <Preview {...props} />
       {isEdit && <h2>{t('edit.change')}</h2>}
-      {props.isStale && <p class="notice">{t('edit.stale')}</p>}
+      {base !== form.base && <p class="notice">{t('edit.stale')}</p>}
       {isEdit && <FileDiff before={form.source} after={file.text} />}
-      {props.findings.length > 0 && (
+      {findings.length > 0 && (
         <div class="notice">
           <p>{t('proposal.findings')}</p>
-          <FaultItems faults={props.findings} />
+          <FaultItems faults={findings} />
         </div>
       )}
       <details>
@@ -36,26 +36,21 @@ export function Outcome(props: AddPageProps): VNode {
         <pre class="whole" id="file" tabIndex={0} aria-label={text('add.file')}>
           {file.text}
         </pre>
-        {isReadyToSend(props) && (
-          <ul class="actions">
+        {file.isReady && (
+          <p class="actions">
             <Copy />
             <Download {...form} />
-          </ul>
+          </p>
         )}
       </details>
     </>
   );
 }
 
-/** Whether the file is right and has changed. */
-function isReadyToSend({ file, form }: AddPageProps): boolean {
-  return Object.keys(file.faults).length === 0 && file.text !== form.source;
-}
-
 /** What to do with a file that is right and has changed; folded away where the form itself can be sent. */
 export function NextStep(props: AddPageProps): VNode | null {
   const { t } = useLanguage();
-  if (!isReadyToSend(props)) return null;
+  if (!props.file.isReady) return null;
   if (props.policy === 'off') return <OtherWays {...props} />;
   return (
     <details>
@@ -65,33 +60,28 @@ export function NextStep(props: AddPageProps): VNode | null {
   );
 }
 
-function OtherWays(props: AddPageProps): VNode {
+function OtherWays({ site: { repository }, file: { path = '', text }, form }: AddPageProps): VNode {
   const { t } = useLanguage();
-  const { site, file, form } = props;
-  const { repository } = site;
-  const { path = '' } = file;
   const isEdit = form.kind === 'edit';
   const editor = isEdit
     ? repository && { href: repository.edit(path), filled: false }
-    : repository?.create(path, file.text);
+    : repository?.create(path, text);
   const isFilled = editor?.filled === true;
   return (
     <>
       {!isFilled && (
         <p class="muted">{t(editor ? (isEdit ? 'edit.paste' : 'add.paste') : 'add.elsewhere')}</p>
       )}
-      <ul class="actions">
+      <p class="actions">
         {editor ? (
-          <li>
-            <a class="button" href={editor.href} target="_blank" rel="noopener">
-              {repository?.host ? t('add.continue', { host: repository.host }) : t('add.open')}
-            </a>
-          </li>
+          <a class="button" href={editor.href} target="_blank" rel="noopener">
+            {repository?.host ? t('add.continue', { host: repository.host }) : t('add.open')}
+          </a>
         ) : (
           <Download {...form} />
         )}
         {!isFilled && <Copy />}
-      </ul>
+      </p>
     </>
   );
 }
@@ -99,11 +89,9 @@ function OtherWays(props: AddPageProps): VNode {
 function Copy(): VNode {
   const { t, text } = useLanguage();
   return (
-    <li>
-      <button class="quiet" type="button" data-copy="file" data-copied={text('token.copied')} hidden>
-        {t('add.copy')}
-      </button>
-    </li>
+    <button class="quiet" type="button" data-copy="file" data-copied={text('token.copied')} hidden>
+      {t('add.copy')}
+    </button>
   );
 }
 
@@ -115,10 +103,8 @@ export function toSubpath({ action }: Form, part: 'file' | 'send'): string {
 function Download(form: Form): VNode {
   const { t, href } = useLanguage();
   return (
-    <li>
-      <button class="quiet" type="submit" formAction={href(toSubpath(form, 'file'))}>
-        {t('add.download')}
-      </button>
-    </li>
+    <button class="quiet" type="submit" formAction={href(toSubpath(form, 'file'))}>
+      {t('add.download')}
+    </button>
   );
 }

@@ -18,12 +18,19 @@ export interface FormMessage {
   readonly values?: Readonly<Record<string, string | number>>;
 }
 
-/** What the form of a page is filled in with again, where an account has proposed something for the page. */
-export interface ProposedTexts {
+/** A form with what is filled in, and what happened to it. */
+export interface FilledForm {
+  readonly form: Form;
   readonly texts: FieldTexts;
+  /** The digest of the file that it was filled in with. */
+  readonly base: string;
+  /** What only the reviewers read. */
   readonly note: string;
-  /** The fields that the page has changed too, with what the page has now. */
+  /** The fields that the page and a proposal have changed both, with what the page has now. */
   readonly conflicts: ReadonlyMap<FieldName, string>;
+  /** Whether the form was sent, so that its errors are shown. */
+  readonly isSent: boolean;
+  readonly message: FormMessage | null;
 }
 
 /** Returns the path of the form that a page was proposed with, filled in with it. @param bot as listed; undefined for a new one */
@@ -36,30 +43,34 @@ export function toEditAgainPath(place: PagePlace, bot: IndexedBot | undefined): 
 }
 
 /** The parameter of a form that names a proposed page. */
-export const proposalParameter = 'proposal';
+const proposalParameter = 'proposal';
 
-/** Reads what the viewer has proposed for the page that the address names; null where there is nothing. */
-export async function readProposed(
+/** Fills in a form: with what the viewer has proposed for the page that the address names, or with what the page has. */
+export async function fillInForm(
   ctx: Context,
   { proposals, viewerOf }: SiteParts,
   form: Form,
-): Promise<ProposedTexts | null> {
+): Promise<FilledForm> {
+  const asListed = { note: '', conflicts: new Map(), isSent: false, message: null };
+  const filled: FilledForm = { form, texts: form.texts, base: form.base, ...asListed };
   const path = parseQuery(ctx).get(proposalParameter) ?? '';
   const place = parsePagePath(path);
-  const viewer = place === undefined ? null : await viewerOf(ctx);
-  if (place === undefined || proposals === null || viewer === null) return null;
+  const viewer = place && (await viewerOf(ctx));
+  if (!place || !proposals || !viewer) return filled;
   const { id, locale } = place;
   const proposal = proposals.findLast(id, viewer.id);
-  if (proposal === undefined || (form.listed !== undefined && form.listed.id !== id)) return null;
+  if (proposal === undefined || (form.listed !== undefined && form.listed.id !== id)) return filled;
   const { changed, sent, conflicts, steps } = await proposals.read(proposal);
   const texts = readFieldTexts(changed.get(path) ?? sent.get(path) ?? '', form.groups);
-  if (texts === undefined) return null;
+  if (texts === undefined) return filled;
   const both = form.groups.flat().filter((field) => {
     const key = findPlace(field)[0] ?? field.name;
     const isChanged = conflicts.includes(key) || conflicts.includes('file');
     return isChanged && form.kind === 'edit' && texts[field.name] !== form.texts[field.name];
   });
   return {
+    ...filled,
+    form: { ...form, action: withParameter(form.action, proposalParameter, path) },
     texts: { ...texts, id, locale },
     note: steps.find(({ state }) => state === 'waiting')?.text ?? '',
     conflicts: new Map(both.map(({ name }) => [name, form.texts[name] ?? ''])),

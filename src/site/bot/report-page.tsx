@@ -3,6 +3,7 @@ import type { BotId } from '../../bot/id.ts';
 import { maxReportLength, reportReasons } from '../../proposals/visitor-reports.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
+import { BackLink } from '../page/links.tsx';
 
 export interface ReportPageProps extends PageProps {
   readonly bot: { readonly id: BotId; readonly name: string };
@@ -20,11 +21,7 @@ export function ReportPage({ site, viewer, bot, state }: ReportPageProps): VNode
   return (
     <Layout site={site} viewer={viewer} title={title} isUnlisted>
       <div class="narrow stack">
-        <p>
-          <a href={href(`/bots/${bot.id}`)}>
-            ← <bdi>{bot.name}</bdi>
-          </a>
-        </p>
+        <BackLink path={`/bots/${bot.id}`} name={bot.name} />
         <h1>{state === 'sent' ? t('report.thanks') : t('report.title', { bot: bot.name })}</h1>
         <p class="muted">{t(state === 'sent' ? 'report.sent' : 'report.introduction')}</p>
         {state !== 'sent' && (

@@ -4,9 +4,8 @@ import type { BotId } from '../../bot/id.ts';
 import { findKnownBot } from '../../http/api/read-routes.ts';
 import { refuseCrossSite } from '../../http/cross-site.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { parseFields } from '../../http/query.ts';
+import { readFields } from '../../http/query.ts';
 import { RateLimit } from '../../http/rate-limits.ts';
-import { type BodyRules, readText } from '../../http/request-body.ts';
 import { toAddressGroup } from '../../lib/network-address.ts';
 import { maxReportLength, reportReasons } from '../../proposals/visitor-reports.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
@@ -34,7 +33,7 @@ export function addReportRoutes(router: Router, { site, bots, viewerOf, reports,
   router.get('/bots/:id/report', async (ctx) => await show(ctx, { bot: findBot(ctx), state: 'empty' }));
   router.post('/bots/:id/report', refuseCrossSite(site.baseUrl), async (ctx) => {
     const bot = findBot(ctx);
-    const fields = parseFields(await readText(ctx, formRules));
+    const fields = await readFields(ctx, maxFormBytes, 'shorten the text');
     const reason = reportReasons.find((one) => one === fields.get('reason'));
     // A browser counts a line end as one character, and sends two.
     const text = (fields.get('text') ?? '').replaceAll('\r\n', '\n').trim();
@@ -54,9 +53,4 @@ export function addReportRoutes(router: Router, { site, bots, viewerOf, reports,
   });
 }
 
-/** A character takes up to nine bytes in a form. */
-const formRules: BodyRules = {
-  type: ['application/x-www-form-urlencoded', 'a form'],
-  limit: 16 * 1024,
-  whenTooLarge: 'shorten the text',
-};
+const maxFormBytes = 16 * 1024;

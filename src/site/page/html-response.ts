@@ -26,6 +26,13 @@ export function sendOnce(ctx: Context, page: VNode, language: PageLanguage, stat
   ctx.type = htmlType;
 }
 
+/** Responds with a redirect to a page, which no cache keeps. */
+export function redirectTo(ctx: Context, url: string): void {
+  ctx.set({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
+  ctx.redirect(url);
+  ctx.status = 303;
+}
+
 function renderHtml(page: VNode, language: PageLanguage): string {
   return `<!doctype html>\n${renderToString(provideLanguage(language, page))}\n`;
 }

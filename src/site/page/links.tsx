@@ -1,4 +1,6 @@
 import type { RenderableProps, VNode } from 'preact';
+import { useLanguage } from '../language/page-language.tsx';
+import { withoutBidiControls } from './bidi.ts';
 
 /** A link in a list of links. */
 export function LinkItem({ href, children }: RenderableProps<{ readonly href: string }>): VNode {
@@ -6,6 +8,30 @@ export function LinkItem({ href, children }: RenderableProps<{ readonly href: st
     <li>
       <a href={href}>{children}</a>
     </li>
+  );
+}
+
+export interface NameLinkProps {
+  readonly path: string;
+  readonly name: string;
+}
+
+/** A link to what has a name that somebody chose. */
+export function NameLink({ path, name }: NameLinkProps): VNode {
+  const { href } = useLanguage();
+  return (
+    <a href={href(path)}>
+      <bdi>{withoutBidiControls(name)}</bdi>
+    </a>
+  );
+}
+
+/** The way back from a page to the one that it belongs to, with an arrow. */
+export function BackLink(props: NameLinkProps): VNode {
+  return (
+    <p class="back">
+      <NameLink {...props} />
+    </p>
   );
 }
 

@@ -1,7 +1,5 @@
 import type { Context } from 'koa';
-import type { VNode } from 'preact';
 import type { MessageKey } from '../language/message-file.ts';
-import { useLanguage } from '../language/page-language.tsx';
 import { withParameter } from './addresses.ts';
 import { sendOnce } from './html-response.ts';
 import { Layout, type Site } from './layout.tsx';
@@ -15,19 +13,9 @@ import { ActionLink } from './links.tsx';
  */
 export function sendLogInPage(ctx: Context, site: Site, to: string, key: MessageKey): void {
   const language = site.languages.of(ctx);
-  const address = language.href(withParameter('/login', 'to', language.href(to)));
-  sendOnce(ctx, <LogInPage {...{ site, address, text: key }} />, language);
-  ctx.set('Refresh', `0; url=${address}`);
-}
-
-function LogInPage(props: {
-  readonly site: Site;
-  readonly address: string;
-  readonly text: MessageKey;
-}): VNode {
-  const { site, address, text: key } = props;
-  const { t, text } = useLanguage();
-  return (
+  const { t, text, href } = language;
+  const address = href(withParameter('/login', 'to', href(to)));
+  const page = (
     <Layout site={site} viewer={null} title={text('layout.logIn')} isUnlisted>
       <div class="narrow stack">
         <h1>{t('layout.logIn')}</h1>
@@ -36,4 +24,6 @@ function LogInPage(props: {
       </div>
     </Layout>
   );
+  sendOnce(ctx, page, language);
+  ctx.set('Refresh', `0; url=${address}`);
 }
