@@ -12,9 +12,9 @@ import { callbackPath } from '../../login/settings.ts';
 import { LoginError, type LoginErrorKind } from '../../login/login-error.ts';
 import type { Session } from '../../login/sessions.ts';
 import { toAddressGroup } from '../../lib/network-address.ts';
-import type { Site } from '../page/layout.tsx';
+import { EnglishSentence } from '../language/in-english.tsx';
+import { Layout, type Site } from '../page/layout.tsx';
 import { withLocale } from '../language/locales.ts';
-import { LoginErrorPage } from './login-error-page.tsx';
 import { redirectTo, sendOnce } from '../page/html-response.ts';
 
 /**
@@ -28,42 +28,44 @@ export function addLoginRoutes(router: Router, site: Site, login: Login): void {
   const sessionCookie = sessionCookieOf(login);
   // Each causes a few requests to the provider.
   const attempts = new RateLimit('logins', 100);
-  const limit = (ctx: Context): void =>
-    attempts.count(ctx, toAddressGroup(ctx.ip), 'too many logins come from your address, wait a minute');
-  const refuse = (ctx: Context, error: unknown): void => {
-    if (!(error instanceof LoginError)) throw error;
-    if (error.kind === 'unavailable') ctx.set('Retry-After', '60');
-    const page = <LoginErrorPage site={site} error={error} provider={login.provider} />;
-    sendOnce(ctx, page, site.languages.of(ctx), statuses[error.kind]);
-  };
-  router.get('/login', async (ctx) => {
-    limit(ctx);
-    const query = parseQuery(ctx);
-    const language = site.languages.of(ctx);
-    try {
-      const to = query.get('to') ?? toReturnPath(ctx.get('Referer'), baseUrl);
-      const { url, cookie } = await login.begin(
-        keepLocale(parseReturnPath(to, login.basePath), language.requested),
-        query.get('account') === 'other',
+  /** Limits what responds to a request, and shows the person why a login failed. */
+  const withLimit =
+    (respond: (ctx: Context) => Promise<void>) =>
+    async (ctx: Context): Promise<void> => {
+      const group = toAddressGroup(ctx.ip);
+      attempts.count(ctx, group, 'too many logins come from your address, wait a minute');
+      try {
+        await respond(ctx);
+      } catch (error) {
+        if (!(error instanceof LoginError)) throw error;
+        sendLoginError(ctx, site, error, login.provider);
+      }
+    };
+  router.get(
+    '/login',
+    withLimit(async (ctx) => {
+      const query = parseQuery(ctx);
+      const language = site.languages.of(ctx);
+      const path = parseReturnPath(
+        query.get('to') ?? toReturnPath(ctx.get('Referer'), baseUrl),
+        login.basePath,
       );
+      const to = keepLocale(path, language.requested);
+      const { url, cookie } = await login.begin(to, query.get('account') === 'other');
       setCookie(ctx, loginCookie, cookie);
       redirectTo(ctx, url.startsWith('/') ? language.href(url) : url);
-    } catch (error) {
-      refuse(ctx, error);
-    }
-  });
-  router.get(callbackPath, async (ctx) => {
-    limit(ctx);
-    const cookie = readCookie(ctx, loginCookie);
-    setCookie(ctx, loginCookie, null);
-    try {
+    }),
+  );
+  router.get(
+    callbackPath,
+    withLimit(async (ctx) => {
+      const cookie = readCookie(ctx, loginCookie);
+      setCookie(ctx, loginCookie, null);
       const { session, to } = await login.finish(parseQuery(ctx), cookie);
       setCookie(ctx, sessionCookie, session);
       redirectTo(ctx, to);
-    } catch (error) {
-      refuse(ctx, error);
-    }
-  });
+    }),
+  );
   router.post('/logout', refuseCrossSite(baseUrl), (ctx) => {
     setCookie(ctx, sessionCookie, null);
     redirectTo(ctx, site.languages.of(ctx).href('/'));
@@ -94,6 +96,34 @@ export async function readSession(ctx: Context, login: Login | null): Promise<Se
 
 function sessionCookieOf({ basePath }: Login): Cookie {
   return createCookie('botshelf', basePath);
+}
+
+/** Says why a login failed and what to do. */
+function sendLoginError(ctx: Context, site: Site, { kind, message }: LoginError, provider: string): void {
+  const language = site.languages.of(ctx);
+  const { t, text, href } = language;
+  const again = kind === 'no-account' ? '/login?account=other' : '/login';
+  const page = (
+    <Layout site={site} viewer={null} title={text(`login.${kind}.title`)}>
+      <div class="narrow stack">
+        <h1>{t(`login.${kind}.title`)}</h1>
+        <p>{t(`login.${kind}.text`, { provider })}</p>
+        {kind === 'misconfigured' && <EnglishSentence clause={message} />}
+        <p class="actions">
+          {kind !== 'misconfigured' && (
+            <a class="button" href={href(again)}>
+              {t('login.again')}
+            </a>
+          )}
+          <a class="button quiet" href={href('/')}>
+            {t('login.home')}
+          </a>
+        </p>
+      </div>
+    </Layout>
+  );
+  if (kind === 'unavailable') ctx.set('Retry-After', '60');
+  sendOnce(ctx, page, language, statuses[kind]);
 }
 
 const statuses: Readonly<Record<LoginErrorKind, number>> = {

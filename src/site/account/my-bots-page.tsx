@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import type { BotId } from '../../bot/id.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
+import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import type { TokenInfo } from '../../tokens/tokens.ts';
 import { PageLinks } from '../front/page-links.tsx';
 import { useLanguage } from '../language/page-language.tsx';
@@ -14,10 +14,7 @@ import { type ListedProposal, OwnProposals } from './proposal-page.tsx';
 
 /** A bot as its author sees it. */
 export interface OwnBot {
-  readonly id: BotId;
-  readonly name: string;
-  /** The path of the cached copy of its avatar; null where there is none. */
-  readonly avatar: string | null;
+  readonly bot: IndexedBot;
   readonly count: number | undefined;
   /** When the count was last posted; milliseconds since the epoch. */
   readonly reportedAt: number | undefined;
@@ -62,8 +59,8 @@ export function MyBotsPage(props: MyBotsPageProps): VNode {
         )}
         {bots.length > 0 && (
           <ul class="own-bots">
-            {bots.map((bot) => (
-              <Own key={bot.id} {...bot} />
+            {bots.map((own) => (
+              <Own key={own.bot.id} {...own} />
             ))}
           </ul>
         )}
@@ -73,14 +70,21 @@ export function MyBotsPage(props: MyBotsPageProps): VNode {
   );
 }
 
-function Own({ id, name, avatar, count, reportedAt, token, faults }: OwnBot): VNode {
+function Own({ bot, count, reportedAt, token, faults }: OwnBot): VNode {
+  const { id, facts } = bot;
   const { t, href, integer, ago, day } = useLanguage();
   return (
     <li class="panel stack">
       <div class="own-head">
-        <Avatar id={id} name={name} image={avatar} size={48} blurred={false} />
+        <Avatar
+          id={id}
+          name={facts.name}
+          image={parseListElement(bot).cachedImages.avatar}
+          size={48}
+          blurred={false}
+        />
         <h2>
-          <NameLink path={`/bots/${id}`} name={name} />
+          <NameLink path={`/bots/${id}`} name={facts.name} />
         </h2>
       </div>
       <dl class="pairs">

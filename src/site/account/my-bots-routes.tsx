@@ -1,5 +1,5 @@
 import type { Router } from '@koa/router';
-import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
+import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { parseQuery } from '../../http/query.ts';
 import type { Login } from '../../login/login.ts';
@@ -15,9 +15,7 @@ import { formatCount } from '../../lib/counted.ts';
 export function addMyBotsRoute(router: Router, parts: SiteParts, login: Login, tokens: Tokens): void {
   const { site, lists, counts, faultsOf, viewerOf, proposals } = parts;
   const showOwn = async (bot: IndexedBot): Promise<OwnBot> => ({
-    id: bot.id,
-    name: bot.facts.name,
-    avatar: parseListElement(bot).cachedImages.avatar,
+    bot,
     count: counts.count(bot.id),
     reportedAt: counts.reportedAt(bot.id),
     token: await tokens.tokenInfo(bot.id),

@@ -10,7 +10,7 @@ import { useLanguage } from '../language/page-language.tsx';
 import { toProposalPath } from '../page/addresses.ts';
 import { Conversation, Step } from '../page/conversation.tsx';
 import { Layout, myBotsPath, type PageProps } from '../page/layout.tsx';
-import { BackLink, NameLink } from '../page/links.tsx';
+import { BackLink, NameLink, PostButton } from '../page/links.tsx';
 
 export interface ProposalPageProps extends PageProps {
   readonly details: ProposalDetails;
@@ -117,12 +117,9 @@ function Actions({ details: { proposal, sent }, bot }: ProposalPageProps): VNode
         </a>
       ))}
       {proposal.closedAt === null && (
-        <form method="post" action={href(`${toProposalPath(proposal.bot)}/withdraw`)}>
-          <input type="hidden" name="version" value={proposal.version} />
-          <button class="quiet" type="submit">
-            {t('proposal.withdraw')}
-          </button>
-        </form>
+        <PostButton path={`${toProposalPath(proposal.bot)}/withdraw`} look="quiet" version={proposal.version}>
+          {t('proposal.withdraw')}
+        </PostButton>
       )}
     </div>
   );

@@ -6,7 +6,7 @@ import { assets } from '../page/assets.ts';
 import { Layout, type Site, type Viewer } from '../page/layout.tsx';
 import { createPostingCode } from './posting-code.ts';
 import { Fact } from '../page/fact.tsx';
-import { ActionLink } from '../page/links.tsx';
+import { ActionLink, BackLink, PostButton } from '../page/links.tsx';
 import { EnglishSentence } from '../language/in-english.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 
@@ -19,13 +19,8 @@ export type TokenPageState =
   | { readonly kind: 'not-an-author'; readonly viewer: Viewer }
   /** An author whose login is too old to press a button, and whether one was pressed. */
   | { readonly kind: 'stale'; readonly viewer: Viewer; readonly info: TokenInfo; readonly pressed: boolean }
-  | {
-      readonly kind: 'author';
-      readonly viewer: Viewer;
-      readonly info: TokenInfo;
-      /** What the button did that was pressed; null when the page was only opened. */
-      readonly done: DoneChange | null;
-    };
+  /** An author, and what the button did that was pressed; null when the page was only opened. */
+  | Readonly<{ kind: 'author'; viewer: Viewer; info: TokenInfo; done: DoneChange | null }>;
 
 /** A token that was issued and whether it replaced one, or whether there was one to revoke. */
 export type DoneChange = (
@@ -46,7 +41,7 @@ export interface TokenPageProps {
 
 export function TokenPage(props: TokenPageProps): VNode {
   const { site, bot, state } = props;
-  const { t, text, href } = useLanguage();
+  const { t, text } = useLanguage();
   const viewer = 'viewer' in state ? state.viewer : null;
   return (
     <Layout
@@ -57,11 +52,7 @@ export function TokenPage(props: TokenPageProps): VNode {
     >
       <div class="narrow token-page">
         <header class="stack">
-          <p>
-            <a href={href(`/bots/${bot.id}`)}>
-              ← <bdi>{bot.name}</bdi>
-            </a>
-          </p>
+          <BackLink path={`/bots/${bot.id}`} name={bot.name} />
           <h1>{t('token.title', { bot: bot.name })}</h1>
           <p class="muted">{t('token.introduction')}</p>
         </header>
@@ -84,7 +75,9 @@ export function TokenPage(props: TokenPageProps): VNode {
 }
 
 function Part({ bot, provider, state }: TokenPageProps): VNode {
-  const { t, text } = useLanguage();
+  const { t, text, href, publicPath } = useLanguage();
+  const path = `/bots/${bot.id}/token`;
+  const logIn = publicPath(`/login?to=${href(path)}`);
   switch (state.kind) {
     case 'no-login':
       return (
@@ -100,16 +93,14 @@ function Part({ bot, provider, state }: TokenPageProps): VNode {
       return (
         <Panel title={t('token.visitor')}>
           <p>{t('token.visitorText')}</p>
-          <LogIn id={bot.id}>{t('token.logIn', { provider })}</LogIn>
+          <ActionLink href={logIn}>{t('token.logIn', { provider })}</ActionLink>
         </Panel>
       );
     case 'not-an-author':
       return (
         <Panel title={t('token.notAnAuthor')}>
           <p>{t('token.notAnAuthorText', { name: state.viewer.name, id: state.viewer.id, bot: bot.name })}</p>
-          <LogIn id={bot.id} more="&account=other">
-            {t('token.otherAccount')}
-          </LogIn>
+          <ActionLink href={`${logIn}&account=other`}>{t('token.otherAccount')}</ActionLink>
         </Panel>
       );
     case 'stale':
@@ -118,7 +109,7 @@ function Part({ bot, provider, state }: TokenPageProps): VNode {
           {state.pressed && <Notice bad text={t('token.nothingDone')} />}
           <Info info={state.info} />
           <p>{t('token.stale', { provider })}</p>
-          <LogIn id={bot.id}>{t('login.again')}</LogIn>
+          <ActionLink href={logIn}>{t('login.again')}</ActionLink>
         </Panel>
       );
     case 'author':
@@ -128,7 +119,7 @@ function Part({ bot, provider, state }: TokenPageProps): VNode {
           {state.done?.shared === false && <Notice bad text={t('token.notShared')} />}
           <Panel title={t('token.current')}>
             <Info info={state.info} />
-            <Buttons bot={bot} info={state.info} />
+            <Buttons path={path} info={state.info} />
           </Panel>
         </>
       );
@@ -146,34 +137,21 @@ function Panel({ title, children }: RenderableProps<{ readonly title: ComponentC
   );
 }
 
-/** @param props.more more of the query */
-function LogIn(props: RenderableProps<{ readonly id: BotId; readonly more?: string }>): VNode {
-  const { href, publicPath } = useLanguage();
-  const { id, more = '', children } = props;
-  return (
-    <ActionLink href={publicPath(`/login?to=${href(`/bots/${id}/token`)}${more}`)}>{children}</ActionLink>
-  );
-}
-
+/** When the token was issued and last used, to the minute, in UTC. */
 function Info({ info: { issuedAt, lastUsed } }: { readonly info: TokenInfo }): VNode {
-  const { t } = useLanguage();
+  const { t, minute } = useLanguage();
+  const createTime = (time: number): VNode => (
+    <time dateTime={new Date(time).toISOString()}>{minute(time)}</time>
+  );
   if (issuedAt === undefined) return <p>{t('token.none')}</p>;
   return (
     <dl class="pairs">
-      <Fact name={t('token.issued')}>
-        <Minute of={issuedAt} />
-      </Fact>
+      <Fact name={t('token.issued')}>{createTime(issuedAt)}</Fact>
       <Fact name={t('token.lastUsed')}>
-        {lastUsed === undefined ? t('token.neverUsed') : <Minute of={lastUsed} />}
+        {lastUsed === undefined ? t('token.neverUsed') : createTime(lastUsed)}
       </Fact>
     </dl>
   );
-}
-
-/** Shows a point in time to the minute, in UTC. @param props.of milliseconds since the epoch */
-function Minute({ of: time }: { readonly of: number }): VNode {
-  const { minute } = useLanguage();
-  return <time dateTime={new Date(time).toISOString()}>{minute(time)}</time>;
 }
 
 function Notice({ bad = false, text }: { readonly bad?: boolean; readonly text: ComponentChildren }): VNode {
@@ -185,29 +163,18 @@ function Notice({ bad = false, text }: { readonly bad?: boolean; readonly text: 
 }
 
 /** Issuing the first token takes one click; ending one that may be in use takes two. */
-function Buttons({ bot, info }: Pick<TokenPageProps, 'bot'> & { readonly info: TokenInfo }): VNode {
-  const { t, href } = useLanguage();
-  const path = `/bots/${bot.id}/token`;
-  if (info.issuedAt === undefined) {
-    return (
-      <form class="actions" method="post" action={href(path)}>
-        <button type="submit">{t('token.issue')}</button>
-      </form>
-    );
-  }
+function Buttons({ path, info }: { readonly path: string; readonly info: TokenInfo }): VNode {
+  const { t } = useLanguage();
+  if (info.issuedAt === undefined) return <PostButton path={path}>{t('token.issue')}</PostButton>;
   return (
     <details class="stack">
       <summary>{t('token.replace')}</summary>
       <p>{t('token.replaceText')}</p>
       <div class="actions">
-        <form method="post" action={href(path)}>
-          <button type="submit">{t('token.regenerate')}</button>
-        </form>
-        <form method="post" action={href(`${path}/revoke`)}>
-          <button class="danger" type="submit">
-            {t('token.revoke')}
-          </button>
-        </form>
+        <PostButton path={path}>{t('token.regenerate')}</PostButton>
+        <PostButton path={`${path}/revoke`} look="danger">
+          {t('token.revoke')}
+        </PostButton>
       </div>
     </details>
   );
@@ -227,7 +194,6 @@ function Done({ done }: { readonly done: DoneChange }): VNode {
         <input
           id="token"
           class="token"
-          type="text"
           readOnly
           autofocus
           spellcheck={false}

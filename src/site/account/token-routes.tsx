@@ -38,42 +38,32 @@ export function addTokenRoutes(
     if (!isFresh(viewer)) return { kind: 'stale', viewer, info, pressed };
     return { kind: 'author', viewer, info, done: null };
   };
-  const send = (ctx: Context, id: BotId, state: TokenPageState): void => {
-    const bot = findKnownBot(bots, id);
-    const { name } = bot.facts;
-    const page = <TokenPage site={site} bot={{ id, name }} provider={login?.provider ?? ''} state={state} />;
-    sendOnce(ctx, page, site.languages.of(ctx), toStatus(state, ctx.method));
-  };
-  const onPress = (
-    path: string,
-    act: (id: BotId, by: TokenChanger, before: TokenInfo) => Promise<DoneChange>,
-  ): void => {
-    router.post(path, refuseCrossSite(site.baseUrl), async (ctx) => {
-      const { id } = findKnownBot(bots, ctx.params['id'] ?? '');
-      const state = await stateOf(ctx, id, true);
-      if (state.kind !== 'author') {
-        send(ctx, id, state);
-        return;
+  /** @param act what the button does, for an author; left out where the page is only opened */
+  const createHandler =
+    (act?: (id: BotId, by: TokenChanger, before: TokenInfo) => Promise<DoneChange>) =>
+    async (ctx: Context): Promise<void> => {
+      const { id, facts } = findKnownBot(bots, ctx['params'].id ?? '');
+      let state = await stateOf(ctx, id, act !== undefined);
+      if (act && state.kind === 'author') {
+        presses.count(ctx, id, 'wait a minute before you press again');
+        const done = await act(id, `account ${state.viewer.id}`, state.info);
+        state = { ...state, done, info: await tokens.tokenInfo(id) };
       }
-      presses.count(ctx, id, 'wait a minute before you press again');
-      const done = await act(id, `account ${state.viewer.id}`, state.info);
-      const info = await tokens.tokenInfo(id);
-      send(ctx, id, { ...state, info, done });
-    });
-  };
-
-  router.get('/bots/:id/token', async (ctx) => {
-    const { id } = findKnownBot(bots, ctx.params['id'] ?? '');
-    send(ctx, id, await stateOf(ctx, id, false));
-  });
-  onPress('/bots/:id/token', async (id, by, { issuedAt }) => {
+      const props = { site, bot: { id, name: facts.name }, provider: login?.provider ?? '', state };
+      sendOnce(ctx, <TokenPage {...props} />, site.languages.of(ctx), toStatus(state, ctx.method));
+    };
+  const issue = createHandler(async (id, by, { issuedAt }) => {
     const { result, shared } = await tokens.issueToken(id, by);
     return { issued: result, replaced: issuedAt !== undefined, shared };
   });
-  onPress('/bots/:id/token/revoke', async (id, by) => {
+  const revoke = createHandler(async (id, by) => {
     const { result, shared } = await tokens.revokeToken(id, by);
     return { revoked: result, shared };
   });
+  const ownPagesOnly = refuseCrossSite(site.baseUrl);
+  router.get('/bots/:id/token', createHandler());
+  router.post('/bots/:id/token', ownPagesOnly, issue);
+  router.post('/bots/:id/token/revoke', ownPagesOnly, revoke);
 }
 
 /** A press by someone who is not an author is 403; the page itself is 403 only for another account. */

@@ -22,11 +22,10 @@ export interface AddPageProps extends PageProps, PreviewProps, FilledForm {
 
 /** A form that makes a file of the catalogue: for a new bot, a change or a translation. */
 export function AddPage(props: AddPageProps): VNode {
-  const { site, viewer, form, texts, file, isSent, policy, conflicts, message } = props;
-  const { kind, groups, languages, action, base, listed } = form;
+  const { site, viewer, form, file, isSent, policy, conflicts, message } = props;
+  const { kind, groups, action, listed } = form;
   const { t, text, href } = useLanguage();
-  const faults = isSent ? file.faults : {};
-  const failed = Object.keys(faults).length > 0;
+  const failed = isSent && Object.keys(file.faults).length > 0;
   const { name = '' } = listed?.contents[findDefaultLocale(listed)] ?? {};
   const title = kind === 'add' ? 'layout.add' : (`${kind}.title` as const);
   const named = { name: withoutBidiControls(name) };
@@ -50,19 +49,13 @@ export function AddPage(props: AddPageProps): VNode {
         {failed && <Summary {...props} />}
       </div>
       <form class="add" method="post" action={href(action)} noValidate>
-        <input type="hidden" name="base" value={base} />
+        <input type="hidden" name="base" value={form.base} />
         <div class="columns">
           <div class="fields">
             {groups.map((group) => (
               <div key={group[0]?.name} class={group.length === 2 ? 'pair' : 'switches'}>
                 {group.map((field) => (
-                  <Field
-                    key={field.name}
-                    {...{ field, languages }}
-                    text={texts[field.name]}
-                    fault={faults[field.name]}
-                    now={conflicts.get(field.name)}
-                  />
+                  <Field key={field.name} field={field} {...props} />
                 ))}
               </div>
             ))}
@@ -115,13 +108,10 @@ function Note({ note }: AddPageProps): VNode {
         dir="auto"
         rows={3}
         maxLength={maxNoteLength}
-        aria-describedby="hint-note public"
+        aria-describedby="hint-note"
       >{`\n${note}`}</textarea>
       <p class="hint" id="hint-note">
-        {t('proposal.noteHint', { limit: maxNoteLength })}
-      </p>
-      <p class="hint" id="public">
-        {t('proposal.public')}
+        {t('proposal.noteHint', { limit: maxNoteLength })} {t('proposal.public')}
       </p>
     </div>
   );

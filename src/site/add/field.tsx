@@ -1,31 +1,28 @@
 import type { VNode } from 'preact';
-import { toCanonicalLocale, type Locale } from '../../bot/locale.ts';
+import { toCanonicalLocale } from '../../bot/locale.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
+import type { AddPageProps } from './add-page.tsx';
 import type { FormField } from './fields.ts';
 import type { FieldFault } from './form-file.ts';
 
-export interface FieldProps {
+interface FieldProps extends AddPageProps {
   readonly field: FormField;
-  readonly text: string | undefined;
-  readonly fault: FieldFault | undefined;
-  /** The languages to choose from. */
-  readonly languages: readonly Locale[];
-  /** What the page has now, where that and a proposal differ; left out anywhere else. */
-  readonly now?: string | undefined;
 }
 
 /** A field of the form with its label, its hint and what is wrong with it. */
 export function Field(props: FieldProps): VNode {
   const { t } = useLanguage();
-  const { field, text, fault, now } = props;
+  const { field, file, texts, conflicts, isSent } = props;
   const { name, hint, kind, required } = field;
+  const now = conflicts.get(name);
+  const fault = isSent ? file.faults[name] : undefined;
   const other = now !== undefined && <PageNow field={field} text={now} />;
   const label = t(`field.${name}`);
   if (kind === 'switch') {
     return (
       <label class="check field">
-        <input type="checkbox" id={name} name={name} value="true" checked={text !== undefined} />
+        <input type="checkbox" id={name} name={name} value="true" checked={texts[name] !== undefined} />
         {label} {other}
       </label>
     );
@@ -35,7 +32,7 @@ export function Field(props: FieldProps): VNode {
       <label for={name}>
         {label} {required && <span class="muted">({t('add.required')})</span>}
       </label>
-      <Control {...props} />
+      <Control {...props} fault={fault} />
       {hint !== undefined && (
         <p class="hint" id={`hint-${name}`}>
           {t(hint)}
@@ -67,14 +64,16 @@ function FaultText({ fault: { key, values = {}, path } }: { readonly fault: Fiel
   return <>{t(key, Object.fromEntries(links))}</>;
 }
 
-function Control({ field, text = '', fault, languages }: FieldProps): VNode {
+function Control(props: FieldProps & { readonly fault: FieldFault | undefined }): VNode {
   const { text: inLanguage, categories, categoryName, languageName } = useLanguage();
-  const { name, hint, kind, placeholder } = field;
+  const { name, hint, kind, placeholder } = props.field;
+  const { languages } = props.form;
+  const text = props.texts[name] ?? '';
   const common = {
     id: name,
     name,
     'aria-describedby': `${hint === undefined ? '' : `hint-${name} `}fault-${name}`,
-    'aria-invalid': fault === undefined ? undefined : ('true' as const),
+    'aria-invalid': props.fault && ('true' as const),
   };
   const createSelect = (options: ReadonlyMap<string, string>, chosen: string): VNode => (
     <select {...common}>

@@ -1,4 +1,4 @@
-import { diffWordsWithSpace, structuredPatch, type StructuredPatchHunk } from 'diff';
+import { type Change, diffWordsWithSpace, structuredPatch, type StructuredPatchHunk } from 'diff';
 import type { VNode } from 'preact';
 import { useLanguage } from '../language/page-language.tsx';
 
@@ -43,24 +43,30 @@ const maxChangedLines = 800;
 const maxDiffMs = 200;
 
 function Line({ line }: { readonly line: string }): VNode {
-  const { t } = useLanguage();
-  const text = line.slice(1).replace(/\r$/, '');
-  if (line.startsWith(' ')) return <li>{text}</li>;
-  const isAdded = line.startsWith('+');
+  const value = line.slice(1).replace(/\r$/, '');
+  if (line.startsWith(' ')) return <li>{value}</li>;
+  const added = line.startsWith('+');
   return (
-    <li class={isAdded ? 'added' : 'removed'}>
-      <span class="out-of-sight">{t(isAdded ? 'edit.added' : 'edit.removed')} </span>
-      {isAdded ? <ins>{text}</ins> : <del>{text}</del>}
+    <li class={added ? 'added' : 'removed'}>
+      <Changed added={added} value={value} />
     </li>
   );
 }
 
-/** A part of two texts: words that both have, or that were added or removed. */
-export interface Words {
-  readonly value: string;
-  readonly added: boolean;
-  readonly removed: boolean;
+/** What was added or removed, with a word for screen readers. */
+function Changed({ added, value }: Pick<Words, 'added' | 'value'>): VNode {
+  const { t } = useLanguage();
+  const Mark = added ? 'ins' : 'del';
+  return (
+    <Mark>
+      <span class="out-of-sight">{t(added ? 'edit.added' : 'edit.removed')} </span>
+      {value}
+    </Mark>
+  );
 }
+
+/** A part of two texts: words that both have, or that were added or removed. */
+export type Words = Readonly<Pick<Change, 'value' | 'added' | 'removed'>>;
 
 /** Compares two texts word by word. Returns null where too many words differ or it takes too long. */
 export function diffWords(before: string, after: string): readonly Words[] | null {
@@ -74,21 +80,14 @@ const maxWordsMs = 20;
 
 /** The words of a text that change, as those of `FileDiff` are marked, with a few words around them. */
 export function WordDiff({ words }: { readonly words: readonly Words[] }): VNode {
-  const { t } = useLanguage();
-  return (
-    <>
-      {words.map(({ value, added, removed }, i) => {
-        if (!added && !removed) return value.replace(unchangedMiddle, '$1 … $2');
-        const Mark = added ? 'ins' : 'del';
-        return (
-          <Mark key={i}>
-            <span class="out-of-sight">{t(added ? 'edit.added' : 'edit.removed')} </span>
-            {value}
-          </Mark>
-        );
-      })}
-    </>
+  const parts = words.map(({ value, added, removed }, i) =>
+    added || removed ? (
+      <Changed key={i} added={added} value={value} />
+    ) : (
+      value.replace(unchangedMiddle, '$1 … $2')
+    ),
   );
+  return <>{parts}</>;
 }
 
 /** What is far from any change, in a part of a text that stays. */

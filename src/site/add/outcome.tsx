@@ -50,24 +50,16 @@ export function Outcome(props: AddPageProps): VNode {
 /** What to do with a file that is right and has changed; folded away where the form itself can be sent. */
 export function NextStep(props: AddPageProps): VNode | null {
   const { t } = useLanguage();
-  if (!props.file.isReady) return null;
-  if (props.policy === 'off') return <OtherWays {...props} />;
-  return (
-    <details>
-      <summary>{t('proposal.otherWays')}</summary>
-      <OtherWays {...props} />
-    </details>
-  );
-}
-
-function OtherWays({ site: { repository }, file: { path = '', text }, form }: AddPageProps): VNode {
-  const { t } = useLanguage();
+  const { site, file, form, policy } = props;
+  const { repository } = site;
+  const { path = '', text, isReady } = file;
+  if (!isReady) return null;
   const isEdit = form.kind === 'edit';
   const editor = isEdit
     ? repository && { href: repository.edit(path), filled: false }
     : repository?.create(path, text);
   const isFilled = editor?.filled === true;
-  return (
+  const ways = (
     <>
       {!isFilled && (
         <p class="muted">{t(editor ? (isEdit ? 'edit.paste' : 'add.paste') : 'add.elsewhere')}</p>
@@ -83,6 +75,13 @@ function OtherWays({ site: { repository }, file: { path = '', text }, form }: Ad
         {!isFilled && <Copy />}
       </p>
     </>
+  );
+  if (policy === 'off') return ways;
+  return (
+    <details>
+      <summary>{t('proposal.otherWays')}</summary>
+      {ways}
+    </details>
   );
 }
 

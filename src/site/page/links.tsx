@@ -35,6 +35,26 @@ export function BackLink(props: NameLinkProps): VNode {
   );
 }
 
+/** A form of one button, which changes something. @param props.version of what it changes, where that has one */
+export function PostButton(
+  props: RenderableProps<{
+    readonly path: string;
+    readonly look?: 'quiet' | 'danger';
+    readonly version?: string;
+  }>,
+): VNode {
+  const { path, look, version, children } = props;
+  const { href } = useLanguage();
+  return (
+    <form method="post" action={href(path)}>
+      {version !== undefined && <input type="hidden" name="version" value={version} />}
+      <button class={look} type="submit">
+        {children}
+      </button>
+    </form>
+  );
+}
+
 /** The next step from a page or a part of it, as a button. */
 export function ActionLink({ href, children }: RenderableProps<{ readonly href: string }>): VNode {
   return (
