@@ -53,7 +53,7 @@ export function ProposalPage(props: ProposalPageProps): VNode {
               <a href={pullRequest}>{t('proposal.pullRequest')}</a>
             </p>
           )}
-          <Actions {...props} />
+          <NextActions {...props} />
         </section>
         <Conversation steps={steps} />
         <section class="stack" aria-labelledby="change">
@@ -105,7 +105,7 @@ function Since({ sentAt, closedAt }: Proposal): VNode {
   return <time dateTime={new Date(time).toISOString()}>{ago(time, Date.now())}</time>;
 }
 
-function Actions({ details: { proposal, sent }, bot }: ProposalPageProps): VNode | null {
+function NextActions({ details: { proposal, sent }, bot }: ProposalPageProps): VNode | null {
   const { t, href, languageName } = useLanguage();
   if (proposal.state === 'accepted') return null;
   const places = [...sent.keys()].flatMap((path) => parsePagePath(path) ?? []);

@@ -44,7 +44,7 @@ export function addProposalRoutes(router: Router, parts: SiteParts, proposals: P
       viewer,
       details: await proposals.read(proposal),
       bot: bots.get(bot),
-      name: withoutBidiControls(await readName(parts, proposals, proposal)),
+      name: withoutBidiControls(await readBotName(parts, proposals, proposal)),
       before: proposals.open.filter(({ state }) => state === 'waiting').indexOf(proposal),
       medianWaitMs: proposals.medianWaitMs(),
       pullRequest: pullRequestOf(proposal),
@@ -59,14 +59,14 @@ export function addProposalRoutes(router: Router, parts: SiteParts, proposals: P
 
 /** Returns the last proposal of an account for each bot, the last one first, and no more than a page can show. */
 export async function listProposals(
-  parts: Pick<SiteParts, 'bots'>,
+  parts: SiteParts,
   proposals: Proposals,
   account: AccountId,
 ): Promise<ListedProposal[]> {
   const all = proposals.listOf(account);
   const list = all.filter((proposal) => proposals.findLast(proposal.bot, account) === proposal);
   const shown = list.slice(0, maxListed).map(async (proposal) => {
-    return { proposal, name: await readName(parts, proposals, proposal) };
+    return { proposal, name: await readBotName(parts, proposals, proposal) };
   });
   return await Promise.all(shown);
 }
@@ -74,11 +74,7 @@ export async function listProposals(
 const maxListed = 50;
 
 /** Returns the name of a bot as it is listed, or as it was proposed. */
-async function readName(
-  { bots }: Pick<SiteParts, 'bots'>,
-  proposals: Proposals,
-  proposal: Proposal,
-): Promise<string> {
+async function readBotName({ bots }: SiteParts, proposals: Proposals, proposal: Proposal): Promise<string> {
   const listed = bots.get(proposal.bot);
   if (listed !== undefined) return listed.facts.name;
   const [page] = parsePages((await proposals.read(proposal)).sent);

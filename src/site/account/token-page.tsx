@@ -115,7 +115,7 @@ function Part({ bot, provider, state }: TokenPageProps): VNode {
     case 'author':
       return (
         <>
-          {state.done && <Done done={state.done} />}
+          {state.done && <DoneNotice done={state.done} />}
           {state.done?.shared === false && <Notice bad text={t('token.notShared')} />}
           <Panel title={t('token.current')}>
             <Info info={state.info} />
@@ -180,7 +180,7 @@ function Buttons({ path, info }: { readonly path: string; readonly info: TokenIn
   );
 }
 
-function Done({ done }: { readonly done: DoneChange }): VNode {
+function DoneNotice({ done }: { readonly done: DoneChange }): VNode {
   const { t, text } = useLanguage();
   if ('revoked' in done) return <Notice text={t(done.revoked ? 'token.revoked' : 'token.nothingToRevoke')} />;
   return (

@@ -6,7 +6,7 @@ import { useLanguage } from '../language/page-language.tsx';
 import { assets } from '../page/assets.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { Layout, type PageProps } from '../page/layout.tsx';
-import { Field } from './field.tsx';
+import { LabelledField } from './field.tsx';
 import type { FormFile } from './form-file.ts';
 import { NextStep, Outcome, toSubpath } from './outcome.tsx';
 import type { PreviewProps } from './preview.tsx';
@@ -28,6 +28,8 @@ export function AddPage(props: AddPageProps): VNode {
   const failed = isSent && Object.keys(file.faults).length > 0;
   const { name = '' } = listed?.contents[findDefaultLocale(listed)] ?? {};
   const title = kind === 'add' ? 'layout.add' : (`${kind}.title` as const);
+  const sending = policy === 'publish' ? 'proposal.introductionPublish' : 'proposal.introduction';
+  const introduction = policy === 'off' ? (`${kind}.introduction` as const) : sending;
   const named = { name: withoutBidiControls(name) };
   return (
     <Layout
@@ -39,7 +41,7 @@ export function AddPage(props: AddPageProps): VNode {
     >
       <div class="narrow stack">
         <h1>{t(title, named)}</h1>
-        <p class="muted">{t(policy === 'off' ? `${kind}.introduction` : introductions[policy])}</p>
+        <p class="muted">{t(introduction)}</p>
         {message && (
           <p id="message" class="notice" role="alert" tabIndex={-1} autofocus>
             {t(message.key, message.values)}
@@ -55,7 +57,7 @@ export function AddPage(props: AddPageProps): VNode {
             {groups.map((group) => (
               <div key={group[0]?.name} class={group.length === 2 ? 'pair' : 'switches'}>
                 {group.map((field) => (
-                  <Field key={field.name} field={field} {...props} />
+                  <LabelledField key={field.name} field={field} {...props} />
                 ))}
               </div>
             ))}
@@ -89,11 +91,6 @@ export function AddPage(props: AddPageProps): VNode {
     </Layout>
   );
 }
-
-const introductions = {
-  review: 'proposal.introduction',
-  publish: 'proposal.introductionPublish',
-} as const;
 
 /** What only the reviewers read, and who else can. */
 function Note({ note }: AddPageProps): VNode {

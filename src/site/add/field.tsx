@@ -11,7 +11,7 @@ interface FieldProps extends AddPageProps {
 }
 
 /** A field of the form with its label, its hint and what is wrong with it. */
-export function Field(props: FieldProps): VNode {
+export function LabelledField(props: FieldProps): VNode {
   const { t } = useLanguage();
   const { field, file, texts, conflicts, isSent } = props;
   const { name, hint, kind, required } = field;

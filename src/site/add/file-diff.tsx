@@ -80,13 +80,10 @@ const maxWordsMs = 20;
 
 /** The words of a text that change, as those of `FileDiff` are marked, with a few words around them. */
 export function WordDiff({ words }: { readonly words: readonly Words[] }): VNode {
-  const parts = words.map(({ value, added, removed }, i) =>
-    added || removed ? (
-      <Changed key={i} added={added} value={value} />
-    ) : (
-      value.replace(unchangedMiddle, '$1 … $2')
-    ),
-  );
+  const parts = words.map(({ value, added, removed }, i) => {
+    if (!added && !removed) return value.replace(unchangedMiddle, '$1 … $2');
+    return <Changed key={i} added={added} value={value} />;
+  });
   return <>{parts}</>;
 }
 
