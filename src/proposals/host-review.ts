@@ -7,7 +7,7 @@ import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { type Failure, FailureLog } from '../lib/failure-log.ts';
 import type { Log } from '../lib/log.ts';
 import { describeRemoteError } from '../sync/remote-error.ts';
-import { listRefs, pushRemote, type Remote } from '../sync/remote.ts';
+import { fetchCommit, listRefs, pushRemote, type Remote } from '../sync/remote.ts';
 import { type GitHubOptions, GitHubPulls } from './github-pulls.ts';
 import { type HostEvent, readHostEvent } from './host-event.ts';
 import { describeChange, mergeProposal } from './merge-proposal.ts';
@@ -52,7 +52,7 @@ interface Entry {
 interface Seen {
   /** The commit that its pull request, or the branch of it, is at; undefined where there is neither. */
   readonly head: string | undefined;
-  /** Whether that commit is a reviewer's: all that the service has pushed are known here. */
+  /** Whether that commit is a reviewer's. */
   readonly isReviewers: boolean;
   /** Whether the branch, if there is one, has no pull request, or one that was closed before the proposal was sent. */
   readonly lacksPull: boolean;
@@ -233,7 +233,7 @@ export class HostReview {
     const decision = pulls === null ? entry.decision : (pull?.decision ?? null);
     const step = planHostStep(entry, {
       head,
-      isReviewers: head !== undefined && !(await repository.objects.has(head)),
+      isReviewers: head !== undefined && !(await isOwnCommit(repository, head, this.#remote)),
       lacksPull: pulls !== null && pull === null,
       decision: decision && { ...decision, text: toText(decision.text).slice(0, maxNoteLength) },
     });
@@ -273,6 +273,13 @@ export class HostReview {
     // The host may make the ref of a push later, and events are told by its number.
     if (pulls === null && entry.number === null) entry.dueAt = 0;
   }
+}
+
+/** Returns whether a commit at the remote is one that a service has made. Git here has pruned older ones. */
+async function isOwnCommit(repository: Repository, id: string, remote: Remote): Promise<boolean> {
+  if (!(await repository.objects.has(id))) await fetchCommit(repository, id, remote);
+  const commit = await repository.objects.readOne(id);
+  return commit?.content.includes(`\ncommitter ${repository.identity} `) ?? false;
 }
 
 function ignoreProposalError(error: unknown): void {

@@ -81,8 +81,13 @@ export async function fetchRemote(repository: Repository, remote: RemoteBranch):
 export async function fetchRemoteState(repository: Repository, remote: Remote): Promise<string | null> {
   const commit = (await listRefs(repository, [stateRef], remote)).get(stateRef) ?? null;
   if (commit !== null && !(await repository.objects.has(commit)))
-    await repository.run([...fetch, remote.address, stateRef], toRunOptions(remote));
+    await fetchCommit(repository, stateRef, remote);
   return commit;
+}
+
+/** Fetches a commit into no ref, by a ref of the remote or by the ID of one of its tips. @throws {GitError} */
+export async function fetchCommit(repository: Repository, name: string, remote: Remote): Promise<void> {
+  await repository.run([...fetch, remote.address, name], toRunOptions(remote));
 }
 
 /** Returns the remote's refs that match any of these patterns, each with its commit. @throws {GitError} */

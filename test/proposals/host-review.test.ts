@@ -118,6 +118,14 @@ describe('proposals that are reviewed at the Git host', () => {
       );
     });
 
+    it('update it too when Git here has pruned what was pushed before', async () => {
+      await send();
+      await eventually(() => github.pulls.length === 1);
+      clone.git('gc', '-q', '--prune=now');
+      await send({ website: 'https://homer.example/' });
+      await eventually(() => host.shared.git('show', `${branch}:${homerPath}`).includes('homer.example'));
+    });
+
     it('close their pull request, and leave no branch, when they are withdrawn', async () => {
       await send();
       await eventually(() => github.pulls.length === 1);
