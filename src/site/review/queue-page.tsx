@@ -34,7 +34,7 @@ export function QueuePage(props: QueuePageProps): VNode {
         <h1>{t('review.title')}</h1>
         <Done {...props} />
         <Rows title={t('proposal.waiting')} rows={waiting}>
-          {rows.length === 0 && <p class="muted">{t('review.none')}</p>}
+          {waiting.length === 0 && page === 1 && <p class="muted">{t('review.none')}</p>}
         </Rows>
         {asked.length > 0 && <Rows title={t('proposal.changes-asked')} rows={asked} />}
         {median !== undefined && <p class="muted">{t('proposal.median', { time: duration(median) })}</p>}

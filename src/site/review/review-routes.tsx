@@ -67,11 +67,11 @@ export function addReviewRoutes(
       proposals.listOf(accountId).find((proposal) => proposal.bot === botId)
     );
   };
-  const readDone = (ctx: Context): DoneProps => {
+  const readDone = async (ctx: Context): Promise<DoneProps> => {
     const params = parseQuery(ctx);
     const proposal = findLast(...(params.get('done') ?? '').split('-', 2));
     if (proposal === undefined || proposal.state === 'waiting') return { done: undefined };
-    const name = bots.get(proposal.bot)?.facts.name ?? proposal.bot;
+    const { name } = await readReview(proposal);
     return { done: { name, proposal, isShared: params.get('shared') !== 'no' } };
   };
 
@@ -85,7 +85,7 @@ export function addReviewRoutes(
     for (const proposal of shown) rows.push(await readReview(proposal));
     const [attention, median] = [await findAttention(), proposals.medianWaitMs()];
     const more = page === 1 ? { bots, attention, reports: parts.reports.list() } : undefined;
-    const props = { site, viewer, rows, page, pages, more, median, ...readDone(ctx) };
+    const props = { site, viewer, rows, page, pages, more, median, ...(await readDone(ctx)) };
     sendOnce(ctx, <QueuePage {...props} />, site.languages.of(ctx));
   };
 
@@ -116,7 +116,7 @@ export function addReviewRoutes(
       viewer,
       review,
       failed,
-      ...readDone(ctx),
+      ...(await readDone(ctx)),
       previews: await Promise.all(previews),
       related: await findRelated(proposal, review.name, String(review.data['invite'])),
       others: others.slice(0, maxOthers),
