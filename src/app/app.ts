@@ -11,7 +11,6 @@ import { SortedIndexes } from '../catalogue/lists/sorted-indexes.ts';
 import type { BotSearch } from '../catalogue/search/bot-search.ts';
 import type { Log } from '../lib/log.ts';
 import { addAssetRoutes } from '../site/page/assets.ts';
-import { reviewPath } from '../site/page/addresses.ts';
 import { showErrorPages } from '../site/page/error-page.tsx';
 import type { Site, Viewer } from '../site/page/layout.tsx';
 import type { Attention } from '../site/review/attention.ts';
@@ -152,9 +151,10 @@ export function createApp(options: AppOptions): Application {
     addMyBotsRoute(router, parts, login, tokens);
   }
   const { hostReview, proposals } = options;
-  if (proposals) addProposalRoutes(router, parts, proposals);
-  if (proposals && hostReview === null) addReviewRoutes(router, parts, proposals, options.attention);
-  if (hostReview) addElsewhereRoute(router, hostReview.home);
+  if (proposals) {
+    addProposalRoutes(router, parts, proposals);
+    addReviewRoutes(router, parts, proposals, options.attention, hostReview?.home ?? null);
+  }
   const committedAuthors = async (id: BotId): Promise<readonly string[]> =>
     await readCommittedAuthors(options.repositoryOpener, id);
   addTokenRoutes(router, parts, login, tokens, committedAuthors);
@@ -192,22 +192,14 @@ export function createApp(options: AppOptions): Application {
   return { app, rewrite, prepareSite };
 }
 
-/** Says where proposals are reviewed, on the pages that would do it. */
-function addElsewhereRoute(router: Router, home: string): void {
-  router.all([reviewPath, `${reviewPath}/:bot/:account`], () => {
-    throw new ProblemError('not-found', `proposals are reviewed as pull requests at ${home}`);
-  });
-}
-
 /** Returns who is logged in, with the number of proposals that wait where it is a maintainer. */
 async function readViewer(
   ctx: Context,
-  { login, proposals, hostReview }: Pick<AppOptions, 'login' | 'proposals' | 'hostReview'>,
+  { login, proposals }: Pick<AppOptions, 'login' | 'proposals'>,
 ): Promise<Viewer | null> {
   const session = await readSession(ctx, login);
   if (session === null || proposals === null) return session;
   const viewer = { ...session, createdAt: login?.findCreation(session.id) };
-  if (hostReview) return viewer;
   // Without Git, pages are shown all the same.
   if (!(await proposals.isMaintainer(session.id).catch(() => false))) return viewer;
   return { ...viewer, toReview: proposals.open.filter(({ state }) => state === 'waiting').length };

@@ -1,4 +1,4 @@
-import { match, ok, rejects, strictEqual } from 'node:assert/strict';
+import { doesNotMatch, match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { setTimeout as rest } from 'node:timers/promises';
 import { readConfig } from '../../src/app/config.ts';
@@ -12,7 +12,10 @@ import { eventually } from '../support/eventually.ts';
 import { githubToken, type GitHostServer, startGitHost, startGitHub } from '../support/git-host.ts';
 import { loginEnv } from '../support/login-site.ts';
 import { openProposals, proposalSettings } from '../support/proposals.ts';
+import { startProvider } from '../support/login-provider.ts';
+import { freePort } from '../support/loopback.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { Visitor } from '../support/visitor.ts';
 
 const homer = botId('190519304972663312');
 const visitor = { id: accountId('7'), name: 'Ned' };
@@ -52,7 +55,7 @@ describe('a service whose proposals are reviewed at the Git host', () => {
     return await startTestService({}, { root: clone.folder, env: { ...login, ...more, ...env } });
   }
 
-  it('makes pull requests of them, follows the webhook, and has no review of its own', async () => {
+  it('makes pull requests of them, follows the webhook, and does not review them on its own site', async () => {
     const github = await startGitHub(host);
     const service = await start({
       BOTSHELF_HOST_KIND: 'github',
@@ -64,7 +67,7 @@ describe('a service whose proposals are reviewed at the Git host', () => {
     strictEqual(pull?.title, `Update Homer (${homer}): nsfw`);
     const { parts } = (await service.request('/readyz')).json;
     strictEqual(JSON.stringify(parts.host), '{"ready":true,"faults":[]}');
-    const review = await service.request('/review');
+    const review = await service.request(`/review/${homer}/7`);
     strictEqual(review.status, 404);
     match(review.json.detail, /^proposals are reviewed as pull requests at https:\/\/127\.0\.0\.1:\d+\//);
     // The response with its number arrives.
@@ -79,6 +82,27 @@ describe('a service whose proposals are reviewed at the Git host', () => {
     );
     await eventually(() => host.shared.git('for-each-ref', 'refs/botshelf/closed') !== '');
     ok(!service.log().includes(githubToken));
+  });
+
+  it('shows maintainers what needs attention and the reports, and where proposals are reviewed', async () => {
+    const port = await freePort();
+    const baseUrl = `http://localhost:${port}`;
+    const { settings } = await startProvider(baseUrl);
+    const github = await startGitHub(host);
+    await start({
+      BOTSHELF_HOST_KIND: 'github',
+      BOTSHELF_HOST_API: github.api,
+      BOTSHELF_HOST_TOKEN: githubToken,
+      BOTSHELF_BASE_URL: baseUrl,
+      PORT: String(port),
+      ...loginEnv(settings, ['a-secret-of-the-tests-which-is-long-enough']),
+    });
+    const marge = new Visitor();
+    const page = await marge.logIn(await marge.go(`${baseUrl}/login?to=/review`), '42');
+    match(page.text, /reviewed as pull requests at <bdi><a href="https:\/\/127\.0\.0\.1:\d+\//);
+    match(page.text, /Needs attention[^]*Reports from visitors/);
+    doesNotMatch(page.text, /class="queue"/);
+    strictEqual((await marge.go(`${baseUrl}/review/${homer}/7`)).status, 404);
   });
 
   it('does not start where the host is not known, or lacks its token', async () => {

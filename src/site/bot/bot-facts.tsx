@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { readInvite } from '../page/permissions.ts';
 import { formatLocaleName } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
+import { toSourceAddress } from '../page/addresses.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { Fact } from '../page/fact.tsx';
 import type { ShownBotProps } from './bot-page.tsx';
@@ -10,7 +11,7 @@ import type { ShownBotProps } from './bot-page.tsx';
 export function BotFacts(props: ShownBotProps): VNode {
   const { bot, count, growth, editedAge } = props;
   const { t, href, integer, ago, categoryName } = useLanguage();
-  const { owner, repo } = bot.codehost;
+  const source = toSourceAddress(bot.codehost);
   return (
     <dl class="bot-facts">
       {count !== undefined && (
@@ -22,12 +23,9 @@ export function BotFacts(props: ShownBotProps): VNode {
         <a href={href(`/categories/${bot.category}`)}>{categoryName(bot.category)}</a>
       </Fact>
       <Usage {...props} />
-      {owner !== null && repo !== null && (
+      {source !== null && (
         <Fact name={t('bot.source')}>
-          <a
-            href={`https://github.com/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`}
-            rel="nofollow ugc noopener"
-          >
+          <a href={source} rel="nofollow ugc noopener">
             {t('bot.openSource', { host: 'GitHub' })}
           </a>
         </Fact>

@@ -1,6 +1,7 @@
 import type { AccountId } from '../../bot/account.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
+import type { FullCodehost } from '../../bot/schema-types.ts';
 import { withLocale } from '../language/locales.ts';
 
 /** What the head of every page links to. */
@@ -84,4 +85,10 @@ export const reviewPath = '/review';
 /** Returns the path of the review of an account's proposal for a bot. */
 export function toReviewPath(bot: BotId, account: AccountId): string {
   return `${reviewPath}/${bot}/${account}`;
+}
+
+/** Returns the address of a bot's source; null where it has none. */
+export function toSourceAddress({ owner, repo }: FullCodehost): string | null {
+  if (owner === null || repo === null) return null;
+  return `https://github.com/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`;
 }

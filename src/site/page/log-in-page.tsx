@@ -2,8 +2,8 @@ import type { Context } from 'koa';
 import type { MessageKey } from '../language/message-file.ts';
 import { withParameter } from './addresses.ts';
 import { sendOnce } from './html-response.ts';
-import { Layout, type Site } from './layout.tsx';
-import { ActionLink } from './links.tsx';
+import type { Site } from './layout.tsx';
+import { MessagePage } from './message-page.tsx';
 
 /**
  * Responds with a page that goes on to the login by itself, which leads back to `to`. A form cannot redirect there: browsers
@@ -13,16 +13,11 @@ import { ActionLink } from './links.tsx';
  */
 export function sendLogInPage(ctx: Context, site: Site, to: string, key: MessageKey): void {
   const language = site.languages.of(ctx);
-  const { t, text, href } = language;
-  const address = href(withParameter('/login', 'to', href(to)));
+  const address = language.href(withParameter('/login', 'to', language.href(to)));
   const page = (
-    <Layout site={site} viewer={null} title={text('layout.logIn')} isUnlisted>
-      <div class="narrow stack">
-        <h1>{t('layout.logIn')}</h1>
-        <p>{t(key)}</p>
-        <ActionLink href={address}>{t('layout.logIn')}</ActionLink>
-      </div>
-    </Layout>
+    <MessagePage site={site} viewer={null} title="layout.logIn" to={address} action="layout.logIn">
+      <p>{language.t(key)}</p>
+    </MessagePage>
   );
   sendOnce(ctx, page, language);
   ctx.set('Refresh', `0; url=${address}`);

@@ -6,7 +6,7 @@ import { isMainPage, isReadable } from '../../catalogue/page/rules.ts';
 import { formatValue } from '../add/fields.ts';
 import type { Words } from '../add/file-diff.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
-import { comparePermissions, type StatedPermissions } from '../page/permissions.ts';
+import { comparePermissions, readInvite, type StatedPermissions } from '../page/permissions.ts';
 
 /** What a proposal changes in a page file. */
 export interface PageChange {
@@ -26,15 +26,15 @@ export interface FieldChange {
   words?: readonly Words[] | null;
 }
 
-/** Returns what differs in the changed pages of a bot. */
+/** Returns what differs in the changed pages of a bot. The text of a new page is left out. */
 export function comparePages(before: readonly PageFile[], changed: readonly PageFile[]): PageChange[] {
   return changed.map(({ path, locale, page }) => {
     const former = before.find((file) => file.path === path);
     const [was, now] = [readValues(former?.page), readValues(page)];
-    const names = new Set([...firstFields, ...was.keys(), ...now.keys()]);
-    const fields = [...names]
+    const hidden = former === undefined ? ['edited', 'created', 'page'] : ['edited'];
+    const fields = [...new Set([...firstFields, ...was.keys(), ...now.keys()])]
       .map((name) => ({ name, before: was.get(name) ?? '', after: now.get(name) ?? '' }))
-      .filter((field) => field.before !== field.after && !(former === undefined && field.name === 'created'));
+      .filter((field) => field.before !== field.after && !hidden.includes(field.name));
     return { locale, isNew: former === undefined, fields: fields.slice(0, maxFields) };
   });
 }
@@ -45,19 +45,18 @@ const firstFields = ['invite', 'authors', 'nsfw'];
 /** More than the rules allow, so a page with more has faults. */
 const maxFields = 100;
 
-/** Returns the values of a page by the names of the form's fields, without the time that the service sets. */
-function readValues(page: Page | undefined): Map<string, string> {
-  if (page === undefined) return new Map();
-  const { edited: _edited, ...data } = page.data;
+/** Returns the values of a page by the names of the form's fields. */
+function readValues(page: Page | undefined): ReadonlyMap<string, string> {
+  const data: PageData = { ...page?.data, page: page?.page };
   const entries = Object.entries(data).flatMap(([key, value]) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
       ? Object.entries(value)
       : [[key, value] as const],
   );
-  return new Map([...entries, ['page', page.page] as const].map(([name, value]) => [name, toText(value)]));
+  return new Map(entries.map(([name, value]) => [name, formatAny(value)]));
 }
 
-function toText(value: unknown): string {
+function formatAny(value: unknown): string {
   if (value === true) return '✓';
   if (value === false || value === null) return '';
   return withoutBidiControls(formatValue(value) ?? JSON.stringify(value) ?? '');
@@ -65,19 +64,25 @@ function toText(value: unknown): string {
 
 /** What a proposal changes for a server that adds the bot. */
 export interface InviteChange {
-  /** What the link asks for now, and what it no longer asks for. */
+  /** The link as proposed. */
+  readonly link: string;
+  /** What it asks for now, and what it no longer asks for. */
   readonly added: StatedPermissions;
   readonly removed: StatedPermissions;
   readonly isOtherBot: boolean;
+  /** Whether it is new, and does not say what it asks for. */
+  readonly isUnknown: boolean;
 }
 
 /** Compares the invite links of a bot. @param before none for a new bot */
 export function compareInvites(before: readonly PageFile[], after: readonly PageFile[]): InviteChange {
-  const [was = '', now = ''] = [before, after].map((files) => toText(readMainData(files)['invite'] ?? null));
+  const [was = '', link = ''] = [before, after].map((files) => formatAny(readMainData(files)['invite']));
   return {
-    added: comparePermissions(now, was),
-    removed: comparePermissions(was, now),
-    isOtherBot: before.length > 0 && toInviteKey(was) !== toInviteKey(now),
+    link,
+    added: comparePermissions(link, was),
+    removed: comparePermissions(was, link),
+    isOtherBot: before.length > 0 && toInviteKey(was) !== toInviteKey(link),
+    isUnknown: link !== was && readInvite(link) === undefined,
   };
 }
 

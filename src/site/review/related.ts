@@ -1,6 +1,5 @@
 import { toInviteKey, toNameKey } from '../../bot/likeness.ts';
 import { type BotIndex, type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
-import { type Current, CurrentCache } from '../../lib/current-cache.ts';
 import { forEachInSlices } from '../../lib/in-slices.ts';
 import type { Proposal } from '../../proposals/proposal.ts';
 
@@ -12,43 +11,28 @@ export interface RelatedBots {
   readonly ofProposer: readonly IndexedBot[];
 }
 
-/** Returns a function that finds the bots of a proposal in one pass over all bots, and again some time after one changed. */
-export function createRelatedReader(
-  bots: BotIndex,
-): (proposal: Proposal, name: string, invite: string) => Promise<RelatedBots & Current> {
-  const kept = new CurrentCache<RelatedBots>(1024 * 1024, () => 1000, minRebuildRatio);
-  return async (proposal, name, invite) => {
-    const find = async (): Promise<RelatedBots> => await findRelated(bots, proposal, name, invite);
-    return await kept.get(proposal.version, [() => bots.version], find);
-  };
-}
-
-/** The time between passes for a proposal is at least this many times that of one. */
-const minRebuildRatio = 200;
-
-const maxRelated = 10;
-
-async function findRelated(
-  bots: BotIndex,
-  { bot: own, proposer }: Proposal,
+/** Finds the bots to compare a proposal with, in one pass over all bots. @param name,invite as proposed */
+export async function findRelated(
+  bots: Pick<BotIndex, 'sorted'>,
+  { bot: own, proposer }: Pick<Proposal, 'bot' | 'proposer'>,
   name: string,
   invite: string,
 ): Promise<RelatedBots> {
   const [nameKey, inviteKey] = [toNameKey(name), toInviteKey(invite)];
   // Only records with these bytes are parsed: few, unless the invite is made for that.
   const mark = /client_id=\d+/.exec(invite)?.[0] ?? (URL.canParse(invite) ? new URL(invite).hostname : '');
-  const similar: IndexedBot[] = [];
-  const ofProposer: IndexedBot[] = [];
+  const hasInvite = (bot: IndexedBot): boolean =>
+    inviteKey !== undefined &&
+    bot.record.includes(mark) &&
+    toInviteKey(parseListElement(bot).invite) === inviteKey;
+  const [similar, ofProposer]: [IndexedBot[], IndexedBot[]] = [[], []];
   await forEachInSlices(await bots.sorted(), (bot) => {
-    const { id, facts, record } = bot;
+    const { id, facts } = bot;
     if (id === own) return;
-    const isAlike =
-      toNameKey(facts.name) === nameKey ||
-      (inviteKey !== undefined &&
-        record.includes(mark) &&
-        toInviteKey(parseListElement(bot).invite) === inviteKey);
-    if (isAlike && similar.length < maxRelated) similar.push(bot);
-    if (facts.authors.includes(proposer.id) && ofProposer.length < maxRelated) ofProposer.push(bot);
+    if (toNameKey(facts.name) === nameKey || hasInvite(bot)) similar.push(bot);
+    if (facts.authors.includes(proposer.id)) ofProposer.push(bot);
   });
-  return { similar, ofProposer };
+  return { similar: similar.slice(0, maxRelated), ofProposer: ofProposer.slice(0, maxRelated) };
 }
+
+const maxRelated = 10;

@@ -2,7 +2,7 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { parseAccountId } from '../../bot/account.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
-import { listElement, noCachedImages } from '../../bot/record.ts';
+import { listElement } from '../../bot/record.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { defaultReasons } from '../../catalogue/settings/settings.ts';
@@ -17,31 +17,34 @@ import { ProposalError } from '../../proposals/proposal-error.ts';
 import type { Decision, Proposals } from '../../proposals/proposals.ts';
 import type { PreviewProps } from '../add/preview.tsx';
 import { findCopies } from '../markdown/markdown-images.ts';
-import { reviewPath, toReviewPath } from '../page/addresses.ts';
+import { reviewPath, toReviewPath, withParameter } from '../page/addresses.ts';
+import { Step } from '../page/conversation.tsx';
 import { sendOnce } from '../page/html-response.ts';
 import type { Viewer } from '../page/layout.tsx';
+import { MessagePage } from '../page/message-page.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 import type { Attention } from './attention.ts';
-import { ClosedPage, NotMaintainerPage } from './other-pages.tsx';
 import { QueuePage } from './queue-page.tsx';
-import { createRelatedReader } from './related.ts';
-import { type DecisionProblem, maxTextLength, ReviewPage, type SentDecision } from './review-page.tsx';
-import type { DoneProps } from './review-texts.tsx';
+import { findRelated } from './related.ts';
+import { type FailedDecision, maxTextLength, ReviewPage } from './review-page.tsx';
+import type { LastDecisionProps } from './review-texts.tsx';
 import { compareWords, createReviewReader, type Review } from './reviews.ts';
 
 /**
  * Adds the pages of the review, for maintainers only: each request reads from the last commit who is one. `/review` has
  * what waits, `/review/:bot/:account` a proposal. A decision is about the version that the form carries.
+ * @param host the repository at the Git host, where that is where proposals are reviewed: then only `/review` is there,
+ *   without them
  */
 export function addReviewRoutes(
   router: Router,
   parts: SiteParts,
   proposals: Proposals,
   findAttention: () => Promise<Attention>,
+  host: string | null,
 ): void {
   const { site, bots, viewerOf, markdown, copyOf } = parts;
   const readReview = createReviewReader(proposals);
-  const findRelated = createRelatedReader(bots);
   type Handler = (ctx: Context, viewer: Viewer) => Promise<void>;
 
   const forMaintainers =
@@ -50,80 +53,94 @@ export function addReviewRoutes(
       const viewer = await viewerOf(ctx);
       const { href, publicPath } = site.languages.of(ctx);
       if (viewer === null) {
-        ctx.redirect(publicPath(`/login?to=${encodeURIComponent(href(ctx.path))}`));
+        ctx.redirect(publicPath(withParameter('/login', 'to', href(ctx.path))));
         ctx.status = 303;
-      } else if (viewer.toReview === undefined) refuse(ctx, viewer);
+      } else if (viewer.toReview === undefined) sendRefusal(ctx, viewer);
       else await handle(ctx, viewer);
     };
-  const refuse = (ctx: Context, viewer: Viewer): void =>
-    sendOnce(ctx, <NotMaintainerPage site={site} viewer={viewer} />, site.languages.of(ctx), 403);
+  /** Says who may review. */
+  const sendRefusal = (ctx: Context, viewer: Viewer): void => {
+    const language = site.languages.of(ctx);
+    const { t, href, publicPath } = language;
+    const to = publicPath(withParameter('/login?account=other', 'to', href(reviewPath)));
+    const page = (
+      <MessagePage {...{ site, viewer, to }} title="review.notMaintainer" action="token.otherAccount">
+        <p>{t('review.notMaintainerText', { name: viewer.name, id: viewer.id })}</p>
+      </MessagePage>
+    );
+    sendOnce(ctx, page, language, 403);
+  };
   const listWaiting = (): Proposal[] => proposals.open.filter(({ state }) => state === 'waiting');
-  /** Returns the proposal that a path names, or the last one that it named; undefined where there was none. */
+  /** Returns the proposal that a path names, or the last one that it named. */
   const findLast = (bot = '', account = ''): Proposal | undefined => {
     const [botId, accountId] = [parseBotId(bot), parseAccountId(account)];
-    if (botId === undefined || accountId === undefined) return undefined;
-    return (
-      proposals.find(botId, accountId) ??
-      proposals.listOf(accountId).find((proposal) => proposal.bot === botId)
-    );
+    return botId && accountId && proposals.findLast(botId, accountId);
   };
-  const readDone = async (ctx: Context): Promise<DoneProps> => {
+  const findNamed = ({ params }: Context): Proposal => {
+    const proposal = findLast(params['bot'], params['account']);
+    if (proposal === undefined) throw new ProblemError('not-found', 'there is no such proposal');
+    return proposal;
+  };
+  const readLast = async (ctx: Context): Promise<LastDecisionProps> => {
     const params = parseQuery(ctx);
     const proposal = findLast(...(params.get('done') ?? '').split('-', 2));
-    if (proposal === undefined || proposal.state === 'waiting') return { done: undefined };
+    if (proposal === undefined || proposal.state === 'waiting') return { last: undefined };
     const { name } = await readReview(proposal);
-    return { done: { name, proposal, isShared: params.get('shared') !== 'no' } };
+    return { last: { name, proposal, isShared: params.get('shared') !== 'no' } };
   };
 
   const showQueue: Handler = async (ctx, viewer) => {
     const page = Math.trunc(Number(parseQuery(ctx).get('page') ?? 1));
-    const open = [...listWaiting(), ...proposals.open.filter(({ state }) => state !== 'waiting')];
+    const open =
+      host === null ? [...listWaiting(), ...proposals.open.filter(({ state }) => state !== 'waiting')] : [];
     const pages = Math.max(1, Math.ceil(open.length / pageSize));
     if (!(page >= 1 && page <= pages)) throw new ProblemError('not-found', `there is no page ${page}`);
-    const shown = open.slice((page - 1) * pageSize, page * pageSize);
     const rows: Review[] = [];
-    for (const proposal of shown) rows.push(await readReview(proposal));
+    for (const proposal of open.slice((page - 1) * pageSize, page * pageSize))
+      rows.push(await readReview(proposal));
     const [attention, median] = [await findAttention(), proposals.medianWaitMs()];
     const more = page === 1 ? { bots, attention, reports: parts.reports.list() } : undefined;
-    const props = { site, viewer, rows, page, pages, more, median, ...(await readDone(ctx)) };
+    const props = { site, viewer, host, rows, page, pages, more, median, ...(await readLast(ctx)) };
     sendOnce(ctx, <QueuePage {...props} />, site.languages.of(ctx));
   };
 
-  const showProposal = async (
-    ctx: Context,
-    viewer: Viewer,
-    failed?: { sent: SentDecision; problem: DecisionProblem; status: number },
-  ): Promise<void> => {
-    const { bot = '', account = '' } = ctx.params as Readonly<Record<string, string>>;
-    const proposal = findLast(bot, account);
-    if (proposal === undefined) throw new ProblemError('not-found', 'there is no such proposal');
+  const showProposal = async (ctx: Context, viewer: Viewer, failed?: FailedDecision): Promise<void> => {
+    const proposal = findNamed(ctx);
+    const language = site.languages.of(ctx);
     const waiting = listWaiting();
     if (proposal.closedAt !== null) {
-      const props = { site, viewer, proposal, next: waiting[0] };
-      sendOnce(ctx, <ClosedPage {...props} />, site.languages.of(ctx), ctx.method === 'POST' ? 409 : 200);
-      return;
+      const [next] = waiting;
+      const to = language.href(next ? toReviewPath(next.bot, next.proposer.id) : reviewPath);
+      const action = next ? 'list.next' : 'review.title';
+      const page = (
+        <MessagePage {...{ site, viewer, to, action }} title="review.decided">
+          <Step step={proposal} at={proposal.closedAt} />
+        </MessagePage>
+      );
+      return sendOnce(ctx, page, language, ctx.method === 'POST' ? 409 : 200);
     }
     const review = await readReview(proposal);
     await compareWords(review);
-    const place = waiting.indexOf(proposal);
-    const previews = review.pages.map(
-      async ({ locale }) =>
-        await Promise.all([toPreview(review.before, locale, false), toPreview(review.after, locale, true)]),
-    );
+    const previews = review.pages.map(async ({ locale, isNew }) => {
+      const after = { side: 'after', preview: await toPreview(review.after, locale, true) } as const;
+      if (isNew) return [after];
+      return [{ side: 'before', preview: await toPreview(review.before, locale, false) } as const, after];
+    });
     const others = proposals.listOf(proposal.proposer.id).filter((other) => other !== proposal);
+    const place = waiting.indexOf(proposal);
     const props = {
       site,
       viewer,
       review,
       failed,
-      ...(await readDone(ctx)),
+      ...(await readLast(ctx)),
       previews: await Promise.all(previews),
-      related: await findRelated(proposal, review.name, String(review.data['invite'])),
+      related: await (review.related ??= findRelated(bots, proposal, review.name, review.invite.link)),
       others: others.slice(0, maxOthers),
       previous: waiting[place - 1],
       next: waiting[place + 1],
     };
-    sendOnce(ctx, <ReviewPage {...props} />, site.languages.of(ctx), failed?.status ?? 200);
+    sendOnce(ctx, <ReviewPage {...props} />, language, failed ? statuses[failed.problem] : 200);
   };
 
   /** Renders a page of a bot. Images come from our own copies only. */
@@ -138,36 +155,35 @@ export function addReviewRoutes(
     const source = { text: page, name, images: findCopies(findImages(page), copyOf) };
     const html = isProposed ? await markdown.renderProposed(source) : (await markdown.render(source)).html;
     const indexed = bots.get(record.id as BotId);
-    const { images, cachedImages } = indexed === undefined ? record : parseListElement(indexed);
-    const isSame = images.avatar === record.images.avatar;
-    const bot = listElement({ ...record, cachedImages: isSame ? cachedImages : noCachedImages });
+    const listed = indexed && parseListElement(indexed);
+    const isSame = listed?.images.avatar === record.images.avatar;
+    const bot = listElement(isSame ? { ...record, cachedImages: listed.cachedImages } : record);
     const preview = { bot, locale, namesLanguage: false, count: undefined, growth: undefined };
     return { preview, file: { page }, html };
   };
 
   const decide: Handler = async (ctx, viewer) => {
-    const proposal = findLast(ctx.params['bot'], ctx.params['account']);
-    if (proposal === undefined) throw new ProblemError('not-found', 'there is no such proposal');
-    const sent = readDecision(parseFields(await readText(ctx, formRules)));
-    const { reason, text } = sent;
-    const state = states.find((known) => known === sent.decision);
+    const proposal = findNamed(ctx);
+    const fields = parseFields(await readText(ctx, formRules));
+    // Browsers send line ends as two characters, and count one.
+    const [version = '', decision, reason = '', text = ''] = ['version', 'decision', 'reason', 'text'].map(
+      (name) => fields.get(name)?.replaceAll('\r\n', '\n'),
+    );
+    const state = states.find((known) => known === decision);
     if (state === undefined)
       throw new ProblemError('bad-request', 'the form has no decision: press a button');
+    const fail = async (problem: FailedDecision['problem']): Promise<void> =>
+      await showProposal(ctx, viewer, { state, reason, text, problem });
+    if (text.length > maxTextLength || (state === 'changes-asked' && text.trim() === ''))
+      return await fail('text');
     const reasons: readonly string[] = site.settings.proposals.reasons ?? defaultReasons;
-    const lacksText = text.length > maxTextLength || (state === 'changes-asked' && text.trim() === '');
-    if (lacksText || (state === 'declined' && !reasons.includes(reason))) {
-      await showProposal(ctx, viewer, { sent, problem: lacksText ? 'text' : 'reason', status: 422 });
-      return;
-    }
+    if (state === 'declined' && !reasons.includes(reason)) return await fail('reason');
     const { bot, proposer } = proposal;
     const place = listWaiting().indexOf(proposal);
     try {
-      const { shared } = await proposals.decide(bot, proposer.id, {
-        ...sent,
-        state,
-        reviewer: { id: viewer.id, name: viewer.name },
-        reason: state === 'declined' ? reason : null,
-      });
+      const reviewer = { id: viewer.id, name: viewer.name };
+      const taken = { version, state, reviewer, text, reason: state === 'declined' ? reason : null };
+      const { shared } = await proposals.decide(bot, proposer.id, taken);
       const waiting = listWaiting();
       const next = waiting[place] ?? waiting[0];
       const to = next === undefined ? reviewPath : toReviewPath(next.bot, next.proposer.id);
@@ -176,9 +192,8 @@ export function addReviewRoutes(
       ctx.status = 303;
     } catch (error) {
       if (!(error instanceof ProposalError)) throw error;
-      if (error.kind === 'not-maintainer') return refuse(ctx, viewer);
-      const problem = error.kind === 'changed' ? 'changed' : 'blocked';
-      await showProposal(ctx, viewer, { sent, problem, status: 409 });
+      if (error.kind === 'not-maintainer') return sendRefusal(ctx, viewer);
+      await fail(error.kind === 'changed' ? 'changed' : 'blocked');
     }
   };
 
@@ -189,8 +204,13 @@ export function addReviewRoutes(
   };
 
   router.get(reviewPath, forMaintainers(showQueue));
-  router.get(`${reviewPath}/:bot/:account`, forMaintainers(showProposal));
-  router.post(`${reviewPath}/:bot/:account`, refuseCrossSite(site.baseUrl), forMaintainers(decide));
+  const path = `${reviewPath}/:bot/:account`;
+  if (host !== null)
+    router.all(path, () => {
+      throw new ProblemError('not-found', `proposals are reviewed as pull requests at ${host}`);
+    });
+  router.get(path, forMaintainers(showProposal));
+  router.post(path, refuseCrossSite(site.baseUrl), forMaintainers(decide));
   router.post(`${reviewPath}/reports/:id/done`, refuseCrossSite(site.baseUrl), forMaintainers(removeReport));
 }
 
@@ -201,14 +221,10 @@ const maxOthers = 10;
 
 const states = ['accepted', 'changes-asked', 'declined'] as const satisfies readonly Decision['state'][];
 
+const statuses = { text: 422, reason: 422, changed: 409, blocked: 409 } as const;
+
 const formRules: BodyRules = {
   type: ['application/x-www-form-urlencoded', 'a form'],
   limit: 16 * 1024,
   whenTooLarge: 'shorten the text',
 };
-
-/** Browsers send line ends as two characters, and count one. */
-function readDecision(fields: URLSearchParams): SentDecision {
-  const read = (name: string): string => (fields.get(name) ?? '').replaceAll('\r\n', '\n');
-  return { version: read('version'), decision: read('decision'), reason: read('reason'), text: read('text') };
-}

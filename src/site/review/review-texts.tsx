@@ -28,22 +28,20 @@ export function FieldNames({ names }: { readonly names: readonly string[] }): VN
 }
 
 /** What the last decision did; undefined where the page was opened without one. */
-export interface DoneProps {
-  readonly done:
+export interface LastDecisionProps {
+  readonly last:
     | { readonly name: string; readonly proposal: Proposal; readonly isShared: boolean }
     | undefined;
 }
 
-export function Done({ done }: DoneProps): VNode | null {
+export function LastDecision({ last }: LastDecisionProps): VNode | null {
   const { t } = useLanguage();
-  if (done === undefined) return null;
-  const { name, proposal, isShared } = done;
+  if (last === undefined) return null;
+  const { name, proposal, isShared } = last;
   return (
     <div class="notice" role="status">
-      <p>
-        <strong>
-          <bdi>{withoutBidiControls(name)}</bdi>
-        </strong>
+      <p class="name">
+        <bdi>{withoutBidiControls(name)}</bdi>
       </p>
       <Step step={{ ...proposal, text: '' }} at={proposal.closedAt ?? Date.now()} />
       {!isShared && <p>{t('review.notShared')}</p>}

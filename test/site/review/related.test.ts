@@ -1,16 +1,11 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
-import type { Proposal } from '../../../src/proposals/proposal.ts';
-import { createRelatedReader } from '../../../src/site/review/related.ts';
+import { findRelated } from '../../../src/site/review/related.ts';
 import { accountId, botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
 const invite = (id: number): string => `https://discord.com/oauth2/authorize?client_id=${id}&scope=bot`;
-const proposal = {
-  bot: botId('1'),
-  proposer: { id: accountId('42'), name: 'Ned' },
-  version: 'a',
-} as unknown as Proposal;
+const proposal = { bot: botId('1'), proposer: { id: accountId('42'), name: 'Ned' } };
 
 describe('the bots that a reviewer compares a proposal with', () => {
   const bots = new MutableBotIndex();
@@ -18,10 +13,9 @@ describe('the bots that a reviewer compares a proposal with', () => {
   bots.set(sampleBot('2', { en: ['Hömer ', 'Of the same name.'] }, { invite: invite(2) }));
   bots.set(sampleBot('3', { en: ['Bart', 'Of the same invite.'] }, { invite: `${invite(1)}&permissions=8` }));
   bots.set(sampleBot('4', { en: ['Lisa', 'Of the same account.'] }, { invite: invite(11), authors: ['42'] }));
-  const find = createRelatedReader(bots);
 
   it('have its name, its invite or its account', async () => {
-    const { similar, ofProposer } = await find(proposal, 'homer', invite(1));
+    const { similar, ofProposer } = await findRelated(bots, proposal, 'homer', invite(1));
     deepStrictEqual(
       [similar, ofProposer].map((all) => all.map(({ id }) => id)),
       [['2', '3'], ['4']],
@@ -29,7 +23,7 @@ describe('the bots that a reviewer compares a proposal with', () => {
   });
 
   it('are found for an invite that is no address', async () => {
-    const { similar } = await find({ ...proposal, version: 'b' }, 'Bart', 'no address');
+    const { similar } = await findRelated(bots, proposal, 'Bart', 'no address');
     deepStrictEqual(
       similar.map(({ id }) => id),
       ['3'],
@@ -38,7 +32,7 @@ describe('the bots that a reviewer compares a proposal with', () => {
 
   it('are ten at most', async () => {
     for (let id = 100; id < 120; id++) bots.set(sampleBot(String(id), { en: ['Many', 'Of them.'] }));
-    const { similar } = await find({ ...proposal, version: 'c' }, 'many', 'x');
+    const { similar } = await findRelated(bots, proposal, 'many', 'x');
     deepStrictEqual(similar.length, 10);
   });
 });

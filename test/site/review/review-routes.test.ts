@@ -120,12 +120,16 @@ describe('the review of proposals', function () {
       match(page.text, /No errors and no warnings/);
       match(page.text, /rel="prev"[^]*rel="next"/);
       match(page.text, /<option value="duplicate">/);
+      match(page.text, /What changes[^]*Your decision[^]*So far/);
       doesNotMatch(page.text, /disabled/);
     });
 
     it('Administrator in front, and the permissions of a new bot in words', async () => {
       const { page } = await open(reviewOf('1001', 701));
-      match(page.text, /Asks for full control of your server[^]*<ins>Administrator<\/ins>/);
+      match(
+        page.text,
+        /Asks for full control of your server[^]*<ins><span[^>]*>Added: <\/span>Administrator<\/ins>/,
+      );
       match(page.text, /Try &lt;b>\/start/);
     });
 
@@ -238,7 +242,7 @@ describe('the review of proposals', function () {
       await press(await open(reviewOf('1004', 704)), 'changes-asked', { text: 'Which server?' });
       const told = await press(second, 'changes-asked', { text: 'My words.' });
       strictEqual(told.status, 409);
-      match(told.text, /has changed since you opened this page[^]*Which server\?[^]*My words\.<\/textarea>/);
+      match(told.text, /has changed since you opened this page[^]*My words\.<\/textarea>[^]*Which server\?/);
       ok(versionIn(told) !== versionIn(second.page));
       strictEqual(
         (await press({ ...second, page: { ...told, url: second.page.url } }, 'accepted')).status,
