@@ -99,7 +99,7 @@ describe('a service whose proposals are reviewed at the Git host', () => {
     });
     const marge = new Visitor();
     const page = await marge.logIn(await marge.go(`${baseUrl}/login?to=/review`), '42');
-    match(page.text, /reviewed as pull requests at <bdi><a href="https:\/\/127\.0\.0\.1:\d+\//);
+    match(page.text, /reviewed as pull requests at <a href="https:\/\/127\.0\.0\.1:\d+\//);
     match(page.text, /Needs attention[^]*Reports from visitors/);
     doesNotMatch(page.text, /class="queue"/);
     strictEqual((await marge.go(`${baseUrl}/review/${homer}/7`)).status, 404);
