@@ -168,7 +168,7 @@ describe('two machines with a login, whose people send and review', function () 
     const first = await go(b, reviewer, reviewOf(id));
     match(first.page.text, /New bot[^]*Try \/read\./);
     const words = await decide(first, 'changes-asked', { text: 'Which <b>server</b>?\r\nSay it.' });
-    match(words.text, /<strong><bdi>Bot 1001<\/bdi><\/strong>[^]*Person 42<\/bdi> asked for changes/);
+    match(words.text, /<bdi>Bot 1001<\/bdi>[^]*Person 42<\/bdi> asked for changes/);
     match(words.text, /Nothing waits for a review/);
 
     await eventually(async () => {
