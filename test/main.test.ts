@@ -51,7 +51,7 @@ describe('botshelf', () => {
       'commands/add-commands',
       'git/hosts',
       'login/settings',
-      'proposals/notify-settings',
+      'proposals/settings',
       'sync/settings',
     ];
     for (const file of ['lib', ...['main', ...needed].map((name) => `${name}.js`)])

@@ -4,8 +4,7 @@ import type { DemoProvider } from '../login/demo-provider.ts';
 import { readLoginSettings, readSecrets } from '../login/settings.ts';
 import { SettingReader } from '../lib/setting-reader.ts';
 import { findNearestName } from '../lib/nearest-name.ts';
-import { readHostSettings } from '../proposals/host-settings.ts';
-import { readNotifyUrl } from '../proposals/notify-settings.ts';
+import { readHostSettings, readNotifyUrl } from '../proposals/settings.ts';
 import { readRemoteSettings } from '../sync/settings.ts';
 
 /** The settings of the service, from the environment; docs/configuration.md explains each. */

@@ -58,10 +58,10 @@ function Changed({ added, value }: Pick<Words, 'added' | 'value'>): VNode {
   const { t } = useLanguage();
   const Mark = added ? 'ins' : 'del';
   return (
-    <Mark>
+    <>
       <span class="out-of-sight">{t(added ? 'edit.added' : 'edit.removed')} </span>
-      {value}
-    </Mark>
+      <Mark>{value}</Mark>
+    </>
   );
 }
 
