@@ -85,6 +85,8 @@ export class HostReview {
   readonly home: string;
   readonly #options: HostReviewOptions;
   readonly #followMs: number;
+  /** Between two rounds, and after each push. */
+  readonly #pauseMs: number;
   readonly #abort = new AbortController();
   readonly #remote: Remote;
   readonly #pulls: GitHubPulls | null;
@@ -100,6 +102,7 @@ export class HostReview {
     this.home = home;
     this.#options = options;
     this.#followMs = followSeconds * 1000;
+    this.#pauseMs = Math.min(minPauseMs, this.#followMs);
     this.#remote = { address, timeLimit: gitSeconds, signal };
     this.#pulls = github && new GitHubPulls({ ...github, signal });
     this.#failures = new FailureLog({
@@ -152,7 +155,7 @@ export class HostReview {
     const { signal } = this.#abort;
     for (let failed = 0; !signal.aborted;) {
       const woken = new Promise<void>((resolve) => (this.#wake = resolve));
-      let pauseMs = minPauseMs;
+      let pauseMs = this.#pauseMs;
       try {
         await this.#runRound();
         this.#failures.end();
@@ -162,7 +165,7 @@ export class HostReview {
         // What fetch throws says nothing; its cause does.
         this.#failures.add(error, describeRemoteError((error instanceof TypeError && error.cause) || error));
         const asked = (this.#pulls?.retryAt ?? 0) - Date.now();
-        pauseMs = Math.max(asked, Math.min(1000 * 2 ** failed++, this.#followMs));
+        pauseMs = Math.max(asked, Math.min(this.#pauseMs * 2 ** failed++, this.#followMs));
       }
       await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
       if (failed === 0)
@@ -260,7 +263,7 @@ export class HostReview {
         await push(commit);
         if (pulls && open === null)
           entry.number = await pulls.write(null, { ...texts, head: branch, base: target });
-        await sleep(pauseMs, undefined, { signal: this.#abort.signal });
+        await sleep(this.#pauseMs, undefined, { signal: this.#abort.signal });
         break;
       case 'end':
         if (open !== null) await pulls?.write(open, { state: 'closed' });
@@ -340,10 +343,9 @@ const maxTitleLength = 250;
 /** Seconds after which a git command that connects to the remote is killed. */
 const gitSeconds = 120;
 
-/** Milliseconds between two rounds, at least and at most, and between two requests that change something. */
+/** Milliseconds between two rounds, at least and at most. */
 const minPauseMs = 1000;
 const roundMs = 30_000;
-const pauseMs = 1000;
 
 /** Milliseconds until the host has made a ref of a push, at most. */
 const maxUnseenMs = 600_000;

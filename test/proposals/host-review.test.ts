@@ -57,7 +57,7 @@ describe('proposals that are reviewed at the Git host', () => {
         kind === 'github' ? { api, repository: 'people/list', token: githubToken, timeoutMs: 500 } : null,
       baseUrl: 'https://bots.example.org',
       log,
-      followSeconds: 1,
+      followSeconds: 0.2,
     });
     open.push(repositoryOpener, review);
     review.start();
@@ -146,11 +146,11 @@ describe('proposals that are reviewed at the Git host', () => {
       await eventually(() => find()?.state === 'changes-asked');
       const { version, text } = find() as Proposal;
       strictEqual(text, 'A picture, please.\nThanks');
-      await rest(2500);
+      await rest(800);
       strictEqual(find()?.version, version);
       await send({ website: 'https://homer.example' });
       await eventually(() => host.shared.git('rev-parse', 'refs/pull/1/head') !== sha);
-      await rest(2500);
+      await rest(800);
       strictEqual(find()?.state, 'waiting');
     });
 
@@ -167,7 +167,7 @@ describe('proposals that are reviewed at the Git host', () => {
       strictEqual(last()?.text, 'It is offline.');
       await send({ website: 'https://homer.example' });
       await eventually(() => github.pulls.length === 2);
-      await rest(2500);
+      await rest(800);
       strictEqual(find()?.state, 'waiting');
     });
 
@@ -178,7 +178,7 @@ describe('proposals that are reviewed at the Git host', () => {
         person.write(homerPath, mainPage({ nsfw: false })),
       );
       Object.assign(github.pulls[0] ?? {}, { state: 'closed', merged: true, merge_commit_sha: merge });
-      await rest(2500);
+      await rest(800);
       strictEqual(find()?.state, 'waiting');
       clone.git('pull', '-q', '--ff-only');
       await eventually(() => last()?.state === 'accepted');
@@ -194,7 +194,7 @@ describe('proposals that are reviewed at the Git host', () => {
       const theirs = maintainer.commit({ 'README.md': 'Welcome' });
       maintainer.git('push', '-q', 'origin', `HEAD:${branch}`);
       await send({ website: 'https://homer.example' });
-      await rest(2500);
+      await rest(800);
       strictEqual(host.shared.git('rev-parse', branch), theirs);
     });
 
@@ -333,7 +333,7 @@ describe('proposals that are reviewed at the Git host', () => {
       await eventually(() => branches() === branch);
       host.shared.git('update-ref', 'refs/heads/main', branch);
       host.shared.git('update-ref', '-d', branch);
-      await rest(2500);
+      await rest(800);
       strictEqual(find()?.state, 'waiting');
       clone.git('pull', '-q', '--ff-only');
       await eventually(() => last()?.state === 'accepted');
@@ -347,7 +347,7 @@ describe('proposals that are reviewed at the Git host', () => {
       tell({ object_kind: 'note', user: { id: 5 }, object_attributes: { note: 'Too new.' }, merge_request });
       tell({ object_kind: 'issue', user: { id: 5 }, object_attributes: { iid: 1, action: 'close' } });
       tell({ object_kind: 'merge_request', user: { id: 5 }, object_attributes: { iid: 2, action: 'close' } });
-      await rest(2500);
+      await rest(800);
       strictEqual(find()?.state, 'waiting');
       tell({ object_kind: 'merge_request', user: { id: 5 }, object_attributes: { iid: 1, action: 'close' } });
       await eventually(() => last()?.state === 'declined');
@@ -388,7 +388,7 @@ describe('proposals that are reviewed at the Git host', () => {
       const theirs = maintainer.commit({ 'README.md': 'Welcome' });
       maintainer.git('push', '-q', 'origin', 'HEAD:refs/pull/1/head');
       await send({ website: 'https://homer.example' });
-      await rest(2500);
+      await rest(800);
       strictEqual(host.shared.git('rev-parse', 'refs/pull/1/head'), theirs);
       await review.close();
       review = await startReview('forgejo');
