@@ -100,6 +100,8 @@ export interface ProposalDetails extends MergedProposal {
   readonly proposal: Proposal;
   /** The last one first. */
   readonly steps: readonly PastStep[];
+  /** All pages of the bot in the commit that the proposal changes. */
+  readonly former: PageTexts;
   /** The pages as they were sent. */
   readonly sent: PageTexts;
   readonly kind: ProposalKind;
@@ -211,11 +213,12 @@ export class Proposals {
   async read(proposal: Proposal): Promise<ProposalDetails> {
     return await this.#open(async (repository) => {
       const merged = await mergeProposal(repository, await readTip(repository), proposal);
-      const { proposed } = await readProposedTexts(repository, proposal);
+      const { former, proposed } = await readProposedTexts(repository, proposal);
       return {
         ...merged,
         proposal,
         steps: await readSteps(repository, proposal.version),
+        former,
         sent: proposed,
         kind: findKind(merged.before, proposal.proposer.id),
         findings: check(merged, await this.#settings()),

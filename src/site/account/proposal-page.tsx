@@ -32,7 +32,7 @@ export interface ProposalPageProps extends PageProps {
 /** The page where an account follows its proposal. */
 export function ProposalPage(props: ProposalPageProps): VNode {
   const { site, viewer, details, name, pullRequest, isShared, error } = props;
-  const { proposal, before, sent, steps } = details;
+  const { proposal, former, sent, steps } = details;
   const { t, text } = useLanguage();
   return (
     <Layout site={site} viewer={viewer} title={text('proposal.title', { name })} isUnlisted>
@@ -63,7 +63,7 @@ export function ProposalPage(props: ProposalPageProps): VNode {
               <summary>
                 <code>{path}</code>
               </summary>
-              <FileDiff before={before.get(path) ?? ''} after={proposed} />
+              <FileDiff before={former.get(path) ?? ''} after={proposed} />
             </details>
           ))}
         </section>

@@ -3,6 +3,7 @@ import { eventually } from '../../support/eventually.ts';
 import { readFormFields } from '../../support/form-fields.ts';
 import { author, homer, type LoginSite, openLoginSite, stranger } from '../../support/login-site.ts';
 import { author as homerJ, maintainer, openProposals, proposalSettings } from '../../support/proposals.ts';
+import type { Decision } from '../../../src/proposals/proposals.ts';
 import type { TestRepository } from '../../support/repository.ts';
 import { accountId, botId, mainPage, pagePath } from '../../support/sample.ts';
 import { type Page, Visitor } from '../../support/visitor.ts';
@@ -15,7 +16,7 @@ const proposed = mainPage({ authors: [author], description: 'Knows <b>everything
 /** Sends a change of Homer in place of its author, and has a maintainer decide. */
 async function decide(
   repo: TestRepository,
-  state: 'changes-asked' | 'declined',
+  state: Decision['state'],
   reason: string | null = null,
 ): Promise<void> {
   const proposals = await openProposals(repo.folder);
@@ -119,6 +120,13 @@ describe('the page of a proposal', () => {
       match(page.text, /Modifier à nouveau/);
       doesNotMatch(page.text, /\/withdraw"/);
     }
+  });
+
+  it('shows what was proposed also once the listing has it', async () => {
+    const site = await openLoginSite({ files, prepare: async (repo) => await decide(repo, 'accepted') });
+    const { page } = await site.loggedIn(author, path);
+    match(page.text, /<ins>  &quot;nsfw&quot;: true<\/ins>/);
+    doesNotMatch(page.text, /edited/);
   });
 
   describe('has a button that withdraws it', () => {

@@ -39,7 +39,7 @@ describe('the words of a text that change', () => {
     const words = diffWords(`${text}old ${text}`, `${text}new <b> ${text}`) ?? [];
     const html = renderToString(inEnglish(<WordDiff words={words} />));
     ok(html.length < 1500);
-    match(html, /word  … [^]*<del><span[^>]*>Removed: <\/span>old<\/del>[^]*Added: <\/span>&lt;b>/);
+    match(html, /word  … [^]*<span[^>]*>Removed: <\/span><del>old<\/del>[^]*Added: <\/span><ins>&lt;b>/);
   });
 
   it('are not compared where too many differ, or for longer than a moment', () => {

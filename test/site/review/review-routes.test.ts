@@ -111,7 +111,7 @@ describe('the review of proposals', function () {
 
     it('the changes word by word, both pages, the links, the note and the buttons', async () => {
       const { page } = await open(reviewOf(homer, 702));
-      match(page.text, /Answers <ins><span[^>]*>Added: <\/span>all <\/ins>questions/);
+      match(page.text, /Answers <span[^>]*>Added: <\/span><ins>all <\/ins>questions/);
       match(page.text, /As it is[^]*As proposed/);
       match(
         page.text,
@@ -128,7 +128,7 @@ describe('the review of proposals', function () {
       const { page } = await open(reviewOf('1001', 701));
       match(
         page.text,
-        /Asks for full control of your server[^]*<ins><span[^>]*>Added: <\/span>Administrator<\/ins>/,
+        /Asks for full control of your server[^]*<span[^>]*>Added: <\/span><ins>Administrator<\/ins>/,
       );
       match(page.text, /Try &lt;b>\/start/);
     });
