@@ -143,7 +143,7 @@ async function* start(stage: Stage): AsyncGenerator<Row> {
     met: loaded - began <= 2000,
   };
   yield plainRow('and compared with the branch, after the start', milliseconds(compared - loaded));
-  yield plainRow('a step that is made meanwhile', milliseconds(withdrawn - loaded));
+  yield plainRow('a step that is made at the same time', milliseconds(withdrawn - loaded));
   yield {
     name: 'the longest delay of the event loop in that time',
     measured: milliseconds(longest),

@@ -23,7 +23,7 @@ import { CountHistory } from '../counts/count-history.ts';
 import { createStateRef } from '../counts/state-ref.ts';
 import { pruneHistory } from '../counts/prune-history.ts';
 import { StateStore } from '../counts/state-store.ts';
-import type { Notice } from '../proposals/notice.ts';
+import { createProposalNotice, type Notice } from '../proposals/notice.ts';
 import { Notifications } from '../proposals/notifications.ts';
 import { VisitorReports } from '../proposals/visitor-reports.ts';
 import { Sync } from '../sync/sync.ts';
@@ -170,6 +170,10 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   const sync = remote && new Sync({ ...remote, repositoryOpener, committer, state, log });
   const sharedProposals = proposals && sync && new SharedProposals(proposals, sync, log);
   if (sharedProposals) proposals?.connect(sharedProposals);
+  proposals?.subscribe((proposal) => {
+    const notice = createProposalNotice(proposal, config.baseUrl, config.proposals === 'site');
+    if (notice !== null) notify(notice);
+  });
   const hostReview = await openHostReview(config, proposals, repositoryOpener, log);
   const maintenance = new Maintenance({
     repositoryOpener,

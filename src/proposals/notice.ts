@@ -1,3 +1,5 @@
+import type { Proposal } from './proposal.ts';
+
 /** Something that a person should know of. */
 export interface Notice {
   readonly kind: 'proposal' | 'decision' | 'fault' | 'report';
@@ -8,6 +10,31 @@ export interface Notice {
   readonly url: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
+}
+
+/**
+ * Returns the notice of a step of a proposal: to the reviewers of what is sent, and of each decision. Null for a withdrawal.
+ * @param isReviewedHere whether its page in the review is there; at the Git host it is not
+ */
+export function createProposalNotice(
+  proposal: Proposal,
+  baseUrl: string,
+  isReviewedHere: boolean,
+): Notice | null {
+  const { bot, proposer, state, reviewer, reason, text } = proposal;
+  if (state === 'withdrawn') return null;
+  const from = `the proposal of ${proposer.name} for the bot ${bot}`;
+  const at = Date.now();
+  if (state === 'waiting') {
+    const title = `${proposer.name} (${proposer.id}) proposes a change of the bot ${bot}`;
+    const page = isReviewedHere ? `/${bot}/${proposer.id}` : '';
+    return { kind: 'proposal', title, text, url: `${baseUrl}/review${page}`, at };
+  }
+  const decided = { accepted: 'Accepted', declined: 'Declined', 'changes-asked': 'Changes asked for' }[state];
+  const title = `${decided}${reviewer === null ? '' : ` by ${reviewer.name}`}: ${from}`;
+  const words = [reason ?? '', text].filter((part) => part !== '').join('\n');
+  const page = state === 'accepted' ? 'bots' : 'proposals';
+  return { kind: 'decision', title, text: words, url: `${baseUrl}/${page}/${bot}`, at };
 }
 
 /**

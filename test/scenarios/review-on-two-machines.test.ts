@@ -193,6 +193,17 @@ describe('two machines with a login, whose people send and review', function () 
     const done = await decide(await go(b, reviewer, reviewOf(id)), 'accepted');
     match(done.text, /<bdi>Bot 1001<\/bdi>[^]*<bdi>Person 42<\/bdi> accepted it/);
     doesNotMatch(done.text, /cannot be reached/);
+    await eventually(() =>
+      deepStrictEqual(
+        notices.map(({ kind, url }) => [kind, new URL(url).pathname]),
+        [
+          ['proposal', reviewOf(id)],
+          ['decision', `/proposals/${id}`],
+          ['proposal', reviewOf(id)],
+          ['decision', `/bots/${id}`],
+        ],
+      ),
+    );
 
     for (const machine of machines) {
       await eventually(async () => {
@@ -300,12 +311,13 @@ describe('two machines with a login, whose people send and review', function () 
       text: 'Asks for money.',
     });
     match(thanks.text, /Thank you/);
-    await eventually(() => strictEqual(notices.length, 1));
-    const [notice] = notices;
+    const reports = (): Notice[] => notices.filter(({ kind }) => kind === 'report');
+    await eventually(() => strictEqual(reports().length, 1));
+    const [notice] = reports();
     strictEqual(notice?.url, `${a.baseUrl}/bots/${homer}`);
     match((await open(a, maintainer, '/review')).page.text, /Asks for money\./);
     await settle();
     match((await open(b, maintainer, '/review')).page.text, /There are no reports/);
-    strictEqual(notices.length, 1);
+    strictEqual(reports().length, 1);
   });
 });
