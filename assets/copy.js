@@ -2,7 +2,7 @@
 for (const button of document.querySelectorAll('[data-copy]')) {
   const field = document.getElementById(button.dataset.copy);
   button.hidden = false;
-  field.select();
+  if (field.autofocus) field.select();
   button.addEventListener('click', () => {
     field.select();
     void copy(field.value, button.dataset.copied);

@@ -15,15 +15,24 @@ export async function importPages(folder: string, pages: Iterable<PageText>, mes
   // What the service writes must not show up as changed; what git writes must be the bytes of the pages.
   git('config', 'core.autocrlf', 'false');
 
-  const child = spawn('git', ['-c', 'core.compression=1', 'fast-import', '--quiet', '--done', '--depth=0'], {
+  await streamCommands(folder, ['--done', '--depth=0'], commands(pages, message));
+  git('reset', '-q', '--hard');
+}
+
+/** Runs `git fast-import` on a stream of commands. @throws {Error} when git fails */
+export async function streamCommands(
+  folder: string,
+  options: readonly string[],
+  input: Iterable<Buffer | string>,
+): Promise<void> {
+  const child = spawn('git', ['-c', 'core.compression=1', 'fast-import', '--quiet', ...options], {
     cwd: folder,
     stdio: ['pipe', 'inherit', 'inherit'],
   });
   const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
-  await pipeline(Readable.from(commands(pages, message)), child.stdin);
+  await pipeline(Readable.from(input), child.stdin);
   const [code, signal] = await ended;
   if (code !== 0) throw new Error(`git fast-import ended with ${signal ?? code}`);
-  git('reset', '-q', '--hard');
 }
 
 const quiet = ['ignore', 'pipe', 'inherit'] as const;

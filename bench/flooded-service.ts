@@ -18,7 +18,7 @@ async function sendAndWithdraw(): Promise<void> {
   while (flood.isOn) {
     const sent = newBot(++number);
     const { proposal } = await proposals.send(sent);
-    await proposals.withdraw(sent.bot, sent.proposer.id, proposal.version);
+    await proposals.withdraw(sent.subject, sent.proposer.id, proposal.version);
   }
 }
 

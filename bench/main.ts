@@ -1,5 +1,6 @@
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
+import { changes } from './changes.ts';
 import { check } from './check.ts';
 import { content } from './content.ts';
 import { counts } from './counts.ts';
@@ -15,6 +16,7 @@ import { proposals } from './proposals.ts';
 import { reads } from './reads.ts';
 import { failureLine, heading, type Row, type RowGroup, rowLines, type Run } from './row.ts';
 import { search } from './search.ts';
+import { searchQuality } from './search-quality.ts';
 import { setStage, type Stage } from './stage.ts';
 import { sitemap } from './sitemap.ts';
 import { starts } from './starts.ts';
@@ -51,6 +53,8 @@ const groups: Readonly<Record<string, RowGroup>> = {
   ...usual,
   day: day(Number(values.hours)),
   history,
+  changes,
+  'search-quality': searchQuality,
   'over-time': overTime,
   growth: growth([1_000, 10_000, 100_000, ...(values.million ? [1_000_000] : [])]),
 };
@@ -69,17 +73,22 @@ async function run(names: readonly string[]): Promise<void> {
   say(
     `${bots.toLocaleString('en')} bots, ${cpus().length} cores, load from ${loadProgram === 'wrk' ? 'wrk' : 'autocannon, as wrk is missing: install the Debian package "wrk"'}`,
   );
-  const stage = await setStage(bots);
-  for (const name of names) await runGroup(name, stage);
+  let stage: Promise<Stage> | undefined;
+  for (const name of names) {
+    const group = groups[name];
+    if (group === undefined) continue;
+    // Generating the bots takes longer than what needs none of them.
+    await runGroup(name, group === searchQuality ? searchQuality() : group(await (stage ??= setStage(bots))));
+  }
 }
 
-async function runGroup(name: string, stage: Stage): Promise<void> {
+async function runGroup(name: string, group: AsyncGenerator<Row>): Promise<void> {
   // A collection of what the last group left would count as waiting in this one.
   globalThis.gc?.();
   say(`\n${heading(name)}`);
   const rows: Row[] = [];
   try {
-    for await (const row of groups[name]?.(stage) ?? []) rows.push(row);
+    for await (const row of group) rows.push(row);
   } catch (error) {
     say(failureLine(error instanceof Error ? error.message : String(error)));
   }

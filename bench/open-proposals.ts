@@ -39,7 +39,7 @@ export function openProposals(catalogue: string): OpenProposals {
 export function newBot(number: number): SentProposal {
   const id = String(number);
   const pages = new Map([[pagePath(id), pageOf(number)]]);
-  return { bot: botId(id), proposer: { id: accountId(id), name: 'Ned' }, pages, note: 'Try it.' };
+  return { subject: botId(id), proposer: { id: accountId(id), name: 'Ned' }, pages, note: 'Try it.' };
 }
 
 /** The file of the bot that `newBot` proposes. */

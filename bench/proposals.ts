@@ -103,7 +103,7 @@ async function* steps(stage: Stage): AsyncGenerator<Row> {
     const began = performance.now();
     const { proposal } = await proposals.send(sent);
     const middle = performance.now();
-    await proposals.decide(sent.bot, sent.proposer.id, decide('accepted', proposal.version));
+    await proposals.decide(sent.subject, sent.proposer.id, decide('accepted', proposal.version));
     sends.push(middle - began);
     accepts.push(performance.now() - middle);
   }
@@ -131,7 +131,7 @@ async function* start(stage: Stage): AsyncGenerator<Row> {
   const comparing = proposals.closeAccepted().then(() => performance.now());
   const [first] = proposals.open;
   if (first === undefined) throw new Error('no proposal is open');
-  await proposals.withdraw(first.bot, first.proposer.id, first.version);
+  await proposals.withdraw(first.subject, first.proposer.id, first.version);
   const withdrawn = performance.now();
   const compared = await comparing;
   delay.disable();
@@ -165,10 +165,10 @@ function formatImport(catalogue: string): string {
   const add = (number: number): string =>
     [...newBot(number).pages].map(([path, text]) => `M 100644 inline ${path}\n${data(text)}`).join('');
   const all = Array.from({ length: maxOpen }, (_, i) => 1_000_000 + i).map((number) => {
-    const { bot, proposer } = newBot(number);
-    const step = { bot, proposer, base, state: 'waiting', sentAt: Date.now(), text: '' } as const;
+    const { subject, proposer } = newBot(number);
+    const step = { subject, proposer, base, state: 'waiting', sentAt: Date.now(), text: '' } as const;
     const message = formatStep({ ...step, reviewer: null, reason: null, commit: null });
-    return `commit ${formatOpenRef(bot, proposer.id)}\n${committer}\n${data(message)}from ${base}\n${add(number)}`;
+    return `commit ${formatOpenRef(subject, proposer.id)}\n${committer}\n${data(message)}from ${base}\n${add(number)}`;
   });
   const others = Array.from({ length: 1000 }, (_, i) => add(2_000_000 + i)).join('');
   return `${all.join('')}commit ${branch}\n${committer}\n${data('Add bots\n')}from ${base}\n${others}`;

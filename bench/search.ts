@@ -1,4 +1,4 @@
-import { defaultWords } from '../test/support/category-words.ts';
+import { defaultNeeds } from '../test/support/needs.ts';
 import { noCounts } from '../test/support/counts.ts';
 import { setTimeout as rest } from 'node:timers/promises';
 import { Catalogue } from '../src/catalogue/store/catalogue.ts';
@@ -64,7 +64,7 @@ async function* buildIndex({ catalogue: root }: Stage): AsyncGenerator<Row> {
   catalogue.store.bots.all();
   const before = megabytes();
   const cpuBefore = cpu();
-  const index = new BotSearch(catalogue.store.bots, () => {}, defaultWords);
+  const index = new BotSearch(catalogue.store.bots, () => {}, defaultNeeds);
   const started = performance.now();
   await index.update();
   const texts = (performance.now() - started) / 1000;
@@ -96,8 +96,8 @@ async function* buildIndex({ catalogue: root }: Stage): AsyncGenerator<Row> {
   yield {
     name: 'search index, memory',
     measured: `${textsMegabytes.toFixed(0)} MB, with pages ${pagesMegabytes.toFixed(0)} MB`,
-    goal: '≤ 20 MB without pages',
-    met: textsMegabytes <= 20,
+    goal: '≤ 30 MB without pages',
+    met: textsMegabytes <= 30,
   };
 }
 

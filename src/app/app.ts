@@ -5,7 +5,7 @@ import type { BotId } from '../bot/id.ts';
 import type { Config } from './config.ts';
 import type { ImageCache } from '../images/cache.ts';
 import type { Metrics } from './metrics.ts';
-import { readPageText } from '../catalogue/page/page-file.ts';
+import { readFileText } from '../catalogue/page/page-file.ts';
 import type { CatalogueSettings } from '../catalogue/settings/settings.ts';
 import { SortedIndexes } from '../catalogue/lists/sorted-indexes.ts';
 import type { BotSearch } from '../catalogue/search/bot-search.ts';
@@ -31,7 +31,9 @@ import { createUpdates } from './updates.ts';
 import { SharedTokens } from '../tokens/shared-tokens.ts';
 import { readCommittedAuthors } from './committed-facts.ts';
 import type { CountHistory } from '../counts/count-history.ts';
+import type { ReadonlyChanges } from '../catalogue/changes/change-index.ts';
 import type { RemovedBots } from '../catalogue/store/removed-bots.ts';
+import { AuthorIndex } from '../catalogue/lists/authors.ts';
 import { BotLists } from '../catalogue/lists/bot-lists.ts';
 import { addHealthRoutes, type Health, type Parts } from './health.ts';
 import { addHookRoute } from '../http/api/hook-route.ts';
@@ -44,7 +46,9 @@ import { addOpenApiRoute } from '../http/api/openapi.ts';
 import { ProblemError } from '../http/problem.ts';
 import { createReportError, handleErrors } from '../http/problem-response.ts';
 import { RateLimit } from '../http/rate-limits.ts';
+import { addChangesRoute } from '../http/api/changes-route.ts';
 import { addCountsRoute } from '../http/api/counts-route.ts';
+import { addAuthorRoute } from '../http/api/author-route.ts';
 import { addReadRoutes } from '../http/api/read-routes.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
 import { addUpdateRoute } from '../http/api/update-route.ts';
@@ -53,6 +57,7 @@ export interface AppOptions extends Parts, Pick<SiteParts, 'reports' | 'notify'>
   readonly config: Config;
   readonly log: Log;
   readonly search: BotSearch;
+  readonly changes: ReadonlyChanges;
   readonly countHistory: CountHistory;
   readonly removedBots: RemovedBots;
   /** Null where images are not cached. */
@@ -96,12 +101,17 @@ export function createApp(options: AppOptions): Application {
     growth: (id: BotId) => countHistory.growth(id),
   };
   const lists = new BotLists(bots, options.search, new SortedIndexes(bots, counts));
+  const authors = new AuthorIndex(bots, catalogue.profiles);
   const tokens = new SharedTokens(state, sync, log);
   const parts: SiteParts = {
     site,
     bots,
     lists,
+    authors,
+    profiles: catalogue.profiles,
+    collections: catalogue.collections,
     counts,
+    changes: options.changes,
     countHistory,
     markdown: options.markdown,
     reports: options.reports,
@@ -111,8 +121,9 @@ export function createApp(options: AppOptions): Application {
     drafts: options.drafts,
     viewerOf: async (ctx) => await readViewer(ctx, options),
     faultsOf: (id) => catalogue.store.faultsOf(id),
-    readPage: (place) => readPageText(config.catalogue, place),
+    readFile: (path) => readFileText(config.catalogue, path),
     copyOf: (url) => images?.copyOf(url),
+    shareCards: images?.shareCards ?? null,
   };
   const badTokens = new RateLimit('refused-tokens', config.badTokenLimit);
 
@@ -138,7 +149,9 @@ export function createApp(options: AppOptions): Application {
   });
   const programs = new Router();
   addReadRoutes(programs, bots, lists, baseUrl, settings);
+  addAuthorRoute(programs, authors);
   addCountsRoute(programs, bots, countHistory);
+  addChangesRoute(programs, bots, options.changes, baseUrl);
   addOpenApiRoute(programs, baseUrl, settings);
   const probes = config.probePort === null ? createProbeRoutes(options) : new Router();
   const assets = new Router();

@@ -7,7 +7,7 @@ import { CurrentCache } from '../lib/current-cache.ts';
 import { messageOf } from '../lib/errors.ts';
 import { forEachInSlices } from '../lib/in-slices.ts';
 import type { Log } from '../lib/log.ts';
-import { readInvite } from '../site/page/permissions.ts';
+import { asksForAdministrator } from '../bot/permissions.ts';
 import { type Attention, type AttentionSources, listAttention } from '../site/review/attention.ts';
 import { readPageData } from '../sync/key-history.ts';
 
@@ -68,8 +68,4 @@ export async function findNewAdministrators(
     }
   }
   return found;
-}
-
-function asksForAdministrator(invite: string): boolean {
-  return readInvite(invite)?.fullControl === true;
 }

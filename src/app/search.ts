@@ -1,6 +1,6 @@
 import type { Catalogue } from '../catalogue/store/catalogue.ts';
 import { BotSearch } from '../catalogue/search/bot-search.ts';
-import { getCategoryWords } from '../catalogue/search/category-words.ts';
+import { getNeeds } from '../catalogue/search/needs.ts';
 import type { Log } from '../lib/log.ts';
 
 /** Creates the search over the bots of a catalogue. Its index is built by `buildSearchIndex`, or by the first search. */
@@ -8,7 +8,7 @@ export function createSearch(catalogue: Catalogue, log: Log): BotSearch {
   return new BotSearch(
     catalogue.store.bots,
     (error) => log.error({ err: error }, 'the search index could not be built: searches use what there is'),
-    () => getCategoryWords(catalogue.settings.current),
+    () => getNeeds(catalogue.settings.current),
   );
 }
 

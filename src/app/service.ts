@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { ChangeIndex } from '../catalogue/changes/change-index.ts';
 import { Catalogue } from '../catalogue/store/catalogue.ts';
 import { RemovedBots } from '../catalogue/store/removed-bots.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
@@ -140,6 +141,9 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     commits,
   });
   const removedBots = closers.own(new RemovedBots(catalogue, repositoryOpener, log));
+  const changes = closers.own(
+    new ChangeIndex({ folder: join(config.var, 'changes'), repositoryOpener, log }),
+  );
   const search = closers.own(createSearch(catalogue, log));
   const state = new StateStore({
     folder: join(config.var, 'journal'),
@@ -218,7 +222,9 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   commits.subscribe(() => maintenance.committed());
   commits.subscribe(() => sync?.requestPush());
   commits.subscribe((event) => metrics.committed(event));
-  commits.subscribe(showCommits(catalogue.scanner, catalogue.settings, repository?.prefix ?? ''));
+  const { scanner, settings, profiles, collections } = catalogue;
+  const beside = [profiles, collections.folder];
+  commits.subscribe(showCommits(scanner, settings, beside, repository?.prefix ?? ''));
 
   const links = closers.own(config.linkCheck ? await openLinks(config, catalogue, log) : null);
   const live = config.dev ? new LivePreview(catalogue.store) : null;
@@ -228,6 +234,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     config,
     log,
     search,
+    changes,
     countHistory,
     removedBots,
     images,
@@ -284,7 +291,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   if (config.demo) await prepared;
   // After that, as it would delay the first pages.
   void prepared.then(async () => await buildSearchIndex(catalogue, search, log));
-  void removedBots.start();
+  void removedBots.start().then(() => changes.start());
   // Who edits the catalogue does so in the clone.
   if (!config.dev && !config.demo) void uncommitted.start();
   if (images) closers.add(followImages(catalogue, images));

@@ -3,18 +3,30 @@ import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { parseQuery } from '../http/query.ts';
-import { openApi } from '../http/api/openapi.ts';
+import { findKnownAuthor } from '../http/api/author-route.ts';
 import { findKnownBot } from '../http/api/read-routes.ts';
 import { addAddRoutes } from '../site/add/add-routes.tsx';
-import { type ApiDocument, DocsPage } from '../site/page/docs-page.tsx';
+import { DocsPage, renderApiGuide } from '../site/page/docs-page.tsx';
 import { FaultyBotPage } from '../site/page/faults.tsx';
 import { FrontLists } from '../site/front/front-list.ts';
-import { formatFrontPath, isFront, parseCategory, readFrontQuery } from '../site/front/front-query.ts';
-import { createFrontRecipe, listRecipe } from '../site/front/front-recipe.tsx';
+import { createCollectionRecipe, createCollectionsRecipe } from '../site/front/collection-recipe.tsx';
+import {
+  formatFrontPath,
+  type FrontQuery,
+  isFront,
+  parseCategory,
+  readFrontQuery,
+} from '../site/front/front-query.ts';
+import { createAuthorRecipe, createFrontRecipe, listRecipe } from '../site/front/front-recipe.tsx';
+import { redirectToRemembered } from '../site/front/remembered-filters.ts';
 import { addBadgeRoute } from '../site/bot/badge.ts';
+import { createCompareRecipe } from '../site/bot/compare-page.tsx';
 import { createBotRecipe } from '../site/bot/bot-recipe.tsx';
 import { addReportRoutes } from '../site/bot/report-routes.tsx';
+import { addShareRoutes } from '../site/bot/share.tsx';
+import { addChangesPage } from '../site/changes/changes-routes.tsx';
 import { createGroupReader } from '../site/bot/related-bots.ts';
+import { collectionsPath, toCollectionPath } from '../site/page/addresses.ts';
 import type { PageProps } from '../site/page/layout.tsx';
 import { sendOnce } from '../site/page/html-response.ts';
 import { createPageCache } from '../site/page/page-cache.ts';
@@ -29,37 +41,55 @@ export function addSiteRoutes(router: Router, parts: SiteParts): SitePreparation
   addAddRoutes(router, parts);
   addReportRoutes(router, parts);
   const respond = createPageCache(parts);
-  const lists = new FrontLists(parts.lists, bots, counts, () => site.settings);
+  const lists = new FrontLists(parts);
+  const respondWithList = async (ctx: Context, params: URLSearchParams, query: FrontQuery): Promise<void> => {
+    if (!redirectToRemembered(ctx, site, params, query))
+      await respond(ctx, await listRecipe(ctx, site, lists, query));
+  };
   router.get('/', async (ctx) => {
     const params = parseQuery(ctx);
     const query = readFrontQuery(params, undefined, site.settings);
     const language = site.languages.of(ctx);
     const category = site.settings.categories.find((id) => id === params.get('category'));
     if (category !== undefined) ctx.redirect(language.publicPath(formatFrontPath({ ...query, category })));
-    else if (isFront(query)) await respond(ctx, await createFrontRecipe(ctx, lists, query, language));
-    else await respond(ctx, await listRecipe(ctx, lists, query, language));
+    else if (isFront(query)) await respond(ctx, await createFrontRecipe(ctx, parts, lists, query, language));
+    else await respondWithList(ctx, params, query);
   });
   router.get('/categories/:category', async (ctx) => {
     const { settings } = site;
     const category = parseCategory(ctx.params['category'] ?? '', settings);
-    const query = readFrontQuery(parseQuery(ctx), category, settings);
-    await respond(ctx, await listRecipe(ctx, lists, query, site.languages.of(ctx)));
+    const params = parseQuery(ctx);
+    await respondWithList(ctx, params, readFrontQuery(params, category, settings));
   });
+  router.get(collectionsPath, async (ctx) => await respond(ctx, createCollectionsRecipe(ctx, parts)));
+  router.get(toCollectionPath(':name'), async (ctx) => {
+    await respond(ctx, createCollectionRecipe(ctx, parts, lists, ctx.params['name'] ?? ''));
+  });
+  let guide: ReturnType<typeof renderApiGuide> | undefined;
   const renderDocs = async (props: PageProps): Promise<VNode> => (
-    <DocsPage {...props} document={openApi(site.baseUrl, site.settings) as ApiDocument} />
+    <DocsPage {...props} {...await (guide ??= renderApiGuide(site.baseUrl))} />
   );
   const docs = { key: { page: 'docs' }, inputs: [], render: renderDocs };
   router.get('/docs', async (ctx) => await respond(ctx, docs));
+  router.get('/authors/:id', async (ctx) => {
+    const author = await findKnownAuthor(parts.authors, ctx.params['id'] ?? '');
+    await respond(ctx, createAuthorRecipe(ctx, site, lists, author));
+  });
   const readGroups = createGroupReader(bots, counts);
   router.get('/bots/:id', async (ctx) => {
     const id = ctx.params['id'] ?? '';
     if (!sendFaults(ctx, parts, parseBotId(id)))
       await respond(ctx, await createBotRecipe(ctx, parts, readGroups, findKnownBot(bots, id)));
   });
+  addChangesPage(router, parts, respond);
+  router.get('/compare', async (ctx) => await respond(ctx, createCompareRecipe(ctx, parts)));
   addBadgeRoute(router, parts);
+  addShareRoutes(router, parts);
   return async () => {
     await lists.front();
     await readGroups();
+    // Finding any author groups the bots of all.
+    await parts.authors.find('');
   };
 }
 

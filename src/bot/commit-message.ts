@@ -1,3 +1,5 @@
+import { type AccountId, parseAccountId } from './account.ts';
+
 /** A bot, and the keys that were changed; none for a bot that is new. Anything may be in its name. */
 export interface EditedBot {
   readonly id: string;
@@ -32,3 +34,28 @@ function toOneLine(name: string): string {
   const shown = name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
   return shown.length <= 64 ? shown : `${shown.slice(0, 63)}…`;
 }
+
+/** Who made a commit: a person, an owner through the API, or an account whose proposal was accepted. */
+export type CommitAuthor =
+  | { readonly kind: 'person'; readonly name: string }
+  | { readonly kind: 'api' }
+  | { readonly kind: 'proposal'; readonly account: AccountId };
+
+/**
+ * Parses who made a commit from its object. A service makes its commits with one identity at one time and names the bots: a
+ * commit that a person has amended is that person's. Anything may be in a person's name.
+ */
+export function parseCommitAuthor(content: string): CommitAuthor {
+  const [headers = ''] = content.split('\n\n', 1);
+  const [author, committer] = ['author', 'committer'].map(
+    (key) => new RegExp(`^${key} (.*)$`, 'm').exec(headers)?.[1] ?? '',
+  );
+  const trailers = content.trimEnd().split('\n\n').at(-1) ?? '';
+  if (author !== committer || !/^Bot: /m.test(trailers))
+    return { kind: 'person', name: author?.replace(/ *<[^<]*$/, '').slice(0, maxNameLength) ?? '' };
+  const account = parseAccountId(/^Proposed-by: (\d+)$/m.exec(trailers)?.[1] ?? '');
+  return account === undefined ? { kind: 'api' } : { kind: 'proposal', account };
+}
+
+/** Characters of a person's name that are shown. */
+const maxNameLength = 64;

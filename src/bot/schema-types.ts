@@ -269,6 +269,73 @@ export interface FileItem {
   sha: string;
 }
 /**
+ * What one commit changed in a bot: one element of GET /api/v2/bots/:id/changes.
+ */
+export interface ChangeRecord {
+  /**
+   * The id of the commit in Git.
+   */
+  commit: string;
+  /**
+   * When it came into the list, in UTC.
+   */
+  at: string;
+  /**
+   * Who made it: a person, an owner through the API, or an account whose proposal was accepted.
+   */
+  by: {
+    kind: 'person' | 'api' | 'proposal';
+    /**
+     * Of a person, as in Git.
+     */
+    name?: string;
+    /**
+     * The account of the proposal.
+     */
+    account?: string;
+  };
+  /**
+   * Whether it added the bot.
+   */
+  newBot: boolean;
+  /**
+   * Whether the invite link adds another bot from then on.
+   */
+  otherBot: boolean;
+  /**
+   * What the invite link asks for from then on, and what no longer.
+   */
+  permissions: {
+    added: string[];
+    removed: string[];
+  };
+  /**
+   * The pages of the bot that changed.
+   */
+  pages: {
+    locale: string;
+    state: 'added' | 'edited' | 'removed';
+    /**
+     * What differs. The text of a page has neither value.
+     */
+    fields: {
+      name: string;
+      /**
+       * Left out where there was no value.
+       */
+      before?: {
+        [k: string]: unknown;
+      };
+      /**
+       * Left out where there is no value.
+       */
+      after?: {
+        [k: string]: unknown;
+      };
+    }[];
+  }[];
+}
+/**
  * The keys to change, with their new values.
  */
 export interface UpdateValues {
@@ -285,6 +352,42 @@ export interface UpdateValues {
   oauth?: string | null;
   support?: string | null;
   website?: string | null;
+}
+/**
+ * An author: what the account says about itself, and its bots.
+ */
+export interface AuthorAnswer {
+  /**
+   * A bot or account id. Always a string: a number would lose digits.
+   */
+  id: string;
+  /**
+   * What the author is called; null where the catalogue has no profile of the account.
+   */
+  name: string | null;
+  /**
+   * The author's own site.
+   */
+  website: string | null;
+  /**
+   * Who the author is, in a sentence, by language.
+   */
+  description: {
+    /**
+     * What the bot does, in a sentence: one line of visible text.
+     */
+    [k: string]: string;
+  };
+  /**
+   * The author's bots, 18+ ones too, by id.
+   *
+   * Items: A bot or account id. Always a string: a number would lose digits.
+   */
+  bots: string[];
+  /**
+   * When the oldest of the bots was added, in milliseconds since the epoch; null where there is no bot.
+   */
+  since: number | null;
 }
 /**
  * An error, as RFC 9457 application/problem+json.
@@ -365,6 +468,12 @@ export interface SettingsFile {
     };
   };
   /**
+   * Groups of words that mean the same to a search, beside those that it knows.
+   *
+   * @maxItems 200
+   */
+  synonyms?: string[][];
+  /**
    * The languages that the pages of bots may be in; any if left out.
    *
    * @minItems 1
@@ -434,4 +543,48 @@ export interface SettingsFile {
      */
     reasons?: string[];
   };
+}
+/**
+ * people/<account>.json: what an author of bots is called, as they want it shown.
+ */
+export interface ProfileFile {
+  /**
+   * What the bot is called: one line of visible text.
+   */
+  name: string;
+  /**
+   * The author's own site.
+   */
+  website?: string | null;
+  /**
+   * Who the author is, in a sentence, by language.
+   */
+  description?: {
+    /**
+     * What the bot does, in a sentence: one line of visible text.
+     */
+    [k: string]: string;
+  };
+}
+/**
+ * The front matter of collections/<name>.<locale>.md: bots that somebody recommends together.
+ */
+export interface CollectionFile {
+  /**
+   * What the collection is called: one line of visible text.
+   */
+  title: string;
+  /**
+   * What the bot does, in a sentence: one line of visible text.
+   */
+  description: string;
+  /**
+   * The ids of the bots, the first one first. Exactly one file of a collection has them.
+   *
+   * @minItems 2
+   * @maxItems 30
+   *
+   * Items: A bot or account id. Always a string: a number would lose digits.
+   */
+  bots?: string[];
 }

@@ -9,10 +9,14 @@ export const schemaNames = [
   'record',
   'list-element',
   'file-item',
+  'change-record',
   'update',
   'update-answer',
+  'author',
   'problem',
   'settings',
+  'profile',
+  'collection',
 ] as const;
 
 export type SchemaName = (typeof schemaNames)[number];

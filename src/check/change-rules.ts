@@ -7,9 +7,11 @@ import { quoteValue } from '../lib/quote-value.ts';
 import { botsFolder, parsePagePath } from '../catalogue/page/layout.ts';
 import { type Page, parsePage } from '../catalogue/page/page.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
+import { parseProfileName, peopleFolder } from '../catalogue/page/profile.ts';
 import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
 import type { SettingsReading } from '../catalogue/settings/read-settings.ts';
 import { type CatalogueSettings, settingsName } from '../catalogue/settings/settings.ts';
+import { sideFolders } from './source.ts';
 import { holdsToken, tokenRule } from './token-search.ts';
 
 /** A main page as it was before the change. */
@@ -100,13 +102,16 @@ export function checkPath(change: ChangedPath): Finding[] {
 /** Tells maintainers of a changed path outside `bots/`, also of one that is gone. */
 export function checkOutside({ path, previousPath, kind }: ChangedFile): Finding[] {
   const paths = kind === 'gone' ? [path] : [path, previousPath ?? path];
-  return [...new Set(paths)]
-    .filter(isOutsideAndShort)
-    .map((path) =>
-      decidesChecks.test(path)
-        ? { ...createFileFault(path, 'checks-changed', checksMessage), severity: 'warning' }
-        : { ...createFileFault(path, 'outside-bots', outsideMessage), severity: 'notice' },
-    );
+  return [...new Set(paths)].filter(isOutsideAndShort).map((path) => {
+    const [top, name = ''] = path.split('/');
+    const account = top === peopleFolder ? parseProfileName(name) : undefined;
+    const ownMessage = `this is what the account ${account} is called: only that account may ask for it`;
+    if (account !== undefined)
+      return { ...createFileFault(path, 'profile-changed', ownMessage), severity: 'notice' };
+    return decidesChecks.test(path)
+      ? { ...createFileFault(path, 'checks-changed', checksMessage), severity: 'warning' }
+      : { ...createFileFault(path, 'outside-bots', outsideMessage), severity: 'notice' };
+  });
 }
 
 const checksMessage = 'this decides how changes are checked and reviewed: its owners have to approve it';
@@ -248,7 +253,7 @@ function ensureNoCaseTwin({ path }: ChangedPath): Finding[] {
   return [createFileError(path, 'file-name', message)];
 }
 
-const reservedNames = [botsFolder, settingsName, 'var'];
+const reservedNames = [botsFolder, settingsName, ...sideFolders, 'var'];
 
 function ensureNotOfTheService({ path }: ChangedPath): Finding[] {
   if (path !== 'var' && !path.startsWith('var/')) return [];

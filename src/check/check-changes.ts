@@ -21,6 +21,8 @@ import { maxFileSize, type Page } from '../catalogue/page/page.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { isInScope, type Scope } from './scope.ts';
 import { openChangedCatalogue } from './settings-change.ts';
+import { checkSideFiles, rulesOfCollections } from './side-files.ts';
+import { sideFolders } from './source.ts';
 import { searchOnDisk, tokenRule } from './token-search.ts';
 
 /** The files that a change may touch; a larger change is refused unread. */
@@ -41,7 +43,7 @@ export async function checkChanges(
 ): Promise<CheckReport> {
   const { before, after } = range;
   const changes = await (after === null
-    ? listWorkTreeChanges(root, range, [botsFolder, settingsName])
+    ? listWorkTreeChanges(root, range, [botsFolder, settingsName, ...sideFolders])
     : listTreeChanges(root, before, after));
   const inScope = changes.filter(({ path }) => isInScope(scope, path));
   if (inScope.length > maxFiles) {
@@ -100,6 +102,10 @@ async function checkBots(
   const newcomers: AddedBot[] = [];
   const opened = await openChangedCatalogue(root, after, changes, paths, formerFiles);
   const { source, scope, settings } = opened;
+  const concernsSideFiles = changes.some(
+    ({ path, kind }) => (kind === 'gone' && parsePagePath(path)) || isSideFile(path),
+  );
+  const beside = concernsSideFiles ? (await checkSideFiles(source)).findings : [];
   const report = await checkCatalogue(source, scope, {
     settings,
     rulesOfBot: (id, files) => {
@@ -121,6 +127,7 @@ async function checkBots(
   };
   const removed = [...former].filter(([id, { path }]) => !seen.has(id) && changed.has(path));
   const findings = [
+    ...beside.filter(({ path, rule }) => changed.has(path) || rulesOfCollections.has(rule)),
     ...(source.kindOf(botsFolder) === undefined ? [missingBots] : []),
     ...opened.findings,
     ...(scope === 'everything' ? report.findings.filter(isOfChange) : report.findings),
@@ -128,6 +135,10 @@ async function checkBots(
     ...(await checkDuplicates(root, after, newcomers)),
   ];
   return { files: report.files, findings };
+}
+
+function isSideFile(path: string): boolean {
+  return sideFolders.some((folder) => path.startsWith(`${folder}/`));
 }
 
 const missingBots = createFileError(

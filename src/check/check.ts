@@ -103,7 +103,7 @@ function checkTop(source: CatalogueSource, top: string): Fault | undefined {
 }
 
 /** Returns the fault of an entry that does harm, besides having no place in the catalogue. */
-function findPathProblem(source: CatalogueSource, path: string): Fault | undefined {
+export function findPathProblem(source: CatalogueSource, path: string): Fault | undefined {
   const fault = (rule: string, message: string): Fault => createFileFault(path, rule, message);
   const name = path.slice(path.lastIndexOf('/') + 1);
   const kind = source.kindOf(path);

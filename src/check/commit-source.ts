@@ -2,7 +2,15 @@ import { toKind, parseTree } from '../git/objects/tree.ts';
 import { ObjectReader } from '../git/objects/object-reader.ts';
 import { type ListedEntry, listTrees } from '../git/tree-listing.ts';
 import { createFileFault } from '../catalogue/page/fault.ts';
-import { botsFolder, isFolderName, gitkeep, pathOf, type PagePlace } from '../catalogue/page/layout.ts';
+import {
+  botsFolder,
+  folderOf,
+  gitkeep,
+  isFolderName,
+  type PagePlace,
+  parsePagePath,
+  pathOf,
+} from '../catalogue/page/layout.ts';
 import { maxFileSize, createSizeFault } from '../catalogue/page/page.ts';
 import {
   notAFile,
@@ -12,7 +20,7 @@ import {
 } from '../catalogue/page/page-file.ts';
 import type { FileReading } from '../catalogue/settings/read-settings.ts';
 import { listNamesInScope, type Scope } from './scope.ts';
-import type { CatalogueSource } from './source.ts';
+import { type CatalogueSource, sideFolders } from './source.ts';
 
 /**
  * Opens the part `scope` of the catalogue in a commit or a tree. It is read from Git's objects, not checked out: so no link
@@ -25,12 +33,20 @@ export async function openCommitSource(root: string, commit: string, scope: Scop
     .filter(({ path }) => listNamesInScope(scope, toFileName(path)) !== undefined)
     .map(({ path }) => path);
   const inside = await listTrees(root, commit, folders);
-  const entries = new Map([...top, ...inside].map((entry) => [entry.path, entry]));
+  const beside = await listTrees(root, commit, sideFolders);
+  const entries = new Map([...top, ...inside, ...beside].map((entry) => [entry.path, entry]));
   const objects = new ObjectReader(root);
   return {
     listTop: () => listFileNames(top.filter((entry) => !isKeeper(entry))),
     listNames: (name) =>
       listFileNames(inside.filter(({ path }) => path.startsWith(`${botsFolder}/${name}/`))),
+    listBeside: (folder) => listFileNames(beside.filter(({ path }) => path.startsWith(`${folder}/`))),
+    findBots: async (ids) => {
+      const folders = new Set(ids.map((id) => `${botsFolder}/${folderOf(id)}`));
+      const pages = await listTrees(root, commit, [...folders]);
+      const found = new Set(pages.map(({ path }) => parsePagePath(path)?.id));
+      return new Set(ids.filter((id) => found.has(id)));
+    },
     kindOf: (path) => {
       if (path === botsFolder) return top.length > 0 ? 'folder' : undefined;
       const entry = entries.get(path);

@@ -1,14 +1,17 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { toCanonicalForm, toCanonicalSettings } from '../catalogue/page/canonical-form.ts';
+import { toCanonicalForm, toCanonicalJson } from '../catalogue/page/canonical-form.ts';
 import { compareFaults, type Fault, createFileFault } from '../catalogue/page/fault.ts';
 import { groupByBot, listNames, listTop } from '../catalogue/store/folder.ts';
-import { botsFolder, formatFileName, isFolderName } from '../catalogue/page/layout.ts';
+import { botsFolder, formatFileName, gitkeep, isFolderName } from '../catalogue/page/layout.ts';
 import { readPageFile } from '../catalogue/page/page-file.ts';
+import { peopleFolder } from '../catalogue/page/profile.ts';
 import { createDiskReader, readSettings } from '../catalogue/settings/read-settings.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { writeAtomically } from '../lib/atomic-write.ts';
 import { listNamesInScope, type Scope } from './scope.ts';
+import { parseSideFile } from './side-files.ts';
+import { createFolderSource, sideFolders } from './source.ts';
 
 export interface FormatReport {
   /** The number of files that were read. */
@@ -20,7 +23,8 @@ export interface FormatReport {
 }
 
 /**
- * Brings the page files in a part of the catalogue into canonical form, and with all of it the settings. A file that cannot
+ * Brings the page files in a part of the catalogue into canonical form, and with all of it the settings, profiles and
+ * collections. A file that cannot
  * be parsed or has no place in the catalogue is left as it is.
  * @param write whether files are written; if not, this only finds which would change
  * @throws when `bots/` or a folder in it cannot be read, or a file cannot be written
@@ -48,9 +52,21 @@ export async function formatCatalogue(
   const settings = scope === 'everything' ? await readSettings(createDiskReader(root)) : undefined;
   if (settings?.found) {
     files += 1;
-    if (settings.settings) await rewrite(settingsName, toCanonicalSettings);
+    if (settings.settings) await rewrite(settingsName, (text) => toCanonicalJson(text, 'settings'));
     else faults.push(...settings.faults);
   }
+  const source = createFolderSource(root);
+  for (const folder of scope === 'everything' ? sideFolders : [])
+    for (const name of source.listBeside(folder)) {
+      const path = `${folder}/${name}`;
+      const bytes = await source.readFile(path);
+      if (!Buffer.isBuffer(bytes) || name === gitkeep) continue;
+      files += 1;
+      const parsed = parseSideFile(path, bytes);
+      if ('faults' in parsed) faults.push(...parsed.faults);
+      else if (folder === peopleFolder) await rewrite(path, (text) => toCanonicalJson(text, 'profile'));
+      else await rewrite(path, (text) => toCanonicalForm(text, 'collection'));
+    }
   for (const top of listTop(root).filter(isFolderName)) {
     const names = listNamesInScope(scope, top);
     if (names === undefined) continue;

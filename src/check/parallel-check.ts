@@ -5,6 +5,7 @@ import { compareFaults } from '../catalogue/page/fault.ts';
 import { createDiskReader, readSettings } from '../catalogue/settings/read-settings.ts';
 import { toErrorFinding, checkCatalogue, type CheckReport } from './check.ts';
 import { listNamesInScope, type Scope } from './scope.ts';
+import { checkSideFiles } from './side-files.ts';
 import { createFolderSource } from './source.ts';
 
 /**
@@ -13,6 +14,18 @@ import { createFolderSource } from './source.ts';
  * @throws when `bots/` or a folder in it cannot be read
  */
 export async function checkInThreads(
+  root: string,
+  scope: Scope,
+  onProgress: (files: number) => void,
+): Promise<CheckReport> {
+  const bots = await checkBots(root, scope, onProgress);
+  if (scope !== 'everything') return bots;
+  const beside = await checkSideFiles(createFolderSource(root));
+  const findings = [...bots.findings, ...beside.findings].toSorted(compareFaults);
+  return { files: bots.files + beside.files, findings };
+}
+
+async function checkBots(
   root: string,
   scope: Scope,
   onProgress: (files: number) => void,

@@ -72,9 +72,10 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
       '--locale <tag>',
       'the language of the page, such as en, en-GB or zh-CN; else that of the catalogue',
     )
+    .option('--author <account>', "your account's id, 1 to 20 digits; else a placeholder")
     .addHelpText('after', '\nPrints the path of the file. Exit code: 0 done, 2 no file was created.')
     .action(
-      async (id: string, options: { locale?: string }) =>
+      async (id: string, options: { locale?: string; author?: string }) =>
         await (await import('./new.ts')).createPage(id, options),
     );
   program

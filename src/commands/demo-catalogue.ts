@@ -6,14 +6,16 @@ import { readCommittedSettings } from '../app/committed-facts.ts';
 import type { Category, FullImages } from '../bot/schema-types.ts';
 import type { Token } from '../bot/token.ts';
 import { toCanonicalForm } from '../catalogue/page/canonical-form.ts';
+import { collectionsFolder } from '../catalogue/page/collection.ts';
 import { pathOf } from '../catalogue/page/layout.ts';
+import { peopleFolder } from '../catalogue/page/profile.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { CommittedState } from '../counts/committed-state.ts';
 import { createStateRef } from '../counts/state-ref.ts';
 import { toShardNumber, toShardPath, writeShard } from '../counts/shards.ts';
 import { State } from '../counts/state.ts';
 import { type NewFile, type PastCommit, writeHistory } from '../git/commit/fast-import.ts';
-import { stateRef, updateRefs } from '../git/refs.ts';
+import { readHead, stateRef, updateRefs } from '../git/refs.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import { formatCount } from '../lib/counted.ts';
 import { silentLog } from '../lib/log.ts';
@@ -39,6 +41,21 @@ export interface DemoBot {
   readonly contents: Readonly<Record<string, { name: string; description: string; page: string }>>;
 }
 
+/** What a bot has instead of the same keys. */
+interface BotEdit extends Partial<Pick<DemoBot, 'created' | 'edited'>> {
+  readonly main?: object;
+  readonly contents?: Readonly<Record<string, object>>;
+}
+
+/** How a bot was last changed, in assets/demo/changes.json. */
+interface DemoChange {
+  readonly id: BotId;
+  readonly before: BotEdit;
+  /** The person who committed it; left out for a change that the service committed. */
+  readonly by?: string;
+  readonly message: string;
+}
+
 /** A proposal of assets/demo/proposals.json. */
 interface DemoProposal extends Pick<SentProposal, 'proposer' | 'note'> {
   readonly hoursAgo: number;
@@ -57,7 +74,8 @@ export async function makeDemo(folder: string): Promise<{ bots: number; id: BotI
   const all = [...bots, ...proposals.map(({ bot }) => bot)];
   const filling = fillImageCache(join(folder, 'var/appdata'), all);
   copyTemplate(folder, false, 'github');
-  cpSync(findDemoFile(settingsName), join(folder, settingsName));
+  for (const name of [settingsName, peopleFolder, collectionsFolder])
+    cpSync(findDemoFile(name), join(folder, name), { recursive: true });
   for (const bot of bots) {
     for (const [path, text] of formatPages(bot, now)) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -67,8 +85,17 @@ export async function makeDemo(folder: string): Promise<{ bots: number; id: BotI
   await commitAll(folder, 'main');
   const opener = new RepositoryOpener(folder);
   const repository = await opener.open();
-  const to = await writeHistory(repository, generateHistory(bots, repository.identity, now));
-  await updateRefs(repository, new Map([[stateRef, { from: null, to }]]));
+  const tree = (await repository.objects.readOne('HEAD^{tree}'))?.id ?? '';
+  const [counts, commits] = await Promise.all([
+    writeHistory(repository, generateHistory(bots, repository.identity, now)),
+    writeHistory(repository, generateCommits(bots, tree, repository.identity, now)),
+  ]);
+  const head = await readHead(repository);
+  const refs = [
+    [stateRef, { from: null, to: counts }],
+    ['refs/heads/main', { from: head, to: commits }],
+  ] as const;
+  await updateRefs(repository, new Map(refs));
   const [{ id }] = bots;
   const state = new CommittedState(createStateRef(opener, silentLog), silentLog);
   const token = await issueToken(state, id, 'the demo');
@@ -86,10 +113,20 @@ function readBots(): readonly [DemoBot, ...DemoBot[]] {
 function readProposals(bots: readonly DemoBot[]): DemoProposal[] {
   return (readDemoFile('proposals.json') as DemoProposal[]).map(({ bot, ...proposal }) => {
     const before = bots.find(({ id }) => id === bot.id);
-    const main = { ...before?.main, ...bot.main };
-    const contents = { ...before?.contents, ...bot.contents };
-    return { ...proposal, bot: { ...before, ...bot, main, contents } };
+    return { ...proposal, bot: editBot(before ?? bot, bot) };
   });
+}
+
+function editBot(bot: DemoBot, { main, contents, ...others }: BotEdit): DemoBot {
+  const texts = Object.entries({ ...bot.contents, ...contents });
+  return {
+    ...bot,
+    ...others,
+    main: { ...bot.main, ...main },
+    contents: Object.fromEntries(
+      texts.map(([locale, text]) => [locale, { ...bot.contents[locale], ...text }]),
+    ),
+  } as DemoBot;
 }
 
 function readDemoFile(name: string): unknown {
@@ -115,7 +152,7 @@ async function sendProposals(
   });
   for (const { bot, proposer, note, hoursAgo } of demoProposals) {
     const sentAt = now - (hoursAgo / 24) * msPerDay;
-    await proposals.send({ bot: bot.id, proposer, pages: formatPages(bot, now), note, sentAt });
+    await proposals.send({ subject: bot.id, proposer, pages: formatPages(bot, now), note, sentAt });
   }
 }
 
@@ -129,6 +166,40 @@ function formatPages({ id, created, edited, main, contents }: DemoBot, now: numb
       return [pathOf(id, locale as Locale), toCanonicalForm(`---\n${data}\n---\n\n${page}\n`)];
     }),
   );
+}
+
+/**
+ * Yields the commits of the catalogue, oldest first: bots are added when they were created, and some were changed since.
+ * @param tree that of the catalogue
+ */
+function* generateCommits(
+  bots: readonly DemoBot[],
+  tree: string,
+  identity: string,
+  now: number,
+): Generator<PastCommit> {
+  const changes = readDemoFile('changes.json') as DemoChange[];
+  const commits = bots.flatMap((bot) => {
+    const { id, created, edited } = bot;
+    const change = changes.find((one) => one.id === id);
+    const former = change ? editBot(bot, { ...change.before, edited: created }) : bot;
+    const added = { bot: former, daysAgo: created, by: 'Marge', message: `Add ${id}\n` };
+    return change ? [added, { bot, daysAgo: edited, by: change.by, message: change.message }] : [added];
+  });
+  commits.sort((a, b) => b.daysAgo - a.daysAgo);
+  const folders = commits.map(({ bot }) => dirname(pathOf(bot.id, 'en' as Locale)));
+  const files = new Map(folders.map((path) => [path, null]));
+  const sign = (by: string | undefined, daysAgo = 0): string => {
+    const person = by === undefined ? identity : `${by} <${by.toLowerCase()}@people.example>`;
+    return `${person} ${Math.floor((now - daysAgo * msPerDay) / 1000)} +0000`;
+  };
+  yield { tree, files, message: 'Begin the catalogue\n', committer: sign('Marge', commits[0]?.daysAgo) };
+  for (const { bot, daysAgo, by, message } of commits)
+    yield { committer: sign(by, daysAgo), message, files: toNewFiles(formatPages(bot, now)) };
+}
+
+function toNewFiles(texts: Iterable<readonly [path: string, text: string]>): Map<string, NewFile> {
+  return new Map([...texts].map(([path, text]) => [path, { mode: '100644', content: Buffer.from(text) }]));
 }
 
 /**
@@ -147,13 +218,15 @@ function* generateHistory(bots: readonly DemoBot[], identity: string, now: numbe
         state.merge(id, { count: { value: Math.round(servers * growth ** (-daysAgo / 30)), at } }),
     );
     const shards = new Set(posted.map(({ id }) => toShardNumber(id)));
-    const files = [...shards].map((shard): [string, NewFile] => {
-      const text = writeShard(state.listBots(shard), (id) => state.get(id));
-      return [toShardPath(shard), { mode: '100644', content: Buffer.from(text) }];
-    });
+    const files = toNewFiles(
+      [...shards].map((shard) => [
+        toShardPath(shard),
+        writeShard(state.listBots(shard), (id) => state.get(id)),
+      ]),
+    );
     const message = `Count ${formatCount(posted.length, 'bot')}\n`;
     const committer = `${identity} ${Math.floor(at / 1000)} +0000`;
-    if (posted.length > 0) yield { committer, message, files: new Map(files) };
+    if (posted.length > 0) yield { committer, message, files };
   }
 }
 

@@ -16,10 +16,11 @@ import { UserError } from '../lib/errors.ts';
 /** Creates the file of a new bot, or of another language of a bot, and prints its path. @throws {UserError} */
 export async function createPage(
   idText: string,
-  { locale: tag }: { readonly locale?: string },
+  { locale: tag, author: account }: { readonly locale?: string; readonly author?: string },
 ): Promise<void> {
   const { catalogue: root } = readConfig();
-  const id = parseIdArgument(idText);
+  const id = parseIdArgument(idText, 'a bot id');
+  const author = account === undefined ? undefined : parseIdArgument(account, 'an account id');
   const locale = tag === undefined ? await readDefaultLocale(root) : parseLocaleArgument(tag);
   if (!existsSync(`${root}/.`)) {
     throw new UserError(`${root} is not a folder: set BOTSHELF_CATALOGUE to the folder that holds bots/`);
@@ -32,18 +33,19 @@ export async function createPage(
     throw new UserError(`${path} exists already: edit it, or choose another language with --locale`);
   }
   const text =
-    places.length === 0 ? createMainPage(Date.now()) : createTranslation(readMainPage(root, places));
+    places.length === 0 ? createMainPage(Date.now(), author) : createTranslation(readMainPage(root, places));
   const path = join(root, pathOf(id, locale));
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text, { flag: 'wx' });
   process.stdout.write(`${relative(process.cwd(), path)}\n`);
 }
 
-function parseIdArgument(text: string): BotId {
+/** @param what it is to be, for the message */
+function parseIdArgument(text: string, what: string): BotId {
   const id = parseBotId(text);
   if (id !== undefined) return id;
   throw new UserError(
-    `${JSON.stringify(text)} is not a bot id: pass 1 to 20 digits, such as 190519304972663312`,
+    `${JSON.stringify(text)} is not ${what}: pass 1 to 20 digits, such as 190519304972663312`,
   );
 }
 

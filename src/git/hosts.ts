@@ -5,6 +5,7 @@ export const gitHosts = {
     labels: ['github'],
     edit: 'edit',
     history: 'commits',
+    commit: 'commit',
     pull: 'pull',
     pullRefs: 'refs/pull/',
     review: 'rest',
@@ -19,6 +20,7 @@ export const gitHosts = {
     labels: ['gitlab'],
     edit: '-/edit',
     history: '-/commits',
+    commit: '-/commit',
     pull: '-/merge_requests',
     pullRefs: 'refs/merge-requests/',
     review: 'push-options',
@@ -34,6 +36,7 @@ export const gitHosts = {
     labels: ['forgejo', 'gitea', 'codeberg', 'git'],
     edit: '_edit',
     history: 'commits/branch',
+    commit: 'commit',
     pull: 'pulls',
     pullRefs: 'refs/pull/',
     review: 'agit',
@@ -56,6 +59,8 @@ export interface GitHost {
   readonly edit: string;
   readonly history: string;
   readonly create: string;
+  /** The path of a commit's page, before its id. */
+  readonly commit: string;
   /** The path of a pull request's page, before its number. */
   readonly pull: string;
   /** The refs of its pull requests, before `<number>/head`. */

@@ -102,7 +102,8 @@ export function sendProblem(response: ServerResponse, problem: ProblemError): vo
 const problemHeaders = { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store' };
 
 function writeProblem(ctx: Context, problem: ProblemError): void {
-  for (const name of ['ETag', 'Link', 'X-Total-Count', 'Content-Encoding']) ctx.remove(name);
+  for (const name of ['ETag', 'Link', 'X-Total-Count', 'X-Searched-For', 'Content-Encoding'])
+    ctx.remove(name);
   ctx.status = problem.status;
   ctx.set({ ...problemHeaders, ...problem.headers });
   if (ctx.method !== 'POST') ctx.set('Access-Control-Allow-Origin', '*');

@@ -69,7 +69,7 @@ export function isKnown(ctx: Context): boolean {
 export const readHeaders = {
   'Cache-Control': 'no-cache',
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'ETag, Link, X-Total-Count',
+  'Access-Control-Expose-Headers': 'ETag, Link, X-Total-Count, X-Searched-For',
   Vary: 'Accept-Encoding',
 };
 

@@ -11,6 +11,7 @@ import type { ImageKind } from './decode.ts';
 import { Decoder } from './decoder.ts';
 import { type ImageCopy, type ImageEntry, ImageIndex } from './image-index.ts';
 import { defaultIntervals, type FetchImage, ImageQueue, type Intervals } from './image-queue.ts';
+import { ShareCards } from './share-cards.ts';
 import { type ImageName, ImageStore } from './store.ts';
 import { parseImageName } from './variant-name.ts';
 
@@ -58,6 +59,7 @@ export async function openImageCache(options: ImageCacheOptions): Promise<ImageC
  * background. The last good copy stays while it is refreshed and when that fails, as the address may be gone for good.
  */
 export class ImageCache {
+  readonly shareCards: ShareCards;
   readonly #log: Log;
   readonly #intervals: Intervals;
   readonly #basePath: string;
@@ -83,6 +85,7 @@ export class ImageCache {
     this.#basePath = basePath;
     this.#index = index;
     this.#store = new ImageStore(folder);
+    this.shareCards = new ShareCards(join(folder, 'cards'), this.#decoder, this.#store);
     this.#queue = new ImageQueue({
       fetch,
       decoder: this.#decoder,

@@ -1,17 +1,18 @@
 import { messageOf } from '../lib/errors.ts';
 import { type CopySize, decode, type DecodedImage } from './decode.ts';
+import { drawShareCard, type ShareCard } from './share-card.ts';
 
-/** A message to this process: one image at a time. */
-export interface DecodeRequest {
-  readonly bytes: Uint8Array;
-  readonly size: CopySize;
-}
+/** A message to this process: one image at a time, to decode or to draw. */
+export type DecodeRequest =
+  | { readonly bytes: Uint8Array; readonly size: CopySize }
+  | { readonly card: ShareCard };
 
-/** The response of this process: the copy, or why there is none. */
+/** The response of this process: the image, or why there is none. */
 export type DecodeResponse = { readonly image: DecodedImage } | { readonly fault: string };
 
-process.on('message', ({ bytes, size }: DecodeRequest) => {
-  decode(bytes, size).then(
+process.on('message', (request: DecodeRequest) => {
+  const making = 'card' in request ? drawShareCard(request.card) : decode(request.bytes, request.size);
+  making.then(
     (image) => sendResponse({ image }),
     (error: unknown) => sendResponse({ fault: messageOf(error) }),
   );

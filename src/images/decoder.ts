@@ -6,9 +6,10 @@ import { SerialQueue } from '../lib/serial-queue.ts';
 import type { CopySize, DecodedImage } from './decode.ts';
 import type { DecodeResponse, DecodeRequest } from './decoder-process.ts';
 import { ImageError } from './image-error.ts';
+import type { ShareCard } from './share-card.ts';
 
 /**
- * Decodes images in a separate process, one at a time and at the lowest priority. An image that crashes the decoder harms
+ * Decodes and draws images in a separate process, one at a time and at the lowest priority. An image that crashes the decoder harms
  * nothing else, one that takes too long is killed, and the threads that write files stay free. The process has no
  * environment and so no secrets. It starts with the first image, and ends after a while without work or with this process.
  */
@@ -38,6 +39,11 @@ export class Decoder {
         onDone?.(performance.now() - started);
       }
     });
+  }
+
+  /** Draws a share card, and returns it as PNG. @throws {ImageError} when it cannot be drawn */
+  async draw(card: ShareCard): Promise<Buffer> {
+    return (await this.#queue.run(async () => await this.#decodeNow({ card }))).bytes;
   }
 
   /** Ends the process; images that wait fail. */

@@ -9,4 +9,4 @@ export function parseReturnPath(text: string | undefined, basePath = ''): string
 
 /** Below the path of the public address. */
 const pages =
-  /^\/(?:bots\/[0-9]{1,20}(?:\/(?:token|edit|translate))?|proposals\/[0-9]{1,20}|review(?:\/[0-9]{1,20}\/[0-9]{1,20})?|add|docs|my-bots|categories\/[a-z][a-z0-9-]{0,19})?(?:\?[\w=&%.+~*-]{1,1000})?$/;
+  /^\/(?:bots\/[0-9]{1,20}(?:\/(?:token|edit|translate))?|(?:proposals\/|review\/(?:[a-z0-9-]{1,80}\/)?)[a-z0-9-]{1,80}|add(?:\/collection)?|docs|review|my-bots(?:\/name)?|compare|authors\/[0-9]{1,20}|collections(?:\/[a-z0-9-]{1,60}(?:\/(?:edit|translate))?)?|categories\/[a-z][a-z0-9-]{0,19})?(?:\?[\w=&%.+~*-]{1,1000})?$/;

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { formatCommitMessage } from '../bot/commit-message.ts';
 import { writeCommit } from '../git/commit/fast-import.ts';
 import { readTreeId } from '../git/history.ts';
 import type { GitHost } from '../git/hosts.ts';
@@ -14,6 +13,7 @@ import { describeChange, mergeProposal } from './merge-proposal.ts';
 import { type Proposal, toText } from './proposal.ts';
 import { ProposalError } from './proposal-error.ts';
 import { type HostDecision, maxNoteLength, type Proposals } from './proposals.ts';
+import { toSubjectPath } from './subject.ts';
 
 export interface HostReviewOptions {
   readonly repositoryOpener: RepositoryOpener;
@@ -188,7 +188,8 @@ export class HostReview {
       // A push cannot close it there: it becomes empty instead.
       host.review === 'agit'
         ? proposal.state === 'withdrawn'
-        : refs.has(`refs/heads/${toBranch(proposal)}`) && !proposals.find(proposal.bot, proposal.proposer.id),
+        : refs.has(`refs/heads/${toBranch(proposal)}`) &&
+          !proposals.find(proposal.subject, proposal.proposer.id),
     );
     const entries: Entry[] = [];
     for (const proposal of [...ended, ...open]) entries.push(await this.#describe(repository, proposal));
@@ -205,12 +206,11 @@ export class HostReview {
 
   /** Writes the commit of a pull request. The note is not in its message, where a host could act on what it says. */
   async #describe(repository: Repository, proposal: Proposal): Promise<Entry> {
-    const { ref, bot, proposer, base, sentAt, version } = proposal;
+    const { ref, subject, proposer, base, sentAt, version } = proposal;
     const known = this.#entries.get(ref);
     if (known?.proposal.version === version) return known;
-    const change = describeChange(bot, await mergeProposal(repository, base, proposal));
-    const edited = { ...change, name: toInert(change.name) };
-    const message = formatCommitMessage([edited], [`Proposed-by: ${proposer.id}`]);
+    const merged = await mergeProposal(repository, base, proposal);
+    const message = describeChange(subject, merged, [`Proposed-by: ${proposer.id}`], toInert);
     const tree = (await readTreeId(repository, version)) ?? '';
     const committer = `${repository.identity} ${Math.floor(sentAt / 1000)} +0000`;
     const parents = [base];
@@ -240,7 +240,7 @@ export class HostReview {
       lacksPull: pulls !== null && pull === null,
       decision: decision && { ...decision, text: toText(decision.text).slice(0, maxNoteLength) },
     });
-    const texts = { title, body: formatBody(proposal, `${baseUrl}/bots/${proposal.bot}`) };
+    const texts = { title, body: formatBody(proposal, baseUrl + toSubjectPath(proposal.subject)) };
     const open = pull?.isOpen === true ? pull.number : null;
     const push = async (pushed: string | null): Promise<void> => {
       const options = pushOptions[host.review]({ ...texts, branch, target, isKnown: entry.number !== null });
@@ -317,8 +317,8 @@ interface PushedPull extends Record<'branch' | 'target' | 'title' | 'body', stri
 }
 
 /** Returns the branch at the remote for a proposal. */
-function toBranch({ bot, proposer }: Proposal): string {
-  return `proposals/${bot}-${proposer.id}`;
+function toBranch({ subject, proposer }: Proposal): string {
+  return `proposals/${subject}-${proposer.id}`;
 }
 
 /** Returns the description of a pull request. What people wrote is in a block of code, where a host acts on no word of it. */

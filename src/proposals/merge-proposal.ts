@@ -1,45 +1,33 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { EditedBot } from '../bot/commit-message.ts';
+import { type EditedBot, formatCommitMessage } from '../bot/commit-message.ts';
 import type { BotId } from '../bot/id.ts';
-import { parsePagePath, pathOf, type PagePlace } from '../catalogue/page/layout.ts';
+import { parsePagePath, type PagePlace } from '../catalogue/page/layout.ts';
 import { mergePage } from '../catalogue/page/merge-page.ts';
 import { editPage } from '../catalogue/page/page.ts';
 import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
 import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
-import { readCommittedPages } from '../catalogue/store/committed-pages.ts';
 import { computeTimeAfter } from '../counts/bot-state.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Proposal } from './proposal.ts';
-
-/** Path, relative to the catalogue's folder → the text of a page file. */
-export type PageTexts = ReadonlyMap<string, string>;
+import { type FileTexts, isBot, readFileTexts, type Subject } from './subject.ts';
 
 /** A proposal merged with a commit of the branch. */
 export interface MergedProposal {
-  /** All pages of the bot at that commit; none where it has no such bot. */
-  readonly before: PageTexts;
-  /** The pages that the proposal changes there, merged. Empty where the commit has all of it. */
-  readonly changed: PageTexts;
+  /** All files of the subject at that commit; none where it has no such subject. */
+  readonly before: FileTexts;
+  /** The files that the proposal changes there, merged. Empty where the commit has all of it. */
+  readonly changed: FileTexts;
   /** What both have changed, each in another way: keys of the front matter, `page` or `file`. The proposal's stays. */
   readonly conflicts: readonly string[];
-}
-
-/** Reads all pages of a bot in a commit. @throws {GitError} */
-export async function readPageTexts(repository: Repository, commit: string, id: BotId): Promise<PageTexts> {
-  const files = await readCommittedPages(repository, commit, id);
-  const blobs = await repository.objects.read(files.map(({ blob }) => blob));
-  return new Map(
-    files.map(({ place }, i) => [pathOf(place.id, place.locale), blobs[i]?.content.toString() ?? '']),
-  );
 }
 
 /** Reads the pages that a proposal changes, as they were sent. @throws {GitError} */
 export async function readProposedTexts(
   repository: Repository,
-  { bot, base, version }: Pick<Proposal, 'bot' | 'base' | 'version'>,
-): Promise<{ readonly former: PageTexts; readonly proposed: PageTexts }> {
-  const former = await readPageTexts(repository, base, bot);
-  const all = await readPageTexts(repository, version, bot);
+  { subject, base, version }: Pick<Proposal, 'subject' | 'base' | 'version'>,
+): Promise<{ readonly former: FileTexts; readonly proposed: FileTexts }> {
+  const former = await readFileTexts(repository, base, subject);
+  const all = await readFileTexts(repository, version, subject);
   return { former, proposed: new Map([...all].filter(([path, text]) => text !== former.get(path))) };
 }
 
@@ -47,10 +35,10 @@ export async function readProposedTexts(
 export async function mergeProposal(
   repository: Repository,
   tip: string,
-  proposal: Pick<Proposal, 'bot' | 'base' | 'version'>,
+  proposal: Pick<Proposal, 'subject' | 'base' | 'version'>,
 ): Promise<MergedProposal> {
   const { former, proposed } = await readProposedTexts(repository, proposal);
-  const before = tip === proposal.base ? former : await readPageTexts(repository, tip, proposal.bot);
+  const before = tip === proposal.base ? former : await readFileTexts(repository, tip, proposal.subject);
   const changed = new Map<string, string>();
   const conflicts = new Set<string>();
   for (const [path, theirs] of proposed) {
@@ -68,13 +56,14 @@ export async function mergeProposal(
   return { before, changed, conflicts: [...conflicts] };
 }
 
-/** Parses pages. */
-export function parsePages(texts: PageTexts): PageFile[] {
+/** Parses the pages of a bot. */
+export function parsePages(texts: FileTexts): PageFile[] {
   return [...texts].map(([path, text]) => parsePageFile(parsePagePath(path) as PagePlace, Buffer.from(text)));
 }
 
-/** Returns the changed pages, with `edited` of the main page raised where the bot was listed before. */
-export function withEdited({ before, changed }: MergedProposal): PageTexts {
+/** Returns the changed files, of a bot with `edited` of the main page raised where the bot was listed before. */
+export function withEdited(subject: Subject, { before, changed }: MergedProposal): FileTexts {
+  if (!isBot(subject)) return changed;
   const all = new Map([...before, ...changed]);
   const main = findMainPage(all);
   if (before.size === 0 || main === undefined) return changed;
@@ -83,8 +72,22 @@ export function withEdited({ before, changed }: MergedProposal): PageTexts {
   return new Map([...changed, [main.path, editPage(all.get(main.path) ?? '', { edited: time })]]);
 }
 
-/** Returns what a merged proposal changes, for the message of the commit. */
-export function describeChange(id: BotId, { before, changed }: MergedProposal): EditedBot {
+/** Returns the message of the commit that has a merged proposal. */
+export function describeChange(
+  subject: Subject,
+  merged: MergedProposal,
+  trailers: readonly string[],
+  toShownName = (name: string): string => name,
+): string {
+  if (isBot(subject)) {
+    const edit = describeEdit(subject, merged);
+    return formatCommitMessage([{ ...edit, name: toShownName(edit.name) }], trailers);
+  }
+  const paths = [...merged.changed.keys()].join(', ');
+  return `${merged.before.size === 0 ? 'Add' : 'Update'} ${paths}\n\n${trailers.join('\n')}\n`;
+}
+
+function describeEdit(id: BotId, { before, changed }: MergedProposal): EditedBot {
   const main = findMainPage(new Map([...before, ...changed]));
   const { name: title } = main?.page.data ?? {};
   const name = typeof title === 'string' ? title : '';
@@ -100,6 +103,6 @@ export function describeChange(id: BotId, { before, changed }: MergedProposal): 
   return { id, name, keys };
 }
 
-function findMainPage(pages: PageTexts): ReadablePage | undefined {
+function findMainPage(pages: FileTexts): ReadablePage | undefined {
   return parsePages(pages).filter(isReadable).find(isMainPage);
 }

@@ -54,10 +54,10 @@ export async function mergeRefs(repository: Repository): Promise<MergedRefs> {
   const slice = new TimeSlice('service');
   for (const ref of names) {
     if (slice.isOver) await slice.next();
-    const { bot, account, closedAt } = parseProposalRef(ref) ?? {};
+    const { subject, account, closedAt } = parseProposalRef(ref) ?? {};
     if (closedAt !== null && closedAt !== undefined && closedAt < oldest) merged.set(ref, null);
     else if (ours.get(ref) !== theirs.get(ref)) {
-      const group = `${bot}/${account}`;
+      const group = `${subject}/${account}`;
       differing.set(group, [...(differing.get(group) ?? []), ref]);
     }
   }
@@ -78,7 +78,7 @@ export async function mergeRefs(repository: Repository): Promise<MergedRefs> {
   return { isMoved: moved.length > 0, toPush };
 }
 
-/** Returns the refs of one account's proposals of one bot that differ, each with its merged commit. */
+/** Returns the refs of one account's proposals of one subject that differ, each with its merged commit. */
 async function mergeGroup(
   repository: Repository,
   refs: readonly string[],
@@ -112,10 +112,10 @@ async function mergeGroup(
 /** Returns the closed proposal that ends an open one; undefined where it stays open. */
 async function findEnd(
   repository: Repository,
-  { bot, proposer, version, sentAt }: Proposal,
+  { subject, proposer, version, sentAt }: Proposal,
   closed: ReadonlyMap<string, Proposal>,
 ): Promise<Proposal | undefined> {
-  const prefix = `${closedPrefix}${bot}/${proposer.id}/`;
+  const prefix = `${closedPrefix}${subject}/${proposer.id}/`;
   const listEnds = async (step: string): Promise<Proposal[]> => {
     const refs = new Map(await listRefs(repository, [prefix, toKnownRef(prefix)], [`--contains=${step}`]));
     const ends = [...new Map([...refs].map(([ref, id]) => [toOwnRef(ref), id]))].toSorted(([x], [y]) =>

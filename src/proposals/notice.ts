@@ -1,4 +1,5 @@
 import type { Proposal } from './proposal.ts';
+import { isBot, toSubjectPath } from './subject.ts';
 
 /** Something that a person should know of. */
 export interface Notice {
@@ -21,20 +22,21 @@ export function createProposalNotice(
   baseUrl: string,
   isReviewedHere: boolean,
 ): Notice | null {
-  const { bot, proposer, state, reviewer, reason, text } = proposal;
+  const { subject, proposer, state, reviewer, reason, text } = proposal;
   if (state === 'withdrawn') return null;
-  const from = `the proposal of ${proposer.name} for the bot ${bot}`;
+  const what = isBot(subject) ? `the bot ${subject}` : toSubjectPath(subject);
+  const from = `the proposal of ${proposer.name} for ${what}`;
   const at = Date.now();
   if (state === 'waiting') {
-    const title = `${proposer.name} (${proposer.id}) proposes a change of the bot ${bot}`;
-    const page = isReviewedHere ? `/${bot}/${proposer.id}` : '';
+    const title = `${proposer.name} (${proposer.id}) proposes a change of ${what}`;
+    const page = isReviewedHere ? `/${subject}/${proposer.id}` : '';
     return { kind: 'proposal', title, text, url: `${baseUrl}/review${page}`, at };
   }
   const decided = { accepted: 'Accepted', declined: 'Declined', 'changes-asked': 'Changes asked for' }[state];
   const title = `${decided}${reviewer === null ? '' : ` by ${reviewer.name}`}: ${from}`;
   const words = [reason ?? '', text].filter((part) => part !== '').join('\n');
-  const page = state === 'accepted' ? 'bots' : 'proposals';
-  return { kind: 'decision', title, text: words, url: `${baseUrl}/${page}/${bot}`, at };
+  const page = state === 'accepted' ? toSubjectPath(subject) : `/proposals/${subject}`;
+  return { kind: 'decision', title, text: words, url: baseUrl + page, at };
 }
 
 /**

@@ -70,7 +70,7 @@ export class ProposalRefs {
     step: ProposalStep,
     commit: Omit<NewCommit, 'message'>,
   ): Promise<Proposal> {
-    const ref = formatOpenRef(step.bot, step.proposer.id);
+    const ref = formatOpenRef(step.subject, step.proposer.id);
     const version = await writeCommit(repository, { ...commit, message: formatStep(step) });
     await moveRefs(repository, new Map([[ref, { from: this.get(ref)?.version ?? null, to: version }]]));
     const proposal = { ...step, ref, version, closedAt: null };
@@ -90,8 +90,8 @@ export class ProposalRefs {
       message: formatStep(step),
     });
     let closedAt = Date.now();
-    while (this.#proposals.has(formatClosedRef(step.bot, step.proposer.id, closedAt))) closedAt++;
-    return { ...step, ref: formatClosedRef(step.bot, step.proposer.id, closedAt), version, closedAt };
+    while (this.#proposals.has(formatClosedRef(step.subject, step.proposer.id, closedAt))) closedAt++;
+    return { ...step, ref: formatClosedRef(step.subject, step.proposer.id, closedAt), version, closedAt };
   }
 
   /**
@@ -174,7 +174,7 @@ export function toProposal(ref: string, version: string, content: string): Propo
   const name = parseProposalRef(ref);
   const { step } = parseCommit(content);
   if (name === undefined || step === undefined) return undefined;
-  const isNamed = name.bot === step.bot && name.account === step.proposer.id;
+  const isNamed = name.subject === step.subject && name.account === step.proposer.id;
   return isNamed ? { ...step, ref, version, closedAt: name.closedAt } : undefined;
 }
 

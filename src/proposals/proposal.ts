@@ -1,5 +1,5 @@
 import { type AccountId, parseAccountId } from '../bot/account.ts';
-import { type BotId, parseBotId } from '../bot/id.ts';
+import { isBot, parseSubject, type Subject } from './subject.ts';
 
 /** The state of a proposal. The last three end it. */
 export type ProposalState = (typeof states)[number];
@@ -15,7 +15,7 @@ export interface Person {
 
 /** What the message of a commit of a proposal says: the state from then on, and who brought it about. */
 export interface ProposalStep {
-  readonly bot: BotId;
+  readonly subject: Subject;
   readonly proposer: Person;
   readonly state: ProposalState;
   /** The commit of the branch that the files of the proposal change. */
@@ -38,7 +38,7 @@ export interface PastStep extends ProposalStep {
   readonly at: number;
 }
 
-/** A proposal as it is now: one account's change of one bot. */
+/** A proposal as it is now: one account's change of one subject. */
 export interface Proposal extends ProposalStep {
   readonly ref: string;
   /** The commit that the ref is at: the version that a decision is about. */
@@ -50,19 +50,19 @@ export interface Proposal extends ProposalStep {
 export const openPrefix = 'refs/botshelf/proposals/';
 export const closedPrefix = 'refs/botshelf/closed/';
 
-/** Returns the ref of an open proposal. Both ids are digits: no text of a user's choice is in a ref. */
-export function formatOpenRef(bot: BotId, account: AccountId): string {
-  return `${openPrefix}${bot}/${account}`;
+/** Returns the ref of an open proposal. Of a user's choice it has the name of a collection: a few plain characters. */
+export function formatOpenRef(subject: Subject, account: AccountId): string {
+  return `${openPrefix}${subject}/${account}`;
 }
 
 /** Returns the ref of a closed proposal. @param at milliseconds since the epoch */
-export function formatClosedRef(bot: BotId, account: AccountId, at: number): string {
-  return `${closedPrefix}${bot}/${account}/${at}`;
+export function formatClosedRef(subject: Subject, account: AccountId, at: number): string {
+  return `${closedPrefix}${subject}/${account}/${at}`;
 }
 
 /** What the name of a ref says. */
 export interface ProposalRef {
-  readonly bot: BotId;
+  readonly subject: Subject;
   readonly account: AccountId;
   /** Null for an open proposal. */
   readonly closedAt: number | null;
@@ -70,19 +70,19 @@ export interface ProposalRef {
 
 /** Returns what the name of a ref says; undefined for a ref that is not a proposal's. */
 export function parseProposalRef(ref: string): ProposalRef | undefined {
-  const [, open, bot = '', account = '', time] =
-    /^refs\/botshelf\/(?:(proposals)|closed)\/([0-9]+)\/([0-9]+)(?:\/([0-9]{13}))?$/.exec(ref) ?? [];
-  const [botId, accountId] = [parseBotId(bot), parseAccountId(account)];
-  if (botId === undefined || accountId === undefined || (open === undefined) !== (time !== undefined))
+  const [, open, about = '', account = '', time] =
+    /^refs\/botshelf\/(?:(proposals)|closed)\/([a-z0-9-]+)\/([0-9]+)(?:\/([0-9]{13}))?$/.exec(ref) ?? [];
+  const [subject, accountId] = [parseSubject(about), parseAccountId(account)];
+  if (subject === undefined || accountId === undefined || (open === undefined) !== (time !== undefined))
     return undefined;
-  return { bot: botId, account: accountId, closedAt: time === undefined ? null : Number(time) };
+  return { subject, account: accountId, closedAt: time === undefined ? null : Number(time) };
 }
 
 /** Returns the message of a commit. Its last paragraph has the trailers: nothing in a text can forge one. */
 export function formatStep(step: ProposalStep): string {
-  const { bot, proposer, state, base, sentAt, reviewer, reason, commit, text } = step;
+  const { subject, proposer, state, base, sentAt, reviewer, reason, commit, text } = step;
   const trailers = {
-    Bot: bot,
+    [isBot(subject) ? 'Bot' : 'Subject']: subject,
     'Proposed-by': proposer.id,
     Name: proposer.name,
     State: state,
@@ -96,10 +96,10 @@ export function formatStep(step: ProposalStep): string {
     value === null ? [] : [`${name}: ${toLine(value)}`],
   );
   const words = text.trim() === '' ? [] : [toText(text), ''];
-  return [`${subjects[state]} ${bot}`, '', ...words, ...lines, ''].join('\n');
+  return [`${titles[state]} ${subject}`, '', ...words, ...lines, ''].join('\n');
 }
 
-const subjects: Readonly<Record<ProposalState, string>> = {
+const titles: Readonly<Record<ProposalState, string>> = {
   waiting: 'Propose a change of',
   'changes-asked': 'Ask for changes of the proposal for',
   withdrawn: 'Withdraw the proposal for',
@@ -117,15 +117,15 @@ export function parseStep(message: string): ProposalStep | undefined {
     }),
   );
   const read = (name: string): string => trailers.get(name) ?? '';
-  const bot = parseBotId(read('Bot'));
+  const subject = parseSubject(read('Bot') || read('Subject'));
   const proposer = parsePerson(`${read('Proposed-by')} ${read('Name')}`);
   const state = states.find((known) => known === trailers.get('State'));
   const sentAt = Date.parse(read('Sent'));
-  if (bot === undefined || proposer === null || state === undefined) return undefined;
+  if (subject === undefined || proposer === null || state === undefined) return undefined;
   if (Number.isNaN(sentAt) || !commitId.test(read('Base'))) return undefined;
   const commit = trailers.get('Commit');
   return {
-    bot,
+    subject,
     proposer,
     state,
     base: read('Base'),

@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccountId } from '../bot/account.ts';
-import { formatCommitMessage } from '../bot/commit-message.ts';
 import { WritesUnavailableError } from '../bot/errors.ts';
-import type { BotId } from '../bot/id.ts';
-import { botsFolder, folderOf, parsePagePath } from '../catalogue/page/layout.ts';
 import { isMainPage, isReadable } from '../catalogue/page/rules.ts';
 import { type CatalogueSettings, toSettings } from '../catalogue/settings/settings.ts';
 import { checkProposal, findReviewedChanges } from '../check/check-proposal.ts';
-import type { Finding } from '../check/check.ts';
+import { type Finding, toErrorFinding } from '../check/check.ts';
+import { parseSideFiles } from '../check/side-files.ts';
 import type { Committer } from '../git/commit/committer.ts';
 import { computeTimeAfter } from '../counts/bot-state.ts';
 import { writeCommit } from '../git/commit/fast-import.ts';
@@ -23,9 +21,7 @@ import {
   describeChange,
   mergeProposal,
   type MergedProposal,
-  type PageTexts,
   parsePages,
-  readPageTexts,
   readProposedTexts,
   withEdited,
 } from './merge-proposal.ts';
@@ -33,6 +29,14 @@ import { mergeRefs, type MovedRef } from './merge-refs.ts';
 import { formatOpenRef, type PastStep, type Person, type Proposal, type ProposalStep } from './proposal.ts';
 import { ProposalError } from './proposal-error.ts';
 import { ProposalRefs, readSteps } from './proposal-refs.ts';
+import {
+  type FileTexts,
+  findSubject,
+  isBot,
+  readFileTexts,
+  type Subject,
+  toSubjectFolder,
+} from './subject.ts';
 
 /** The proposals of the other machines, which the remote has. */
 export interface RemoteProposals {
@@ -59,10 +63,10 @@ export interface ProposalsOptions {
 
 /** What an account sends. */
 export interface SentProposal {
-  readonly bot: BotId;
+  readonly subject: Subject;
   readonly proposer: Person;
-  /** The pages that it changes. Those that it has sent before and that are not here stay part of the proposal. */
-  readonly pages: PageTexts;
+  /** The files that it changes. Those that it has sent before and that are not here stay part of the proposal. */
+  readonly pages: FileTexts;
   readonly note: string;
   /** When the account was created, where the provider says that; milliseconds since the epoch. */
   readonly accountCreatedAt?: number | undefined;
@@ -100,10 +104,10 @@ export interface ProposalDetails extends MergedProposal {
   readonly proposal: Proposal;
   /** The last one first. */
   readonly steps: readonly PastStep[];
-  /** All pages of the bot in the commit that the proposal changes. */
-  readonly former: PageTexts;
-  /** The pages as they were sent. */
-  readonly sent: PageTexts;
+  /** All files of the subject in the commit that the proposal changes. */
+  readonly former: FileTexts;
+  /** The files as they were sent. */
+  readonly sent: FileTexts;
   readonly kind: ProposalKind;
   readonly findings: readonly Finding[];
 }
@@ -148,13 +152,15 @@ export class Proposals {
     this.#listeners.push(listener);
   }
 
-  find(bot: BotId, account: AccountId): Proposal | undefined {
-    return this.#refs.get(formatOpenRef(bot, account));
+  find(subject: Subject, account: AccountId): Proposal | undefined {
+    return this.#refs.get(formatOpenRef(subject, account));
   }
 
   /** Returns the open proposal of an account for a bot, else the last one. */
-  findLast(bot: BotId, account: AccountId): Proposal | undefined {
-    return this.find(bot, account) ?? this.listOf(account).find((proposal) => proposal.bot === bot);
+  findLast(subject: Subject, account: AccountId): Proposal | undefined {
+    return (
+      this.find(subject, account) ?? this.listOf(account).find((proposal) => proposal.subject === subject)
+    );
   }
 
   /** Returns the proposals of an account, open and closed, the last one first. */
@@ -220,8 +226,8 @@ export class Proposals {
         steps: await readSteps(repository, proposal.version),
         former,
         sent: proposed,
-        kind: findKind(merged.before, proposal.proposer.id),
-        findings: check(merged, await this.#settings()),
+        kind: findKind(proposal.subject, merged.before, proposal.proposer.id),
+        findings: check(proposal.subject, merged, await this.#settings()),
       };
     });
   }
@@ -259,10 +265,10 @@ export class Proposals {
     return await this.#step(async (repository) => {
       const settings = await this.#settings();
       const tip = await readTip(repository);
-      const before = await readPageTexts(repository, tip, sent.bot);
-      const policy = this.#toPolicy(settings, findKind(before, sent.proposer.id));
+      const before = await readFileTexts(repository, tip, sent.subject);
+      const policy = this.#toPolicy(settings, findKind(sent.subject, before, sent.proposer.id));
       if (policy === 'off') throw new ProposalError('off');
-      const previous = this.find(sent.bot, sent.proposer.id);
+      const previous = this.find(sent.subject, sent.proposer.id);
       await this.#ensureWithinLimits(repository, sent, settings, previous);
       const former = previous && (await mergeProposal(repository, tip, previous));
       const others = new Map([...(former?.changed ?? [])].filter(([path]) => !sent.pages.has(path)));
@@ -271,10 +277,10 @@ export class Proposals {
       if (countBytes(pages) > maxProposalBytes) throw createTooLarge();
       const changed = new Map([...pages].filter(([path, text]) => before.get(path) !== text));
       if (changed.size === 0) throw new ProposalError('unchanged');
-      ensureFaultless({ before, changed, conflicts: [] }, settings);
-      const { bot, proposer, note, sentAt = Date.now() } = sent;
+      ensureFaultless(sent.subject, { before, changed, conflicts: [] }, settings);
+      const { subject, proposer, note, sentAt = Date.now() } = sent;
       const step: ProposalStep = {
-        bot,
+        subject,
         proposer,
         state: 'waiting',
         base: tip,
@@ -291,11 +297,9 @@ export class Proposals {
         ...(tree !== undefined && { tree }),
         files: toFiles(repository, pages),
       });
-      const isOwn = policy === 'publish' && before.size > 0;
-      const after = parsePages(new Map([...before, ...pages]));
-      if (!isOwn || findReviewedChanges(parsePages(before), after).length > 0) return proposal;
+      if (policy !== 'publish' || isAlwaysReviewed(subject, before, pages)) return proposal;
       return await this.#accept(proposal, null, '').catch((error: unknown) => {
-        log.warn({ err: error, bot }, 'an edit could not be published at once, and waits for a review');
+        log.warn({ err: error, subject }, 'an edit could not be published at once, and waits for a review');
         return proposal;
       });
     });
@@ -307,10 +311,10 @@ export class Proposals {
    * @throws {ProposalError} gone, changed
    * @throws {WritesUnavailableError}
    */
-  async withdraw(bot: BotId, account: AccountId, version: string): Promise<SavedStep> {
+  async withdraw(subject: Subject, account: AccountId, version: string): Promise<SavedStep> {
     const change = { state: 'withdrawn', reviewer: null, text: '' } as const;
     return await this.#stepFrom(
-      bot,
+      subject,
       account,
       version,
       async (repository, proposal) => await this.#close(repository, proposal, change),
@@ -322,11 +326,11 @@ export class Proposals {
    * @throws {ProposalError} not-maintainer, gone, changed, too-large, conflict, faulty
    * @throws {WritesUnavailableError}
    */
-  async decide(bot: BotId, account: AccountId, decision: Decision): Promise<SavedStep> {
+  async decide(subject: Subject, account: AccountId, decision: Decision): Promise<SavedStep> {
     const { state, reviewer, version, reason, text } = decision;
     if (text.length > maxNoteLength) throw createTooLarge();
     if (!(await this.isMaintainer(reviewer.id))) throw new ProposalError('not-maintainer');
-    return await this.#stepFrom(bot, account, version, async (repository, proposal) => {
+    return await this.#stepFrom(subject, account, version, async (repository, proposal) => {
       if (state === 'accepted') return await this.#accept(proposal, reviewer, text);
       if (state === 'declined')
         return await this.#close(repository, proposal, { state, reviewer, reason, text });
@@ -339,8 +343,8 @@ export class Proposals {
    * Takes over what was decided at the Git host, which says who may decide there. Nothing is committed to the branch.
    * @throws {ProposalError} gone, changed @throws {WritesUnavailableError}
    */
-  async decideAtHost({ bot, proposer, version }: Proposal, decision: HostDecision): Promise<SavedStep> {
-    return await this.#stepFrom(bot, proposer.id, version, async (repository, proposal) => {
+  async decideAtHost({ subject, proposer, version }: Proposal, decision: HostDecision): Promise<SavedStep> {
+    return await this.#stepFrom(subject, proposer.id, version, async (repository, proposal) => {
       const change = { ...decision, reviewer: null };
       if (change.state !== 'changes-asked') return await this.#close(repository, proposal, change);
       const step = { ...proposal, ...change };
@@ -357,7 +361,7 @@ export class Proposals {
   async #accept(proposal: Proposal, reviewer: Person | null, text: string): Promise<Proposal> {
     const settings = await this.#settings();
     let closed: Proposal | undefined;
-    const { bot, proposer } = proposal;
+    const { subject, proposer } = proposal;
     const trailers = [
       `Proposed-by: ${proposer.id}`,
       ...(reviewer === null ? [] : [`Reviewed-by: ${reviewer.id}`]),
@@ -366,10 +370,10 @@ export class Proposals {
       closed = undefined;
       const merged = await mergeProposal(repository, tip, proposal);
       if (merged.conflicts.length > 0) throw createConflict(merged.conflicts);
-      ensureFaultless(merged, settings);
+      ensureFaultless(subject, merged, settings);
       if (merged.changed.size === 0) return undefined;
-      const files = toFiles(repository, withEdited(merged));
-      const message = formatCommitMessage([describeChange(bot, merged)], trailers);
+      const files = toFiles(repository, withEdited(subject, merged));
+      const message = describeChange(subject, merged, trailers);
       const commit = await writeCommit(repository, { parents: [tip], files, message });
       const step = { ...proposal, state: 'accepted', reviewer, commit, text } as const;
       closed = await this.#refs.writeClosed(repository, proposal, step);
@@ -401,8 +405,10 @@ export class Proposals {
     const from = this.#comparedTip;
     const tip = await readTip(repository);
     const changes = from === null || from === tip ? [] : await diffTrees(repository, from, tip);
-    const bots = new Set(changes.map(({ path }) => parsePagePath(path, repository.prefix)?.id));
-    const proposals = this.open.filter((proposal) => !this.#compared.has(proposal) || bots.has(proposal.bot));
+    const subjects = new Set(changes.map(({ path }) => findSubject(path, repository.prefix)));
+    const proposals = this.open.filter(
+      (proposal) => !this.#compared.has(proposal) || subjects.has(proposal.subject),
+    );
     for (let i = 0; i < proposals.length; i += comparedAtOnce)
       await this.#run(async (repository) => {
         for (const proposal of proposals.slice(i, i + comparedAtOnce)) {
@@ -459,25 +465,25 @@ export class Proposals {
    * goes on.
    * @throws {ProposalError} gone, changed
    */
-  async #claim(bot: BotId, account: AccountId, version: string): Promise<void> {
-    const proposal = this.find(bot, account);
+  async #claim(subject: Subject, account: AccountId, version: string): Promise<void> {
+    const proposal = this.find(subject, account);
     if (proposal?.version !== version) return await this.#fetch();
     let isClaimed: boolean | undefined;
     await describeFailure(this.#remote?.claimProposal(proposal).then((result) => void (isClaimed = result)));
     if (isClaimed === false)
-      throw new ProposalError(this.find(bot, account) === undefined ? 'gone' : 'changed');
+      throw new ProposalError(this.find(subject, account) === undefined ? 'gone' : 'changed');
   }
 
   /** Makes a step of an open proposal, if this is its version on all machines. @throws {ProposalError} gone, changed */
   async #stepFrom(
-    bot: BotId,
+    subject: Subject,
     account: AccountId,
     version: string,
     work: (repository: Repository, proposal: Proposal) => Promise<Proposal>,
   ): Promise<SavedStep> {
-    await this.#claim(bot, account, version);
+    await this.#claim(subject, account, version);
     return await this.#step(async (repository) => {
-      const proposal = this.find(bot, account);
+      const proposal = this.find(subject, account);
       if (proposal === undefined) throw new ProposalError('gone');
       if (proposal.version !== version) throw new ProposalError('changed');
       return await work(repository, proposal);
@@ -536,26 +542,41 @@ export class Proposals {
   }
 }
 
-function check({ before, changed }: MergedProposal, settings: CatalogueSettings): readonly Finding[] {
-  return checkProposal(parsePages(before), parsePages(new Map([...before, ...changed])), settings);
+function check(
+  subject: Subject,
+  { before, changed }: MergedProposal,
+  settings: CatalogueSettings,
+): readonly Finding[] {
+  const after = new Map([...before, ...changed]);
+  if (isBot(subject)) return checkProposal(parsePages(before), parsePages(after), settings);
+  return parseSideFiles(after).faults.map(toErrorFinding);
 }
 
 /** @throws {ProposalError} faulty */
-function ensureFaultless(merged: MergedProposal, settings: CatalogueSettings): void {
-  const fault = check(merged, settings).find(({ severity }) => severity === 'error');
+function ensureFaultless(subject: Subject, merged: MergedProposal, settings: CatalogueSettings): void {
+  const fault = check(subject, merged, settings).find(({ severity }) => severity === 'error');
   if (fault !== undefined) throw new ProposalError('faulty', { fault: fault.message });
 }
 
-function findKind(before: PageTexts, account: AccountId): ProposalKind {
+/** @throws {ProposalError} off, for the profile of another account */
+function findKind(subject: Subject, before: FileTexts, account: AccountId): ProposalKind {
+  if (subject === `profile-${account}`) return 'authors';
+  if (subject.startsWith('profile-')) throw new ProposalError('off');
+  if (!isBot(subject)) return 'others';
   if (before.size === 0) return 'newBots';
   const [main, ...others] = parsePages(before).filter(isReadable).filter(isMainPage);
   const authors = others.length === 0 ? main?.page.data['authors'] : undefined;
   return Array.isArray(authors) && authors.includes(account) ? 'authors' : 'others';
 }
 
+function isAlwaysReviewed(subject: Subject, before: FileTexts, pages: FileTexts): boolean {
+  const after = new Map([...before, ...pages]);
+  return isBot(subject) && findReviewedChanges(parsePages(before), parsePages(after)).length > 0;
+}
+
 /** Returns whether the branch has the changes of a proposal. */
 async function isInBranch(repository: Repository, tip: string, proposal: Proposal): Promise<boolean> {
-  const folder = `${repository.prefix}${botsFolder}/${folderOf(proposal.bot)}`;
+  const folder = repository.prefix + toSubjectFolder(proposal.subject);
   const [before, now] = await repository.objects.read([`${proposal.base}:${folder}`, `${tip}:${folder}`]);
   if (before?.id === now?.id) return false;
   const { changed, conflicts } = await mergeProposal(repository, tip, proposal);
@@ -570,14 +591,14 @@ async function readTip(repository: Repository): Promise<string> {
 
 function toFiles(
   { prefix }: Repository,
-  pages: PageTexts,
+  pages: FileTexts,
 ): Map<string, { readonly mode: string; readonly content: Buffer }> {
   return new Map(
     [...pages].map(([path, text]) => [prefix + path, { mode: '100644', content: Buffer.from(text) }]),
   );
 }
 
-function countBytes(pages: PageTexts): number {
+function countBytes(pages: FileTexts): number {
   return [...pages.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 

@@ -37,7 +37,7 @@ describe('a service whose proposals are reviewed at the Git host', () => {
     const clone = host.shared.clone();
     const base = clone.git('rev-parse', 'HEAD');
     const message = formatStep({
-      bot: homer,
+      subject: homer,
       proposer: visitor,
       state: 'waiting',
       base,

@@ -13,6 +13,7 @@ describe('the subscriber that shows commits', () => {
     const show = showCommits(
       { put: (files) => void shown.push(...files), read: () => {} },
       settings,
+      [],
       'shop/',
     );
     const bytes = Buffer.from('new');
@@ -29,7 +30,7 @@ describe('the subscriber that shows commits', () => {
   it('has the settings read when a merge changes them, and nothing beside them', () => {
     let reads = 0;
     const counting = { read: async () => void reads++ };
-    const show = showCommits({ put: () => {}, read: () => {} }, counting, 'shop/');
+    const show = showCommits({ put: () => {}, read: () => {} }, counting, [], 'shop/');
     for (const path of ['botshelf.json', 'shop/README.md', 'shop/botshelf.json'])
       show({ ref: 'branch', commit, changes: [{ path, before: null, after: null }], contents: undefined });
     strictEqual(reads, 1);
@@ -40,6 +41,7 @@ describe('the subscriber that shows commits', () => {
     const show = showCommits(
       { put: () => {}, read: (places) => void read.push(places.map(({ locale }) => locale)) },
       settings,
+      [],
       '',
     );
     const changes = Array.from({ length: 40 }, (_, i): FileChange => ({

@@ -1,12 +1,16 @@
-import { defaultWords } from '../support/category-words.ts';
+import { defaultNeeds } from '../support/needs.ts';
 import { match, notStrictEqual, strictEqual } from 'node:assert/strict';
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { BotRecord } from '../../src/bot/schema-types.ts';
 import { indexBot, MutableBotIndex } from '../../src/catalogue/store/bot-index.ts';
 import { SortedIndexes } from '../../src/catalogue/lists/sorted-indexes.ts';
+import { ChangeIndex } from '../../src/catalogue/changes/change-index.ts';
+import { RepositoryOpener } from '../../src/git/repository.ts';
 import { BotSearch } from '../../src/catalogue/search/bot-search.ts';
+import { AuthorIndex } from '../../src/catalogue/lists/authors.ts';
 import { BotLists } from '../../src/catalogue/lists/bot-lists.ts';
+import type { Profile } from '../../src/catalogue/page/profile.ts';
 import type { Fault } from '../../src/catalogue/page/fault.ts';
 import { type ListeningServer, listen } from '../../src/http/server.ts';
 import { type CatalogueSettings, toSettings } from '../../src/catalogue/settings/settings.ts';
@@ -31,6 +35,7 @@ describe('the pages of the site', () => {
   let bots: MutableBotIndex;
   let settings: CatalogueSettings;
   let countHistory: { -readonly [K in keyof ReadonlyCountHistory]: ReadonlyCountHistory[K] };
+  let profiles: Map<string, Profile>;
   let counts: { -readonly [K in keyof ReadonlyCounts]: ReadonlyCounts[K] };
   let options: { site: Site; faultsOf: () => readonly Fault[]; viewerOf: () => Promise<Viewer | null> };
   /** How many pages were rendered: the footer of each has this link once. */
@@ -65,24 +70,35 @@ describe('the pages of the site', () => {
       repository,
     };
     const changing = { site, faultsOf: (): readonly Fault[] => [], viewerOf: async () => null };
-    const readPage = (): undefined => undefined;
+    const readFile = (): undefined => undefined;
     const lists = new BotLists(
       bots,
-      new BotSearch(bots, () => {}, defaultWords),
+      new BotSearch(bots, () => {}, defaultNeeds),
       new SortedIndexes(bots, counts),
     );
+    profiles = new Map();
     const all = {
+      authors: new AuthorIndex(bots, { files: profiles }),
       ...changing,
-      readPage,
+      readFile,
       copyOf: () => undefined,
+      shareCards: null,
       pullRequestOf: () => undefined,
       bots,
       lists,
+      changes: new ChangeIndex({ folder: '', repositoryOpener: new RepositoryOpener(''), log: silentLog }),
       counts,
       countHistory,
       markdown,
       proposals: null,
       drafts: null,
+      profiles: {
+        files: profiles,
+        get version() {
+          return profiles.size;
+        },
+      },
+      collections: { all: new Map() },
       reports: { add: async () => null, list: () => [], remove: async () => {} },
       notify: () => {},
     };
@@ -161,6 +177,8 @@ describe('the pages of the site', () => {
     countHistory.stamp = () => 'other';
   };
 
+  const nameAuthor = (): void => void profiles.set('1.json', { name: 'Ada', website: null, description: {} });
+
   const ofPages: Readonly<Record<string, Readonly<Record<string, () => void>>>> = {
     '/docs': ofAll,
     '/bots/7': {
@@ -184,6 +202,7 @@ describe('the pages of the site', () => {
         bots.set(sampleBot('8', seven, { nsfw: true, category: 'fun', authors: ['99'] }));
       },
       'another bot of its author': () => bots.set(sampleBot('8', { de: ['Acht', 'Antwortet.'] })),
+      'what its author is called': nameAuthor,
       'whether there is such a bot': () => bots.delete(botId('7')),
       'a fault of its files': () => {
         options.site = { ...options.site, live: true };
@@ -197,7 +216,17 @@ describe('the pages of the site', () => {
       'a bot': () => bots.set(sampleBot('7', { en: ['Eight', 'Answers.'] })),
       'another bot': () => bots.set(sampleBot('8')),
       'a count': setCount,
+      'what an author is called': nameAuthor,
       'the day': () => (Date.now = () => now() + 86_400_000),
+    },
+    '/authors/1': {
+      ...ofAll,
+      'what the author is called': nameAuthor,
+      'another bot': () => bots.set(sampleBot('8')),
+      'a count': () => {
+        bots.set(sampleBot('8'));
+        setCount();
+      },
     },
     '/': {
       ...ofAll,

@@ -1,5 +1,5 @@
-import { strictEqual } from 'node:assert/strict';
-import { formatCommitMessage } from '../../src/bot/commit-message.ts';
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { type CommitAuthor, formatCommitMessage, parseCommitAuthor } from '../../src/bot/commit-message.ts';
 
 const homer = { name: 'Homer', id: '1', keys: ['category'] };
 
@@ -31,5 +31,27 @@ describe('the message of a commit', () => {
       formatCommitMessage([{ ...homer, keys: [] }], ['Proposed-by: 7']),
       'Add Homer (1)\n\nBot: 1\nProposed-by: 7\n',
     );
+  });
+});
+
+describe('who made a commit', () => {
+  const parse = (author: string, committer: string, message: string): CommitAuthor =>
+    parseCommitAuthor(
+      `tree 1\nparent 2\nauthor ${author}\ncommitter ${committer}\ngpgsig -----\n \n -----\n\n${message}`,
+    );
+  const service = 'Botshelf <bot@localhost> 1 +0000';
+
+  it('is a person by name, without the address, also of a commit of a service that was amended', () => {
+    const ada = { kind: 'person', name: 'Ada Lovelace' };
+    const author = 'Ada Lovelace <ada@example.org> 1 +0000';
+    deepStrictEqual(parse(author, author, 'Edit by hand\n'), ada);
+    deepStrictEqual(parse(author, service, formatCommitMessage([homer])), ada);
+    strictEqual(JSON.stringify(parse('<> 1 +0000', service, '')), '{"kind":"person","name":""}');
+  });
+
+  it('is the API, or the account of an accepted proposal, by the trailers of the service', () => {
+    deepStrictEqual(parse(service, service, formatCommitMessage([homer])), { kind: 'api' });
+    const message = formatCommitMessage([homer], ['Proposed-by: 7', 'Reviewed-by: 8']);
+    deepStrictEqual(parse(service, service, message), { kind: 'proposal', account: '7' });
   });
 });

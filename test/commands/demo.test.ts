@@ -74,6 +74,28 @@ describe('botshelf demo', function () {
     ok(new Set(days).size >= 90, `${new Set(days).size}`);
   });
 
+  it('has a history: bots were added and changed by people, through the API and by proposals', async () => {
+    const { git } = repositoryIn(demo.folder);
+    const commits = git('log', '--format=%s', 'main').trim().split('\n');
+    strictEqual(commits.length, 1 + bots.length + 5);
+    const changesOf = async (name: string): Promise<string> => {
+      const { id = '' } = bots.find(({ contents }) => contents['en']?.name === name) ?? {};
+      return await load(`/bots/${id}/changes?locale=en`);
+    };
+    await eventually(async () => match(await changesOf('Showcase'), /Administrator/));
+    match(await changesOf('Gatehouse'), /Time out members/);
+    match(await changesOf("Rook's Gambit"), /907942384058277230/);
+  });
+
+  it('has authors with names, and collections in several languages', async () => {
+    const folders = ['people', 'collections'].map((name) => readdirSync(`${demo.folder}/${name}`));
+    deepStrictEqual(
+      folders.map((files) => files.length),
+      [12, 8],
+    );
+    match(await load('/collections?locale=de'), /Dein erster Server[^]*Game night[^]*Musik und Ton/);
+  });
+
   it('has bots that grow, one that falls fast and one that has posted nothing for 70 days', () => {
     const { git } = repositoryIn(demo.folder);
     const before = git('rev-list', '-1', '--before=30.days', 'refs/botshelf/state');

@@ -3,6 +3,7 @@ import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { botshelf } from '../support/command-line.ts';
 import { mainPage, writeFiles } from '../support/sample.ts';
+import { collection, profile } from '../support/side-files.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const messy =
@@ -28,6 +29,27 @@ describe('botshelf format', () => {
     strictEqual(statSync(join(root, 'bots/002/2.en.md')).ino, before.ino);
     deepStrictEqual(readdirSync(join(root, 'bots/001')), ['1.en.md']);
     strictEqual((await botshelf(root, ['format'])).stdout, '2 files, 0 formatted\n');
+  });
+
+  it('brings profiles and collections into canonical form', async () => {
+    const root = tempFolder();
+    const [person, fun] = ['people/1.json', 'collections/fun.en.md'];
+    writeFiles(root, {
+      'bots/001/1.en.md': canonical,
+      [person]: '{"website": null, "name": "Ada"}',
+      [fun]: '---\n{"bots": ["1", "2"], "description": "D.", "title": "T"}\n---\nHa.\n',
+      'people/2.json': '{',
+    });
+    const { stdout } = await botshelf(root, ['format']);
+    match(
+      stdout,
+      /^collections\/fun\.en\.md\npeople\/1\.json\n.*people\/2\.json:1:2 .*\n4 files, 2 formatted, 1 left alone\n$/,
+    );
+    strictEqual(readFileSync(join(root, person), 'utf8'), profile({ website: null }));
+    strictEqual(
+      readFileSync(join(root, fun), 'utf8'),
+      collection({ title: 'T', description: 'D.', bots: ['1', '2'] }).trimEnd() + '\nHa.\n',
+    );
   });
 
   it('brings the settings into canonical form', async () => {

@@ -42,6 +42,15 @@ describe('botshelf new', () => {
     strictEqual((await botshelf(root, ['check'])).stdout, '1 file, 0 faults\n');
   });
 
+  it('fills in the account of the author, where that is named', async () => {
+    const root = tempFolder();
+    strictEqual((await botshelf(root, ['new', homer, '--author', '5'])).code, 0);
+    match(readFileSync(join(root, pagePath(homer)), 'utf8'), /"authors": \[\s*"5"\s*\]/);
+    const { code, stderr } = await botshelf(root, ['new', '8', '--author=ada']);
+    strictEqual(code, 2);
+    match(stderr, /"ada" is not an account id: pass 1 to 20 digits/);
+  });
+
   it('makes a file that the service does not serve before its placeholders are replaced', async () => {
     const root = tempFolder();
     await botshelf(root, ['new', homer]);

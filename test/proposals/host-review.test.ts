@@ -69,7 +69,7 @@ describe('proposals that are reviewed at the Git host', () => {
     text = note,
   ): Promise<Proposal> {
     const pages = new Map([[homerPath, mainPage(values)]]);
-    return (await proposals.send({ bot: homer, proposer: author, pages, note: text })).proposal;
+    return (await proposals.send({ subject: homer, proposer: author, pages, note: text })).proposal;
   }
 
   const find = (): Proposal | undefined => proposals.find(homer, author.id);

@@ -6,7 +6,7 @@ import { botId } from '../support/sample.ts';
 
 const base = 'https://bots.example.org';
 const sent: Proposal = {
-  bot: botId('7'),
+  subject: botId('7'),
   proposer: author,
   state: 'waiting',
   base: 'a'.repeat(40),

@@ -64,7 +64,7 @@ async function ensureAgreement(steps: readonly Step[], count: number): Promise<v
     else if (what === 'withdraw') await proposals.withdraw(homer, proposer.id, version);
     else if (what === 'send') {
       const pages = new Map([[homerPath, mainPage({ website: `https://example.org/${said.length}` })]]);
-      await proposals.send({ bot: homer, proposer, pages, note: text });
+      await proposals.send({ subject: homer, proposer, pages, note: text });
       said.push(text);
     } else {
       const decision = { state: what, reviewer: maintainer, version, reason: null, text };

@@ -12,7 +12,7 @@ import { author, maintainer } from '../support/proposals.ts';
 import { botId } from '../support/sample.ts';
 
 const step: ProposalStep = {
-  bot: botId('190519304972663312'),
+  subject: botId('190519304972663312'),
   proposer: author,
   state: 'declined',
   base: 'a'.repeat(40),
@@ -95,12 +95,14 @@ function withoutPeople({ proposer: _proposer, reviewer: _reviewer, ...rest }: Pr
 }
 
 describe('the refs of proposals', () => {
-  it('are named by digits alone', () => {
-    const open = formatOpenRef(step.bot, author.id);
+  it('are named by ids, and the names of collections', () => {
+    const open = formatOpenRef(step.subject, author.id);
     strictEqual(open, 'refs/botshelf/proposals/190519304972663312/190519304972664832');
-    const ids = { bot: step.bot, account: author.id };
+    const ids = { subject: step.subject, account: author.id };
     deepStrictEqual(parseProposalRef(open), { ...ids, closedAt: null });
-    const closed = formatClosedRef(step.bot, author.id, 1_700_000_000_123);
+    for (const subject of [`profile-${author.id}`, 'collection-for-2'] as const)
+      strictEqual(parseProposalRef(formatOpenRef(subject, author.id))?.subject, subject);
+    const closed = formatClosedRef(step.subject, author.id, 1_700_000_000_123);
     strictEqual(closed, 'refs/botshelf/closed/190519304972663312/190519304972664832/1700000000123');
     deepStrictEqual(parseProposalRef(closed), { ...ids, closedAt: 1_700_000_000_123 });
   });
@@ -112,6 +114,9 @@ describe('the refs of proposals', () => {
       'refs/botshelf/proposals/1/2/1700000000123',
       'refs/botshelf/closed/1/2',
       'refs/botshelf/proposals/1/x',
+      'refs/botshelf/proposals/profile-x/1',
+      'refs/botshelf/proposals/collection--/1',
+      'refs/botshelf/proposals/toString-1/1',
       `refs/botshelf/proposals/${'1'.repeat(21)}/2`,
     ])
       strictEqual(parseProposalRef(ref), undefined);

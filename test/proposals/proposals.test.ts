@@ -7,6 +7,7 @@ import { atTime } from '../support/at-time.ts';
 import { author, maintainer, openProposals, proposalSettings, visitor } from '../support/proposals.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 import { botId, mainPage, pagePath, translation } from '../support/sample.ts';
+import { collection, profile } from '../support/side-files.ts';
 
 const homer = botId('190519304972663312');
 const homerPath = pagePath(homer);
@@ -15,7 +16,7 @@ const files = { [homerPath]: mainPage(), 'botshelf.json': proposalSettings };
 /** The change of Homer that tests send, with other values put over it. */
 function change(values: Partial<SentProposal> = {}): SentProposal {
   return {
-    bot: homer,
+    subject: homer,
     proposer: author,
     pages: new Map([[homerPath, mainPage({ nsfw: true })]]),
     note: 'Try /donut.',
@@ -107,10 +108,49 @@ describe('proposals', () => {
     ok((proposals.medianWaitMs() ?? -1) >= 0);
   });
 
+  it('are of the profile of the account that sends them, published at once where the settings say so', async () => {
+    const subject = `profile-${author.id}` as const;
+    const path = `people/${author.id}.json`;
+    const write = (name: string): SentProposal['pages'] => new Map([[path, profile({ name })]]);
+    await rejectsWith(send({ subject, proposer: visitor, pages: write('Ned') }), 'off');
+    await rejectsWith(send({ subject, pages: write('') }), 'faulty');
+    const proposal = await send({ subject, pages: write('Homer S.') });
+    strictEqual(refs(repository), `refs/botshelf/proposals/${subject}/${author.id}`);
+    const accepted = await proposals.decide(subject, author.id, decision(proposal));
+    strictEqual(accepted.proposal.commit, repository.git('rev-parse', 'main'));
+    strictEqual(
+      repository.git('log', '-1', '--format=%B'),
+      `Add ${path}\n\nProposed-by: ${author.id}\nReviewed-by: ${maintainer.id}`,
+    );
+    const settings = { ...JSON.parse(proposalSettings), proposals: { authors: 'publish' } };
+    repository.commit({ 'botshelf.json': JSON.stringify(settings) });
+    const { state } = await send({ subject, pages: write('Homer') });
+    strictEqual(state, 'accepted');
+    strictEqual(repository.read(path), profile({ name: 'Homer' }));
+    strictEqual(repository.status(), '');
+  });
+
+  it('are of a collection, whose files are merged key by key', async () => {
+    const subject = 'collection-fun';
+    const path = 'collections/fun.en.md';
+    const bots = [homer, '1'];
+    await rejectsWith(send({ subject, pages: new Map([[path, collection({ bots: [homer] })]]) }), 'faulty');
+    repository.commit({ [path]: collection({ bots }) });
+    const proposal = await send({ subject, pages: new Map([[path, collection({ bots, title: 'Fun' })]]) });
+    repository.commit({ [path]: collection({ bots: [homer, '2'] }) });
+    const { changed, kind } = await proposals.read(proposal);
+    deepStrictEqual([...changed], [[path, collection({ bots: [homer, '2'], title: 'Fun' })]]);
+    strictEqual(kind, 'others');
+    const again = await openProposals(repository.folder);
+    strictEqual(again.open[0]?.subject, subject);
+    await again.decide(subject, author.id, decision(proposal));
+    match(repository.read(path), /"title": "Fun"/);
+  });
+
   it('add a bot', async () => {
     const id = botId('7');
     const pages = new Map([[pagePath(id), mainPage({ name: 'Ned', authors: [visitor.id] })]]);
-    const proposal = await send({ bot: id, proposer: visitor, pages });
+    const proposal = await send({ subject: id, proposer: visitor, pages });
     strictEqual((await proposals.read(proposal)).kind, 'newBots');
     await proposals.decide(id, visitor.id, decision(proposal));
     strictEqual(repository.git('log', '-1', '--format=%s'), 'Add Ned (7)');
@@ -229,7 +269,7 @@ describe('proposals', () => {
 
   it('are limited: five open and twenty sent a day for an account, and 64 KiB', async () => {
     const asBot = (id: string): Partial<SentProposal> => ({
-      bot: botId(id),
+      subject: botId(id),
       pages: new Map([[pagePath(id), mainPage({ name: `Bot ${id}` })]]),
     });
     for (const id of ['1', '2', '3', '4', '5']) await send(asBot(id));

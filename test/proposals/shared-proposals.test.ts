@@ -33,7 +33,7 @@ describe('proposals of two machines', () => {
 
   async function send({ proposals }: ProposalMachine, proposer = author): Promise<SavedStep> {
     const pages = new Map([[homerPath, pageOf(++sent)]]);
-    return await proposals.send({ bot: homer, proposer, pages, note: `Note ${sent}.` });
+    return await proposals.send({ subject: homer, proposer, pages, note: `Note ${sent}.` });
   }
 
   /** A proposal that both machines have. */

@@ -1,59 +1,168 @@
-import { deepStrictEqual, ok } from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { cpSync, readFileSync } from 'node:fs';
+import { match, ok, strictEqual } from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { toSettings } from '../../src/catalogue/settings/settings.ts';
+import { openApi } from '../../src/http/api/openapi.ts';
+import {
+  advice,
+  type ApiDocument,
+  fillGuide,
+  fillOutputs,
+  formatJson,
+  listExamples,
+} from '../support/api-guide.ts';
 import { packageFolder } from '../support/clone.ts';
-import { testRepository } from '../support/repository.ts';
+import { eventually } from '../support/eventually.ts';
+import { repositoryIn, testRepository } from '../support/repository.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
+import { needs } from '../support/tools.ts';
 
-const text = readFileSync(join(packageFolder, 'docs/api.md'), 'utf8');
+const path = join(packageFolder, 'docs/api.md');
+const bot = 'localhost:8080/api/v2/bots/190519304972663312';
+const post = (body: string, more = '', token = '$token'): string =>
+  `curl ${bot}${more} \\\n    -H "Authorization: ${token}" -H 'Content-Type: application/json' -d '${body}'`;
 
-interface Example {
-  readonly command: string;
-  /** What follows it in the document; empty where nothing does. */
-  readonly output: string;
-}
+/** A request that shows each error. The last ones change what the service can do. */
+const errors: Readonly<Record<string, string>> = {
+  400: "curl 'localhost:8080/api/v2/bots?limit=0'",
+  401: `curl ${bot} -d '{"bot": {"count": 156}}'`,
+  403: post('{"bot": {"count": 156}}', '', '$other'),
+  404: 'curl localhost:8080/api/v2/bots/1',
+  406: `curl ${bot} -H 'Accept: text/plain'`,
+  409: post('{"bot": {"website": "https://example.org/409"}}'),
+  412: post('{"bot": {"count": 156}}', ' -H \'If-Match: "old"\''),
+  413: `head -c 70000 /dev/zero | curl ${bot} \\\n    -H "Authorization: $token" -H 'Content-Type: application/json' --data-binary @-`,
+  415: `curl ${bot} -H "Authorization: $token" -H 'Content-Type: text/plain' -d 156`,
+  422: post('{"bot": {"count": "156"}}'),
+  429: `curl ${bot} -H 'Authorization: mistyped' -d '{}'`,
+  503: post('{"bot": {"website": "https://example.org/503"}}'),
+};
 
-const examples: readonly Example[] = [...text.matchAll(/^```console\n([^]*?)^```$/gm)].flatMap(
-  ([, block = '']) =>
-    block
-      .split(/^\$ /m)
-      .slice(1)
-      .map((example) => {
-        const [, command = '', output = ''] = /^((?:.*\\\n)*.*)\n([^]*)$/.exec(example) ?? [];
-        return { command, output: output.trim() };
-      }),
-);
-
-describe('the examples of docs/api.md', () => {
+describe('docs/api.md', function () {
+  this.timeout(60_000);
+  const document = openApi('https://bots.example.org', toSettings()) as ApiDocument;
+  const text = readFileSync(path, 'utf8');
+  let root: string;
   let service: ServiceProcess;
-  let token: string;
+  let env: Record<string, string>;
 
   before('the sample catalogue, with a token for its bot', async () => {
-    const root = testRepository({}).folder;
+    root = testRepository({}).folder;
     cpSync(join(packageFolder, 'bots'), join(root, 'bots'), { recursive: true });
-    token = await issueTestToken(root, '190519304972663312');
-    service = await startServiceProcess(root);
+    const { git } = repositoryIn(root);
+    const file = join(root, 'bots/312/190519304972663312.en.md');
+    const page = readFileSync(file, 'utf8');
+    for (const version of [page.replace('"category": "fun"', '"category": "games"'), page]) {
+      writeFileSync(file, version);
+      git('add', '.');
+      git('commit', '-q', '-m', 'Change the sample');
+    }
+    const token = await issueTestToken(root, '190519304972663312');
+    const other = await issueTestToken(root, '233904118750642176');
+    env = { PATH: process.env['PATH'] ?? '', token, other };
+    service = await startServiceProcess(root, { BOTSHELF_BAD_TOKEN_LIMIT: '20' });
   });
 
-  it('are several', () => ok(examples.length >= 6));
+  const atService = (code: string): string =>
+    code.replaceAll('localhost:8080', new URL(service.address).host);
 
-  for (const { command, output } of examples) {
-    it(`return what the document shows: ${command.slice(0, 80)}`, () => {
-      const script = command
-        .replace('curl ', 'curl --silent --show-error ')
-        .replace('localhost:8080', service.address.replace('http://', ''));
-      const printed = execFileSync('bash', ['-c', script], {
-        env: { PATH: process.env['PATH'] ?? '', token },
+  /** What must be so for a command to fail as it is to. @returns what makes it as it was */
+  const prepare = async (command: string): Promise<() => void> => {
+    const { git } = repositoryIn(root);
+    // The history is read in the background.
+    if (command.endsWith('/changes'))
+      await eventually(async () =>
+        strictEqual((await fetch(atService(command.replace('curl ', 'http://')))).status, 200),
+      );
+    if (command === errors['409']) {
+      service.allowLog(/uncommitted/);
+      appendFileSync(join(root, 'bots/312/190519304972663312.en.md'), '\n');
+      return () => git('checkout', '-q', '.');
+    }
+    if (command === errors['429']) {
+      const init = { method: 'POST', headers: { Authorization: 'mistyped' } };
+      for (let i = 0; i < 20; i++) await fetch(`${service.address}/api/v2/bots/190519304972663312`, init);
+    }
+    if (command !== errors['503']) return () => {};
+    service.expectLog(/HEAD is on no branch/);
+    git('switch', '-q', '--detach');
+    return () => git('switch', '-q', 'main');
+  };
+
+  it(`has the routes, errors and responses of the service; else ${advice}`, async () => {
+    const guide = fillGuide(text, document, errors);
+    const outputs = new Map<string, string>();
+    const folder = tempFolder();
+    for (const { command } of listExamples(guide)) {
+      const restore = await prepare(command);
+      const script = atService(command).replace('curl ', 'curl --silent --show-error ');
+      const printed = String(execFileSync('sh', ['-c', script], { cwd: folder, env }));
+      restore();
+      const json = JSON.parse(printed) as { readonly status?: number };
+      const expected = Object.keys(errors).find((status) => errors[status] === command);
+      strictEqual(json.status?.toString(), expected, `${command}\n${printed}`);
+      outputs.set(command, `${formatJson(json)}\n`);
+    }
+    const filled = fillOutputs(guide, outputs);
+    if (process.env['API_GUIDE'] === 'write') return writeFileSync(path, filled);
+    strictEqual(
+      withoutTimes(text),
+      withoutTimes(filled),
+      `docs/api.md is not what the service does: ${advice}`,
+    );
+  });
+
+  const codes = (language: string): string[] =>
+    [...text.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, 'gm'))].map(([, code = '']) => code);
+
+  for (const [language, define, program, extension] of [
+    ['js', it, process.execPath, 'mjs'],
+    ['python', needs('python3', it), 'python3', 'py'],
+  ] as const) {
+    const run = (code: string, wait: string): ReturnType<typeof spawn> => {
+      const file = join(tempFolder(), `example.${extension}`);
+      writeFileSync(file, atService(code).replace('seconds = 300', `seconds = ${wait}`));
+      return spawn(program, [file], {
+        env: { ...process.env, ...env },
+        stdio: ['ignore', 'pipe', 'inherit'],
       });
-      const json: unknown = JSON.parse(String(printed));
-      if (output !== '') deepStrictEqual(withoutDates(json), withoutDates(JSON.parse(output)));
+    };
+
+    define(`has code in ${language} that polls, and gets nothing where nothing is new`, async () => {
+      const child = run(codes(language)[0] ?? '', '0.01');
+      let printed = '';
+      child.stdout?.on('data', (chunk) => (printed += String(chunk)));
+      try {
+        await eventually(() => match(printed.slice(0, 100), /^\d+ bots\nnothing new\nnothing new\n/));
+      } finally {
+        child.kill();
+      }
+    });
+
+    define(`has code in ${language} that posts`, async () => {
+      const child = run(codes(language)[1] ?? '', '0');
+      let printed = '';
+      child.stdout?.on('data', (chunk) => (printed += String(chunk)));
+      await once(child, 'close');
+      strictEqual(printed.trim(), '{"bot":{"count":156},"commit":null}');
     });
   }
+
+  it('has no example twice, and those of all routes', () => {
+    const commands = listExamples(text).map(({ command }) => command);
+    strictEqual(new Set(commands).size, commands.length);
+    ok(commands.length > Object.keys(document.paths).length);
+  });
 });
 
-/** Returns the value with every date as the same one. */
-function withoutDates(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value).replaceAll(/"\d{4}-\d\d-\d\d"/g, '"2026-11-22"'));
+/** Returns the text with every day, commit and number of seconds as the same one. */
+function withoutTimes(text: string): string {
+  return text
+    .replaceAll(/\d{4}-\d\d-\d\d(?:T[\d:.]+Z)?/g, '2026-11-22')
+    .replaceAll(/\b[0-9a-f]{40}\b/g, '0')
+    .replaceAll(/\b\d+ (?=s\b|seconds?\b)/g, '1 ');
 }

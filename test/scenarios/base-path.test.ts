@@ -7,6 +7,7 @@ import { freePort } from '../support/loopback.ts';
 import { keepImages } from '../support/images.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
+import { collection } from '../support/side-files.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { issueTestToken } from '../support/token.ts';
 import { actionOf, type Page, Visitor } from '../support/visitor.ts';
@@ -18,6 +19,7 @@ const images = {
   preview: ['https://pictures.example.org/1.png'],
 };
 const files = {
+  'collections/all.en.md': collection({ bots: ['7', '100', '101'] }),
   [pagePath('7')]: mainPage({ name: 'Seven', authors: [author], images }, `![cover](${images.cover})`),
   [pagePath('7', 'fr')]: translation('Sept', 'Répond.'),
   [pagePath('8')]: mainPage({ name: 'Eight', nsfw: true, images }),
@@ -86,10 +88,14 @@ describe('a service whose public address has a path', function () {
     return [...kinds];
   };
   /** What is not for reading: buttons, patterns of addresses, samples. */
-  const isNoPage = /\/(?:login|logout|file|revoke)\b|\{|%7B|\*|\/bots\/ID|\/(?:api|hooks|proposals)\/$/;
+  const isNoPage =
+    /\/(?:login|logout|file|revoke)\b|\{|%7B|\*|\/bots\/ID|&amp;|limit=0|\/bots\/(?:1|190519304972663312)\b|\/(?:api|hooks|proposals)\/$/;
   const kindOf = ({ pathname, searchParams }: URL): string => {
     const [name = ''] = [...searchParams.keys()].filter((key) => key !== 'locale').toSorted();
-    const path = pathname.replaceAll(/(?<=\/)\d+(?=\/|$)|(?<=categor(?:ies|y)\/)\w+|(?<=author\/)\d+/g, '*');
+    const path = pathname.replaceAll(
+      /(?<=\/)\d+(?=\/|$)|(?<=categor(?:ies|y)\/)\w+|(?<=authors?\/)\d+/g,
+      '*',
+    );
     return `${path.replaceAll(/(?<=\.)[\w-]{10}(?=\.)|[0-9a-f]{64}/g, '*')} ${name}`.trim();
   };
 
@@ -98,7 +104,7 @@ describe('a service whose public address has a path', function () {
     const files = ['/robots.txt', '/sitemap.xml', '/.well-known/security.txt', '/api/v2/bots?limit=2'];
     const kinds = await crawl([...starts, ...files, '/api/v2/bots/7', '/api/nothing']);
     const expected =
-      '/ /add /api/openapi.json /api/v2/bots/* /appdata/*.webp /appdata/*.128.webp /apple-touch-icon.png /assets/add.*.js /assets/copy.*.js /assets/icon-512.*.png /assets/icon.*.svg /assets/site.*.css /bots/* /bots/*/badge.svg /bots/*/edit /bots/*/report /bots/*/token /bots/*/translate /categories/* /docs /favicon.ico /feeds/category/*.atom /feeds/new.atom /opensearch.xml /site.webmanifest';
+      '/ /add /api/openapi.json /api/v2/bots/* /appdata/*.webp /appdata/*.128.webp /apple-touch-icon.png /assets/add.*.js /assets/copy.*.js /assets/icon-512.*.png /assets/icon.*.svg /assets/site.*.css /authors/* /bots/* /bots/*/edit /bots/*/report /bots/*/token /bots/*/translate /categories/* /collections /collections/all /docs /favicon.ico /feeds/category/*.atom /feeds/collection/all.atom /feeds/new.atom /opensearch.xml /site.webmanifest';
     for (const path of expected.split(' ')) ok(kinds.includes(`/shelf${path}`), `${path} was not visited`);
     ok(kinds.includes('/shelf/api/v2/bots after'), 'the Link header was not followed');
   });

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defaultCategories, readSchema } from '../../src/bot/schemas.ts';
 import { checkCatalogue } from '../../src/check/check.ts';
+import { parseSideFiles } from '../../src/check/side-files.ts';
 import { printReport } from '../../src/commands/check-report.ts';
 import { parsePage } from '../../src/catalogue/page/page.ts';
 import { parseSettings } from '../../src/catalogue/settings/read-settings.ts';
@@ -14,6 +15,9 @@ const root = fileURLToPath(new URL('.', import.meta.resolve('#package')));
 
 describe('CONTRIBUTING.md', () => {
   const text = readFileSync(`${root}/CONTRIBUTING.md`, 'utf8');
+
+  const blockIn = (heading: string, block: RegExp): string =>
+    block.exec(text.slice(text.indexOf(`\n${heading}`)))?.[1] ?? '';
 
   it('has an example that keeps every rule', async () => {
     const example = exampleIn(text);
@@ -42,8 +46,18 @@ describe('CONTRIBUTING.md', () => {
   it('explains every key of the settings, with an example that keeps every rule', async () => {
     for (const key of Object.keys(readSchema('settings')['properties'] as object))
       ok(text.includes(`- \`${key}\`: `), key);
-    const example = /^```json\n(\{\n[^]*?)^```$/m.exec(text)?.[1] ?? '';
+    const example = blockIn('## Change the settings', /^```json\n([^]*?)^```$/m);
     deepStrictEqual((await parseSettings(Buffer.from(example), async () => undefined)).faults, []);
+  });
+
+  it('has examples of a profile and of a collection that keep every rule', () => {
+    const profile = blockIn('## Say who you are', /^```json\n([^]*?)^```$/m);
+    const collection = blockIn('## Add a collection', /^```\w+\n(---\n[^]*?)^```$/m);
+    const contents = new Map([
+      ['people/5.json', profile],
+      ['collections/small.en.md', collection],
+    ]);
+    deepStrictEqual(parseSideFiles(contents).faults, []);
   });
 
   it('explains every key and every category', () => {

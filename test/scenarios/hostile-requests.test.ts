@@ -12,6 +12,7 @@ import { openProposals } from '../support/proposals.ts';
 import { type Cost, costOf } from '../support/process-cost.ts';
 import { testRepository } from '../support/repository.ts';
 import { accountId, botId, mainPage, pagePath, translation } from '../support/sample.ts';
+import { collection } from '../support/side-files.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { issueTestToken } from '../support/token.ts';
 
@@ -72,6 +73,10 @@ const requests: Readonly<Record<string, (i: number, token: string) => HostileReq
     path: '/',
     headers: { ...page, 'Accept-Language': `de-x-a${i},fr;q=0.${i},en;q=0.1` },
   }),
+  'a card for frames in a language of its own': (i) => ({
+    path: `/bots/${7 + i}/card?locale=de-x-a${i}`,
+    headers: page,
+  }),
   'an If-None-Match of thousands': () => ({
     path: '/api/v2/bots/7',
     headers: { 'If-None-Match': header('"a",') },
@@ -118,13 +123,38 @@ const requests: Readonly<Record<string, (i: number, token: string) => HostileReq
     path: `/api/v2/bots?q=${Array.from({ length: 24 }, (_, n) => `${rareWord(i * 24 + n)}x`).join('+')}`,
   }),
   'a search on the front page': (i) => ({ path: `/?q=bot+${i}`, headers: page }),
+  'a collection in languages of its own': (i) => ({
+    path: `/collections/all?nsfw=true&locale=x-${i}`,
+    headers: { ...page, 'Accept-Language': `de-x-a${i},${header('a-b,')}` },
+  }),
+  'a collection that is not there': (i) => ({ path: `/collections/${i}${header('a-')}`, headers: page }),
+  'the feed of a collection that is not there': (i) => ({ path: `/feeds/collection/${i}.atom` }),
+  'the list of collections in a language of its own': (i) => ({
+    path: `/collections?page=${i}`,
+    headers: { ...page, 'Accept-Language': `de-x-a${i},fr;q=0.${i},en;q=0.1` },
+  }),
   'a cursor of 15 KB': () => ({ path: `/api/v2/bots?after=${header('WyJh')}` }),
   'a list of its own, compressed': (i) => ({
     path: `/api/v2/bots?limit=${i + 1}&fields=id,contents`,
     headers: { 'Accept-Encoding': 'br' },
   }),
+  'a comparison of the same bots in another order': (i) => ({
+    path: `/compare?bots=${[0, 1, 2, 3].map((n) => ((i * 7919 + n * 31) % 2000) + 1).join(',')}`,
+    headers: page,
+  }),
+  'a comparison of thousands of bots': (i) => ({
+    path: `/compare?bots=${i}${header(',1')}${'&bots=2,3,4,5'.repeat(20)}`,
+    headers: page,
+  }),
   'a page of the list that is not there': (i) => ({ path: `/?page=${i + 2000}`, headers: page }),
+  'changes after a commit that is not there': (i) => ({ path: `/api/v2/bots/7/changes?after=${i}` }),
+  'a page of changes after a commit that is not there': (i) => ({
+    path: `/bots/7/changes?after=${i}`,
+    headers: page,
+  }),
   'a path of 15 KB': () => ({ path: `/api/v2/bots/${header('1')}` }),
+  'an author of 15 KB': () => ({ path: `/api/v2/authors/${header('1')}` }),
+  'an author who is not there': (i) => ({ path: `/authors/${i}`, headers: page }),
   'a path of slashes': () => ({ path: header('/') }),
   'a path of escapes': () => ({ path: `/bots/${header('%2e%2e%2f')}` }),
   'a path of escapes that are none': () => ({ path: `/bots/${header('%zz')}` }),
@@ -137,6 +167,8 @@ const requests: Readonly<Record<string, (i: number, token: string) => HostileReq
     const { headers, ...form } = postForm(`reason=scam&text=${'%26'.repeat(20_000)}`, '/bots/7/report');
     return { ...form, headers: { ...headers, 'Sec-Fetch-Site': 'same-origin' } };
   },
+  'a collection of a hundred thousand bots': () =>
+    postForm(`collection=x&locale=en&bots=${'1+'.repeat(100_000)}`, '/add/collection'),
   'a form with twenty thousand pictures': () => postForm(`name=x&preview=${'x+'.repeat(20_000)}`),
   ...Object.fromEntries(
     Object.entries(slowPages).map(([name, text]) => [
@@ -194,7 +226,7 @@ async function propose(folder: string): Promise<void> {
       [pagePath('7', 'fr'), translation('Bot', 'French.', page)],
       [pagePath('7', 'de'), translation('Bot', 'German.', page)],
     ]);
-    await proposals.send({ bot: botId('7'), proposer, pages, note: 'x '.repeat(500) });
+    await proposals.send({ subject: botId('7'), proposer, pages, note: 'x '.repeat(500) });
   }
 }
 
@@ -265,6 +297,7 @@ describe('a hostile request costs less than twenty plain ones:', function () {
       ...Object.fromEntries(files),
       'botshelf.json': JSON.stringify({ maintainers: ['42'] }),
       [pagePath('7')]: mainPage({ name: 'Bot 0' }, 'a '.repeat(9900)),
+      'collections/all.en.md': collection({ bots: Array.from({ length: 30 }, (_, i) => `${7 + i}`) }),
     });
     token = await issueTestToken(folder, '7');
     await propose(folder);

@@ -21,9 +21,13 @@ for (let i = 20; i < 24; i++)
     { name: `بوت ${i}`, description: 'بوت', category: 'music' },
     'مرحبا',
   );
-files[pagePath('9')] = mainPage({ name: 'Pager', category: 'notifications' });
+files[pagePath('9')] = mainPage({ name: 'Pager', description: 'Keeps score.', category: 'notifications' });
 for (let i = 100; i < 130; i++)
-  files[pagePath(String(i))] = mainPage({ name: `Filler ${i}`, category: 'games' });
+  files[pagePath(String(i))] = mainPage({
+    name: `Filler ${i}`,
+    description: 'Keeps score.',
+    category: 'games',
+  });
 
 /** Run in the page: the Latin words of the texts and attributes that are not marked as being in another language. */
 const latinWords = `[...document.querySelectorAll('body *')]

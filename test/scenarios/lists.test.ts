@@ -85,6 +85,25 @@ needs('chromium', describe)('lists of bots', function () {
     await page.getByRole('heading', { name: 'All bots, open source, verified' }).waitFor();
   });
 
+  it('compare the bots that are ticked, without a script', async () => {
+    const viewport = { width: 360, height: 800 };
+    const page = await openBrowserPage({
+      baseURL: service.address,
+      locale: 'en-US',
+      viewport,
+      javaScriptEnabled: false,
+    });
+    await page.goto('/?sort=popular');
+    const button = page.getByRole('button', { name: 'Compare bots' });
+    strictEqual(await button.isVisible(), false);
+    await page.getByRole('checkbox', { name: 'Compare Showcase' }).check();
+    await page.getByRole('checkbox', { name: 'Compare Nota' }).check();
+    await button.click();
+    await page.getByRole('columnheader', { name: 'Nota' }).waitFor();
+    const scripted = await open(new URL(page.url()).pathname + new URL(page.url()).search, 360);
+    await checkAtWidths(scripted, 'comparison', [360, 1280]);
+  });
+
   it('have cards of one height', async () => {
     for (const width of [360, 1280]) {
       const page = await open('/?sort=popular', width);
@@ -102,7 +121,11 @@ needs('chromium', describe)('lists of bots', function () {
   it('name their filters in the heading and the title', async () => {
     strictEqual(await headingOf('/?sort=growing&verified=true'), 'Growing this month, verified');
     strictEqual(await headingOf('/?q=music&language=fr'), '1 bot for “music”, in French');
-    strictEqual(await headingOf('/categories/fun?active=true&nsfw=true'), 'Fun bots, active, with 18+');
+    match(await read('/?q=music&language=fr'), />Note<\/a>/);
+    strictEqual(
+      await headingOf('/categories/fun?active=true&nsfw=true'),
+      'Fun bots, reported this week, with 18+',
+    );
     match(await read('/?sort=newest&source=open'), /<title>New on the shelf, open source · /);
   });
 
@@ -113,18 +136,22 @@ needs('chromium', describe)('lists of bots', function () {
     match(html, /Showing results for “<bdi>bridgekeeper<\/bdi>” instead of “<bdi>bridgekeper<\/bdi>”\./);
   });
 
+  it('leave out weak matches, and link to them', async () => {
+    const q = 'velvet+room+doughnuts+music';
+    match(await read(`/?q=${q}`), /<a href="\/\?q=[^"]*&amp;weaker=true">Show \d+ weaker matches<\/a>/);
+    ok(!(await read(`/?q=${q}&weaker=true`)).includes('weaker matches'));
+  });
+
   it('say which words of a search no bot has', async () => {
     match(await read('/?q=music+qqqzzz'), /No bot has “<bdi>qqqzzz<\/bdi>”: these match the other words\./);
     ok(!(await read('/?q=music')).includes('No bot has'));
   });
 
-  it('ask for a bot where there is none, name the nearest, and say how many there are without the filters', async () => {
+  it('ask for a bot where there is none, and say how many there are without the filters', async () => {
     const html = await read('/categories/notifications?q=music');
     match(html, /<a class="button quiet" href="\/\?q=music">Search without filters \(2 bots\)</);
     match(html, /<a class="button quiet" href="\/add">Suggest a bot</);
-    const nothing = await read('/?q=vilvat');
-    ok(!nothing.includes('Search without filters'));
-    match(nothing, /<h2 id="nearest">Closest to your search<.*<h3><a [^>]*>Velvet Room</s);
+    ok(!(await read('/?q=qqqzzz')).includes('Search without filters'));
   });
 
   it('end in a footer without bullets', async () => {

@@ -40,7 +40,7 @@ async function take(what: string, number: string): Promise<void> {
   const version = proposals.find(bot, account)?.version ?? '';
   if (what === 'sent') {
     const pages = new Map([[pagePath(number), mainPage({ authors: [number] })]]);
-    await proposals.send({ bot, proposer: { id: account, name: 'Ned' }, pages, note: '' });
+    await proposals.send({ subject: bot, proposer: { id: account, name: 'Ned' }, pages, note: '' });
   } else if (what === 'withdrawn') await proposals.withdraw(bot, account, version);
   else if (what === 'accepted' || what === 'declined') {
     const reviewer = { id: accountId('42'), name: 'Marge' };

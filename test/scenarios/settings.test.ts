@@ -94,7 +94,7 @@ describe('the settings of a catalogue', () => {
       ...german,
       categories: { fun: {}, books: { de: 'Bücher' } },
       languages: ['en'],
-      inactiveDays: 7,
+      inactiveDays: 9,
     };
     writeFiles(service.root, { [pagePath('8')]: mainPage({ name: 'Reader', category: 'books' }) });
     service.expectLog(/category: \\"books\\" is not an allowed value: choose education/);
@@ -122,8 +122,7 @@ describe('the settings of a catalogue', () => {
       refused.json.errors.map(({ detail }: { detail: string }) => detail),
       ['"music" is not an allowed value: choose fun, books or other'],
     );
-    match(await get('/categories/books'), /In den letzten 7 Tagen aktiv/);
-    strictEqual(await get('/api/v2/bots?active=7d'), '[]');
+    strictEqual(await get('/api/v2/bots?active=9d'), '[]');
     match(await get('/sitemap.xml'), /\/categories\/books</);
     const { components } = JSON.parse(await get('/api/openapi.json')) as {
       components: { schemas: { Category?: object; category: { enum: string[] } } };
@@ -154,7 +153,10 @@ describe('the settings of a catalogue', () => {
     };
     write({ ...german, repository });
     await eventually(async () => (await get('/')).includes(`href="${home}"`));
-    match(await get('/bots/7'), /href="https:\/\/code\.example\.org\/bots\/log\/bots\/007\/7\.en\.md"/);
+    match(
+      await get('/bots/7/changes'),
+      /href="https:\/\/code\.example\.org\/bots\/log\/bots\/007\/7\.en\.md"/,
+    );
     const visitor = new Visitor();
     const fields = {
       name: 'Seven',

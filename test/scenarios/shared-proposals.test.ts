@@ -37,7 +37,7 @@ describe('a service whose remote has proposals', () => {
     const { proposals, round } = await proposalMachine(shared);
     await round();
     const pages = new Map([[pagePath(first), replicaPage.replace('The page.', 'A better page.')]]);
-    const sent = { bot: first, proposer: author, pages, note: '' };
+    const sent = { subject: first, proposer: author, pages, note: '' };
     const { proposal } = await proposals.send(sent);
     await eventually(() => strictEqual(clone.git('rev-parse', proposal.ref), proposal.version));
     const decision = { reviewer: maintainer, version: proposal.version, reason: null, text: '' };
@@ -57,7 +57,7 @@ describe('a service whose remote has proposals', () => {
     writeFileSync(hook, script, { mode: 0o755 });
     const { proposals, clone: other } = await proposalMachine(shared);
     const pages = new Map([[pagePath(second), replicaPage.replace('The page.', 'A better page.')]]);
-    const { proposal } = await proposals.send({ bot: second, proposer: author, pages, note: '' });
+    const { proposal } = await proposals.send({ subject: second, proposer: author, pages, note: '' });
     const { ref, version } = proposal;
     clone.git('fetch', '-q', other.folder, `${ref}:${ref}`);
     await eventually(async () =>

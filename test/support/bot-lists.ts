@@ -3,15 +3,15 @@ import { BotLists } from '../../src/catalogue/lists/bot-lists.ts';
 import { SortedIndexes } from '../../src/catalogue/lists/sorted-indexes.ts';
 import { BotSearch } from '../../src/catalogue/search/bot-search.ts';
 import type { BotIndex, IndexedBot } from '../../src/catalogue/store/bot-index.ts';
-import { defaultWords } from './category-words.ts';
+import { defaultNeeds } from './needs.ts';
 import { noCounts } from './counts.ts';
 
 /** The lists of these bots with these counts, and a search whose errors fail the test. */
-export function listsOf(bots: BotIndex, counts: ReadonlyCounts = noCounts, words = defaultWords): BotLists {
+export function listsOf(bots: BotIndex, counts: ReadonlyCounts = noCounts, needs = defaultNeeds): BotLists {
   const fail = (error: unknown): never => {
     throw error;
   };
-  return new BotLists(bots, new BotSearch(bots, fail, words), new SortedIndexes(bots, counts));
+  return new BotLists(bots, new BotSearch(bots, fail, needs), new SortedIndexes(bots, counts));
 }
 
 export function idsOf(bots: readonly IndexedBot[]): string[] {

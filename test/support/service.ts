@@ -71,6 +71,8 @@ function schemaOf(path: string, response: Response, method = 'GET'): SchemaName 
   ok(response.headers.get('content-type')?.startsWith('application/json'));
   if (method === 'POST') return 'update-answer';
   if (pathname.endsWith('/counts')) return undefined;
+  if (pathname.endsWith('/changes')) return 'change-record';
+  if (pathname.startsWith('/api/v2/authors/')) return 'author';
   if (/^\/api\/v[12]\/bots\/[^/]/.test(pathname)) return 'record';
   return pathname.startsWith('/api/v1') ? 'file-item' : 'list-element';
 }

@@ -1,5 +1,6 @@
 import { fixtureLines } from './fixture-lines.ts';
 import { mainPage, pagePath, translation } from './sample.ts';
+import { collection } from './side-files.ts';
 
 export const homer = '190519304972663312';
 
@@ -58,12 +59,17 @@ export const files: Readonly<Record<string, string>> = {
     'Short.',
   ),
   [pagePath('13')]: mainPage({ name: 'Album' }, album),
+  'collections/evening.en.md': collection(
+    { title: 'For the evening', bots: ['7', homer, '9', '10', '11'] },
+    '## Why\n\nThey are **quiet**.',
+  ),
+  'collections/evening.ar.md': collection({ title: 'للمساء', description: 'بوتات هادئة.' }),
   // For a test to remove before the service starts.
   [pagePath('14')]: mainPage({ name: 'Former' }),
   ...Object.fromEntries(
     Array.from({ length: 30 }, (_, i) => [
       pagePath(String(100 + i)),
-      mainPage({ name: `Filler ${100 + i}`, category: 'games' }),
+      mainPage({ name: `Filler ${100 + i}`, description: 'Keeps score.', category: 'games' }),
     ]),
   ),
 };
@@ -76,6 +82,9 @@ export const paths = [
   '/?q=seventh+heaven&source=open',
   '/?page=2',
   '/categories/music',
+  '/collections',
+  '/collections/evening',
+  '/collections/evening?locale=ar&nsfw=true',
   `/bots/${homer}`,
   '/bots/8',
   '/bots/9',
@@ -84,6 +93,7 @@ export const paths = [
   '/bots/11',
   '/bots/13',
   '/bots/14',
+  '/bots/8/card?locale=ar',
   '/bots/8/report',
   '/add',
   '/docs',

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 const tools = {
   chromium: [process.env['CHROMIUM_PATH'] ?? 'true', '--version'],
   gcc: ['cc', '--version'],
+  python3: ['python3', '--version'],
   strace: ['strace', '-f', '-o', '/dev/null', 'true'],
   unshare: ['unshare', '-Urpfm', '--mount-proc', 'true'],
 } as const;

@@ -33,9 +33,7 @@ export interface SearchQuery extends Omit<Selection, 'sort'> {
   readonly q: string;
 }
 
-export interface SearchResult extends BestBots, QueryReading {
-  /** What is nearest to the query, where nothing was found. */
-  readonly suggestions: readonly IndexedBot[];
+export interface SearchResult extends Omit<BestBots, 'corrected'>, QueryReading {
   /** Returns the languages in which a bot matches best; none where neither name nor description does. */
   readonly localesOf: (bot: IndexedBot) => readonly Locale[];
 }
@@ -78,7 +76,7 @@ export class BotLists {
     const inputs = [
       () => this.#sortedIndexes.version(key),
       () => query.q === undefined || this.#search.version,
-      () => query.q === undefined || this.#search.words,
+      () => query.q === undefined || this.#search.needs,
       () => !isFilteredByCount(query) || this.#sortedIndexes.version('count'),
     ];
     return await this.#list(JSON.stringify(['v2', query]), inputs, query.q, async () => {
@@ -108,12 +106,7 @@ export class BotLists {
       const selected = await selectBest(found, query, counts, slice);
       const localesOf = (bot: IndexedBot): readonly Locale[] =>
         findMatchingLocales(parseListElement(bot).contents, reading.corrected ?? query.q);
-      if (selected.total > 0) return { ...selected, ...reading, localesOf, suggestions: [] };
-      const { q, nsfw } = query;
-      const nearest = await this.#search.search(q, slice, true);
-      const some = { ...(nsfw !== undefined && { nsfw }), limit: maxSuggestions };
-      const { bots } = await selectBest(nearest, some, counts, slice);
-      return { ...selected, ...reading, localesOf, suggestions: bots };
+      return { ...selected, ...reading, localesOf };
     });
   }
 
@@ -171,19 +164,23 @@ export class BotLists {
 
   async #select(query: Selection, slice = new TimeSlice()): Promise<PageOfBots> {
     const found = query.q === undefined ? undefined : await this.#search.search(query.q, slice);
+    const corrected = found?.reading.corrected;
     if (found && query.sort === undefined)
-      return await selectBest(found, query, this.#sortedIndexes.counts, slice);
+      return { ...(await selectBest(found, query, this.#sortedIndexes.counts, slice)), corrected };
     const { key, descending } = query.sort ?? byId;
     const { bots: all, valueOf } = await this.#sortedIndexes.by(key);
     const sorted = descending ? all.toReversed() : all;
-    const check = createCheck(query, this.#sortedIndexes.counts);
-    const among = found && new Set(found.bots);
-    if (check === undefined && among === undefined) return cutPage(sorted, valueOf, descending, query);
+    const { after: _after, limit: _limit, ...wanted } = query;
+    const among = found && new Set((await selectBest(found, wanted, this.#sortedIndexes.counts, slice)).bots);
+    const check = among
+      ? (bot: IndexedBot) => among.has(bot)
+      : createCheck(query, this.#sortedIndexes.counts);
+    if (check === undefined) return cutPage(sorted, valueOf, descending, query);
     const matching: IndexedBot[] = [];
     await forEachInSlices(sorted, (bot) => {
-      if (check?.(bot) !== false && among?.has(bot) !== false) matching.push(bot);
+      if (check(bot)) matching.push(bot);
     });
-    return cutPage(matching, valueOf, descending, query);
+    return { ...cutPage(matching, valueOf, descending, query), corrected };
   }
 
   async #list(
@@ -232,8 +229,6 @@ async function countBots(bots: readonly IndexedBot[]): Promise<Record<'all' | 'g
 function increase<K>(counts: Map<K, number>, key: K, by: number): void {
   counts.set(key, (counts.get(key) ?? 0) + by);
 }
-
-const maxSuggestions = 6;
 
 const byId: Sort = { key: 'id', descending: false };
 

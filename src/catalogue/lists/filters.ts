@@ -2,7 +2,6 @@ import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { parseBotId } from '../../bot/id.ts';
 import { parseLocale, type Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
-import { formatCount } from '../../lib/counted.ts';
 import { quoteValue } from '../../lib/quote-value.ts';
 import type { CatalogueSettings } from '../settings/settings.ts';
 import type { BotFacts, IndexedBot } from '../store/bot-index.ts';
@@ -14,6 +13,8 @@ export interface ListParameter<V, S = ListSettings> {
   readonly description: string;
   /** A JSON Schema, with references as in `schemas/`. */
   readonly schema: object;
+  /** A value for the example of the description. */
+  readonly example?: string;
   /** Whether it may be there more than once. */
   readonly repeats?: true;
 }
@@ -37,8 +38,6 @@ interface Filter<V> extends ListParameter<V> {
   readonly matches: (value: V, counts: ReadonlyCounts) => (bot: IndexedBot) => boolean;
   /** Whether a new count may put a bot in or out. */
   readonly isByCount?: true;
-  /** Whether the API does not have it. */
-  readonly isForPages?: true;
 }
 
 /**
@@ -54,18 +53,28 @@ export const filters = {
       return categories.filter((category) => texts.includes(category));
     },
     matches: (wanted) => (bot) => wanted.includes(bot.facts.category),
-    description: 'Bots of this category; may be there more than once, for bots of any of them.',
+    description: 'Bots in this category; repeat the parameter for several.',
     schema: { type: 'array', items: { $ref: 'definitions.schema.json#/$defs/category' } },
     repeats: true,
   }),
-  nsfw: flag(({ nsfw }) => nsfw, 'Only bots for adults, or only others.'),
-  openSource: { ...flag(({ openSource }) => openSource, 'Only bots with open source.'), isForPages: true },
-  verified: flag(({ verified }) => verified, 'Only verified bots, or only others.'),
+  nsfw: flag(
+    ({ nsfw }) => nsfw,
+    '`true` for 18+ bots only, `false` to leave them out. Both are in the list without it.',
+  ),
+  openSource: flag(
+    ({ openSource }) => openSource,
+    '`true` for bots whose source code is named, `false` for the others.',
+  ),
+  verified: flag(({ verified }) => verified, '`true` for verified bots, `false` for the others.'),
+  administrator: flag(
+    ({ administrator }) => administrator,
+    '`true` for bots whose invite link asks for Administrator, which is full control of a server, `false` for the others.',
+  ),
   author: filter<string>({
     parse: ([text]) =>
       parseBotId(text) ?? refuse(`${quoteValue(text)} is not an account id: send 1 to 20 digits`),
     matches: (author) => (bot) => bot.facts.authors.includes(author),
-    description: 'Bots of this author: the id of an account.',
+    description: 'Bots of this author, by the id of the account.',
     schema: { $ref: 'definitions.schema.json#/$defs/id' },
   }),
   locale: filter<Locale>({
@@ -75,26 +84,34 @@ export const filters = {
       return refuse(`${quoteValue(text)} ${locale.reason}: use ${locale.instead}`);
     },
     matches: (locale) => (bot) => bot.facts.locales.includes(locale),
-    description: 'Bots with a page in this language.',
+    description: 'Bots with a page in this language, such as `de`.',
     schema: { $ref: 'definitions.schema.json#/$defs/locale' },
   }),
   /** In how many days, up to now, a count must have been posted. */
   active: filter<number>({
-    parse: ([text], { inactiveDays: days }) =>
-      [days, 30].find((known) => text === `${known}d`) ??
-      refuse(
-        `${quoteValue(text)} is not a time: send ${days}d, for bots that posted a count in the last ${formatCount(days, 'day')}`,
-      ),
+    parse: ([text], { inactiveDays }) => {
+      const known = [...new Set([daysPerWeek, 30, inactiveDays])];
+      const times = known.map((days) => `${days}d`).join(' or ');
+      return (
+        known.find((days) => text === `${days}d`) ??
+        refuse(
+          `${quoteValue(text)} is not a time: send ${times}, for bots that posted a count in that many days`,
+        )
+      );
+    },
     matches: (days, counts) => {
       const since = Date.now() - days * 24 * 60 * 60 * 1000;
       return ({ id }) => (counts.reportedAt(id) ?? 0) >= since;
     },
     isByCount: true,
     description:
-      'Bots that posted a count in the last days: 30d, or as many as the settings of the catalogue name.',
+      'Bots that posted a count in the last 7 days (`7d`), 30 days (`30d`), or as many days as the settings of the list say.',
     schema: { type: 'string', pattern: '^[1-9][0-9]{0,3}d$' },
   }),
 };
+
+/** In this many days a bot must have posted a count to be in the lists of pages for the week. */
+export const daysPerWeek = 7;
 
 /** The values of filters, by their names. */
 export type FilterValues = {
@@ -129,12 +146,15 @@ function filter<V>(entry: Filter<V>): Filter<V> {
 
 function flag(isTrue: (facts: BotFacts) => boolean, description: string): Filter<boolean> {
   return {
-    parse: ([text]) => {
-      if (text === 'true' || text === 'false') return text === 'true';
-      return refuse(`${quoteValue(text)} is not a boolean: send true or false`);
-    },
+    parse: parseFlag,
     matches: (wanted) => (bot) => isTrue(bot.facts) === wanted,
     description,
     schema: { type: 'boolean' },
   };
+}
+
+/** Returns the boolean that a parameter has. @throws {InvalidValueError} */
+export function parseFlag([text]: ParameterTexts): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  return refuse(`${quoteValue(text)} is not a boolean: send true or false`);
 }

@@ -9,22 +9,20 @@ import {
   type IndexedBot,
 } from '../store/bot-index.ts';
 import { pathOf } from '../page/layout.ts';
-import type { Cursor, PageOfBots } from './selection.ts';
+import type { PageOfBots } from './selection.ts';
 
 /** A list as JSON: an array, one element a bot or file. */
-export interface List {
+export interface List extends Pick<PageOfBots, 'total' | 'next' | 'corrected'> {
   readonly digest: string;
   /** Whole, or in pieces that are made for each response. */
   readonly body: Buffer | Pieces;
   /** Bytes that it takes up in memory besides the index. */
   readonly size: number;
-  readonly total: number;
-  readonly next: Cursor | undefined;
 }
 
 /** Returns the list of the selected bots as JSON. */
 export async function buildList(
-  { bots, total, next }: PageOfBots,
+  { bots, ...page }: PageOfBots,
   { toJson, digestOf, salt }: ListForm,
   slice = new TimeSlice(),
 ): Promise<List> {
@@ -38,12 +36,12 @@ export async function buildList(
   const digest = hash.digest('base64url');
   if (bytes > pieceSize) {
     const body = { bytes, read: () => streamJsonArray(bots, toJson) };
-    return { digest, total, next, body, size: bots.length * 8 };
+    return { ...page, digest, body, size: bots.length * 8 };
   }
   const parts: Buffer[] = [];
   for await (const part of streamJsonArray(bots, toJson, slice)) parts.push(part);
   const body = Buffer.concat(parts);
-  return { digest, total, next, body, size: body.length };
+  return { ...page, digest, body, size: body.length };
 }
 
 /**

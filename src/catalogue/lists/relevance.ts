@@ -13,6 +13,8 @@ import { compareSorted, type Cursor, type PageOfBots, type Selection, type Sorte
 export interface BestBots extends PageOfBots {
   /** How many more were found that are for adults, where those are left out. */
   readonly hidden: number;
+  /** How many more were found that have less than half of what the best one has of the query, where those are left out. */
+  readonly weaker: number;
   /** How many were found of each category, whichever are selected. */
   readonly categories: ReadonlyMap<Category, number>;
 }
@@ -27,27 +29,37 @@ export async function selectBest(
   counts: ReadonlyCounts,
   slice: TimeSlice,
 ): Promise<BestBots> {
-  const { size, scores, kinds } = found;
-  const { after, limit = size, nsfw, category, ...others } = selection;
+  const { size, scores, coverage, kinds } = found;
+  const { after, limit = size, nsfw, category, weaker, ...others } = selection;
   const check = createCheck(others, counts);
   const highest = after === undefined ? maxRank : toRank(Number(after.value));
-  let total = 0;
-  let hidden = 0;
-  const perKind = allKinds.map(() => 0);
+  const numbers = { total: 0, hidden: 0, weaker: 0 };
+  const categories = new Map<Category, number>();
   /** 0 where a bot does not match. */
   const ranks = new Uint16Array(size);
   const sizes = new Uint32Array(maxRank + 1);
+  let best = 0;
   await forEachIndex(size, slice, (i) => {
     const bot = check && found.bot(i);
     if (check && (bot === undefined || !check(bot))) return;
-    const number = kinds[i] ?? 0;
-    const kind = allKinds[number] as Kind;
+    const kind = allKinds[kinds[i] ?? 0] as Kind;
+    ranks[i] = Math.min(maxSteps, Math.ceil((scores[i] ?? 0) * stepsOfOne)) * 2 + Number(kind.verified);
+    if (nsfw === undefined || nsfw === kind.nsfw) best = Math.max(best, coverage[i] ?? 0);
+  });
+  const least = weaker === true ? 0 : best * minCoverage;
+  await forEachIndex(size, slice, (i) => {
+    const rank = ranks[i] ?? 0;
+    if (rank === 0) return;
+    ranks[i] = 0;
+    const kind = allKinds[kinds[i] ?? 0] as Kind;
     const inCategory = category === undefined || category.includes(kind.category);
-    if (nsfw !== undefined && nsfw !== kind.nsfw) return void (hidden += Number(inCategory));
-    perKind[number] = (perKind[number] ?? 0) + 1;
+    const isWeak = (coverage[i] ?? 0) < least;
+    if (nsfw !== undefined && nsfw !== kind.nsfw)
+      return void (numbers.hidden += Number(kind.nsfw && inCategory && !isWeak));
+    if (isWeak) return void (numbers.weaker += Number(inCategory));
+    categories.set(kind.category, (categories.get(kind.category) ?? 0) + 1);
     if (!inCategory) return;
-    total++;
-    const rank = scoreStep(scores[i] ?? 0) * 2 + Number(kind.verified);
+    numbers.total++;
     ranks[i] = rank;
     sizes[rank] = (sizes[rank] ?? 0) + 1;
   });
@@ -62,36 +74,17 @@ export async function selectBest(
     const value = sortValue(bot, rank, counts);
     if (after === undefined || isBehind(bot, value, after)) candidates.push({ bot, value });
   });
-  const topBots = selectHighest(candidates, limit + 1);
-  const first =
-    topBots.length <= fewToSort
-      ? topBots.toSorted(compareDescending)
-      : await sortInSlices(topBots, compareDescending);
+  const first = await sortInSlices([...selectHighest(candidates, limit + 1)], (a, b) => compareSorted(b, a));
   const page = first.slice(0, limit);
   const last = page.at(-1);
   const next = last && first.length > limit ? { value: last.value, id: last.bot.id } : undefined;
   return {
+    ...numbers,
     bots: page.map(({ bot }) => bot),
-    total,
     next,
-    hidden: nsfw === false ? hidden : 0,
-    categories: sumByCategory(perKind),
+    categories: new Map([...categories].toSorted(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
-
-function sumByCategory(perKind: readonly number[]): Map<Category, number> {
-  const sums = new Map<Category, number>();
-  for (const [i, { category }] of allKinds.entries())
-    if (perKind[i]) sums.set(category, (sums.get(category) ?? 0) + perKind[i]);
-  return new Map([...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-function compareDescending(a: SortedBot, b: SortedBot): number {
-  return compareSorted(b, a);
-}
-
-/** Sorting this many takes about a millisecond. */
-const fewToSort = 1000;
 
 /** Calls back with each number from 0, one slice of time after the other; the clock is looked at now and then. */
 async function forEachIndex(count: number, slice: TimeSlice, onIndex: (i: number) => void): Promise<void> {
@@ -119,17 +112,16 @@ function rankWith(sizes: Uint32Array, highest: number, count: number): number {
   return 1;
 }
 
-function scoreStep(score: number): number {
-  return Math.min(maxSteps, Math.ceil(score * stepsOfOne));
-}
+/** What a bot must have of the words that the best one has, to be no weak match. */
+const minCoverage = 0.5;
 
 /** Scores that differ by less than a step are the same. */
-const stepsOfOne = 64;
-const maxSteps = 2 ** 13 - 1;
+const stepsOfOne = 100;
+const maxSteps = 2 ** 10 - 1;
 /** A rank is a score and, in its last bit, whether the bot is verified. */
 const maxRank = maxSteps * 2 + 1;
 
-/** Returns one number to sort by, made of whole numbers: 14 bits of rank, 6 of the count, 26 of minutes. */
+/** Returns one number to sort by, made of whole numbers: 11 bits of rank, 6 of the count, 26 of minutes. */
 function sortValue({ id, facts }: IndexedBot, rank: number, counts: ReadonlyCounts): number {
   const size = Math.round(Math.log2(1 + (counts.count(id) ?? 0)));
   const minutes = Math.min(2 ** 26 - 1, Math.max(0, Math.floor(facts.edited / 60_000)));

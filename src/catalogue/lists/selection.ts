@@ -6,8 +6,10 @@ import type { FilterValues } from './filters.ts';
 
 /** Which bots a list has, in which order, and which page of it. */
 export interface Selection extends FilterValues {
-  /** Words that every bot must have in its names and descriptions. */
+  /** Words to search for. */
   readonly q?: string;
+  /** Whether a search finds bots, too, that have little of what the best one has of the words. */
+  readonly weaker?: boolean | undefined;
   /** By id where left out; by how well the words fit, the best first, where there is a `q`. */
   readonly sort?: Sort;
   readonly limit?: number;
@@ -51,6 +53,8 @@ export interface PageOfBots {
   readonly total: number;
   /** Where the next page begins; undefined when this is the last. */
   readonly next: Cursor | undefined;
+  /** The words that were searched for, where no bot has those of the query. */
+  readonly corrected?: string | undefined;
 }
 
 /** What bots are sorted by; bots of one value by id. */

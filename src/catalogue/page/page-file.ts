@@ -35,9 +35,9 @@ export function readPageFile(root: string, place: PagePlace, hash: HashName = 's
   return parsePageFile(place, bytes, hash);
 }
 
-/** Reads the text of the page file at `place` below `root`. Undefined when there is none that can be read. */
-export function readPageText(root: string, place: PagePlace): string | undefined {
-  const bytes = readRegularFile(join(root, pathOf(place.id, place.locale)));
+/** Reads the text of a file of the catalogue below `root`. Undefined when there is none that can be read. @param path must not be user input */
+export function readFileText(root: string, path: string): string | undefined {
+  const bytes = readRegularFile(join(root, path));
   return Buffer.isBuffer(bytes) && bytes.length <= maxFileSize ? bytes.toString() : undefined;
 }
 

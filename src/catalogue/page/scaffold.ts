@@ -1,11 +1,14 @@
 import type { MainPage, Translation } from '../../bot/schema-types.ts';
 
-/** Returns the text of a new main page. It fits the schema; placeholders mark what the author must replace. */
-export function createMainPage(now: number): string {
+/**
+ * Returns the text of a new main page. It fits the schema; placeholders mark what the author must replace.
+ * @param author the account of its author
+ */
+export function createMainPage(now: number, author: string = placeholders.author): string {
   const data: MainPage = {
     name: placeholders.name,
     description: placeholders.description,
-    authors: [placeholders.author],
+    authors: [author],
     category: 'other',
     codehost: { owner: null, repo: null },
     created: now,

@@ -4,7 +4,7 @@ import type { BotIndex, IndexedBot } from '../store/bot-index.ts';
 import { buildLargeSegment, buildSmallSegment } from './build-segment.ts';
 import { type Found, runSearch } from './run-search.ts';
 import type { IndexSegment } from './segment.ts';
-import type { CategoryWords } from './category-words.ts';
+import type { Needs } from './needs.ts';
 
 /**
  * Searches names, categories, descriptions and pages of every bot in every language
@@ -24,37 +24,34 @@ export class BotSearch {
   readonly #background = new Set<Promise<void>>();
   #rebuilt: { readonly segment: IndexSegment; readonly bots: readonly IndexedBot[] } | undefined;
   readonly #onError: (error: unknown) => void;
-  readonly #words: () => CategoryWords;
+  readonly #needs: () => Needs;
 
   /**
    * @param onError called with what ended a build in the background
-   * @param words returns the names of categories as they are now
+   * @param needs returns what words mean by the settings in force
    */
-  constructor(bots: BotIndex, onError: (error: unknown) => void, words: () => CategoryWords) {
+  constructor(bots: BotIndex, onError: (error: unknown) => void, needs: () => Needs) {
     this.#bots = bots;
-    this.#words = words;
+    this.#needs = needs;
     this.#onError = (error) => {
       if (!this.#closing.signal.aborted) onError(error);
     };
   }
 
-  /** Differs from what it was when a search may find something else though no bot and no name of a category changed. */
+  /** Differs from what it was when a search may find something else though no bot and no need changed. */
   get version(): number {
     return this.#version;
   }
 
-  /** The names of categories, the same object while they are the same. */
-  get words(): CategoryWords {
-    return this.#words();
+  /** What words mean, the same object while that is the same. */
+  get needs(): Needs {
+    return this.#needs();
   }
 
-  /**
-   * Finds the bots that have words of a text. A search before the first index is built waits for it.
-   * @param relaxed whether to find the nearest there is, for a text that finds none
-   */
-  async search(text: string, slice: TimeSlice, relaxed = false): Promise<Found> {
+  /** Finds the bots that have words of a text. A search before the first index is built waits for it. */
+  async search(text: string, slice: TimeSlice): Promise<Found> {
     await this.update();
-    return await runSearch(this.#segments, text, slice, this.#words(), relaxed);
+    return await runSearch(this.#segments, text, slice, this.#needs());
   }
 
   /** Indexes what is not indexed yet. Resolves when every bot is there; pages of a large catalogue may follow. */
@@ -112,16 +109,13 @@ export class BotSearch {
   /** Builds everything again in a thread, while searches use what there is. The next update takes it over. */
   #rebuild(bots: readonly IndexedBot[]): void {
     this.#isRebuilding = true;
-    const rebuild = async (): Promise<void> => {
-      try {
-        const { segment, complete } = await buildLargeSegment(bots, this.#closing.signal);
+    const rebuild = buildLargeSegment(bots, this.#closing.signal)
+      .then(async ({ segment, complete }) => {
         await complete;
         this.#rebuilt = { segment, bots };
-      } finally {
-        this.#isRebuilding = false;
-      }
-    };
-    this.#follow(rebuild());
+      })
+      .finally(() => (this.#isRebuilding = false));
+    this.#follow(rebuild);
   }
 
   #follow(work: Promise<void>): void {
@@ -143,21 +137,16 @@ function isMerged(before: IndexSegment, segment: IndexSegment): boolean {
 function diffBots(
   before: readonly IndexedBot[],
   after: readonly IndexedBot[],
-): { readonly changed: readonly IndexedBot[]; readonly removed: readonly BotId[] } {
+): { changed: IndexedBot[]; removed: BotId[] } {
   const changed: IndexedBot[] = [];
   const removed: BotId[] = [];
-  let [i, j] = [0, 0];
-  while (i < before.length || j < after.length) {
+  for (let [i, j] = [0, 0]; i < before.length || j < after.length;) {
     const [a, b] = [before[i], after[j]];
-    if (a !== b) {
-      const order = a === undefined ? 1 : b === undefined ? -1 : compareBotIds(a.id, b.id);
-      if (a && order <= 0) removed.push(a.id);
-      if (b && order >= 0) changed.push(b);
-      if (order < 0) j--;
-      if (order > 0) i--;
-    }
-    i++;
-    j++;
+    const order = a === b ? 0 : a === undefined ? 1 : b === undefined ? -1 : compareBotIds(a.id, b.id);
+    if (a && a !== b && order <= 0) removed.push(a.id);
+    if (b && a !== b && order >= 0) changed.push(b);
+    if (order <= 0) i++;
+    if (order >= 0) j++;
   }
   return { changed, removed };
 }

@@ -1,48 +1,76 @@
-import { Field, type PostingsBuilder } from './postings.ts';
+import { needsByWord } from './language-words.ts';
+import { Field } from './postings.ts';
+import type { PostingsBuilder } from './postings-builder.ts';
 import { toLanguageBit } from './stems.ts';
 import { forEachWord, splitRuns, separateCapitals } from './words.ts';
 
 /** What of a bot is searched: its record as it is served, or its list element, which has no pages. */
 export interface SearchedBot {
   readonly category: string;
-  readonly contents: Readonly<
-    Record<string, { readonly name: string; readonly description: string; readonly page?: string }>
-  >;
+  readonly contents: Readonly<Record<string, SearchedContent>>;
+}
+
+interface SearchedContent {
+  readonly name: string;
+  readonly description: string;
+  readonly page?: string;
 }
 
 /** Adds the words of a bot's category, and of its names and descriptions in every language. */
-export function addBotWords(
-  builder: PostingsBuilder,
-  bot: number,
-  { category, contents }: SearchedBot,
-): void {
-  builder.add(toCategoryWord(category), bot, Field.category, 0, 0);
-  const read = new Set<string>();
-  let place = 0;
-  const add = (text: string, field: Field, language: number): void => {
-    if (read.has(text)) return;
-    read.add(text);
-    place = 1 + forEachWord(text, place, (word, at) => builder.add(word, bot, field, at, language));
-  };
-  for (const [locale, { name, description }] of Object.entries(contents)) {
-    const language = toLanguageBit(locale);
-    const whole = toWholeNameWord(name);
-    if (!read.has(whole)) builder.add(whole, bot, Field.name, 0, 0);
-    read.add(whole);
-    add(separateCapitals(name), Field.name, language);
-    add(description, Field.description, language);
-  }
+export function addBotWords(builder: PostingsBuilder, bot: number, searched: SearchedBot): void {
+  builder.add(toCategoryWord(searched.category), bot, Field.name, 0, 0);
+  for (const name of new Set(
+    Object.values(searched.contents).map((content) => toWholeNameWord(content.name)),
+  ))
+    builder.add(name, bot, Field.name, 0, 0);
+  addTexts(builder, bot, Field.name, searched, ({ name }) => separateCapitals(name));
+  addTexts(builder, bot, Field.description, searched, ({ description }) => description);
 }
 
-/** Adds the words of a bot's pages, each once. */
-export function addPages(builder: PostingsBuilder, bot: number, { contents }: SearchedBot): void {
-  for (const [locale, { page = '' }] of Object.entries(contents)) {
-    const language = toLanguageBit(locale);
-    forEachWord(page.replace(addresses, ' '), 0, (word) => {
-      builder.addOnce(word, bot, Field.page, language);
-    });
-  }
+/** Adds the words of a bot's pages. */
+export function addPages(builder: PostingsBuilder, bot: number, searched: SearchedBot): void {
+  addTexts(builder, bot, Field.page, searched, ({ page = '' }) => page);
 }
+
+/** Adds the different texts of a field. A word counts less in a long one, and in one that claims to do everything. */
+function addTexts(
+  builder: PostingsBuilder,
+  bot: number,
+  field: Field,
+  { contents }: SearchedBot,
+  toText: (content: SearchedContent) => string,
+): void {
+  const different = new Map(Object.entries(contents).map(([locale, content]) => [toText(content), locale]));
+  const needs = new Set<string>();
+  let place = 0;
+  let length = 0;
+  for (const [text, locale] of different) {
+    const language = toLanguageBit(locale);
+    const end = forEachWord(text.replace(addresses, ' '), place, (word, at) => {
+      builder.add(word, bot, field, at, language);
+      const need = needsByWord.get(word);
+      if (need !== undefined) needs.add(need);
+    });
+    length += end - place;
+    place = end + 1;
+  }
+  const { usual, strength } = lengths[field];
+  const longer = length / different.size / usual;
+  const claims = field === Field.description ? Math.max(0, needs.size - maxClaims) * claimStrength : 0;
+  const share = 1 / (1 - strength + strength * longer + claims);
+  builder.setShare(bot, field, share / Math.sqrt(different.size));
+}
+
+/** How many words a text of each field has usually, and how much its length counts: the b of BM25F. */
+const lengths = [
+  { usual: 2, strength: 0.3 },
+  { usual: 12, strength: 0.35 },
+  { usual: 120, strength: 0.4 },
+] as const;
+
+/** What a bot does of all that people look for, before its description counts less. */
+const maxClaims = 3;
+const claimStrength = 0.2;
 
 /** Returns the word that a category is indexed as; no text has it. */
 export function toCategoryWord(category: string): string {
@@ -51,14 +79,8 @@ export function toCategoryWord(category: string): string {
 
 /** Returns the word that a whole name is indexed as, written without spaces; no text has it. */
 export function toWholeNameWord(name: string): string {
-  return `=${joinWords(name)}`;
-}
-
-/** Returns the letters and digits of a text alone. */
-export function joinWords(text: string): string {
-  return splitRuns(text)
-    .map((run) => run.text)
-    .join('');
+  const words = splitRuns(name).map(({ text }) => text);
+  return `=${words.join('')}`;
 }
 
 const addresses = /https?:\/\/[^\s)>"']+/g;

@@ -1,14 +1,14 @@
 import type { Locale } from '../../bot/locale.ts';
 import { readQuery, type Term } from './query.ts';
 import { toLanguageBit, Stems } from './stems.ts';
-import { forEachWord, separateCapitals } from './words.ts';
+import { forEachWord, listLetterPairs, separateCapitals } from './words.ts';
 
 /** A bot's name and description in each of its languages, its default one first. */
 type Texts = Readonly<Record<string, { readonly name: string; readonly description: string }>>;
 
 /** Returns the languages in which a bot's name and description have most words of a text; none where they have none. */
 export function findMatchingLocales(contents: Texts, text: string): Locale[] {
-  const terms = readQuery(text, null).terms.map((term) => ({ ...term, stems: new Stems(term.text) }));
+  const { terms } = readQuery(text, null);
   let best: Locale[] = [];
   let maxCount = 1;
   for (const [locale, { name, description }] of Object.entries(contents)) {
@@ -21,13 +21,11 @@ export function findMatchingLocales(contents: Texts, text: string): Locale[] {
   return best;
 }
 
-function hasTerm(
-  words: ReadonlySet<string>,
-  term: Term & { readonly stems: Stems },
-  language: number,
-): boolean {
-  const { text, others, pairs, open, stems } = term;
-  if (pairs.length > 0) return pairs.every((pair) => words.has(pair));
-  if (words.has(text) || others.some(({ word }) => words.has(word))) return true;
-  return [...words].some((word) => (open && word.startsWith(text)) || stems.areSharedBy(word, language));
+function hasTerm(words: ReadonlySet<string>, { text, others, unspaced }: Term, language: number): boolean {
+  if (unspaced) return listLetterPairs(text).every((pair) => words.has(pair));
+  const stems = new Stems(text);
+  return (
+    [text, ...others].some((word) => words.has(word)) ||
+    [...words].some((word) => stems.areSharedBy(word, language))
+  );
 }

@@ -11,29 +11,17 @@ export function normalise(text: string): string {
     .normalize('NFD')
     .replace(marked, (all: string, letter: string) => (all === shortI ? all : letter))
     .normalize('NFC')
-    .replace(replaced, (letter) => replacements[letter] ?? letter);
+    .replace(replaced, (letter) => replacements.get(letter) ?? letter);
 }
 
 const plain = /^[\0-\x7f]*$/;
 const marked = /([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{M}+/gu;
 const shortI = 'й'.normalize('NFD');
 
-const replacements: Readonly<Record<string, string>> = {
-  ł: 'l',
-  ß: 'ss',
-  æ: 'ae',
-  œ: 'oe',
-  þ: 'th',
-  ð: 'd',
-  đ: 'd',
-  ø: 'o',
-  ħ: 'h',
-  ı: 'i',
-  ς: 'σ',
-  أ: 'ا',
-  إ: 'ا',
-  آ: 'ا',
-  ى: 'ي',
-  ة: 'ه',
-};
-const replaced = new RegExp(`[${Object.keys(replacements).join('')}]`, 'gu');
+/** Letters in pairs: each is replaced by what follows it. */
+const replacements = new Map(
+  'ł l,ß ss,æ ae,œ oe,þ th,ð d,đ d,ø o,ħ h,ı i,ς σ,أ ا,إ ا,آ ا,ى ي,ة ه'
+    .split(',')
+    .map((pair) => pair.split(' ') as [string, string]),
+);
+const replaced = new RegExp(`[${[...replacements.keys()].join('')}]`, 'gu');

@@ -2,30 +2,28 @@ import type { BotId } from '../../bot/id.ts';
 import type { TimeSlice } from '../../lib/time-slice.ts';
 import type { IndexedBot } from '../store/bot-index.ts';
 import { toWholeNameWord } from './bot-words.ts';
-import type { CategoryWords } from './category-words.ts';
-import { areNeighbours, matchTerm, type Tolerance } from './match-term.ts';
+import { expandTerm, expandWord, listHalves } from './match-term.ts';
+import type { Needs } from './needs.ts';
 import { normalise } from './normalise.ts';
-import { type Query, readQuery, type Term } from './query.ts';
+import { findFollowed } from './postings.ts';
+import { readQuery, type Term } from './query.ts';
 import type { IndexSegment, SegmentSearch } from './segment.ts';
-import type { WordRange } from './word-index.ts';
-import { countAllowedErrors, findNearWords, relaxTerm } from './spelling.ts';
+import { findNearWords } from './spelling.ts';
+import type { Expansion, WordIndex } from './word-index.ts';
 
 /**
  * Searches segments for the words of a text, never holding the event loop for long.
  * @param slice of the request: each new one would wait for a turn of the event loop
- * @param words the names of categories
- * @param relaxed whether to find the nearest there is, for when nothing fits
  */
 export async function runSearch(
   segments: readonly IndexSegment[],
   text: string,
   slice: TimeSlice,
-  words: CategoryWords,
-  relaxed: boolean,
+  needs: Needs,
 ): Promise<Found> {
   const parts = segments.map((segment) => segment.startSearch());
   try {
-    return await new Search(parts, slice, words, relaxed).run(text);
+    return await new Search(parts, slice, needs).run(text);
   } finally {
     for (const part of parts) part.segment.endSearch(part);
   }
@@ -44,8 +42,10 @@ export class Found {
   readonly reading: QueryReading;
   /** How many bots were found. */
   readonly size: number;
-  /** How well each of the bots fits, above 0. */
+  /** How well each of the bots fits, above 0; a bot that has all words well has less than 1. */
   readonly scores: Float32Array;
+  /** What part of the query each of the bots has, by how much its words tell. */
+  readonly coverage: Float32Array;
   /** What each of the bots is: its place in `allKinds`. */
   readonly kinds: Uint16Array;
   /** Each bot's number in its segment. */
@@ -56,32 +56,28 @@ export class Found {
    * Puts together what the parts of a search have. A bot that has only some of the terms scores less.
    * @param weight of all terms
    */
-  constructor(parts: readonly SegmentSearch[], weight: number, reading: QueryReading) {
+  constructor(parts: readonly SegmentSearch[], weight: number, ownWeight: number, reading: QueryReading) {
     this.reading = reading;
-    const maxFound = parts.reduce((sum, { found, names }) => sum + found.size + names.size, 0);
-    const numbers = new Uint32Array(maxFound);
-    const scores = new Float32Array(maxFound);
-    const kinds = new Uint16Array(maxFound);
+    const maxFound = parts.reduce((sum, { found }) => sum + found.size, 0);
+    this.#numbers = new Uint32Array(maxFound);
+    this.scores = new Float32Array(maxFound);
+    this.coverage = new Float32Array(maxFound);
+    this.kinds = new Uint16Array(maxFound);
     let size = 0;
-    this.#segments = parts.map(({ segment, found, names, covered }) => {
-      for (const matches of [found, names]) {
-        for (let i = 0; i < matches.size; i++) {
-          const number = matches.bots[i] ?? 0;
-          if ((matches === names && found.has(number)) || segment.bot(number) === undefined) continue;
-          const coverage = weight === 0 ? 0 : (covered[number] ?? 0) / weight;
-          numbers[size] = number;
-          kinds[size] = segment.kind(number);
-          scores[size++] =
-            (found.values[number] ?? 0) * (minCoverageWeight + (1 - minCoverageWeight) * coverage) +
-            (names.values[number] ?? 0);
-        }
+    this.#segments = parts.map(({ segment, found, covered }) => {
+      for (let i = 0; i < found.size; i++) {
+        const number = found.bots[i] ?? 0;
+        if (segment.bot(number) === undefined) continue;
+        const coverage = Math.min(1, (covered[number] ?? 0) / ownWeight);
+        const score = (found.values[number] ?? 0) / weight;
+        this.#numbers[size] = number;
+        this.kinds[size] = segment.kind(number);
+        this.coverage[size] = coverage;
+        this.scores[size++] = score * (minCoverageFactor + (1 - minCoverageFactor) * coverage);
       }
       return { segment, end: size };
     });
     this.size = size;
-    this.#numbers = numbers;
-    this.scores = scores.subarray(0, size);
-    this.kinds = kinds;
   }
 
   /** Returns a bot by its place; undefined where it has changed since the search. */
@@ -89,46 +85,46 @@ export class Found {
     const part = this.#segments.find(({ end }) => place < end);
     return part?.segment.bot(this.#numbers[place] ?? 0);
   }
-
-  /** Every bot that was found, in no order. */
-  get bots(): IndexedBot[] {
-    return Array.from(this.scores, (_score, place) => this.bot(place)).filter((bot) => bot !== undefined);
-  }
 }
 
 /** One search while it runs: term by term, each in every segment. */
 class Search {
   readonly #parts: readonly SegmentSearch[];
   readonly #slice: TimeSlice;
-  readonly #words: CategoryWords;
-  readonly #relaxed: boolean;
+  readonly #needs: Needs;
+  /** How many bots there are. */
+  readonly #live: number;
+  /** The weight of all terms so far, and how rare the rarest is, from 0 to 1. */
+  #weight = 0;
+  #rarity = 0;
+  /** The weight of all terms, however rare. */
+  #ownWeight = 0;
   /** How many terms other spellings were looked for of. */
   #spelled = 0;
 
-  constructor(parts: readonly SegmentSearch[], slice: TimeSlice, words: CategoryWords, relaxed: boolean) {
+  constructor(parts: readonly SegmentSearch[], slice: TimeSlice, needs: Needs) {
     this.#parts = parts;
     this.#slice = slice;
-    this.#words = words;
-    this.#relaxed = relaxed;
+    this.#needs = needs;
+    this.#live = parts.reduce((sum, { segment }) => sum + segment.live, 0);
   }
 
   async run(text: string): Promise<Found> {
-    const query = readQuery(text, this.#words);
-    for (const part of this.#parts) await this.#addNames(query, part);
+    const { terms, name, ids } = readQuery(text, this.#needs);
     const typed = normalise(text.trim());
     let corrected = typed;
-    let weight = 0;
     const unmatched: string[] = [];
-    let before: Term | undefined;
-    for (const term of query.terms) {
-      const spelling = await this.#findTerm(term, query.terms.length === 1);
-      if (spelling !== undefined) corrected = corrected.replace(term.text, spelling);
-      if (this.#count === 0) unmatched.push(term.text);
-      weight += this.#addTerm(before && term.place - before.place);
-      before = term;
+    for (const [i, term] of terms.entries()) {
+      const spelling = await this.#addTerm(term, terms.length === 1);
+      if (spelling) corrected = corrected.replace(term.text, spelling);
+      if (spelling === null) unmatched.push(term.text);
+      const before = terms[i - 1];
+      if (before) await this.#addPhrase(before, term);
     }
+    if (name !== '') await this.#addName(name);
+    this.#addIds(ids);
     const reading = { corrected: corrected === typed ? undefined : corrected, unmatched };
-    return new Found(this.#parts, weight, reading);
+    return new Found(this.#parts, this.#weight || 1, this.#ownWeight || 1, reading);
   }
 
   /** How many bots have the term that was just found. */
@@ -136,103 +132,125 @@ class Search {
     return this.#parts.reduce((sum, { count }) => sum + count, 0);
   }
 
-  /** Adds what bots of a whole name, of a name that begins with the query, and of an id score. */
-  async #addNames(query: Query, { segment, part, names }: SegmentSearch): Promise<void> {
-    const add = async (range: WordRange, score: number): Promise<void> => {
-      part.clear();
-      await part.addWord(segment.texts, [{ ...range, fit: 1 }], this.#slice);
-      for (let i = 0; i < part.size; i++) names.add(part.bots[i] ?? 0, score, 0);
-    };
-    for (const id of query.ids) {
-      const bot = segment.numberOf(id as BotId);
-      if (bot !== undefined) names.add(bot, idScore, 0);
-    }
-    for (const name of query.names) {
-      const word = toWholeNameWord(name);
-      await add(segment.texts.find(word), nameScore);
-      if (name.length >= minPrefixLength) await add(segment.texts.beginningWith(word), beginningScore);
-    }
+  get #indexes(): WordIndex[] {
+    return this.#parts.flatMap(({ segment }) => segment.indexes);
   }
 
   /**
-   * Finds a term in every part; where hardly any bot has it, also what is spelled nearly like it.
-   * @param isOnly whether the query has no other term: then nothing else would be found
-   * @returns that spelling, where no bot has the term
+   * Finds a term, and adds what it counts. Where hardly any bot has it, other spellings are looked for, too,
+   * and where none has, its parts.
+   * @returns another spelling that was searched for in its place; null where nothing was found
    */
-  async #findTerm(term: Term, isOnly: boolean): Promise<string | undefined> {
-    const pairs = this.#relaxed ? 0 : minPairShare;
-    if ((await this.#match(term, { within: false, pairs })) >= minMatches) return undefined;
-    if (this.#spelled++ >= maxSpelledTerms) return undefined;
-    const tolerance = { within: true, pairs };
-    const count = await this.#match(term, tolerance);
-    if (count >= minMatches) return undefined;
-    const indexes = this.#parts.map(({ segment }) => segment.texts);
-    const findNear = (maxDistance: number): ReturnType<typeof findNearWords> =>
-      findNearWords(term.text, indexes, maxDistance, this.#slice, this.#words);
-    const [usual, more] = countAllowedErrors(term.text);
-    let near = await findNear(this.#relaxed ? more : usual);
-    if (near.length === 0 && count === 0 && isOnly && term.text.length >= minLengthForTwoErrors)
-      near = await findNear(Math.min(more, 2));
-    const [best] = near;
-    if (best === undefined) {
-      if (count === 0) await this.#match(relaxTerm(term, indexes), tolerance);
-      return undefined;
+  async #addTerm(term: Term, isOnly: boolean): Promise<string | null | undefined> {
+    await this.#match((index) => expandTerm(term, index));
+    const spelling =
+      this.#count < minMatches && !term.unspaced ? await this.#matchSimilar(term, isOnly) : undefined;
+    if (this.#weigh(term.weight)) return spelling;
+    let isFound = false;
+    const texts = this.#split(term);
+    for (const text of texts) {
+      await this.#match((index) => expandWord({ ...term, text }, index));
+      isFound = this.#weigh(term.weight / texts.length) || isFound;
     }
-    const known = indexes.some((index) => index.knows(term.text, term.open));
-    const others = near.map(({ word, fit }) => ({ word, fit: fit * (known ? besidesFit : 1) }));
-    const category = term.category ?? (known ? undefined : this.#words.of(best.word));
-    await this.#match({ ...term, others: [...term.others, ...others], category }, tolerance);
-    return known || count > 0 ? undefined : best.word.replace(/^=/, '');
+    return isFound ? undefined : null;
   }
 
-  async #match(term: Term, tolerance: Tolerance): Promise<number> {
-    for (const part of this.#parts) await matchTerm(term, part, tolerance, this.#slice);
-    return this.#count;
+  /**
+   * Finds words that are spelled nearly like a term.
+   * @returns that spelling, where no bot has the term
+   */
+  async #matchSimilar({ text, weight }: Term, isOnly: boolean): Promise<string | undefined> {
+    const count = this.#count;
+    if (this.#spelled++ >= maxSpelledTerms) return undefined;
+    const fit = count === 0 ? nearFit : besidesFit;
+    for (const errors of count === 0 && isOnly ? [1, 2] : [1]) {
+      if (text.length < errors * 2 + 2) continue;
+      const near = await findNearWords(text, [...this.#indexes, this.#needs.index], errors, this.#slice);
+      for (const word of near) {
+        const needs = this.#needs.find([word]).get(word) ?? [];
+        const other = { text: word, unspaced: false, others: [], needs, place: 0, weight };
+        await this.#match((index) => expandTerm(other, index, fit));
+      }
+      if (this.#count > count) return count === 0 ? near[0] : undefined;
+    }
+    return undefined;
+  }
+
+  /** Returns what a term is made of that no bot has: two words that bots have, or its letters. */
+  #split({ text, unspaced }: Term): string[] {
+    if (unspaced) return Array.from(text);
+    const isKnown = (half: string): boolean =>
+      half.length >= minPrefixLength && this.#indexes.some((index) => index.findBeginning(half).length > 0);
+    return listHalves(text, isKnown).at(-1) ?? [];
+  }
+
+  /** Adds the words of every index to what its bots count for the term. */
+  async #match(expand: (index: WordIndex) => readonly Expansion[]): Promise<void> {
+    for (const { segment, term } of this.#parts)
+      for (const index of segment.indexes) await term.addExpansions(index, expand(index), this.#slice);
   }
 
   /**
    * Adds what the term that was just found counts. A term that few bots have tells more.
-   * @param distance places between it and the term before, undefined where it is the first
-   * @returns the weight of the term
+   * @returns whether any bot has it
    */
-  #addTerm(distance: number | undefined): number {
-    const all = this.#parts.reduce((sum, { segment }) => sum + segment.live, 0);
+  #weigh(ownWeight: number): boolean {
     const count = this.#count;
-    const weight =
-      count === 0
-        ? rarityWeight
-        : 1 - rarityWeight + (rarityWeight * Math.log1p(all / count)) / Math.log1p(all);
-    for (const part of this.#parts) {
-      const { term, previous, found, covered } = part;
-      for (let i = 0; i < term.size; i++) {
-        const bot = term.bots[i] ?? 0;
-        const isPhrase =
-          distance !== undefined &&
-          previous.has(bot) &&
-          areNeighbours(previous.places[bot] ?? 0, term.places[bot] ?? 0, distance);
-        found.addPart(bot, ((term.values[bot] ?? 0) + (isPhrase ? phraseScore : 0)) * weight, 0);
-        covered[bot] = (covered[bot] ?? 0) + weight;
+    if (count === 0) return false;
+    const rarity =
+      Math.log1p((this.#live - count + 0.5) / (count + 0.5)) / Math.log1p((this.#live - 0.5) / 1.5);
+    const weight = ownWeight * (minRarity + (1 - minRarity) * Math.min(1, rarity));
+    this.#weight += weight;
+    this.#ownWeight += ownWeight;
+    this.#rarity = Math.max(this.#rarity, rarity);
+    for (const part of this.#parts)
+      part.addTerm((value) => (weight * value) / (value + termSaturation), ownWeight);
+    return true;
+  }
+
+  /** Adds what two neighbours of the query count where they are neighbours in a text, too. */
+  async #addPhrase(before: Term, term: Term): Promise<void> {
+    const distance = term.place - before.place;
+    await this.#match((index) => [
+      { postings: findFollowed(index.findWord(before), index.findWord(term), distance), fit: 1 },
+    ]);
+    const weight = phraseWeight * Math.min(before.weight, term.weight);
+    for (const part of this.#parts) part.addTerm((value) => (weight * value) / (value + termSaturation), 0);
+  }
+
+  /** Adds what a whole name counts: much where it tells one bot from all others, little where it is a common word. */
+  async #addName(name: string): Promise<void> {
+    const word = toWholeNameWord(name);
+    await this.#match((index) => [{ postings: index.find(word), fit: 1 }]);
+    const value = this.#weight * nameScore * this.#rarity ** 2;
+    for (const part of this.#parts) part.addTerm(() => value, this.#ownWeight);
+  }
+
+  #addIds(ids: readonly string[]): void {
+    for (const id of ids)
+      for (const { segment, found, covered } of this.#parts) {
+        const bot = segment.numberOf(id as BotId);
+        if (bot === undefined) continue;
+        found.add(bot, idScore);
+        covered[bot] = this.#ownWeight;
       }
-      [part.term, part.previous] = [previous, term];
-    }
-    return weight;
   }
 }
 
-const minCoverageWeight = 0.2;
+const minCoverageFactor = 0.25;
 const idScore = 1000;
-const nameScore = 8;
-const beginningScore = 2;
-const minPrefixLength = 3;
-const phraseScore = 1.5;
-/** What a term loses by being in every bot, at most. */
-const rarityWeight = 0.65;
+const nameScore = 1;
+/** What a neighbour in the text adds. */
+const phraseWeight = 0.4;
+/** What a term counts at least that all bots have. */
+const minRarity = 0.2;
+/** From this value on more of a term counts little more: the k1 of BM25F. */
+const termSaturation = 1.5;
 /** A term that fewer bots have is searched for with other spellings, too. */
 const minMatches = 3;
 /** For each, every word of the catalogue is looked at. */
 const maxSpelledTerms = 6;
-/** The share of a term's pairs of letters that a bot must have. */
-const minPairShare = 0.6;
+const minPrefixLength = 3;
+const nearFit = 0.8;
 /** What another spelling counts where some bot has the term as it is spelled. */
 const besidesFit = 0.3;
-const minLengthForTwoErrors = 7;

@@ -2,7 +2,7 @@ import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import { findFirstPlace } from '../store/binary-search.ts';
 import type { IndexedBot } from '../store/bot-index.ts';
-import { Matches } from './match-term.ts';
+import { Sums } from './match-term.ts';
 import { type PackedIndex, WordIndex } from './word-index.ts';
 
 /** The words of many bots, as they were at one time. A bot that changes is taken out, and is in a later segment. */
@@ -11,27 +11,19 @@ export class IndexSegment {
   readonly #bots: (IndexedBot | undefined)[];
   readonly #ids: readonly BotId[];
   readonly #kinds: Uint16Array;
-  /** The words of names, categories and descriptions. */
-  readonly texts: WordIndex;
-  /** Every index to look words up in: that one, and that of the pages once it is there. */
+  /** Those of names, categories and descriptions, and that of the pages once it is there. */
   readonly indexes: WordIndex[];
   /** How many of its bots have not changed since. */
   live: number;
+  /** What searches that have ended leave to the next ones: new arrays of this size cost more than to empty them. */
   readonly #idle: SegmentSearch[] = [];
 
-  constructor(bots: readonly IndexedBot[], texts: PackedIndex, pages?: PackedIndex) {
+  constructor(bots: readonly IndexedBot[], ...packed: PackedIndex[]) {
     this.#bots = [...bots];
     this.#ids = bots.map(({ id }) => id);
     this.#kinds = Uint16Array.from(bots, ({ facts }) => numberKind(facts));
     this.live = bots.length;
-    this.texts = new WordIndex(texts);
-    this.indexes = [this.texts];
-    if (pages) this.addPages(pages);
-  }
-
-  /** Adds the words of the bots' pages. */
-  addPages(pages: PackedIndex): void {
-    this.indexes.push(new WordIndex(pages));
+    this.indexes = packed.map((index) => new WordIndex(index));
   }
 
   /** How many bots it has, with those that have changed since. */
@@ -68,13 +60,15 @@ export class IndexSegment {
     this.live--;
   }
 
-  /** Lends what a search keeps of each bot while it runs, empty. End the search when it is over. */
+  /** Lends what a search keeps of each bot while it runs, empty. */
   startSearch(): SegmentSearch {
     return this.#idle.pop() ?? new SegmentSearch(this);
   }
 
   endSearch(search: SegmentSearch): void {
-    search.clear();
+    search.covered.fill(0);
+    search.term.clear();
+    search.found.clear();
     this.#idle.push(search);
   }
 }
@@ -88,42 +82,28 @@ export interface Kind {
 
 /** Every kind that a bot has had, by its number. */
 export const allKinds: Kind[] = [];
-const kindNumbers = new Map<string, number>();
 
 function numberKind({ category, nsfw, verified }: Kind): number {
-  const key = `${category} ${nsfw} ${verified}`;
-  const known = kindNumbers.get(key);
-  if (known !== undefined) return known;
-  kindNumbers.set(key, allKinds.length);
-  return allKinds.push({ category, nsfw, verified }) - 1;
+  const known = allKinds.findIndex(
+    (kind) => kind.category === category && kind.nsfw === nsfw && kind.verified === verified,
+  );
+  return known === -1 ? allKinds.push({ category, nsfw, verified }) - 1 : known;
 }
 
 /** A segment, and what a search keeps of each of its bots while it runs. */
 export class SegmentSearch {
   readonly segment: IndexSegment;
-  /** The bots that have the term which is looked for. */
-  term: Matches;
-  /** Those that have the term before it. */
-  previous: Matches;
-  /** For the parts of a term. */
-  readonly part: Matches;
-  readonly other: Matches;
-  /** Every bot found so far. */
-  readonly found: Matches;
-  /** What a whole name adds. */
-  readonly names: Matches;
+  /** What the bots count for the term which is looked for. */
+  readonly term: Sums;
+  /** What they count for all terms so far. */
+  readonly found: Sums;
   /** By the bot's number: the weight of the terms it has. */
   readonly covered: Float32Array;
 
   constructor(segment: IndexSegment) {
     this.segment = segment;
-    const createMatches = (): Matches => new Matches(segment.size);
-    this.term = createMatches();
-    this.previous = createMatches();
-    this.part = createMatches();
-    this.other = createMatches();
-    this.found = createMatches();
-    this.names = createMatches();
+    this.term = new Sums(segment.size);
+    this.found = new Sums(segment.size);
     this.covered = new Float32Array(segment.size);
   }
 
@@ -136,9 +116,14 @@ export class SegmentSearch {
     return count;
   }
 
-  clear(): void {
-    for (let i = 0; i < this.found.size; i++) this.covered[this.found.bots[i] ?? 0] = 0;
-    for (const matches of [this.term, this.previous, this.part, this.other, this.found, this.names])
-      matches.clear();
+  /** Adds what each bot has of the term to what it has of the query, and forgets it. */
+  addTerm(toScore: (value: number) => number, weight: number): void {
+    const { term, found, covered } = this;
+    for (let i = 0; i < term.size; i++) {
+      const bot = term.bots[i] ?? 0;
+      found.add(bot, toScore(term.values[bot] ?? 0));
+      covered[bot] = (covered[bot] ?? 0) + weight;
+    }
+    term.clear();
   }
 }

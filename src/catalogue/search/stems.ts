@@ -59,15 +59,6 @@ export class Stems {
     });
   }
 
-  /** Returns what every word that has the same stem in one of these languages begins with. */
-  beginning(languages: number): string {
-    let length = this.#word.length;
-    for (const [place, [, stem]] of stemmers.entries())
-      if ((languages & (1 << place)) !== 0)
-        length = Math.min(length, countSharedLetters(this.#word, this.#stem(place, stem)));
-    return this.#word.slice(0, Math.max(minCommonPrefixLength, length));
-  }
-
   #stem(place: number, stem: (word: string) => string): string {
     return (this.#stems[place] ??= stem(this.#word));
   }

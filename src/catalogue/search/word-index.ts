@@ -1,5 +1,8 @@
 import { computeDistance } from '../../lib/damerau.ts';
+import type { TimeSlice } from '../../lib/time-slice.ts';
+import { findFollowed } from './postings.ts';
 import { minCommonPrefixLength, Stems } from './stems.ts';
+import { listLetterPairs, type Word } from './words.ts';
 
 /** Where every word of many texts is, in little memory; it crosses to another thread. */
 export interface PackedIndex {
@@ -13,25 +16,21 @@ export interface PackedIndex {
   readonly languages: Uint32Array;
   /** Where the postings of each word begin, and the end of the last. */
   readonly starts: Uint32Array;
+  /** Those of each word in ascending order. */
   readonly postings: Uint32Array;
+  /** What a word counts in each of the two fields of each bot. */
+  readonly shares: Uint8Array;
 }
 
-/** A stretch of words in their order: from the first to before the last. */
-export interface WordRange {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** Words that are found for a word of the query, and how well they fit: 1 for the word itself. */
-export interface Expansion extends WordRange {
+/** Where words are that are found for a word of the query, and how well they fit: 1 for the word itself. */
+export interface Expansion {
+  readonly postings: Uint32Array;
   readonly fit: number;
 }
 
 /** Where every word of many texts is. */
 export class WordIndex {
   readonly #packed: PackedIndex;
-  /** The last text that was looked for within words: a rare term is matched twice. */
-  #within: { readonly text: string; readonly ranges: readonly WordRange[] } = { text: '', ranges: [] };
 
   constructor(packed: PackedIndex) {
     this.#packed = packed;
@@ -42,96 +41,81 @@ export class WordIndex {
     return this.#packed.letters.length;
   }
 
+  get shares(): Uint8Array {
+    return this.#packed.shares;
+  }
+
   word(place: number): string {
     const { text, wordStarts } = this.#packed;
     return text.slice(wordStarts[place], wordStarts[place + 1]);
   }
 
-  /** Returns the postings of a range of words. */
-  postings({ from, to }: WordRange): Uint32Array {
-    const { starts, postings } = this.#packed;
-    return postings.subarray(starts[from], starts[to]);
-  }
-
-  /** Returns how many postings a range of words has. */
-  count({ from, to }: WordRange): number {
-    const { starts } = this.#packed;
-    return (starts[to] ?? 0) - (starts[from] ?? 0);
-  }
-
-  /** Returns the range of one word, empty where it is not there. */
-  find(word: string): WordRange {
+  /** Returns the postings of one word, none where it is not there. */
+  find(word: string): Uint32Array {
     const from = this.#placeOf(word);
-    return { from, to: from < this.size && this.word(from) === word ? from + 1 : from };
+    return this.#postings(from, from < this.size && this.word(from) === word ? from + 1 : from);
   }
 
-  /** Returns the words that begin with a text. */
-  beginningWith(text: string): WordRange {
-    return { from: this.#placeOf(text), to: this.#placeOf(`${text}\uffff`) };
+  /** Returns the postings of the words that begin with a text. */
+  findBeginning(text: string): Uint32Array {
+    return this.#postings(...this.#beginningWith(text));
   }
 
-  /** Whether a word is here, or where it is open one that begins with it. */
-  knows(word: string, open: boolean): boolean {
-    const { from, to } = open ? this.beginningWith(word) : this.find(word);
-    return from < to;
+  /** Returns where a word is as it is typed; all its letters together in a script without spaces. */
+  findWord({ text, unspaced }: Word): Uint32Array {
+    return unspaced ? this.#findUnspaced(text) : this.find(text);
   }
 
-  /** Returns the words that have a text somewhere after their first letter. */
-  containing(text: string): readonly WordRange[] {
-    if (this.#within.text === text) return this.#within.ranges;
-    const wanted = computeLetterMask(text);
-    const { letters } = this.#packed;
-    const ranges: WordRange[] = [];
-    for (let place = 0; place < letters.length; place++) {
-      if ((wanted & ~(letters[place] ?? 0)) !== 0) continue;
-      if (this.word(place).includes(text, 1)) ranges.push({ from: place, to: place + 1 });
-    }
-    this.#within = { text, ranges };
-    return ranges;
+  #findUnspaced(word: string): Uint32Array {
+    const [first = '', ...others] = listLetterPairs(word);
+    let found = Array.from(first).length === 1 ? this.findBeginning(first) : this.find(first);
+    for (const [i, pair] of others.entries()) found = findFollowed(found, this.find(pair), i + 1);
+    return found;
   }
 
   /** Returns the word and its other forms: plurals and the like, in the languages that each is used in. */
   formsOf(word: string, fit: number): Expansion[] {
+    const forms = [{ postings: this.find(word), fit }];
+    if (word.length < minCommonPrefixLength) return forms;
     const { languages } = this.#packed;
-    const own = this.find(word);
-    const expansions: Expansion[] = [{ ...own, fit }];
-    if (word.length < minCommonPrefixLength) return expansions;
-    const similar = this.beginningWith(word.slice(0, minCommonPrefixLength));
-    let used = 0;
-    for (let place = similar.from; place < similar.to; place++) used |= languages[place] ?? 0;
-    if (used === 0) return expansions;
     const stems = new Stems(word);
-    const { from, to } = this.beginningWith(stems.beginning(used));
+    const [from, to] = this.#beginningWith(word.slice(0, minCommonPrefixLength));
     for (let place = from; place < to; place++) {
-      const language = languages[place] ?? 0;
-      if (language === 0 || (place >= own.from && place < own.to)) continue;
-      if (stems.areSharedBy(this.word(place), language))
-        expansions.push({ from: place, to: place + 1, fit: fit * formFit });
+      const form = this.word(place);
+      if (form !== word && stems.areSharedBy(form, languages[place] ?? 0))
+        forms.push({ postings: this.#postings(place, place + 1), fit: fit * formFit });
     }
-    return expansions;
+    return forms;
   }
 
-  /**
-   * Calls back with the words of a range that are at most `maxDistance` spelling errors from a word; not with the word
-   * itself.
-   */
-  forEachNear(
+  /** Calls back with the words that are at most `maxDistance` spelling errors from a word, and how often each is used. */
+  async forEachNear(
     word: string,
     maxDistance: number,
-    { from, to }: WordRange,
-    onWord: (place: number, distance: number) => void,
-  ): void {
+    slice: TimeSlice,
+    onWord: (near: string, distance: number, count: number) => void,
+  ): Promise<void> {
     const wanted = computeLetterMask(word);
-    const { text, wordStarts, letters } = this.#packed;
-    for (let place = from; place < to; place++) {
+    const { text, wordStarts, letters, starts } = this.#packed;
+    for (let place = 0; place < this.size; place++) {
+      if (place % wordsPerCheck === 0 && slice.isOver) await slice.next();
       if (countBits(wanted ^ (letters[place] ?? 0)) > 2 * maxDistance) continue;
-      const start = wordStarts[place] ?? 0;
-      const end = wordStarts[place + 1] ?? 0;
-      const skipped = text.charCodeAt(start) === wholeNameSign ? 1 : 0;
-      if (Math.abs(end - start - skipped - word.length) > maxDistance) continue;
-      const distance = computeDistance(word, text.slice(start + skipped, end), maxDistance);
-      if (distance > 0 && distance <= maxDistance) onWord(place, distance);
+      let start = wordStarts[place] ?? 0;
+      if (isSign(text.charCodeAt(start))) start++;
+      const near = text.slice(start, wordStarts[place + 1]);
+      const distance = computeDistance(word, near, maxDistance);
+      if (distance > 0 && distance <= maxDistance)
+        onWord(near, distance, (starts[place + 1] ?? 0) - (starts[place] ?? 0));
     }
+  }
+
+  #postings(from: number, to: number): Uint32Array {
+    const { starts, postings } = this.#packed;
+    return postings.subarray(starts[from], starts[to]);
+  }
+
+  #beginningWith(text: string): [from: number, to: number] {
+    return [this.#placeOf(text), this.#placeOf(`${text}\uffff`)];
   }
 
   /** Returns the place of the first word that is not before `word`. */
@@ -148,19 +132,23 @@ export class WordIndex {
 }
 
 const formFit = 0.9;
+/** Words between two looks at the clock: about a millisecond. */
+const wordsPerCheck = 65_536;
 
 /** Returns which letters a word has, as bits. */
 export function computeLetterMask(word: string): number {
   let letters = 0;
   for (let i = 0; i < word.length; i++) {
     const code = word.charCodeAt(i);
-    if (code !== wholeNameSign) letters |= 1 << (code & 31);
+    if (!isSign(code)) letters |= 1 << (code & 31);
   }
   return letters;
 }
 
-/** Before a whole name that is kept as a word. */
-const wholeNameSign = '='.charCodeAt(0);
+/** Whether a letter is the sign before a whole name or a category that is kept as a word. */
+function isSign(code: number): boolean {
+  return code === 0x3d || code === 0x23;
+}
 
 function countBits(bits: number): number {
   let rest = bits - ((bits >>> 1) & 0x55555555);

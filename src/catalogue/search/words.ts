@@ -1,55 +1,39 @@
 import { normalise } from './normalise.ts';
-import { withoutParticle } from './stop-words.ts';
 
 /** A stretch of letters and digits of one script. */
-export interface Run {
+export interface Word {
   readonly text: string;
   /** Whether its script puts no spaces between words, or joins particles to them. */
   readonly unspaced: boolean;
-  /** Whether only a hyphen or the like is between it and the next run: "e-mail". */
-  readonly joinsNext: boolean;
 }
 
 /**
- * Splits a text into runs: at what is neither letter nor digit, and at a change of script. `c++` and `c#` stay whole.
+ * Splits a text at what is neither letter nor digit, and at a change of script. `c++` and `c#` stay whole; an Arabic word has
+ * no article, nor the short words before it.
  */
-export function splitRuns(text: string): Run[] {
-  const folded = normalise(text);
-  const runs: Run[] = [];
-  for (const match of folded.matchAll(pattern)) {
-    const [whole, unspaced] = match;
-    if (whole.length > maxRunLength) continue;
-    const end = match.index + whole.length;
-    const joinsNext = unspaced === undefined && joins(folded, end);
-    const bare = unspaced === undefined ? withoutArticle(whole) : whole;
-    runs.push({ text: bare, unspaced: unspaced !== undefined, joinsNext });
-  }
-  return runs;
+export function splitRuns(text: string): Word[] {
+  return Array.from(normalise(text).matchAll(pattern), ([whole, unspaced]) => ({
+    text: whole.replace(/^(?:[وفبك]?ال|لل)(?=\p{L}{3})/u, ''),
+    unspaced: unspaced !== undefined,
+  })).filter((run) => run.text.length <= maxRunLength);
 }
 
-/** A place in a text: a word takes up one, a letter of an unspaced script too. */
-export type OnWord = (word: string, place: number) => void;
-
 /**
- * Calls back with each word that a text is found by. Unspaced scripts are cut into pairs of letters, as only a
- * dictionary knows their words. Words with hyphens between them are also one: "e-mail" is found by "email".
+ * Calls back with each word that a text is found by, and its place: a word takes up one, a letter of an unspaced script too.
+ * Unspaced scripts are cut into pairs of letters, as only a dictionary knows their words.
  * @param place where the first word is
  * @returns the place after the last word
  */
-export function forEachWord(text: string, place: number, onWord: OnWord): number {
-  let chain: string[] = [];
-  for (const { text: word, unspaced, joinsNext } of splitRuns(text)) {
-    if (unspaced) {
-      const letters = Array.from(word);
-      letters.forEach((letter, i) => onWord(letter + (letters[i + 1] ?? ''), place + i));
-      place += letters.length;
-      continue;
-    }
-    onWord(word, place++);
-    chain.push(word);
-    if (joinsNext) continue;
-    if (chain.length > 1 && chain.length <= maxChainLength) onWord(chain.join(''), place - chain.length);
-    chain = [];
+export function forEachWord(
+  text: string,
+  place: number,
+  onWord: (word: string, place: number) => void,
+): number {
+  for (const { text: word, unspaced } of splitRuns(text)) {
+    const letters = unspaced ? Array.from(word) : [];
+    letters.forEach((letter, i) => onWord(letter + (letters[i + 1] ?? ''), place + i));
+    if (!unspaced) onWord(word, place);
+    place += unspaced ? letters.length : 1;
   }
   return place;
 }
@@ -60,56 +44,40 @@ export function listLetterPairs(word: string): string[] {
   return letters.length < 2 ? letters : letters.slice(1).map((letter, i) => `${letters[i]}${letter}`);
 }
 
-/** A word that a person typed. */
-export type TypedWord = Pick<Run, 'text' | 'unspaced'>;
-
 /** Splits what a person typed into words; those of an unspaced script as a dictionary has them. */
-export function splitTypedWords(text: string): TypedWord[] {
-  return splitRuns(text).flatMap((run): TypedWord[] => {
+export function splitTypedWords(text: string): Word[] {
+  return splitRuns(text).flatMap((run) => {
     if (!run.unspaced) return [run];
     segmenter ??= new Intl.Segmenter('ja', { granularity: 'word' });
-    return Array.from(segmenter.segment(run.text), ({ segment }) => ({
-      text: withoutParticle(segment),
-      unspaced: true,
-    }));
+    return Array.from(segmenter.segment(run.text), ({ segment }) => {
+      return { text: segment.replace(particle, '$1'), unspaced: true };
+    });
   });
+}
+
+/** Returns a word without the "bot" that it ends with: "musicbot". */
+export function withoutBot(word: string): string {
+  return word.replace(/^(\p{L}{3,}?)(?:bots?|бот[аы]?)$/u, '$1');
 }
 
 /** Made when it is first needed, which takes milliseconds. */
 let segmenter: Intl.Segmenter | undefined;
 
-/** Separates words that only capitals separate: DankMemer. */
+/** What Korean writes at the end of a word. */
+const particle =
+  /^(\p{sc=Hang}{2,}?)(?:해주는|하는|에서|으로|들을|들이|을|를|이|가|은|는|의|에|로|와|과|도|봇)+$/u;
+
+/** Separates words that only capitals or digits separate: DankMemer, Jukebox9000. */
 export function separateCapitals(name: string): string {
-  return name.replace(/(\p{Ll})(\p{Lu})/gu, '$1-$2');
-}
-
-function joins(text: string, end: number): boolean {
-  const rest = text.slice(end, end + 4);
-  return /^[-_./+&][a-z0-9]/.test(rest) || /^['’][a-z]{1,2}(?![a-z])/.test(rest);
-}
-
-/** Returns a word without the article, and the short words before it, that Arabic writes as part of it. */
-function withoutArticle(word: string): string {
-  return word.replace(/^(?:[وفبك]?ال|لل)(?=\p{L}{3})/u, '');
+  return name.replace(/(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\d)/gu, ' ');
 }
 
 /** Nothing that long is a word; addresses and keys are. */
 const maxRunLength = 40;
-const maxChainLength = 3;
 
-const unspacedScripts = [
-  String.raw`[\p{sc=Han}々]+`,
-  String.raw`[\p{sc=Hira}]+`,
-  String.raw`[\p{sc=Kana}ー]+`,
-  String.raw`[\p{sc=Hang}]+`,
-  String.raw`[\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]+`,
-];
-const spacedScripts = [
-  String.raw`[a-z]{1,2}(?:\+\+|#)(?![\p{L}\p{N}+#])`,
-  String.raw`[\p{sc=Latn}\p{N}]+`,
-  String.raw`[\p{sc=Cyrl}\p{M}\p{N}]+`,
-  String.raw`[\p{sc=Grek}\p{N}]+`,
-  String.raw`[\p{sc=Arab}\p{M}\p{N}]+`,
-  String.raw`(?:(?![\p{sc=Latn}\p{sc=Cyrl}\p{sc=Grek}\p{sc=Arab}])[\p{L}\p{M}\p{N}])+`,
-];
-const pattern = new RegExp(`(${unspacedScripts.join('|')})|${spacedScripts.join('|')}`, 'gu');
+const unspaced =
+  '[\\p{sc=Han}々]+|\\p{sc=Hira}+|[\\p{sc=Kana}ー]+|\\p{sc=Hang}+|[\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}\\p{sc=Mymr}]+';
+const spaced = ['Latn', 'Cyrl', 'Grek', 'Arab'].map((script) => `[\\p{sc=${script}}\\p{M}\\p{N}]+`);
+const others = '(?:(?![\\p{sc=Latn}\\p{sc=Cyrl}\\p{sc=Grek}\\p{sc=Arab}])[\\p{L}\\p{M}\\p{N}])+';
+const programming = '[a-z]{1,2}(?:\\+\\+|#)(?![\\p{L}\\p{N}+#])';
+const pattern = new RegExp(`(${unspaced})|${[programming, ...spaced, others].join('|')}`, 'gu');

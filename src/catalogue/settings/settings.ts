@@ -23,6 +23,8 @@ export interface CatalogueSettings {
   readonly categories: readonly Category[];
   /** Category → its names by language, where the file has names. */
   readonly categoryNames: ReadonlyMap<Category, Readonly<Record<string, string>>>;
+  /** Words that mean the same to a search, beside those that it knows. */
+  readonly synonyms: readonly (readonly string[])[];
   /** The languages that the pages of bots may be in; null for any. */
   readonly languages: readonly Locale[] | null;
   /** The web pages of the repository, in place of those that follow from the remote; `{path}` is the path of a file. */
@@ -68,6 +70,7 @@ export function toSettings(file: SettingsFile = {}, logo: Logo | null = null): C
     language: (file.language ?? 'en') as Locale,
     categories: file.categories === undefined ? defaultCategories : withOther(Object.keys(file.categories)),
     categoryNames: new Map(Object.entries(file.categories ?? {})),
+    synonyms: file.synonyms ?? [],
     languages: (file.languages as Locale[] | undefined) ?? null,
     repository: file.repository ?? null,
     inactiveDays: file.inactiveDays ?? 30,

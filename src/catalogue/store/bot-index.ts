@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
+import { asksForAdministrator } from '../../bot/permissions.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
 import type { BotListElement, BotRecord, Category } from '../../bot/schema-types.ts';
 import { forEachInSlices, sortInSlices } from '../../lib/in-slices.ts';
@@ -31,6 +32,8 @@ export interface BotFacts {
   readonly verified: boolean;
   /** Whether it names a repository of its source code. */
   readonly openSource: boolean;
+  /** Whether its invite link asks for Administrator. */
+  readonly administrator: boolean;
   readonly authors: readonly string[];
   /** The default one first. */
   readonly locales: readonly Locale[];
@@ -101,6 +104,7 @@ export function indexBot(id: BotId, record: BotRecord, files: readonly IndexedFi
       nsfw: record.nsfw,
       verified: record.verified,
       openSource: record.codehost.owner !== null && record.codehost.repo !== null,
+      administrator: asksForAdministrator(record.invite),
       authors: record.authors,
       locales: Object.keys(record.contents) as Locale[],
       created: record.created,

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { BotId } from '../../bot/id.ts';
 import type { Log } from '../../lib/log.ts';
 import { compareFaults, type Fault } from '../page/fault.ts';
+import { botsFolder } from '../page/layout.ts';
 import { type IndexedBot, MutableBotIndex } from './bot-index.ts';
 
 interface BotEvents {
@@ -41,7 +42,10 @@ export class BotStore extends EventEmitter<BotEvents> {
 
   /** Whether a bot has a file with faults, also one in another bot's folder or with a wrong name. */
   hasFaultyFile(id: BotId): boolean {
-    return this.#faults.has(id) || [...this.#faults.keys()].some((key) => key.includes(`/${id}.`));
+    return (
+      this.#faults.has(id) ||
+      [...this.#faults.keys()].some((key) => key.startsWith(`${botsFolder}/`) && key.includes(`/${id}.`))
+    );
   }
 
   /** Serves a bot, or none under this id, and replaces the faults of its files. */

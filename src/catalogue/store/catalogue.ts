@@ -9,12 +9,16 @@ import type { HashName } from '../../git/objects/object-id.ts';
 import type { Log } from '../../lib/log.ts';
 import type { ImageLookup } from './bot-reader.ts';
 import { BotStore } from './bot-store.ts';
+import { Collections } from './collections.ts';
 import { listTop } from './folder.ts';
 import { readFingerprints, readFolders } from './folder-reader.ts';
 import { Scanner } from './scanner.ts';
 import { readSnapshot, writeSnapshot } from './snapshot.ts';
+import { WatchedFolder } from './watched-folder.ts';
 import { Watcher } from './watcher.ts';
+import type { Fault } from '../page/fault.ts';
 import { botsFolder } from '../page/layout.ts';
+import { parseProfile, peopleFolder, type Profile } from '../page/profile.ts';
 import { noLimits, type PageLimits } from '../page/rules.ts';
 import { WatchedSettings } from '../settings/watched-settings.ts';
 import { settingsName } from '../settings/settings.ts';
@@ -53,6 +57,9 @@ export class Catalogue {
   readonly store: BotStore;
   readonly scanner: Scanner;
   readonly settings: WatchedSettings;
+  /** What authors are called, by the names of the files in `people/`. */
+  readonly profiles: WatchedFolder<Profile>;
+  readonly collections: Collections;
   readonly #options: CatalogueOptions;
   readonly #watcher: Watcher;
   readonly #closing = new AbortController();
@@ -78,6 +85,12 @@ export class Catalogue {
         void this.#revalidate();
       },
     });
+    const onFaults = (key: string, faults: readonly Fault[]): void => {
+      const [path = key] = key.split('#');
+      this.store.report(key, faults, [path]);
+    };
+    this.profiles = new WatchedFolder({ root, folder: peopleFolder, parse: parseProfile, onFaults });
+    this.collections = new Collections({ root, onFaults });
     const limits = (): PageLimits => this.settings.current;
     this.scanner = new Scanner({ root, hash, log, cachedImages, limits }, this.store);
     this.#watcher = new Watcher(join(root, botsFolder), log, {
@@ -100,7 +113,7 @@ export class Catalogue {
     listTop(this.#options.root);
     await this.settings.load();
     this.#limits = pickLimits(this.settings.current);
-    await this.#readBots();
+    await Promise.all([this.#readBots(), this.profiles.load(), this.collections.folder.load()]);
     if (this.#closing.signal.aborted) return;
     this.#ready = true;
     this.#unpacking = this.#unpack();
@@ -122,6 +135,8 @@ export class Catalogue {
     this.scanner.close();
     await this.#watcher.close();
     await this.settings.close();
+    await this.profiles.close();
+    await this.collections.folder.close();
     if (this.#ready) await this.#saveIfStale();
   }
 

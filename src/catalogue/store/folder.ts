@@ -129,7 +129,8 @@ function isEmptyFile(path: string): boolean {
   return stat?.isFile() === true && stat.size === 0;
 }
 
-function readStat(path: string): FileStat | undefined {
+/** Returns the stat of a file; undefined where there is none. */
+export function readStat(path: string): FileStat | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   return stat && { size: stat.size, mtimeMs: stat.mtimeMs, ctimeMs: stat.ctimeMs, ino: stat.ino };
 }

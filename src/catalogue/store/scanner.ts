@@ -69,7 +69,7 @@ export class Scanner {
         .filter((entry) => !isFolderName(entry.name) || !entry.isDirectory())
         .map(({ name }) => `${botsFolder}/${name}`);
       for (const key of this.#store.faultyKeys())
-        if (/^[^/]+\/[^/]+$/.test(key) && !strays.includes(key)) this.#store.report(key, []);
+        if (/^bots\/[^/]+$/.test(key) && !strays.includes(key)) this.#store.report(key, []);
       for (const path of strays)
         this.#store.report(path, [createFileFault(path, 'stray-file', strayMessage)]);
       return new Set([...this.#stats.keys(), ...entries.map(({ name }) => name).filter(isFolderName)]);

@@ -62,14 +62,18 @@ export const timeParameter = {
 /** The parameters of GET /api/v2/bots/:id/counts. */
 export const countParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Map(
   Object.entries({
-    from: { ...timeParameter, description: 'The first day or hour; that of the first count if left out.' },
-    to: { ...timeParameter, description: 'The last day or hour; the one that is not over if left out.' },
+    from: {
+      ...timeParameter,
+      description:
+        'The first day (`2026-11-22`) or hour (`2026-11-22T05:00Z`). Without it, that of the first count.',
+    },
+    to: { ...timeParameter, description: 'The last day or hour. Without it, the one that is not over.' },
     step: {
       parse: ([text]) =>
         text === 'hour' || text === 'day'
           ? text
           : refuse(`${quoteValue(text)} is not a step: send hour or day`),
-      description: 'The length of a period; day if left out. At most 3,660 periods are returned.',
+      description: '`day` or `hour`. Without it, `day`. At most 3,660 are returned.',
       schema: { type: 'string', enum: ['hour', 'day'] },
     },
   } satisfies Record<string, ListParameter<unknown, null>>),

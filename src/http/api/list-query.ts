@@ -2,7 +2,13 @@ import { parseBotId } from '../../bot/id.ts';
 import { readSchema } from '../../bot/schemas.ts';
 import type { BotListElement } from '../../bot/schema-types.ts';
 import type { ListQuery } from '../../catalogue/lists/bot-lists.ts';
-import { filters, type ListParameter, type ListSettings, refuse } from '../../catalogue/lists/filters.ts';
+import {
+  filters,
+  type ListParameter,
+  type ListSettings,
+  parseFlag,
+  refuse,
+} from '../../catalogue/lists/filters.ts';
 import { type Cursor, type Sort, sortKeys } from '../../catalogue/lists/selection.ts';
 import { quoteValue } from '../../lib/quote-value.ts';
 import { ProblemError } from '../problem.ts';
@@ -51,10 +57,17 @@ export const listParameters: ReadonlyMap<string, ListParameter<unknown>> = new M
         text.trim() === '' || text.length > maxQueryLength
           ? refuse(`the text is blank or too long: send 1 to ${maxQueryLength} characters`)
           : text,
-      description: 'Words to search for, in any language; a bot may have only some of them.',
+      description: 'Words to search for, in any language. A bot may have only some of them.',
+      example: 'doughnut',
       schema: { type: 'string', maxLength: maxQueryLength, pattern: '\\S' },
     },
-    ...Object.fromEntries(Object.entries(filters).filter(([, filter]) => !('isForPages' in filter))),
+    ...filters,
+    weaker: {
+      parse: parseFlag,
+      description:
+        'Whether a search returns weak matches, too: bots with less than half of the words that the best one has.',
+      schema: { type: 'boolean' },
+    },
     sort: {
       parse: ([text]): Sort | undefined => {
         if (text === relevance) return undefined;
@@ -64,7 +77,7 @@ export const listParameters: ReadonlyMap<string, ListParameter<unknown>> = new M
           `${quoteValue(text)} is not a sort key: use ${sortKeys.join(', ')}, with - in front for the reverse order, or relevance with q`,
         );
       },
-      description: `One of relevance, ${sortKeys.join(', ')}. Prefix with - to reverse; relevance cannot be reversed. growth is that of the count over 30 days. Default: relevance with q, else id.`,
+      description: `The order: \`relevance\`, which needs \`q\` and is the default with it, or one of \`${sortKeys.join(' ')}\`, with \`-\` in front for the reverse. \`growth\` is how the count changed over 30 days. Default without \`q\`: \`id\`.`,
       schema: { type: 'string', pattern: `^(relevance|-?(${sortKeys.join('|')}))$` },
     },
     limit: {
@@ -73,13 +86,13 @@ export const listParameters: ReadonlyMap<string, ListParameter<unknown>> = new M
         if (limit >= 1 && limit <= maxLimit) return limit;
         return refuse(`${quoteValue(text)} is not a limit: send a whole number from 1 to ${maxLimit}`);
       },
-      description: 'The number of bots on a page; all if left out.',
+      description: 'How many bots to return, 1 to 1,000. Without it, all.',
       schema: { type: 'integer', minimum: 1, maximum: maxLimit },
     },
     after: {
       parse: ([text]) =>
         parseCursor(text) ?? refuse('it is not a cursor: take it from the Link header of the page before'),
-      description: 'The cursor in the Link header of the page before.',
+      description: 'Where the next page begins. Follow the `Link` header and you need not look at it.',
       schema: { type: 'string' },
     },
     fields: {
@@ -91,7 +104,8 @@ export const listParameters: ReadonlyMap<string, ListParameter<unknown>> = new M
           refuse(`${quoteValue(unknown)} is not a field: use ${fieldNames.join(', ')}`);
         return fieldNames.filter((name) => names.includes(name));
       },
-      description: 'The keys to return, separated by commas; all if left out.',
+      description: 'The keys to return, separated by commas. Without it, all but the pages.',
+      example: 'id,category,contents',
       schema: { type: 'string' },
     },
   }),

@@ -1,9 +1,11 @@
 import type { Router } from '@koa/router';
 import { readSchema, type SchemaDocument, schemaNames } from '../../bot/schemas.ts';
 import type { Category } from '../../bot/schema-types.ts';
+import type { ListParameter } from '../../catalogue/lists/filters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { basePathOf } from '../../lib/base-url.ts';
 import { createDocument, send } from '../representation.ts';
+import { changeParameters } from './changes-route.ts';
 import { countParameters, timeParameter } from './counts-route.ts';
 import { listParameters } from './list-query.ts';
 import { writableKeys } from './update-body.ts';
@@ -38,7 +40,7 @@ export function openApi(
       title: name,
       version: '2',
       description:
-        'A list of bots. Reads need no key, are allowed from any site, and have ETags. An owner posts with the token of the bot.',
+        'A list of bots. Reads need no key, are allowed from any site, have ETags, and include 18+ bots. An owner posts with the token of the bot.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
@@ -55,27 +57,51 @@ export function openApi(
         },
       },
       responses: {
-        Problem: {
-          description: 'What is wrong, and what to do about it.',
-          content: { 'application/problem+json': { schema: createReference('Problem') } },
-        },
-        NotModified: { description: 'The ETag in If-None-Match is still current.' },
+        ...Object.fromEntries(
+          Object.entries(problems).map(([status, description]) => [
+            `Problem${status}`,
+            { description, content: { 'application/problem+json': { schema: createReference('Problem') } } },
+          ]),
+        ),
+        NotModified: { description: 'The ETag in `If-None-Match` is still current.' },
       },
     },
   };
 }
 
-const idParameter = { name: 'id', in: 'path', required: true, schema: createReference('id') };
+/** What each status of an error means. */
+const problems: Readonly<Record<number, string>> = {
+  400: 'Not JSON, a key twice, a parameter that does not exist or has a wrong value.',
+  401: 'No token, or one that is mistyped, unknown or ended.',
+  403: 'A valid token of another bot.',
+  404: 'There is no such bot or author.',
+  406: 'There is no such format: `Accept` is none of those that the problem names.',
+  409: 'Somebody is editing the file of the bot on the machine of the service. Try again after `Retry-After` seconds.',
+  412: '`If-Match` is not the current ETag, which the response has.',
+  413: 'The body is over 64 KiB.',
+  415: 'Send `Content-Type: application/json`, uncompressed.',
+  422: 'A key or a value that cannot be set.',
+  429: 'Over a limit. Try again after `Retry-After` seconds.',
+  503: 'The service is starting, cannot save now, or too many searches wait. Try again after `Retry-After` seconds.',
+};
+
+const idParameter = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  description: 'The id of the bot.',
+  schema: createReference('id'),
+  example: '190519304972663312',
+};
+const accountParameter = { ...idParameter, example: '190519304972664832' };
 const notModified = { '304': { $ref: '#/components/responses/NotModified' } };
 
 const readBot = {
   summary: 'One bot, with its pages',
+  description:
+    '`contents` has a key for each language, the bot’s own first. `cachedImages` are paths of copies of `images` on this service, null while there is none.',
   parameters: [idParameter],
-  responses: {
-    '200': createResponse('The bot.', createReference('BotRecord')),
-    ...notModified,
-    ...createProblems(400, 404, 406),
-  },
+  responses: createReadResponses('The bot.', createReference('BotRecord'), [400, 404, 406]),
 };
 
 const countAt = {
@@ -93,15 +119,14 @@ const paths = {
     get: {
       operationId: 'listBots',
       summary: 'List bots (without pages)',
+      description:
+        '18+ bots are among them: leave them out with `nsfw=false`. Parameters that do not exist are refused.',
       parameters: createQueryParameters(listParameters),
-      responses: {
-        '200': createResponse(
-          'The bots. X-Total-Count has their number, Link the next page.',
-          toArraySchema(createReference('BotListElement')),
-        ),
-        ...notModified,
-        ...createProblems(400, 406, 503),
-      },
+      responses: createReadResponses(
+        'The bots. `X-Total-Count` is how many there are on all pages, `Link` the next page. Where no bot has a word of `q`, those with the nearest spelling are returned, and `X-Searched-For` has, percent-encoded, what was searched for.',
+        toArraySchema(createReference('BotListElement')),
+        [400, 406, 503],
+      ),
     },
   },
   '/api/v2/bots/{id}': {
@@ -109,7 +134,7 @@ const paths = {
     post: {
       operationId: 'updateBot',
       summary: 'Post a count or change keys',
-      description: `Any of ${writableKeys.join(', ')} in “bot”. All keys are changed or none. A response with status 2xx means that the change is saved on disk.`,
+      description: `Any of \`${writableKeys.join(' ')}\` in \`bot\`; all of them are changed or none. \`count\` is a whole number from 0 to 10,000,000,000. Status 200 or 202 means that the change is saved and is not lost.`,
       security: [{ token: [] }],
       parameters: [
         idParameter,
@@ -117,14 +142,22 @@ const paths = {
           name: 'If-Match',
           in: 'header',
           schema: { type: 'string' },
-          description: 'The ETag that the bot must have.',
+          description: 'Makes the change only if the bot still has this ETag.',
         },
       ],
-      requestBody: { required: true, content: { 'application/json': { schema: createReference('Update') } } },
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': { schema: createReference('Update'), example: { bot: { count: 156 } } },
+        },
+      },
       responses: {
-        '200': createResponse('The keys as they are stored.', createReference('UpdateAnswer')),
+        '200': createResponse(
+          'The keys as they are stored. `commit` is the commit that has them; null where only a count changed, or nothing did.',
+          createReference('UpdateAnswer'),
+        ),
         '202': createResponse(
-          'The keys as they are stored. The change is saved; the Git server, for which responses wait here, does not have it yet and gets it later. Do not send it again.',
+          'The same, on a service that waits for its Git server, which does not have the change yet. Do not send it again.',
           createReference('UpdateAnswer'),
         ),
         ...createProblems(400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 503),
@@ -136,11 +169,11 @@ const paths = {
       operationId: 'getCounts',
       summary: 'Counts of a bot over time',
       description:
-        'The last count that was known at the end of each hour or day (UTC); of the one that is not over, the latest count. Days are kept for ever, hours for 30 days. What is before the first count of the bot, or no longer kept, is left out.',
+        'In how many servers the bot was at the end of each day, which is kept for ever, or of each hour, which is kept for 30 days; UTC. The last one is not over. `Accept: text/csv` returns CSV.',
       parameters: [idParameter, ...createQueryParameters(countParameters)],
       responses: {
         '200': {
-          description: 'The counts, the oldest first; “at” is the begin of the period.',
+          description: 'The counts, the oldest first. `at` is when the day or hour began.',
           content: {
             'application/json': { schema: toArraySchema(countAt) },
             'text/csv': { schema: { type: 'string' }, example: 'at,count\r\n2026-11-22,156\r\n' },
@@ -151,21 +184,49 @@ const paths = {
       },
     },
   },
+  '/api/v2/bots/{id}/changes': {
+    get: {
+      operationId: 'getChanges',
+      summary: 'What changed in a bot',
+      description:
+        'The commits that changed the bot, newest first, 50 at a time. `by` is a person, the API, or an account whose proposal was accepted. `permissions` are those of the invite link. In `fields`, `before` or `after` is left out where there is no value, and both for the text of a page. A feed reader follows `/feeds/bot/ID.atom`.',
+      parameters: [idParameter, ...createQueryParameters(changeParameters)],
+      responses: createReadResponses(
+        'The changes. `Link` is the next page.',
+        toArraySchema(createReference('ChangeRecord')),
+        [400, 404, 406, 503],
+      ),
+    },
+  },
+  '/api/v2/authors/{id}': {
+    get: {
+      operationId: 'getAuthor',
+      summary: 'An author, with the ids of their bots',
+      description:
+        'What an account says about itself in `people/ID.json` of the catalogue: without that file `name` and `website` are null. `since` is when the oldest of its bots was added. A feed reader follows `/feeds/author/ID.atom`.',
+      parameters: [accountParameter],
+      responses: createReadResponses('The author.', createReference('AuthorAnswer'), [400, 404, 406]),
+    },
+  },
   '/api/v1/bots': {
     get: {
       operationId: 'listFiles',
       summary: 'List the markdown files',
-      responses: {
-        '200': createResponse(
-          'The files in the order of their paths.',
-          toArraySchema(createReference('FileItem')),
-        ),
-        ...notModified,
-        ...createProblems(400, 406, 503),
-      },
+      description: 'Id, language, path, size and `sha`, which is Git’s id of the bytes.',
+      responses: createReadResponses(
+        'The files in the order of their paths.',
+        toArraySchema(createReference('FileItem')),
+        [400, 406, 503],
+      ),
     },
   },
-  '/api/v1/bots/{id}': { get: { operationId: 'getBotV1', ...readBot } },
+  '/api/v1/bots/{id}': {
+    get: {
+      operationId: 'getBotV1',
+      ...readBot,
+      description: 'The same as `GET /api/v2/bots/:id`.',
+    },
+  },
 };
 
 function toArraySchema(items: Json): Json {
@@ -176,16 +237,23 @@ function createResponse(description: string, schema: Json): Json {
   return { description, content: { 'application/json': { schema } } };
 }
 
+/** The responses to what can be read, one of them that its ETag is still current. */
+function createReadResponses(description: string, schema: Json, problems: readonly number[]): Json {
+  return { '200': createResponse(description, schema), ...notModified, ...createProblems(...problems) };
+}
+
 function createProblems(...statuses: readonly number[]): { readonly [status: string]: Json } {
-  const problem = { $ref: '#/components/responses/Problem' };
-  return Object.fromEntries(statuses.map((status) => [status, problem]));
+  return Object.fromEntries(
+    statuses.map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]),
+  );
 }
 
 function createQueryParameters(
-  table: ReadonlyMap<string, { readonly description: string; readonly schema: object }>,
+  table: ReadonlyMap<string, Pick<ListParameter<unknown>, 'description' | 'schema' | 'example'>>,
 ): Json[] {
-  return [...table].map(([name, { description, schema }]) => {
-    return { name, in: 'query', description, schema: rewriteReferences(schema, '') };
+  return [...table].map(([name, { description, schema, example }]) => {
+    const rest = example === undefined ? {} : { example };
+    return { name, in: 'query', description, schema: rewriteReferences(schema, ''), ...rest };
   });
 }
 

@@ -65,8 +65,9 @@ export function findKnownBot(bots: BotIndex, text: string): IndexedBot {
 }
 
 async function sendList(ctx: Context, list: List & Current, baseUrl: string): Promise<void> {
-  const { digest, body, total, next, current } = list;
+  const { digest, body, total, next, corrected, current } = list;
   const headers: Record<string, string> = { ...readHeaders, 'X-Total-Count': String(total) };
+  if (corrected !== undefined) headers['X-Searched-For'] = encodeURIComponent(corrected);
   if (next) {
     const params = parseQuery(ctx);
     params.set('after', formatCursor(next));
@@ -75,7 +76,8 @@ async function sendList(ctx: Context, list: List & Current, baseUrl: string): Pr
   await send(ctx, { type: 'application/json', digest, body, headers, current });
 }
 
-async function refuseQuery(ctx: Context, next: Next): Promise<void> {
+/** Refuses every parameter, for an address that takes none. @throws {ProblemError} bad-query */
+export async function refuseQuery(ctx: Context, next: Next): Promise<void> {
   const [name] = parseQuery(ctx).keys();
   if (name !== undefined) {
     const detail = 'this address takes no parameters: leave it out';

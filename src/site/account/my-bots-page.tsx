@@ -4,6 +4,7 @@ import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-ind
 import type { TokenInfo } from '../../tokens/tokens.ts';
 import { PageLinks } from '../front/page-links.tsx';
 import { useLanguage } from '../language/page-language.tsx';
+import { profileFormPath } from '../add/side-forms.ts';
 import { editPath } from '../page/addresses.ts';
 import { Fact } from '../page/fact.tsx';
 import { FaultItems } from '../page/faults.tsx';
@@ -49,6 +50,11 @@ export function MyBotsPage(props: MyBotsPageProps): VNode {
               {t('token.logIn', { provider })}
             </ActionLink>
           </>
+        )}
+        {viewer !== null && (
+          <p>
+            <a href={href(profileFormPath)}>{t('profile.title')}</a>
+          </p>
         )}
         {proposals !== null && proposals.length > 0 && <OwnProposals proposals={proposals} />}
         {viewer !== null && bots.length === 0 && (

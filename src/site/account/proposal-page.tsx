@@ -1,8 +1,7 @@
 import type { VNode } from 'preact';
-import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
-import { parsePagePath } from '../../catalogue/page/layout.ts';
 import type { Proposal } from '../../proposals/proposal.ts';
 import type { ProposalErrorKind } from '../../proposals/proposal-error.ts';
+import { toSubjectPath } from '../../proposals/subject.ts';
 import type { ProposalDetails } from '../../proposals/proposals.ts';
 import { FileDiff } from '../add/file-diff.tsx';
 import { toEditAgainPath } from '../add/sending.ts';
@@ -14,8 +13,6 @@ import { BackLink, NameLink, PostButton } from '../page/links.tsx';
 
 export interface ProposalPageProps extends PageProps {
   readonly details: ProposalDetails;
-  /** The bot as it is listed; undefined for a new one. */
-  readonly bot: IndexedBot | undefined;
   readonly name: string;
   /** How many proposals are reviewed before it. */
   readonly before: number;
@@ -73,7 +70,7 @@ export function ProposalPage(props: ProposalPageProps): VNode {
 }
 
 /** What the state means, and what happens next. */
-function State({ details, bot, before, medianWaitMs }: ProposalPageProps): VNode | null {
+function State({ details, name, before, medianWaitMs }: ProposalPageProps): VNode | null {
   const { proposal, steps } = details;
   const { t, duration } = useLanguage();
   if (proposal.state === 'waiting')
@@ -92,7 +89,7 @@ function State({ details, bot, before, medianWaitMs }: ProposalPageProps): VNode
     return (
       <p>
         {t(proposal.reviewer === null ? 'proposal.published' : 'proposal.listed')}{' '}
-        {bot && <NameLink path={`/bots/${bot.id}`} name={bot.facts.name} />}
+        <NameLink path={toSubjectPath(proposal.subject)} name={name} />
       </p>
     );
   return proposal.state === 'withdrawn' || !steps[0] ? null : <Step step={steps[0]} at={steps[0].at} />;
@@ -105,19 +102,23 @@ function Since({ sentAt, closedAt }: Proposal): VNode {
   return <time dateTime={new Date(time).toISOString()}>{ago(time, Date.now())}</time>;
 }
 
-function NextActions({ details: { proposal, sent }, bot }: ProposalPageProps): VNode | null {
-  const { t, href, languageName } = useLanguage();
+function NextActions({ details: { proposal, sent, before } }: ProposalPageProps): VNode | null {
+  const { t, href } = useLanguage();
   if (proposal.state === 'accepted') return null;
-  const places = [...sent.keys()].flatMap((path) => parsePagePath(path) ?? []);
+  const paths = [...sent.keys()];
   return (
     <div class="actions">
-      {places.map((place) => (
-        <a key={place.locale} class="button" href={href(toEditAgainPath(place, bot))}>
-          {t('proposal.editAgain')} {places.length > 1 && `(${languageName(place.locale)})`}
+      {paths.map((path) => (
+        <a key={path} class="button" href={href(toEditAgainPath(path, before))}>
+          {t('proposal.editAgain')} {paths.length > 1 && `(${path.split('.').at(-2)})`}
         </a>
       ))}
       {proposal.closedAt === null && (
-        <PostButton path={`${toProposalPath(proposal.bot)}/withdraw`} look="quiet" version={proposal.version}>
+        <PostButton
+          path={`${toProposalPath(proposal.subject)}/withdraw`}
+          look="quiet"
+          version={proposal.version}
+        >
           {t('proposal.withdraw')}
         </PostButton>
       )}
@@ -139,7 +140,7 @@ export function OwnProposals({ proposals }: { readonly proposals: readonly Liste
     if (shown.length === 0) return null;
     const items = shown.map(({ proposal, name }) => (
       <li key={proposal.ref}>
-        <NameLink path={toProposalPath(proposal.bot)} name={name} />{' '}
+        <NameLink path={toProposalPath(proposal.subject)} name={name} />{' '}
         <strong>{t(`proposal.${proposal.state}`)}</strong>{' '}
         <span class="muted">
           <Since {...proposal} />

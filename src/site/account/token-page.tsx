@@ -6,7 +6,7 @@ import { assets } from '../page/assets.ts';
 import { Layout, type Site, type Viewer } from '../page/layout.tsx';
 import { createPostingCode } from './posting-code.ts';
 import { Fact } from '../page/fact.tsx';
-import { ActionLink, BackLink, PostButton } from '../page/links.tsx';
+import { ActionLink, BackLink, CopyButton, PostButton } from '../page/links.tsx';
 import { EnglishSentence } from '../language/in-english.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 
@@ -181,7 +181,7 @@ function Buttons({ path, info }: { readonly path: string; readonly info: TokenIn
 }
 
 function DoneNotice({ done }: { readonly done: DoneChange }): VNode {
-  const { t, text } = useLanguage();
+  const { t } = useLanguage();
   if ('revoked' in done) return <Notice text={t(done.revoked ? 'token.revoked' : 'token.nothingToRevoke')} />;
   return (
     <section class="notice stack" aria-labelledby="new-token">
@@ -200,9 +200,7 @@ function DoneNotice({ done }: { readonly done: DoneChange }): VNode {
           autocomplete="off"
           value={done.issued}
         />
-        <button class="quiet" type="button" hidden data-copy="token" data-copied={text('token.copied')}>
-          {t('token.copy')}
-        </button>
+        <CopyButton of="token" />
       </div>
       <p class="muted" role="status" id="copied" />
     </section>

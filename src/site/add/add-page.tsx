@@ -1,5 +1,4 @@
 import type { VNode } from 'preact';
-import { findDefaultLocale } from '../../bot/record.ts';
 import type { Finding } from '../../check/check.ts';
 import { maxNoteLength, type ProposalPolicy } from '../../proposals/proposals.ts';
 import { useLanguage } from '../language/page-language.tsx';
@@ -23,14 +22,12 @@ export interface AddPageProps extends PageProps, PreviewProps, FilledForm {
 /** A form that makes a file of the catalogue: for a new bot, a change or a translation. */
 export function AddPage(props: AddPageProps): VNode {
   const { site, viewer, form, file, isSent, policy, conflicts, message } = props;
-  const { kind, groups, action, listed } = form;
+  const { kind, groups, action, title } = form;
   const { t, text, href } = useLanguage();
   const failed = isSent && Object.keys(file.faults).length > 0;
-  const { name = '' } = listed?.contents[findDefaultLocale(listed)] ?? {};
-  const title = kind === 'add' ? 'layout.add' : (`${kind}.title` as const);
   const sending = policy === 'publish' ? 'proposal.introductionPublish' : 'proposal.introduction';
-  const introduction = policy === 'off' ? (`${kind}.introduction` as const) : sending;
-  const named = { name: withoutBidiControls(name) };
+  const introduction = policy === 'off' || form.listed === undefined ? form.introduction : sending;
+  const named = { name: withoutBidiControls(form.name) };
   return (
     <Layout
       current={kind === 'add' ? '/add' : undefined}
@@ -61,7 +58,7 @@ export function AddPage(props: AddPageProps): VNode {
                 ))}
               </div>
             ))}
-            {policy !== 'off' && <Note {...props} />}
+            {policy !== 'off' && form.schema !== 'profile' && <Note {...props} />}
           </div>
           <section
             id="outcome"

@@ -2,7 +2,6 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { WritesUnavailableError } from '../../bot/errors.ts';
 import type { Locale } from '../../bot/locale.ts';
-import { parsePagePath, pathOf } from '../../catalogue/page/layout.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { findImages } from '../../catalogue/store/page-images.ts';
 import { findKnownBot } from '../../http/api/read-routes.ts';
@@ -12,6 +11,7 @@ import { parseFields, parseQuery, readFields } from '../../http/query.ts';
 import type { Drafts } from '../../proposals/drafts.ts';
 import { ProposalError } from '../../proposals/proposal-error.ts';
 import { maxNoteLength, type Proposals } from '../../proposals/proposals.ts';
+import { findSubject } from '../../proposals/subject.ts';
 import { toAddressGroup } from '../../lib/network-address.ts';
 import { listWantedRanges } from '../language/locales.ts';
 import { findCopies } from '../markdown/markdown-images.ts';
@@ -28,48 +28,76 @@ import {
   createEditForm,
   createTranslationForm,
   type Form,
+  isBotForm,
   type OfferedLanguages,
   offerLanguages,
 } from './forms.ts';
 import { createPreview } from './preview.tsx';
+import {
+  createCollectionEditForm,
+  createCollectionForm,
+  createCollectionTranslationForm,
+  createProfileForm,
+  profileFormPath,
+} from './side-forms.ts';
 import { checkForm, type FilledForm, fillInForm, type FormMessage } from './sending.ts';
 
 /**
  * Adds the forms that make a file of the catalogue: `/add` for a new bot, `/bots/:id/edit` for a change,
- * `/bots/:id/translate` for a translation. Sending one saves nothing: the response shows the file and its errors, or
+ * `/bots/:id/translate` for a translation, the same for collections, and what an account is called. Sending one saves nothing: the response shows the file and its errors, or
  * below `/file` it is the file as a download.
  */
 export function addAddRoutes(router: Router, parts: SiteParts): void {
-  const { site, bots, viewerOf, readPage, proposals, drafts } = parts;
+  const { site, bots, viewerOf, readFile, proposals, drafts } = parts;
   const botOf = (ctx: Context): IndexedBot => findKnownBot(bots, String(ctx['params'].id));
   const offer = (ctx: Context, existing: readonly Locale[]): OfferedLanguages => {
     const wanted = listWantedRanges(parseQuery(ctx).get('locale') ?? undefined, ctx.get('Accept-Language'));
     return offerLanguages(site.settings, site.languages.of(ctx), wanted, existing);
   };
-  const forms: Readonly<Record<string, (ctx: Context) => Form | Promise<Form>>> = {
+  const forms: Readonly<Record<string, (ctx: Context) => Form | null | Promise<Form | null>>> = {
     '/add': async (ctx) => createBotForm(bots, await viewerOf(ctx), offer(ctx, [])),
-    '/bots/:id/edit': (ctx) => createEditForm(botOf(ctx), parseQuery(ctx).get('language'), readPage),
+    '/bots/:id/edit': (ctx) => createEditForm(botOf(ctx), parseQuery(ctx).get('language'), readFile),
     '/bots/:id/translate': (ctx) => {
       const bot = botOf(ctx);
-      return createTranslationForm(bot, parseQuery(ctx).get('from'), readPage, offer(ctx, bot.facts.locales));
+      return createTranslationForm(bot, parseQuery(ctx).get('from'), readFile, offer(ctx, bot.facts.locales));
+    },
+    '/add/collection': (ctx) => createCollectionForm(parts, offer(ctx, [])),
+    '/collections/:name/edit': (ctx) =>
+      createCollectionEditForm(parts, String(ctx['params'].name), parseQuery(ctx).get('language')),
+    '/collections/:name/translate': (ctx) =>
+      createCollectionTranslationForm(parts, String(ctx['params'].name), (existing) => offer(ctx, existing)),
+    [profileFormPath]: async (ctx) => {
+      const viewer = await viewerOf(ctx);
+      return viewer && createProfileForm(viewer, site.languages.of(ctx).locale, readFile);
     },
   };
   for (const [path, createForm] of Object.entries(forms)) {
-    const open = async (ctx: Context): Promise<FilledForm> =>
-      await fillInForm(ctx, parts, await createForm(ctx));
-    router.get(path, async (ctx) => await show(ctx, parts, await withDraft(ctx, drafts, await open(ctx))));
-    router.post([path, `${path}/file`], async (ctx) => {
-      const sent = await readForm(ctx, await open(ctx));
+    /** Calls back with the form; who has to log in for it sees that. */
+    const open = async (ctx: Context, use: (filled: FilledForm) => Promise<void>): Promise<void> => {
+      const form = await createForm(ctx);
+      if (form === null) sendLogInPage(ctx, site, path, 'myBots.visitor');
+      else await use(await fillInForm(ctx, parts, form));
+    };
+    router.get(path, async (ctx) => {
+      await open(ctx, async (filled) => await show(ctx, parts, await withDraft(ctx, drafts, filled)));
+    });
+    const check = async (ctx: Context, opened: FilledForm): Promise<void> => {
+      const sent = await readForm(ctx, opened);
       const { path: file = '', text, faults } = makeFile(sent.form, sent.texts, site.settings);
       if (!ctx.path.endsWith('/file') || Object.keys(faults).length > 0) return await show(ctx, parts, sent);
       ctx.attachment(file.replace(/.*\//, ''));
       ctx.set('Cache-Control', 'no-store');
-      ctx.type = 'text/markdown; charset=utf-8';
+      ctx.type = file.endsWith('.json') ? 'json' : 'text/markdown; charset=utf-8';
       ctx.body = text;
+    };
+    router.post([path, `${path}/file`], async (ctx) => {
+      await open(ctx, async (filled) => await check(ctx, filled));
     });
     if (proposals && drafts)
       router.post(`${path}/send`, refuseCrossSite(site.baseUrl), async (ctx) => {
-        await propose(ctx, { ...parts, proposals, drafts }, await readForm(ctx, await open(ctx)));
+        await open(ctx, async (filled) => {
+          await propose(ctx, { ...parts, proposals, drafts }, await readForm(ctx, filled));
+        });
       });
   }
 }
@@ -96,9 +124,10 @@ async function propose(
   const refuse = async (status: number, key: MessageKey, values: FormMessage['values'] = {}): Promise<void> =>
     await show(ctx, parts, { ...filled, message: { key, values } }, status);
   const file = makeFile(form, texts, site.settings);
-  const place = parsePagePath(file.path ?? '');
+  const { path = '' } = file;
+  const subject = findSubject(path);
   const { length: count } = note;
-  if (place === undefined || !file.isReady) return await show(ctx, parts, filled);
+  if (subject === undefined || !file.isReady) return await show(ctx, parts, filled);
   if (base !== form.base) return await refuse(409, 'edit.stale');
   if (count > maxNoteLength) return await refuse(422, 'fault.tooLong', { count, limit: maxNoteLength });
   try {
@@ -108,11 +137,10 @@ async function propose(
       const draft = await drafts.save(typed, toAddressGroup(ctx.ip));
       return sendLogInPage(ctx, site, withParameter(form.action, draftParameter, draft), 'proposal.logIn');
     }
-    const { id: bot, locale } = place;
-    const pages = new Map([[pathOf(bot, locale), file.text]]);
+    const pages = new Map([[path, file.text]]);
     const accountCreatedAt = proposer.createdAt;
-    const { shared } = await proposals.send({ bot, proposer, pages, note, accountCreatedAt });
-    redirectTo(ctx, site.languages.of(ctx).href(toProposalPath(bot, shared)));
+    const { shared } = await proposals.send({ subject, proposer, pages, note, accountCreatedAt });
+    redirectTo(ctx, site.languages.of(ctx).href(toProposalPath(subject, shared)));
   } catch (error) {
     if (error instanceof WritesUnavailableError) return await refuse(503, 'proposal.unavailable');
     if (!(error instanceof ProposalError) || error.kind === 'not-maintainer') throw error;
@@ -159,13 +187,12 @@ async function show(ctx: Context, parts: SiteParts, filled: FilledForm, status =
   const viewer = await viewerOf(ctx);
   const language = site.languages.of(ctx);
   const file = makeFile(form, texts, site.settings);
-  const preview = createPreview(form, texts, file, language);
+  const preview = isBotForm(form) ? createPreview(form, texts, file, language) : undefined;
   const text = file.faults.page === undefined ? file.page : '';
-  const name = preview.bot.contents[preview.locale]?.name ?? '';
+  const name = preview?.bot.contents[preview.locale]?.name ?? '';
   const images = findCopies(findImages(text), copyOf);
   const html = await markdown.preview({ text, name, images }, toAddressGroup(ctx.ip));
-  const authors = form.listed?.authors ?? null;
-  const policy = proposals?.findPolicy(site.settings, authors, viewer?.id ?? null) ?? 'off';
+  const policy = proposals?.findPolicy(site.settings, form.owners, viewer?.id ?? null) ?? 'off';
   const findings = policy !== 'off' && file.isReady ? checkForm(parts, file) : [];
   const props = { ...filled, site, viewer, file, preview, html, policy, findings };
   sendOnce(ctx, <AddPage {...props} />, language, status);

@@ -102,7 +102,15 @@ function Control(props: FieldProps & { readonly fault: FieldFault | undefined })
     }
     default:
       return (
-        <input {...common} type="text" dir="auto" value={text} placeholder={placeholder} autocomplete="off" />
+        // A line end would be left out.
+        <input
+          {...common}
+          type="text"
+          dir="auto"
+          value={text.replaceAll('\n', ' ')}
+          placeholder={placeholder}
+          autocomplete="off"
+        />
       );
   }
 }

@@ -1,3 +1,4 @@
+import type { Locale } from '../../bot/locale.ts';
 import { trimMarkdown } from '../../catalogue/page/page.ts';
 import type { MessageKey } from '../language/message-file.ts';
 
@@ -22,6 +23,8 @@ export interface FormField {
   readonly placeholder?: string;
   /** The key of the front matter that holds the field; without one the field is a key of its own. */
   readonly parent?: string;
+  /** The key that the field is there, where that is not its name. An empty field has none. */
+  readonly key?: string;
 }
 
 export type FieldName = MessageKey extends infer Key
@@ -40,9 +43,12 @@ const toggle = { kind: 'switch', fault: 'fault.file' } as const;
 const fields: Readonly<Record<FieldName, Omit<FormField, 'name'>>> = {
   id: { kind: 'id', required: true, fault: 'fault.id', placeholder: '123456789012345678' },
   locale: { kind: 'language', required: true, fault: 'fault.locale' },
+  collection: { kind: 'id', required: true, fault: 'fault.collection', hint: 'hint.collection' },
   name: { kind: 'text', required: true, fault: 'fault.name' },
+  title: { kind: 'text', required: true, fault: 'fault.title' },
   description: { kind: 'text', required: true, fault: 'fault.description', hint: 'hint.description' },
   category: { kind: 'category', required: true, fault: 'fault.category' },
+  bots: { kind: 'ids', required: true, fault: 'fault.bots', hint: 'hint.bots' },
   authors: { kind: 'ids', required: true, fault: 'fault.authors', hint: 'hint.authors' },
   invite: { ...link, required: true, hint: 'hint.invite' },
   website: link,
@@ -79,14 +85,26 @@ export const mainFields = listGroups(
   'page',
 );
 
+export const collectionPlaceFields = listGroups('collection locale');
+const collectionPage: FieldGroups = [[{ name: 'page', kind: 'page', fault: 'fault.tooLong' }]];
+export const collectionFields = [...listGroups('title', 'description', 'bots'), ...collectionPage];
+export const collectionTranslationFields = [...listGroups('title', 'description'), ...collectionPage];
+
+/** Returns the fields of a profile. @param locale the language of its description */
+export function listProfileFields(locale: Locale): FieldGroups {
+  const described = { ...fields.description, required: false, parent: 'description', key: locale };
+  const name: FormField = { name: 'name', ...fields.name, fault: 'fault.ownName' };
+  return [[name], ...listGroups('website'), [{ name: 'description', ...described }]];
+}
+
 function listGroups(...groups: readonly string[]): FieldGroups {
   return groups.map((names) => (names.split(' ') as FieldName[]).map((name) => ({ name, ...fields[name] })));
 }
 
 /** Returns the keys that lead to the value of a field in the front matter; none for the id, the language and the page. */
-export function findPlace({ name, kind, parent }: FormField): readonly string[] {
+export function findPlace({ name, kind, parent, key = name }: FormField): readonly string[] {
   if (kind === 'id' || kind === 'language' || kind === 'page') return [];
-  return parent === undefined ? [name] : [parent, name];
+  return parent === undefined ? [key] : [parent, key];
 }
 
 /** A value of the front matter that a field can have. */

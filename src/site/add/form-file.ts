@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parseBotId } from '../../bot/id.ts';
 import { toCanonicalLocale } from '../../bot/locale.ts';
 import { readSchema } from '../../bot/schemas.ts';
 import { toCanonicalForm } from '../../catalogue/page/canonical-form.ts';
-import { type PagePlace, pathOf } from '../../catalogue/page/layout.ts';
 import { cutPage, type PageData, type ParsedPage, parsePage } from '../../catalogue/page/page.ts';
 import { validate } from '../../catalogue/page/schema.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
@@ -48,32 +46,35 @@ export function makeFile(
   texts: FieldTexts,
   { categories, languages }: Pick<CatalogueSettings, 'categories' | 'languages'>,
 ): FormFile {
-  const { kind, source, groups } = form;
+  const { kind, source, groups, schema } = form;
   const isNew = kind !== 'edit';
   const fields = groups.flat();
-  const id = parseBotId(form.listed?.id ?? texts.id?.trim() ?? '');
-  const locale = toCanonicalLocale((isNew ? texts : form.texts).locale?.trim() ?? '');
-  const text = fillIn(source, isNew ? fields : listChanged(form, texts), texts);
-  const parsed = parsePage('', Buffer.from(text));
+  const locale = toCanonicalLocale({ ...form.texts, ...texts }.locale?.trim() ?? '');
+  const isJson = schema === 'profile';
+  const filled = fillIn(form, isNew ? fields : listChanged(form, texts), texts);
+  const text = isJson ? cutPage(filled).json : filled;
+  const parsed = parsePage('', Buffer.from(filled));
   const { data = {}, page = '' } = parsed.page ?? {};
   const { category } = data;
-  const isForeign = isNew && locale && languages?.includes(locale) === false;
+  const isForeign = isNew && schema !== 'profile' && locale && languages?.includes(locale) === false;
   const faults: FieldFaults = {
     ...(typeof category === 'string' &&
       !categories.includes(category) && { category: { key: 'fault.category' } }),
     ...(isForeign && { locale: { key: 'fault.language', values: { languages: languages.join(', ') } } }),
     ...findFieldFaults(parsed, form.schema, fields),
     ...(isNew && locale === undefined && { locale: { key: 'fault.locale' } }),
-    ...form.findFaults({ id, locale }, texts),
+    ...form.findFaults(locale, texts),
   };
   const missing = fields.filter(({ name, required }) => required === true && !texts[name]?.trim()).length;
-  const path = id === undefined || locale === undefined ? undefined : pathOf(id, locale);
+  const path = locale && form.toPath(locale, texts);
   const isReady = Object.keys(faults).length === 0 && text !== source;
   return { path, text, data, page, faults, missing, isReady };
 }
 
-/** A place in the catalogue of which each part may be wrong. */
-export type SentPlace = { readonly [Part in keyof PagePlace]: PagePlace[Part] | undefined };
+/** Returns JSON as the front matter of a file without a page. */
+export function toFrontMatter(json: string): string {
+  return `---\n${json.trim()}\n---\n`;
+}
 
 function listChanged(form: Form, texts: FieldTexts): FormField[] {
   return form.groups
@@ -82,7 +83,8 @@ function listChanged(form: Form, texts: FieldTexts): FormField[] {
 }
 
 /** Sets the values of fields in a page file. The line ends of its markdown stay what they are. */
-function fillIn(text: string, fields: readonly FormField[], texts: FieldTexts): string {
+function fillIn({ source, schema }: Form, fields: readonly FormField[], texts: FieldTexts): string {
+  const text = schema === 'profile' ? toFrontMatter(source) : source;
   if (fields.length === 0) return text;
   const { data = {} } = parsePage('', Buffer.from(text)).page ?? {};
   const { before, json, after } = cutPage(text);
@@ -95,10 +97,15 @@ function fillIn(text: string, fields: readonly FormField[], texts: FieldTexts): 
       const eol = after.includes('\r\n') ? '\r\n' : '\n';
       body = `---\n\n${String(value)}${value === '' ? '' : '\n'}`.replaceAll('\n', eol);
     } else if (key !== undefined && inner === undefined) values[key] = value;
-    else if (key !== undefined && inner !== undefined)
-      values[key] = { ...((values[key] ?? data[key]) as PageData | undefined), [inner]: value };
+    else if (key !== undefined && inner !== undefined) {
+      const { [inner]: _former, ...others } = (values[key] ?? data[key] ?? {}) as PageData;
+      values[key] = value === null && field.key !== undefined ? others : { ...others, [inner]: value };
+    }
   }
-  return toCanonicalForm(before + setKeys(json, values) + body);
+  return toCanonicalForm(
+    before + setKeys(json, values) + body,
+    schema === 'translation' ? 'main-page' : schema,
+  );
 }
 
 /** Checks the file that a form makes. What no field of the form has is reported at the page. */

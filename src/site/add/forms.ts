@@ -1,11 +1,15 @@
 import { hash } from 'node:crypto';
 import { toCanonicalLocale, type Locale } from '../../bot/locale.ts';
+import { parseBotId } from '../../bot/id.ts';
+import { findDefaultLocale } from '../../bot/record.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import { type BotIndex, type IndexedBot, parseRecord } from '../../catalogue/store/bot-index.ts';
+import { pathOf } from '../../catalogue/page/layout.ts';
 import { type PageData, parsePage } from '../../catalogue/page/page.ts';
 import { type CatalogueSettings, chooseNewPageLanguage } from '../../catalogue/settings/settings.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { findLanguages } from '../language/locales.ts';
+import type { MessageKey } from '../language/message-file.ts';
 import type { Messages } from '../language/messages.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { editPath, translatePath } from '../page/addresses.ts';
@@ -21,7 +25,7 @@ import {
   placeFields,
   translationFields,
 } from './fields.ts';
-import type { FieldFaults, SentPlace } from './form-file.ts';
+import type { FieldFaults } from './form-file.ts';
 
 /** A form that makes a file of the catalogue. */
 export interface Form {
@@ -30,9 +34,15 @@ export interface Form {
   readonly action: string;
   readonly groups: FieldGroups;
   /** What the front matter of the file has to be. */
-  readonly schema: 'main-page' | 'translation';
-  /** The bot as it is listed; undefined for a new one. */
+  readonly schema: 'main-page' | 'translation' | 'collection' | 'profile';
+  /** What the page is called and what it says first, with the name of what is changed. */
+  readonly title: MessageKey;
+  readonly introduction: MessageKey;
+  readonly name: string;
+  /** The bot as it is listed; undefined for a new one, and for what is not a bot. */
   readonly listed: BotRecord | undefined;
+  /** The accounts whose own it is, which decide what is done with a proposal; null for a new bot. */
+  readonly owners: readonly string[] | null;
   /** The texts that it is filled in with at first. */
   readonly texts: FieldTexts;
   /** The languages that a new page may be in; none where the form does not ask for it. */
@@ -41,8 +51,15 @@ export interface Form {
   readonly source: string;
   /** The digest of the file that it changes; empty for a new one. */
   readonly base: string;
-  /** Finds what is wrong with a new file beside what its front matter has. */
-  readonly findFaults: (place: SentPlace, texts: FieldTexts) => FieldFaults;
+  /** Returns the path of the file in a language; undefined where a field of it is wrong. */
+  readonly toPath: (locale: Locale, texts: FieldTexts) => string | undefined;
+  /** Finds what is wrong with a file beside what its front matter has. */
+  readonly findFaults: (locale: Locale | undefined, texts: FieldTexts) => FieldFaults;
+}
+
+/** Whether a form makes a page of a bot. */
+export function isBotForm({ schema }: Pick<Form, 'schema'>): boolean {
+  return schema === 'main-page' || schema === 'translation';
 }
 
 /** Returns the form for a new bot, which is listed from now on. */
@@ -56,12 +73,21 @@ export function createBotForm(
     action: '/add',
     groups: [...placeFields, ...mainFields],
     schema: 'main-page',
+    title: 'layout.add',
+    introduction: 'add.introduction',
+    name: '',
     listed: undefined,
+    owners: null,
     source: `---\n{"created": ${Date.now()}}\n---\n`,
     base: '',
     texts: { locale: proposed, ...(viewer && { authors: viewer.id }) },
     languages,
-    findFaults({ id }) {
+    toPath: (locale, texts) => {
+      const id = parseBotId(texts.id?.trim() ?? '');
+      return id && pathOf(id, locale);
+    },
+    findFaults(_locale, texts) {
+      const id = parseBotId(texts.id?.trim() ?? '');
       if (id === undefined) return { id: { key: 'fault.id' } };
       const listed = bots.get(id);
       if (listed === undefined) return {};
@@ -75,20 +101,28 @@ export function createBotForm(
  * Returns the form that edits a bot's page in a language; null for its main page.
  * @throws {ProblemError} not-found
  */
-export function createEditForm(bot: IndexedBot, language: string | null, read: SiteParts['readPage']): Form {
+export function createEditForm(bot: IndexedBot, language: string | null, read: SiteParts['readFile']): Form {
   const { locale, isMain, source, texts } = readFile(bot, language, read);
   return {
     kind: 'edit',
     action: editPath(bot.id, isMain ? undefined : locale),
     groups: isMain ? mainFields : translationFields,
     schema: isMain ? 'main-page' : 'translation',
-    listed: parseRecord(bot),
+    title: 'edit.title',
+    introduction: 'edit.introduction',
+    ...describeListed(bot),
     texts: { ...texts, locale },
     languages: [],
     source,
     base: hash('sha1', source, 'base64url'),
+    toPath: () => pathOf(bot.id, locale),
     findFaults: () => ({}),
   };
+}
+
+function describeListed(bot: IndexedBot): Pick<Form, 'listed' | 'owners' | 'name'> {
+  const listed = parseRecord(bot);
+  return { listed, owners: bot.facts.authors, name: listed.contents[findDefaultLocale(listed)]?.name ?? '' };
 }
 
 /**
@@ -99,7 +133,7 @@ export function createEditForm(bot: IndexedBot, language: string | null, read: S
 export function createTranslationForm(
   bot: IndexedBot,
   from: string | null,
-  read: SiteParts['readPage'],
+  read: SiteParts['readFile'],
   { languages, proposed }: OfferedLanguages,
 ): Form {
   const { locale, isMain, texts } = readFile(bot, from, read);
@@ -109,14 +143,16 @@ export function createTranslationForm(
     action: translatePath(bot.id, isMain ? undefined : locale),
     groups: [...languageFields, ...translationFields],
     schema: 'translation',
-    listed: parseRecord(bot),
+    title: 'translate.title',
+    introduction: 'translate.introduction',
+    ...describeListed(bot),
     source: '---\n{}\n---\n',
     base: '',
     texts: { name, description, page, locale: proposed },
     languages,
-    findFaults: (place, { description: translated = '' }) => ({
-      ...(place.locale &&
-        bot.facts.locales.includes(place.locale) && { locale: { key: 'fault.hasLanguage' } }),
+    toPath: (language) => pathOf(bot.id, language),
+    findFaults: (language, { description: translated = '' }) => ({
+      ...(language && bot.facts.locales.includes(language) && { locale: { key: 'fault.hasLanguage' } }),
       ...(translated.trim() !== '' &&
         translated.trim() === texts.description && { description: { key: 'fault.untranslated' } }),
     }),
@@ -126,14 +162,14 @@ export function createTranslationForm(
 function readFile(
   { id, files }: IndexedBot,
   language: string | null,
-  read: SiteParts['readPage'],
+  read: SiteParts['readFile'],
 ): Pick<Form, 'source' | 'texts'> & { readonly locale: Locale; readonly isMain: boolean } {
   const wanted = language === null ? undefined : toCanonicalLocale(language);
   const indexed = files.find(({ locale, main }) => (language === null ? main : locale === wanted));
   if (indexed === undefined)
     throw new ProblemError('not-found', `this bot has no page in ${JSON.stringify(language?.slice(0, 60))}`);
   const { locale, main: isMain } = indexed;
-  const source = read({ id, locale }) ?? '';
+  const source = read(pathOf(id, locale)) ?? '';
   const texts = readFieldTexts(source, isMain ? mainFields : translationFields);
   if (texts !== undefined) return { locale, isMain, source, texts };
   throw new ProblemError('not-found', 'the file of this bot cannot be read: edit it in the repository');

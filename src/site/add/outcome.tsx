@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { useLanguage } from '../language/page-language.tsx';
 import type { AddPageProps } from './add-page.tsx';
+import { CopyButton } from '../page/links.tsx';
 import { FaultItems } from '../page/faults.tsx';
 import { FileDiff } from './file-diff.tsx';
 import type { Form } from './forms.ts';
@@ -11,13 +12,14 @@ export function Outcome(props: AddPageProps): VNode {
   const { t, text } = useLanguage();
   const { file, form, base, findings } = props;
   const isEdit = form.kind === 'edit';
+  const isProfile = form.schema === 'profile';
   return (
     <>
-      <h2 id="outcome-title">{t('add.preview')}</h2>
-      <Preview {...props} />
-      {isEdit && <h2>{t('edit.change')}</h2>}
+      <h2 id="outcome-title">{t(isProfile ? 'edit.change' : 'add.preview')}</h2>
+      {!isProfile && <Preview {...props} />}
+      {isEdit && !isProfile && <h2>{t('edit.change')}</h2>}
       {base !== form.base && <p class="notice">{t('edit.stale')}</p>}
-      {isEdit && <FileDiff before={form.source} after={file.text} />}
+      {(isEdit || isProfile) && <FileDiff before={form.source} after={file.text} />}
       {findings.length > 0 && (
         <div class="notice">
           <p>{t('proposal.findings')}</p>
@@ -38,7 +40,7 @@ export function Outcome(props: AddPageProps): VNode {
         </pre>
         {file.isReady && (
           <p class="actions">
-            <Copy />
+            <CopyButton of="file" label="add.copy" />
             <Download {...form} />
           </p>
         )}
@@ -72,7 +74,7 @@ export function NextStep(props: AddPageProps): VNode | null {
         ) : (
           <Download {...form} />
         )}
-        {!isFilled && <Copy />}
+        {!isFilled && <CopyButton of="file" label="add.copy" />}
       </p>
     </>
   );
@@ -82,15 +84,6 @@ export function NextStep(props: AddPageProps): VNode | null {
       <summary>{t('proposal.otherWays')}</summary>
       {ways}
     </details>
-  );
-}
-
-function Copy(): VNode {
-  const { t, text } = useLanguage();
-  return (
-    <button class="quiet" type="button" data-copy="file" data-copied={text('token.copied')} hidden>
-      {t('add.copy')}
-    </button>
   );
 }
 

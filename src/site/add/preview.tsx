@@ -37,21 +37,24 @@ const unknownLanguage = toCanonicalLocale('en') as Locale;
 const unknownId = parseBotId('0') as BotId;
 
 export interface PreviewProps {
-  readonly preview: ListedBot;
+  /** Undefined for what is not a bot. */
+  readonly preview: ListedBot | undefined;
   readonly file: Pick<FormFile, 'page'>;
   /** The page of the file. */
   readonly html: Html;
 }
 
 /** The card and the page of a bot as they will be. The card leads nowhere. */
-export function Preview({ preview, file, html }: PreviewProps): VNode {
-  const { text } = useLanguage();
+export function Preview({ preview, file, html }: PreviewProps): VNode | null {
+  const { text, locale: own } = useLanguage();
+  if (preview === undefined)
+    return file.page === '' ? null : <Prose locale={own} text={file.page} html={html} />;
   const { bot, locale } = preview;
   const { name = '', description = '' } = bot.contents[locale] ?? {};
   return (
     <>
       <ul class="cards" inert>
-        <Card {...preview} heading="h3" saysAge={false} lazy={false} />
+        <Card {...preview} heading="h3" />
       </ul>
       <div class="page-preview stack" role="group" aria-label={text('add.preview')} tabIndex={0}>
         <div class="stack" lang={locale} dir={directionOf(locale)}>

@@ -1,15 +1,18 @@
 import type { Context } from 'koa';
-import { type PagePlace, parsePagePath, pathOf } from '../../catalogue/page/layout.ts';
+import { parseCollectionName } from '../../catalogue/page/collection.ts';
+import { parsePagePath, pathOf } from '../../catalogue/page/layout.ts';
 import { parsePageFile } from '../../catalogue/page/page-file.ts';
-import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { checkProposal } from '../../check/check-proposal.ts';
 import type { Finding } from '../../check/check.ts';
 import { parseQuery } from '../../http/query.ts';
 import type { MessageKey } from '../language/message-file.ts';
 import { editPath, translatePath, withParameter } from '../page/addresses.ts';
 import type { SiteParts } from '../page/site-parts.ts';
+import { peopleFolder } from '../../catalogue/page/profile.ts';
+import { type FileTexts, findSubject } from '../../proposals/subject.ts';
 import { type FieldName, type FieldTexts, findPlace } from './fields.ts';
-import type { FormFile } from './form-file.ts';
+import { type FormFile, toFrontMatter } from './form-file.ts';
+import { profileFormPath } from './side-forms.ts';
 import { type Form, readFieldTexts } from './forms.ts';
 
 /** A text of the interface that says what happened to a form. */
@@ -33,13 +36,19 @@ export interface FilledForm {
   readonly message: FormMessage | null;
 }
 
-/** Returns the path of the form that a page was proposed with, filled in with it. @param bot as listed; undefined for a new one */
-export function toEditAgainPath(place: PagePlace, bot: IndexedBot | undefined): string {
-  const { id, locale } = place;
-  const file = bot?.files.find((indexed) => indexed.locale === locale);
-  const language = file?.main === true ? undefined : locale;
-  const path = bot === undefined ? '/add' : file === undefined ? translatePath(id) : editPath(id, language);
-  return withParameter(path, proposalParameter, pathOf(id, locale));
+/** Returns the path of the form that a file was proposed with, filled in with it. @param before all files as they are */
+export function toEditAgainPath(path: string, before: FileTexts): string {
+  return withParameter(toFormPath(path, before), proposalParameter, path);
+}
+
+function toFormPath(path: string, before: FileTexts): string {
+  const [top, name = ''] = path.split('/');
+  if (top === peopleFolder) return profileFormPath;
+  const place = parsePagePath(path);
+  const { name: collection, locale } = parseCollectionName(name) ?? {};
+  if (before.size === 0) return place ? '/add' : '/add/collection';
+  if (place) return before.has(path) ? editPath(place.id, place.locale) : translatePath(place.id);
+  return `/collections/${collection}/${before.has(path) ? `edit?language=${locale}` : 'translate'}`;
 }
 
 /** The parameter of a form that names a proposed page. */
@@ -54,14 +63,14 @@ export async function fillInForm(
   const asListed = { note: '', conflicts: new Map(), isSent: false, message: null };
   const filled: FilledForm = { form, texts: form.texts, base: form.base, ...asListed };
   const path = parseQuery(ctx).get(proposalParameter) ?? '';
-  const place = parsePagePath(path);
-  const viewer = place && (await viewerOf(ctx));
-  if (!place || !proposals || !viewer) return filled;
-  const { id, locale } = place;
-  const proposal = proposals.findLast(id, viewer.id);
-  if (proposal === undefined || (form.listed !== undefined && form.listed.id !== id)) return filled;
+  const subject = findSubject(path);
+  const viewer = subject && (await viewerOf(ctx));
+  if (!subject || !proposals || !viewer) return filled;
+  const proposal = proposals.findLast(subject, viewer.id);
+  if (proposal === undefined || (form.listed !== undefined && form.listed.id !== subject)) return filled;
   const { changed, sent, conflicts, steps } = await proposals.read(proposal);
-  const texts = readFieldTexts(changed.get(path) ?? sent.get(path) ?? '', form.groups);
+  const text = changed.get(path) ?? sent.get(path) ?? '';
+  const texts = readFieldTexts(path.endsWith('.json') ? toFrontMatter(text) : text, form.groups);
   if (texts === undefined) return filled;
   const both = form.groups.flat().filter((field) => {
     const key = findPlace(field)[0] ?? field.name;
@@ -71,15 +80,23 @@ export async function fillInForm(
   return {
     ...filled,
     form: { ...form, action: withParameter(form.action, proposalParameter, path) },
-    texts: { ...texts, id, locale },
+    texts: { ...form.texts, ...texts, ...readPlaceTexts(path) },
     note: steps.find(({ state }) => state === 'waiting')?.text ?? '',
     conflicts: new Map(both.map(({ name }) => [name, form.texts[name] ?? ''])),
   };
 }
 
-/** Checks the change that a form makes, as reviewers will see it. */
+/** Returns the fields that the path of a file is made of. */
+function readPlaceTexts(path: string): FieldTexts {
+  const place = parsePagePath(path);
+  if (place) return { ...place };
+  const { name: collection, locale } = parseCollectionName(path.replace(/.*\//, '')) ?? {};
+  return collection === undefined ? {} : { collection, ...(locale && { locale }) };
+}
+
+/** Checks the change that a form makes to a bot, as reviewers will see it. */
 export function checkForm(
-  { bots, readPage, site }: SiteParts,
+  { bots, readFile, site }: SiteParts,
   { path = '', text }: FormFile,
 ): readonly Finding[] {
   const place = parsePagePath(path);
@@ -87,7 +104,7 @@ export function checkForm(
   const { id } = place;
   const files = bots.get(id)?.files ?? [];
   const before = files.flatMap(({ locale, main }) => {
-    const former = main || locale === place.locale ? readPage({ id, locale }) : undefined;
+    const former = main || locale === place.locale ? readFile(pathOf(id, locale)) : undefined;
     return former === undefined ? [] : [parsePageFile({ id, locale }, Buffer.from(former))];
   });
   const others = before.filter(({ locale }) => locale !== place.locale);

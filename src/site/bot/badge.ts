@@ -1,31 +1,43 @@
 import type { Router } from '@koa/router';
 import { findKnownBot } from '../../http/api/read-routes.ts';
+import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { createDocument, send } from '../../http/representation.ts';
+import { escapeXml } from '../../lib/escape-xml.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
-import { escapeXml } from '../discover/xml.ts';
 import type { SiteParts } from '../page/site-parts.ts';
 
 /** `/bots/:id/badge.svg`: a small picture for a bot's own site, with its count or, without one, its name. In English. */
-export function addBadgeRoute(router: Router, { bots, counts, site }: SiteParts): void {
+export function addBadgeRoute(router: Router, parts: SiteParts): void {
+  const { bots, counts, site } = parts;
   const { text } = site.languages.choose(undefined, 'en');
   router.get('/bots/:id/badge.svg', async (ctx) => {
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');
+    const current = createBotCheck(parts, bot);
     const count = counts.count(bot.id);
-    const { settings } = site;
     const label =
       count === undefined ? withoutBidiControls(bot.facts.name) : text('bot.shortServers', { count });
-    const body = Buffer.from(formatBadge(settings.name, label));
+    const body = Buffer.from(formatBadge(site.settings.name, label));
     await send(ctx, {
       ...createDocument('image/svg+xml; charset=utf-8', body),
       headers: { 'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox" },
-      current: () => bots.get(bot.id) === bot && counts.count(bot.id) === count && site.settings === settings,
+      current,
     });
   });
+}
+
+/** Returns whether the bot, its count and the settings are what they are now. */
+export function createBotCheck({ bots, counts, site }: SiteParts, bot: IndexedBot): () => boolean {
+  const { settings } = site;
+  const count = counts.count(bot.id);
+  return () => bots.get(bot.id) === bot && counts.count(bot.id) === count && site.settings === settings;
 }
 
 export function toBadgePath(id: string): string {
   return `/bots/${id}/badge.svg`;
 }
+
+/** The accent colour of assets/site.css in light pages. */
+export const defaultAccent = '#3f4dba';
 
 /** Draws two texts beside each other, the second on a colour. */
 function formatBadge(left: string, right: string): string {
@@ -34,7 +46,7 @@ function formatBadge(left: string, right: string): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="20" viewBox="0 0 ${width} 20" role="img">
 <title>${escapeXml(`${left}: ${right}`)}</title>
 <clipPath id="edge"><rect width="${width}" height="20" rx="4"/></clipPath>
-<g clip-path="url(#edge)"><rect width="${first}" height="20" fill="#3b3d46"/><rect x="${first}" width="${second}" height="20" fill="#3f4dba"/></g>
+<g clip-path="url(#edge)"><rect width="${first}" height="20" fill="#3b3d46"/><rect x="${first}" width="${second}" height="20" fill="${defaultAccent}"/></g>
 <g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">
 <text x="${first / 2}" y="14" textLength="${first - paddingPx}" lengthAdjust="spacingAndGlyphs">${escapeXml(left)}</text>
 <text x="${first + second / 2}" y="14" textLength="${second - paddingPx}" lengthAdjust="spacingAndGlyphs">${escapeXml(right)}</text>

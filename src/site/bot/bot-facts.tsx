@@ -1,33 +1,29 @@
 import type { VNode } from 'preact';
-import { readInvite } from '../page/permissions.ts';
+import { readInvite } from '../../bot/permissions.ts';
 import { formatLocaleName } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { toSourceAddress } from '../page/addresses.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { Fact } from '../page/fact.tsx';
+import { type ListedBot, useNoCount } from '../front/card.tsx';
 import type { ShownBotProps } from './bot-page.tsx';
 
 /** What decides whether a bot is worth a try, in one strip. */
 export function BotFacts(props: ShownBotProps): VNode {
-  const { bot, count, growth, editedAge } = props;
-  const { t, href, integer, ago, categoryName } = useLanguage();
-  const source = toSourceAddress(bot.codehost);
+  const { bot, editedAge, reportedAge } = props;
+  const { t, href, ago, categoryName } = useLanguage();
+  const noCount = useNoCount(reportedAge);
   return (
     <dl class="bot-facts">
-      {count !== undefined && (
-        <Fact name={t('bot.serverCount')}>
-          {integer(count)} {growth !== undefined && <CountGrowth growth={growth} />}
-        </Fact>
-      )}
+      <Fact name={t('bot.serverCount')}>{useServerCount(props)}</Fact>
       <Fact name={t('bot.category')}>
         <a href={href(`/categories/${bot.category}`)}>{categoryName(bot.category)}</a>
       </Fact>
-      <Usage {...props} />
-      {source !== null && (
-        <Fact name={t('bot.source')}>
-          <a href={source} rel="nofollow ugc noopener">
-            {t('bot.openSource', { host: 'GitHub' })}
-          </a>
+      <Fact name={t('bot.howToUse')}>{useUsage(props)}</Fact>
+      <Fact name={t('bot.source')}>{useSource(bot)}</Fact>
+      {reportedAge !== undefined && (
+        <Fact name={t('bot.lastReport')}>
+          {noCount ? <strong class="warning">{noCount}</strong> : ago(0, reportedAge)}
         </Fact>
       )}
       <Fact name={t('bot.edited')}>
@@ -37,6 +33,17 @@ export function BotFacts(props: ShownBotProps): VNode {
         <LanguagesOfBot {...props} />
       </Fact>
     </dl>
+  );
+}
+
+/** Says in how many servers a bot is; null where that is not known. For components only. */
+export function useServerCount({ count, growth }: Pick<ShownBotProps, 'count' | 'growth'>): VNode | null {
+  const { integer } = useLanguage();
+  if (count === undefined) return null;
+  return (
+    <>
+      {integer(count)} {growth !== undefined && <CountGrowth growth={growth} />}
+    </>
   );
 }
 
@@ -52,16 +59,28 @@ function CountGrowth({ growth }: { readonly growth: number }): VNode | null {
   );
 }
 
-/** How the bot is used: by what its record and its invite link say, nothing where they do not. */
-function Usage({ bot, name }: ShownBotProps): VNode | null {
+/** A link to the source code of a bot; null where it is not open. For components only. */
+export function useSource({ codehost }: ListedBot['bot']): VNode | null {
+  const { t } = useLanguage();
+  const address = toSourceAddress(codehost);
+  if (address === null) return null;
+  return (
+    <a href={address} rel="nofollow ugc noopener">
+      {t('bot.openSource', { host: 'GitHub' })}
+    </a>
+  );
+}
+
+/** Says how a bot is used: by what its record and its invite link say, nothing where they do not. For components only. */
+export function useUsage({ bot, locale }: Pick<ListedBot, 'bot' | 'locale'>): VNode | null {
   const { t } = useLanguage();
   const { prefix, customisable, mentionable } = bot.trigger;
   const hasCommands = readInvite(bot.invite)?.commands ?? false;
   const hasPrefix = prefix.length > 0;
   if (!hasPrefix && !mentionable && !hasCommands) return null;
-  const mention = <bdi>@{name}</bdi>;
+  const mention = <bdi>@{withoutBidiControls(bot.contents[locale]?.name ?? '')}</bdi>;
   return (
-    <Fact name={t('bot.howToUse')}>
+    <>
       {prefix.map((text) => (
         <>
           <kbd key={text} class="key" dir="auto">
@@ -73,7 +92,7 @@ function Usage({ bot, name }: ShownBotProps): VNode | null {
       {hasCommands && (hasPrefix || mentionable) && ' · '}
       {hasCommands && t('bot.slashCommands')}
       {hasPrefix && customisable && <small class="muted">{t('bot.customisable')}</small>}
-    </Fact>
+    </>
   );
 }
 

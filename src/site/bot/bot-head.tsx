@@ -1,15 +1,17 @@
-import type { ComponentChildren, VNode } from 'preact';
-import { readInvite } from '../page/permissions.ts';
+import type { VNode } from 'preact';
+import { readInvite } from '../../bot/permissions.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { Avatar } from '../page/bot-image.tsx';
+import { Byline } from '../page/author-names.tsx';
 import { CheckMark } from '../page/check-mark.tsx';
+import { OwnLink } from '../page/links.tsx';
 import type { ShownBotProps } from './bot-page.tsx';
 import { permissionsId } from './permissions.tsx';
 
 /** The top of a bot's page: its cover, name and description, and where to add it, at the same height for every bot. */
-export function BotHead({ bot, locale, blurImages, name, description }: ShownBotProps): VNode {
+export function BotHead({ bot, locale, blurImages, name, description, authors }: ShownBotProps): VNode {
   const { t, text } = useLanguage();
   const language = { lang: locale, dir: directionOf(locale) };
   const { avatar, cover } = bot.cachedImages;
@@ -31,6 +33,7 @@ export function BotHead({ bot, locale, blurImages, name, description }: ShownBot
           )}
           {bot.nsfw && <span class="tag adult">{t('bot.adult')}</span>}
         </h1>
+        <Byline authors={authors} isLinked />
         <p class="about" {...language}>
           {description}
         </p>
@@ -63,18 +66,8 @@ function Actions({ bot: { invite, support, website } }: { readonly bot: BotRecor
           </a>
         )}
       </li>
-      {support !== null && <OwnLink href={support} label={t('bot.support')} />}
-      {website !== null && <OwnLink href={website} label={t('bot.website')} />}
+      {support !== null && <OwnLink href={support}>{t('bot.support')}</OwnLink>}
+      {website !== null && <OwnLink href={website}>{t('bot.website')}</OwnLink>}
     </ul>
-  );
-}
-
-function OwnLink({ href, label }: { readonly href: string; readonly label: ComponentChildren }): VNode {
-  return (
-    <li>
-      <a class="button quiet" href={href} rel="nofollow ugc noopener">
-        {label}
-      </a>
-    </li>
   );
 }

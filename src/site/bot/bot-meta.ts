@@ -1,7 +1,7 @@
 import type { Locale } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
 import type { BotListElement, Category } from '../../bot/schema-types.ts';
-import { formatBotAddress, listBotLanguages } from '../page/addresses.ts';
+import { listPageLanguages, toPathInLanguage } from '../page/addresses.ts';
 import { formatIsoDate } from '../page/iso-date.ts';
 import { createBreadcrumbData, type LinkedData, type PageMeta } from '../page/meta.ts';
 import type { ShownBotProps } from './bot-page.tsx';
@@ -9,7 +9,7 @@ import type { ShownBotProps } from './bot-page.tsx';
 /** What search engines get to know of a bot's page. */
 export interface DescribedBot extends Pick<
   ShownBotProps,
-  'site' | 'locale' | 'name' | 'description' | 'count'
+  'site' | 'locale' | 'name' | 'description' | 'count' | 'shareCard' | 'authors'
 > {
   readonly bot: BotListElement;
 }
@@ -20,12 +20,14 @@ export interface DescribedBot extends Pick<
  * @param category what the list of its category is called
  */
 export function createBotMeta(page: DescribedBot, category: string): PageMeta {
-  const { bot, site, locale, name, description, count } = page;
+  const { bot, site, locale, name, description, count, shareCard, authors } = page;
   const { baseUrl } = site;
   const { avatar, cover, preview } = bot.cachedImages;
-  const address = formatBotAddress(baseUrl, bot.id, locale, findDefaultLocale(bot));
+  const main = `${baseUrl}/bots/${bot.id}`;
+  const address = toPathInLanguage(main, locale, findDefaultLocale(bot));
   const toAddress = (path: string): string => new URL(path, baseUrl).href;
-  const image = bot.nsfw ? null : (cover ?? avatar);
+  const image = bot.nsfw ? null : (cover ?? shareCard ?? avatar);
+  const people = authors.map(({ path, ...named }) => ({ '@type': 'Person', ...named, url: baseUrl + path }));
   const application = {
     '@context': 'https://schema.org',
     '@type': 'SoftwareApplication',
@@ -33,6 +35,7 @@ export function createBotMeta(page: DescribedBot, category: string): PageMeta {
     url: address,
     name,
     description,
+    author: people.length === 0 ? undefined : people,
     inLanguage: locale,
     applicationCategory: applicationCategories.get(bot.category) ?? applicationCategories.get('other'),
     datePublished: formatIsoDate(bot.created),
@@ -49,10 +52,11 @@ export function createBotMeta(page: DescribedBot, category: string): PageMeta {
   return {
     address,
     title: name,
+    author: authors.map((author) => author.name).join(', '),
     description,
     locale,
-    languages: listBotLanguages(baseUrl, bot.id, Object.keys(bot.contents) as Locale[]),
-    image: image === null ? undefined : { address: toAddress(image), alt: name, isWide: cover !== null },
+    languages: listPageLanguages(main, Object.keys(bot.contents) as Locale[]),
+    image: image === null ? undefined : { address: toAddress(image), alt: name, isWide: image !== avatar },
     isAdult: bot.nsfw,
     isListed: true,
     data: [application, createBreadcrumbData(site, list, { name, address })],

@@ -4,18 +4,22 @@ import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
+import type { TrustChange } from '../../catalogue/changes/bot-changes.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { Cards, type ListedBot } from '../front/card.tsx';
+import type { ShownCollection } from '../front/collections.ts';
 import { createBotMeta } from './bot-meta.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import type { Heading } from '../markdown/headings.ts';
 import type { Html } from '../markdown/markdown.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
-import { translatePath } from '../page/addresses.ts';
+import { toComparePath, toFeedPath, translatePath } from '../page/addresses.ts';
+import { assets } from '../page/assets.ts';
+import { Breadcrumb } from '../page/breadcrumb.tsx';
 import { Faults } from '../page/faults.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
-import { LinkItem } from '../page/links.tsx';
+import type { NameLinkProps } from '../page/links.tsx';
 import { Prose } from '../page/prose.tsx';
 import { BotFacts } from './bot-facts.tsx';
 import { BotHead } from './bot-head.tsx';
@@ -33,6 +37,8 @@ export interface BotPageProps extends PageProps {
   readonly growth: number | undefined;
   /** The counts of the last 90 days, as far as there are any. */
   readonly counts: readonly CountAt[];
+  /** What matters for trust and changed in the last 90 days. */
+  readonly trustChanges: readonly TrustChange[];
   /** How long ago the bot reported its count; milliseconds. */
   readonly reportedAge: number | undefined;
   /** How long ago its listing was updated; milliseconds. */
@@ -40,10 +46,16 @@ export interface BotPageProps extends PageProps {
   /** The bot's page in that language. */
   readonly html: Html;
   readonly headings: readonly Heading[];
+  /** Its authors who have a name. */
+  readonly authors: readonly NameLinkProps[];
   readonly sameAuthor: readonly IndexedBot[];
+  /** Some of those that have the bot. */
+  readonly collections: readonly ShownCollection[];
   readonly similar: readonly ListedBot[];
   /** Whether its images are blurred. */
   readonly blurImages: boolean;
+  /** The address of its picture for previews of links; undefined where no images are made. */
+  readonly shareCard: string | undefined;
   /** The faults of its files, for their editor only. */
   readonly faults: readonly Fault[];
 }
@@ -61,10 +73,11 @@ export function BotPage(props: BotPageProps): VNode {
   const name = withoutBidiControls(given);
   const shown = { ...props, name, description: withoutBidiControls(description) };
   const category = text('list.category', { category: categoryName(bot.category) });
-  const meta = createBotMeta(shown, category);
+  const feed = { title: text('changes.of', { name }), path: toFeedPath('bot', bot.id) };
+  const meta = { ...createBotMeta(shown, category), feed };
   return (
-    <Layout site={site} viewer={viewer} title={name} meta={meta}>
-      <Breadcrumb {...props} />
+    <Layout site={site} viewer={viewer} title={name} meta={meta} script={assets.copyScript.path}>
+      <Breadcrumb category={bot.category} />
       <article class="bot">
         {faults.length > 0 && <Faults faults={faults} advice="bot.lastValid" />}
         <BotHead {...shown} />
@@ -79,19 +92,6 @@ export function BotPage(props: BotPageProps): VNode {
       </article>
       <Similar {...props} />
     </Layout>
-  );
-}
-
-/** The way to the page: all bots, the bots of its category. */
-function Breadcrumb({ bot }: BotPageProps): VNode {
-  const { t, text, href, categoryName } = useLanguage();
-  return (
-    <nav class="breadcrumb" aria-label={text('bot.breadcrumb')}>
-      <ol>
-        <LinkItem href={href('/')}>{t('bot.allBots')}</LinkItem>
-        <LinkItem href={href(`/categories/${bot.category}`)}>{categoryName(bot.category)}</LinkItem>
-      </ol>
-    </nav>
   );
 }
 
@@ -125,13 +125,19 @@ function Veil({ bot, locale }: BotPageProps): VNode | null {
   );
 }
 
-function Similar({ similar }: BotPageProps): VNode | null {
-  const { t } = useLanguage();
+function Similar({ bot, similar }: BotPageProps): VNode | null {
+  const { t, href } = useLanguage();
   if (similar.length === 0) return null;
+  const comparePath = toComparePath([bot, ...similar.map((other) => other.bot)].map(({ id }) => id));
   return (
     <section class="similar" aria-labelledby="similar">
       <h2 id="similar">{t('bot.similar')}</h2>
       <Cards bots={similar} heading="h3" atOnce={0} />
+      <p>
+        <a class="button quiet" rel="nofollow" href={href(comparePath)}>
+          {t('compare.similar')}
+        </a>
+      </p>
     </section>
   );
 }

@@ -1,18 +1,18 @@
 import type { VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
-import { pathOf } from '../../catalogue/page/layout.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
-import { editPath, translatePath } from '../page/addresses.ts';
+import { TrustChangeText } from '../changes/trust-changes.tsx';
+import { editPath, toAuthorPath, toChangesPath, toCollectionPath, translatePath } from '../page/addresses.ts';
 import { reportAddress } from '../page/operator.tsx';
-import { toBadgePath } from './badge.ts';
 import { Fact } from '../page/fact.tsx';
-import { LinkItem } from '../page/links.tsx';
+import { LinkItem, NameLink, type NameLinkProps } from '../page/links.tsx';
 import { verifiedId } from './bot-head.tsx';
 import type { ShownBotProps } from './bot-page.tsx';
 import { CountChart } from './count-chart.tsx';
 import { Permissions } from './permissions.tsx';
+import { ShareCodes } from './share.tsx';
 
 /**
  * The column beside a bot's page: the permissions it requests, its counts, what is on the page, other bots of its author,
@@ -20,16 +20,45 @@ import { Permissions } from './permissions.tsx';
  */
 export function BotPanels(props: ShownBotProps): VNode {
   const { text } = useLanguage();
+  const sameAuthor = props.sameAuthor.map(({ id, facts }) => {
+    return { path: `/bots/${id}`, name: facts.name, lang: facts.locales[0] };
+  });
+  const author = props.bot.authors.find((id) => props.sameAuthor[0]?.facts.authors.includes(id));
+  if (author !== undefined)
+    sameAuthor.push({ path: toAuthorPath(author), name: text('shelf.seeAll'), lang: undefined });
+  const collections = props.collections.map(({ name, title, locale }) => {
+    return { path: toCollectionPath(name), name: title, lang: locale };
+  });
   return (
     <aside class="side" aria-label={text('bot.about')}>
       <Permissions invite={props.bot.invite} />
+      <Lately {...props} />
       <div class="side-panels">
         <CountsPanel {...props} />
         <Contents {...props} />
-        <SameAuthor {...props} />
+        <LinksPanel id="same-author" title={text('bot.sameAuthor')} links={sameAuthor} />
+        <LinksPanel id="in-collections" title={text('collections.in')} links={collections} />
         <Listing {...props} />
       </div>
     </aside>
+  );
+}
+
+/** What changed lately that matters to who trusts the bot. */
+function Lately({ trustChanges }: ShownBotProps): VNode | null {
+  const { t } = useLanguage();
+  if (trustChanges.length === 0) return null;
+  return (
+    <section class="panel stack" aria-labelledby="lately">
+      <h2 id="lately">{t('changes.lately')}</h2>
+      <ul class="steps">
+        {trustChanges.map((change) => (
+          <li key={`${change.kind} ${change.since}`}>
+            <TrustChangeText change={change} />
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -73,18 +102,22 @@ function Contents({ headings }: ShownBotProps): VNode | null {
 const minHeadings = 3;
 const maxHeadings = 20;
 
-function SameAuthor({ sameAuthor: bots }: ShownBotProps): VNode | null {
-  const { t, href } = useLanguage();
-  if (bots.length === 0) return null;
+interface LinksPanelProps {
+  readonly id: string;
+  readonly title: string;
+  /** What the links lead to, with the language of its name. */
+  readonly links: readonly (NameLinkProps & { readonly lang: string | undefined })[];
+}
+
+function LinksPanel({ id, title, links }: LinksPanelProps): VNode | null {
+  if (links.length === 0) return null;
   return (
-    <nav class="panel" aria-labelledby="same-author">
-      <h2 id="same-author">{t('bot.sameAuthor')}</h2>
+    <nav class="panel" aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
       <ul class="links">
-        {bots.map(({ id, facts }) => (
-          <li key={id}>
-            <a href={href(`/bots/${id}`)} lang={facts.locales[0]}>
-              <bdi>{withoutBidiControls(facts.name)}</bdi>
-            </a>
+        {links.map(({ path, name, lang }) => (
+          <li key={path} lang={lang}>
+            <NameLink {...{ path, name }} />
           </li>
         ))}
       </ul>
@@ -93,7 +126,8 @@ function SameAuthor({ sameAuthor: bots }: ShownBotProps): VNode | null {
 }
 
 /** What can be done with the listing, for visitors and owners. */
-function Listing({ site, viewer, bot, locale, name }: ShownBotProps): VNode {
+function Listing(props: ShownBotProps): VNode {
+  const { site, viewer, bot, locale, name } = props;
   const { t, text, day, href, publicPath } = useLanguage();
   const id = bot.id as BotId;
   const subject = `${text('bot.report')}: ${name} (${id})`;
@@ -109,14 +143,12 @@ function Listing({ site, viewer, bot, locale, name }: ShownBotProps): VNode {
       <ul class="links">
         <LinkItem href={href(editPath(id, language))}>{t('bot.edit')}</LinkItem>
         <LinkItem href={href(translatePath(id, language))}>{t('bot.translate')}</LinkItem>
-        {site.repository && (
-          <LinkItem href={site.repository.history(pathOf(id, locale))}>{t('bot.history')}</LinkItem>
-        )}
+        <LinkItem href={href(toChangesPath(id))}>{t('changes.title')}</LinkItem>
         <LinkItem href={reportHref}>{t('bot.report')}</LinkItem>
         <LinkItem href={publicPath(`/api/v2/bots/${id}`)}>{t('bot.json')}</LinkItem>
-        <LinkItem href={publicPath(toBadgePath(id))}>{t('bot.badge')}</LinkItem>
         {mayManage && <LinkItem href={href(`/bots/${id}/token`)}>{t('bot.manage')}</LinkItem>}
       </ul>
+      <ShareCodes {...props} />
       {bot.verified && (
         <p id={verifiedId} class="muted">
           <small>{t('bot.verifiedText')}</small>

@@ -5,10 +5,14 @@ import { listPageImages } from '../../catalogue/store/page-images.ts';
 import { parseQuery } from '../../http/query.ts';
 import { type Input, whileTrue } from '../../lib/current-cache.ts';
 import { chooseLocale, findLanguages, listWantedRanges } from '../language/locales.ts';
+import { readNamedTrustChanges } from '../changes/trust-changes.tsx';
+import { listLinkedCollections, showCollection } from '../front/collections.ts';
 import { findCopies } from '../markdown/markdown-images.ts';
+import { listNamedAuthors } from '../page/author-names.tsx';
 import type { PageRecipe } from '../page/page-cache.ts';
 import type { SiteParts } from '../page/site-parts.ts';
 import { BotPage } from './bot-page.tsx';
+import { formatShareCardAddress } from './share.tsx';
 import { findSimilarBots, listBotsOfSameAuthor, type ReadGroups } from './related-bots.ts';
 
 /** Returns how the page of a bot is made, in the language and with the images that the request selects. */
@@ -18,10 +22,12 @@ export async function createBotRecipe(
   readGroups: ReadGroups,
   indexed: IndexedBot,
 ): Promise<PageRecipe> {
-  const { site, counts, countHistory, markdown, copyOf } = parts;
+  const { site, bots, collections, counts, countHistory, markdown, copyOf } = parts;
   const { id, facts } = indexed;
   markdown.start();
   const groups = await readGroups();
+  const authors = await Promise.all(facts.authors.map(async (id) => await parts.authors.find(id)));
+  const kept = [groups, ...authors].map(({ current }) => whileTrue(current));
   const params = parseQuery(ctx);
   const wanted = listWantedRanges(params.get('locale') ?? undefined, ctx.get('Accept-Language'));
   const locale = chooseLocale(facts.locales, wanted) as Locale;
@@ -32,13 +38,14 @@ export async function createBotRecipe(
   const addresses = listPageImages(indexed);
   return {
     key: { id, ...shown },
-    inputs: [whileTrue(groups.current), ...createInputs(parts, indexed, addresses)],
+    inputs: [...kept, ...createInputs(parts, indexed, addresses)],
     render: async (props) => {
       const bot = parseRecord(indexed);
       const { name = '', page: text = '' } = bot.contents[locale] ?? {};
       const images = findCopies(addresses, copyOf);
       const { html, headings } = await markdown.render({ text, name, images });
       const today = countHistory.present('day');
+      const trustChanges = await readNamedTrustChanges(parts, id);
       const isRead = await countHistory.isRead();
       const similar = findSimilarBots(groups, bot, locale).map((other) => {
         const [count, growth] = [counts.count(other.id), counts.growth(other.id)];
@@ -50,9 +57,16 @@ export async function createBotRecipe(
           count={counts.count(id)}
           growth={counts.growth(id)}
           counts={isRead ? countHistory.counts(id, 'day', today - chartDays + 1, today) : []}
+          trustChanges={trustChanges}
           reportedAge={computeAge(counts.reportedAt(id))}
           editedAge={computeAge(facts.edited) ?? 0}
-          sameAuthor={listBotsOfSameAuthor(groups, bot)}
+          authors={listNamedAuthors(parts.authors, bot.authors)}
+          sameAuthor={listBotsOfSameAuthor(authors, bot)}
+          shareCard={parts.shareCards === null ? undefined : formatShareCardAddress(parts, bot, locale)}
+          collections={listLinkedCollections(collections, bots)
+            .filter(({ collection }) => collection.bots.includes(id))
+            .slice(0, maxCollections)
+            .map(({ collection }) => showCollection(collection, [site.languages.of(ctx).locale]))}
           faults={site.live ? parts.faultsOf(id) : []}
         />
       );
@@ -65,13 +79,15 @@ export async function createBotRecipe(
  * bots. A function of its own, so that a page in the cache holds on to these few values only.
  */
 function createInputs(
-  { bots, counts, countHistory, copyOf }: SiteParts,
+  { bots, changes, collections, counts, countHistory, copyOf }: SiteParts,
   indexed: IndexedBot,
   addresses: readonly string[],
 ): Input[] {
   const { id, facts } = indexed;
   return [
     whileTrue(() => bots.get(id) === indexed),
+    () => changes.stamp(id),
+    () => collections.all,
     () => countHistory.stamp(id, 'day'),
     () => computeAge(counts.reportedAt(id)),
     () => computeAge(facts.edited),
@@ -80,6 +96,7 @@ function createInputs(
 }
 
 const chartDays = 90;
+const maxCollections = 3;
 
 /** Returns how long ago a time is, in whole minutes, hours or days: a page changes no more often than what it says. */
 function computeAge(time: number | undefined): number | undefined {

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { type InvitePermissions, readInvite } from '../page/permissions.ts';
+import { type InvitePermissions, readInvite } from '../../bot/permissions.ts';
 import { useLanguage } from '../language/page-language.tsx';
 
 /** The permissions that the bot's invite link requests, as far as the link is one that can be read. */

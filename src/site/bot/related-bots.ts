@@ -1,8 +1,9 @@
 import type { Locale } from '../../bot/locale.ts';
 import type { BotListElement, BotRecord, Category } from '../../bot/schema-types.ts';
 import { type BotIndex, parseListElement, type IndexedBot } from '../../catalogue/store/bot-index.ts';
+import type { Author } from '../../catalogue/lists/authors.ts';
 import { FirstBots } from '../../catalogue/lists/selection.ts';
-import { isStopWord } from '../../catalogue/search/stop-words.ts';
+import { isStopWord } from '../../catalogue/search/language-words.ts';
 import { forEachWord } from '../../catalogue/search/words.ts';
 import { type Current, CurrentCache } from '../../lib/current-cache.ts';
 import { forEachInSlices } from '../../lib/in-slices.ts';
@@ -10,8 +11,6 @@ import type { ReadonlyCounts } from '../../bot/counts.ts';
 
 /** The bots of the catalogue in the groups that pages choose from. */
 export interface BotGroups {
-  /** The bots of each author who has several, in the order of their ids. */
-  readonly byAuthor: ReadonlyMap<string, readonly IndexedBot[]>;
   /** Returns the bots on most servers among those that have the category and language of a bot and are for adults if it is. */
   readonly popular: (bot: Pick<BotRecord, 'category' | 'nsfw'>, locale: Locale) => readonly ComparedBot[];
 }
@@ -32,9 +31,9 @@ export function createGroupReader(bots: BotIndex, counts: ReadonlyCounts): ReadG
   return async () => await kept.get('', [() => bots.version], group);
 }
 
-/** Returns other bots of the same authors. */
-export function listBotsOfSameAuthor({ byAuthor }: BotGroups, bot: BotRecord): IndexedBot[] {
-  const others = bot.authors.flatMap((author) => byAuthor.get(author) ?? []);
+/** Returns other bots of the authors of a bot. */
+export function listBotsOfSameAuthor(authors: readonly Author[], bot: BotRecord): IndexedBot[] {
+  const others = authors.flatMap(({ bots }) => bots);
   return [...new Set(others)]
     .filter(({ id, facts }) => id !== bot.id && (bot.nsfw || !facts.nsfw))
     .slice(0, maxOfAuthor);
@@ -63,20 +62,11 @@ const maxSimilar = 3;
 const groupSize = 60;
 
 async function groupBots(bots: readonly IndexedBot[], counts: ReadonlyCounts): Promise<BotGroups> {
-  const firstOf = new Map<string, IndexedBot>();
-  const byAuthor = new Map<string, IndexedBot[]>();
   // Maps in maps: joining the three to one key would take longer than all else.
   const [adult, general] = [new Map<Category, Groups>(), new Map<Category, Groups>()];
   const countOf = ({ id }: IndexedBot): number => counts.count(id) ?? -1;
   await forEachInSlices(bots, (bot) => {
-    const { authors, nsfw, category, locales } = bot.facts;
-    for (const author of authors) {
-      const first = firstOf.get(author);
-      const several = byAuthor.get(author);
-      if (first === undefined) firstOf.set(author, bot);
-      else if (several === undefined) byAuthor.set(author, [first, bot]);
-      else several.push(bot);
-    }
+    const { nsfw, category, locales } = bot.facts;
     const byCategory = nsfw ? adult : general;
     const groups: Groups = byCategory.get(category) ?? new Map();
     byCategory.set(category, groups);
@@ -94,7 +84,7 @@ async function groupBots(bots: readonly IndexedBot[], counts: ReadonlyCounts): P
       return { bot, words: `\n${words.join('\n')}\n` };
     }));
   };
-  return { byAuthor, popular };
+  return { popular };
 }
 
 /** The bots of a category by language. */

@@ -24,11 +24,11 @@ export function addDiscoverRoutes(
   options: FeedsOptions,
   securityContact: string | null,
 ): void {
-  const { bots, site } = options;
+  const { bots, collections, site } = options;
   const { baseUrl, languages } = site;
   addFeedRoutes(router, options);
 
-  const readSitemap = createSitemap({ bots, baseUrl, locales: languages.locales });
+  const readSitemap = createSitemap({ bots, collections, baseUrl, locales: languages.locales });
   router.get('/sitemap.xml', async (ctx) => {
     const { main, current } = await readSitemap();
     await send(ctx, { ...main, current });

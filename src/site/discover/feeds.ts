@@ -2,12 +2,26 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { findDefaultLocale } from '../../bot/record.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
+import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { FilterValues } from '../../catalogue/lists/filters.ts';
-import { CurrentCache } from '../../lib/current-cache.ts';
-import { ProblemError } from '../../http/problem.ts';
+import { CurrentCache, type Input } from '../../lib/current-cache.ts';
+import { findKnownAuthor } from '../../http/api/author-route.ts';
 import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
+import { ensureComplete } from '../../http/api/changes-route.ts';
+import { findKnownBot } from '../../http/api/read-routes.ts';
+import { type BotChange, readBotChanges } from '../../catalogue/changes/bot-changes.ts';
+import { formatFieldName } from '../changes/changed-fields.tsx';
+import { findCollection, findListedBots, showCollection } from '../front/collections.ts';
 import { parseCategory } from '../front/front-query.ts';
-import { toCategoryFeed, toPathInLanguage, sitePaths } from '../page/addresses.ts';
+import { listNamedAuthors } from '../page/author-names.tsx';
+import {
+  toAuthorPath,
+  toChangesPath,
+  toFeedPath,
+  toCollectionPath,
+  toPathInLanguage,
+  sitePaths,
+} from '../page/addresses.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { formatIsoDate } from '../page/iso-date.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
@@ -15,55 +29,80 @@ import type { Site } from '../page/layout.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 import { formatElement, formatTextElement, type Xml, formatXmlDocument } from './xml.ts';
 
-export interface FeedsOptions extends Pick<SiteParts, 'bots' | 'lists'> {
+export interface FeedsOptions extends Pick<
+  SiteParts,
+  'authors' | 'bots' | 'changes' | 'collections' | 'lists' | 'profiles'
+> {
   readonly site: Pick<Site, 'baseUrl' | 'languages' | 'settings'>;
 }
 
 /**
- * Adds the feeds of new bots, of a category and of an author: titles in a language of the interface, bots in their own.
- * Each is made when it is first requested and kept while it is current.
+ * Adds the feeds of new bots, of a category, of an author, of a collection and of what changed in a bot: titles in a language
+ * of the interface, bots in their own. Each is made when it is first requested and kept while it is current.
  */
-export function addFeedRoutes(router: Router, { bots, lists, site }: FeedsOptions): void {
+export function addFeedRoutes(router: Router, options: FeedsOptions): void {
+  const { authors, bots, changes, collections, lists, profiles, site } = options;
   const kept = new CurrentCache<WholeDocument>(8 * 1024 * 1024, ({ body }) => body.length, minRebuildRatio);
-  const inputs = [() => bots.version, () => site.settings];
   const sendFeed = async (
     ctx: Context,
-    text: Pick<FeedOptions, 'title' | 'path' | 'page'>,
-    filters: FilterValues,
+    { title, ...paths }: FeedText,
+    inputs: readonly Input[],
+    make: (common: CommonOptions) => Promise<WholeDocument>,
   ): Promise<void> => {
     const messages = site.languages.inAddress(ctx);
     const { locale } = messages;
-    const feed = await kept.get(`${text.path} ${locale}`, inputs, async () => {
+    const feed = await kept.get(`${paths.path} ${locale}`, inputs, async () => {
       const { name, language } = site.settings;
-      const sort = { key: 'created', descending: true } as const;
-      const newest = await lists.select({ ...filters, sort, limit: maxEntries });
-      if (filters.author !== undefined && newest.total === 0)
-        throw new ProblemError(
-          'not-found',
-          `there is no bot by ${JSON.stringify(filters.author.slice(0, 60))}`,
-        );
-      const path = toPathInLanguage(text.path, locale, language);
-      const page = toPathInLanguage(text.page, locale, language);
-      return makeFeed({ ...text, path, page, name, messages, bots: newest.bots, baseUrl: site.baseUrl });
+      const path = toPathInLanguage(paths.path, locale, language);
+      const page = toPathInLanguage(paths.page, locale, language);
+      return await make({ title, path, page, name, messages, baseUrl: site.baseUrl });
     });
     await send(ctx, feed);
   };
+  const ofBots = [() => bots.version, () => profiles.version, () => site.settings, () => collections.all];
+  const sendNewest = async (ctx: Context, text: FeedText, filters: FilterValues): Promise<void> =>
+    await sendFeed(ctx, text, ofBots, async (common) => {
+      const sort = { key: 'created', descending: true } as const;
+      const selected = await lists.select({ ...filters, sort, limit: maxEntries });
+      return makeFeed({ ...common, authors, bots: selected.bots });
+    });
   router.get(sitePaths.newBots, async (ctx) => {
     const title = site.languages.inAddress(ctx).text('feed.newBots');
-    await sendFeed(ctx, { title, path: sitePaths.newBots, page: '/?sort=newest' }, { nsfw: false });
+    await sendNewest(ctx, { title, path: sitePaths.newBots, page: '/?sort=newest' }, { nsfw: false });
   });
-  router.get('/feeds/category/:name.atom', async (ctx) => {
+  router.get(toFeedPath('category', ':name'), async (ctx) => {
     const { text, categoryName } = site.languages.inAddress(ctx);
     const category = parseCategory(ctx.params['name'] ?? '', site.settings);
     const title = text('feed.newInCategory', { category: categoryName(category) });
-    const page = `/categories/${category}?sort=newest`;
-    const filters = { nsfw: false, category: [category] };
-    await sendFeed(ctx, { title, path: toCategoryFeed(category), page }, filters);
+    const paths = { path: toFeedPath('category', category), page: `/categories/${category}?sort=newest` };
+    await sendNewest(ctx, { title, ...paths }, { nsfw: false, category: [category] });
   });
-  router.get('/feeds/author/:id.atom', async (ctx) => {
-    const author = ctx.params['id'] ?? '';
-    const title = site.languages.inAddress(ctx).text('feed.byAuthor', { author });
-    await sendFeed(ctx, { title, path: `/feeds/author/${author}.atom`, page: '/' }, { author });
+  router.get(toFeedPath('author', ':id'), async (ctx) => {
+    const { id: author } = await findKnownAuthor(authors, ctx.params['id'] ?? '');
+    const [named] = listNamedAuthors(authors, [author]);
+    const title = site.languages.inAddress(ctx).text('feed.byAuthor', { author: named?.name ?? author });
+    const paths = { path: toFeedPath('author', author), page: toAuthorPath(author) };
+    await sendNewest(ctx, { title, ...paths }, { author });
+  });
+  router.get(toFeedPath('collection', ':name'), async (ctx) => {
+    const collection = findCollection(collections, ctx.params['name'] ?? '');
+    const { title, name } = showCollection(collection, [site.languages.inAddress(ctx).locale]);
+    const text = { title, path: toFeedPath('collection', name), page: toCollectionPath(name) };
+    await sendFeed(ctx, text, ofBots, async (common) => {
+      const newest = findListedBots(collection, bots).toSorted((a, b) => b.facts.created - a.facts.created);
+      return makeFeed({ ...common, authors, bots: newest });
+    });
+  });
+  router.get(toFeedPath('bot', ':id'), async (ctx) => {
+    const { id, facts } = findKnownBot(bots, ctx.params['id'] ?? '');
+    ensureComplete(changes);
+    const title = site.languages.inAddress(ctx).text('changes.of', { name: withoutBidiControls(facts.name) });
+    const text = { title, path: toFeedPath('bot', id), page: toChangesPath(id) };
+    await sendFeed(ctx, text, [() => site.settings, () => changes.stamp(id)], async (common) => {
+      const read = (await readBotChanges(changes, id)).changes;
+      const entries = read.map((change) => formatChange(change, common));
+      return formatFeed(common, read[0]?.time ?? facts.created, entries);
+    });
   });
 }
 
@@ -80,6 +119,7 @@ export interface FeedOptions {
   readonly page: string;
   /** What the site is called. */
   readonly name: string;
+  readonly authors: AuthorIndex;
   /** Newest first. */
   readonly bots: readonly IndexedBot[];
   /** The public address, without a slash at its end. */
@@ -87,28 +127,41 @@ export interface FeedOptions {
   readonly messages: PageLanguage;
 }
 
+type FeedText = Pick<FeedOptions, 'title' | 'path' | 'page'>;
+type CommonOptions = Omit<FeedOptions, 'authors' | 'bots'>;
+
 /** Makes an Atom feed (RFC 4287) with an entry for each bot, in the bot's default language. */
-export function makeFeed({ name, title, path, page, bots, baseUrl, messages }: FeedOptions): WholeDocument {
-  const self = `${baseUrl}${path}`;
+export function makeFeed({ bots, ...options }: FeedOptions): WholeDocument {
   const updated = bots.reduce((latest, { facts }) => Math.max(latest, facts.edited), 0);
+  const entries = bots.map((bot) => formatEntry(bot, options));
+  return formatFeed(options, updated, entries);
+}
+
+/** Makes an Atom feed of these entries. @param updated milliseconds since the epoch */
+function formatFeed(
+  { name, title, path, page, baseUrl, messages }: CommonOptions,
+  updated: number,
+  entries: readonly Xml[],
+): WholeDocument {
+  const self = `${baseUrl}${path}`;
   const root = formatElement(
     'feed',
     { xmlns: 'http://www.w3.org/2005/Atom', 'xml:lang': messages.locale },
     formatTextElement('id', self),
     formatTextElement('title', `${title} · ${name}`),
     formatTextElement('updated', formatIsoDate(updated)),
-    formatElement('author', {}, formatTextElement('name', name), formatTextElement('uri', `${baseUrl}/`)),
+    formatPerson(name, `${baseUrl}/`),
     formatTextElement('icon', `${baseUrl}/favicon.ico`),
     formatElement('link', { rel: 'self', type: feedType, href: self }),
     formatElement('link', { rel: 'alternate', type: 'text/html', href: `${baseUrl}${page}` }),
-    ...bots.map((bot) => formatEntry(bot, baseUrl, messages)),
+    ...entries,
   );
   return createDocument(`${feedType}; charset=utf-8`, formatXmlDocument(root));
 }
 
 const feedType = 'application/atom+xml';
 
-function formatEntry(indexed: IndexedBot, baseUrl: string, { categoryName }: PageLanguage): Xml {
+function formatEntry(indexed: IndexedBot, { authors, baseUrl, messages }: Omit<FeedOptions, 'bots'>): Xml {
   const bot = parseListElement(indexed);
   const locale = findDefaultLocale(bot);
   const { name = '', description = '' } = bot.contents[locale] ?? {};
@@ -119,9 +172,38 @@ function formatEntry(indexed: IndexedBot, baseUrl: string, { categoryName }: Pag
     formatTextElement('id', address),
     formatTextElement('title', withoutBidiControls(name)),
     formatTextElement('summary', withoutBidiControls(description)),
+    ...listNamedAuthors(authors, bot.authors).map((author) =>
+      formatPerson(author.name, baseUrl + author.path),
+    ),
     formatTextElement('published', formatIsoDate(bot.created)),
     formatTextElement('updated', formatIsoDate(bot.edited)),
     formatElement('link', { rel: 'alternate', type: 'text/html', href: address }),
-    formatElement('category', { term: bot.category, label: categoryName(bot.category) }),
+    formatElement('category', { term: bot.category, label: messages.categoryName(bot.category) }),
   );
+}
+
+/** Makes an entry of which the title says what changed, and the page how. */
+function formatChange(change: BotChange, { baseUrl, page, messages }: CommonOptions): Xml {
+  const { commit, time, pages, invite, isNewBot } = change;
+  const { text, languageName } = messages;
+  const address = `${baseUrl}${page}#${commit}`;
+  const changed = pages.flatMap(({ locale, state, fields }) =>
+    state === 'edited'
+      ? fields.map(({ name }) => formatFieldName(name, text))
+      : `${languageName(locale)}: ${text(`changes.${state}`)}`,
+  );
+  if (invite.isOtherBot) changed.unshift(text('review.otherBot'));
+  if (invite.added.administrator) changed.unshift(text('permissions.fullControl'));
+  return formatElement(
+    'entry',
+    {},
+    formatTextElement('id', address),
+    formatTextElement('title', isNewBot ? text('changes.listed') : [...new Set(changed)].join(', ')),
+    formatTextElement('updated', formatIsoDate(time)),
+    formatElement('link', { rel: 'alternate', type: 'text/html', href: address }),
+  );
+}
+
+function formatPerson(name: string, uri: string): Xml {
+  return formatElement('author', {}, formatTextElement('name', name), formatTextElement('uri', uri));
 }

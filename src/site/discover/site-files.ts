@@ -23,6 +23,8 @@ export function createRobotsFile(baseUrl: string): Document {
     '/bots/*/edit',
     '/bots/*/translate',
     '/bots/*/report',
+    '/collections/*/edit',
+    '/collections/*/translate',
     '/*?q=',
     '/*&q=',
   ];

@@ -6,22 +6,21 @@ import { type Current, CurrentCache } from '../../lib/current-cache.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { type Body, compressPieces } from '../../http/compression.ts';
 import {
-  formatBotAddress,
-  listBotLanguages,
+  collectionsPath,
   type LanguageAddress,
   listLanguages,
+  toAuthorPath,
+  listPageLanguages,
+  toCollectionPath,
+  toPathInLanguage,
 } from '../page/addresses.ts';
+import { type LinkedCollection, listLinkedCollections } from '../front/collections.ts';
 import { withLocale } from '../language/locales.ts';
+import { escapeXml } from '../../lib/escape-xml.ts';
 import { formatIsoDate } from '../page/iso-date.ts';
+import type { SiteParts } from '../page/site-parts.ts';
 import { createDocument, type Document, type WholeDocument } from '../../http/representation.ts';
-import {
-  formatElement,
-  formatTextElement,
-  type Xml,
-  xmlDeclaration,
-  formatXmlDocument,
-  escapeXml,
-} from './xml.ts';
+import { formatElement, formatTextElement, type Xml, xmlDeclaration, formatXmlDocument } from './xml.ts';
 
 /** Every address of the site, for search engines. */
 export interface Sitemap {
@@ -39,6 +38,7 @@ export interface SitemapLimits {
 
 export interface SitemapOptions {
   readonly bots: BotIndex;
+  readonly collections: SiteParts['collections'];
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
   /** The languages of the interface: none where left out. */
@@ -48,9 +48,9 @@ export interface SitemapOptions {
 
 /** Returns a function that returns the sitemap, made when it is first requested and kept until the catalogue changes. */
 export function createSitemap(options: SitemapOptions): () => Promise<Sitemap & Current> {
-  const { bots } = options;
+  const { bots, collections } = options;
   const kept = new CurrentCache<Sitemap>(256 * 1024 * 1024, computeSize, minRebuildRatio);
-  const inputs = [() => bots.version];
+  const inputs = [() => bots.version, () => collections.all];
   return async () => await kept.get('', inputs, async () => await makeSitemap(await bots.sorted(), options));
 }
 
@@ -102,10 +102,11 @@ const minLargeBytes = 1024 * 1024;
 /** Yields the parts of the sitemap, made one slice of time after the other. */
 async function* generateParts(
   bots: readonly IndexedBot[],
-  { baseUrl, locales = [], limits = protocolLimits }: SitemapOptions,
+  { bots: index, collections, baseUrl, locales = [], limits = protocolLimits }: SitemapOptions,
 ): AsyncGenerator<Part> {
   const slice = new TimeSlice();
-  const entries = generateEntries(bots, escapeXml(baseUrl), locales);
+  const linked = listLinkedCollections(collections, index);
+  const entries = generateEntries(bots, linked, escapeXml(baseUrl), locales);
   for (let next = entries.next(); next.done !== true;) {
     let [text, bytes, addresses, edited] = [head, head.length + tail.length, 0, 0];
     const pieces: Buffer[] = [];
@@ -144,12 +145,13 @@ interface SitemapEntry {
 }
 
 /**
- * Yields an entry for each page of the site and each bot. Ids, locales and names of categories have no character that XML
- * escapes, and testing each of them would double the work.
+ * Yields an entry for each page of the site and each bot. Ids, locales, names of categories and collections have no
+ * character that XML escapes, and testing each of them would double the work.
  * @param base the public address, escaped
  */
 function* generateEntries(
   bots: readonly IndexedBot[],
+  collections: readonly LinkedCollection[],
   base: Xml,
   locales: readonly Locale[],
 ): Generator<SitemapEntry> {
@@ -160,26 +162,37 @@ function* generateEntries(
   const list = (path: string): SitemapEntry =>
     page(
       path,
-      listLanguages(locales, (locale) => base + (locale === undefined ? path : withLocale(path, locale))),
+      listLanguages(locales, (locale) => base + withLocale(path, locale)),
     );
   yield list('/');
   yield page('/add');
   yield page('/docs');
   const categories = new Set<Category>();
+  const authors = new Set<string>();
   for (const bot of bots) {
     categories.add(bot.facts.category);
+    for (const author of bot.facts.authors) authors.add(author);
     yield createSitemapEntry(bot, base);
   }
   yield* [...categories].toSorted().map((name) => list(`/categories/${name}`));
+  if (collections.length > 0) yield list(collectionsPath);
+  for (const { collection } of collections) {
+    const path = toCollectionPath(collection.name);
+    const own = [...collection.contents.keys()];
+    const others = listPageLanguages(base + path, own);
+    yield* own.map((locale) => page(toPathInLanguage(path, locale, collection.locale), others));
+  }
+  for (const author of authors) yield page(toAuthorPath(author));
 }
 
 /** Each language has an address, and every one of them names all. */
 function createSitemapEntry({ id, facts: { locales, edited } }: IndexedBot, base: Xml): SitemapEntry {
-  const others = listBotLanguages(base, id, locales).map(formatAlternateLink);
+  const main = `${base}/bots/${id}`;
+  const others = listPageLanguages(main, locales).map(formatAlternateLink);
   const rest = `<lastmod>${formatIsoDate(edited)}</lastmod>${others.join('')}`;
   const [first] = locales;
   const xml = locales.map((locale) =>
-    formatAddressElement(formatBotAddress(base, id, locale, first ?? locale), rest),
+    formatAddressElement(toPathInLanguage(main, locale, first ?? locale), rest),
   );
   return { xml: xml.join(''), addresses: locales.length, edited };
 }

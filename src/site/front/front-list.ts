@@ -1,13 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
+import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { BotLists, CatalogueSizes, SearchResult } from '../../catalogue/lists/bot-lists.ts';
 import type { QueryReading } from '../../catalogue/search/run-search.ts';
 import type { Selection } from '../../catalogue/lists/selection.ts';
 import { type Current, CurrentCache, type Input } from '../../lib/current-cache.ts';
+import { listNamedAuthors } from '../page/author-names.tsx';
+import type { NameLinkProps } from '../page/links.tsx';
+import type { SiteParts } from '../page/site-parts.ts';
 import { formatFrontPath, type FrontQuery, isNarrowed, sortOf, sorts } from './front-query.ts';
 
 /** One page of a list of bots. */
@@ -24,10 +27,10 @@ export interface FrontList extends QueryReading {
   readonly languages: readonly Locale[];
   /** How many more match that are for adults, where those are left out. */
   readonly hidden: number;
+  /** How many more match weakly, where those are left out. */
+  readonly weaker: number;
   /** How many bots there are without its filters, where they leave none. */
   readonly withoutFilters: number;
-  /** What is nearest to the search, where nothing was found. */
-  readonly suggestions: readonly FrontEntry[];
 }
 
 export interface FrontEntry {
@@ -35,6 +38,9 @@ export interface FrontEntry {
   readonly count: number | undefined;
   /** By how much of itself the count has grown in 30 days. */
   readonly growth: number | undefined;
+  readonly reportedAt: number | undefined;
+  /** Its authors who have a name. */
+  readonly authors: readonly NameLinkProps[];
   /** The languages in which the bot matches a search; none where there is no search, or where only its page matches. */
   readonly matched: readonly Locale[];
 }
@@ -65,22 +71,24 @@ export interface Shelf {
 export class FrontLists {
   readonly #lists: BotLists;
   readonly #bots: BotIndex;
+  readonly #authors: AuthorIndex;
   readonly #counts: ReadonlyCounts;
-  readonly #inputs: readonly Input[];
+  /** What all of these depend on. */
+  readonly inputs: readonly Input[];
   readonly #kept = new CurrentCache<FrontList>(
     16 * 1024 * 1024,
-    ({ entries, suggestions }) => countRecordBytes(entries) + countRecordBytes(suggestions),
+    ({ entries }) => entries.reduce((sum, { bot }) => sum + bot.record.length, 0),
     minRebuildRatio,
   );
   readonly #front = new CurrentCache<Front>(1024, () => 0, minRebuildRatio);
   readonly #examples = new CurrentCache<Examples>(64 * 1024, () => 0, minExamplesRatio);
 
-  /** @param settings returns those in force */
-  constructor(lists: BotLists, bots: BotIndex, counts: ReadonlyCounts, settings: () => CatalogueSettings) {
+  constructor({ lists, bots, authors, counts, profiles, site }: SiteParts) {
     this.#lists = lists;
     this.#bots = bots;
+    this.#authors = authors;
     this.#counts = counts;
-    this.#inputs = [() => bots.version, () => counts.version, settings];
+    this.inputs = [() => bots.version, () => counts.version, () => profiles.version, () => site.settings];
   }
 
   /**
@@ -89,12 +97,12 @@ export class FrontLists {
    */
   async get(query: FrontQuery): Promise<FrontList & Current> {
     const key = formatFrontPath({ ...query, sort: sortOf(query), locale: undefined });
-    return await this.#kept.get(key, this.#inputs, async () => await this.#list(query));
+    return await this.#kept.get(key, this.inputs, async () => await this.#list(query));
   }
 
   /** Returns what the front page shows some of: a few shelves, or all bots where there are few. */
   async front(): Promise<Front & Current> {
-    return await this.#front.get('', this.#inputs, async () => {
+    return await this.#front.get('', this.inputs, async () => {
       const sizes = await this.#lists.sizes(false);
       return { sizes, shelves: sizes.total < fewBots ? await this.#allBots() : await this.#shelves() };
     });
@@ -112,6 +120,11 @@ export class FrontLists {
     return await Promise.race([chosen.catch(() => none), wait(maxWaitMs, none, { ref: false })]);
   }
 
+  /** Returns bots with what their cards show. */
+  toEntries(bots: readonly IndexedBot[]): FrontEntry[] {
+    return bots.map((bot) => this.#entry(bot));
+  }
+
   async #choose(candidates: readonly string[]): Promise<Examples> {
     const queries: string[] = [];
     const { total: all } = await this.#lists.sizes(false);
@@ -127,7 +140,7 @@ export class FrontLists {
     const { q, page, filters } = query;
     const { categories, locales } = await this.#lists.sizes(filters.adult === true);
     const found = await (q === '' ? this.#select(query) : this.#search(query));
-    const { total, hidden, corrected, unmatched } = found;
+    const { total, hidden, weaker, corrected, unmatched } = found;
     const shown = found.bots.slice((page - 1) * pageSize, page * pageSize);
     return {
       entries: shown.map((bot) => this.#entry(bot, found.localesOf(bot))),
@@ -137,10 +150,10 @@ export class FrontLists {
       allCategories: categories,
       languages: [...locales].toSorted(([, a], [, b]) => b - a).map(([locale]) => locale),
       hidden,
+      weaker,
       withoutFilters: total === 0 && isNarrowed(query) ? await this.#countWithoutFilters(q) : 0,
       corrected,
       unmatched,
-      suggestions: found.suggestions.map((bot) => this.#entry(bot)),
     };
   }
 
@@ -188,7 +201,7 @@ export class FrontLists {
   /** Selects all bots as one shelf. */
   async #allBots(): Promise<Shelf[]> {
     const [bots = []] = await this.#lists.highest(['count'], fewBots);
-    return bots.length === 0 ? [] : [{ sort: 'popular', entries: bots.map((bot) => this.#entry(bot)) }];
+    return bots.length === 0 ? [] : [{ sort: 'popular', entries: this.toEntries(bots) }];
   }
 
   /** Selects bots for each shelf: in every language as many as fill all shelves. */
@@ -196,13 +209,16 @@ export class FrontLists {
     const keys = shelfSorts.map((sort) => sorts[sort].key);
     const lists = await this.#lists.highest(keys, maxOnShelf * keys.length);
     return shelfSorts.map((sort, i) => {
-      const entries = (lists[i] ?? []).map((bot) => this.#entry(bot));
+      const entries = this.toEntries(lists[i] ?? []);
       return { sort, entries: entries.filter(({ growth = 0 }) => sort !== 'growing' || growth > 0) };
     });
   }
 
   #entry(bot: IndexedBot, matched: readonly Locale[] = []): FrontEntry {
-    return { bot, count: this.#counts.count(bot.id), growth: this.#counts.growth(bot.id), matched };
+    const { id } = bot;
+    const authors = listNamedAuthors(this.#authors, bot.facts.authors);
+    const [count, growth] = [this.#counts.count(id), this.#counts.growth(id)];
+    return { bot, count, growth, reportedAt: this.#counts.reportedAt(id), authors, matched };
   }
 }
 
@@ -218,10 +234,6 @@ const maxExamples = 5;
 const maxWaitMs = 20;
 const retryExamplesMs = 1000;
 
-function countRecordBytes(entries: readonly FrontEntry[]): number {
-  return entries.reduce((sum, { bot }) => sum + bot.record.length, 0);
-}
-
 function toSelection(query: FrontQuery): Selection {
   const { adult, ...filters } = query.filters;
   const sort = sorts[sortOf(query)];
@@ -234,9 +246,10 @@ function toSelection(query: FrontQuery): Selection {
 }
 
 /** What a search says of a list without one. */
-const noSearch = { hidden: 0, corrected: undefined, unmatched: [], suggestions: [], localesOf: () => [] };
+const noSearch = { hidden: 0, weaker: 0, corrected: undefined, unmatched: [], localesOf: () => [] };
 
-const pageSize = 24;
+/** How many bots a page of a list has. */
+export const pageSize = 24;
 
 /** Up to this page, picking the bots is cheaper than sorting them all. */
 const fewPages = 40;

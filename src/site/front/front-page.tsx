@@ -3,27 +3,39 @@ import type { Locale } from '../../bot/locale.ts';
 import type { CatalogueSizes } from '../../catalogue/lists/bot-lists.ts';
 import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
+import { collectionsPath } from '../page/addresses.ts';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { SearchForm } from '../page/search-form.tsx';
 import { Cards, type ListedBot } from './card.tsx';
 import { CategoryIcon } from './category-icon.tsx';
-import type { ShelfName } from './front-list.ts';
 import { type FrontQuery, formatFrontPath, noQuery } from './front-query.ts';
 import { createListMeta } from './list-meta.ts';
 
 /** With the sizes of the catalogue without the bots for adults. */
 export interface FrontPageProps extends PageProps, CatalogueSizes {
   readonly query: FrontQuery;
-  readonly shelves: readonly { readonly sort: ShelfName; readonly bots: readonly ListedBot[] }[];
+  readonly shelves: readonly ShownShelf[];
+  readonly hasCollections: boolean;
   /** Searches that find bots. */
   readonly examples: readonly string[];
 }
 
+/** Some bots of a list or a collection. */
+export interface ShownShelf {
+  readonly id: string;
+  readonly title: string;
+  /** The language of the title, where that is not the one of the page. */
+  readonly locale?: Locale;
+  /** The public path of the whole list; undefined where all is shown. */
+  readonly path: string | undefined;
+  readonly bots: readonly ListedBot[];
+}
+
 /** What a visitor sees first: a search, the largest categories, and shelves of bots. */
 export function FrontPage(props: FrontPageProps): VNode {
-  const { site, viewer, query, total, locales, shelves } = props;
+  const { site, viewer, query, total, locales, shelves, hasCollections } = props;
   const language = useLanguage();
-  const { t, text, publicPath } = language;
+  const { t, text, href } = language;
   const { name, tagline, language: standard } = site.settings;
   const pathIn = (locale: Locale): string => formatFrontPath({ ...query, locale });
   const description = tagline ?? text('front.title');
@@ -43,25 +55,34 @@ export function FrontPage(props: FrontPageProps): VNode {
         <Examples {...props} />
       </div>
       <Tiles {...props} />
-      {shelves.map(({ sort, bots }, i) => (
-        <section key={sort} class="shelf" aria-labelledby={sort}>
+      {shelves.map(({ id, title, locale, path, bots }, i) => (
+        <section key={id} class="shelf" aria-labelledby={id}>
           <div class="shelf-head">
-            <h2 id={sort}>{t(`shelf.${sort}`)}</h2>
-            {bots.length < total && (
-              <a href={publicPath(formatFrontPath({ ...query, sort }))}>
+            <h2 id={id} lang={locale} dir={locale && directionOf(locale)}>
+              {title}
+            </h2>
+            {path !== undefined && (
+              <a href={path}>
                 {t('shelf.seeAll')}
-                <span class="out-of-sight">: {t(`shelf.${sort}`)}</span>
+                <span class="out-of-sight">
+                  : <bdi lang={locale}>{title}</bdi>
+                </span>
               </a>
             )}
           </div>
           <Cards bots={bots} heading="h3" atOnce={i === 0 ? cardsAtOnce : 0} />
         </section>
       ))}
+      {hasCollections && (
+        <p class="shelf">
+          <a href={href(collectionsPath)}>{t('collections.all')}</a>
+        </p>
+      )}
       {total === 0 && (
         <div class="empty">
           <h2>{t('list.empty')}</h2>
           <p>{t('list.emptyAdvice')}</p>
-          <a class="button" href={language.href('/add')}>
+          <a class="button" href={href('/add')}>
             {t('layout.add')}
           </a>
         </div>

@@ -1,6 +1,7 @@
 import { toCanonicalLocale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import {
+  daysPerWeek,
   filters,
   type FilterValues,
   InvalidValueError,
@@ -37,31 +38,41 @@ export const sorts = {
 
 export type SortName = keyof typeof sorts;
 
-/** The filters of a page. A list leaves out bots for adults where `adult` is off. */
-export type PageFilters = Omit<FilterValues, 'category' | 'nsfw'> & { readonly adult?: true | undefined };
+/** The filters of a page. A list leaves out bots for adults where `adult` is off, and weak matches where `weaker` is. */
+export type PageFilters = Omit<FilterValues, 'category' | 'nsfw'> & {
+  readonly adult?: true | undefined;
+  readonly weaker?: true | undefined;
+};
 
-/** The filters that are on or off. */
-export const toggles = ['openSource', 'verified', 'active', 'adult'] as const;
+/** The filters that are on or off, with their value where they are on. */
+export const toggles = {
+  administrator: false,
+  openSource: true,
+  verified: true,
+  active: daysPerWeek,
+  adult: true,
+} as const satisfies PageFilters;
+
+export const toggleNames = Object.keys(toggles) as (keyof typeof toggles)[];
 
 /** How pages write a filter, where they differ from the API. */
 interface PageForm {
   /** The name of the parameter. */
   readonly name?: string;
-  readonly parse?: (text: string, settings: ListSettings) => unknown;
+  readonly parse?: (text: string) => unknown;
   /** The text where it is on. */
   readonly on?: string;
 }
 
 const pageForms: Readonly<Record<string, PageForm>> = {
   locale: { name: 'language', parse: toCanonicalLocale },
+  administrator: { parse: (text) => (text === 'false' ? false : undefined) },
   openSource: { name: 'source', parse: (text) => text === 'open' || undefined, on: 'open' },
   verified: { parse: (text) => text === 'true' || undefined },
-  active: {
-    // Links of earlier versions have the days; for how many a bot is active is in the settings.
-    parse: (text, { inactiveDays }) => (text === 'true' || text === '30d' ? inactiveDays : undefined),
-    on: 'true',
-  },
+  // Links of earlier versions have other texts.
+  active: { parse: (text) => (/^(?:7d|30d|true)$/.test(text) ? daysPerWeek : undefined), on: '7d' },
   adult: { name: 'nsfw', parse: (text) => text === 'true' || undefined },
+  weaker: { parse: (text) => text === 'true' || undefined },
 };
 
 const listFilters = new Map<string, ListParameter<unknown>>(Object.entries(filters));
@@ -99,7 +110,7 @@ function parseFilter(filter: keyof PageFilters, params: URLSearchParams, setting
   const { name = filter, parse } = pageForms[filter] ?? {};
   const text = params.get(name);
   if (text === null) return undefined;
-  if (parse !== undefined) return parse(text, settings);
+  if (parse !== undefined) return parse(text);
   try {
     return listFilters.get(filter)?.parse([text], settings);
   } catch (error) {

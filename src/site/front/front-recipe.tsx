@@ -1,22 +1,30 @@
 import type { Context } from 'koa';
 import type { Locale } from '../../bot/locale.ts';
+import type { Author } from '../../catalogue/lists/authors.ts';
 import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { formatCount } from '../../lib/counted.ts';
-import { whileTrue } from '../../lib/current-cache.ts';
+import { type Current, whileTrue } from '../../lib/current-cache.ts';
 import { chooseLocale, findLanguages, isIn, listWantedRanges } from '../language/locales.ts';
-import type { PageRecipe } from '../page/page-cache.ts';
+import { toCollectionPath } from '../page/addresses.ts';
+import { currentMinute, type PageRecipe } from '../page/page-cache.ts';
+import type { SiteParts } from '../page/site-parts.ts';
+import type { Site } from '../page/layout.tsx';
+import { AuthorPage } from './author-page.tsx';
 import type { ListedBot } from './card.tsx';
-import { chooseShelves } from './choose-shelves.ts';
+import { chooseCollections, chooseShelves } from './choose-shelves.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
-import type { FrontEntry, FrontLists } from './front-list.ts';
+import { listLinkedCollections, showCollection } from './collections.ts';
+import { type FrontEntry, type FrontLists, pageSize } from './front-list.ts';
 import { FrontPage } from './front-page.tsx';
-import type { FrontQuery } from './front-query.ts';
+import { formatFrontPath, type FrontQuery } from './front-query.ts';
 import { ListPage } from './list-page.tsx';
+import { hasRemembered } from './remembered-filters.ts';
 
 /** Returns how the front page is made for a reader of a language. */
 export async function createFrontRecipe(
   ctx: Context,
+  { bots, collections }: Pick<SiteParts, 'bots' | 'collections'>,
   lists: FrontLists,
   query: FrontQuery,
   language: PageLanguage,
@@ -24,16 +32,35 @@ export async function createFrontRecipe(
   const front = await lists.front();
   const examples = await lists.examples(exampleKeys.map((key) => language.text(key)));
   const languages = findReaderLanguages(ctx, language, [...front.sizes.locales.keys()]);
-  const shelves = chooseShelves(front.shelves, languages.known).map(({ sort, entries }) => {
-    return { sort, shown: showIn(languages, entries) };
+  const linked = listLinkedCollections(collections, bots);
+  const chosen = chooseCollections(linked, languages.known);
+  const recommended = chosen.map(({ collection, listed }) => {
+    const { name, title, locale } = showCollection(collection, languages.known);
+    const path = language.href(toCollectionPath(name));
+    return {
+      id: `collection-${name}`,
+      title,
+      locale,
+      path,
+      shown: showIn(languages, lists.toEntries(listed)),
+    };
   });
+  const taken = new Set(chosen.flatMap(({ listed }) => listed));
+  const sorted = chooseShelves(front.shelves, languages.known, taken).map(({ sort, entries }) => {
+    const path = language.publicPath(formatFrontPath({ ...query, sort }));
+    const title = language.text(`shelf.${sort}`);
+    const isWhole = entries.length === front.sizes.total;
+    return { id: sort, title, path: isWhole ? undefined : path, shown: showIn(languages, entries) };
+  });
+  const shelves = [...sorted.slice(0, 1), ...recommended, ...sorted.slice(1)];
   return {
-    key: { query, shelves: shelves.map(({ sort, shown }) => ({ sort, shown: shown.map(toKey) })) },
-    inputs: [front, examples].map(({ current }) => whileTrue(current)),
+    key: { query, shelves: shelves.map(({ shown, ...shelf }) => ({ ...shelf, shown: shown.map(toKey) })) },
+    inputs: [whileTrue(front.current), whileTrue(examples.current), currentMinute, () => collections.all],
     render: async (props) => (
       <FrontPage
         {...{ ...props, ...front.sizes, query, examples: examples.queries }}
-        shelves={shelves.map(({ sort, shown }) => ({ sort, bots: shown.map(toListed) }))}
+        shelves={shelves.map(({ shown, ...shelf }) => ({ ...shelf, bots: shown.map(toListed) }))}
+        hasCollections={linked.length > 0}
       />
     ),
   };
@@ -46,28 +73,50 @@ export async function createFrontRecipe(
  */
 export async function listRecipe(
   ctx: Context,
+  site: Site,
   lists: FrontLists,
   query: FrontQuery,
-  language: PageLanguage,
 ): Promise<PageRecipe> {
-  const { current, entries, suggestions, ...numbers } = await lists.get(query);
+  const isRemembered = hasRemembered(ctx, site);
+  const { current, entries, ...numbers } = await lists.get(query);
   const { pages } = numbers;
   if (query.page > Math.max(1, pages))
     throw new ProblemError(
       'not-found',
       `the list has ${formatCount(pages, 'page')}, there is no page ${query.page}`,
     );
-  const languages = findReaderLanguages(ctx, language, numbers.languages);
-  const [shown, suggested] = [showIn(languages, entries), showIn(languages, suggestions)];
+  const languages = findReaderLanguages(ctx, site.languages.of(ctx), numbers.languages);
+  const shown = showIn(languages, entries, query.filters.locale);
   return {
-    key: { query, shown: [...shown, ...suggested].map(toKey) },
-    inputs: [whileTrue(current)],
+    key: { query, isRemembered, shown: shown.map(toKey) },
+    inputs: [whileTrue(current), currentMinute],
     render: async (props) => (
-      <ListPage
-        {...{ ...props, ...numbers, query, bots: shown.map(toListed) }}
-        suggestions={suggested.map(toListed)}
-      />
+      <ListPage {...{ ...props, ...numbers, query, isRemembered, bots: shown.map(toListed) }} />
     ),
+  };
+}
+
+/** Returns how the page of an author is made. */
+export function createAuthorRecipe(
+  ctx: Context,
+  { languages, settings }: Site,
+  lists: FrontLists,
+  author: Author & Current,
+): PageRecipe {
+  const { id, profile, bots } = author;
+  const language = languages.of(ctx);
+  const locales = bots.flatMap(({ facts }) => facts.locales);
+  const entries = lists.toEntries(bots.filter(({ facts }) => !facts.nsfw));
+  const popular = entries.toSorted((a, b) => (b.count ?? -1) - (a.count ?? -1)).slice(0, pageSize);
+  const shown = showIn(findReaderLanguages(ctx, language, locales), popular);
+  const described = Object.keys(profile?.description ?? {}) as Locale[];
+  const { wanted } = findReaderLanguages(ctx, language, described);
+  const known = [...wanted, ...findLanguages([settings.language], described), ...described];
+  const props = { ...author, locale: known[0] };
+  return {
+    key: { author: id, locale: props.locale, shown: shown.map(toKey) },
+    inputs: [whileTrue(author.current), currentMinute, ...lists.inputs],
+    render: async (page) => <AuthorPage {...{ ...page, ...props }} shown={shown.map(toListed)} />,
   };
 }
 
@@ -75,14 +124,14 @@ export async function listRecipe(
 const exampleKeys = ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10] as const).map((number) => `example.${number}` as const);
 
 /** The languages of a reader, as those of the catalogue. */
-interface ReaderLanguages {
+export interface ReaderLanguages {
   /** What to show bots in, best first. */
   readonly wanted: readonly Locale[];
   /** What the reader has chosen in the address, or else in the browser; and that of the interface. */
   readonly known: readonly Locale[];
 }
 
-function findReaderLanguages(
+export function findReaderLanguages(
   ctx: Context,
   { requested, locale }: PageLanguage,
   locales: readonly Locale[],
@@ -96,23 +145,27 @@ function findReaderLanguages(
 }
 
 /** A bot as a reader sees it. */
-interface ShownEntry extends FrontEntry, Pick<ListedBot, 'locale' | 'namesLanguage'> {}
+export interface ShownEntry extends FrontEntry, Pick<ListedBot, 'locale' | 'namesLanguage'> {}
 
-/** Shows each bot in the reader's language, unless a search matches it in another one. */
-function showIn({ wanted, known }: ReaderLanguages, entries: readonly FrontEntry[]): ShownEntry[] {
+/** Shows each bot in the reader's language, unless a search matches it in another one or all have a page in `common`. */
+export function showIn(
+  { wanted, known }: ReaderLanguages,
+  entries: readonly FrontEntry[],
+  common?: Locale,
+): ShownEntry[] {
   return entries.map((entry) => {
     const { bot, matched } = entry;
     const chosen = chooseLocale(bot.facts.locales, wanted) as Locale;
-    const locale = matched.includes(chosen) ? chosen : (matched[0] ?? chosen);
+    const locale = common ?? (matched.includes(chosen) ? chosen : (matched[0] ?? chosen));
     return { ...entry, locale, namesLanguage: !isIn(known, [locale]) };
   });
 }
 
 /** Returns what a page depends on, instead of the many ways to request languages. */
-function toKey({ bot, locale, namesLanguage }: ShownEntry): object {
+export function toKey({ bot, locale, namesLanguage }: ShownEntry): object {
   return { id: bot.id, locale, namesLanguage };
 }
 
-function toListed({ bot, ...shown }: ShownEntry): ListedBot {
+export function toListed({ bot, ...shown }: ShownEntry): ListedBot {
   return { ...shown, bot: parseListElement(bot) };
 }

@@ -2,7 +2,17 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import { type FrontQuery, formatFrontPath, type SortName, sortOf, sorts, toggles } from './front-query.ts';
+import { findLanguages } from '../language/locales.ts';
+import {
+  type FrontQuery,
+  formatFrontPath,
+  type SortName,
+  sortOf,
+  sorts,
+  toggleNames,
+  toggles,
+} from './front-query.ts';
+import { toRememberingPath } from './remembered-filters.ts';
 import type { ListPageProps } from './list-page.tsx';
 
 /** Narrows and orders a list. All of them are links, which are folded away on a phone but for the order. */
@@ -58,21 +68,31 @@ export function CategoryChips({
 
 function FilterChips(props: ListPageProps): VNode {
   const { query, languages } = props;
-  const { t, text, inactiveDays } = useLanguage();
+  const { t, text, locale } = useLanguage();
   const { filters } = query;
+  const [own] = languages.length > 1 ? findLanguages([locale], languages) : [];
   return (
     <nav aria-label={text('list.filters')}>
       <ul class="chips">
-        {toggles.map((name) => {
+        {toggleNames.map((name) => {
           const isOn = filters[name] !== undefined;
-          const value = name === 'active' ? inactiveDays : true;
-          const others = { ...filters, [name]: isOn ? undefined : value };
+          const others = { ...filters, [name]: isOn ? undefined : toggles[name] };
+          const to = { ...query, filters: others, sort: sortOf(query) };
           return (
-            <Chip key={name} to={{ ...query, filters: others, sort: sortOf(query) }} current={isOn}>
-              {t(`filter.${name}`, { days: inactiveDays })}
+            <Chip key={name} {...{ to, current: isOn, remembers: name === 'administrator' }}>
+              {t(`filter.${name}`)}
             </Chip>
           );
         })}
+        {own !== undefined && (
+          <Chip
+            to={withLanguage(query, filters.locale === own ? undefined : own)}
+            current={filters.locale === own}
+            remembers
+          >
+            {t('filter.ownLanguage')}
+          </Chip>
+        )}
         {(languages.length > 1 || filters.locale !== undefined) && (
           <li>
             <LanguageMenu {...props} />
@@ -86,9 +106,6 @@ function FilterChips(props: ListPageProps): VNode {
 function LanguageMenu({ query, languages }: ListPageProps): VNode {
   const { t, languageName } = useLanguage();
   const language = query.filters.locale;
-  const withLanguage = (locale: Locale | undefined): FrontQuery => {
-    return { ...query, filters: { ...query.filters, locale } };
-  };
   const name = language && languageName(language);
   return (
     <details class="menu">
@@ -96,17 +113,21 @@ function LanguageMenu({ query, languages }: ListPageProps): VNode {
         {name === undefined ? t('filter.language') : t('filter.inLanguage', { language: name })}
       </summary>
       <ul>
-        <Choice to={{ ...withLanguage(undefined), sort: sortOf(query) }} current={language === undefined}>
+        <Choice to={withLanguage(query, undefined)} current={language === undefined} remembers>
           {t('filter.anyLanguage')}
         </Choice>
         {languages.slice(0, maxLanguages).map((other) => (
-          <Choice key={other} to={withLanguage(other)} current={other === language}>
+          <Choice key={other} to={withLanguage(query, other)} current={other === language} remembers>
             {languageName(other)}
           </Choice>
         ))}
       </ul>
     </details>
   );
+}
+
+function withLanguage(query: FrontQuery, locale: Locale | undefined): FrontQuery {
+  return { ...query, filters: { ...query.filters, locale }, sort: sortOf(query) };
 }
 
 /** Those of most bots; others are found by search. */
@@ -131,6 +152,8 @@ function SortLinks({ query }: ListPageProps): VNode {
 interface ChoiceProps {
   readonly to: FrontQuery;
   readonly current: boolean;
+  /** Whether the visitor's browser remembers the filters of the other list. */
+  readonly remembers?: boolean;
   readonly children: ComponentChildren;
   readonly class?: string;
 }
@@ -140,12 +163,13 @@ function Chip(props: ChoiceProps): VNode {
 }
 
 /** A link to another list, from its first page. */
-function Choice({ to, current, children, ...others }: ChoiceProps): VNode {
+function Choice({ to, current, remembers = false, children, ...others }: ChoiceProps): VNode {
   const { publicPath } = useLanguage();
-  const href = publicPath(formatFrontPath({ ...to, page: 1 }));
+  const href = publicPath((remembers ? toRememberingPath : formatFrontPath)({ ...to, page: 1 }));
+  const rel = remembers ? 'nofollow' : undefined;
   return (
     <li>
-      <a {...others} href={href} aria-current={current ? 'true' : undefined}>
+      <a {...others} {...{ href, rel }} aria-current={current ? 'true' : undefined}>
         {children}
       </a>
     </li>

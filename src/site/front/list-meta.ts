@@ -1,5 +1,5 @@
 import type { Locale } from '../../bot/locale.ts';
-import { listLanguages, toCategoryFeed } from '../page/addresses.ts';
+import { listLanguages, toFeedPath } from '../page/addresses.ts';
 import { createBreadcrumbData, createSiteData, type PageMeta } from '../page/meta.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
 import type { Site } from '../page/layout.tsx';
@@ -35,7 +35,7 @@ export function createListMeta(options: {
   const name = text('list.category', { category: categoryName(category) });
   return {
     ...common,
-    feed: { title: name, path: toCategoryFeed(category) },
+    feed: { title: name, path: toFeedPath('category', category) },
     data: [createBreadcrumbData(site, { name, address: `${baseUrl}/categories/${category}` })],
   };
 }

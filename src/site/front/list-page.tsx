@@ -2,29 +2,32 @@ import type { VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
 import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
-import { Cards, type ListedBot } from './card.tsx';
+import { toAuthorPath } from '../page/addresses.ts';
+import { Cards, CompareForm, type ListedBot } from './card.tsx';
 import type { FrontList } from './front-list.ts';
-import { type FrontQuery, formatFrontPath, isNarrowed, sortOf, toggles } from './front-query.ts';
+import { type FrontQuery, formatFrontPath, isNarrowed, sortOf, toggleNames } from './front-query.ts';
 import { ListFilters } from './list-filters.tsx';
 import { createListMeta } from './list-meta.ts';
 import { NothingFound } from './nothing-found.tsx';
+import { toRememberingPath } from './remembered-filters.ts';
 import { PageLinks } from './page-links.tsx';
 
-export interface ListPageProps extends PageProps, Omit<FrontList, 'entries' | 'suggestions'> {
+export interface ListPageProps extends PageProps, Omit<FrontList, 'entries'> {
   readonly query: FrontQuery;
+  /** Whether the visitor's browser remembers filters. */
+  readonly isRemembered: boolean;
   /** The bots of this page of the list. */
   readonly bots: readonly ListedBot[];
-  /** What is nearest to the search, where nothing was found. */
-  readonly suggestions: readonly ListedBot[];
 }
 
 /** A list of bots to search and filter: all bots, or those of a category. */
 export function ListPage(props: ListPageProps): VNode {
-  const { site, viewer, query, bots, total, pages, corrected, unmatched, hidden } = props;
+  const { site, viewer, query, bots, total, pages, corrected, unmatched, hidden, weaker } = props;
   const language = useLanguage();
   const { t, text, publicPath } = language;
   const { q, filters } = query;
   const title = formatHeading(props, language);
+  const hidesAuthors = filters.author !== undefined;
   const found = text('list.found', { count: total });
   const description = `${found}. ${text('front.title')}`;
   const meta = createListMeta({ site, query, title, description, language });
@@ -47,12 +50,23 @@ export function ListPage(props: ListPageProps): VNode {
             </a>
           </p>
         )}
+        {props.isRemembered && <Remembered {...props} />}
       </div>
       {(bots.length > 0 || isNarrowed(query)) && <ListFilters {...props} />}
       {bots.length === 0 ? (
         <NothingFound {...props} />
       ) : (
-        <Cards bots={bots} heading="h2" atOnce={cardsAtOnce} />
+        <>
+          <Cards {...{ bots, hidesAuthors }} heading="h2" atOnce={cardsAtOnce} canBeTicked />
+          <CompareForm />
+        </>
+      )}
+      {weaker > 0 && (
+        <p class="links">
+          <a href={publicPath(formatFrontPath({ ...query, filters: { ...filters, weaker: true }, page: 1 }))}>
+            {t('list.weaker', { count: weaker })}
+          </a>
+        </p>
       )}
       <PageLinks page={query.page} pages={pages} pathOf={pathOf} />
     </Layout>
@@ -60,29 +74,49 @@ export function ListPage(props: ListPageProps): VNode {
 }
 
 /** The cards that a large screen shows without scrolling. */
-const cardsAtOnce = 8;
+export const cardsAtOnce = 8;
+
+/** Says that a cookie remembers filters, with a link that ends it. */
+function Remembered({ query }: ListPageProps): VNode {
+  const { t, publicPath } = useLanguage();
+  const filters = { ...query.filters, administrator: undefined, locale: undefined };
+  const path = toRememberingPath({ ...query, sort: sortOf(query), filters, page: 1 });
+  return (
+    <p class="muted">
+      {t('list.remembered')}{' '}
+      <a rel="nofollow" href={publicPath(path)}>
+        {t('list.forget')}
+      </a>
+    </p>
+  );
+}
 
 /** Returns what a list shows: the order or the words, then the filters that are on. */
-function formatHeading({ query, total, corrected }: ListPageProps, language: PageLanguage): string {
+function formatHeading(props: ListPageProps, language: PageLanguage): string {
   const { text, languageName } = language;
-  const { locale, ...others } = query.filters;
-  const filters = toggles.filter((name) => others[name] !== undefined).map((name) => text(`heading.${name}`));
+  const { locale, ...others } = props.query.filters;
+  const filters = toggleNames
+    .filter((name) => others[name] !== undefined)
+    .map((name) => text(`heading.${name}`));
   if (locale !== undefined) filters.push(text('heading.language', { language: languageName(locale) }));
   return filters.reduce(
     (heading, filter) => text('heading.filtered', { heading, filter }),
-    formatUnfilteredHeading(query, total, corrected, language),
+    formatUnfilteredHeading(props, language),
   );
 }
 
 function formatUnfilteredHeading(
-  { q, category, filters: { author }, sort }: FrontQuery,
-  count: number,
-  corrected: string | undefined,
+  { query, total, corrected, bots }: ListPageProps,
   { text, categoryName }: PageLanguage,
 ): string {
-  if (q !== '') return text('list.foundFor', { count, query: corrected ?? q });
+  const { q, category, sort, filters } = query;
+  if (q !== '') return text('list.foundFor', { count: total, query: corrected ?? q });
   if (category !== undefined) return text('list.category', { category: categoryName(category) });
-  if (author !== undefined) return text('feed.byAuthor', { author });
+  if (filters.author !== undefined) {
+    const path = toAuthorPath(filters.author);
+    const named = bots[0]?.authors?.find((author) => author.path === path);
+    return text('feed.byAuthor', { author: named?.name ?? filters.author });
+  }
   return text(
     sort === 'growing' || sort === 'newest' || sort === 'edited' ? `shelf.${sort}` : 'shelf.popular',
   );

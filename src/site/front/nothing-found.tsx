@@ -1,16 +1,17 @@
 import type { VNode } from 'preact';
 import { useLanguage } from '../language/page-language.tsx';
-import { Cards } from './card.tsx';
 import { type FrontQuery, formatFrontPath, noQuery } from './front-query.ts';
 import { CategoryChips } from './list-filters.tsx';
 import type { ListPageProps } from './list-page.tsx';
+import { toRememberingPath } from './remembered-filters.ts';
 
-/** What an empty list shows: what to try, the same search without its filters, the categories, and the nearest bots. */
+/** What an empty list shows: what to try, the same search without its filters, and the categories. */
 export function NothingFound(props: ListPageProps): VNode {
-  const { query, allCategories, withoutFilters, suggestions } = props;
+  const { query, isRemembered, allCategories, withoutFilters } = props;
   const { t, href, publicPath } = useLanguage();
   const { q, locale } = query;
   const all: FrontQuery = { ...noQuery, locale, q, sort: q === '' ? 'popular' : undefined };
+  const toPath = isRemembered ? toRememberingPath : formatFrontPath;
   return (
     <>
       <div class="empty">
@@ -19,7 +20,7 @@ export function NothingFound(props: ListPageProps): VNode {
           {t('list.nothingAdvice')}
         </p>
         {withoutFilters > 0 && (
-          <a class="button quiet" href={publicPath(formatFrontPath(all))}>
+          <a class="button quiet" href={publicPath(toPath(all))}>
             {t('list.withoutFilters')} ({t('list.found', { count: withoutFilters })})
           </a>
         )}
@@ -28,14 +29,6 @@ export function NothingFound(props: ListPageProps): VNode {
         </a>
       </div>
       <CategoryChips query={{ ...noQuery, locale }} categories={allCategories} current={null} />
-      {suggestions.length > 0 && (
-        <section class="shelf" aria-labelledby="nearest">
-          <div class="shelf-head">
-            <h2 id="nearest">{t('list.nearest')}</h2>
-          </div>
-          <Cards bots={suggestions} heading="h3" atOnce={0} />
-        </section>
-      )}
     </>
   );
 }

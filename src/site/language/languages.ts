@@ -65,7 +65,7 @@ export class Languages {
       categoryName: (category) => this.#categoryName(category, locale),
       locales: this.locales,
       publicPath,
-      href: (path) => publicPath(requested === undefined ? path : withLocale(path, requested)),
+      href: (path) => publicPath(withLocale(path, requested)),
     };
   }
 

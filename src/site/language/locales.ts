@@ -49,9 +49,9 @@ export function parseLanguageRanges(header: string): string[] {
     .map(({ range }) => range);
 }
 
-/** Returns a path with a language in its query. */
-export function withLocale(path: string, locale: string): string {
-  return `${path}${path.includes('?') ? '&' : '?'}locale=${locale}`;
+/** Returns a path with a language in its query, if there is one. */
+export function withLocale(path: string, locale: string | undefined): string {
+  return locale === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}locale=${locale}`;
 }
 
 /** Returns the direction that a language is written in. */

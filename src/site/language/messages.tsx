@@ -22,6 +22,8 @@ export interface Messages extends Dates {
   readonly t: (key: MessageKey, values?: Values) => ComponentChildren;
   /** Returns a message as text, for attributes and titles. */
   readonly text: (key: MessageKey, values?: Readonly<Record<string, string | number>>) => string;
+  /** Joins texts to a list with “and”. */
+  readonly list: Intl.ListFormat;
   /** Formats a whole number. */
   readonly integer: (value: number) => string;
   /** Formats how long ago `time` is, in its largest unit: 20 minutes ago, yesterday. */
@@ -61,6 +63,7 @@ export function createMessages(
       if (typeof message === 'string') return message;
       return String(message.format(dir === 'rtl' ? isolateTexts(values) : values));
     },
+    list: new Intl.ListFormat(locale),
     integer: (value) => integers.format(value),
     ...createDates(locale),
     ago(time, now) {

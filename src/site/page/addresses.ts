@@ -2,6 +2,7 @@ import type { AccountId } from '../../bot/account.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { FullCodehost } from '../../bot/schema-types.ts';
+import type { Subject } from '../../proposals/subject.ts';
 import { withLocale } from '../language/locales.ts';
 
 /** What the head of every page links to. */
@@ -13,9 +14,12 @@ export const sitePaths = {
   touchIcon: '/apple-touch-icon.png',
 } as const;
 
-/** Returns a path of what programs read with a language of the interface, which the default language goes without. */
+/**
+ * Returns a path or an address with a language, which the default language goes without: that is what a client sees that
+ * names none.
+ */
 export function toPathInLanguage(path: string, locale: string, defaultLocale: string): string {
-  return locale === defaultLocale ? path : withLocale(path, locale);
+  return withLocale(path, locale === defaultLocale ? undefined : locale);
 }
 
 /** A page in one language. */
@@ -26,21 +30,14 @@ export interface LanguageAddress {
 }
 
 /**
- * Returns the preferred address of a bot's page in one of its languages. The default language has the address without a
- * language: that is what a client sees that names none.
- */
-export function formatBotAddress(baseUrl: string, id: string, locale: Locale, defaultLocale: Locale): string {
-  return toPathInLanguage(`${baseUrl}/bots/${id}`, locale, defaultLocale);
-}
-
-/**
- * Returns the addresses of a bot's page in all of its languages and in no particular one; none for a bot in one language.
+ * Returns the addresses of a page in all of its languages and in no particular one; none for a page in one language.
+ * @param address that of the default language
  * @param locales the default one first
  */
-export function listBotLanguages(baseUrl: string, id: string, locales: readonly Locale[]): LanguageAddress[] {
+export function listPageLanguages(address: string, locales: readonly Locale[]): LanguageAddress[] {
   const [first] = locales;
   if (first === undefined || locales.length < 2) return [];
-  return listLanguages(locales, (locale = first) => formatBotAddress(baseUrl, id, locale, first));
+  return listLanguages(locales, (locale = first) => toPathInLanguage(address, locale, first));
 }
 
 /** Returns the addresses of a page in each of these languages and in no particular one; none without a language. */
@@ -54,9 +51,27 @@ export function listLanguages(
   });
 }
 
-/** Returns the path of the feed of a category. */
-export function toCategoryFeed(category: string): string {
-  return `/feeds/category/${category}.atom`;
+/** Returns the path of what changed in a bot. */
+export function toChangesPath(id: BotId): string {
+  return `/bots/${id}/changes`;
+}
+
+/** Returns the path of the feed of the bots of a category, a collection or an author, or of what changed in a bot. */
+export function toFeedPath(of: 'author' | 'bot' | 'category' | 'collection', id: string): string {
+  return `/feeds/${of}/${id}.atom`;
+}
+
+/** The list of collections. */
+export const collectionsPath = '/collections';
+
+/** Returns the path of the page of a collection. */
+export function toCollectionPath(name: string): string {
+  return `${collectionsPath}/${name}`;
+}
+
+/** Returns the path of the page of an author. */
+export function toAuthorPath(account: string): string {
+  return `/authors/${account}`;
 }
 
 /** Returns a path with a parameter more. */
@@ -65,8 +80,8 @@ export function withParameter(path: string, name: string, value: string): string
 }
 
 /** Returns the path of the page where an account follows its proposal. @param shared whether the other machines have it */
-export function toProposalPath(bot: BotId, shared = true): string {
-  return `/proposals/${bot}${shared ? '' : '?shared=no'}`;
+export function toProposalPath(subject: Subject, shared = true): string {
+  return `/proposals/${subject}${shared ? '' : '?shared=no'}`;
 }
 
 /** Returns the path of the form that edits a bot's page in a language, which is its main page where none is named. */
@@ -79,12 +94,17 @@ export function translatePath(id: BotId, from?: Locale): string {
   return `/bots/${id}/translate${from === undefined ? '' : `?from=${from}`}`;
 }
 
+/** Returns the path of the page that compares bots. */
+export function toComparePath(ids: readonly string[]): string {
+  return `/compare?bots=${ids.map(encodeURIComponent).join(',')}`;
+}
+
 /** Where maintainers review proposals. */
 export const reviewPath = '/review';
 
-/** Returns the path of the review of an account's proposal for a bot. */
-export function toReviewPath(bot: BotId, account: AccountId): string {
-  return `${reviewPath}/${bot}/${account}`;
+/** Returns the path of the review of an account's proposal. */
+export function toReviewPath(subject: Subject, account: AccountId): string {
+  return `${reviewPath}/${subject}/${account}`;
 }
 
 /** Returns the address of a bot's source; null where it has none. */

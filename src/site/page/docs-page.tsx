@@ -1,36 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { VNode } from 'preact';
 import { useLanguage } from '../language/page-language.tsx';
+import { Markdown, type RenderedText } from '../markdown/markdown.ts';
 import { Layout, type PageProps } from './layout.tsx';
+import { Prose } from './prose.tsx';
 
-/** The part of an OpenAPI document that the page shows. */
-export interface ApiDocument {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+const guide = readFileSync(fileURLToPath(import.meta.resolve('#docs/api.md')), 'utf8');
+
+/** Renders docs/api.md, in a thread of its own: pages of bots need not wait for it, and have less time. */
+export async function renderApiGuide(baseUrl: string): Promise<RenderedText> {
+  const markdown = new Markdown(maxRenderMs);
+  try {
+    return await markdown.render({ text: readApiGuide(baseUrl), name: '', images: {} });
+  } finally {
+    await markdown.close();
+  }
 }
 
-interface Operation {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description?: string;
-  readonly parameters?: readonly {
-    readonly name: string;
-    readonly in: string;
-    readonly description?: string;
-  }[];
+const maxRenderMs = 30_000;
+
+/** Returns docs/api.md without its title, with a line for each paragraph, and with the address of this service. */
+function readApiGuide(baseUrl: string): string {
+  const parts = guide.replace(/^# .*\n/, '').split(/(^```[^]*?^```$)/m);
+  return parts
+    .map((part) => (part.startsWith('```') ? part : part.replaceAll(/(\S)\n *(?=[^\s<#-])/g, '$1 ')))
+    .join('')
+    .replaceAll(/(?:http:\/\/)?localhost:8080/g, () => baseUrl);
 }
 
-/** How to use the API, for people; programs read the OpenAPI document. */
-export function DocsPage({ site, viewer, document }: PageProps & { readonly document: ApiDocument }): VNode {
+/** How to use the API, for people, in English; programs read the OpenAPI document. */
+export function DocsPage({ site, viewer, html, headings }: PageProps & RenderedText): VNode {
   const { t, text, publicPath } = useLanguage();
-  const { baseUrl } = site;
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => {
-      return { name: `${method.toUpperCase()} ${publicPath(path)}`, operation };
-    }),
-  );
-  const samples: Readonly<Record<string, string>> = {
-    listBots: `curl "${baseUrl}/api/v2/bots?q=music&limit=10"`,
-    updateBot: `curl ${baseUrl}/api/v2/bots/ID \\\n  -H "Authorization: TOKEN" \\\n  -H "Content-Type: application/json" \\\n  -d '{"bot": {"count": 156}}'`,
-  };
   return (
     <Layout site={site} viewer={viewer} title={text('api.title')} current="/docs">
       <div class="docs">
@@ -40,48 +41,16 @@ export function DocsPage({ site, viewer, document }: PageProps & { readonly docu
         </div>
         <nav class="panel contents" aria-labelledby="contents">
           <h2 id="contents">{t('bot.contents')}</h2>
-          <ul>
-            {operations.map(({ name, operation: { operationId } }) => (
-              <li key={operationId}>
-                <a href={`#${operationId}`}>
-                  <code dir="ltr">{name}</code>
-                </a>
+          <ul lang="en" dir="ltr">
+            {headings.map(({ id, level, text: heading }) => (
+              <li key={id} class={level === 2 ? undefined : 'below'}>
+                <a href={`#${id}`}>{heading}</a>
               </li>
             ))}
           </ul>
         </nav>
-        <div class="prose" lang="en" dir="ltr">
-          {operations.map(({ name, operation }) => (
-            <section key={name} id={operation.operationId}>
-              <h2>
-                <code>{name}</code>
-              </h2>
-              <p>
-                {operation.summary}. {operation.description}
-              </p>
-              {operation.operationId in samples && <pre tabIndex={0}>{samples[operation.operationId]}</pre>}
-              <Parameters operation={operation} />
-            </section>
-          ))}
-        </div>
+        <Prose locale="en" text={guide} html={html} />
       </div>
     </Layout>
-  );
-}
-
-function Parameters({ operation }: { readonly operation: Operation }): VNode | null {
-  const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in !== 'path');
-  if (parameters.length === 0) return null;
-  return (
-    <dl class="parameters">
-      {parameters.map(({ name, description }) => (
-        <>
-          <dt>
-            <code>{name}</code>
-          </dt>
-          <dd>{description}</dd>
-        </>
-      ))}
-    </dl>
   );
 }

@@ -54,12 +54,13 @@ interface MetaProps {
 }
 
 function Meta({ product, meta, inLanguage }: MetaProps): VNode {
-  const { address, title, description, languages, image, feed, data } = meta;
+  const { address, title, description, languages = [], image, feed, data = [] } = meta;
   return (
     <>
       <meta name="description" content={description} />
       <link rel="canonical" href={address} />
       {!meta.isListed && <NoIndex />}
+      {meta.author && <meta name="author" content={meta.author} />}
       {meta.isAdult && <meta name="rating" content="adult" />}
       {languages.map((other) => (
         <link key={other.language} rel="alternate" hreflang={other.language} href={other.address} />

@@ -1,4 +1,5 @@
 import type { RenderableProps, VNode } from 'preact';
+import type { MessageKey } from '../language/message-file.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from './bidi.ts';
 
@@ -55,6 +56,16 @@ export function PostButton(
   );
 }
 
+/** A button that copies the element of this id; shown where scripts run. */
+export function CopyButton(props: { readonly of: string; readonly label?: MessageKey }): VNode {
+  const { t, text } = useLanguage();
+  return (
+    <button class="quiet" type="button" hidden data-copy={props.of} data-copied={text('token.copied')}>
+      {t(props.label ?? 'token.copy')}
+    </button>
+  );
+}
+
 /** The next step from a page or a part of it, as a button. */
 export function ActionLink({ href, children }: RenderableProps<{ readonly href: string }>): VNode {
   return (
@@ -63,5 +74,16 @@ export function ActionLink({ href, children }: RenderableProps<{ readonly href: 
         {children}
       </a>
     </p>
+  );
+}
+
+/** A button that leads to a place of an author's choice. */
+export function OwnLink({ href, children }: RenderableProps<{ readonly href: string }>): VNode {
+  return (
+    <li>
+      <a class="button quiet" href={href} rel="nofollow ugc noopener">
+        {children}
+      </a>
+    </li>
   );
 }

@@ -7,19 +7,21 @@ export interface PageMeta {
   readonly address: string;
   readonly title: string;
   readonly description: string;
+  /** What its authors are called. */
+  readonly author?: string;
   /** The language of title and description. */
   readonly locale: string;
-  /** The page in all of its languages; empty where there is one. */
-  readonly languages: readonly LanguageAddress[];
+  /** The page in all of its languages, where it has more than one. */
+  readonly languages?: readonly LanguageAddress[];
   /** One that may be shown to anyone, and whether it is wide, and shown above the text. */
   readonly image?: { readonly address: string; readonly alt: string; readonly isWide: boolean } | undefined;
-  readonly isAdult: boolean;
+  readonly isAdult?: boolean;
   /** Whether search engines may list it. */
   readonly isListed: boolean;
   /** A feed for this page besides that of all new bots. */
   readonly feed?: { readonly title: string; readonly path: string } | undefined;
   /** Things as schema.org describes them. */
-  readonly data: readonly LinkedData[];
+  readonly data?: readonly LinkedData[];
 }
 
 export type LinkedData = Readonly<Record<string, unknown>>;

@@ -47,4 +47,9 @@ function startOfDay(): number {
   return Math.floor(Date.now() / msPerDay) * msPerDay;
 }
 
+/** Returns a number for each minute, for pages that say how many minutes ago something was. */
+export function currentMinute(): number {
+  return Math.floor(Date.now() / 60_000);
+}
+
 const msPerDay = 86_400_000;

@@ -11,6 +11,8 @@ export interface RepositoryLinks {
   /** The editor of a file. No host takes a new text for it in the address. */
   edit(path: string): string;
   history(path: string): string;
+  /** What a commit changes; null where the settings do not say. */
+  commit(id: string): string | null;
   create(path: string, text: string): NewFileLink;
 }
 
@@ -34,6 +36,7 @@ export function createRepositoryLinks({ remote, branch, prefix }: Origin): Repos
     home,
     edit: (path) => `${home}/${host.edit}/${encode(branch)}/${at(path)}`,
     history: (path) => `${home}/${host.history}/${encode(branch)}/${at(path)}`,
+    commit: (id) => `${home}/${host.commit}/${id}`,
     create: (path, text) => {
       const page = (query: Record<string, string>): string =>
         `${home}/${host.create}/${encode(branch)}?${new URLSearchParams(query).toString()}`;
@@ -53,6 +56,7 @@ export function createNamedLinks(named: NonNullable<CatalogueSettings['repositor
     home,
     edit: (path) => withPath(edit, path),
     history: (path) => withPath(history, path),
+    commit: () => null,
     create: (path) => ({ href: withPath(create, path), filled: false }),
   };
 }

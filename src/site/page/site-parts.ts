@@ -1,10 +1,15 @@
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { BotId } from '../../bot/id.ts';
+import type { ReadonlyChanges } from '../../catalogue/changes/change-index.ts';
+import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
-import type { PagePlace } from '../../catalogue/page/layout.ts';
+import type { Profile } from '../../catalogue/page/profile.ts';
 import type { BotIndex } from '../../catalogue/store/bot-index.ts';
+import type { Collections } from '../../catalogue/store/collections.ts';
+import type { WatchedFolder } from '../../catalogue/store/watched-folder.ts';
 import type { ReadonlyCountHistory } from '../../counts/count-history.ts';
+import type { ShareCards } from '../../images/share-cards.ts';
 import type { Notice } from '../../proposals/notice.ts';
 import type { Drafts } from '../../proposals/drafts.ts';
 import type { Proposal } from '../../proposals/proposal.ts';
@@ -18,7 +23,12 @@ import type { PageOptions } from './layout.tsx';
 export interface SiteParts extends PageOptions {
   readonly bots: BotIndex;
   readonly lists: BotLists;
+  readonly authors: AuthorIndex;
+  /** What authors are called, by `<account>.json`. */
+  readonly profiles: Pick<WatchedFolder<Profile>, 'files' | 'version'>;
+  readonly collections: Pick<Collections, 'all'>;
   readonly counts: ReadonlyCounts;
+  readonly changes: ReadonlyChanges;
   readonly countHistory: ReadonlyCountHistory;
   readonly markdown: Markdown;
   /** The proposals that people send and maintainers review; null where nobody can log in, or they are off. */
@@ -33,8 +43,10 @@ export interface SiteParts extends PageOptions {
   readonly drafts: Drafts | null;
   /** Finds the copy of an image in a page. */
   readonly copyOf: FindCopy;
+  /** Pictures of bots for previews of links; null where no images are made. */
+  readonly shareCards: Pick<ShareCards, 'get'> | null;
   /** The faults of a bot's files. */
   readonly faultsOf: (id: BotId) => readonly Fault[];
-  /** Returns the text of a page file as it is on disk; undefined where it cannot be read. */
-  readonly readPage: (place: PagePlace) => string | undefined;
+  /** Returns the text of a file of the catalogue as it is on disk, by its path; undefined where it cannot be read. */
+  readonly readFile: (path: string) => string | undefined;
 }

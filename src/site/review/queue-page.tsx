@@ -68,13 +68,13 @@ function Row({ review }: { readonly review: Review }): VNode {
   const language = useLanguage();
   const { t, href, ago } = language;
   const { details, name, kind, pages, invite, findings } = review;
-  const { bot, proposer, sentAt } = details.proposal;
+  const { subject, proposer, sentAt } = details.proposal;
   const fields = pages.flatMap((page) => page.fields);
   const names = [...new Set(fields.map((field) => field.name))].slice(0, maxNames);
   return (
     <li>
       <div>
-        <a href={href(toReviewPath(bot, proposer.id))}>{name}</a>
+        <a href={href(toReviewPath(subject, proposer.id))}>{name}</a>
         <p class="muted">{describeKind(review, language)}</p>
       </div>
       <p dir="auto">

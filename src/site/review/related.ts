@@ -14,7 +14,7 @@ export interface RelatedBots {
 /** Finds the bots to compare a proposal with, in one pass over all bots. @param name,invite as proposed */
 export async function findRelated(
   bots: Pick<BotIndex, 'sorted'>,
-  { bot: own, proposer }: Pick<Proposal, 'bot' | 'proposer'>,
+  { subject, proposer }: Pick<Proposal, 'subject' | 'proposer'>,
   name: string,
   invite: string,
 ): Promise<RelatedBots> {
@@ -28,7 +28,7 @@ export async function findRelated(
   const [similar, ofProposer]: [IndexedBot[], IndexedBot[]] = [[], []];
   await forEachInSlices(await bots.sorted(), (bot) => {
     const { id, facts } = bot;
-    if (id === own) return;
+    if (id === subject) return;
     if (toNameKey(facts.name) === nameKey || hasInvite(bot)) similar.push(bot);
     if (facts.authors.includes(proposer.id)) ofProposer.push(bot);
   });

@@ -4,8 +4,8 @@ import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { defaultReasons } from '../../catalogue/settings/settings.ts';
 import type { Proposal } from '../../proposals/proposal.ts';
 import type { Decision } from '../../proposals/proposals.ts';
-import { WordDiff } from '../add/file-diff.tsx';
 import { Preview, type PreviewProps } from '../add/preview.tsx';
+import { ChangedFields, FieldName } from '../changes/changed-fields.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 import { reviewPath, toReviewPath, toSourceAddress } from '../page/addresses.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
@@ -14,15 +14,8 @@ import { Fact } from '../page/fact.tsx';
 import { FaultItems } from '../page/faults.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { LinkItem } from '../page/links.tsx';
-import type { FieldChange } from './changes.ts';
 import type { RelatedBots } from './related.ts';
-import {
-  describeKind,
-  FieldName,
-  FieldNames,
-  LastDecision,
-  type LastDecisionProps,
-} from './review-texts.tsx';
+import { describeKind, FieldNames, LastDecision, type LastDecisionProps } from './review-texts.tsx';
 import type { Review } from './reviews.ts';
 
 /** A decision that was not taken, with the text that was sent. */
@@ -79,7 +72,10 @@ export function ReviewPage(props: ReviewPageProps): VNode {
       </div>
       <div class="review">
         <div class="review-main">
-          <Changes review={review} />
+          <section class="panel stack" aria-labelledby="changes">
+            <h2 id="changes">{t('edit.change')}</h2>
+            <ChangedFields {...review} />
+          </section>
           <Previews {...props} />
           <Checked review={review} />
           {review.after && <Links bot={review.after} />}
@@ -91,67 +87,6 @@ export function ReviewPage(props: ReviewPageProps): VNode {
         </div>
       </div>
     </Layout>
-  );
-}
-
-/** What changes for a server that adds the bot, and then the fields word by word. */
-function Changes({ review: { invite, pages, kind } }: { readonly review: Review }): VNode {
-  const { t, text, languageName } = useLanguage();
-  const permissions = (['added', 'removed'] as const).flatMap((change) => {
-    const { groups, unknownBits } = invite[change];
-    const known = groups.flatMap((group) => group.permissions.map((name) => text(`permission.${name}`)));
-    const all = [...known, ...unknownBits.map((bit) => text('permissions.unknown', { bit }))];
-    const marks = { added: change === 'added', removed: change === 'removed' };
-    return all.flatMap((value) => [
-      { value, ...marks },
-      { value: ' ', added: false, removed: false },
-    ]);
-  });
-  return (
-    <>
-      {invite.added.administrator && <p class="notice warn warning">{t('permissions.fullControl')}</p>}
-      {invite.isOtherBot && <p class="notice warn warning">{t('review.otherBot')}</p>}
-      <section class="panel stack" aria-labelledby="changes">
-        <h2 id="changes">{t('edit.change')}</h2>
-        {(permissions.length > 0 || invite.isUnknown) && (
-          <dl class="changes">
-            <Fact name={t('permissions.title')}>
-              <WordDiff words={permissions} /> {invite.isUnknown && t('permissions.notKnown')}
-            </Fact>
-          </dl>
-        )}
-        {pages.map(({ locale, isNew, fields }) => (
-          <div key={locale}>
-            {(pages.length > 1 || kind === 'translation') && <h3>{languageName(locale)}</h3>}
-            <dl class="changes">
-              {fields.map((field) => (
-                <Fact key={field.name} name={<FieldName name={field.name} />}>
-                  {isNew ? <div class="typed">{field.after}</div> : <ChangedWords {...field} />}
-                </Fact>
-              ))}
-            </dl>
-          </div>
-        ))}
-      </section>
-    </>
-  );
-}
-
-/** The words of a value that change. Those of a page are folded. */
-function ChangedWords({ name, before, after, words }: FieldChange): VNode {
-  const { t } = useLanguage();
-  const whole = [
-    { value: before, removed: true, added: false },
-    { value: after, added: true, removed: false },
-  ];
-  const text = <WordDiff words={words ?? whole} />;
-  if (name !== 'page') return <div class="typed">{text}</div>;
-  if (!words) return <>{t('review.tooMuch')}</>;
-  return (
-    <details class="typed">
-      <summary>{t('review.words')}</summary>
-      {text}
-    </details>
   );
 }
 
@@ -222,7 +157,7 @@ function Related({ related, others }: ReviewPageProps): VNode {
     ));
   const steps = others.map((proposal) => (
     <li key={proposal.ref}>
-      <a href={href(toReviewPath(proposal.bot, proposal.proposer.id))}>{proposal.bot}</a>
+      <a href={href(toReviewPath(proposal.subject, proposal.proposer.id))}>{proposal.subject}</a>
       <Step step={{ ...proposal, text: '' }} at={proposal.closedAt ?? proposal.sentAt} />
     </li>
   ));
@@ -247,7 +182,7 @@ function Decide({ site, review, previous, next, failed }: ReviewPageProps): VNod
   const { conflicts, proposal } = review.details;
   const { proposer, version } = proposal;
   const isBlocked = conflicts.length > 0 || review.findings[0]?.severity === 'error';
-  const toPath = ({ bot, proposer: { id } }: Proposal): string => href(toReviewPath(bot, id));
+  const toPath = ({ subject, proposer: { id } }: Proposal): string => href(toReviewPath(subject, id));
   const form = (...content: ComponentChildren[]): VNode => (
     <form class="stack" method="post" action={toPath(proposal)}>
       {content}

@@ -1,7 +1,7 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { parseAccountId } from '../../bot/account.ts';
-import { type BotId, parseBotId } from '../../bot/id.ts';
+import type { BotId } from '../../bot/id.ts';
 import { listElement } from '../../bot/record.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import type { Locale } from '../../bot/locale.ts';
@@ -15,10 +15,12 @@ import { type BodyRules, readText } from '../../http/request-body.ts';
 import type { Proposal } from '../../proposals/proposal.ts';
 import { ProposalError } from '../../proposals/proposal-error.ts';
 import type { Decision, Proposals } from '../../proposals/proposals.ts';
+import { parseSubject } from '../../proposals/subject.ts';
 import type { PreviewProps } from '../add/preview.tsx';
 import { findCopies } from '../markdown/markdown-images.ts';
 import { reviewPath, toReviewPath, withParameter } from '../page/addresses.ts';
 import { Step } from '../page/conversation.tsx';
+import { compareWords } from '../changes/shown-changes.ts';
 import { sendOnce } from '../page/html-response.ts';
 import type { Viewer } from '../page/layout.tsx';
 import { MessagePage } from '../page/message-page.tsx';
@@ -28,11 +30,11 @@ import { QueuePage } from './queue-page.tsx';
 import { findRelated } from './related.ts';
 import { type FailedDecision, maxTextLength, ReviewPage } from './review-page.tsx';
 import type { LastDecisionProps } from './review-texts.tsx';
-import { compareWords, createReviewReader, type Review } from './reviews.ts';
+import { createReviewReader, type Review } from './reviews.ts';
 
 /**
  * Adds the pages of the review, for maintainers only: each request reads from the last commit who is one. `/review` has
- * what waits, `/review/:bot/:account` a proposal. A decision is about the version that the form carries.
+ * what waits, `/review/:subject/:account` a proposal. A decision is about the version that the form carries.
  * @param host the repository at the Git host, where that is where proposals are reviewed: then only `/review` is there,
  *   without them
  */
@@ -72,18 +74,18 @@ export function addReviewRoutes(
   };
   const listWaiting = (): Proposal[] => proposals.open.filter(({ state }) => state === 'waiting');
   /** Returns the proposal that a path names, or the last one that it named. */
-  const findLast = (bot = '', account = ''): Proposal | undefined => {
-    const [botId, accountId] = [parseBotId(bot), parseAccountId(account)];
-    return botId && accountId && proposals.findLast(botId, accountId);
+  const findLast = (about = '', account = ''): Proposal | undefined => {
+    const [subject, accountId] = [parseSubject(about), parseAccountId(account)];
+    return subject && accountId && proposals.findLast(subject, accountId);
   };
   const findNamed = ({ params }: Context): Proposal => {
-    const proposal = findLast(params['bot'], params['account']);
+    const proposal = findLast(params['subject'], params['account']);
     if (proposal === undefined) throw new ProblemError('not-found', 'there is no such proposal');
     return proposal;
   };
   const readLast = async (ctx: Context): Promise<LastDecisionProps> => {
     const params = parseQuery(ctx);
-    const proposal = findLast(...(params.get('done') ?? '').split('-', 2));
+    const proposal = findLast(...(params.get('done') ?? '').split('/', 2));
     if (proposal === undefined || proposal.state === 'waiting') return { last: undefined };
     const { name } = await readReview(proposal);
     return { last: { name, proposal, isShared: params.get('shared') !== 'no' } };
@@ -110,7 +112,7 @@ export function addReviewRoutes(
     const waiting = listWaiting();
     if (proposal.closedAt !== null) {
       const [next] = waiting;
-      const to = language.href(next ? toReviewPath(next.bot, next.proposer.id) : reviewPath);
+      const to = language.href(next ? toReviewPath(next.subject, next.proposer.id) : reviewPath);
       const action = next ? 'list.next' : 'review.title';
       const page = (
         <MessagePage {...{ site, viewer, to, action }} title="review.decided">
@@ -120,10 +122,10 @@ export function addReviewRoutes(
       return sendOnce(ctx, page, language, ctx.method === 'POST' ? 409 : 200);
     }
     const review = await readReview(proposal);
-    await compareWords(review);
-    const previews = review.pages.map(async ({ locale, isNew }) => {
+    await compareWords(review.pages);
+    const previews = review.pages.map(async ({ locale, state }) => {
       const after = { side: 'after', preview: await toPreview(review.after, locale, true) } as const;
-      if (isNew) return [after];
+      if (state === 'added') return [after];
       return [{ side: 'before', preview: await toPreview(review.before, locale, false) } as const, after];
     });
     const others = proposals.listOf(proposal.proposer.id).filter((other) => other !== proposal);
@@ -178,16 +180,16 @@ export function addReviewRoutes(
       return await fail('text');
     const reasons: readonly string[] = site.settings.proposals.reasons ?? defaultReasons;
     if (state === 'declined' && !reasons.includes(reason)) return await fail('reason');
-    const { bot, proposer } = proposal;
+    const { subject, proposer } = proposal;
     const place = listWaiting().indexOf(proposal);
     try {
       const reviewer = { id: viewer.id, name: viewer.name };
       const taken = { version, state, reviewer, text, reason: state === 'declined' ? reason : null };
-      const { shared } = await proposals.decide(bot, proposer.id, taken);
+      const { shared } = await proposals.decide(subject, proposer.id, taken);
       const waiting = listWaiting();
       const next = waiting[place] ?? waiting[0];
-      const to = next === undefined ? reviewPath : toReviewPath(next.bot, next.proposer.id);
-      const query = `?done=${bot}-${proposer.id}${shared ? '' : '&shared=no'}`;
+      const to = next === undefined ? reviewPath : toReviewPath(next.subject, next.proposer.id);
+      const query = `?done=${subject}/${proposer.id}${shared ? '' : '&shared=no'}`;
       ctx.redirect(site.languages.of(ctx).href(to + query));
       ctx.status = 303;
     } catch (error) {
@@ -204,7 +206,7 @@ export function addReviewRoutes(
   };
 
   router.get(reviewPath, forMaintainers(showQueue));
-  const path = `${reviewPath}/:bot/:account`;
+  const path = `${reviewPath}/:subject/:account`;
   if (host !== null)
     router.all(path, () => {
       throw new ProblemError('not-found', `proposals are reviewed as pull requests at ${host}`);

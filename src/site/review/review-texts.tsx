@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { Proposal } from '../../proposals/proposal.ts';
-import { mainFields } from '../add/fields.ts';
+import { FieldName } from '../changes/changed-fields.tsx';
 import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { Step } from '../page/conversation.tsx';
@@ -13,13 +13,6 @@ export function describeKind(
 ): ComponentChildren {
   if (kind !== 'translation') return t(`review.${kind}`);
   return t('review.translation', { languages: pages.map(({ locale }) => languageName(locale)).join(', ') });
-}
-
-/** The label of a form's field, or a key of the front matter. */
-export function FieldName({ name }: { readonly name: string }): VNode {
-  const { t } = useLanguage();
-  const field = mainFields.flat().find((known) => known.name === name);
-  return field === undefined ? <code>{name}</code> : <>{t(`field.${field.name}`)}</>;
 }
 
 /** The names of fields. */

@@ -1,16 +1,27 @@
 import type { BotRecord } from '../../bot/schema-types.ts';
+import type { Locale } from '../../bot/locale.ts';
+import {
+  type ComparedFile,
+  compareInvites,
+  comparePages,
+  type InviteChange,
+  readMainData,
+} from '../../catalogue/changes/compare.ts';
+import { parseCollectionName } from '../../catalogue/page/collection.ts';
+import { parsePage } from '../../catalogue/page/page.ts';
 import { noLimits } from '../../catalogue/page/rules.ts';
 import { parseRecord } from '../../catalogue/store/bot-index.ts';
 import { readBot } from '../../catalogue/store/bot-reader.ts';
 import type { Finding } from '../../check/check.ts';
 import { CurrentCache } from '../../lib/current-cache.ts';
+import { readStrictJson } from '../../lib/strict-json.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { parsePages } from '../../proposals/merge-proposal.ts';
 import type { Proposal } from '../../proposals/proposal.ts';
+import { type FileTexts, isBot } from '../../proposals/subject.ts';
 import type { ProposalDetails, Proposals } from '../../proposals/proposals.ts';
-import { diffWords } from '../add/file-diff.tsx';
+import { type ShownPageChange, toShownPages } from '../changes/shown-changes.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
-import { compareInvites, comparePages, type InviteChange, type PageChange, readMainData } from './changes.ts';
 import type { RelatedBots } from './related.ts';
 
 /** All that a reviewer sees of a proposal, but for the rendered pages. */
@@ -19,7 +30,7 @@ export interface Review {
   /** The bot's name as proposed. */
   readonly name: string;
   readonly kind: 'new' | 'edit' | 'translation';
-  readonly pages: readonly PageChange[];
+  readonly pages: readonly ShownPageChange[];
   readonly invite: InviteChange;
   /** What the checker finds, the errors first. */
   readonly findings: readonly {
@@ -56,17 +67,25 @@ function estimateBytes({ details: { before, changed }, pages }: Review): number 
 
 function compare(details: ProposalDetails): Review {
   const { before, changed, proposal } = details;
-  const [files, proposed] = [parsePages(before), parsePages(new Map([...before, ...changed]))];
-  const { name } = readMainData(proposed);
-  const pages = comparePages(files, parsePages(changed));
-  const isTranslation = pages.length > 0 && pages.every(({ isNew }) => isNew);
-  const [was, now] = [files, proposed].map((all) => readBot(proposal.bot, all, undefined, noLimits).bot);
+  const { subject } = proposal;
+  const all = new Map([...before, ...changed]);
+  const [files, proposed] = isBot(subject) ? [parsePages(before), parsePages(all)] : [[], []];
+  const parse = isBot(subject) ? parsePages : parseOthers;
+  const { name, title = name } = isBot(subject)
+    ? readMainData(proposed)
+    : (parseOthers(all)[0]?.page?.data ?? {});
+  const former = parse(before).filter(({ path }) => changed.has(path));
+  const pages = toShownPages(comparePages(former, parse(changed)));
+  const isTranslation = pages.length > 0 && pages.every(({ state }) => state === 'added');
+  const [was, now] = [files, proposed].map((pages) =>
+    isBot(subject) ? readBot(subject, pages, undefined, noLimits).bot : undefined,
+  );
   const findings = (['error', 'warning', 'notice'] as const).map((severity) => {
     return { severity, faults: details.findings.filter((finding) => finding.severity === severity) };
   });
   return {
     details,
-    name: withoutBidiControls(typeof name === 'string' ? name : proposal.bot),
+    name: withoutBidiControls(typeof title === 'string' ? title : subject),
     kind: before.size === 0 ? 'new' : isTranslation ? 'translation' : 'edit',
     pages,
     invite: compareInvites(files, proposed),
@@ -76,16 +95,12 @@ function compare(details: ProposalDetails): Review {
   };
 }
 
-/** Compares the words of each field, one slice of time after the other, where that was not done. */
-export async function compareWords({ pages }: Review): Promise<void> {
-  const slice = new TimeSlice();
-  const end = performance.now() + maxWordsMs;
-  for (const field of pages.flatMap(({ fields }) => fields)) {
-    if (field.words !== undefined) continue;
-    await slice.next();
-    field.words = performance.now() < end ? diffWords(field.before, field.after) : null;
-  }
+/** Parses the files of what is not a bot. */
+function parseOthers(texts: FileTexts): ComparedFile[] {
+  return [...texts].map(([path, text]) => {
+    const { locale = 'en' as Locale } = parseCollectionName(path.replace(/.*\//, '')) ?? {};
+    const read = path.endsWith('.json') ? readStrictJson(text, 'the file') : undefined;
+    const data = read && ('data' in read ? { data: read.data, page: '' } : undefined);
+    return { path, locale, page: data ?? parsePage(path, Buffer.from(text)).page };
+  });
 }
-
-/** Milliseconds in which the words of a proposal are compared. */
-const maxWordsMs = 500;

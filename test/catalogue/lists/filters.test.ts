@@ -12,6 +12,7 @@ const texts: Readonly<Record<keyof typeof filters, string>> = {
   nsfw: 'true',
   openSource: 'true',
   verified: 'true',
+  administrator: 'false',
   author: '3',
   locale: 'de',
   active: '30d',
@@ -27,6 +28,7 @@ describe('a filter of lists', () => {
         category: i % 5 === 0 ? 'music' : 'fun',
         nsfw: i % 6 === 0,
         verified: i % 7 === 0,
+        invite: `https://discord.com/oauth2/authorize?client_id=${i}&scope=bot&permissions=${i % 10}`,
         codehost: i % 8 === 0 ? { owner: 'o', repo: 'r' } : { owner: null, repo: null },
       }),
     );

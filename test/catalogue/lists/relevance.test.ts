@@ -15,7 +15,13 @@ describe('what a search found, the best first', () => {
       created: 0,
       edited: i * 60_000,
     } as const;
-    bots.set(sampleBot(String(i), { en: [`Bot${i}`, description] }, { ...keys, verified: i === 101 }));
+    bots.set(
+      sampleBot(
+        String(i),
+        { en: [i === 101 ? 'Shepherd' : `Bot${i}`, description] },
+        { ...keys, verified: i === 101 },
+      ),
+    );
   }
   const counts = { ...noCounts, count: (id: string) => (id === '13' ? 1000 : undefined) };
   const lists = listsOf(bots, counts);
@@ -52,8 +58,19 @@ describe('what a search found, the best first', () => {
     );
   });
 
-  it('suggests the nearest bots where nothing is found', async () => {
-    const result = await lists.search({ q: 'gaosts' });
-    deepStrictEqual([result.total, result.suggestions.length], [0, 6]);
+  it('leaves out weak matches, says how many there are, and has them where they are requested', async () => {
+    const q = 'shepherd sheep goats';
+    const { bots: best, total, weaker } = await lists.search({ q, limit: 5 });
+    deepStrictEqual([idsOf(best)[0], total, weaker], ['101', 133, 67]);
+    deepStrictEqual((await lists.search({ q, limit: 5, weaker: true })).total, 200);
+  });
+
+  it('says what was searched for in the place of a misspelled word', async () => {
+    const { corrected, total } = await lists.select({ q: 'gaots', limit: 5 });
+    deepStrictEqual([corrected, total], ['goats', 133]);
+    strictEqual(
+      (await lists.select({ q: 'gaosts', sort: { key: 'id', descending: true } })).corrected,
+      'goats',
+    );
   });
 });

@@ -4,7 +4,7 @@ import type { BotId } from '../../../src/bot/id.ts';
 import { defaultCategories } from '../../../src/bot/schemas.ts';
 import type { Category } from '../../../src/bot/schema-types.ts';
 import { type IndexedBot, MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
-import { getCategoryWords } from '../../../src/catalogue/search/category-words.ts';
+import { getNeeds } from '../../../src/catalogue/search/needs.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { listsOf } from '../../support/bot-lists.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
@@ -26,7 +26,7 @@ describe('a search of 165 bots', () => {
     'server-care': { en: 'Server management', fr: 'Gestion de serveur', ja: 'サーバー管理' },
     'voice-games': { en: 'Voice games', es: 'Juegos de voz' },
   };
-  const words = getCategoryWords(toSettings({ categories }));
+  const words = getNeeds(toSettings({ categories }));
   const counts = new Map<BotId, number>();
   for (const [i, [category, texts, { count, ...keys }]] of fixture<Bot>('bots').entries()) {
     const bot = sampleBot(String(190_519_304_972_664_832n + BigInt(i) * 1_000_003n), texts, {

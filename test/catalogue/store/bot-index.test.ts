@@ -45,6 +45,7 @@ describe('an indexed bot', () => {
       category: 'fun',
       nsfw: false,
       openSource: false,
+      administrator: false,
       verified: false,
       authors: ['1'],
       locales: ['en'],

@@ -4,6 +4,7 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openApi } from '../../../src/http/api/openapi.ts';
 import { packageFolder } from '../../support/clone.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { execFileSync } from 'node:child_process';
@@ -19,7 +20,7 @@ const text = JSON.stringify(openApi('https://bots.example.org', toSettings()));
 describe('the OpenAPI document', () => {
   let service: TestService;
   before(async () => {
-    service = await startTestService({ [pagePath('7')]: mainPage() });
+    service = await startTestService({ [pagePath('7')]: mainPage({ authors: ['7'] }) });
   });
 
   const document = JSON.parse(text) as object;
@@ -43,7 +44,7 @@ describe('the OpenAPI document', () => {
       [200, '3.1.0', [{ url: 'https://bots.example.org' }]],
     );
     for (const path of Object.keys(json.paths as object)) {
-      deepStrictEqual((await request(path.replace('{id}', '7'))).status, 200);
+      await eventually(async () => strictEqual((await request(path.replace('{id}', '7'))).status, 200));
     }
   });
 

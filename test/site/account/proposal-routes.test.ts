@@ -21,7 +21,7 @@ async function decide(
 ): Promise<void> {
   const proposals = await openProposals(repo.folder);
   const { proposal } = await proposals.send({
-    bot: botId(homer),
+    subject: botId(homer),
     proposer: homerJ,
     pages: new Map([[pagePath(homer), proposed]]),
     note: 'Ask it about <i>doughnuts</i>.',

@@ -21,7 +21,7 @@ needs('chromium', describe)('sending a form, in a browser', function () {
         const invite = 'https://discord.com/oauth2/authorize?client_id=7&permissions=8';
         const description = 'Answers all questions about doughnuts.';
         const { proposal } = await proposals.send({
-          bot: botId(homer),
+          subject: botId(homer),
           proposer: { id: accountId(author), name: 'Homer J' },
           pages: new Map([[pagePath(homer), mainPage({ authors: [author], invite, description })]]),
           note: 'Try it in my server:\n/doughnut glazed',

@@ -36,12 +36,16 @@ const props: BotPageProps = {
   html: '<p>Text.</p>',
   growth: 0.04,
   counts: [],
+  trustChanges: [],
   reportedAge: 20 * 60_000,
   editedAge: 2 * 86_400_000,
+  authors: [],
   sameAuthor: [],
+  collections: [],
   similar: [],
   headings: [],
   blurImages: false,
+  shareCard: undefined,
   faults: [],
 };
 const render = (more: Partial<BotPageProps> = {}): string =>

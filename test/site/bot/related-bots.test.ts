@@ -1,6 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import type { Locale } from '../../../src/bot/locale.ts';
 import type { BotRecord } from '../../../src/bot/schema-types.ts';
+import { AuthorIndex } from '../../../src/catalogue/lists/authors.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import {
   listBotsOfSameAuthor,
@@ -40,16 +41,15 @@ describe('the bots that a page leads to', () => {
   });
 
   it('are the others of its authors, without those for adults', async () => {
-    const groups = await readGroups();
-    deepStrictEqual(
-      listBotsOfSameAuthor(groups, recordOf('1')).map(({ id }) => id),
-      ['2'],
-    );
-    deepStrictEqual(
-      listBotsOfSameAuthor(groups, recordOf('398')).map(({ id }) => id),
-      ['1'],
-    );
-    deepStrictEqual(listBotsOfSameAuthor(groups, recordOf('100')), []);
+    const authors = new AuthorIndex(bots, { files: new Map() });
+    const others = async (id: string): Promise<string[]> => {
+      const bot = recordOf(id);
+      const found = await Promise.all(bot.authors.map(async (author) => await authors.find(author)));
+      return listBotsOfSameAuthor(found, bot).map((other) => other.id);
+    };
+    deepStrictEqual(await others('1'), ['2']);
+    deepStrictEqual(await others('398'), ['1']);
+    deepStrictEqual(await others('100'), []);
   });
 
   it('are grouped once for all pages', async () => {

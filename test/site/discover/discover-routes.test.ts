@@ -1,6 +1,7 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import sharp from 'sharp';
 import { mainPage, pagePath, translation, writeFiles } from '../../support/sample.ts';
+import { collection } from '../../support/side-files.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { eventually } from '../../support/eventually.ts';
 import { childrenOf, parseXml, textsOf } from '../../support/xml.ts';
@@ -16,6 +17,9 @@ describe('a program that reads what is beside the pages', () => {
       [pagePath('7', 'pt-BR')]: translation('Sete', 'Responde.'),
       [pagePath('8', 'ar')]: mainPage({ name: 'قيثارة', description: '</script>]]>&', created: 1 }),
       [pagePath('9')]: mainPage({ name: 'Nine', authors: ['5'], created: 3, nsfw: true }),
+      'collections/quiet.fr.md': collection({ title: 'Calmes', bots: ['8', '7', '9'] }),
+      'collections/quiet.en.md': collection({ title: 'Quiet' }),
+      'collections/one.en.md': collection({ bots: ['9', '8'] }),
     };
     const env = { BOTSHELF_BASE_URL: baseUrl, BOTSHELF_SECURITY_CONTACT: 'security@example.org' };
     service = await startTestService(files, { env });
@@ -30,7 +34,7 @@ describe('a program that reads what is beside the pages', () => {
     doesNotMatch(robots, /^Disallow: \/$/m);
     const sitemap = /^Sitemap: (.+)$/m.exec(robots)?.[1] ?? '';
     const urls = childrenOf(parseXml(await text(sitemap.replace(baseUrl, ''))), 'url');
-    strictEqual(urls.length, 3 + 2 + 5);
+    strictEqual(urls.length, 3 + 2 + 5 + 3 + 2);
     for (const url of urls) {
       const [address = ''] = textsOf(url, 'loc');
       const response = await get(address.replace(baseUrl, ''));
@@ -48,13 +52,15 @@ describe('a program that reads what is beside the pages', () => {
     }
   });
 
-  it('reads feeds of new bots, of categories and of authors, newest first, and a bot that is added later', async () => {
+  it('reads feeds of new bots, of categories, of authors and of collections, newest first, and a bot that is added later', async () => {
     const titles = async (path: string): Promise<string[]> =>
       childrenOf(parseXml(await text(path)), 'entry').flatMap((entry) => textsOf(entry, 'title'));
     deepStrictEqual(await titles('/feeds/new.atom'), ['Seven', 'قيثارة'], 'none is for adults');
     deepStrictEqual(await titles('/feeds/category/fun.atom'), ['قيثارة']);
     deepStrictEqual(await titles('/feeds/category/news.atom'), []);
     deepStrictEqual(await titles('/feeds/author/5.atom'), ['Seven', 'Nine'], 'all of an author');
+    deepStrictEqual(await titles('/feeds/collection/quiet.atom'), ['Seven', 'قيثارة']);
+    match(await text('/feeds/collection/quiet.atom?locale=fr'), /<title>Calmes · /);
     writeFiles(service.root, { [pagePath('10')]: mainPage({ name: 'Ten', created: 1_700_000_000_001 }) });
     await eventually(async () => (await titles('/feeds/new.atom'))[0] === 'Ten');
     await eventually(async () => (await text('/sitemap.xml')).includes(`<loc>${baseUrl}/bots/10</loc>`));
@@ -123,8 +129,8 @@ describe('a program that reads what is beside the pages', () => {
     for (const [path, detail] of [
       ['/feeds/category/nothing.atom', /there is no category "nothing": the categories are education, /],
       ['/feeds/category/__proto__.atom', /there is no category "__proto__"/],
-      ['/feeds/author/404.atom', /there is no bot by "404"/],
-      [`/feeds/author/${'9'.repeat(300)}.atom`, /there is no bot by "9{60}"/],
+      ['/feeds/author/404.atom', /there is no author "404"/],
+      [`/feeds/author/${'9'.repeat(300)}.atom`, /there is no author "9{60}"/],
       ['/sitemaps/1.xml.gz', /the sitemap has no part 1/],
       ['/sitemaps/-1.xml.gz', /the sitemap has no part -1/],
     ] as const) {

@@ -1,11 +1,14 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
+import { AuthorIndex } from '../../../src/catalogue/lists/authors.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { makeFeed } from '../../../src/site/discover/feeds.ts';
 import { testLanguages } from '../../support/languages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { childrenOf, parseXml, textsOf } from '../../support/xml.ts';
 
 const common = {
+  authors: new AuthorIndex(new MutableBotIndex(), { files: new Map() }),
   name: 'Botshelf',
   title: 'New bots',
   path: '/feeds/new.atom',

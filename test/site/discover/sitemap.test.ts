@@ -25,13 +25,15 @@ const urlsIn = (xml: Buffer): XmlElement[] => childrenOf(parseXml(xml.toString()
 const urlsOf = async (document: Document): Promise<XmlElement[]> => urlsIn(await bytesOf(document));
 const locOf = (url: XmlElement): string => textsOf(url, 'loc')[0] ?? '';
 
+const collections = { all: new Map() };
+
 describe('the sitemap', () => {
   it('has the pages of the site and of every bot, with the day of the last edit', async () => {
     const bots = indexOf(
       sampleBot('7', undefined, { category: 'music', created: 0, edited: 1_700_000_000_000 }),
       sampleBot('8', undefined, { nsfw: true }),
     );
-    const { main, parts } = await createSitemap({ bots, baseUrl })();
+    const { main, parts } = await createSitemap({ collections, bots, baseUrl })();
     strictEqual(parts.length, 0);
     strictEqual(main.type, 'application/xml; charset=utf-8');
     const root = parseXml((await bytesOf(main)).toString());
@@ -39,7 +41,7 @@ describe('the sitemap', () => {
     const urls = childrenOf(root, 'url');
     deepStrictEqual(
       urls.map(locOf),
-      ['/', '/add', '/docs', '/bots/7', '/bots/8', '/categories/fun', '/categories/music'].map(
+      ['/', '/add', '/docs', '/bots/7', '/bots/8', '/categories/fun', '/categories/music', '/authors/1'].map(
         (path) => `${baseUrl}${path}`,
       ),
     );
@@ -50,7 +52,7 @@ describe('the sitemap', () => {
 
   it('has an address for each language of a bot, and each of them names all', async () => {
     const texts = { fr: ['Sept', 'x'], en: ['Seven', 'x'], 'zh-CN': ['七', 'x'] } as const;
-    const { main } = await createSitemap({ bots: indexOf(sampleBot('7', texts)), baseUrl })();
+    const { main } = await createSitemap({ collections, bots: indexOf(sampleBot('7', texts)), baseUrl })();
     const urls = (await urlsOf(main)).filter((url) => locOf(url).includes('/bots/'));
     const page = `${baseUrl}/bots/7`;
     deepStrictEqual(urls.map(locOf), [page, `${page}?locale=en`, `${page}?locale=zh-CN`]);
@@ -67,10 +69,10 @@ describe('the sitemap', () => {
   });
 
   it('is well-formed without a single bot, and with years that no calendar has', async () => {
-    const none = await createSitemap({ bots: indexOf(), baseUrl })();
+    const none = await createSitemap({ collections, bots: indexOf(), baseUrl })();
     strictEqual((await urlsOf(none.main)).length, 3);
     const far = indexOf(sampleBot('7', undefined, { edited: 8_640_000_000_000_000 }));
-    const urls = await urlsOf((await createSitemap({ bots: far, baseUrl })()).main);
+    const urls = await urlsOf((await createSitemap({ collections, bots: far, baseUrl })()).main);
     deepStrictEqual(
       urls.flatMap((url) => textsOf(url, 'lastmod')),
       ['9999-12-31T23:59:59.000Z'],
@@ -83,14 +85,14 @@ describe('the sitemap', () => {
         sampleBot(String(i), i % 3 === 0 ? { en: ['A', 'x'], de: ['B', 'x'] } : undefined, { edited: i }),
       ),
     );
-    const whole = await createSitemap({ bots, baseUrl })();
+    const whole = await createSitemap({ collections, bots, baseUrl })();
     const limits = fc.record({
       addresses: fc.integer({ min: 2, max: 100 }),
       bytes: fc.integer({ min: 1500, max: 40_000 }),
     });
     await fc.assert(
       fc.asyncProperty(limits, async (limits) => {
-        const { main, parts } = await createSitemap({ bots, baseUrl, limits })();
+        const { main, parts } = await createSitemap({ collections, bots, baseUrl, limits })();
         const files = parts.length === 0 ? [await bytesOf(main)] : parts.map(({ body }) => gunzipSync(body));
         ok(parts.length !== 1);
         for (const file of files) {
@@ -111,16 +113,16 @@ describe('the sitemap', () => {
 
   it('is whole where it is too large for one piece', async () => {
     const bots = indexOf(...Array.from({ length: 12_000 }, (_, i) => sampleBot(String(i))));
-    const { main, parts } = await createSitemap({ bots, baseUrl })();
+    const { main, parts } = await createSitemap({ collections, bots, baseUrl })();
     strictEqual(parts.length, 0);
     ok(!Buffer.isBuffer(main.body));
-    strictEqual((await urlsOf(main)).length, 12_000 + 4);
+    strictEqual((await urlsOf(main)).length, 12_000 + 5);
   });
 
   it('says of a part when a bot in it was last edited, and nothing of a part without bots', async () => {
     const bots = indexOf(...[3000, 2000].map((edited, i) => sampleBot(String(i), undefined, { edited })));
     const limits = { addresses: 5, bytes: 50_000 };
-    const { main } = await createSitemap({ bots, baseUrl, limits })();
+    const { main } = await createSitemap({ collections, bots, baseUrl, limits })();
     const index = childrenOf(parseXml((await bytesOf(main)).toString()), 'sitemap');
     deepStrictEqual(
       index.map((part) => textsOf(part, 'lastmod')),
@@ -130,7 +132,7 @@ describe('the sitemap', () => {
 
   it('is made once for a version of the catalogue', async () => {
     const bots = indexOf(sampleBot('7'));
-    const sitemap = createSitemap({ bots, baseUrl, limits: many });
+    const sitemap = createSitemap({ collections, bots, baseUrl, limits: many });
     const [before, same] = await Promise.all([sitemap(), sitemap()]);
     strictEqual(before, same);
     bots.delete(botId('7'));

@@ -1,11 +1,7 @@
 import { strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import {
-  formatElement,
-  formatTextElement,
-  formatXmlDocument,
-  escapeXml,
-} from '../../../src/site/discover/xml.ts';
+import { escapeXml } from '../../../src/lib/escape-xml.ts';
+import { formatElement, formatTextElement, formatXmlDocument } from '../../../src/site/discover/xml.ts';
 import { parseXml, textsOf } from '../../support/xml.ts';
 
 const special = [

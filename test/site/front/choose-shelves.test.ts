@@ -1,6 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import type { Locale } from '../../../src/bot/locale.ts';
-import { chooseShelves } from '../../../src/site/front/choose-shelves.ts';
+import { chooseCollections, chooseShelves } from '../../../src/site/front/choose-shelves.ts';
+import type { LinkedCollection } from '../../../src/site/front/collections.ts';
 import type { FrontEntry, Shelf, ShelfName } from '../../../src/site/front/front-list.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
@@ -11,6 +12,8 @@ const entries = ['en', 'fr', 'en fr', 'ar', 'de', 'pt-BR', 'en-GB', 'ar', 'en', 
       bot: sampleBot(String(i), Object.fromEntries(contents)),
       count: undefined,
       growth: undefined,
+      reportedAt: undefined,
+      authors: [],
       matched: [],
     };
   },
@@ -33,6 +36,38 @@ describe('the shelves of the front page', () => {
   it('have no bot twice, and three at least', () => {
     const shelves = [shelf('growing', [1, 3, 7]), shelf('newest'), shelf('edited')];
     deepStrictEqual(choose(shelves, 'ar', 'fr'), ['growing: 1 3 7', 'newest: 2 9 0']);
+  });
+
+  it('have those of the first two collections in a language of the reader, and none of these bots again', () => {
+    const collect = (name: string, locale: string, ...ids: number[]): LinkedCollection => {
+      const texts = { title: name, description: '', page: '' };
+      const collection = {
+        name,
+        bots: [],
+        locale: locale as Locale,
+        contents: new Map([[locale as Locale, texts]]),
+      };
+      return { collection, listed: entries.map(({ bot }) => bot).filter((_, i) => ids.includes(i)) };
+    };
+    const linked = [
+      collect('de', 'de', 0, 1, 2),
+      collect('two', 'ar', 0, 1),
+      collect('first', 'ar', 3, 4, 5),
+      collect('same', 'ar', 3, 4, 6),
+      collect('second', 'ar', 5, 6, 7, 8),
+      collect('third', 'ar', 9, 10, 11),
+    ];
+    const chosen = chooseCollections(linked, ['ar' as Locale]);
+    deepStrictEqual(
+      chosen.map(({ collection, listed }) => [collection.name, listed.map(({ id }) => id).join(' ')]),
+      [
+        ['first', '3 4 5'],
+        ['second', '6 7 8'],
+      ],
+    );
+    const taken = new Set(chosen.flatMap(({ listed }) => listed));
+    const [others] = chooseShelves([shelf('newest')], ['fr' as Locale], taken);
+    deepStrictEqual(others?.entries.map(({ bot }) => bot.id).join(' '), '1 2 9 0');
   });
 
   it('are filled with others where the reader could read too few for any shelf', () => {

@@ -33,6 +33,7 @@ describe('the query of a list page', () => {
       'language=!',
       'source=closed',
       'active=1d',
+      'administrator=true',
       'q=%20',
     ])
       deepStrictEqual(read(text), read(''), text);
@@ -51,9 +52,10 @@ describe('the query of a list page', () => {
       ['sort=popular&page=2', '/?page=2'],
       ['sort=name&q=a%26b&nsfw=true&page=3&locale=fr', '/?q=a%26b&sort=name&nsfw=true&page=3&locale=fr'],
       ['q=a&sort=relevance', '/?q=a'],
+      ['administrator=false&q=a', '/?q=a&administrator=false'],
       [
         'nsfw=true&active=30d&verified=true&source=open&language=pt-br',
-        '/?language=pt-BR&source=open&verified=true&active=true&nsfw=true',
+        '/?language=pt-BR&source=open&verified=true&active=7d&nsfw=true',
       ],
     ] as const) {
       strictEqual(formatFrontPath(read(text)), path);

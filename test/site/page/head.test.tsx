@@ -48,6 +48,8 @@ const metaOf = (more: Partial<DescribedBot> = {}): PageMeta =>
       name: 'Homer',
       description: 'Answers.',
       count: 156,
+      shareCard: undefined,
+      authors: [],
       ...more,
     },
     'Fun bots',
@@ -136,7 +138,15 @@ describe('the head of a page', () => {
       );
     });
 
-    it('has the avatar where there is no cover, and no picture where there is neither', () => {
+    it('has its share card where there is no cover, which is wide too', () => {
+      const shareCard = `${baseUrl}/bots/42/card.png?locale=en&v=1`;
+      const tags = tagsOf(metaOf({ shareCard, bot: botOf({}, { ...pictures, cover: null }) }));
+      strictEqual(contentOf(tags, 'og:image'), shareCard);
+      strictEqual(contentOf(tags, 'twitter:card'), 'summary_large_image');
+      strictEqual(contentOf(tagsOf(metaOf({ shareCard })), 'og:image'), `${baseUrl}/appdata/c.webp`);
+    });
+
+    it('has the avatar where no images are made, and no picture where there is neither', () => {
       const withAvatar = tagsOf(metaOf({ bot: botOf({}, { ...pictures, cover: null }) }));
       strictEqual(contentOf(withAvatar, 'og:image'), `${baseUrl}/appdata/a.webp`);
       strictEqual(contentOf(withAvatar, 'twitter:card'), 'summary');

@@ -31,6 +31,7 @@ describe('links to the Git host', () => {
     const links = linksOf('https://gitlab.example.org/a/b/r.git');
     strictEqual(links?.edit(path), `https://gitlab.example.org/a/b/r/-/edit/main/${path}`);
     strictEqual(links.history(path), `https://gitlab.example.org/a/b/r/-/commits/main/${path}`);
+    strictEqual(links.commit('1a'), 'https://gitlab.example.org/a/b/r/-/commit/1a');
   });
 
   for (const host of ['codeberg.org', 'gitea.example.org', 'forgejo.example.org']) {

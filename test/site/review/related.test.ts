@@ -5,7 +5,7 @@ import { accountId, botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
 const invite = (id: number): string => `https://discord.com/oauth2/authorize?client_id=${id}&scope=bot`;
-const proposal = { bot: botId('1'), proposer: { id: accountId('42'), name: 'Ned' } };
+const proposal = { subject: botId('1'), proposer: { id: accountId('42'), name: 'Ned' } };
 
 describe('the bots that a reviewer compares a proposal with', () => {
   const bots = new MutableBotIndex();

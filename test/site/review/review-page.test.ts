@@ -26,7 +26,7 @@ needs('chromium', describe)('the review, in a browser', function () {
         const proposals = await openProposals(repo.folder);
         const send = async (bot: string, account: string, path: string, page: string): Promise<void> => {
           const proposer = { id: accountId(account), name: `Nadia ${account}` };
-          const sent = { bot: botId(bot), proposer, pages: new Map([[path, page]]) };
+          const sent = { subject: botId(bot), proposer, pages: new Map([[path, page]]) };
           await proposals.send({ ...sent, note: 'Try it in my server:\n/window open' });
         };
         const added = {

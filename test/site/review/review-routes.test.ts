@@ -19,14 +19,14 @@ async function sendAll(repo: TestRepository, all: readonly Partial<SentProposal>
   const proposals = await openProposals(repo.folder);
   for (const [i, values] of all.entries()) {
     const proposer = { id: accountId(String(701 + i)), name: `Proposer ${701 + i}` };
-    await proposals.send({ bot: botId(homer), proposer, note: '', pages: new Map(), ...values });
+    await proposals.send({ subject: botId(homer), proposer, note: '', pages: new Map(), ...values });
   }
 }
 
 /** A new bot, as a proposal. */
 function newBot(id: string, keys: object = {}, text?: string): Partial<SentProposal> {
   return {
-    bot: botId(id),
+    subject: botId(id),
     pages: new Map([[pagePath(id), mainPage({ name: `Bot ${id}`, authors: ['701'], ...keys }, text)]]),
   };
 }
@@ -215,7 +215,7 @@ describe('the review of proposals', function () {
       ok(!isOpen('1001', 701));
       match(refs(), /refs\/botshelf\/closed\/1001\/701\//);
       const { visitor } = await open('/review');
-      const page = await visitor.go(`${site.baseUrl}/review?done=1001-701&shared=no`);
+      const page = await visitor.go(`${site.baseUrl}/review?done=1001/701&shared=no`);
       match(page.text, /accepted it[^]*The shared Git server cannot be reached/);
     });
 

@@ -1,14 +1,14 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { parsePages } from '../../../src/proposals/merge-proposal.ts';
 import type { PageFile } from '../../../src/catalogue/page/page-file.ts';
-import { compareInvites, comparePages } from '../../../src/site/review/changes.ts';
+import { compareInvites, comparePages } from '../../../src/catalogue/changes/compare.ts';
 import { mainPage, pagePath, translation } from '../../support/sample.ts';
 
 const parse = (keys: object, text?: string): PageFile[] =>
   parsePages(new Map([[pagePath('7'), mainPage({ ...keys }, text)]]));
 const invite = 'https://discord.com/oauth2/authorize?scope=bot&client_id=';
 
-describe('what a proposal changes', () => {
+describe('what changes in a bot', () => {
   it('is by field, what matters most to servers first, without the time that the service sets', () => {
     const before = parse({ created: 1, codehost: { owner: 'o', repo: 'r' }, trigger: { prefix: ['!'] } });
     const after = parse(
@@ -22,16 +22,16 @@ describe('what a proposal changes', () => {
       'Other.',
     );
     const [page] = comparePages(before, after);
-    strictEqual(page?.isNew, false);
+    strictEqual(page?.state, 'edited');
     deepStrictEqual(
       page?.fields.map(({ name, before: was, after: now }) => [name, was, now]),
       [
-        ['nsfw', '', '✓'],
-        ['created', '1', '2'],
+        ['nsfw', undefined, true],
+        ['created', 1, 2],
         ['repo', 'r', 's'],
-        ['prefix', '!', ''],
+        ['prefix', ['!'], undefined],
         ['page', '# Homer\n\nThe page.', 'Other.'],
-        ['website', '', 'https://x.example/'],
+        ['website', undefined, 'https://x.example/'],
       ],
     );
   });
@@ -39,10 +39,10 @@ describe('what a proposal changes', () => {
   it('shows a new page, and one that cannot be read, as it is', () => {
     const german = parsePages(new Map([[pagePath('7', 'de'), translation('Homer\u202e', 'Ja.')]]));
     const [page] = comparePages(parse({}), german);
-    deepStrictEqual([page?.locale, page?.isNew, page?.fields[0]?.after], ['de', true, 'Homer']);
+    deepStrictEqual([page?.locale, page?.state, page?.fields[0]?.after], ['de', 'added', 'Homer\u202e']);
     const [broken] = comparePages(parse({}), parsePages(new Map([[pagePath('7'), '---\n{']])));
     strictEqual(
-      broken?.fields.every(({ after }) => after === ''),
+      broken?.fields.every(({ after }) => after === undefined),
       true,
     );
   });
@@ -50,7 +50,7 @@ describe('what a proposal changes', () => {
   it('takes values of any kind', () => {
     const strange = parse({ invite: [{}], authors: 7, codehost: null, trigger: { a: { b: 1 } }, nsfw: 'x' });
     const [page] = comparePages(parse({}), strange);
-    strictEqual(page?.fields.find(({ name }) => name === 'a')?.after, '{"b":1}');
+    deepStrictEqual(page?.fields.find(({ name }) => name === 'a')?.after, { b: 1 });
     deepStrictEqual(compareInvites(parse({}), strange).added.groups, []);
   });
 

@@ -1,4 +1,4 @@
-import { type Invite, parseInvite } from '../../bot/invite.ts';
+import { type Invite, parseInvite } from './invite.ts';
 
 /** What the invite link of a bot on Discord asks for. */
 export interface InvitePermissions {
@@ -115,6 +115,39 @@ export function readInvite(invite: string): InvitePermissions | undefined {
   const joins = hasBotJoin(link);
   const fullControl = joins && typeof permissions === 'object' && permissions.administrator;
   return { permissions, scopes, commands, joins, fullControl };
+}
+
+/** A group of permissions that some of several invite links ask for. */
+export interface AlignedPermissions {
+  readonly name: PermissionGroup;
+  /** Each with whether the bots have it, in the order of the links. */
+  readonly permissions: readonly { readonly name: Permission; readonly asked: readonly boolean[] }[];
+}
+
+/**
+ * Returns the documented permissions that any of these invite links asks for, those with the most power first. Administrator
+ * stands for all of them.
+ */
+export function alignPermissions(invites: readonly string[]): AlignedPermissions[] {
+  let left = invites.map(readPermissions).reduce((all, set) => all | set, 0n);
+  const sets = invites.map((invite) => (asksForAdministrator(invite) ? -1n : readPermissions(invite)));
+  const groups = Object.entries(table).map(([name, entries]) => ({
+    name: name as PermissionGroup,
+    permissions: Object.entries(entries).flatMap(([permission, numbers]) => {
+      const bits = (numbers as readonly number[]).reduce((set, bit) => set | (1n << BigInt(bit)), 0n);
+      // Two that people know as one thing are one where no link has only one of them.
+      const isWhole = sets.every((set) => [0n, bits].includes(set & bits));
+      if ((left & bits) !== bits || !isWhole) return [];
+      left &= ~bits;
+      return { name: permission as Permission, asked: sets.map((set) => (set & bits) !== 0n) };
+    }),
+  }));
+  return groups.filter(({ permissions }) => permissions.length > 0);
+}
+
+/** Whether a bot joins as Administrator with an invite link. */
+export function asksForAdministrator(invite: string): boolean {
+  return hasBit(readPermissions(invite), administratorBit);
 }
 
 /** Returns the permissions that a bot has on a server with one invite link, and has not with another. */

@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { getCategoryWords } from '../../../src/catalogue/search/category-words.ts';
+import { getNeeds } from '../../../src/catalogue/search/needs.ts';
 import { readQuery } from '../../../src/catalogue/search/query.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 
@@ -10,9 +10,11 @@ describe('the categories that a query names', () => {
     'voice-games': { en: 'Voice games', es: 'Juegos de voz', 'zh-CN': '语音游戏' },
     games: { en: 'Games' },
   };
-  const words = getCategoryWords(toSettings({ categories }));
+  const words = getNeeds(toSettings({ categories }));
   const named = (query: string): string[] => [
-    ...new Set(readQuery(query, words).terms.flatMap(({ category }) => category ?? [])),
+    ...new Set(
+      readQuery(query, words).terms.flatMap(({ needs }) => needs.flatMap(({ category }) => category ?? [])),
+    ),
   ];
 
   it('are those of a name of one word, in any form', () => {
@@ -30,5 +32,14 @@ describe('the categories that a query names', () => {
     for (const query of ['server management', 'management', 'gestion des serveurs'])
       deepStrictEqual(named(query), ['server-care'], query);
     deepStrictEqual(named('server'), []);
+  });
+
+  it('have the words that settings say mean the same', () => {
+    const needs = getNeeds(toSettings({ synonyms: [['dnd', 'tabletop']] }));
+    const [term] = readQuery('tabletop', needs).terms;
+    deepStrictEqual(
+      term?.needs.map((need) => [...need.words.keys()]),
+      [['dnd', 'tabletop']],
+    );
   });
 });

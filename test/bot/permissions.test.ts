@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { type InvitePermissions, readInvite } from '../../../src/site/page/permissions.ts';
+import { alignPermissions, type InvitePermissions, readInvite } from '../../src/bot/permissions.ts';
 
 const authorize = 'https://discord.com/oauth2/authorize?client_id=7&scope=bot';
 type Permissions = InvitePermissions['permissions'];
@@ -149,5 +149,23 @@ describe('the permissions in an invite link', () => {
         ok(typeof permissions === 'object' || ['absent', 'unreadable'].includes(permissions));
       }),
     );
+  });
+});
+
+describe('the permissions of several invite links', () => {
+  const align = (...values: readonly string[]): string[] =>
+    alignPermissions(values.map((value) => `${authorize}&permissions=${value}`)).flatMap(
+      ({ name: group, permissions }) =>
+        permissions.map(({ name, asked }) => `${group} ${name} ${asked.map(Number).join('')}`),
+    );
+
+  it('are side by side, two that are known as one thing apart where a link has one of them', () => {
+    deepStrictEqual(align('3072', '3074'), ['dangerous kickMembers 01', 'messages readAndSendMessages 11']);
+    deepStrictEqual(align('3072', '1024'), ['messages viewChannels 11', 'messages sendMessages 10']);
+    deepStrictEqual(align('0', ''), []);
+  });
+
+  it('are all had by an administrator', () => {
+    deepStrictEqual(align('8', '2', '0'), ['dangerous administrator 100', 'dangerous kickMembers 110']);
   });
 });

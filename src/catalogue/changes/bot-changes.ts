@@ -1,0 +1,135 @@
+import type { CommitAuthor } from '../../bot/commit-message.ts';
+import type { BotId } from '../../bot/id.ts';
+import { toInviteKey } from '../../bot/likeness.ts';
+import { comparePermissions } from '../../bot/permissions.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
+import type { PageFile } from '../page/page-file.ts';
+import type { ReadonlyChanges } from './change-index.ts';
+import { compareInvites, comparePages, type InviteChange, type PageChange, readMainData } from './compare.ts';
+
+/** What one commit changed in a bot. */
+export interface BotChange {
+  readonly commit: string;
+  /** When it came into the branch; milliseconds since the epoch. */
+  readonly time: number;
+  readonly by: CommitAuthor;
+  /** A new page has no fields. The text of a page and images have no values. */
+  readonly pages: readonly PageChange[];
+  readonly invite: InviteChange;
+  /** Whether it added the bot. */
+  readonly isNewBot: boolean;
+}
+
+/** Changes, newest first. */
+export interface ChangesPage {
+  readonly changes: readonly BotChange[];
+  /** The commit after which the next page begins; undefined for the last page. */
+  readonly next: string | undefined;
+}
+
+/**
+ * Reads what changed in a bot, 50 commits at a time. Commits that changed nothing that is shown are left out.
+ * @param after the commit that the page begins after, the newest one where left out; after any other text there is nothing
+ * @throws {GitError}
+ */
+export async function readBotChanges(
+  index: Pick<ReadonlyChanges, 'list' | 'read' | 'readAuthor'>,
+  id: BotId,
+  after?: string,
+): Promise<ChangesPage> {
+  const commits = await index.list(id);
+  const start = commits.findIndex((commit) => commit.id === after);
+  const left = start === -1 && after !== undefined ? [] : commits.slice(start + 1);
+  const shown = left.slice(0, maxCommits);
+  const changes: BotChange[] = [];
+  const slice = new TimeSlice();
+  for (const commit of shown) {
+    const { before, after: now } = await index.read(id, commit);
+    if (slice.isOver) await slice.next();
+    const pages = comparePages(before, now)
+      .map(withoutTexts)
+      .filter(({ state, fields }) => state !== 'edited' || fields.length > 0);
+    const invite = compareInvites(before, now);
+    const isNewBot = before.length === 0 && Object.keys(readMainData(now)).length > 0;
+    if (pages.length === 0) continue;
+    const by = await index.readAuthor(commit);
+    changes.push({ commit: commit.id, time: commit.time, by, pages, invite, isNewBot });
+  }
+  return { changes, next: left.length > shown.length ? shown.at(-1)?.id : undefined };
+}
+
+const maxCommits = 50;
+
+/** Texts are long, and addresses of images say nothing: it is enough that they changed, and that a page is new. */
+function withoutTexts(page: PageChange): PageChange {
+  const fields = page.fields.map(({ name, ...values }) => ({ name, ...(!untold.has(name) && values) }));
+  return { ...page, fields: page.state === 'added' ? [] : fields };
+}
+
+const untold = new Set(['page', 'avatar', 'cover', 'preview']);
+
+/** What matters to who trusts a bot, and is so since some time. */
+export interface TrustChange {
+  /** `permission`: it asks for these. `author`: these are authors. `bot`: the invite link adds another bot. */
+  readonly kind: 'permission' | 'author' | 'bot' | 'nsfw';
+  /** The names of permissions, or the bits of unknown ones; the ids of accounts. */
+  readonly values: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+}
+
+/**
+ * Reads what a bot has since less than 90 days: permissions, authors, another bot in the invite link, being for adults only.
+ * Newest first. Of more than 50 commits those before the newest ones count as one.
+ * @throws {GitError}
+ */
+export async function readTrustChanges(
+  index: Pick<ReadonlyChanges, 'list' | 'read'>,
+  id: BotId,
+): Promise<readonly TrustChange[]> {
+  const since = Date.now() - trustDays * 86_400_000;
+  const commits = (await index.list(id)).filter(({ time }) => time >= since);
+  // What a new bot has at first is no change.
+  if (commits.length === 1 && commits[0]?.pages.every(({ before }) => before === undefined)) return [];
+  const read =
+    commits.length > maxCommits ? [...commits.slice(0, maxCommits - 1), ...commits.slice(-1)] : commits;
+  const changes: { readonly time: number; readonly added: ReadonlySet<string> }[] = [];
+  let known: ReadonlySet<string> | undefined;
+  const slice = new TimeSlice();
+  for (const commit of read.toReversed()) {
+    const { before, after } = await index.read(id, commit);
+    if (slice.isOver) await slice.next();
+    known ??= listFacts(before);
+    const now = listFacts(after);
+    if (now === undefined) continue;
+    const former = known;
+    if (former)
+      changes.push({ time: commit.time, added: new Set([...now].filter((fact) => !former.has(fact))) });
+    known = now;
+  }
+  const left = new Set(known);
+  return changes.toReversed().flatMap(({ time, added }) =>
+    trustKinds.flatMap((kind): TrustChange[] => {
+      const facts = [...added].filter((fact) => fact.startsWith(`${kind} `) && left.delete(fact));
+      if (facts.length === 0) return [];
+      return [{ kind, values: facts.map((fact) => fact.slice(kind.length + 1)), since: time }];
+    }),
+  );
+}
+
+const trustDays = 90;
+const trustKinds = ['permission', 'bot', 'author', 'nsfw'] as const;
+
+/** Returns what matters of a bot, each a kind and a value; undefined where its main page is not among the files. */
+function listFacts(files: readonly PageFile[]): ReadonlySet<string> | undefined {
+  const { invite, authors, nsfw } = readMainData(files);
+  if (typeof invite !== 'string') return undefined;
+  const { groups, unknownBits } = comparePermissions(invite, '');
+  const permissions = [...groups.flatMap((group) => group.permissions), ...unknownBits];
+  return new Set([
+    ...permissions.map((permission) => `permission ${permission}`),
+    `bot ${toInviteKey(invite)}`,
+    ...(Array.isArray(authors) ? authors.map((author) => `author ${author}`) : []),
+    ...(nsfw === true ? ['nsfw '] : []),
+  ]);
+}

@@ -1,0 +1,248 @@
+import { appendFile, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { type CommitAuthor, parseCommitAuthor } from '../../bot/commit-message.ts';
+import type { BotId } from '../../bot/id.ts';
+import type { Locale } from '../../bot/locale.ts';
+import { type LoggedCommits, readChangeLog } from '../../git/change-log.ts';
+import { hasCommit } from '../../git/history.ts';
+import { readHead } from '../../git/refs.ts';
+import type { Repository, RepositoryOpener } from '../../git/repository.ts';
+import { writeAtomically } from '../../lib/atomic-write.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { FailureLog } from '../../lib/failure-log.ts';
+import type { Log } from '../../lib/log.ts';
+import { SerialQueue } from '../../lib/serial-queue.ts';
+import { botsFolder, folderOf, isFolderName, parsePagePath } from '../page/layout.ts';
+import { type PageFile, parsePageFile } from '../page/page-file.ts';
+
+/** A commit that changed pages of a bot. */
+export interface BotCommit {
+  readonly id: string;
+  /** When it came into the branch; milliseconds since the epoch. */
+  readonly time: number;
+  readonly pages: readonly PageBlobs[];
+}
+
+/** The blobs of a page before and after a commit; undefined where it had none. */
+interface PageBlobs {
+  readonly locale: Locale;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+/** What a commit changed in a bot. Its other pages are left out. */
+export interface CommittedChange {
+  readonly before: readonly PageFile[];
+  readonly after: readonly PageFile[];
+}
+
+export interface ChangeIndexOptions {
+  /** Where its files are; made when needed. */
+  readonly folder: string;
+  readonly repositoryOpener: RepositoryOpener;
+  readonly log: Log;
+}
+
+/** What reads of changes use. */
+export type ReadonlyChanges = Readonly<
+  Pick<ChangeIndex, 'isComplete' | 'stamp' | 'list' | 'read' | 'readAuthor'>
+>;
+
+/**
+ * The commits that changed each bot, from the history of the checked-out branch: one file for each folder of `bots/`, a line
+ * for each bot and commit. It is a cache: filled in the background, extended as the branch moves, and made again where the
+ * files are not as they were left or the history was rewritten.
+ */
+export class ChangeIndex {
+  /** Whether all of the history was read. */
+  isComplete = false;
+  readonly #options: ChangeIndexOptions;
+  readonly #failures: FailureLog;
+  readonly #stop = new AbortController();
+  /** The sizes of the files by their names. */
+  #sizes = new Map<string, number>();
+  /** How often it was made. */
+  #version = 0;
+  /** One at a time, as each may take megabytes. */
+  readonly #reads = new SerialQueue();
+  #following: Promise<void> | undefined;
+
+  constructor(options: ChangeIndexOptions) {
+    this.#options = options;
+    this.#failures = new FailureLog({
+      log: options.log,
+      failed: (message) =>
+        `could not read Git’s history for what changed in bots: ${message}; it is missing from their pages, retrying`,
+      ended: 'Git’s history was read for what changed in bots',
+    });
+  }
+
+  /** Returns what differs once the commits of a bot may be others. */
+  stamp(id: BotId): string {
+    return `${this.#version} ${this.isComplete && this.#sizes.get(folderOf(id))}`;
+  }
+
+  /** Follows the branch until it is closed. */
+  start(): void {
+    this.#following ??= this.#follow();
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#following;
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        await this.update();
+        this.#failures.end();
+      } catch (error) {
+        // A missing repository is reported by all that writes.
+        const { repositoryOpener } = this.#options;
+        const isThere = await repositoryOpener.open().then(Boolean, () => false);
+        if (isThere && !signal.aborted) this.#failures.add(error, messageOf(error));
+      }
+      await setTimeout(followMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  /** Reads the commits that it lacks. @throws what Git and the file system do; the next call makes it again */
+  async update(): Promise<void> {
+    const { folder, repositoryOpener } = this.#options;
+    const repository = await repositoryOpener.open();
+    const to = await readHead(repository);
+    // The last commit that was read, and the size of all files then.
+    const tipFile = join(folder, 'tip');
+    const [kept, bytes] = (await readFile(tipFile, 'utf8').catch(() => '')).split(' ');
+    if (to === null || (this.isComplete && kept === to)) return;
+    if (!this.isComplete) this.#sizes = await readSizes(folder);
+    const isWhole = kept !== undefined && Number(bytes) === this.#countBytes();
+    const from = isWhole && (await hasCommit(repository, to, kept).catch(() => false)) ? kept : undefined;
+    this.isComplete &&= from !== undefined;
+    try {
+      if (from === undefined) {
+        this.#version++;
+        this.#sizes.clear();
+        await rm(folder, { recursive: true, force: true });
+        await mkdir(folder, { recursive: true });
+      }
+      await this.#add(repository, { from, to, folder: repository.prefix + botsFolder });
+      await writeAtomically(tipFile, `${to} ${this.#countBytes()}`, { fsync: 'none' });
+      this.isComplete = true;
+    } catch (error) {
+      this.isComplete = false;
+      throw error;
+    }
+  }
+
+  #countBytes(): number {
+    return [...this.#sizes.values()].reduce((sum, size) => sum + size, 0);
+  }
+
+  /** Appends to the files what these commits changed. */
+  async #add(repository: Repository, commits: LoggedCommits): Promise<void> {
+    const { prefix } = repository;
+    const { folder } = this.#options;
+    const lines = new Map<string, string>();
+    const write = async (): Promise<void> => {
+      for (const [name, text] of lines) {
+        await appendFile(join(folder, name), text);
+        this.#sizes.set(name, (this.#sizes.get(name) ?? 0) + text.length);
+      }
+      lines.clear();
+    };
+    let last = '';
+    let length = 0;
+    const log = readChangeLog(repository, commits, join(folder, 'log'), this.#stop.signal);
+    for await (const { path, commit, time, before, after } of log) {
+      const place = parsePagePath(path, prefix);
+      if (place === undefined) continue;
+      const name = folderOf(place.id);
+      // Git lists the pages of a bot one after the other.
+      const begin = `${place.id} ${commit} ${Math.floor(time)}`;
+      const text = `${begin === last ? '' : `\n${begin}`} ${place.locale} ${before ?? ''} ${after ?? ''}`;
+      if (begin !== last && length > maxPendingLength) {
+        await write();
+        length = 0;
+      }
+      lines.set(name, (lines.get(name) ?? '') + text);
+      length += text.length;
+      last = begin;
+    }
+    await write();
+  }
+
+  /** Returns the commits that changed a bot, newest first; none until all of the history was read. */
+  async list(id: BotId): Promise<BotCommit[]> {
+    if (!this.isComplete) return [];
+    const name = folderOf(id);
+    const text = await this.#reads.run(
+      async () => await readEnd(join(this.#options.folder, name), this.#sizes.get(name) ?? 0),
+    );
+    const lines = text.split('\n').slice(1);
+    return lines
+      .filter((line) => line.startsWith(`${id} `))
+      .map(parseCommitLine)
+      .toReversed();
+  }
+
+  /** Reads the pages of a bot that a commit changed, as they were and as it made them. @throws {GitError} */
+  async read(id: BotId, commit: BotCommit): Promise<CommittedChange> {
+    const { objects, hash } = await this.#options.repositoryOpener.open();
+    const readPages = async (side: 'before' | 'after'): Promise<PageFile[]> => {
+      const pages = commit.pages.filter((page) => page[side] !== undefined);
+      const blobs = await objects.read(pages.map((page) => page[side] ?? ''));
+      return pages.map(({ locale }, i) =>
+        parsePageFile({ id, locale }, blobs[i]?.content ?? Buffer.alloc(0), hash),
+      );
+    };
+    return { before: await readPages('before'), after: await readPages('after') };
+  }
+
+  /** Reads who made a commit. @throws {GitError} */
+  async readAuthor({ id }: BotCommit): Promise<CommitAuthor> {
+    const { objects } = await this.#options.repositoryOpener.open();
+    return parseCommitAuthor((await objects.readOne(id))?.content.toString() ?? '');
+  }
+}
+
+/** Milliseconds between two looks at the branch. */
+const followMs = 2000;
+
+/** Characters that wait to be written: with a thousand files, some kilobytes for each. */
+const maxPendingLength = 4 * 1024 * 1024;
+
+/** Bytes of a file that are read: 7,000 changes in the bots of a folder. */
+const maxReadBytes = 1024 * 1024;
+
+async function readSizes(folder: string): Promise<Map<string, number>> {
+  const names = (await readdir(folder).catch(() => [])).filter(isFolderName);
+  return new Map(
+    await Promise.all(names.map(async (name) => [name, (await stat(join(folder, name))).size] as const)),
+  );
+}
+
+/** Reads the end of the first `size` bytes of a file, which may grow at the same time. Empty where there is no file. */
+async function readEnd(path: string, size: number): Promise<string> {
+  const length = Math.min(size, maxReadBytes);
+  const file = await open(path).catch(() => undefined);
+  try {
+    const { buffer } = (await file?.read(Buffer.alloc(length), 0, length, size - length)) ?? {};
+    return buffer?.toString('latin1') ?? '';
+  } finally {
+    await file?.close();
+  }
+}
+
+function parseCommitLine(line: string): BotCommit {
+  const [, id = '', seconds, ...words] = line.split(' ');
+  const pages = words.flatMap((locale, i): PageBlobs[] => {
+    const [before, after] = words.slice(i + 1);
+    if (i % 3 > 0) return [];
+    return [{ locale: locale as Locale, before: before || undefined, after: after || undefined }];
+  });
+  return { id, time: Number(seconds) * 1000, pages };
+}

@@ -1,0 +1,69 @@
+import { type Current, CurrentCache } from '../../lib/current-cache.ts';
+import { forEachInSlices } from '../../lib/in-slices.ts';
+import type { Profile } from '../page/profile.ts';
+import type { BotIndex, IndexedBot } from '../store/bot-index.ts';
+import type { WatchedFolder } from '../store/watched-folder.ts';
+
+/** An account as an author of bots. */
+export interface Author {
+  readonly id: string;
+  /** Undefined where it has none; the same object until its file changes. */
+  readonly profile: Profile | undefined;
+  /** In the order of their ids. */
+  readonly bots: readonly IndexedBot[];
+  /** When the oldest of the bots was created, in milliseconds since the epoch; null where there is none. */
+  readonly since: number | null;
+}
+
+/** All bots by author. */
+interface AuthorGroups {
+  /** Returns the bots of an account in the order of their ids. */
+  readonly listBots: (account: string) => readonly IndexedBot[];
+}
+
+/** Who the authors of the bots are. */
+export class AuthorIndex {
+  readonly #bots: BotIndex;
+  readonly #profiles: Pick<WatchedFolder<Profile>, 'files'>;
+  readonly #groups = new CurrentCache<AuthorGroups>(1024, () => 0, minRebuildRatio);
+
+  constructor(bots: BotIndex, profiles: Pick<WatchedFolder<Profile>, 'files'>) {
+    this.#bots = bots;
+    this.#profiles = profiles;
+  }
+
+  /** Returns what an account says about itself; undefined where it has no profile. */
+  findProfile(account: string): Profile | undefined {
+    return this.#profiles.files.get(`${account}.json`);
+  }
+
+  /**
+   * Returns an account with its bots, which may be none. All bots are grouped in one pass, and again some time after one of
+   * them has changed.
+   */
+  async find(id: string): Promise<Author & Current> {
+    const group = async (): Promise<AuthorGroups> => await groupByAuthor(await this.#bots.sorted());
+    const { listBots, current } = await this.#groups.get('', [() => this.#bots.version], group);
+    const [bots, profile] = [listBots(id), this.findProfile(id)];
+    const oldest = bots.reduce((time, { facts }) => Math.min(time, facts.created), Infinity);
+    const since = bots.length === 0 ? null : oldest;
+    return { id, profile, bots, since, current: () => current() && this.findProfile(id) === profile };
+  }
+}
+
+/** The time between rebuilds is at least this many times the build time. */
+const minRebuildRatio = 200;
+
+async function groupByAuthor(bots: readonly IndexedBot[]): Promise<AuthorGroups> {
+  // Most authors have one bot, which needs no array.
+  const byAuthor = new Map<string, IndexedBot | IndexedBot[]>();
+  await forEachInSlices(bots, (bot) => {
+    for (const author of bot.facts.authors) {
+      const known = byAuthor.get(author);
+      if (known === undefined) byAuthor.set(author, bot);
+      else if (Array.isArray(known)) known.push(bot);
+      else byAuthor.set(author, [known, bot]);
+    }
+  });
+  return { listBots: (account) => [byAuthor.get(account) ?? []].flat() };
+}

@@ -1,0 +1,58 @@
+import { botOf, type Field, maxPlace, shareOfOne } from './postings.ts';
+import { computeLetterMask, type PackedIndex } from './word-index.ts';
+
+interface CollectedWord {
+  /** The languages it is used in, as bits. */
+  languages: number;
+  /** In ascending order. */
+  readonly postings: number[];
+}
+
+/** Collects postings in the order of the bots' numbers, then fields and places, and packs them. */
+export class PostingsBuilder {
+  readonly #words = new Map<string, CollectedWord>();
+  readonly #shares: number[] = [];
+  readonly #maxPostings: number;
+
+  /** @param maxPostings a word of more postings than this is left out: it would tell nothing */
+  constructor(maxPostings = Infinity) {
+    this.#maxPostings = maxPostings;
+  }
+
+  /** Adds a word of a bot; one that a bot has often counts a few times. */
+  add(text: string, bot: number, field: Field, place: number, language: number): void {
+    let word = this.#words.get(text);
+    if (word === undefined) this.#words.set(text, (word = { languages: 0, postings: [] }));
+    const { postings } = word;
+    word.languages |= language;
+    if (postings.length > this.#maxPostings || botOf(postings.at(-maxTimes) ?? -1) === bot) return;
+    postings.push((bot << 11) | (field << 9) | Math.min(place, maxPlace));
+  }
+
+  /** Sets what a word counts in a field of a bot: 1 in one of usual length. */
+  setShare(bot: number, field: Field, share: number): void {
+    this.#shares[bot * 2 + (field & 1)] = Math.max(1, Math.min(255, Math.round(share * shareOfOne)));
+  }
+
+  pack(): PackedIndex {
+    const words = [...this.#words]
+      .filter(([, { postings }]) => postings.length <= this.#maxPostings)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1));
+    const postings = new Uint32Array(words.reduce((sum, [, word]) => sum + word.postings.length, 0));
+    const wordStarts = new Uint32Array(words.length + 1);
+    const starts = new Uint32Array(words.length + 1);
+    let [wordEnd, end] = [0, 0];
+    for (const [place, [text, word]] of words.entries()) {
+      postings.set(word.postings, end);
+      wordStarts[place + 1] = wordEnd += text.length;
+      starts[place + 1] = end += word.postings.length;
+    }
+    const text = words.map(([word]) => word).join('');
+    const letters = Uint32Array.from(words, ([word]) => computeLetterMask(word));
+    const languages = Uint32Array.from(words, ([, word]) => word.languages);
+    return { text, wordStarts, letters, languages, starts, postings, shares: Uint8Array.from(this.#shares) };
+  }
+}
+
+/** How often a word counts in all texts of a bot, or all its pages, at most. */
+const maxTimes = 6;

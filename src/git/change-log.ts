@@ -1,0 +1,73 @@
+import { createReadStream, existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Repository } from './repository.ts';
+
+/** A file that a commit changed. */
+export interface LoggedChange {
+  readonly commit: string;
+  /** When the commit came into the history, in seconds since the epoch. */
+  readonly time: number;
+  /** Relative to the top of the repository. */
+  readonly path: string;
+  /** The blobs; null where there is no regular file. */
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** The commits that changed a folder, those that `to` has and `from` lacks; all of `to` where that is left out. */
+export interface LoggedCommits {
+  readonly from: string | undefined;
+  readonly to: string;
+  /** Relative to the top of the repository; must not be user input. */
+  readonly folder: string;
+}
+
+/**
+ * Yields the files below the folder that the commits changed, oldest commit first. A merge has those that it takes from no
+ * parent as they are, compared with its first one. What the first commits of a shallow clone have is left out. Git runs at
+ * the lowest priority and writes to a file, which is read piece by piece.
+ * @param file the temporary file
+ * @param signal ends it
+ * @throws {GitError} also when it is ended
+ */
+export async function* readChangeLog(
+  repository: Repository,
+  { from, to, folder }: LoggedCommits,
+  file: string,
+  signal: AbortSignal,
+): AsyncGenerator<LoggedChange> {
+  const options = { background: true, signal };
+  const range = from === undefined ? [to] : [to, `^${from}`];
+  const listCommits = async (...args: readonly string[]): Promise<string> =>
+    await repository.run(['--literal-pathspecs', 'rev-list', ...args, ...range, '--', folder], options);
+  const input = await listCommits('--topo-order', '--reverse');
+  if (input === '') return;
+  const mainLine = new Set((await listCommits('--first-parent')).split('\n'));
+  const root = existsSync(join(repository.commonDir, 'shallow')) ? [] : ['--root'];
+  const args = [...diffTree, ...root, '--', folder];
+  await repository.run(args, { ...options, input, outputFile: file });
+  let [commit, time, lastTime] = ['', 0, 0];
+  for await (const line of createInterface({ input: createReadStream(file) })) {
+    const [, colons, text = '', path = ''] = /^(:+)([^\t]+)\t(.*)$/.exec(line) ?? [];
+    if (colons !== undefined) {
+      const words = text.split(' ');
+      const count = colons.length;
+      const blobOf = (i: number): string | null =>
+        words[i]?.startsWith('100') ? (words[count + 1 + i] ?? null) : null;
+      yield { commit, time, path, before: blobOf(0), after: blobOf(count) };
+    } else if (line !== '') {
+      [commit = ''] = line.split(' ');
+      // The clock of another machine made the commit of a branch that was merged later: it may be any.
+      time = Math.min(Number(line.slice(commit.length)), Date.now() / 1000);
+      if (mainLine.has(commit)) lastTime = time;
+      else time = Math.max(time, lastTime);
+    }
+  }
+  await rm(file);
+}
+
+const diffTree = '--literal-pathspecs diff-tree --stdin -r -c --raw --no-abbrev --no-renames'
+  .split(' ')
+  .concat('--format=%H %ct');

@@ -1,0 +1,64 @@
+import { hash } from 'node:crypto';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { writeAtomically } from '../lib/atomic-write.ts';
+import { ignoreMissing } from '../lib/errors.ts';
+import { SerialQueue } from '../lib/serial-queue.ts';
+import type { Decoder } from './decoder.ts';
+import type { ShareCard } from './share-card.ts';
+import type { ImageStore } from './store.ts';
+
+/** A share card whose avatar is named by the path of its copy, such as `/appdata/<digest>.webp`. */
+export type NamedShareCard = Omit<ShareCard, 'avatar'> & { readonly avatar: string | null };
+
+/** Returns the version of a card: another one for each content. */
+export function toShareCardVersion(card: NamedShareCard): string {
+  return hash('sha256', JSON.stringify(card)).slice(0, 32);
+}
+
+/** The share cards that were asked for lately, each a file `<version>.png`: a card is drawn for its first request. */
+export class ShareCards {
+  readonly #folder: string;
+  readonly #decoder: Decoder;
+  readonly #images: Pick<ImageStore, 'read'>;
+  readonly #queue = new SerialQueue(maxWaiting);
+
+  constructor(folder: string, decoder: Decoder, images: Pick<ImageStore, 'read'>) {
+    this.#folder = folder;
+    this.#decoder = decoder;
+    this.#images = images;
+  }
+
+  /**
+   * Returns a card as PNG.
+   * @throws {QueueFullError} when too many others wait to be drawn
+   * @throws {ImageError} when it cannot be drawn
+   */
+  async get(card: NamedShareCard): Promise<Buffer> {
+    const path = join(this.#folder, `${toShareCardVersion(card)}.png`);
+    const read = async (): Promise<Buffer | undefined> => await ignoreMissing(readFile(path));
+    return (
+      (await read()) ?? (await this.#queue.run(async () => (await read()) ?? (await this.#draw(card, path))))
+    );
+  }
+
+  async #draw(card: NamedShareCard, path: string): Promise<Buffer> {
+    const avatar = await this.#images.read(basename(card.avatar ?? '', '.webp'));
+    const bytes = await this.#decoder.draw({ ...card, avatar: avatar ?? null });
+    // Where it cannot be stored, it is drawn again for the next request.
+    await this.#store(path, bytes).catch(() => {});
+    return bytes;
+  }
+
+  async #store(path: string, bytes: Buffer): Promise<void> {
+    await writeAtomically(path, bytes, { fsync: 'none' });
+    const paths = (await readdir(this.#folder)).map((name) => join(this.#folder, name));
+    if (paths.length <= maxFiles) return;
+    const files = await Promise.all(paths.map(async (file) => ({ file, time: (await stat(file)).mtimeMs })));
+    const oldest = files.toSorted((a, b) => a.time - b.time).slice(0, paths.length - maxFiles);
+    for (const { file } of oldest) await rm(file, { force: true });
+  }
+}
+
+const maxWaiting = 16;
+const maxFiles = 1000;

@@ -1,0 +1,113 @@
+import type { VNode } from 'preact';
+import type { CommitAuthor } from '../../bot/commit-message.ts';
+import { pathOf } from '../../catalogue/page/layout.ts';
+import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
+import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
+import type { Locale } from '../../bot/locale.ts';
+import { useLanguage } from '../language/page-language.tsx';
+import { toFeedPath, toChangesPath, toPathInLanguage } from '../page/addresses.ts';
+import { withoutBidiControls } from '../page/bidi.ts';
+import { Breadcrumb } from '../page/breadcrumb.tsx';
+import { Layout, type PageProps } from '../page/layout.tsx';
+import { ActionLink, LinkItem, NameLink } from '../page/links.tsx';
+import { ChangedFields } from './changed-fields.tsx';
+import { nameAccount } from './trust-changes.tsx';
+import type { ShownChanges } from './shown-changes.ts';
+
+export interface ChangesPageProps extends PageProps, ShownChanges {
+  readonly bot: IndexedBot;
+  /** Its name in the language that fits the reader best. */
+  readonly name: string;
+  /** Whether all of the history was read. */
+  readonly isComplete: boolean;
+  readonly authors: Pick<AuthorIndex, 'findProfile'>;
+}
+
+/** What changed in a bot, by whom and when. */
+export function ChangesPage(props: ChangesPageProps): VNode {
+  const { site, viewer, bot, name, authors, changes, next, isComplete } = props;
+  const { t, text, href, publicPath, locale } = useLanguage();
+  const { id, facts } = bot;
+  const title = text('changes.of', { name: withoutBidiControls(name) });
+  const meta = {
+    address: `${site.baseUrl}${toChangesPath(id)}`,
+    title,
+    description: title,
+    locale,
+    isAdult: facts.nsfw,
+    isListed: false,
+    feed: { title, path: toFeedPath('bot', id) },
+  };
+  return (
+    <Layout site={site} viewer={viewer} title={title} meta={meta}>
+      <Breadcrumb category={facts.category}>
+        <li>
+          <NameLink path={`/bots/${id}`} name={name} />
+        </li>
+      </Breadcrumb>
+      <div class="stack">
+        <h1>{t('changes.title')}</h1>
+        <ul class="links">
+          <LinkItem
+            href={publicPath(toPathInLanguage(toFeedPath('bot', id), locale, site.settings.language))}
+          >
+            {t('changes.follow')}
+          </LinkItem>
+          <LinkItem href={publicPath(`/api/v2${toChangesPath(id)}`)}>{t('bot.json')}</LinkItem>
+          {site.repository && (
+            <LinkItem href={site.repository.history(pathOf(id, facts.locales[0] as Locale))}>
+              {t('bot.history')}
+            </LinkItem>
+          )}
+        </ul>
+        {!isComplete && <p class="notice">{t('changes.reading')}</p>}
+        {isComplete && changes.length === 0 && <p>{t('changes.none')}</p>}
+        {changes.map((change) => (
+          <Change key={change.commit} {...{ site, change, authors }} />
+        ))}
+        {next !== undefined && (
+          <ActionLink href={href(`${toChangesPath(id)}?after=${next}`)}>{t('changes.older')}</ActionLink>
+        )}
+      </div>
+    </Layout>
+  );
+}
+
+function Change({
+  site,
+  change,
+  authors,
+}: Pick<ChangesPageProps, 'site' | 'authors'> & { readonly change: ShownChanges['changes'][number] }): VNode {
+  const { t, minute, daysAgo } = useLanguage();
+  const { commit, time, by, isNewBot } = change;
+  const address = site.repository?.commit(commit);
+  return (
+    <section class="panel stack" id={commit} aria-labelledby={`at-${commit}`}>
+      <h2 id={`at-${commit}`}>
+        <time dateTime={new Date(time).toISOString()}>{minute(time)}</time>
+      </h2>
+      <p class="muted">
+        <Author {...{ by, authors }} /> · {daysAgo(time, Date.now())}
+        {address && (
+          <>
+            {' · '}
+            <a href={address}>{t('changes.files')}</a>
+          </>
+        )}
+      </p>
+      {isNewBot ? <p>{t('changes.listed')}</p> : <ChangedFields {...change} />}
+    </section>
+  );
+}
+
+function Author({ by, authors }: Pick<ChangesPageProps, 'authors'> & { readonly by: CommitAuthor }): VNode {
+  const { t } = useLanguage();
+  if (by.kind === 'person') return <bdi>{withoutBidiControls(by.name)}</bdi>;
+  return (
+    <>
+      {by.kind === 'api'
+        ? t('changes.api')
+        : t('changes.proposal', { account: nameAccount(authors, by.account) })}
+    </>
+  );
+}

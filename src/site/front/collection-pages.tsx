@@ -1,0 +1,124 @@
+import type { VNode } from 'preact';
+import type { Locale } from '../../bot/locale.ts';
+import type { BotListElement } from '../../bot/schema-types.ts';
+import { directionOf, withLocale } from '../language/locales.ts';
+import { useLanguage } from '../language/page-language.tsx';
+import type { Html } from '../markdown/markdown.ts';
+import { collectionsPath, listLanguages, toCollectionPath } from '../page/addresses.ts';
+import { Avatar } from '../page/bot-image.tsx';
+import { Layout, type PageProps } from '../page/layout.tsx';
+import { ActionLink, BackLink, LinkItem } from '../page/links.tsx';
+import { Prose } from '../page/prose.tsx';
+import { Cards, type ListedBot } from './card.tsx';
+import { createCollectionMeta } from './collection-meta.ts';
+import { minListed, type ShownCollection } from './collections.ts';
+import { cardsAtOnce } from './list-page.tsx';
+
+export interface CollectionPageProps extends PageProps, ShownCollection {
+  /** The languages that it has, the main one first. */
+  readonly locales: readonly Locale[];
+  /** The text below the front matter. */
+  readonly html: Html;
+  readonly bots: readonly ListedBot[];
+  /** How many more bots there are, for adults. */
+  readonly hidden: number;
+}
+
+/** Bots that somebody recommends together. */
+export function CollectionPage(props: CollectionPageProps): VNode {
+  const { site, viewer, name, locale, title, description, page, html, bots, hidden } = props;
+  const { t, text, href } = useLanguage();
+  const path = toCollectionPath(name);
+  const own = { lang: locale, dir: directionOf(locale) };
+  const meta = createCollectionMeta(props, text('collections.title'));
+  return (
+    <Layout {...{ site, viewer, title, meta }}>
+      <BackLink path={collectionsPath} name={text('collections.title')} />
+      <div class="list-head">
+        <h1 {...own}>{title}</h1>
+        <p {...own}>{description}</p>
+        <p class="muted">{t('list.found', { count: bots.length })}</p>
+        {bots.length + hidden < minListed && <p class="notice">{t('collections.few')}</p>}
+        {hidden > 0 && (
+          <p>
+            <a href={href(`${path}?nsfw=true`)}>{t('list.hidden', { count: hidden })}</a>
+          </p>
+        )}
+      </div>
+      {page !== '' && <Prose {...{ locale, text: page, html }} />}
+      <Cards bots={bots} heading="h2" atOnce={cardsAtOnce} />
+      <ul class="links">
+        <LinkItem href={href(`${path}/edit?language=${locale}`)}>{t('bot.edit')}</LinkItem>
+        <LinkItem href={href(`${path}/translate`)}>{t('bot.translate')}</LinkItem>
+      </ul>
+    </Layout>
+  );
+}
+
+export interface CollectionsPageProps extends PageProps {
+  readonly collections: readonly CollectionCardProps[];
+}
+
+/** All collections. */
+export function CollectionsPage({ site, viewer, collections }: CollectionsPageProps): VNode {
+  const { t, text, locale, locales, requested, href } = useLanguage();
+  const toAddress = (tag?: Locale): string => site.baseUrl + withLocale(collectionsPath, tag);
+  const [title, description] = [text('collections.title'), text('collections.text')];
+  const meta = {
+    title,
+    description,
+    locale,
+    isListed: true,
+    address: toAddress(requested === locale ? locale : undefined),
+    languages: listLanguages(locales, toAddress),
+  };
+  return (
+    <Layout {...{ site, viewer, title, meta }}>
+      <div class="list-head">
+        <h1>{title}</h1>
+        <p>{description}</p>
+      </div>
+      <ul class="cards">
+        {collections.map((collection) => (
+          <CollectionCard key={collection.name} {...collection} />
+        ))}
+      </ul>
+      <ActionLink href={href('/add/collection')}>{t('collection.add')}</ActionLink>
+    </Layout>
+  );
+}
+
+/** A collection in a list. */
+export interface CollectionCardProps extends Omit<ShownCollection, 'page'> {
+  readonly count: number;
+  /** The first few of its bots. */
+  readonly first: readonly BotListElement[];
+}
+
+function CollectionCard({ name, locale, title, description, count, first }: CollectionCardProps): VNode {
+  const { t, href } = useLanguage();
+  const own = { lang: locale, dir: directionOf(locale) };
+  return (
+    <li>
+      <article class="card collection">
+        <div class="avatars">
+          {first.map(({ id, cachedImages: { avatar: image }, contents }) => {
+            const [content] = Object.values(contents);
+            return (
+              <Avatar key={id} {...{ id, name: content?.name ?? '', image, size: 40, blurred: false }} />
+            );
+          })}
+        </div>
+        <h2>
+          <a href={href(toCollectionPath(name))} {...own}>
+            {title}
+          </a>
+        </h2>
+        <p class="about" {...own}>
+          {description}
+        </p>
+        <p class="foot">{t('list.found', { count })}</p>
+      </article>
+    </li>
+  );
+}

@@ -1,0 +1,77 @@
+import type { Context } from 'koa';
+import { parseListElement } from '../../catalogue/store/bot-index.ts';
+import { parseQuery } from '../../http/query.ts';
+import { whileTrue } from '../../lib/current-cache.ts';
+import { listWantedRanges } from '../language/locales.ts';
+import { currentMinute, type PageRecipe } from '../page/page-cache.ts';
+import type { SiteParts } from '../page/site-parts.ts';
+import { CollectionPage, CollectionsPage } from './collection-pages.tsx';
+import { findCollection, findListedBots, listLinkedCollections, showCollection } from './collections.ts';
+import type { FrontLists } from './front-list.ts';
+import { findReaderLanguages, showIn, toKey, toListed } from './front-recipe.tsx';
+
+/**
+ * Returns how the page of a collection is made.
+ * @throws {ProblemError} not-found
+ */
+export function createCollectionRecipe(
+  ctx: Context,
+  { site, bots, collections, countHistory, markdown, profiles }: SiteParts,
+  lists: FrontLists,
+  name: string,
+): PageRecipe {
+  const collection = findCollection(collections, name);
+  markdown.start();
+  const language = site.languages.of(ctx);
+  const found = collection.bots.map((id) => bots.get(id));
+  const all = found.filter((bot) => bot !== undefined);
+  const listed = parseQuery(ctx).get('nsfw') === 'true' ? all : findListedBots(collection, bots);
+  const locales = listed.flatMap(({ facts }) => facts.locales);
+  const shown = showIn(findReaderLanguages(ctx, language, locales), lists.toEntries(listed));
+  const wanted = listWantedRanges(language.requested, ctx.get('Accept-Language'));
+  const texts = showCollection(collection, wanted);
+  return {
+    key: { collection: name, locale: texts.locale, shown: shown.map(toKey) },
+    inputs: [
+      currentMinute,
+      () => profiles.version,
+      whileTrue(() => collections.all.get(name) === collection),
+      whileTrue(() => collection.bots.every((id, i) => bots.get(id) === found[i])),
+      () => collection.bots.map((id) => countHistory.stamp(id, 'day')).join(' '),
+    ],
+    render: async (props) => {
+      const { html } = await markdown.render({ text: texts.page, name: texts.title, images: {} });
+      return (
+        <CollectionPage
+          {...{ ...props, ...texts, html }}
+          locales={[...collection.contents.keys()]}
+          bots={shown.map(toListed)}
+          hidden={all.length - listed.length}
+        />
+      );
+    },
+  };
+}
+
+/** Returns how the list of collections is made. */
+export function createCollectionsRecipe(ctx: Context, { site, bots, collections }: SiteParts): PageRecipe {
+  const wanted = listWantedRanges(site.languages.of(ctx).requested, ctx.get('Accept-Language'));
+  const shown = listLinkedCollections(collections, bots).map(({ collection, listed }) => {
+    return { ...showCollection(collection, wanted), listed };
+  });
+  return {
+    key: { page: 'collections', shown: shown.map(({ name, locale }) => [name, locale]) },
+    inputs: [() => collections.all, () => bots.version],
+    render: async (props) => (
+      <CollectionsPage
+        {...props}
+        collections={shown.map(({ listed, ...texts }) => {
+          const first = listed.slice(0, maxAvatars).map(parseListElement);
+          return { ...texts, count: listed.length, first };
+        })}
+      />
+    ),
+  };
+}
+
+const maxAvatars = 5;

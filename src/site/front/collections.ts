@@ -1,0 +1,49 @@
+import type { Locale } from '../../bot/locale.ts';
+import type { Collection, CollectionText } from '../../catalogue/page/collection.ts';
+import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { ProblemError } from '../../http/problem.ts';
+import { chooseLocale } from '../language/locales.ts';
+import { withoutBidiControls } from '../page/bidi.ts';
+import type { SiteParts } from '../page/site-parts.ts';
+
+/** A collection in the language of a reader. */
+export interface ShownCollection extends CollectionText {
+  readonly name: string;
+  readonly locale: Locale;
+}
+
+/** A collection that pages link to, with its bots. */
+export interface LinkedCollection {
+  readonly collection: Collection;
+  readonly listed: readonly IndexedBot[];
+}
+
+/** Returns the collection that a path names. @throws {ProblemError} not-found */
+export function findCollection({ all }: SiteParts['collections'], name: string): Collection {
+  const collection = all.get(name);
+  if (collection !== undefined) return collection;
+  throw new ProblemError('not-found', `there is no collection ${JSON.stringify(name.slice(0, 60))}`);
+}
+
+/** Returns the bots of a collection that are listed and not for adults, in its order. */
+export function findListedBots(collection: Collection, bots: BotIndex): IndexedBot[] {
+  return collection.bots.flatMap((id) => bots.get(id) ?? []).filter(({ facts }) => !facts.nsfw);
+}
+
+/** Returns the collections that pages link to: those with enough bots to show. */
+export function listLinkedCollections({ all }: SiteParts['collections'], bots: BotIndex): LinkedCollection[] {
+  return [...all.values()]
+    .map((collection) => ({ collection, listed: findListedBots(collection, bots) }))
+    .filter(({ listed }) => listed.length >= minListed);
+}
+
+/** Pages do not link to a collection with fewer bots. */
+export const minListed = 2;
+
+/** Shows a collection in the best of the wanted languages that it has, else in its main language. */
+export function showCollection({ name, contents }: Collection, wanted: readonly string[]): ShownCollection {
+  const locale = chooseLocale([...contents.keys()], wanted) as Locale;
+  const { title, description, page } = contents.get(locale) as CollectionText;
+  const visible = { title: withoutBidiControls(title), description: withoutBidiControls(description) };
+  return { name, locale, ...visible, page };
+}

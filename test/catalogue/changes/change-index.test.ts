@@ -1,0 +1,167 @@
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, readdirSync, rmSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { ChangeIndex } from '../../../src/catalogue/changes/change-index.ts';
+import {
+  readBotChanges,
+  readTrustChanges,
+  type TrustChange,
+} from '../../../src/catalogue/changes/bot-changes.ts';
+import { silentLog } from '../../../src/lib/log.ts';
+import { openerOf } from '../../support/opened.ts';
+import { repositoryIn, type TestRepository, testRepository } from '../../support/repository.ts';
+import { botId, mainPage, pagePath, translation } from '../../support/sample.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+const id = botId('7');
+const invite = 'https://discord.com/oauth2/authorize?scope=bot&client_id=';
+
+describe('the index of what changed in bots', () => {
+  let repository: TestRepository;
+  let folder: string;
+  beforeEach(() => {
+    repository = testRepository({ [pagePath('7')]: mainPage(), [pagePath('8')]: mainPage() });
+    folder = join(tempFolder(), 'changes');
+  });
+
+  const open = (): ChangeIndex =>
+    new ChangeIndex({ folder, repositoryOpener: openerOf(repository.folder), log: silentLog });
+  const commit = (keys: object, message?: string): string =>
+    repository.commit({ [pagePath('7')]: mainPage({ ...keys }) }, message);
+  const update = async (index = open()): Promise<ChangeIndex> => {
+    await index.update();
+    return index;
+  };
+  const list = async (index: ChangeIndex): Promise<string[]> =>
+    (await index.list(id)).map((change) => change.id);
+
+  it('has each commit that changed the bot, newest first, with the blobs before and after it', async () => {
+    const first = repository.git('rev-parse', 'HEAD');
+    const named = commit({ name: 'Marge' });
+    repository.commit({ [pagePath('8')]: mainPage({ name: 'Other' }), 'README.md': 'x' });
+    const translated = repository.commit({ [pagePath('7', 'de')]: translation('Marge', 'Ja.') });
+    repository.git('rm', '-q', pagePath('7', 'de'));
+    const removed = repository.commit({});
+    const index = open();
+    deepStrictEqual([index.isComplete, await list(index)], [false, []]);
+    await index.update();
+    deepStrictEqual(await list(index), [removed, translated, named, first]);
+    const blob = repository.git('rev-parse', `HEAD:${pagePath('7')}`);
+    const [gone, added, edited] = await index.list(id);
+    const german = added?.pages[0]?.after;
+    deepStrictEqual(gone?.pages, [{ locale: 'de', before: german, after: undefined }]);
+    strictEqual(edited?.pages[0]?.after, blob);
+    strictEqual(edited?.time, Number(repository.git('show', '-s', '--format=%ct', named)) * 1000);
+    const page = await readBotChanges(index, id);
+    deepStrictEqual(
+      page.changes.map(({ pages, isNewBot }) => [pages[0]?.state, pages[0]?.locale, isNewBot]),
+      [
+        ['removed', 'de', false],
+        ['added', 'de', false],
+        ['edited', 'en', false],
+        ['added', 'en', true],
+      ],
+    );
+    deepStrictEqual(page.changes[2]?.pages[0]?.fields, [{ name: 'name', before: 'Homer', after: 'Marge' }]);
+  });
+
+  it('grows by the commits that pass, also after a restart, and says which bots have others', async () => {
+    const index = await update();
+    const other = botId('8');
+    const stamps = [index.stamp(id), index.stamp(other)];
+    const second = commit({ name: 'Two' });
+    await index.update();
+    deepStrictEqual([index.stamp(id) === stamps[0], index.stamp(other) === stamps[1]], [false, true]);
+    const third = commit({ name: 'Three' });
+    const restarted = await update();
+    deepStrictEqual((await list(restarted)).slice(0, 2), [third, second]);
+    strictEqual((await list(restarted)).length, 3);
+  });
+
+  it('is made again where it was deleted, torn or appended to, and where the history was rewritten', async () => {
+    commit({ name: 'Two' });
+    const index = await update();
+    const expected = await list(index);
+    rmSync(folder, { recursive: true });
+    await index.update();
+    deepStrictEqual(await list(index), expected);
+    const file = join(folder, readdirSync(folder)[0] ?? '');
+    for (const damage of [
+      (): void => truncateSync(file, 50),
+      (): void => appendFileSync(file, '7 torn'),
+      (): void => rmSync(file),
+    ]) {
+      damage();
+      deepStrictEqual(await list(await update()), expected);
+    }
+    repository.git('reset', '-q', '--hard', 'HEAD~1');
+    const other = commit({ name: 'Other' });
+    await index.update();
+    deepStrictEqual((await list(index)).slice(0, 1), [other]);
+    strictEqual((await list(index)).length, 2);
+  });
+
+  it('dates the commits of a merged branch no earlier than the branch that they came to', async () => {
+    repository.git('switch', '-q', '-c', 'side');
+    repository.write(pagePath('7', 'de'), translation('Side', 'Ja.'));
+    repository.git('add', '-A');
+    const env = { ...process.env, GIT_COMMITTER_DATE: '2020-01-01T00:00:00Z' };
+    const who = ['-c', 'user.name=Bob', '-c', 'user.email=bob@example.org'];
+    execFileSync('git', [...who, 'commit', '-q', '-m', 'Side'], { cwd: repository.folder, env });
+    const side = repository.git('rev-parse', 'HEAD');
+    repository.git('switch', '-q', 'main');
+    commit({ name: 'Main' });
+    repository.git('merge', '-q', '-m', 'Merge', 'side');
+    const index = await update();
+    const changes = (await readBotChanges(index, id)).changes;
+    const change = changes.find((one) => one.commit === side);
+    deepStrictEqual(change?.by, { kind: 'person', name: 'Bob' });
+    ok(change.time >= (changes.at(-1)?.time ?? Number.NaN));
+  });
+
+  it('leaves out what the first commits of a shallow clone have', async () => {
+    const second = commit({ name: 'Two' });
+    const folderOfClone = tempFolder();
+    repository.git('clone', '-q', '--depth=2', `file://${repository.folder}`, folderOfClone);
+    repository = repositoryIn(folderOfClone);
+    const third = commit({ name: 'Three' });
+    deepStrictEqual(await list(await update()), [third, second]);
+  });
+
+  it('has what matters for trust, since when, as far as it is still so', async () => {
+    const link = (client: string, permissions: number): string =>
+      `${invite}${client}&permissions=${permissions}`;
+    repository.commit({ [pagePath('9')]: mainPage({ name: 'New', nsfw: true }) });
+    commit({ invite: link('7', 2048) });
+    commit({ invite: link('7', 2056 + 4) });
+    commit({ invite: link('7', 2056), authors: ['190519304972664832', '5'] });
+    repository.commit({ [pagePath('7')]: '---\n{' });
+    commit({ invite: link('8', 2056), authors: ['5'], nsfw: true });
+    const index = await update();
+    const trust = (await readTrustChanges(index, id)).map(({ kind, values }: TrustChange) => [
+      kind,
+      ...values,
+    ]);
+    deepStrictEqual(trust, [
+      ['bot', 'discord.com client 8'],
+      ['nsfw', ''],
+      ['author', '5'],
+      ['permission', 'administrator'],
+      ['permission', 'sendMessages'],
+    ]);
+    deepStrictEqual(await readTrustChanges(index, botId('9')), [], 'a new bot has changed nothing');
+  });
+
+  it('reads 50 commits a page, and all of many for what matters for trust', async () => {
+    commit({ invite: `${invite}7&permissions=0` });
+    commit({ invite: `${invite}7&permissions=8` });
+    for (let i = 0; i < 60; i++) commit({ invite: `${invite}7&permissions=8`, name: `Name ${i}` });
+    const index = await update();
+    const first = await readBotChanges(index, id);
+    const second = await readBotChanges(index, id, first.next);
+    deepStrictEqual([first.changes.length, second.changes.length, second.next], [50, 13, undefined]);
+    const [change] = await readTrustChanges(index, id);
+    deepStrictEqual([change?.kind, change?.values], ['permission', ['administrator']]);
+  });
+});

@@ -1,0 +1,74 @@
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkInThreads } from '../../src/check/parallel-check.ts';
+import { checkChange, homer, lenny } from '../support/pull-request.ts';
+import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
+import { collection, profile } from '../support/side-files.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const [small, german] = ['collections/small.en.md', 'collections/small.de.md'];
+
+describe('the check of the files beside bots/', () => {
+  it('finds every fault of profiles and collections, and passes what is right', async () => {
+    const root = tempFolder();
+    writeFiles(root, {
+      [pagePath(homer)]: mainPage(),
+      [pagePath(lenny)]: mainPage({ name: 'Lenny' }),
+      'people/1.json': profile({ website: 'https://example.org', description: { en: 'Makes bots.' } }),
+      'people/2.json': profile({ name: '', site: 'x', website: 'http://example.org' }),
+      'people/3.json': '{"name": "Ada", "name": "Bob"}',
+      'people/ada.json': profile(),
+      [small]: collection({ bots: [homer, lenny] }),
+      [german]: collection({ title: 'Für kleine Server' }),
+      'collections/twice.en.md': collection({ bots: [homer, '1'] }),
+      'collections/twice.de.md': collection({ bots: [homer, homer] }),
+      'collections/none.en.md': collection({}),
+      'collections/Bad Name.en.md': collection({ bots: [homer, lenny] }),
+    });
+    const { files, findings } = await checkInThreads(root, 'everything', () => {});
+    strictEqual(files, 12);
+    deepStrictEqual(
+      findings.map(({ path, rule, severity }) => `${path} ${rule} ${severity}`),
+      [
+        'collections/Bad Name.en.md stray-file error',
+        'collections/none.en.md one-list-of-bots error',
+        'collections/twice.de.md uniqueItems error',
+        'collections/twice.en.md unknown-bot warning',
+        'people/2.json minLength error',
+        'people/2.json additionalProperties error',
+        'people/2.json pattern error',
+        'people/3.json duplicate-key error',
+        'people/ada.json stray-file error',
+      ],
+    );
+  });
+
+  it('reports faults of what a pull request changes, who a profile is of, and a removed bot of a collection', async () => {
+    const bad = await checkChange((repo) => {
+      repo.write('people/1.json', profile({ name: 7 }));
+      repo.write('people/2.json', profile());
+      repo.write(small, collection({ bots: [homer, lenny] }));
+      repo.write(german, collection({ bots: [homer, lenny] }));
+    });
+    deepStrictEqual(bad.found, [
+      'collections/small.de.md outside-bots notice',
+      'collections/small.en.md one-list-of-bots error',
+      'people/1.json type error',
+      'people/2.json profile-changed notice',
+    ]);
+    match(bad.messages.at(-1) ?? '', /the account 2 is called/);
+    const removal = await checkChange((repo) => {
+      repo.git('switch', '-q', 'main');
+      repo.commit({ [small]: collection({ bots: [homer, lenny] }) });
+      repo.git('switch', '-q', 'pull');
+      repo.git('reset', '-q', '--hard', 'main');
+      rmSync(join(repo.folder, pagePath(lenny)));
+      repo.commit({}, 'Remove Lenny');
+    });
+    deepStrictEqual(removal.found, [
+      `${pagePath(lenny)} bot-removed notice`,
+      'collections/small.en.md unknown-bot warning',
+    ]);
+  });
+});

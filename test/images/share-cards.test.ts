@@ -1,0 +1,112 @@
+import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { Decoder } from '../../src/images/decoder.ts';
+import { type NamedShareCard, ShareCards, toShareCardVersion } from '../../src/images/share-cards.ts';
+import { QueueFullError } from '../../src/lib/serial-queue.ts';
+import { sampleImage } from '../support/sample-images.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const plain: NamedShareCard = {
+  site: 'Botshelf',
+  name: 'Homer',
+  facts: 'Fun · 156 servers',
+  description: 'Answers questions about doughnuts.',
+  isRightToLeft: false,
+  accent: '#3f4dba',
+  avatar: null,
+};
+
+describe('share cards', () => {
+  let folder: string;
+  let decoder: Decoder;
+  let cards: ShareCards;
+
+  beforeEach(() => {
+    folder = join(tempFolder(), 'cards');
+    decoder = new Decoder();
+    cards = new ShareCards(folder, decoder, {
+      read: async (name) => (name === '' ? undefined : await sampleImage({ width: 512, height: 300 })),
+    });
+  });
+
+  afterEach(async () => {
+    await decoder.close();
+  });
+
+  /** Draws a card, and returns its pixels, three bytes each. */
+  const draw = async (card: Partial<NamedShareCard>): Promise<Buffer> => {
+    const { data, info } = await sharp(await cards.get({ ...plain, ...card }))
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    deepStrictEqual([info.format, info.width, info.height, info.channels], ['raw', 1200, 630, 3]);
+    return data;
+  };
+
+  it('differ by each text, the colour, the direction and the avatar', async () => {
+    const changes: Partial<NamedShareCard>[] = [
+      {},
+      { site: 'Robotek' },
+      { name: 'Marge' },
+      { facts: 'Fun' },
+      { description: 'Answers.' },
+      { accent: '#17663a' },
+      { isRightToLeft: true },
+      { avatar: `/appdata/${'0'.repeat(64)}.webp` },
+    ];
+    const drawn = new Set<string>();
+    for (const change of changes) drawn.add((await draw(change)).toString('base64'));
+    strictEqual(drawn.size, changes.length);
+    strictEqual(readdirSync(folder).length, changes.length);
+  });
+
+  it('show hostile texts as text, or nothing in their place', async () => {
+    const empty = await draw({ name: '' });
+    for (const name of ['\u0000\u200F\u2066', ' ', '\u{F0000}', '\u0378'])
+      ok((await draw({ name })).equals(empty), JSON.stringify(name));
+    for (const name of [
+      '<b>&amp;</span>',
+      '"\'\u2028\uD800',
+      'a'.repeat(32),
+      'x\u0301'.repeat(100),
+      '﷽'.repeat(32),
+    ])
+      ok(!(await draw({ name, description: name.repeat(6) })).equals(empty), JSON.stringify(name));
+  });
+
+  it('leave a text out where no font has one of its letters, in place of boxes', async () => {
+    // A letter of Nag Mundari, which hardly any machine has a font for.
+    ok((await draw({ name: 'Homer \u{1E4D0}' })).equals(await draw({ name: '' })));
+  });
+
+  it('are drawn once, are read from the disk after that, and are drawn again where the disk has lost them', async () => {
+    const [first, second] = await Promise.all([cards.get(plain), cards.get(plain)]);
+    ok(first?.equals(second ?? Buffer.alloc(0)));
+    const path = join(folder, `${toShareCardVersion(plain)}.png`);
+    deepStrictEqual(readdirSync(folder), [`${toShareCardVersion(plain)}.png`]);
+    writeFileSync(path, 'stored');
+    strictEqual(String(await cards.get(plain)), 'stored');
+  });
+
+  it('are a thousand on the disk at most: the oldest go first', async () => {
+    mkdirSync(folder);
+    for (let i = 0; i < 1000; i++) {
+      const path = join(folder, `${i}.png`);
+      writeFileSync(path, '');
+      utimesSync(path, i + 1, i + 1);
+    }
+    await cards.get(plain);
+    const names = readdirSync(folder);
+    strictEqual(names.length, 1000);
+    ok(!names.includes('0.png') && names.includes('1.png'));
+  });
+
+  it('are refused where too many others wait', async () => {
+    const all = Array.from({ length: 40 }, async (_, i) => await cards.get({ ...plain, name: `Bot ${i}` }));
+    const results = await Promise.allSettled(all);
+    const refused = results.filter(({ status }) => status === 'rejected');
+    ok(refused.length > 10 && refused.length < 40, `${refused.length}`);
+    await rejects(Promise.all(all), QueueFullError);
+  });
+});

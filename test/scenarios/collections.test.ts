@@ -1,0 +1,78 @@
+import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '../support/eventually.ts';
+import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { collection } from '../support/side-files.ts';
+
+const files = {
+  ...Object.fromEntries([7, 8, 9].map((id) => [pagePath(`${id}`), mainPage({ name: `Bot ${id}` })])),
+  [pagePath('8', 'de')]: translation('Achter', 'Zählt bis acht.'),
+  [pagePath('10')]: mainPage({ name: 'Midnight', nsfw: true }),
+  'collections/small.en.md': collection(
+    { title: 'For small servers', bots: ['9', '7', '10', '404', '8'] },
+    '## Why\n\nThey are **quiet**.\n\n<script>alert(1)</script>',
+  ),
+  'collections/small.de.md': collection({ title: 'Für kleine Server', description: 'Ohne Aufwand.' }),
+  'collections/gone.en.md': collection({ title: 'Gone', bots: ['404', '7'] }),
+};
+
+describe('collections of bots', () => {
+  let service: TestService;
+  before(async () => {
+    service = await startTestService(files, { env: { BOTSHELF_BASE_URL: 'https://bots.example.org' } });
+  });
+  const get = async (path: string, language = 'en', status = 200): Promise<string> => {
+    const headers = { Accept: 'text/html', 'Accept-Language': language };
+    const response = await fetch(service.address + path, { headers });
+    strictEqual(response.status, status, path);
+    return await response.text();
+  };
+  const cardsOf = (page: string): string =>
+    [...page.matchAll(/<article class="card">[^]*?<a href="\/bots\/(\d+)/g)].map(([, id]) => id).join(' ');
+
+  it('show their listed bots in the order of the file, and those for adults where they are asked for', async () => {
+    const page = await get('/collections/small');
+    match(page, /<h1 lang="en" dir="ltr">For small servers<\/h1>/);
+    match(page, /They are <strong>quiet<\/strong>/);
+    doesNotMatch(page, /alert/);
+    strictEqual(cardsOf(page), '9 7 8');
+    match(page, /<a href="\/collections\/small\?nsfw=true">1 hidden 18\+ result</);
+    match(page, /"@type":"ItemList","itemListElement":\[\{"@type":"ListItem","position":1,/);
+    match(page, /href="\/feeds\/collection\/small\.atom"/);
+    const all = await get('/collections/small?nsfw=true');
+    strictEqual(cardsOf(all), '9 7 10 8');
+    match(all, /<meta name="robots" content="noindex"/);
+  });
+
+  it('are in the reader’s language where they have it, else in their main one', async () => {
+    const german = await get('/collections/small', 'de');
+    match(german, /<html lang="de"[^]*<h1 lang="de" dir="ltr">Für kleine Server[^]*>Achter</);
+    match(german, /<link rel="canonical" href="https:\/\/bots\.example\.org\/collections\/small\?locale=de"/);
+    match(await get('/collections/small', 'ar'), /<html lang="ar"[^]*<h1 lang="en" dir="ltr">For small/);
+    match(await get('/collections', 'de'), /<a href="\/collections\/small" lang="de"[^>]*>Für kleine Server/);
+  });
+
+  it('are linked from the list, the front page and pages of bots, but not with fewer than two listed bots', async () => {
+    const [list, front, bot] = [await get('/collections'), await get('/'), await get('/bots/7')];
+    for (const page of [list, front, bot]) {
+      match(page, /href="\/collections\/small"/);
+      doesNotMatch(page, /collections\/gone/);
+    }
+    match(front, /<h2 id="collection-small" lang="en" dir="ltr">For small servers/);
+    doesNotMatch(await get('/', 'fr'), /collection-small/);
+    match(await get('/collections/gone'), /noindex[^]*Fewer than two of its bots are listed/);
+    ok((await get('/collections/nothing', 'en', 404)).includes('Not found'));
+  });
+
+  it('follow their files', async () => {
+    const changed = { 'collections/small.en.md': collection({ title: 'Changed', bots: ['7', '8'] }) };
+    writeFiles(service.root, changed);
+    await eventually(async () => (await get('/bots/8')).includes('Changed'));
+    strictEqual(cardsOf(await get('/collections/small')), '7 8');
+    rmSync(join(service.root, pagePath('8')));
+    rmSync(join(service.root, pagePath('8', 'de')));
+    await eventually(async () => cardsOf(await get('/collections/small')) === '7');
+  });
+});

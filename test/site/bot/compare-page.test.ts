@@ -1,0 +1,75 @@
+import { match, ok, strictEqual } from 'node:assert/strict';
+import { mainPage, pagePath, translation } from '../../support/sample.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+
+const invite = 'https://discord.com/oauth2/authorize?client_id=1&scope=bot&permissions=';
+const files = {
+  [pagePath('1')]: mainPage({ name: 'Powerful', invite: `${invite}8` }),
+  [pagePath('2')]: mainPage({
+    name: 'Modest',
+    invite: `${invite}2050`,
+    codehost: { owner: 'a', repo: 'b' },
+  }),
+  [pagePath('2', 'fr')]: translation('Modeste', 'Modeste.', ''),
+  [pagePath('3')]: mainPage({ name: 'Reader', invite: `${invite}1024` }),
+  [pagePath('4')]: mainPage({ name: 'Silent', invite: 'https://discord.com/oauth2/authorize?client_id=1' }),
+  [pagePath('5')]: mainPage({
+    name: 'Commands',
+    invite: 'https://discord.com/oauth2/authorize?client_id=1&scope=applications.commands',
+  }),
+};
+
+describe('the comparison of bots', function () {
+  this.timeout(30_000);
+  let service: TestService;
+  before(async () => {
+    service = await startTestService(files);
+  });
+
+  const read = async (query: string): Promise<string> => {
+    const response = await fetch(`${service.address}/compare${query}`, { headers: { Accept: 'text/html' } });
+    strictEqual(response.status, 200);
+    return await response.text();
+  };
+  /** Returns the texts of the cells in the row of this name. */
+  const row = (html: string, name: string): string => {
+    const [, cells = ''] = new RegExp(`<th scope="row">${name}</th>(.*?)</tr>`).exec(html) ?? [];
+    return [...cells.matchAll(/<td>(.*?)<\/td>/g)]
+      .map(([, cell = '']) => cell.replaceAll(/<.*?>/g, ''))
+      .join(' | ');
+  };
+
+  it('has them side by side, and marks what only one asks for', async () => {
+    const html = await read('?bots=1,2,3');
+    strictEqual(row(html, 'Administrator'), 'Only this bot | No | No');
+    strictEqual(row(html, 'Kick members'), 'Yes | Yes | No');
+    strictEqual(row(html, 'Language'), 'English | English, French | English');
+    strictEqual(row(html, 'Source code'), ' | Open, on GitHub | ');
+    match(html, /<meta name="robots" content="noindex/);
+    match(html, /<th scope="col"><a href="\/bots\/1"><bdi>Powerful<\/bdi><\/a><\/th>/);
+  });
+
+  it('does not say that a bot asks for nothing where its link does not say it', async () => {
+    const html = await read('?bots=2,4');
+    strictEqual(row(html, 'Kick members'), 'Yes | Not stated');
+    ok(!html.includes('Only this bot'));
+    strictEqual(row(await read('?bots=2,5'), 'Kick members'), 'Only this bot | No');
+  });
+
+  it('takes the bots of a form, names what is not there, and shows four', async () => {
+    const html = await read(`?bots=1&bots=2&bots=${'9'.repeat(20)}&bots=%3Cb%3E&locale=fr`);
+    match(html, /99999999999999999999, &lt;b>/);
+    match(html, />Modeste<\/bdi>/);
+    match(await read(''), /Two to four bots can be compared/);
+    const five = await read('?bots=1,2,3,4,5');
+    ok(five.includes('>Silent<') && !five.includes('Not in this list'));
+  });
+
+  it('is where the page of a bot leads', async () => {
+    const html = await (
+      await fetch(`${service.address}/bots/1`, { headers: { Accept: 'text/html' } })
+    ).text();
+    const [, path = ''] = /href="\/compare(\?bots=[^"]*)"/.exec(html) ?? [];
+    match(await read(path), /Powerful/);
+  });
+});

@@ -1,0 +1,7 @@
+import { getNeeds } from '../../src/catalogue/search/needs.ts';
+import { toSettings } from '../../src/catalogue/settings/settings.ts';
+
+const needs = getNeeds(toSettings());
+
+/** Returns what needs mean in a catalogue without settings. */
+export const defaultNeeds = (): typeof needs => needs;

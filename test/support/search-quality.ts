@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import type { BotId } from '../../src/bot/id.ts';
+import type { Category } from '../../src/bot/schema-types.ts';
+import { MutableBotIndex } from '../../src/catalogue/store/bot-index.ts';
+import { noCounts } from './counts.ts';
+import { listsOf } from './bot-lists.ts';
+import { sampleBot } from './sample-bot.ts';
+
+/** A query, and what a person who types it wants: bots by id, from 1 (it helps) to 3 (just that). */
+export interface JudgedQuery {
+  readonly query: string;
+  readonly kind: string;
+  readonly language: string;
+  /** Whether it is left out while the ranking is tuned. */
+  readonly heldOut?: true;
+  readonly judgements: Readonly<Record<string, { readonly grade: number; readonly reason: string }>>;
+}
+
+/** How well a search fits a judged query. */
+export interface Quality {
+  readonly judged: JudgedQuery;
+  /** nDCG of the first five, from 0 to 1. */
+  readonly gain: number;
+  /** The names of the first five, each with its grade. */
+  readonly found: readonly string[];
+  readonly total: number;
+}
+
+interface TextsOfBot {
+  readonly name: string;
+  readonly description: string;
+  readonly page: string;
+}
+
+interface DemoBot {
+  readonly servers?: number;
+  readonly main: {
+    readonly category: Category;
+    readonly nsfw: boolean;
+    readonly verified: boolean;
+  };
+  readonly contents: Readonly<Record<string, TextsOfBot>>;
+}
+
+interface InventedBot extends TextsOfBot {
+  readonly id: string;
+  readonly category: Category;
+  readonly locale: string;
+  readonly count: number;
+}
+
+/** Searches for every judged query, among the bots of the demo and the invented ones. */
+export async function measureSearchQuality(): Promise<Quality[]> {
+  const bots = new MutableBotIndex();
+  const counts = new Map<BotId, number>();
+  const demo = JSON.parse(readFile('assets/demo/bots.json')) as Record<string, DemoBot>;
+  for (const [id, { servers, main, contents }] of Object.entries(demo)) {
+    const { category, nsfw, verified } = main;
+    const texts = Object.entries(contents).map(
+      ([locale, { name, description, page }]) => [locale, [name, description, page]] as const,
+    );
+    const bot = sampleBot(id, Object.fromEntries(texts), { category, nsfw, verified });
+    bots.set(bot);
+    counts.set(bot.id, servers ?? 0);
+  }
+  for (const { id, category, locale, name, description, page, count } of readLines<InventedBot>('bots')) {
+    const bot = sampleBot(id, { [locale]: [name, description, page] }, { category });
+    bots.set(bot);
+    counts.set(bot.id, count);
+  }
+  const lists = listsOf(bots, { ...noCounts, count: (id) => counts.get(id) });
+  const qualities: Quality[] = [];
+  for (const judged of readLines<JudgedQuery>('queries')) {
+    const { bots: found, total } = await lists.select({ q: judged.query, limit: 5, nsfw: false });
+    const grades = found.map(({ id }) => judged.judgements[id]?.grade ?? 0);
+    const ideal = Object.values(judged.judgements)
+      .map(({ grade }) => grade)
+      .toSorted((a, b) => b - a);
+    qualities.push({
+      judged,
+      gain: sumDiscounted(grades) / sumDiscounted(ideal.slice(0, 5)),
+      found: found.map(({ facts }, i) => `${facts.name} ${grades[i]}`),
+      total,
+    });
+  }
+  return qualities;
+}
+
+/** Returns the mean nDCG of some qualities, as a whole and by kind of query. */
+export function averageByKind(qualities: readonly Quality[]): Map<string, number> {
+  const kinds = new Set(['all', ...qualities.map(({ judged }) => judged.kind)]);
+  const average = (kind: string): number => {
+    const some = qualities.filter(({ judged }) => kind === 'all' || judged.kind === kind);
+    return some.reduce((sum, { gain }) => sum + gain, 0) / some.length;
+  };
+  return new Map(Array.from(kinds, (kind) => [kind, average(kind)]));
+}
+
+function sumDiscounted(grades: readonly number[]): number {
+  return grades.reduce((sum, grade, place) => sum + (2 ** grade - 1) / Math.log2(place + 2), 0);
+}
+
+function readLines<T>(name: string): T[] {
+  return readFile(`test/fixtures/search/judged-${name}.jsonl`)
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as T);
+}
+
+function readFile(path: string): string {
+  return readFileSync(new URL(path, import.meta.resolve('#package')), 'utf8');
+}
