@@ -8,7 +8,7 @@ import chromium from '@sparticuz/chromium';
 /*
  * Runs all tests: some mochas at a time, each with some files. Most tests wait for processes that they start, so there
  * are twice as many mochas as cores. What a mocha prints is printed when it ends; the last lines are what was not run
- * because a tool is missing, the five slowest mochas and the totals of all.
+ * because a tool is missing, the five slowest mochas, what failed, and the totals of all.
  */
 const top = fileURLToPath(new URL('../', import.meta.url));
 const mocha = fileURLToPath(import.meta.resolve('mocha/bin/mocha.js'));
@@ -65,6 +65,7 @@ const totals = new Map<string, number>([
   ['pending', 0],
 ]);
 const notRun = new Set<string>();
+const failures: string[] = [];
 const started = performance.now();
 // Unpacked once, as two that do it at the same time get in each other's way.
 const browser = process.env['CHROMIUM_PATH'] ?? (await chromium.executablePath());
@@ -76,6 +77,7 @@ process.stdout.write(['', ...notRun, ''].join('\n'));
 const slowest = [...seconds].toSorted(([, a], [, b]) => b - a);
 for (const [names, taken] of slowest.slice(0, 5))
   process.stdout.write(`  ${taken.toFixed(1).padStart(5)} s  ${names}\n`);
+process.stdout.write(failures.join(''));
 for (const [what, many] of totals)
   if (many > 0 || what === 'passing')
     process.stdout.write(`  ${many} ${what}${what === 'passing' ? ` (${minutes}m)` : ''}\n`);
@@ -116,5 +118,8 @@ async function runChunk(names: readonly string[]): Promise<void> {
     if (what !== undefined) totals.set(what, (totals.get(what) ?? 0) + Number(many));
   if (child.exitCode === 0) return;
   process.exitCode = 1;
-  process.stdout.write(`\nmocha ended with ${child.exitCode ?? child.signalCode}: ${paths.join(' ')}\n`);
+  const [, reasons = ''] = printed.split(/^ {2}\d+ failing$/m);
+  failures.push(
+    `\nmocha ended with ${child.exitCode ?? child.signalCode}: ${paths.join(' ')}\n${reasons.slice(0, 6000)}\n`,
+  );
 }

@@ -114,6 +114,7 @@ describe('the form that reports a bot', () => {
   it('takes 1,000 characters as a browser counts them', async () => {
     const page = await send({ reason: 'other', text: `${'a\r\n'.repeat(499)}bc` });
     strictEqual(page.status, 200);
+    await eventually(() => strictEqual(notices.length, 1));
   });
 
   it('thanks a program that fills in what people do not see, and keeps nothing', async () => {
