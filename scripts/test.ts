@@ -7,8 +7,10 @@ import chromium from '@sparticuz/chromium';
 
 /*
  * Runs all tests: some mochas at a time, each with some files. Most tests wait for processes that they start, so there
- * are twice as many mochas as cores. What a mocha prints is printed when it ends; the last lines are what was not run
- * because a tool is missing, the five slowest mochas, what failed, and the totals of all.
+ * are twice as many mochas as cores. A mocha that fails is run once more when the machine is quiet, and its failure is
+ * named in either case: a test that passes only then has to be mended, and does not say that the service is broken.
+ * What a mocha prints is printed when it ends; the last lines are what was not run because a tool is missing, the five
+ * slowest mochas, what failed, and the totals of all.
  */
 const top = fileURLToPath(new URL('../', import.meta.url));
 const mocha = fileURLToPath(import.meta.resolve('mocha/bin/mocha.js'));
@@ -70,7 +72,14 @@ const started = performance.now();
 // Unpacked once, as two that do it at the same time get in each other's way.
 const browser = process.env['CHROMIUM_PATH'] ?? (await chromium.executablePath());
 
-await Promise.all(Array.from({ length: availableParallelism() * 2 }, runChunks));
+const failed: (readonly string[])[] = [];
+await Promise.all(
+  Array.from({ length: availableParallelism() * 2 }, async () => {
+    for (let chunk = chunks.shift(); chunk; chunk = chunks.shift())
+      if (!(await runChunk(chunk, 'first'))) failed.push(chunk);
+  }),
+);
+for (const chunk of failed) if (!(await runChunk(chunk, 'again'))) process.exitCode = 1;
 
 const minutes = ((performance.now() - started) / 60_000).toFixed(1);
 process.stdout.write(['', ...notRun, ''].join('\n'));
@@ -79,7 +88,7 @@ for (const [names, taken] of slowest.slice(0, 5))
   process.stdout.write(`  ${taken.toFixed(1).padStart(5)} s  ${names}\n`);
 process.stdout.write(failures.join(''));
 for (const [what, many] of totals)
-  if (many > 0 || what === 'passing')
+  if (many > 0 || what !== 'pending')
     process.stdout.write(`  ${many} ${what}${what === 'passing' ? ` (${minutes}m)` : ''}\n`);
 
 /** Whether the tests of a file start services, replicas or a browser, or are of the commands. */
@@ -95,11 +104,8 @@ function inChunks(names: readonly string[], size: number): string[][] {
   );
 }
 
-async function runChunks(): Promise<void> {
-  for (let chunk = chunks.shift(); chunk; chunk = chunks.shift()) await runChunk(chunk);
-}
-
-async function runChunk(names: readonly string[]): Promise<void> {
+/** Runs a mocha, and returns whether it passed. A first run that failed is not in the totals. */
+async function runChunk(names: readonly string[], run: 'first' | 'again'): Promise<boolean> {
   const paths = names.map((name) => `dist/test/${name}`);
   // A flag of node that mocha has to pass on costs a second process for each mocha.
   const args = ['--enable-source-maps', mocha, ...process.argv.slice(2), ...paths];
@@ -114,12 +120,14 @@ async function runChunk(names: readonly string[]): Promise<void> {
   seconds.set(names.join(' '), (performance.now() - begun) / 1000);
   process.stdout.write(printed);
   for (const [line] of printed.matchAll(/^not run here: .*$/gm)) notRun.add(line);
+  const hasPassed = child.exitCode === 0;
+  if (!hasPassed) {
+    const [, reasons = ''] = printed.split(/^ {2}\d+ failing$/m);
+    const ended = `mocha ended with ${child.exitCode ?? child.signalCode}, ${run === 'first' ? 'and is run again' : 'again'}`;
+    failures.push(`\n${ended}: ${paths.join(' ')}\n${reasons.slice(0, 6000)}\n`);
+    if (run === 'first') return false;
+  }
   for (const [, many, what] of printed.matchAll(/^ {2}(\d+) (passing|failing|pending)\b.*$/gm))
     if (what !== undefined) totals.set(what, (totals.get(what) ?? 0) + Number(many));
-  if (child.exitCode === 0) return;
-  process.exitCode = 1;
-  const [, reasons = ''] = printed.split(/^ {2}\d+ failing$/m);
-  failures.push(
-    `\nmocha ended with ${child.exitCode ?? child.signalCode}: ${paths.join(' ')}\n${reasons.slice(0, 6000)}\n`,
-  );
+  return hasPassed;
 }
