@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { copyFile, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ignoreMissing } from '../../lib/errors.ts';
 import { GitError } from '../process/git-error.ts';
@@ -79,15 +80,28 @@ export async function swapIndex(repository: Repository): Promise<void> {
   await rename(toIndexCopyPath(repository), join(repository.gitDir, 'index'));
 }
 
-/** Returns whether git cannot read the index, as a power loss has damaged it. @throws {GitError} */
+/**
+ * Returns whether a power loss has damaged the index: git cannot read it, or its checksum differs, which git itself looks at
+ * in `git fsck` only. @throws {GitError} and system errors
+ */
 export async function isIndexDamaged(repository: Repository): Promise<boolean> {
   try {
     await readIndex(repository, ['any']);
-    return false;
+    return await hasWrongChecksum(repository);
   } catch (error) {
     if (error instanceof GitError && damaged.test(error.stderr)) return true;
     throw error;
   }
+}
+
+/** Returns whether the bytes of the index differ from its checksum; zeros are none, by `index.skipHash`. */
+async function hasWrongChecksum({ gitDir, hash }: Repository): Promise<boolean> {
+  const bytes = await ignoreMissing(readFile(join(gitDir, 'index')));
+  if (bytes === undefined) return false;
+  const end = bytes.length - (hash === 'sha1' ? 20 : 32);
+  const checksum = bytes.subarray(end);
+  const isGiven = checksum.some((byte) => byte !== 0);
+  return isGiven && !createHash(hash).update(bytes.subarray(0, end)).digest().equals(checksum);
 }
 
 /** What git says of an index, or of the shared part of a split one, that is empty, torn or missing. */

@@ -26,11 +26,15 @@ describe('an index that a power loss has damaged', () => {
   const clear = (file: string, from: number): void => {
     writeFileSync(file, readFileSync(file).fill(0, from));
   };
+  const cutOff = (length: number): void =>
+    writeFileSync(join(git, 'index'), readFileSync(join(git, 'index')).subarray(0, length));
   const damages: Record<string, () => void> = {
     'is empty': () => writeFileSync(join(git, 'index'), ''),
     'is full of NUL': () => clear(join(git, 'index'), 0),
     'ends in NUL': () => clear(join(git, 'index'), 8192),
-    'is cut off': () => writeFileSync(join(git, 'index'), readFileSync(join(git, 'index')).subarray(0, 8192)),
+    'is cut off at the end of a block': () => cutOff(8192),
+    'is cut off where git does not notice': () => cutOff(readFileSync(join(git, 'index')).length - 3),
+    'is cut off in an entry': () => cutOff(12_000),
     'is split, and its shared part is empty': () => writeFileSync(sharedPart(), ''),
     'is split, and its shared part is full of NUL': () => clear(sharedPart(), 0),
     'is split, and its shared part is missing': () => rmSync(sharedPart()),
