@@ -165,8 +165,7 @@ export class Proposals {
 
   /** Returns the proposals of an account, open and closed, the last one first. */
   listOf(account: AccountId): readonly Proposal[] {
-    const compare = (a: Proposal, b: Proposal): number => b.sentAt - a.sentAt || (a.ref < b.ref ? 1 : -1);
-    return this.#refs.listOf(account).toSorted(compare);
+    return this.#refs.listOf(account).toSorted((a, b) => b.sentAt - a.sentAt || (a.ref < b.ref ? 1 : -1));
   }
 
   /** Returns the proposals that ended after a time, in milliseconds since the epoch. */
