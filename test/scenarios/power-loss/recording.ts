@@ -61,6 +61,7 @@ async function run(
   seconds: number,
 ): Promise<void> {
   const shared = story === 'a merge' ? sharedRepository(files) : undefined;
+  if (shared) refuseServices(shared.folder);
   const isOfProposals = story === 'proposals';
   const { folder } = shared?.clone() ?? testRepository(isOfProposals ? stepsFiles : files);
   const tokens = isOfProposals ? new Map<string, string>() : await issueTestTokens(folder, ids);
@@ -68,6 +69,7 @@ async function run(
   const env = { BOTSHELF_STATE_SECONDS: '1', UV_USE_IO_URING: '0', ...(shared && remoteSettings) };
   const program = isOfProposals ? [stepsChild, folder] : undefined;
   const service = await startServiceProcess(folder, env, traced(trace, program));
+  service.allowLog(/could not push the last commits/);
   const { end } = isOfProposals
     ? startStepping(service.address)
     : startPosting(service.address, tokens, kinds[story]);
@@ -98,7 +100,16 @@ async function run(
   writeFileSync(about, JSON.stringify(said));
 }
 
-/** The remote is fetched but not pushed to: it has the same commits after each cut. */
+/**
+ * Lets only maintainers move the branch of a shared repository, so that what a service pushes when it ends is refused: the
+ * branch has the same commits after each cut, and never those that a cut lost.
+ */
+function refuseServices(folder: string): void {
+  const isOfMaintainer = `git log -1 --format=%s "$new" | grep -q '^Merge pull request'`;
+  const hook = `#!/bin/sh\nwhile read old new ref; do\n  [ "$ref" != refs/heads/main ] || ${isOfMaintainer} || exit 1\ndone\n`;
+  writeFileSync(join(folder, 'hooks/pre-receive'), hook, { mode: 0o755 });
+}
+
 export const remoteSettings = {
   BOTSHELF_REMOTE: 'origin',
   BOTSHELF_SYNC_SECONDS: '1',
