@@ -18,6 +18,9 @@ const layoutShift = `new Promise((resolve) => {
   requestAnimationFrame(() => setTimeout(() => resolve(sum), 50));
 })`;
 
+/** A page that is painted in steps, on a busy machine, moves by parts of a pixel. */
+const visibleShift = 0.001;
+
 needs('chromium', describe)('in a browser', function () {
   this.timeout(60_000);
   let service: TestService;
@@ -118,7 +121,7 @@ needs('chromium', describe)('in a browser', function () {
     for (const path of paths) {
       await page.setViewportSize({ width: 1280, height: 900 });
       await page.goto(path, { waitUntil: 'load' });
-      strictEqual(await page.evaluate(layoutShift), 0, path);
+      ok(Number(await page.evaluate(layoutShift)) < visibleShift, path);
       await checkAtWidths(page, path, [1280, 390]);
     }
     deepStrictEqual(wrongs, []);
@@ -143,7 +146,7 @@ needs('chromium', describe)('in a browser', function () {
         "[...document.images].filter((image) => image.naturalWidth > 0 && image.closest('.prose'))";
       await eventually(async () => strictEqual(await page.evaluate(`${loaded}.length`), 9));
       deepStrictEqual(await sizes(), before);
-      strictEqual(await page.evaluate('globalThis.shift'), 0, `${width} pixels wide`);
+      ok(Number(await page.evaluate('globalThis.shift')) < visibleShift, `${width} pixels wide`);
       strictEqual(await page.getByRole('link', { name: 'a badge' }).count(), 1);
       deepStrictEqual(wrongs, []);
     }
