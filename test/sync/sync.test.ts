@@ -279,13 +279,15 @@ describe('a service with a remote', () => {
     it('takes in what it is fetching when it is stopped, and pushes what it has not pushed yet', async () => {
       const { shared, clone, service, token } = withToken(replica);
       strictEqual((await post(service, id, token, { category: 'music' })).status, 200);
-      const begun = join(tempFolder(), 'begun');
-      const slowly = join(tempFolder(), 'upload-pack');
-      writeFileSync(slowly, `#!/bin/sh\ntouch ${begun}\nsleep 0.5\nexec git-upload-pack "$@"\n`, {
-        mode: 0o755,
-      });
+      const folder = tempFolder();
+      const [merged, begun, slowly] = ['merged', 'begun', 'upload-pack'].map((name) =>
+        join(folder, name),
+      ) as [string, string, string];
+      const wait = `while [ ! -e ${merged} ]; do sleep 0.1; done\ntouch ${begun}\nsleep 0.5\n`;
+      writeFileSync(slowly, `#!/bin/sh\n${wait}exec git-upload-pack "$@"\n`, { mode: 0o755 });
       clone.git('config', 'remote.origin.uploadpack', slowly);
       shared.mergePullRequest((person) => person.write(newPage, mainPage({ name: 'Marge' })));
+      writeFileSync(merged, '');
       await eventually(() => existsSync(begun));
       strictEqual(await service.end('SIGTERM'), 0);
       match(shared.git('show', `main:${homer}`), /music/);
