@@ -55,7 +55,8 @@ describe('KeyRing', () => {
       'x',
       'a.b.c.d.e',
       sealed.slice(0, -3),
-      `${sealed.slice(0, -2)}${sealed.endsWith('A') ? 'BB' : 'AA'}`,
+      // Of the last letter only two bits count.
+      `${sealed.slice(0, -2)}${sealed.at(-2) === 'A' ? 'B' : 'A'}${sealed.at(-1)}`,
       `${unsealed}.e30.`,
       `${unsealed}..${rest.join('.')}`,
       `${header}..AAAA.AAAA.AAAA`,

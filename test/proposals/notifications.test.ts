@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
@@ -27,11 +27,15 @@ const receiver = createServer((request, response) => {
   request.on('end', () => {
     times.push(performance.now());
     bodies.push(body);
-    received.push((JSON.parse(body) as { readonly botshelf: Notice }).botshelf.title);
+    received.push(titleOf(body));
     const respond = responds.length > 1 ? responds.shift() : responds[0];
     respond?.(response, request);
   });
 });
+
+function titleOf(body: string): string {
+  return (JSON.parse(body) as { readonly botshelf: Notice }).botshelf.title;
+}
 
 const secret = 'a-token-that-nobody-may-see';
 const open: Notifications[] = [];
@@ -194,11 +198,19 @@ describe('notifications', () => {
   });
 
   it('are bounded: the oldest go, and the log says so once', async () => {
-    responds = [(response) => response.writeHead(503).end(), accept];
-    const notifications = start({ maxWaiting: 3, minDelayMs: 400 });
-    for (let i = 0; i < 4; i++) notifications.notify(notice(String(i)));
-    await eventually(() => ok(received.length > 0 && log.lines.length > 0));
-    for (let i = 4; i < 7; i++) notifications.notify(notice(String(i)));
+    let refuse = (): void => {};
+    responds = [(response) => (refuse = () => response.writeHead(503).end()), accept];
+    const notifications = start({ maxWaiting: 3 });
+    notifications.notify(notice('0'));
+    await eventually(() => deepStrictEqual(received, ['0']));
+    for (let i = 1; i < 7; i++) notifications.notify(notice(String(i)));
+    const kept = (): string[] =>
+      waiting()
+        .filter((name) => !name.startsWith('.'))
+        .toSorted()
+        .map((name) => titleOf(readFileSync(join(folder, name), 'utf8')));
+    await eventually(() => deepStrictEqual(kept(), ['4', '5', '6']));
+    refuse();
     await eventually(() => deepStrictEqual(received.slice(1), ['4', '5', '6']));
     strictEqual(log.lines.filter((line) => line.includes('the oldest are dropped')).length, 1);
   });
