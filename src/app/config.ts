@@ -40,6 +40,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
   const port = reader.integer('PORT', 8080, 0, 65535);
   const catalogue = resolve(reader.text('BOTSHELF_CATALOGUE') ?? '.');
+  const blocked = reader.text('BOTSHELF_BLOCKED');
   const proposals = reader.choice('BOTSHELF_PROPOSALS', ['site', 'host', 'off']) ?? 'site';
   return {
     host: reader.text('HOST') ?? '127.0.0.1',
@@ -57,6 +58,8 @@ function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
     catalogue,
     /** The folder for what is not in Git. Absolute. */
     var: resolve(reader.text('BOTSHELF_VAR') ?? `${catalogue}/var`),
+    /** The file that says who is blocked, in place of that of the catalogue; null for none. Absolute. */
+    blocked: blocked === undefined ? null : resolve(blocked),
     /** Believe one hop of `X-Forwarded-For`. */
     trustProxy: reader.flag('BOTSHELF_TRUST_PROXY'),
     /** Posts per minute per bot; 0 = unlimited. */

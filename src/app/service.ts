@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { ChangeIndex } from '../catalogue/changes/change-index.ts';
 import { Catalogue } from '../catalogue/store/catalogue.ts';
 import { RemovedBots } from '../catalogue/store/removed-bots.ts';
+import { blockedName } from '../catalogue/settings/blocked.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import type { Config } from './config.ts';
 import { removeUnfinishedWrites } from '../lib/atomic-write.ts';
@@ -130,6 +131,8 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     log,
     snapshot: join(config.var, 'index.snapshot'),
     settingsCopy: join(config.var, settingsName),
+    blockedFile: config.blocked,
+    blockedCopy: join(config.var, `last-${blockedName}`),
     ...(images && { cachedImages: (named) => images.cachedImages(named) }),
   });
   closers.own(catalogue);

@@ -545,6 +545,42 @@ export interface SettingsFile {
   };
 }
 /**
+ * blocked.json: who may not be listed, beside bots/ or where BOTSHELF_BLOCKED says. Every key can be left out.
+ */
+export interface BlockedFile {
+  /**
+   * Accounts, by id: they may be no authors, and send nothing.
+   */
+  accounts?: {
+    [k: string]: BlockedEntry;
+  };
+  /**
+   * Bots, by id.
+   */
+  bots?: {
+    [k: string]: BlockedEntry;
+  };
+  /**
+   * Hosts of web addresses, by name, with their subdomains.
+   */
+  hosts?: {
+    [k: string]: BlockedEntry;
+  };
+}
+/**
+ * Why, and since when.
+ */
+export interface BlockedEntry {
+  /**
+   * Why, for maintainers.
+   */
+  reason?: string;
+  /**
+   * The day since when, such as 2026-11-22.
+   */
+  since?: string;
+}
+/**
  * people/<account>.json: what an author of bots is called, as they want it shown.
  */
 export interface ProfileFile {

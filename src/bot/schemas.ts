@@ -15,6 +15,7 @@ export const schemaNames = [
   'author',
   'problem',
   'settings',
+  'blocked',
   'profile',
   'collection',
 ] as const;

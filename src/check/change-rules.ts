@@ -10,6 +10,7 @@ import type { PageFile } from '../catalogue/page/page-file.ts';
 import { parseProfileName, peopleFolder } from '../catalogue/page/profile.ts';
 import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
 import type { SettingsReading } from '../catalogue/settings/read-settings.ts';
+import { blockedName } from '../catalogue/settings/blocked.ts';
 import { type CatalogueSettings, settingsName } from '../catalogue/settings/settings.ts';
 import { sideFolders } from './source.ts';
 import { holdsToken, tokenRule } from './token-search.ts';
@@ -119,7 +120,7 @@ const outsideMessage = `this is outside ${botsFolder}/: a maintainer has to look
 
 /** What Git hosts and build services read as workflows, settings and owners. */
 const decidesChecks =
-  /^(?:\.(?:github|gitlab|forgejo|gitea|woodpecker|circleci|buildkite|semaphore|tekton|builds)\/|\.(?:gitlab-ci|woodpecker|drone|travis|cirrus|build|appveyor)\.(?:ya?ml|star|jsonnet)$|(?:appveyor|azure-pipelines|bitbucket-pipelines)\.ya?ml$|Jenkinsfile$|(?:docs\/)?CODEOWNERS$)/i;
+  /^(?:\.(?:github|gitlab|forgejo|gitea|woodpecker|circleci|buildkite|semaphore|tekton|builds)\/|\.(?:gitlab-ci|woodpecker|drone|travis|cirrus|build|appveyor)\.(?:ya?ml|star|jsonnet)$|(?:appveyor|azure-pipelines|bitbucket-pipelines)\.ya?ml$|Jenkinsfile$|(?:docs\/)?CODEOWNERS$|blocked\.json$)/i;
 
 type ChangedPath = Pick<ChangedFile, 'path' | 'previousPath' | 'kind'>;
 
@@ -159,7 +160,7 @@ const pathRules = [
   ensureNoSubmodule,
   ensureNoLink,
   ensureFolderStays,
-  ensureSettingsAreFile,
+  ensureFileStays,
   ensureNoCaseTwin,
   ensureNotOfTheService,
   ensurePlainName,
@@ -238,9 +239,10 @@ function ensureFolderStays({ path }: ChangedPath): Finding[] {
   return [createFileError(path, 'regular-file', message)];
 }
 
-function ensureSettingsAreFile({ path }: ChangedPath): Finding[] {
-  if (!path.startsWith(`${settingsName}/`)) return [];
-  const message = `${settingsName} is the file with the settings: remove the folder of that name`;
+function ensureFileStays({ path }: ChangedPath): Finding[] {
+  const name = [settingsName, blockedName].find((one) => path.startsWith(`${one}/`));
+  if (name === undefined) return [];
+  const message = `${name} is a file of the catalogue: remove the folder of that name`;
   return [createFileError(path, 'regular-file', message)];
 }
 
@@ -253,7 +255,7 @@ function ensureNoCaseTwin({ path }: ChangedPath): Finding[] {
   return [createFileError(path, 'file-name', message)];
 }
 
-const reservedNames = [botsFolder, settingsName, ...sideFolders, 'var'];
+const reservedNames = [botsFolder, settingsName, blockedName, ...sideFolders, 'var'];
 
 function ensureNotOfTheService({ path }: ChangedPath): Finding[] {
   if (path !== 'var' && !path.startsWith('var/')) return [];

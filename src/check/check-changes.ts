@@ -18,6 +18,7 @@ import { compareFaults } from '../catalogue/page/fault.ts';
 import { checkHistory } from './history-rules.ts';
 import { botsFolder, gitkeep, parsePagePath } from '../catalogue/page/layout.ts';
 import { maxFileSize, type Page } from '../catalogue/page/page.ts';
+import { type Blocked, blockedName, parseBlocked } from '../catalogue/settings/blocked.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { isInScope, type Scope } from './scope.ts';
 import { openChangedCatalogue } from './settings-change.ts';
@@ -40,10 +41,11 @@ export async function checkChanges(
   range: RevisionRange,
   scope: Scope,
   onProgress: (files: number) => void,
+  privateBlocked?: Blocked,
 ): Promise<CheckReport> {
   const { before, after } = range;
   const changes = await (after === null
-    ? listWorkTreeChanges(root, range, [botsFolder, settingsName, ...sideFolders])
+    ? listWorkTreeChanges(root, range, [botsFolder, settingsName, blockedName, ...sideFolders])
     : listTreeChanges(root, before, after));
   const inScope = changes.filter(({ path }) => isInScope(scope, path));
   if (inScope.length > maxFiles) {
@@ -60,7 +62,7 @@ export async function checkChanges(
   ];
   const { files, findings } = inScope.some(({ path, kind }) => path === botsFolder && kind !== 'gone')
     ? { files: inScope.length, findings: [] }
-    : await checkBots(root, after, inScope, changes, onProgress);
+    : await checkBots(root, after, inScope, changes, onProgress, privateBlocked);
   const known = new Set(own.map(({ path, rule }) => `${rule} ${path}`));
   const others = findings.filter(
     ({ path }) => !known.has(`submodule ${path}`) && !known.has(`regular-file ${path}`),
@@ -80,7 +82,11 @@ async function fetchChange(
   const paths = changes.flatMap(({ path, previousPath }) => [path, previousPath ?? path]);
   const folders = paths.flatMap((path) => /^bots\/\d{3}(?=\/)/.exec(path)?.[0] ?? []);
   const trees = [before, after ?? before].map((id) => `${id}^{tree}`);
-  await fetchMissing(root, [head, `^${base}`], [...trees, '--', settingsName, ...new Set(folders)]);
+  await fetchMissing(
+    root,
+    [head, `^${base}`],
+    [...trees, '--', settingsName, blockedName, ...new Set(folders)],
+  );
 }
 
 /** Checks the bots of the changed files as they are after the change, each as a whole, and the settings if they changed. */
@@ -90,6 +96,7 @@ async function checkBots(
   inScope: readonly ChangedFile[],
   changes: readonly ChangedFile[],
   onProgress: (files: number) => void,
+  privateBlocked: Blocked | undefined,
 ): Promise<CheckReport> {
   const blobs = changes
     .filter(({ previousPath: path }) => path === settingsName || path?.startsWith(`${botsFolder}/`))
@@ -106,8 +113,10 @@ async function checkBots(
     ({ path, kind }) => (kind === 'gone' && parsePagePath(path)) || isSideFile(path),
   );
   const beside = concernsSideFiles ? (await checkSideFiles(source)).findings : [];
+  const blocked = parseBlocked(await source.readFile(blockedName));
   const report = await checkCatalogue(source, scope, {
     settings,
+    privateBlocked,
     rulesOfBot: (id, files) => {
       seen.add(id);
       const main = findChangedMainPage(files, changed);
@@ -127,7 +136,10 @@ async function checkBots(
   };
   const removed = [...former].filter(([id, { path }]) => !seen.has(id) && changed.has(path));
   const findings = [
-    ...beside.filter(({ path, rule }) => changed.has(path) || rulesOfCollections.has(rule)),
+    ...beside.filter(
+      ({ path, rule }) => isSideFile(path) && (changed.has(path) || rulesOfCollections.has(rule)),
+    ),
+    ...('faults' in blocked ? blocked.faults.map(toErrorFinding) : []),
     ...(source.kindOf(botsFolder) === undefined ? [missingBots] : []),
     ...opened.findings,
     ...(scope === 'everything' ? report.findings.filter(isOfChange) : report.findings),

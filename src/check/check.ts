@@ -4,7 +4,9 @@ import { groupByBot } from '../catalogue/store/folder.ts';
 import { botsFolder, isFolderName, strayMessage } from '../catalogue/page/layout.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
 import { checkFiles, noLimits } from '../catalogue/page/rules.ts';
+import { type Blocked, blockedName, nothingBlocked, parseBlocked } from '../catalogue/settings/blocked.ts';
 import { readSettings, type SettingsReading } from '../catalogue/settings/read-settings.ts';
+import { checkBlocked } from './blocked-rule.ts';
 import { listNamesInScope, type Scope } from './scope.ts';
 import type { CatalogueSource } from './source.ts';
 
@@ -28,6 +30,8 @@ export interface CheckOptions {
   readonly rulesOfBot?: (id: BotId, files: readonly PageFile[]) => readonly Finding[];
   /** The settings of the catalogue, with their faults; read from the source where left out. */
   readonly settings?: SettingsReading;
+  /** Who is blocked, by a file that is not public: no message says why. Read from the source where left out. */
+  readonly privateBlocked?: Blocked | undefined;
   /** Receives the number of files that are checked so far. */
   readonly onProgress?: (files: number) => void;
 }
@@ -46,6 +50,9 @@ export async function checkCatalogue(
   let files = 0;
   const settings = options.settings ?? (await readSettings(source.readFile));
   const limits = settings.settings ?? noLimits;
+  const { privateBlocked } = options;
+  const own = parseBlocked(await source.readFile(blockedName));
+  const blocked = privateBlocked ?? ('value' in own ? own.value : nothingBlocked);
   if (scope === 'everything') {
     files += Number(settings.found);
     findings.push(...settings.faults.map(toErrorFinding));
@@ -73,6 +80,7 @@ export async function checkCatalogue(
       files += pages.length;
       findings.push(
         ...checkFiles(pages, limits).faults.map(toErrorFinding),
+        ...checkBlocked(pages, blocked, privateBlocked === undefined).map(toErrorFinding),
         ...(options.rulesOfBot?.(id, pages) ?? []),
       );
     }

@@ -13,6 +13,7 @@ import {
 } from '../catalogue/page/layout.ts';
 import { maxFileSize, createSizeFault } from '../catalogue/page/page.ts';
 import {
+  maxReadSize,
   notAFile,
   type PageFile,
   parsePageFile,
@@ -91,7 +92,7 @@ async function readCommittedFile(objects: ObjectReader, commit: string, path: st
   const kind = toKind(entry.mode);
   if (kind !== 'file') return notAFile[kind];
   // A file that is too large to be read is too large for its rules, too.
-  return (await objects.readOne(entry.id))?.content ?? Buffer.alloc(maxFileSize + 1);
+  return (await objects.readOne(entry.id))?.content ?? Buffer.alloc(maxReadSize + 1);
 }
 
 function isKeeper({ path, mode, size }: ListedEntry): boolean {

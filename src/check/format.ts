@@ -7,6 +7,7 @@ import { botsFolder, formatFileName, gitkeep, isFolderName } from '../catalogue/
 import { readPageFile } from '../catalogue/page/page-file.ts';
 import { peopleFolder } from '../catalogue/page/profile.ts';
 import { createDiskReader, readSettings } from '../catalogue/settings/read-settings.ts';
+import { blockedName, parseBlocked, printBlocked } from '../catalogue/settings/blocked.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { writeAtomically } from '../lib/atomic-write.ts';
 import { listNamesInScope, type Scope } from './scope.ts';
@@ -23,8 +24,8 @@ export interface FormatReport {
 }
 
 /**
- * Brings the page files in a part of the catalogue into canonical form, and with all of it the settings, profiles and
- * collections. A file that cannot
+ * Brings the page files in a part of the catalogue into canonical form, and with all of it the settings, profiles,
+ * collections and who is blocked. A file that cannot
  * be parsed or has no place in the catalogue is left as it is.
  * @param write whether files are written; if not, this only finds which would change
  * @throws when `bots/` or a folder in it cannot be read, or a file cannot be written
@@ -56,6 +57,13 @@ export async function formatCatalogue(
     else faults.push(...settings.faults);
   }
   const source = createFolderSource(root);
+  const bytes = scope === 'everything' ? await source.readFile(blockedName) : undefined;
+  if (bytes !== undefined) {
+    files += 1;
+    const parsed = parseBlocked(bytes);
+    if ('faults' in parsed) faults.push(...parsed.faults);
+    else await rewrite(blockedName, () => printBlocked(parsed.value));
+  }
   for (const folder of scope === 'everything' ? sideFolders : [])
     for (const name of source.listBeside(folder)) {
       const path = `${folder}/${name}`;

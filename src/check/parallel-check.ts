@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { listTop } from '../catalogue/store/folder.ts';
 import { splitIntoParts, WorkerPool } from '../lib/worker-pool.ts';
 import { compareFaults } from '../catalogue/page/fault.ts';
+import type { Blocked } from '../catalogue/settings/blocked.ts';
 import { createDiskReader, readSettings } from '../catalogue/settings/read-settings.ts';
 import { toErrorFinding, checkCatalogue, type CheckReport } from './check.ts';
 import { listNamesInScope, type Scope } from './scope.ts';
@@ -17,8 +18,9 @@ export async function checkInThreads(
   root: string,
   scope: Scope,
   onProgress: (files: number) => void,
+  privateBlocked?: Blocked,
 ): Promise<CheckReport> {
-  const bots = await checkBots(root, scope, onProgress);
+  const bots = await checkBots(root, scope, onProgress, privateBlocked);
   if (scope !== 'everything') return bots;
   const beside = await checkSideFiles(createFolderSource(root));
   const findings = [...bots.findings, ...beside.findings].toSorted(compareFaults);
@@ -29,10 +31,12 @@ async function checkBots(
   root: string,
   scope: Scope,
   onProgress: (files: number) => void,
+  privateBlocked: Blocked | undefined,
 ): Promise<CheckReport> {
   const tops = listTop(root).filter((top) => listNamesInScope(scope, top) !== undefined);
   const threads = Math.min(availableParallelism(), maxThreads, Math.floor(tops.length / foldersPerThread));
-  if (threads < 2) return await checkCatalogue(createFolderSource(root), scope, { onProgress });
+  if (threads < 2)
+    return await checkCatalogue(createFolderSource(root), scope, { onProgress, privateBlocked });
 
   const module = new URL(import.meta.url);
   const pool = new WorkerPool<typeof checkPart>(module, 'checkPart', { threads });
@@ -43,7 +47,7 @@ async function checkBots(
     const reports = await Promise.all(
       splitIntoParts(tops, foldersPerTask).map(async (part) => {
         const names = new Map(part.map((top) => [top, listNamesInScope(scope, top) ?? new Set<string>()]));
-        const report = await pool.run({ root, scope: names });
+        const report = await pool.run({ root, scope: names, privateBlocked });
         onProgress((files += report.files));
         return report;
       }),
@@ -59,8 +63,9 @@ async function checkBots(
 export async function checkPart(part: {
   readonly root: string;
   readonly scope: Scope;
+  readonly privateBlocked: Blocked | undefined;
 }): Promise<CheckReport> {
-  return await checkCatalogue(createFolderSource(part.root), part.scope);
+  return await checkCatalogue(createFolderSource(part.root), part.scope, part);
 }
 
 /** More threads than this wait for each other's file system calls. */

@@ -4,15 +4,17 @@ import {
   parseCollectionPage,
 } from '../catalogue/page/collection.ts';
 import { createFileFault, type Fault } from '../catalogue/page/fault.ts';
+import { blockedName, parseBlocked } from '../catalogue/settings/blocked.ts';
 import { gitkeep } from '../catalogue/page/layout.ts';
-import { type Parsed, parseProfile, peopleFolder, type Profile } from '../catalogue/page/profile.ts';
+import type { Parsed } from '../catalogue/page/json-file.ts';
+import { parseProfile, peopleFolder, type Profile } from '../catalogue/page/profile.ts';
 import { type CheckReport, createFileError, type Finding, findPathProblem, toErrorFinding } from './check.ts';
 import { type CatalogueSource, sideFolders } from './source.ts';
 
 /** The rules that another file than the faulty one may break. */
 export const rulesOfCollections: ReadonlySet<string> = new Set(['one-list-of-bots', 'unknown-bot']);
 
-/** Checks the files beside `bots/`: profiles of authors, and collections. @throws when a folder cannot be read */
+/** Checks the files beside `bots/`: profiles of authors, collections, and `blocked.json`. @throws when a folder cannot be read */
 export async function checkSideFiles(source: CatalogueSource): Promise<CheckReport> {
   const findings: Finding[] = [];
   const contents = new Map<string, Buffer>();
@@ -34,6 +36,10 @@ export async function checkSideFiles(source: CatalogueSource): Promise<CheckRepo
       else findings.push(toErrorFinding(problem ?? createFileFault(path, 'regular-file', message)));
     }
   }
+  const blocked = await source.readFile(blockedName);
+  const parsed = parseBlocked(blocked);
+  if (blocked !== undefined) files++;
+  if ('faults' in parsed) findings.push(...parsed.faults.map(toErrorFinding));
   const { faults, collections } = parseSideFiles(contents);
   findings.push(...faults.map(toErrorFinding));
   const ids = [...collections.values()].flatMap(({ bots }) => bots ?? []);

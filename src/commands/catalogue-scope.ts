@@ -1,6 +1,7 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { botsFolder } from '../catalogue/page/layout.ts';
+import { blockedName } from '../catalogue/settings/blocked.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { type Scope, createScope } from '../check/scope.ts';
 import { codeOf, UserError } from '../lib/errors.ts';
@@ -31,7 +32,7 @@ function toCataloguePath(root: string, path: string): string {
     sep,
     '/',
   );
-  if (below === '' || below === settingsName) return botsFolder;
+  if (below === '' || below === settingsName || below === blockedName) return botsFolder;
   if (below === botsFolder || below.startsWith(`${botsFolder}/`)) return below;
   throw new UserError(
     `${JSON.stringify(path)} is not in the catalogue: pass a path below ${join(root, botsFolder)}`,

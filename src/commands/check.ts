@@ -1,6 +1,7 @@
 import { checkChanges } from '../check/check-changes.ts';
 import { checkInThreads } from '../check/parallel-check.ts';
 import { readConfig } from '../app/config.ts';
+import { loadBlocked } from '../catalogue/settings/blocked.ts';
 import { fetchCommit } from '../git/fetch.ts';
 import { resolveRange } from '../git/revision-range.ts';
 import { UserError } from '../lib/errors.ts';
@@ -18,7 +19,7 @@ export interface CheckFlags {
 
 /** Checks the catalogue and prints the report; the exit code is 1 when it has errors. @throws {UserError} */
 export async function check(paths: string[], { base, head, fetch, format }: CheckFlags): Promise<void> {
-  const { catalogue: root } = readConfig();
+  const { catalogue: root, blocked: blockedFile } = readConfig();
   if (head !== undefined && base === undefined) {
     throw new UserError('--head needs --base: name the revision to compare it with');
   }
@@ -28,10 +29,12 @@ export async function check(paths: string[], { base, head, fetch, format }: Chec
   // A clone without a work tree has a catalogue too, in its commits.
   const scope = head !== undefined && paths.length === 0 ? 'everything' : toScope(root, paths);
   if (head !== undefined && fetch !== undefined) await fetchCommit(root, fetch, head);
+  // What it says is for maintainers, and a check of a pull request is public.
+  const blocked = blockedFile === null ? undefined : await loadBlocked(root, blockedFile);
   const report = await showFiles('checked', async (onProgress) =>
     base === undefined
-      ? await checkInThreads(root, scope, onProgress)
-      : await checkChanges(root, await resolveRange(root, base, head), scope, onProgress),
+      ? await checkInThreads(root, scope, onProgress, blocked)
+      : await checkChanges(root, await resolveRange(root, base, head), scope, onProgress, blocked),
   );
   process.stdout.write(printReport(report, format));
   if (report.findings.some(({ severity }) => severity === 'error')) process.exitCode = 1;

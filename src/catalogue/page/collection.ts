@@ -3,7 +3,7 @@ import { type Locale, parseLocale } from '../../bot/locale.ts';
 import type { CollectionFile } from '../../bot/schema-types.ts';
 import { createFileFault, type Fault } from './fault.ts';
 import { parsePage } from './page.ts';
-import type { Parsed } from './profile.ts';
+import type { Parsed } from './json-file.ts';
 import { formatPlace } from './rules.ts';
 import { validate } from './schema.ts';
 

@@ -70,11 +70,14 @@ export const notAFile = {
 
 const tailSize = 64;
 
+/** The largest size of any file that is read, in bytes. */
+export const maxReadSize = 1024 * 1024;
+
 /** One byte more than allowed is enough to see that a file is too large. Reused for every file. */
-const buffer = Buffer.allocUnsafeSlow(maxFileSize + 1);
+const buffer = Buffer.allocUnsafeSlow(maxReadSize + 1);
 
 /**
- * Returns the file's bytes, at most one more than maxFileSize and valid until the next call; a message when it cannot be
+ * Returns the file's bytes, at most one more than maxReadSize and valid until the next call; a message when it cannot be
  * read; undefined when it is gone.
  */
 export function readRegularFile(absolute: string): Buffer | string | undefined {

@@ -32,7 +32,7 @@ export function validate(
   return errors
     .filter((error) => !isShadowed(error, errors))
     .map((error) => ({
-      place: toErrorPlace(error),
+      place: toErrorPlace(error, value),
       keyword: error.keyword,
       atKey: error.keyword === 'additionalProperties' || error.propertyName !== undefined,
       message: describeSchemaError(error, errors),
@@ -122,18 +122,20 @@ function isShadowed(error: SchemaError, errors: readonly SchemaError[]): boolean
   );
 }
 
-function toErrorPlace({
-  instancePath,
-  params,
-  keyword,
-  data,
-  propertyName,
-}: SchemaError): (string | number)[] {
+function toErrorPlace(
+  { instancePath, params, keyword, data, propertyName }: SchemaError,
+  root: unknown,
+): (string | number)[] {
+  let value = root;
   const place: (string | number)[] = instancePath
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+    .map((part) => {
+      const key = Array.isArray(value) ? Number(part) : part;
+      value = (value as Readonly<Record<string | number, unknown>>)[key];
+      return key;
+    });
   if (propertyName !== undefined) place.push(propertyName);
   if (keyword === 'additionalProperties') place.push(String(params['additionalProperty']));
   if (keyword === 'uniqueItems' && Array.isArray(data)) place.push(Number(params['i']));

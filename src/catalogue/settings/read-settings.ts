@@ -1,13 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SettingsFile } from '../../bot/schema-types.ts';
-import { createLocator } from '../../lib/edit-json.ts';
-import { type Fault, createFileFault, findPosition } from '../page/fault.ts';
-import { readStrictJson } from '../../lib/strict-json.ts';
-import { findEncodingFault } from '../page/page.ts';
+import { type Fault, createFileFault } from '../page/fault.ts';
+import { type JsonFile, parseJsonFile } from '../page/json-file.ts';
 import { readRegularFile } from '../page/page-file.ts';
-import { formatPlace } from '../page/rules.ts';
-import { validate } from '../page/schema.ts';
 import { minContrast, type Scheme, findWorstContrast } from './contrast.ts';
 import { listInterfaceLocales } from './interface-locales.ts';
 import { type Logo, parseLogo } from './logo.ts';
@@ -64,24 +60,9 @@ export async function readSettings(readFile: FileReader): Promise<SettingsReadin
 
 /** Reads settings from the bytes of their file; as readSettings does. */
 export async function parseSettings(bytes: Buffer, readFile: FileReader): Promise<SettingsReading> {
-  const fault = bytes.length > maxSettingsSize ? sizeFault : findEncodingFault(settingsName, bytes);
-  if (fault !== undefined) return refuseSettings([fault]);
-  const text = bytes.toString();
-  const read = readStrictJson(text, 'the file');
-  const at = (offset: number, rule: string, message: string): Fault => {
-    return { path: settingsName, ...findPosition(text, offset), rule, message };
-  };
-  if ('faults' in read) {
-    return refuseSettings(read.faults.map(({ offset, rule, message }) => at(offset, rule, message)));
-  }
-  const offsetOf = createLocator(text);
-  const faultAt: FaultAt = (place, rule, message, atKey) =>
-    at(offsetOf([...place], atKey), rule, `${formatPlace(place)}${message}`);
-  const misfits = validate('settings', read.data).map(({ place, keyword, atKey, message }) =>
-    faultAt(place, keyword, message, atKey),
-  );
-  if (misfits.length > 0) return refuseSettings(misfits);
-  const file: SettingsFile = read.data;
+  const parsed = parseJsonFile<SettingsFile>('settings', settingsName, bytes, maxSettingsSize);
+  if ('faults' in parsed) return refuseSettings(parsed.faults);
+  const { data: file, text, faultAt } = parsed.value;
   const logo = file.logo === undefined ? null : await readLogo(file.logo, readFile);
   const faults = [
     ...findAccentFaults(file, faultAt),
@@ -99,13 +80,7 @@ export async function parseSettings(bytes: Buffer, readFile: FileReader): Promis
   };
 }
 
-type FaultAt = (place: readonly (string | number)[], rule: string, message: string, atKey?: boolean) => Fault;
-
-const sizeFault = createFileFault(
-  settingsName,
-  'file-size',
-  `the file has more than ${maxSettingsSize} bytes: shorten it`,
-);
+type FaultAt = JsonFile<SettingsFile>['faultAt'];
 
 function refuseSettings(faults: readonly Fault[]): SettingsReading {
   return { found: true, text: null, settings: undefined, faults, logoPath: null };

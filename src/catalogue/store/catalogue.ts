@@ -20,6 +20,8 @@ import type { Fault } from '../page/fault.ts';
 import { botsFolder } from '../page/layout.ts';
 import { parseProfile, peopleFolder, type Profile } from '../page/profile.ts';
 import { noLimits, type PageLimits } from '../page/rules.ts';
+import { blockedName } from '../settings/blocked.ts';
+import { WatchedBlocked } from '../settings/watched-blocked.ts';
 import { WatchedSettings } from '../settings/watched-settings.ts';
 import { settingsName } from '../settings/settings.ts';
 
@@ -33,6 +35,10 @@ export interface CatalogueOptions {
   readonly snapshot: string | null;
   /** The file that keeps the last valid settings between runs; none by default. */
   readonly settingsCopy?: string;
+  /** The file that says who is blocked, in place of that of the catalogue; none by default. */
+  readonly blockedFile?: string | null;
+  /** The file that keeps its last valid version between runs; none by default. */
+  readonly blockedCopy?: string;
   readonly cachedImages?: ImageLookup;
   /** The time for a round over all folders while the watcher works; a tenth of it while it does not. */
   readonly roundSeconds?: number;
@@ -57,6 +63,7 @@ export class Catalogue {
   readonly store: BotStore;
   readonly scanner: Scanner;
   readonly settings: WatchedSettings;
+  readonly blocked: WatchedBlocked;
   /** What authors are called, by the names of the files in `people/`. */
   readonly profiles: WatchedFolder<Profile>;
   readonly collections: Collections;
@@ -73,6 +80,7 @@ export class Catalogue {
 
   constructor(options: CatalogueOptions) {
     const { root, hash = 'sha1', log, cachedImages, settingsCopy = null } = options;
+    const { blockedFile = null, blockedCopy = null } = options;
     this.#options = options;
     this.store = new BotStore(log);
     this.settings = new WatchedSettings({
@@ -84,6 +92,14 @@ export class Catalogue {
         log.info({}, `${settingsName} has changed and is in force`);
         void this.#revalidate();
       },
+    });
+    this.blocked = new WatchedBlocked({
+      root,
+      file: blockedFile,
+      copy: blockedCopy,
+      log,
+      onFaults: (faults) => this.store.report(blockedName, faults),
+      onChange: () => log.info({}, `${blockedName} has changed and is in force`),
     });
     const onFaults = (key: string, faults: readonly Fault[]): void => {
       const [path = key] = key.split('#');
@@ -111,7 +127,7 @@ export class Catalogue {
    */
   async load(): Promise<void> {
     listTop(this.#options.root);
-    await this.settings.load();
+    await Promise.all([this.settings.load(), this.blocked.load()]);
     this.#limits = pickLimits(this.settings.current);
     await Promise.all([this.#readBots(), this.profiles.load(), this.collections.folder.load()]);
     if (this.#closing.signal.aborted) return;
@@ -135,6 +151,7 @@ export class Catalogue {
     this.scanner.close();
     await this.#watcher.close();
     await this.settings.close();
+    await this.blocked.close();
     await this.profiles.close();
     await this.collections.folder.close();
     if (this.#ready) await this.#saveIfStale();

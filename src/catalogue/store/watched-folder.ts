@@ -6,7 +6,7 @@ import { SerialQueue } from '../../lib/serial-queue.ts';
 import { createFileFault, type Fault } from '../page/fault.ts';
 import { gitkeep } from '../page/layout.ts';
 import { readRegularFile } from '../page/page-file.ts';
-import type { Parsed } from '../page/profile.ts';
+import type { Parsed } from '../page/json-file.ts';
 import { type FileStat, isSameFileStat, readStat } from './folder.ts';
 
 export interface WatchedFolderOptions<T> {

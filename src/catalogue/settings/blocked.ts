@@ -1,0 +1,119 @@
+import type { BotId } from '../../bot/id.ts';
+import type { BlockedEntry, BlockedFile } from '../../bot/schema-types.ts';
+import { UserError } from '../../lib/errors.ts';
+import { createFileFault } from '../page/fault.ts';
+import { type Parsed, parseJsonFile } from '../page/json-file.ts';
+import { maxReadSize, readRegularFile } from '../page/page-file.ts';
+import { createDiskReader, type FileReading } from './read-settings.ts';
+
+/** Who may not be listed: ids of accounts and bots, and names of hosts. */
+export type Blocked = Readonly<Required<BlockedFile>>;
+
+/** The name of the file that says it, beside `bots/`. */
+export const blockedName = 'blocked.json';
+
+/** The setting that names another file, whose content is not public. */
+export const blockedSetting = 'BOTSHELF_BLOCKED';
+
+export const nothingBlocked: Blocked = { accounts: {}, bots: {}, hosts: {} };
+
+/** Something that is blocked. */
+export interface BlockedName {
+  readonly kind: 'account' | 'bot' | 'host';
+  readonly name: string;
+  /** For maintainers. */
+  readonly reason: string | undefined;
+}
+
+/**
+ * Reads who is blocked in the catalogue in the folder `root`.
+ * @param file the one that the setting names, in place of that of the catalogue; null for none
+ */
+export async function readBlocked(root: string, file: string | null): Promise<Parsed<Blocked>> {
+  return file === null
+    ? parseBlocked(await createDiskReader(root)(blockedName))
+    : parsePrivateBlocked(readRegularFile(file));
+}
+
+/** Reads it as readBlocked does. @throws {UserError} where it has faults */
+export async function loadBlocked(root: string, file: string | null): Promise<Blocked> {
+  const parsed = await readBlocked(root, file);
+  if ('value' in parsed) return parsed.value;
+  const faults = parsed.faults.map(
+    ({ path, line, column, message }) => `${path}:${line}:${column} ${message}`,
+  );
+  throw new UserError(faults.join('\n'));
+}
+
+/** Parses `blocked.json`; where there is none, nothing is blocked. */
+export function parseBlocked(reading: FileReading): Parsed<Blocked> {
+  if (reading === undefined) return { value: nothingBlocked };
+  if (typeof reading === 'string') return { faults: [createFileFault(blockedName, 'regular-file', reading)] };
+  const parsed = parseJsonFile<BlockedFile>('blocked', blockedName, Buffer.from(reading), maxReadSize);
+  return 'faults' in parsed ? parsed : { value: { ...nothingBlocked, ...parsed.value.data } };
+}
+
+/** Parses the file that the setting names, which has to exist. Its faults quote nothing of it. */
+function parsePrivateBlocked(reading: FileReading): Parsed<Blocked> {
+  const parsed = parseBlocked(reading ?? 'there is no such file: create it, with {} where nobody is blocked');
+  if ('value' in parsed) return parsed;
+  const hidden = `the file that ${blockedSetting} names breaks this rule: correct it`;
+  return {
+    faults: parsed.faults.map(({ message, ...fault }) => {
+      const isPublic = ['regular-file', 'file-size'].includes(fault.rule);
+      return { ...fault, path: blockedSetting, message: isPublic ? message : hidden };
+    }),
+  };
+}
+
+/** Returns which of these names are blocked. An address is by its host, or a domain that this is in. */
+export function findBlocked(
+  { accounts, bots, hosts }: Blocked,
+  named: {
+    readonly id?: BotId;
+    readonly authors?: readonly string[];
+    readonly addresses?: readonly (string | null)[];
+  },
+): BlockedName[] {
+  const { id, authors = [], addresses = [] } = named;
+  return [
+    ...(id === undefined ? [] : findEntry('bot', bots, [id])),
+    ...authors.flatMap((author) => findEntry('account', accounts, [author])),
+    ...addresses.flatMap((address) => findEntry('host', hosts, listDomains(address ?? ''))),
+  ];
+}
+
+/** Returns a message for a person: with the reason for a maintainer, who can change it. */
+export function describeBlocked({ kind, name, reason }: BlockedName, showsReason: boolean): string {
+  return showsReason
+    ? `the ${kind} ${name} is blocked${reason === undefined ? '' : ` (${reason})`}: remove it here, or from ${blockedName}`
+    : `this list takes nothing with the ${kind} ${name}: remove it, or write to the maintainers if that is a mistake`;
+}
+
+/** Returns the file in its canonical form: sorted, without empty keys, two spaces, LF. */
+export function printBlocked({ accounts, bots, hosts }: Blocked): string {
+  const file = Object.entries({ accounts, bots, hosts }).flatMap(([key, entries]) => {
+    const sorted = Object.entries(entries)
+      .map(([name, { reason, since }]) => [name, { reason, since }] as const)
+      .toSorted(([a], [b]) => numeric.compare(a, b));
+    return sorted.length === 0 ? [] : [[key, Object.fromEntries(sorted)]];
+  });
+  return `${JSON.stringify(Object.fromEntries(file), null, 2)}\n`;
+}
+
+const numeric = new Intl.Collator('en', { numeric: true });
+
+function findEntry(
+  kind: BlockedName['kind'],
+  entries: Readonly<Record<string, BlockedEntry>>,
+  names: readonly string[],
+): BlockedName[] {
+  const name = names.find((one) => Object.hasOwn(entries, one));
+  return name === undefined ? [] : [{ kind, name, reason: entries[name]?.reason }];
+}
+
+/** Returns the host of an address, and each domain that it is in. */
+function listDomains(address: string): string[] {
+  const labels = URL.canParse(address) ? new URL(address).hostname.replace(/\.+$/, '').split('.') : [];
+  return labels.map((_, i) => labels.slice(i).join('.'));
+}

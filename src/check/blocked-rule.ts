@@ -1,0 +1,38 @@
+import { isMainPage, isReadable } from '../catalogue/page/rules.ts';
+import type { PageFile } from '../catalogue/page/page-file.ts';
+import { type Blocked, describeBlocked, findBlocked, nothingBlocked } from '../catalogue/settings/blocked.ts';
+import type { Fault } from '../catalogue/page/fault.ts';
+
+/** The name of the rule. */
+export const blockedRule = 'blocked';
+
+/**
+ * Finds what is blocked among the id of a bot, its authors, and the hosts of the addresses on its main page.
+ * @param showsReasons whether messages say why: they are then for maintainers
+ */
+export function checkBlocked(files: readonly PageFile[], blocked: Blocked, showsReasons: boolean): Fault[] {
+  const main = files.filter(isReadable).find(isMainPage);
+  if (main === undefined || blocked === nothingBlocked) return [];
+  const { id, page } = main;
+  return [
+    { place: [], found: findBlocked(blocked, { id }) },
+    ...listTexts(page.data).map(({ place, text }) => {
+      const named = place[0] === 'authors' ? { authors: [text] } : { addresses: [text] };
+      return { place, found: findBlocked(blocked, named) };
+    }),
+  ].flatMap(({ place, found }) =>
+    found.map((name) => page.faultAt(place, blockedRule, describeBlocked(name, showsReasons))),
+  );
+}
+
+interface PlacedText {
+  readonly place: readonly (string | number)[];
+  readonly text: string;
+}
+
+/** Returns all texts of a value of JSON. */
+function listTexts(value: unknown, place: PlacedText['place'] = []): PlacedText[] {
+  if (typeof value === 'string') return [{ place, text: value }];
+  if (Array.isArray(value)) return value.flatMap((entry, i) => listTexts(entry, [...place, i]));
+  return Object.entries(value ?? {}).flatMap(([key, entry]) => listTexts(entry, [...place, key]));
+}

@@ -1,0 +1,164 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { botshelf } from '../support/command-line.ts';
+import { catalogueOfTwo, check, homer, pullRequest, runCheck } from '../support/pull-request.ts';
+import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const [author, other] = ['234567890123456789', '345678901234567890'];
+const reason = 'Sells stolen accounts';
+const page = (changes: Readonly<Record<string, unknown>> = {}): string =>
+  mainPage({ authors: [author], ...changes });
+
+/** Writes a file outside of the catalogue, and returns the environment that names it. */
+function privateFile(content: string): Readonly<Record<string, string>> {
+  const folder = tempFolder();
+  writeFiles(folder, { 'who.json': content });
+  return { BOTSHELF_BLOCKED: join(folder, 'who.json') };
+}
+
+describe('botshelf check of a catalogue that blocks somebody', () => {
+  const files = {
+    [pagePath('77')]: page({
+      authors: [other, author],
+      images: { preview: ['https://cdn.blocked.example/a.png'] },
+    }),
+    [pagePath('78')]: mainPage({ authors: [other] }),
+    [pagePath('79')]: mainPage({ authors: [other] }),
+    [pagePath('79', 'fr')]: translation('A', 'B'),
+  };
+  const blocked = JSON.stringify({
+    accounts: { [author]: { reason, since: '2026-11-22' } },
+    bots: { 79: { reason } },
+    hosts: { 'blocked.example': { reason } },
+  });
+
+  it('names what is blocked at its line, with the reason', async () => {
+    const root = tempFolder();
+    writeFiles(root, { ...files, 'blocked.json': blocked });
+    const { code, stdout } = await botshelf(root, ['check']);
+    strictEqual(code, 1);
+    const found = stdout
+      .split('\n')
+      .map((line) => line.split(' is blocked (Sells stolen accounts): remove')[0]);
+    const lines = files[pagePath('77')]?.split('\n') ?? [];
+    deepStrictEqual(
+      found.map((line) => line?.replace(/:\d+:\d+/, '')),
+      [
+        `bots/077/77.en.md blocked the account ${author}`,
+        'bots/077/77.en.md blocked the host blocked.example',
+        'bots/079/79.en.md blocked the bot 79',
+        '5 files, 3 faults',
+        '',
+      ],
+    );
+    for (const line of stdout.split('\n').slice(0, 2)) {
+      const at = Number(/:(\d+):/.exec(line)?.[1]);
+      match(lines[at - 1] ?? '', line.includes('the account') ? new RegExp(author) : /cdn\.blocked\.example/);
+    }
+  });
+
+  it('says no reason of a file outside of the catalogue, which is used in its place', async () => {
+    const root = tempFolder();
+    writeFiles(root, { ...files, 'blocked.json': '{ "bots": { "78": {} } }' });
+    for (const format of ['text', 'github', 'json']) {
+      const { code, stdout } = await botshelf(root, ['check', `--format=${format}`], {
+        env: privateFile(blocked),
+      });
+      strictEqual(code, 1);
+      match(stdout, /this list takes nothing with the account 234567890123456789: remove it, or write to/);
+      match(stdout, /with the bot 79/);
+      ok(!stdout.includes(reason) && !stdout.includes('2026-11-22') && !stdout.includes('78.en'));
+    }
+    const env = privateFile(`{ "accounts": { "${author}": { "reason": "${reason}\\n" } } }`);
+    const { code, stderr } = await botshelf(root, ['check'], { env });
+    strictEqual(code, 2);
+    match(stderr, /BOTSHELF_BLOCKED:1:51 .*breaks this rule/);
+    ok(!stderr.includes(reason) && !stderr.includes(author));
+    const gone = { BOTSHELF_BLOCKED: join(tempFolder(), 'gone.json') };
+    match((await botshelf(root, ['check'], { env: gone })).stderr, /there is no such file: create it/);
+  });
+
+  it('checks the file itself, and format brings it into canonical form', async () => {
+    const root = tempFolder();
+    writeFiles(root, { ...files, 'blocked.json': '{\n  "host": {}\n}\n' });
+    const { stdout } = await botshelf(root, ['check']);
+    match(stdout, /^\.\/blocked\.json:2:3 additionalProperties host: "host" is not a key: write "hosts"$/m);
+    match(stdout, /^5 files, 1 fault$/m);
+    match((await botshelf(root, ['format'])).stdout, /blocked\.json:2:3 .*\n.* 1 left alone/);
+    writeFiles(root, {
+      'blocked.json': '{"hosts":{}, "bots":{"9": {}, "8": {"since":"2026-01-01","reason":"x"}}}',
+    });
+    match((await botshelf(root, ['format', '--check'])).stdout, /^blocked\.json$/m);
+    await botshelf(root, ['format']);
+    strictEqual(
+      readFileSync(join(root, 'blocked.json'), 'utf8'),
+      '{\n  "bots": {\n    "8": {\n      "reason": "x",\n      "since": "2026-01-01"\n    },\n    "9": {}\n  }\n}\n',
+    );
+    match((await botshelf(root, ['format'])).stdout, / 0 formatted$/m);
+  });
+});
+
+describe('botshelf check of a pull request in a catalogue that blocks somebody', () => {
+  it('refuses a bot that is new or changed with somebody blocked, and leaves the others alone', async () => {
+    const repo = catalogueOfTwo();
+    repo.commit({
+      [pagePath('77')]: page(),
+      'blocked.json': `{ "accounts": { "${author}": { "reason": "${reason}" } } }`,
+    });
+    pullRequest(repo, () => repo.write(pagePath(homer), mainPage({ authors: [other] }, 'More.')));
+    ok((await check(repo)).passes);
+    repo.git('branch', '-D', 'pull');
+    pullRequest(repo, () =>
+      repo.write(pagePath('80'), page({ name: 'New', invite: 'https://example.net/80' })),
+    );
+    const { code, stdout } = await runCheck(repo);
+    strictEqual(code, 1);
+    match(
+      stdout,
+      /^bots\/080\/80\.en\.md:\d+:\d+ blocked the account 234567890123456789 is blocked \(Sells stolen/m,
+    );
+    ok(!stdout.includes('bots/077/77.en.md:'));
+    repo.git('switch', '-q', 'pull');
+    match((await botshelf(repo.folder, ['check', '--base=main'])).stdout, /80\.en\.md:\d+:\d+ blocked /);
+    repo.git('switch', '-q', 'main');
+    const run = await runCheckPrivately(
+      repo.folder,
+      `{ "accounts": { "${author}": { "reason": "${reason}" } } }`,
+    );
+    ok(run.includes('this list takes nothing with the account') && !run.includes(reason));
+    repo.git('branch', '-D', 'pull');
+    pullRequest(repo, () => repo.write(pagePath('77'), page({ name: 'Other' })));
+    deepStrictEqual((await check(repo)).found, ['bots/077/77.en.md blocked error']);
+  });
+
+  it('points out a change of the file, checks it, and refuses a folder of its name or another case of it', async () => {
+    const changes = [
+      ['blocked.json', '{ "bots": {} }', 'blocked.json checks-changed warning'],
+      ['blocked.json', '{ "bots": [] }', 'blocked.json type error'],
+      ['blocked.json/a', '', 'blocked.json/a regular-file error'],
+      ['Blocked.json', '{}', 'Blocked.json file-name error'],
+    ] as const;
+    for (const [path, content, expected] of changes) {
+      const repo = catalogueOfTwo();
+      pullRequest(repo, () => repo.write(path, content));
+      const { found } = await check(repo);
+      ok(found.includes(expected), `${path}: ${found.join(', ')}`);
+    }
+  });
+
+  it('fails while the file has a fault that the branch had before, as nobody can tell who is blocked', async () => {
+    const repo = catalogueOfTwo();
+    repo.commit({ 'blocked.json': '{' });
+    pullRequest(repo, () =>
+      repo.write(pagePath('80'), page({ name: 'New', invite: 'https://example.net/80' })),
+    );
+    deepStrictEqual((await check(repo)).found, ['blocked.json json error']);
+  });
+});
+
+async function runCheckPrivately(folder: string, content: string): Promise<string> {
+  const args = ['check', '--base=main', '--head=pull'];
+  return (await botshelf(folder, args, { env: privateFile(content) })).stdout;
+}
