@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { typesFromSchemas, typesPath } from './schema-types.ts';
+import { clientTypesPath, typesFromOpenApi, typesFromSchemas, typesPath } from './schema-types.ts';
 
 writeFileSync(typesPath, await typesFromSchemas());
+writeFileSync(clientTypesPath, await typesFromOpenApi());

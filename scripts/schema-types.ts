@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { compile, type JSONSchema } from 'json-schema-to-typescript';
+import { compile, type JSONSchema, type Options } from 'json-schema-to-typescript';
 import {
   readSchema,
   type SchemaDocument,
@@ -8,26 +8,83 @@ import {
   schemaNames,
   toSchemaPath,
 } from '../src/bot/schemas.ts';
+import { toSettings } from '../src/catalogue/settings/settings.ts';
+import { openApi } from '../src/http/api/openapi.ts';
 
 /** The path of the generated types in the source tree. */
 export const typesPath = fileURLToPath(new URL('./src/bot/schema-types.ts', import.meta.resolve('#package')));
 
+/** The path of the types of the client for owners. */
+export const clientTypesPath = fileURLToPath(
+  new URL('./clients/typescript/src/api.ts', import.meta.resolve('#package')),
+);
+
 /** Returns the TypeScript types of the schemas in `schemas/` that the code uses, as the text of one module. */
 export async function typesFromSchemas(): Promise<string> {
   const names = schemaNames.filter((name) => name !== 'update-answer');
+  return await compileTypes(Object.fromEntries(names.map((name) => [name, referenceTo(name)])), {
+    bannerComment: '// Generated from schemas/ by `npm run types`; edit the schemas instead.',
+    cwd: dirname(toSchemaPath('definitions')),
+  });
+}
+
+/** Returns the TypeScript types of the OpenAPI document that the client uses, as the text of one module. */
+export async function typesFromOpenApi(): Promise<string> {
+  const { components, paths } = openApi('', toSettings()) as {
+    readonly components: { readonly schemas: Record<string, SchemaDocument> };
+    readonly paths: {
+      readonly '/api/v2/bots': { readonly get: { readonly parameters: readonly Parameter[] } };
+    };
+  };
+  // Catalogues have categories of their own.
+  const { enum: _enum, ...category } = components.schemas['category'] ?? {};
+  const ListQuery = {
+    title: 'ListQuery',
+    description: 'The parameters of GET /api/v2/bots.',
+    type: 'object',
+    additionalProperties: false,
+    properties: Object.fromEntries(
+      paths['/api/v2/bots'].get.parameters.map(({ name, description, schema }) => [
+        name,
+        { ...('$ref' in schema ? { allOf: [schema] } : schema), description },
+      ]),
+    ),
+  };
+  const names = ['BotRecord', 'BotListElement', 'UpdateAnswer', 'Problem'];
+  const properties = Object.fromEntries(
+    names.map((name) => [name, { $ref: `#/components/schemas/${name}` }]),
+  );
+  return await compileTypes(
+    { ...properties, ListQuery },
+    { bannerComment: '// Generated from the OpenAPI document by `npm run types`; edit the schemas instead.' },
+    { components: { schemas: { ...components.schemas, category } } },
+  );
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: SchemaDocument;
+}
+
+async function compileTypes(
+  properties: Readonly<Record<string, SchemaDocument>>,
+  options: Partial<Options>,
+  more: object = {},
+): Promise<string> {
   const everything = {
+    ...more,
     title: 'Schemas',
     type: 'object',
     additionalProperties: false,
-    properties: Object.fromEntries(names.map((name) => [name, referenceTo(name)])),
-    required: [...names],
+    properties,
+    required: Object.keys(properties),
   } as JSONSchema;
   const types = await compile(everything, 'Schemas', {
-    bannerComment: '// Generated from schemas/ by `npm run types`; edit the schemas instead.',
     format: true,
     style: { singleQuote: true, printWidth: 110 },
     ignoreMinAndMaxItems: true,
-    cwd: dirname(toSchemaPath('definitions')),
+    ...options,
   });
   return types.replace(/^export interface Schemas \{.*?^\}\n/ms, '');
 }

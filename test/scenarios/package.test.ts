@@ -103,7 +103,9 @@ describe('the package, packed and installed in an empty folder', function () {
     deepStrictEqual(brokenLinks(installed(), 'catalogue-template/'), []);
     deepStrictEqual(brokenLinks(join(home, mine)), []);
     deepStrictEqual(
-      files.filter((file) => /\.(?:ts|tsx|map)$/.test(file) || /^(?:test|bench|src)(?:\/|$)/.test(file)),
+      files.filter(
+        (file) => /\.(?:ts|tsx|map)$/.test(file) || /^(?:test|bench|src|clients)(?:\/|$)/.test(file),
+      ),
       [],
     );
   });

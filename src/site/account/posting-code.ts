@@ -7,16 +7,15 @@ export interface PostingCode {
 }
 
 /**
- * Returns samples that post a bot's count, with the bot's address filled in. The token comes from the environment variable
+ * Returns samples that post a bot's count, two of them with the clients in `clients/`, with the bot's address filled in. The token comes from the environment variable
  * BOTSHELF_TOKEN, so that it is in no file.
  * @param baseUrl the public address, without a slash at its end
  */
 export function createPostingCode(baseUrl: string, id: BotId): readonly PostingCode[] {
-  const address = `${baseUrl}/api/v2/bots/${id}`;
   return [
     {
       title: 'curl',
-      code: `curl ${address} \\
+      code: `curl ${baseUrl}/api/v2/bots/${id} \\
   -H "Authorization: $BOTSHELF_TOKEN" \\
   -H "Content-Type: application/json" \\
   -d '{"bot": {"count": 156}}'
@@ -24,26 +23,19 @@ export function createPostingCode(baseUrl: string, id: BotId): readonly PostingC
     },
     {
       title: 'JavaScript, discord.js 14',
-      code: `import { Client, Events, GatewayIntentBits } from 'discord.js';
+      code: `// npm install @botshelf/client discord.js
+import { autopost } from '@botshelf/client';
+import { Client, Events, GatewayIntentBits } from 'discord.js';
 
 const client = new Client({ intents: [GatewayIntentBits.Guilds] });
 
-async function postCount() {
-  const response = await fetch('${address}', {
-    method: 'POST',
-    headers: {
-      Authorization: process.env.BOTSHELF_TOKEN,
-      'Content-Type': 'application/json',
-    },
-    body: JSON.stringify({ bot: { count: client.guilds.cache.size } }),
-  });
-  if (!response.ok) console.error('The count was not posted:', await response.text());
-}
-
 client.once(Events.ClientReady, () => {
-  const post = () => postCount().catch(console.error);
-  post();
-  setInterval(post, 30 * 60 * 1000);
+  autopost({
+    baseUrl: '${baseUrl}',
+    id: '${id}',
+    token: process.env.BOTSHELF_TOKEN,
+    count: () => client.guilds.cache.size,
+  });
 });
 
 client.login(process.env.DISCORD_TOKEN);
@@ -51,31 +43,23 @@ client.login(process.env.DISCORD_TOKEN);
     },
     {
       title: 'Python, discord.py',
-      code: `import os
+      code: `# pip install botshelf discord.py
+import asyncio
+import os
 
-import aiohttp
+import botshelf
 import discord
-from discord.ext import tasks
 
 
 class Bot(discord.Client):
     async def setup_hook(self):
-        self.post_count.start()
-
-    @tasks.loop(minutes=30)
-    async def post_count(self):
-        async with aiohttp.ClientSession() as session:
-            response = await session.post(
-                "${address}",
-                headers={"Authorization": os.environ["BOTSHELF_TOKEN"]},
-                json={"bot": {"count": len(self.guilds)}},
-            )
-            if not response.ok:
-                print("The count was not posted:", await response.text())
-
-    @post_count.before_loop
-    async def wait(self):
-        await self.wait_until_ready()
+        posting = botshelf.autopost_async(
+            "${baseUrl}",
+            "${id}",
+            os.environ["BOTSHELF_TOKEN"],
+            lambda: len(self.guilds) if self.is_ready() else None,
+        )
+        self.posting = asyncio.create_task(posting)
 
 
 Bot(intents=discord.Intents.default()).run(os.environ["DISCORD_TOKEN"])

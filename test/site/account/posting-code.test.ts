@@ -1,14 +1,17 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { chmodSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { chmodSync, copyFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { createPostingCode } from '../../../src/site/account/posting-code.ts';
+import { packageFolder } from '../../support/clone.ts';
+import { eventually } from '../../support/eventually.ts';
 import { testRepository } from '../../support/repository.ts';
 import { botId, mainPage, pagePath, writeFiles } from '../../support/sample.ts';
 import { originRemote, startTestService, type TestService } from '../../support/service.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { issueTestToken } from '../../support/token.ts';
+import { needs } from '../../support/tools.ts';
 import { updateRequest } from '../../support/update-request.ts';
 
 const homer = botId('190519304972663312');
@@ -39,7 +42,10 @@ describe('postingCode', () => {
       'bot.mjs': codeFor(/discord\.js/, address),
       'node_modules/discord.js/package.json': '{"type": "module", "exports": "./index.js"}',
       'node_modules/discord.js/index.js': discordJs,
+      'node_modules/@botshelf/client/package.json': '{"type": "module", "exports": "./index.js"}',
     });
+    const built = new URL('../../../clients/typescript/src/index.js', import.meta.url);
+    copyFileSync(built, join(folder, 'node_modules/@botshelf/client/index.js'));
     return await run(process.execPath, [join(folder, 'bot.mjs')], { env: { ...env, BOTSHELF_TOKEN: token } });
   };
   const botPage = async (): Promise<string> =>
@@ -47,7 +53,7 @@ describe('postingCode', () => {
 
   it('has the bot’s own address in it, and no token', () => {
     for (const { title, code } of createPostingCode('https://bots.example.org', homer)) {
-      match(code, /https:\/\/bots\.example\.org\/api\/v2\/bots\/190519304972663312/, title);
+      match(code, /https:\/\/bots\.example\.org[^]*190519304972663312/, title);
       match(code, /BOTSHELF_TOKEN/, title);
       ok(!code.includes('bsh_'));
     }
@@ -79,7 +85,22 @@ describe('postingCode', () => {
     deepStrictEqual(await runBot(service.address), { stdout: '', stderr: '' });
     match(await botPage(), /4,321/);
     const failed = await runBot(service.address, 'wrong');
-    match(failed.stderr, /The count was not posted:.*this is not a complete token/);
+    match(failed.stderr, /The count was not posted, and will not be:.*this is not a complete token/);
+  });
+
+  needs('python3', it)('posts from a bot on discord.py as it stands', async () => {
+    const folder = tempFolder();
+    writeFiles(folder, { 'bot.py': codeFor(/discord\.py/), 'discord.py': discordPy });
+    const PYTHONPATH = join(packageFolder, 'clients/python');
+    const bot = spawn('python3', [join(folder, 'bot.py')], {
+      env: { ...env, PYTHONPATH, PYTHONDONTWRITEBYTECODE: '1', DISCORD_TOKEN: 'x' },
+      stdio: 'inherit',
+    });
+    try {
+      await eventually(async () => match(await botPage(), /4,322/));
+    } finally {
+      bot.kill();
+    }
   });
 
   it('takes 202 for an answer that all is well: saved, and later at a Git server that is away', async () => {
@@ -102,14 +123,40 @@ const headers = Object.fromEntries([authorization, type].map((header) => header.
 fetch(url, { method: 'POST', headers, body }).then(async (answer) => console.log(await answer.text()));
 `;
 
-/** As much of discord.js as a bot needs to start, and an end after its first post. */
+/** As much of discord.js as a bot needs to start, and nothing that keeps it alive. */
 const discordJs = `
 export const Events = { ClientReady: 'clientReady' };
 export const GatewayIntentBits = { Guilds: 1 };
-globalThis.setInterval = () => {};
 export class Client {
   guilds = { cache: { size: 4321 } };
   once(event, listener) { if (event === 'clientReady') this.ready = listener; }
   login() { setImmediate(this.ready); }
 }
+`;
+
+/** As much of discord.py as a bot needs to start. */
+const discordPy = `
+import asyncio
+
+class Intents:
+    @staticmethod
+    def default():
+        return None
+
+class Client:
+    guilds = [None] * 4322
+
+    def __init__(self, intents):
+        self.ready = False
+
+    def is_ready(self):
+        return self.ready
+
+    def run(self, token):
+        asyncio.run(self.connect())
+
+    async def connect(self):
+        await self.setup_hook()
+        self.ready = True
+        await asyncio.Event().wait()
 `;

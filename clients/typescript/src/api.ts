@@ -1,0 +1,292 @@
+// Generated from the OpenAPI document by `npm run types`; edit the schemas instead.
+
+/**
+ * The ids of the accounts that may manage the bot.
+ *
+ * @minItems 1
+ * @maxItems 10
+ *
+ * Items: A bot or account id. Always a string: a number would lose digits.
+ */
+export type Authors = string[];
+/**
+ * The bot's one category: the id of one that the catalogue has.
+ */
+export type Category = string;
+
+/**
+ * A bot with its pages: GET /api/v2/bots/:id.
+ */
+export interface BotRecord {
+  /**
+   * A bot or account id. Always a string: a number would lose digits.
+   */
+  id: string;
+  authors: Authors;
+  cachedImages: CachedImages;
+  category: Category;
+  /**
+   * Locale → the bot in that language, the default locale first.
+   */
+  contents: {
+    [k: string]: {
+      /**
+       * What the bot does, in a sentence: one line of visible text.
+       */
+      description: string;
+      /**
+       * What the bot is called: one line of visible text.
+       */
+      name: string;
+      /**
+       * The page, in markdown.
+       */
+      page: string;
+    };
+  };
+  /**
+   * Milliseconds since the Unix epoch.
+   */
+  created: number;
+  /**
+   * Milliseconds since the Unix epoch.
+   */
+  edited: number;
+  codehost: FullCodehost;
+  images: FullImages;
+  /**
+   * An absolute https address without user name or password.
+   */
+  invite: string;
+  legacy: boolean;
+  nsfw: boolean;
+  oauth: string | null;
+  /**
+   * A fixed random number for shuffled lists.
+   */
+  random: number;
+  support: string | null;
+  trigger: FullTrigger;
+  verified: boolean;
+  website: string | null;
+}
+/**
+ * Paths of the service's own copies of the images; null, or missing in preview, while there is no copy.
+ */
+export interface CachedImages {
+  avatar: string | null;
+  cover: string | null;
+  /**
+   * @maxItems 20
+   */
+  preview: string[];
+}
+/**
+ * Where the source code is.
+ */
+export interface FullCodehost {
+  owner: string | null;
+  repo: string | null;
+}
+/**
+ * Addresses of the original images.
+ */
+export interface FullImages {
+  avatar: string | null;
+  cover: string | null;
+  /**
+   * @maxItems 20
+   *
+   * Items: An absolute https address without user name or password.
+   */
+  preview: string[];
+}
+/**
+ * How a message addresses the bot.
+ */
+export interface FullTrigger {
+  /**
+   * @maxItems 10
+   */
+  prefix: string[];
+  /**
+   * Whether a server can choose its own prefix.
+   */
+  customisable: boolean;
+  /**
+   * Whether mentioning the bot works as a prefix.
+   */
+  mentionable: boolean;
+}
+/**
+ * A bot without its pages: one element of GET /api/v2/bots.
+ */
+export interface BotListElement {
+  /**
+   * A bot or account id. Always a string: a number would lose digits.
+   */
+  id: string;
+  authors: Authors;
+  cachedImages: CachedImages;
+  category: Category;
+  /**
+   * Locale → the bot in that language, the default locale first.
+   */
+  contents: {
+    [k: string]: {
+      /**
+       * What the bot does, in a sentence: one line of visible text.
+       */
+      description: string;
+      /**
+       * What the bot is called: one line of visible text.
+       */
+      name: string;
+    };
+  };
+  /**
+   * Milliseconds since the Unix epoch.
+   */
+  created: number;
+  /**
+   * Milliseconds since the Unix epoch.
+   */
+  edited: number;
+  codehost: FullCodehost;
+  images: FullImages;
+  /**
+   * An absolute https address without user name or password.
+   */
+  invite: string;
+  legacy: boolean;
+  nsfw: boolean;
+  oauth: string | null;
+  /**
+   * A fixed random number for shuffled lists.
+   */
+  random: number;
+  support: string | null;
+  trigger: FullTrigger;
+  verified: boolean;
+  website: string | null;
+}
+/**
+ * The response to an update that is durable: the keys as they are stored, and the commit.
+ */
+export interface UpdateAnswer {
+  bot: UpdateValues;
+  /**
+   * The commit that holds the changed content; null where no content changed.
+   */
+  commit: string | null;
+  /**
+   * With status 202: what happens next. The change is saved and need not be sent again.
+   */
+  note?: string;
+}
+/**
+ * The keys to change, with their new values.
+ */
+export interface UpdateValues {
+  category?: Category;
+  /**
+   * How many servers the bot is in.
+   */
+  count?: number;
+  /**
+   * An absolute https address without user name or password.
+   */
+  invite?: string;
+  nsfw?: boolean;
+  oauth?: string | null;
+  support?: string | null;
+  website?: string | null;
+}
+/**
+ * An error, as RFC 9457 application/problem+json.
+ */
+export interface Problem {
+  /**
+   * A stable address that names the kind of problem.
+   */
+  type: string;
+  title: string;
+  status: number;
+  /**
+   * What is wrong and what to do about it.
+   */
+  detail: string;
+  /**
+   * Every error found, if there can be several.
+   *
+   * @minItems 1
+   */
+  errors?: {
+    /**
+     * A JSON pointer into the body (as a URI fragment), or the query parameter's name after a question mark.
+     */
+    pointer: string;
+    detail: string;
+  }[];
+}
+/**
+ * The parameters of GET /api/v2/bots.
+ */
+export interface ListQuery {
+  /**
+   * Words to search for, in any language. A bot may have only some of them.
+   */
+  q?: string;
+  /**
+   * Bots in this category; repeat the parameter for several.
+   */
+  category?: Category[];
+  /**
+   * `true` for 18+ bots only, `false` to leave them out. Both are in the list without it.
+   */
+  nsfw?: boolean;
+  /**
+   * `true` for bots whose source code is named, `false` for the others.
+   */
+  openSource?: boolean;
+  /**
+   * `true` for verified bots, `false` for the others.
+   */
+  verified?: boolean;
+  /**
+   * `true` for bots whose invite link asks for Administrator, which is full control of a server, `false` for the others.
+   */
+  administrator?: boolean;
+  /**
+   * Bots of this author, by the id of the account.
+   */
+  author?: string;
+  /**
+   * Bots with a page in this language, such as `de`.
+   */
+  locale?: string;
+  /**
+   * Bots that posted a count in the last 7 days (`7d`), 30 days (`30d`), or as many days as the settings of the list say.
+   */
+  active?: string;
+  /**
+   * Whether a search returns weak matches, too: bots with less than half of the words that the best one has.
+   */
+  weaker?: boolean;
+  /**
+   * The order: `relevance`, which needs `q` and is the default with it, or one of `id created edited name random count growth`, with `-` in front for the reverse. `growth` is how the count changed over 30 days. Default without `q`: `id`.
+   */
+  sort?: string;
+  /**
+   * How many bots to return, 1 to 1,000. Without it, all.
+   */
+  limit?: number;
+  /**
+   * Where the next page begins. Follow the `Link` header and you need not look at it.
+   */
+  after?: string;
+  /**
+   * The keys to return, separated by commas. Without it, all but the pages.
+   */
+  fields?: string;
+}

@@ -1,0 +1,56 @@
+import { createServer, type IncomingMessage, request as send, type ServerResponse } from 'node:http';
+import { listenOnLoopback } from './loopback.ts';
+
+/** What happens to one request: its connection is cut, nothing comes or only half a response, or a response of the test. */
+export type ProxyFault =
+  | 'cut'
+  | 'hang'
+  | 'half'
+  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string };
+
+/** A proxy that a test puts before a service. It ends when the tests of the file are over. */
+export interface FaultyProxy {
+  readonly address: string;
+  /** Where requests go. */
+  target: string;
+  /** What happens to the next requests, one each; what comes after goes to the target. */
+  readonly faults: ProxyFault[];
+  requests: number;
+  /** The most requests that were in flight at the same time. */
+  mostInFlight: number;
+}
+
+export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
+  let inFlight = 0;
+  const server = createServer((request, response) => {
+    proxy.requests++;
+    proxy.mostInFlight = Math.max(proxy.mostInFlight, ++inFlight);
+    response.on('close', () => inFlight--);
+    const fault = proxy.faults.shift();
+    if (fault === undefined) forward(proxy.target, request, response);
+    else if (fault === 'cut') request.socket.destroy();
+    else if (fault === 'half')
+      response.writeHead(200, { 'Content-Type': 'application/json' }).write('{"bot": ');
+    else if (fault !== 'hang') response.writeHead(fault.status, fault.headers).end(fault.body);
+  });
+  const { port } = await listenOnLoopback(server);
+  const proxy: FaultyProxy = {
+    address: `http://127.0.0.1:${port}`,
+    target,
+    faults: [],
+    requests: 0,
+    mostInFlight: 0,
+  };
+  return proxy;
+}
+
+function forward(target: string, request: IncomingMessage, response: ServerResponse): void {
+  const { method = 'GET', url = '/', headers } = request;
+  const onward = send(target + url, { method, headers }, (answer) => {
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(response);
+    answer.on('error', () => response.destroy());
+  });
+  onward.on('error', () => response.destroy());
+  request.pipe(onward);
+}
