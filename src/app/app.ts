@@ -31,6 +31,7 @@ import { createUpdates } from './updates.ts';
 import { SharedTokens } from '../tokens/shared-tokens.ts';
 import { readCommittedAuthors } from './committed-facts.ts';
 import type { CountHistory } from '../counts/count-history.ts';
+import type { ReadonlyChangeFeed } from '../catalogue/changes/change-feed.ts';
 import type { ReadonlyChanges } from '../catalogue/changes/change-index.ts';
 import type { RemovedBots } from '../catalogue/store/removed-bots.ts';
 import { AuthorIndex } from '../catalogue/lists/authors.ts';
@@ -47,6 +48,7 @@ import { ProblemError } from '../http/problem.ts';
 import { createReportError, handleErrors } from '../http/problem-response.ts';
 import { RateLimit } from '../http/rate-limits.ts';
 import { addChangesRoute } from '../http/api/changes-route.ts';
+import { addFeedRoute } from '../http/api/feed-route.ts';
 import { addCountsRoute } from '../http/api/counts-route.ts';
 import { addAuthorRoute } from '../http/api/author-route.ts';
 import { addReadRoutes } from '../http/api/read-routes.ts';
@@ -58,6 +60,7 @@ export interface AppOptions extends Parts, Pick<SiteParts, 'reports' | 'notify'>
   readonly log: Log;
   readonly search: BotSearch;
   readonly changes: ReadonlyChanges;
+  readonly feed: ReadonlyChangeFeed;
   readonly countHistory: CountHistory;
   readonly removedBots: RemovedBots;
   /** Null where images are not cached. */
@@ -152,6 +155,7 @@ export function createApp(options: AppOptions): Application {
   addAuthorRoute(programs, authors);
   addCountsRoute(programs, bots, countHistory);
   addChangesRoute(programs, bots, options.changes, baseUrl);
+  addFeedRoute(programs, options.feed, baseUrl);
   addOpenApiRoute(programs, baseUrl, settings);
   const probes = config.probePort === null ? createProbeRoutes(options) : new Router();
   const assets = new Router();

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
+import { ChangeFeed } from '../catalogue/changes/change-feed.ts';
 import { ChangeIndex } from '../catalogue/changes/change-index.ts';
+import { ReleasedTip } from '../catalogue/changes/released-tip.ts';
 import { Catalogue } from '../catalogue/store/catalogue.ts';
 import { RemovedBots } from '../catalogue/store/removed-bots.ts';
 import { blockedName } from '../catalogue/settings/blocked.ts';
@@ -147,6 +149,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   const changes = closers.own(
     new ChangeIndex({ folder: join(config.var, 'changes'), repositoryOpener, log }),
   );
+  const tip = new ReleasedTip({ root: config.catalogue, repositoryOpener, catalogue, log });
   const search = closers.own(createSearch(catalogue, log));
   const state = new StateStore({
     folder: join(config.var, 'journal'),
@@ -228,6 +231,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   const { scanner, settings, profiles, collections } = catalogue;
   const beside = [profiles, collections.folder];
   commits.subscribe(showCommits(scanner, settings, beside, repository?.prefix ?? ''));
+  commits.subscribe(() => tip.look());
 
   const links = closers.own(config.linkCheck ? await openLinks(config, catalogue, log) : null);
   const live = config.dev ? new LivePreview(catalogue.store) : null;
@@ -238,6 +242,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     log,
     search,
     changes,
+    feed: new ChangeFeed(tip, repositoryOpener, changes),
     countHistory,
     removedBots,
     images,
@@ -265,7 +270,10 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   const application = createApp(options);
   const address = await openServers(application, options, closers);
   closers.own(live);
+  // Before the server, as open streams wait for it.
+  closers.own(tip);
   await committer.recover();
+  await tip.begin();
   const showing = setInterval(
     () => progress.show(`reading the catalogue: ${formatCount(catalogue.store.bots.size, 'bot')} so far`),
     100,
@@ -275,6 +283,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     throw toCatalogueError(error, config);
   });
   await Promise.all([loading, state.load()]).finally(() => clearInterval(showing));
+  tip.start();
   if (notifications) closers.add(noticeFaults(catalogue.store, config.baseUrl, notify));
   if (sync) progress.show('reading from the remote');
   await sync?.start();

@@ -336,6 +336,35 @@ export interface ChangeRecord {
   }[];
 }
 /**
+ * What changed in one bot between two states of the catalogue: one element of GET /api/v2/changes.
+ */
+export interface CatalogueChange {
+  /**
+   * The id of the later state in Git.
+   */
+  commit: string;
+  /**
+   * When it was committed, in UTC.
+   */
+  at: string;
+  /**
+   * A bot or account id. Always a string: a number would lose digits.
+   */
+  bot: string;
+  /**
+   * `added` where the bot had no page before, `removed` where it has none any more.
+   */
+  what: 'added' | 'changed' | 'removed';
+  /**
+   * The keys of a changed bot that differ, `page` for the text of its main page. Empty for the others.
+   */
+  keys: string[];
+  /**
+   * The languages of the pages that were added, changed or removed.
+   */
+  locales: string[];
+}
+/**
  * The keys to change, with their new values.
  */
 export interface UpdateValues {

@@ -10,6 +10,7 @@ export const schemaNames = [
   'list-element',
   'file-item',
   'change-record',
+  'catalogue-change',
   'update',
   'update-answer',
   'author',

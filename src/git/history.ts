@@ -1,5 +1,10 @@
 import type { Repository } from './repository.ts';
 
+/** Returns whether a text is the id of a commit that is here. @throws {GitError} */
+export async function isCommit({ objects }: Repository, id: string): Promise<boolean> {
+  return (await objects.readOne(`${id}^{commit}`)) !== undefined;
+}
+
 /** Returns whether `commit` is in the history of `tip`. @throws {GitError} where either is no commit here */
 export async function hasCommit(repository: Repository, tip: string, commit: string): Promise<boolean> {
   if (tip === commit) return true;

@@ -19,6 +19,7 @@ export const problemKinds = {
   'not-found': [404, 'Not found'],
   'unknown-bot': [404, 'There is no such bot'],
   'removed-bot': [410, 'The bot was removed'],
+  'unknown-cursor': [410, 'The cursor is not in the history'],
   'method-not-allowed': [405, 'The method is not allowed here'],
   'not-acceptable': [406, 'There is no such representation'],
   'edit-conflict': [409, 'A maintainer is editing the bot'],

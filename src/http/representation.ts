@@ -95,6 +95,14 @@ const minCompressibleBytes = 512;
 /** Media types whose bytes are compressed already. */
 const compressedTypes = /^(?:application\/gzip|image\/(?:png|x-icon))$/;
 
+/** Returns the media type that the client prefers. @throws {ProblemError} not-acceptable */
+export function chooseType<T extends string>(ctx: Context, types: readonly [T, T]): T {
+  const type = types.find((each) => each === ctx.accepts([...types]));
+  if (type !== undefined) return type;
+  const detail = `this resource is available as ${types.join(' and ')}: accept one of them, or */*`;
+  throw new ProblemError('not-acceptable', detail);
+}
+
 function negotiate(ctx: Context, type: string, body: Body): Coding | 'identity' {
   if (ctx.accepts(type) === false) {
     throw new ProblemError('not-acceptable', `this resource is ${type}: accept that type, or */*`);

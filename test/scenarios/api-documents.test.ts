@@ -34,6 +34,7 @@ const errors: Readonly<Record<string, string>> = {
   404: 'curl localhost:8080/api/v2/bots/1',
   406: `curl ${bot} -H 'Accept: text/plain'`,
   409: post('{"bot": {"website": "https://example.org/409"}}'),
+  410: `curl 'localhost:8080/api/v2/changes?since=${'0'.repeat(40)}'`,
   412: post('{"bot": {"count": 156}}', ' -H \'If-Match: "old"\''),
   413: `head -c 70000 /dev/zero | curl ${bot} \\\n    -H "Authorization: $token" -H 'Content-Type: application/json' --data-binary @-`,
   415: `curl ${bot} -H "Authorization: $token" -H 'Content-Type: text/plain' -d 156`,

@@ -25,7 +25,7 @@ export interface BotCommit {
 }
 
 /** The blobs of a page before and after a commit; undefined where it had none. */
-interface PageBlobs {
+export interface PageBlobs {
   readonly locale: Locale;
   readonly before: string | undefined;
   readonly after: string | undefined;
@@ -190,7 +190,7 @@ export class ChangeIndex {
   }
 
   /** Reads the pages of a bot that a commit changed, as they were and as it made them. @throws {GitError} */
-  async read(id: BotId, commit: BotCommit): Promise<CommittedChange> {
+  async read(id: BotId, commit: Pick<BotCommit, 'pages'>): Promise<CommittedChange> {
     const { objects, hash } = await this.#options.repositoryOpener.open();
     const readPages = async (side: 'before' | 'after'): Promise<PageFile[]> => {
       const pages = commit.pages.filter((page) => page[side] !== undefined);

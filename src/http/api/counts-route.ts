@@ -6,7 +6,7 @@ import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import { quoteValue } from '../../lib/quote-value.ts';
 import { ProblemError } from '../problem.ts';
 import { parseQuery, readParameters } from '../query.ts';
-import { createDocument, readHeaders, send } from '../representation.ts';
+import { chooseType, createDocument, readHeaders, send } from '../representation.ts';
 import { findKnownBot } from './read-routes.ts';
 
 /** Adds a bot's counts over time, as JSON or CSV. */
@@ -14,13 +14,7 @@ export function addCountsRoute(router: Router, bots: BotIndex, countHistory: Rea
   router.get('/api/v2/bots/:id/counts', async (ctx) => {
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');
     const { step, from, to } = parseCountsQuery(parseQuery(ctx), (of) => countHistory.present(of));
-    const kind = ctx.accepts('application/json', 'text/csv');
-    if (kind !== 'application/json' && kind !== 'text/csv') {
-      throw new ProblemError(
-        'not-acceptable',
-        'this resource is available as application/json and text/csv: accept one of them, or */*',
-      );
-    }
+    const kind = chooseType(ctx, ['application/json', 'text/csv']);
     if (!(await countHistory.isRead())) {
       throw new ProblemError('starting', 'the counts over time are still being read: try again in a moment', {
         headers: { 'Retry-After': '10' },

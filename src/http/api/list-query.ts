@@ -6,6 +6,7 @@ import {
   filters,
   type ListParameter,
   type ListSettings,
+  type ParameterTexts,
   parseFlag,
   refuse,
 } from '../../catalogue/lists/filters.ts';
@@ -49,6 +50,17 @@ const fieldNames = Object.keys(
   (readSchema('list-element') as { properties: object }).properties,
 ) as (keyof BotListElement)[];
 
+/** How long a page is. */
+export const limitParameter = {
+  parse: ([text]: ParameterTexts) => {
+    const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+    if (limit >= 1 && limit <= maxLimit) return limit;
+    return refuse(`${quoteValue(text)} is not a limit: send a whole number from 1 to ${maxLimit}`);
+  },
+  description: 'How many bots to return, 1 to 1,000. Without it, all.',
+  schema: { type: 'integer', minimum: 1, maximum: maxLimit },
+} satisfies ListParameter<unknown, null>;
+
 /** The parameters of GET /api/v2/bots; the value of each is that of the same name in the query. */
 export const listParameters: ReadonlyMap<string, ListParameter<unknown>> = new Map(
   Object.entries<ListParameter<unknown>>({
@@ -80,15 +92,7 @@ export const listParameters: ReadonlyMap<string, ListParameter<unknown>> = new M
       description: `The order: \`relevance\`, which needs \`q\` and is the default with it, or one of \`${sortKeys.join(' ')}\`, with \`-\` in front for the reverse. \`growth\` is how the count changed over 30 days. Default without \`q\`: \`id\`.`,
       schema: { type: 'string', pattern: `^(relevance|-?(${sortKeys.join('|')}))$` },
     },
-    limit: {
-      parse: ([text]) => {
-        const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-        if (limit >= 1 && limit <= maxLimit) return limit;
-        return refuse(`${quoteValue(text)} is not a limit: send a whole number from 1 to ${maxLimit}`);
-      },
-      description: 'How many bots to return, 1 to 1,000. Without it, all.',
-      schema: { type: 'integer', minimum: 1, maximum: maxLimit },
-    },
+    limit: limitParameter,
     after: {
       parse: ([text]) =>
         parseCursor(text) ?? refuse('it is not a cursor: take it from the Link header of the page before'),

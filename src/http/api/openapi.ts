@@ -6,6 +6,7 @@ import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { basePathOf } from '../../lib/base-url.ts';
 import { createDocument, send } from '../representation.ts';
 import { changeParameters } from './changes-route.ts';
+import { feedParameters } from './feed-route.ts';
 import { countParameters, timeParameter } from './counts-route.ts';
 import { listParameters } from './list-query.ts';
 import { writableKeys } from './update-body.ts';
@@ -77,6 +78,7 @@ const problems: Readonly<Record<number, string>> = {
   404: 'There is no such bot or author.',
   406: 'There is no such format: `Accept` is none of those that the problem names.',
   409: 'Somebody is editing the file of the bot on the machine of the service. Try again after `Retry-After` seconds.',
+  410: 'The cursor is not in the history of the catalogue, which was rewritten. Read all bots again, and go on from the cursor that comes with them.',
   412: '`If-Match` is not the current ETag, which the response has.',
   413: 'The body is over 64 KiB.',
   415: 'Send `Content-Type: application/json`, uncompressed.',
@@ -196,6 +198,37 @@ const paths = {
         toArraySchema(createReference('ChangeRecord')),
         [400, 404, 406, 503],
       ),
+    },
+  },
+  '/api/v2/changes': {
+    get: {
+      operationId: 'followCatalogue',
+      summary: 'What was added, changed and removed in the catalogue',
+      description:
+        'In the order of commits, after a cursor. A bot is told of after its new record is served, once for each commit or merge: read it again. Counts are no changes. `Accept: text/event-stream` returns the same as events, and stays open: `event` is `added`, `changed` or `removed`, `data` the change, `id` the cursor after it, which `Last-Event-ID` brings back.',
+      parameters: createQueryParameters(feedParameters),
+      responses: {
+        '200': {
+          description:
+            'The changes, the oldest first. `next`, which is in `Link` too, is where the next page begins, and `more` whether there is something now: if not, ask again later. A page may have fewer changes than there could be.',
+          content: {
+            'application/json': {
+              schema: {
+                type: 'object',
+                required: ['changes', 'next', 'more'],
+                properties: {
+                  changes: toArraySchema(createReference('CatalogueChange')),
+                  next: { type: 'string' },
+                  more: { type: 'boolean' },
+                },
+              },
+            },
+            'text/event-stream': { schema: { type: 'string' } },
+          },
+        },
+        ...notModified,
+        ...createProblems(400, 406, 410, 503),
+      },
     },
   },
   '/api/v2/authors/{id}': {

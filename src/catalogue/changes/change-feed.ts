@@ -1,0 +1,148 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type BotId, parseBotId } from '../../bot/id.ts';
+import { readSchema, resolveProperties } from '../../bot/schemas.ts';
+import type { CatalogueChange } from '../../bot/schema-types.ts';
+import {
+  type BranchStep,
+  listBranchSteps,
+  NotInHistoryError,
+  readBranchStep,
+} from '../../git/branch-steps.ts';
+import { hasCommit, isCommit } from '../../git/history.ts';
+import type { Repository, RepositoryOpener } from '../../git/repository.ts';
+import { type Current, CurrentCache } from '../../lib/current-cache.ts';
+import { SerialQueue } from '../../lib/serial-queue.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
+import type { PageFile } from '../page/page-file.ts';
+import { isMainPage, isReadable } from '../page/rules.ts';
+import type { ReadonlyChanges } from './change-index.ts';
+import { type ChangedBot, listChangedBots } from './changed-bots.ts';
+import type { ReleasedTip } from './released-tip.ts';
+
+/** Changes in the order of commits. */
+export interface CatalogueChanges {
+  readonly changes: readonly FedChange[];
+  /** Where the next ones begin. It is the released tip where there are no more. */
+  readonly next: string;
+}
+
+interface FedChange {
+  /** Where the changes after it begin. */
+  readonly cursor: string;
+  readonly what: CatalogueChange['what'];
+  /** A CatalogueChange. */
+  readonly json: string;
+}
+
+/** What routes use. */
+export type ReadonlyChangeFeed = Readonly<Pick<ChangeFeed, 'tip' | 'read'>>;
+
+/** What was added, changed and removed in the catalogue, from Git's history up to the released tip. */
+export class ChangeFeed {
+  readonly tip: ReleasedTip;
+  readonly #repositoryOpener: RepositoryOpener;
+  readonly #index: Pick<ReadonlyChanges, 'read'>;
+  /** Readers that are at the same place, as most are, share what is read. */
+  readonly #pages = new CurrentCache<CatalogueChanges>(4 * 1024 * 1024, ({ changes }) =>
+    changes.reduce((sum, { json, cursor }) => sum + json.length + cursor.length + 200, 0),
+  );
+  readonly #queue = new SerialQueue(64);
+
+  constructor(tip: ReleasedTip, repositoryOpener: RepositoryOpener, index: Pick<ReadonlyChanges, 'read'>) {
+    this.tip = tip;
+    this.#repositoryOpener = repositoryOpener;
+    this.#index = index;
+  }
+
+  /**
+   * Returns what changed after a cursor: at most `limit` changes, and fewer where many commits changed nothing here.
+   * @param since a cursor that `isChangeCursor`
+   * @throws {NotInHistoryError}
+   * @throws {QueueFullError}
+   * @throws {GitError}
+   */
+  async read(since: string, limit: number): Promise<CatalogueChanges & Current> {
+    return await this.#pages.get(`${since} ${limit}`, [() => this.tip.current], async () =>
+      this.tip.current === since
+        ? { changes: [], next: since }
+        : await this.#queue.run(async () => await this.#readNow(since, limit)),
+    );
+  }
+
+  async #readNow(since: string, limit: number): Promise<CatalogueChanges> {
+    const repository = await this.#repositoryOpener.open();
+    const tip = this.tip.current ?? since;
+    const changes: FedChange[] = [];
+    let next = since;
+    let steps = 0;
+    const slice = new TimeSlice();
+    for await (const { from, to, time, after } of listSteps(repository, since, tip)) {
+      const before = changes.length;
+      for await (const bot of listChangedBots(repository, from, to, after)) {
+        if (changes.length === limit) return { changes, next };
+        if (slice.isOver) await slice.next();
+        next = `${from}.${to}.${bot.id}`;
+        const { id, what, pages } = bot;
+        const change: CatalogueChange = {
+          commit: to,
+          at: new Date(time).toISOString(),
+          bot: id,
+          what,
+          keys: what === 'changed' ? await this.#listKeys(bot) : [],
+          locales: pages.map(({ locale }) => locale),
+        };
+        changes.push({ cursor: next, what, json: JSON.stringify(change) });
+      }
+      next = to;
+      const last = changes.at(-1);
+      if (last !== undefined && changes.length > before) changes.splice(-1, 1, { ...last, cursor: to });
+      if (slice.isOver) await slice.next();
+      if (++steps === maxSteps) break;
+    }
+    return { changes, next };
+  }
+
+  /** Returns the keys of the main page that differ. */
+  async #listKeys({ id, pages }: ChangedBot): Promise<string[]> {
+    const { before, after } = await this.#index.read(id, { pages: pages.slice(0, maxPages) });
+    const [was, is] = [readMainValues(before), readMainValues(after)];
+    return mainKeys.filter((key) => !isDeepStrictEqual(was[key], is[key]));
+  }
+}
+
+/** Steps that are read for a page. */
+const maxSteps = 500;
+
+/** Pages of a bot that are read for a change. */
+const maxPages = 100;
+
+/** The keys of a main page, and the text below them. */
+const mainKeys = [...Object.keys(resolveProperties(readSchema('main-page'))), 'page'];
+
+function readMainValues(files: readonly PageFile[]): Readonly<Record<string, unknown>> {
+  const main = files.filter(isReadable).find(isMainPage)?.page;
+  return { ...main?.data, page: main?.page };
+}
+
+/** Yields the rest of the step that a cursor is in, then the steps up to the tip. @throws as listBranchSteps */
+async function* listSteps(
+  repository: Repository,
+  since: string,
+  tip: string,
+): AsyncGenerator<BranchStep & { readonly after?: BotId | undefined }> {
+  const [from = '', to = from, bot] = since.split('.');
+  for (const id of [from, to]) if (!(await isCommit(repository, id))) throw new NotInHistoryError(id);
+  if (bot !== undefined) {
+    if (!(await hasCommit(repository, tip, to))) throw new NotInHistoryError(to);
+    yield { ...(await readBranchStep(repository, from, to)), after: parseBotId(bot) };
+  }
+  yield* listBranchSteps(repository, to, tip);
+}
+
+/**
+ * Whether a text can be a cursor: a commit or, where a page ends inside of a step between two commits, both of them and the last
+ * bot. So the rest of the step is the same even when a merge has made it part of another one.
+ */
+export function isChangeCursor(text: string): boolean {
+  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?:\.(?:[0-9a-f]{40}|[0-9a-f]{64})\.[0-9]{1,20})?$/.test(text);
+}

@@ -1,0 +1,145 @@
+import { EventEmitter } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BotId } from '../../bot/id.ts';
+import { isCommit } from '../../git/history.ts';
+import { readHead } from '../../git/refs.ts';
+import type { Repository, RepositoryOpener } from '../../git/repository.ts';
+import { findTreeEntries } from '../../git/tree-listing.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import { LogThrottle } from '../../lib/log-throttle.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
+import { pathOf } from '../page/layout.ts';
+import { isBlob } from '../page/page-file.ts';
+import type { Catalogue } from '../store/catalogue.ts';
+import { readPageStat } from '../store/folder.ts';
+import type { PageBlobs } from './change-index.ts';
+import { listChangedBots } from './changed-bots.ts';
+
+export interface ReleasedTipOptions {
+  /** The folder that holds `bots/`. */
+  readonly root: string;
+  readonly repositoryOpener: RepositoryOpener;
+  readonly catalogue: Pick<Catalogue, 'scanner' | 'store'>;
+  readonly log: Log;
+}
+
+/**
+ * The last commit of the checked-out branch whose pages are served. A bot that is read after the commit was released is not
+ * older, whether the commit was posted, merged, or made by a person in the clone.
+ */
+export class ReleasedTip extends EventEmitter<{ move: [] }> {
+  readonly #options: ReleasedTipOptions;
+  readonly #reasons = new LogThrottle();
+  #pause = new AbortController();
+  #current: string | undefined;
+  #isClosed = false;
+  #following: Promise<void> | undefined;
+
+  constructor(options: ReleasedTipOptions) {
+    super();
+    // One for each open stream.
+    this.setMaxListeners(0);
+    this.#options = options;
+  }
+
+  /** Undefined while the service starts, and without a Git repository that has a commit. */
+  get current(): string | undefined {
+    return this.#current;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Releases what is checked out. Called before the catalogue is read, which finds these pages or later ones. */
+  async begin(): Promise<void> {
+    const opening = this.#options.repositoryOpener.open();
+    this.#current = (await opening.then(readHead).catch(() => null)) ?? undefined;
+  }
+
+  /** Follows the branch until it is closed. */
+  start(): void {
+    this.#following ??= this.#follow();
+  }
+
+  /** Looks at the branch at once, as it has moved. */
+  look(): void {
+    this.#pause.abort();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.look();
+    this.emit('move');
+    await this.#following;
+  }
+
+  async #follow(): Promise<void> {
+    const { repositoryOpener, log } = this.#options;
+    while (!this.#isClosed) {
+      // Before the look, so that a move during it is seen.
+      this.#pause = new AbortController();
+      // A missing repository is reported by all that writes.
+      const repository = await repositoryOpener.open().catch(() => undefined);
+      await (repository && this.#advance(repository))?.catch((error: unknown) => {
+        const message = `could not read from Git what changed: ${messageOf(error)}; /api/v2/changes waits, retrying`;
+        if (!this.#isClosed && this.#reasons.shouldLog(message)) log.error({ err: error }, message);
+      });
+      await sleep(followMs, undefined, { signal: this.#pause.signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  async #advance(repository: Repository): Promise<void> {
+    const head = await readHead(repository);
+    if (head === null || head === this.#current) return;
+    const from = this.#current && (await isCommit(repository, this.#current)) ? this.#current : null;
+    const slice = new TimeSlice('service');
+    let waitedMs = 0;
+    for await (const { id, pages } of listChangedBots(repository, from, head)) {
+      for (const page of pages)
+        while (!this.#isShown(repository, id, page) && waitedMs < maxWaitMs && !this.#isClosed) {
+          if (await isReplaced(repository, id, page, head)) break;
+          await sleep(retryMs);
+          waitedMs += retryMs;
+        }
+      if (slice.isOver) await slice.next();
+      if (this.#isClosed) return;
+    }
+    this.#current = head;
+    this.emit('move');
+  }
+
+  /**
+   * Whether a page is served as it was committed, or has faults. One that is on the disk and not served yet is read now. It is
+   * neither between a commit of the service and its files, and where a person edits the file.
+   */
+  #isShown({ hash }: Repository, id: BotId, { locale, after }: PageBlobs): boolean {
+    const { root, catalogue } = this.#options;
+    const served = catalogue.store.bots.get(id)?.files.find((file) => file.locale === locale);
+    if (served?.sha === after) return true;
+    const place = { id, locale };
+    const isOnDisk = after === undefined ? !readPageStat(root, place) : isBlob(root, place, after, hash);
+    if (isOnDisk) catalogue.scanner.read([place]);
+    return isOnDisk;
+  }
+}
+
+/** Milliseconds between two looks at the branch, besides those after commits of the service. */
+const followMs = 2000;
+
+/** Milliseconds that a commit waits at most for pages that differ in the work tree: a person may edit them for hours. */
+const maxWaitMs = 15_000;
+const retryMs = 50;
+
+/** Whether a later commit has another version of a page, and tells of it once more. */
+async function isReplaced(
+  repository: Repository,
+  id: BotId,
+  { locale, after }: PageBlobs,
+  commit: string,
+): Promise<boolean> {
+  const head = await readHead(repository);
+  const path = repository.prefix + pathOf(id, locale);
+  return head !== commit && (await findTreeEntries(repository, head, [path])).get(path)?.id !== after;
+}

@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import type { Router } from '@koa/router';
+import {
+  type CatalogueChanges,
+  isChangeCursor,
+  type ReadonlyChangeFeed,
+} from '../../catalogue/changes/change-feed.ts';
+import { type ListParameter, refuse } from '../../catalogue/lists/filters.ts';
+import { QueueFullError } from '../../lib/serial-queue.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
+import { ProblemError } from '../problem.ts';
+import { parseQuery, readParameters } from '../query.ts';
+import { chooseType, createDocument, readHeaders, send } from '../representation.ts';
+import { limitParameter } from './list-query.ts';
+
+/**
+ * Adds what changed in the catalogue, page by page and as server-sent events.
+ * @param baseUrl the public address, without a slash at its end
+ */
+export function addFeedRoute(router: Router, feed: ReadonlyChangeFeed, baseUrl: string): void {
+  let streams = 0;
+  router.get('/api/v2/changes', async (ctx) => {
+    const query = parseQuery(ctx);
+    const kind = chooseType(ctx, ['application/json', 'text/event-stream']);
+    const isStream = kind === 'text/event-stream';
+    // A browser that connects again sends it, to the same address as at first.
+    const lastId = ctx.get('Last-Event-ID');
+    if (isStream && lastId !== '') query.set('since', lastId);
+    const { values, errors } = readParameters(query, feedParameters, null);
+    if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
+    const tip = feed.tip.current;
+    if (tip === undefined)
+      throw new ProblemError('starting', noHistory, { headers: { 'Retry-After': '60' } });
+    const { since = tip, limit = defaultLimit } = values as { since?: string; limit?: number };
+    const page = await feed.read(since, limit);
+    if (isStream) {
+      if (streams >= maxStreams) throw new QueueFullError(maxStreams);
+      streams++;
+      // A proxy that buffers would keep the events.
+      ctx.set({ ...readHeaders, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
+      ctx.res.shouldKeepAlive = false;
+      ctx.type = kind;
+      ctx.body = Readable.from(follow(feed, page)).once('close', () => streams--);
+      return;
+    }
+    const { changes, next, current } = page;
+    const more = next !== feed.tip.current;
+    const list = changes.map(({ json }) => json).join();
+    const body = Buffer.from(`{"changes":[${list}],"next":"${next}","more":${more}}`);
+    const link = { Link: `<${baseUrl}${ctx.path}?since=${next}&limit=${limit}>; rel="next"` };
+    const headers = { ...readHeaders, ...link, Vary: 'Accept, Accept-Encoding' };
+    await send(ctx, { ...createDocument(kind, body), headers, current });
+  });
+}
+
+const noHistory =
+  'the history cannot be read: try again in a minute; the catalogue must be in a Git repository with a commit';
+
+const defaultLimit = 100;
+const maxStreams = 1000;
+
+/** The parameters of GET /api/v2/changes. */
+export const feedParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Map(
+  Object.entries({
+    since: {
+      parse: ([text]) =>
+        isChangeCursor(text) ? text : refuse('it is not a cursor: take it from “next” of a response'),
+      description:
+        'The cursor that the changes begin after. Without it there are none, and `next` is where the catalogue is now.',
+      schema: { type: 'string' },
+    },
+    limit: { ...limitParameter, description: 'How many changes to return, 1 to 1,000. Without it, 100.' },
+  } satisfies Record<string, ListParameter<unknown, null>>),
+);
+
+/** Yields the events of a page of changes, then those that follow, until the service stops or the cursor is unknown. */
+async function* follow(feed: ReadonlyChangeFeed, first: CatalogueChanges): AsyncGenerator<string> {
+  const { tip } = feed;
+  for (let page: CatalogueChanges | undefined = first; page;) {
+    const events = page.changes.map(
+      ({ what, cursor, json }) => `event: ${what}\nid: ${cursor}\ndata: ${json}\n\n`,
+    );
+    // An id alone is no event: a reader that connects again begins there.
+    const next: string = page.next;
+    yield `${events.join('')}id: ${next}\n\n`;
+    while (next === tip.current) {
+      await once(tip, 'move', { signal: AbortSignal.timeout(commentMs) }).catch(() => undefined);
+      if (tip.isClosed) return;
+      // Also notices readers that have gone.
+      if (next === tip.current) yield ':\n\n';
+    }
+    // All readers wait for the same move.
+    await new TimeSlice().next();
+    // A reader learns the reason when it connects again.
+    page = await feed.read(next, defaultLimit).catch(() => undefined);
+  }
+}
+
+const commentMs = 20_000;

@@ -1,0 +1,233 @@
+import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
+import { once } from 'node:events';
+import type { CatalogueChange } from '../../../src/bot/schema-types.ts';
+import { ChangeFeed, isChangeCursor } from '../../../src/catalogue/changes/change-feed.ts';
+import { ChangeIndex } from '../../../src/catalogue/changes/change-index.ts';
+import { ReleasedTip } from '../../../src/catalogue/changes/released-tip.ts';
+import { NotInHistoryError } from '../../../src/git/branch-steps.ts';
+import { silentLog } from '../../../src/lib/log.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openCatalogue } from '../../support/live-catalogue.ts';
+import { openerOf } from '../../support/opened.ts';
+import { type TestRepository, testRepository } from '../../support/repository.ts';
+import { mainPage, pagePath, translation } from '../../support/sample.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+describe('what changed in the catalogue', () => {
+  let repository: TestRepository;
+  let start: string;
+  const closing: ReleasedTip[] = [];
+  beforeEach(() => {
+    repository = testRepository({ [pagePath('7')]: mainPage(), [pagePath('8')]: mainPage() });
+    start = repository.git('rev-parse', 'HEAD');
+  });
+  afterEach(async () => {
+    for (const tip of closing.splice(0)) await tip.close();
+  });
+
+  /** A feed that has released what is checked out. */
+  const open = async (): Promise<ChangeFeed> => {
+    const repositoryOpener = openerOf(repository.folder);
+    const tip = new ReleasedTip({
+      root: repository.folder,
+      repositoryOpener,
+      catalogue: (await openCatalogue({}, { root: repository.folder })).catalogue,
+      log: silentLog,
+    });
+    closing.push(tip);
+    await tip.begin();
+    const index = new ChangeIndex({ folder: tempFolder(), repositoryOpener, log: silentLog });
+    return new ChangeFeed(tip, repositoryOpener, index);
+  };
+  /** Reads to the end, and returns a word for each change and the sizes of the pages. */
+  const readAll = async (since: string, limit = 100): Promise<[words: string[], sizes: number[]]> => {
+    const feed = await open();
+    const words: string[] = [];
+    const sizes: number[] = [];
+    for (let at = since; at !== feed.tip.current;) {
+      const { changes, next } = await feed.read(at, limit);
+      for (const { json, what } of changes) {
+        const { bot, keys, locales, ...rest } = JSON.parse(json) as CatalogueChange;
+        strictEqual(rest.what, what);
+        words.push([what, bot, ...locales, ...keys].join(' '));
+      }
+      sizes.push(changes.length);
+      strictEqual(changes.at(-1)?.cursor, next);
+      at = next;
+    }
+    return [words, sizes];
+  };
+
+  it('has each bot that a commit added, changed or removed, with the keys and the languages', async () => {
+    repository.commit({ [pagePath('7')]: mainPage({ name: 'Marge', nsfw: true }), 'README.md': 'x' });
+    repository.commit({ [pagePath('7', 'de')]: translation('Marge', 'Ja.'), [pagePath('9')]: mainPage() });
+    repository.commit({ [pagePath('7')]: mainPage({ name: 'Marge', nsfw: true }, 'Other.') });
+    repository.git('rm', '-q', pagePath('7', 'de'), pagePath('8'));
+    repository.commit({});
+    repository.commit({ 'README.md': 'y' });
+    repository.commit({ [pagePath('8')]: mainPage({}, 'Back.') });
+    deepStrictEqual((await readAll(start))[0], [
+      'changed 7 en name nsfw',
+      'changed 7 de',
+      'added 9 en',
+      'changed 7 en page',
+      'changed 7 de',
+      'removed 8 en',
+      'added 8 en',
+    ]);
+  });
+
+  it('begins in the present, and ends there', async () => {
+    const feed = await open();
+    deepStrictEqual(
+      { ...(await feed.read(start, 100)), current: undefined },
+      {
+        changes: [],
+        next: start,
+        current: undefined,
+      },
+    );
+  });
+
+  it('ends a page inside of a commit, and the next one begins there', async () => {
+    const ids = ['1', '10', '1001', '9', '90', '2001', '11', '100'];
+    repository.commit(Object.fromEntries(ids.map((id) => [pagePath(id), mainPage()])));
+    repository.commit({ [pagePath('7')]: mainPage({ name: 'Marge' }) });
+    const [all] = await readAll(start);
+    strictEqual(all.length, 9);
+    for (const limit of [1, 2, 3, 8, 9]) {
+      const [words, sizes] = await readAll(start, limit);
+      deepStrictEqual(words, all);
+      strictEqual(sizes[0], limit);
+      ok(sizes.every((size) => size <= limit));
+    }
+  });
+
+  /** Commits on a branch beside `main`, which is merged with `main` as the second parent or the first one. */
+  const mergeBeside = (ours: 'first' | 'second'): string => {
+    repository.git('switch', '-q', '-c', 'beside');
+    repository.commit({ [pagePath('20')]: mainPage() });
+    const beside = repository.commit({ [pagePath('8')]: mainPage({ name: 'Beside' }) });
+    repository.git('switch', '-q', 'main');
+    repository.commit({ [pagePath('7')]: mainPage({ name: 'Main' }) });
+    repository.commit({ [pagePath('30')]: mainPage() });
+    const main = repository.git('rev-parse', 'HEAD');
+    repository.git('switch', '-q', ours === 'first' ? 'main' : 'beside');
+    repository.git('merge', '-q', '--no-ff', '-m', 'Merge', ours === 'first' ? 'beside' : main);
+    if (ours === 'second') repository.git('switch', '-q', '-C', 'main', 'beside');
+    repository.commit({ [pagePath('40')]: mainPage() });
+    return ours === 'first' ? beside : main;
+  };
+
+  for (const ours of ['first', 'second'] as const) {
+    it(`goes on from a commit that was merged as the other parent, the own line being the ${ours}`, async () => {
+      const other = mergeBeside(ours);
+      const [words] = await readAll(other);
+      deepStrictEqual(
+        words,
+        ours === 'first'
+          ? ['changed 7 en name', 'added 30 en', 'added 40 en']
+          : ['changed 8 en name', 'added 20 en', 'added 40 en'],
+      );
+      const parent = repository.git('rev-parse', `${other}~1`);
+      const [earlier] = await readAll(parent);
+      deepStrictEqual(earlier.toSorted().length, 4);
+      const [whole] = await readAll(start);
+      strictEqual(whole.length, 5);
+    });
+  }
+
+  it('goes on inside of a step that a merge has made part of another one', async () => {
+    repository.commit({ [pagePath('50')]: mainPage(), [pagePath('51')]: mainPage() });
+    const tip = repository.git('rev-parse', 'HEAD');
+    const { changes, next } = await (await open()).read(start, 1);
+    strictEqual(changes[0]?.cursor, next);
+    repository.git('switch', '-q', '-c', 'theirs', start);
+    repository.commit({ [pagePath('60')]: mainPage() });
+    repository.git('merge', '-q', '--no-ff', '-m', 'Merge', tip);
+    repository.git('switch', '-q', '-C', 'main', 'theirs');
+    deepStrictEqual((await readAll(next))[0], ['added 51 en', 'added 60 en']);
+  });
+
+  it('refuses a commit that the branch does not have, in any place of a cursor', async () => {
+    const gone = repository.commit({ [pagePath('7')]: mainPage({ name: 'Gone' }) });
+    repository.git('reset', '-q', '--hard', start);
+    const feed = await open();
+    const blob = repository.git('rev-parse', `HEAD:${pagePath('7')}`);
+    const zeros = '0'.repeat(40);
+    for (const since of [
+      gone,
+      blob,
+      zeros,
+      `${start}.${gone}.7`,
+      `${gone}.${start}.7`,
+      `${zeros}.${start}.7`,
+    ])
+      await rejects(feed.read(since, 100), NotInHistoryError, since);
+  });
+
+  it('distinguishes texts that can be cursors', () => {
+    const id = 'a'.repeat(40);
+    for (const text of [id, `${id}${'b'.repeat(24)}`, `${id}.${id}.18446744073709551615`])
+      ok(isChangeCursor(text), text);
+    for (const text of ['', 'HEAD', id.slice(1), `${id}b`, `${id}.1`, `${id}.${id}`, `--${id}`, `${id}\n`])
+      ok(!isChangeCursor(text), text);
+  });
+
+  it('skips commits that changed no bot, many at a time', async () => {
+    const commits = Array.from(
+      { length: 1200 },
+      (_, i) =>
+        `commit refs/heads/main\ncommitter A <a@example.org> ${1_800_000_000 + i} +0000\ndata 0\n${i === 0 ? `from ${start}\n` : ''}M 100644 inline README.md\ndata 4\n${String(i).padStart(4)}\n`,
+    );
+    const { execFileSync } = await import('node:child_process');
+    execFileSync('git', ['fast-import', '--quiet', '--force'], {
+      cwd: repository.folder,
+      input: commits.join(''),
+    });
+    repository.git('reset', '-q', '--hard');
+    repository.commit({ [pagePath('7')]: mainPage({ name: 'Marge' }) });
+    const feed = await open();
+    const sizes: number[] = [];
+    for (let at = start; at !== feed.tip.current;) {
+      const { changes, next } = await feed.read(at, 100);
+      sizes.push(changes.length);
+      at = next;
+    }
+    deepStrictEqual(sizes, [0, 0, 1]);
+  });
+
+  it('releases a commit once its pages are served', async () => {
+    const { catalogue } = await openCatalogue({}, { root: repository.folder });
+    const tip = new ReleasedTip({
+      root: repository.folder,
+      repositoryOpener: openerOf(repository.folder),
+      catalogue,
+      log: silentLog,
+    });
+    closing.push(tip);
+    await tip.begin();
+    strictEqual(tip.current, start);
+    // The watcher sees nothing from now on.
+    await catalogue.close();
+    tip.start();
+    const id = (await catalogue.store.bots.sorted())[0]?.id ?? ('' as never);
+    const before = catalogue.store.bots.get(id)?.facts.name;
+    const head = repository.commit({ [pagePath('7')]: mainPage({ name: 'Marge' }) });
+    strictEqual(catalogue.store.bots.get(id)?.facts.name, before);
+    tip.look();
+    await once(tip, 'move');
+    strictEqual(tip.current, head);
+    strictEqual(catalogue.store.bots.get(id)?.facts.name, 'Marge');
+
+    // The branch moves first, the files follow.
+    const moved = repository.commit({ [pagePath('7')]: mainPage({ name: 'Lisa' }) });
+    repository.write(pagePath('7'), mainPage({ name: 'Marge' }));
+    tip.look();
+    await eventually(() => catalogue.store.bots.get(id)?.facts.name === 'Marge');
+    strictEqual(tip.current, head);
+    repository.git('checkout', '-q', '.');
+    await eventually(() => strictEqual(tip.current, moved));
+    strictEqual(catalogue.store.bots.get(id)?.facts.name, 'Lisa');
+  });
+});

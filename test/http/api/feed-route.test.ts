@@ -1,0 +1,122 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '../../support/eventually.ts';
+import { EventReader } from '../../support/event-reader.ts';
+import { repositoryIn, type TestRepository } from '../../support/repository.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { issueTestToken } from '../../support/token.ts';
+import { updateRequest } from '../../support/update-request.ts';
+
+describe('GET /api/v2/changes', () => {
+  let service: TestService;
+  let person: TestRepository;
+  let start: string;
+  let token: string;
+  before(async () => {
+    service = await startTestService({ [pagePath('7')]: mainPage(), [pagePath('8')]: mainPage() });
+    person = repositoryIn(service.root);
+    token = await issueTestToken(service.root, '7');
+    start = person.git('rev-parse', 'HEAD');
+  });
+
+  const path = '/api/v2/changes';
+  const post = async (website: string): Promise<string> => {
+    const { json } = await service.request('/api/v2/bots/7', updateRequest(token, { website }));
+    return (json as { commit: string }).commit;
+  };
+  const released = async (commit: string): Promise<void> =>
+    await eventually(async () => strictEqual((await service.request(path)).json.next, commit));
+
+  it('has no history without a cursor, and pages after one, each with a link to the next', async () => {
+    const present = await service.request(path);
+    deepStrictEqual(present.json, { changes: [], next: start, more: false });
+    const posted = await post('https://example.org/1');
+    await released(posted);
+    const edited = person.commit({
+      [pagePath('8')]: mainPage({ name: 'Marge' }),
+      [pagePath('9')]: mainPage(),
+    });
+    await released(edited);
+    const words: string[] = [];
+    let address = `${path}?since=${start}&limit=2`;
+    for (let more = true; more;) {
+      const { json, headers } = await service.request(address);
+      for (const { what, bot, keys } of json.changes) words.push(`${what} ${bot} ${keys}`);
+      ({ more } = json);
+      const [, link = ''] =
+        /^<https:\/\/bots\.example\.org(.*)>; rel="next"$/.exec(headers.get('link') ?? '') ?? [];
+      strictEqual(link, `${path}?since=${json.next}&limit=2`);
+      address = link;
+    }
+    deepStrictEqual(words, ['changed 7 edited,website', 'changed 8 name', 'added 9 ']);
+  });
+
+  it('has an ETag, which is current until the branch moves', async () => {
+    const address = `${path}?since=${start}`;
+    const etag = (await service.request(address)).headers.get('etag') ?? '';
+    const again = async (): Promise<number> =>
+      (await service.request(address, { headers: { 'If-None-Match': etag } })).status;
+    strictEqual(await again(), 304);
+    strictEqual(await again(), 304);
+    await post('https://example.org/2');
+    await eventually(async () => strictEqual(await again(), 200));
+  });
+
+  it('refuses what is no cursor, a cursor of another history and another type', async () => {
+    const since = await service.request(`${path}?since=main&limit=0`);
+    strictEqual(since.status, 400);
+    deepStrictEqual(
+      since.json.errors.map(({ pointer }: { pointer: string }) => pointer),
+      ['?since', '?limit'],
+    );
+    for (const accept of ['application/json', 'text/event-stream']) {
+      const gone = await service.request(`${path}?since=${'0'.repeat(40)}`, { headers: { Accept: accept } });
+      strictEqual(gone.status, 410);
+      strictEqual(gone.json.type, 'urn:botshelf:problem:unknown-cursor');
+      match(gone.json.detail, /\/api\/v2\/export\.ndjson/);
+    }
+    strictEqual((await service.request(path, { headers: { Accept: 'text/html' } })).status, 406);
+  });
+
+  it('is a stream of events, which goes on where a reader was', async () => {
+    const first = new EventReader(`${service.address}${path}`);
+    await eventually(() => first.lastId !== '');
+    const posted = await post('https://example.org/3');
+    await eventually(() => strictEqual(first.events.length, 1));
+    const [event] = first.events;
+    deepStrictEqual([event?.name, event?.id], ['changed', posted]);
+    strictEqual(JSON.parse(event?.data ?? '').bot, '7');
+    first.close();
+    await post('https://example.org/4');
+    const edited = person.commit({
+      [pagePath('8')]: mainPage({ name: 'Lisa' }),
+      [pagePath('9')]: mainPage({}, 'x'),
+    });
+    const second = new EventReader(`${service.address}${path}?since=${start}`, first.lastId);
+    await eventually(() => strictEqual(second.events.length, 3));
+    deepStrictEqual(
+      second.events.map(({ data }) => JSON.parse(data).bot),
+      ['7', '8', '9'],
+    );
+    strictEqual(second.lastId, edited);
+    second.close();
+  });
+
+  it('ends its streams when the service stops, and says what to do without a Git repository', async () => {
+    const other = await startTestService({ [pagePath('7')]: mainPage() });
+    const reader = new EventReader(`${other.address}${path}`);
+    await eventually(() => reader.lastId !== '');
+    const begun = performance.now();
+    strictEqual(await other.end('SIGTERM'), 0);
+    await reader.ended;
+    ok(performance.now() - begun < 9000, 'it waited until connections are cut off');
+    rmSync(join(other.root, '.git'), { recursive: true });
+    const without = await startTestService({}, { root: other.root });
+    without.allowLog(/Git repository/);
+    const { status, headers, json } = await without.request(path);
+    deepStrictEqual([status, headers.get('retry-after')], [503, '60']);
+    match(json.detail, /Git repository/);
+  });
+});

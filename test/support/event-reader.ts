@@ -1,0 +1,59 @@
+/** An event as a browser reads it. */
+export interface ReadEvent {
+  readonly name: string;
+  readonly id: string;
+  readonly data: string;
+}
+
+/** Reads a stream of server-sent events to its end, as a browser does, but does not connect again. */
+export class EventReader {
+  readonly events: ReadEvent[] = [];
+  /** Where it would begin when it connects again. */
+  lastId = '';
+  /** Resolves with the status of the response once the stream has ended. */
+  readonly ended: Promise<number>;
+  readonly #closing = new AbortController();
+  readonly #take: (event: ReadEvent) => void;
+
+  constructor(address: string, lastId = '', take?: (event: ReadEvent) => void) {
+    this.lastId = lastId;
+    this.#take = take ?? ((event) => void this.events.push(event));
+    this.ended = this.#read(address);
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async #read(address: string): Promise<number> {
+    const headers = {
+      Accept: 'text/event-stream',
+      ...(this.lastId !== '' && { 'Last-Event-ID': this.lastId }),
+    };
+    let status = 0;
+    try {
+      const response = await fetch(address, { headers, signal: this.#closing.signal });
+      ({ status } = response);
+      const decoder = new TextDecoder();
+      let text = '';
+      for await (const piece of response.body ?? []) {
+        text += decoder.decode(piece, { stream: true });
+        const blocks = text.split('\n\n');
+        text = blocks.pop() ?? '';
+        if (status === 200) for (const block of blocks) this.#parse(block);
+      }
+    } catch {
+      // The connection was lost, or closed here.
+    }
+    return status;
+  }
+
+  #parse(block: string): void {
+    const fields = Object.fromEntries(block.split('\n').map((line) => line.split(/: ?(.*)/, 2))) as Partial<
+      Record<string, string>
+    >;
+    this.lastId = fields['id'] ?? this.lastId;
+    if (fields['data'] !== undefined)
+      this.#take({ name: fields['event'] ?? 'message', id: this.lastId, data: fields['data'] });
+  }
+}
