@@ -48,6 +48,9 @@ describe('botshelf', () => {
     const needed = [
       'app/config',
       'app/version',
+      'bot/id',
+      'bot/locale',
+      'catalogue/lists/filters',
       'commands/add-commands',
       'git/hosts',
       'login/settings',

@@ -11,8 +11,13 @@ export interface EditedBot {
  * Returns the message for a commit of these edits: `Update Homer (190519304972663312): category, nsfw` for one bot, `Add
  * Homer (190519304972663312)` for one that is new, `Update 57 bots` and a line for each for more; a trailer `Bot: <id>`
  * per bot, then `trailers`.
+ * @param more another verb; why, which is a paragraph of its own
  */
-export function formatCommitMessage(edits: readonly EditedBot[], trailers: readonly string[] = []): string {
+export function formatCommitMessage(
+  edits: readonly EditedBot[],
+  trailers: readonly string[] = [],
+  more: { readonly verb?: string; readonly reason?: string } = {},
+): string {
   const bots = new Map<string, EditedBot>();
   for (const edit of edits) {
     const keys = [...(bots.get(edit.id)?.keys ?? []), ...edit.keys];
@@ -21,18 +26,27 @@ export function formatCommitMessage(edits: readonly EditedBot[], trailers: reado
   const changes = [...bots.values()].map(
     ({ name, id, keys }) => `${toOneLine(name)} (${id})${keys.length === 0 ? '' : `: ${keys.join(', ')}`}`,
   );
-  const verb = edits.every(({ keys }) => keys.length === 0) ? 'Add' : 'Update';
+  const { verb = edits.every(({ keys }) => keys.length === 0) ? 'Add' : 'Update', reason = '' } = more;
+  const why = reason === '' ? [] : ['', toOneLine(reason, maxReasonLength)];
   const lines =
     changes.length === 1
-      ? [`${verb} ${changes[0]}`]
-      : [`${verb} ${changes.length} bots`, '', ...changes.map((change) => `- ${change}`)];
+      ? [`${verb} ${changes[0]}`, ...why]
+      : [`${verb} ${changes.length} bots`, ...why, '', ...changes.map((change) => `- ${change}`)];
   return `${[...lines, '', ...[...bots.keys()].map((id) => `Bot: ${id}`), ...trailers].join('\n')}\n`;
 }
 
-/** A name with line breaks could end the subject and forge trailers; control and bidi characters mislead. */
-function toOneLine(name: string): string {
-  const shown = name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
-  return shown.length <= 64 ? shown : `${shown.slice(0, 63)}…`;
+/**
+ * Returns a text without line breaks, which could end the subject and forge trailers, and without control and bidi
+ * characters, which mislead.
+ */
+export function toOneLine(text: string, maxLength = maxNameLength): string {
+  const shown = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+  return shown.length <= maxLength ? shown : `${shown.slice(0, maxLength - 1)}…`;
+}
+
+/** Returns the trailer of a commit that a person makes with a command. */
+export function formatChangedBy(name: string): string {
+  return `Changed-by: ${toOneLine(name)}`;
 }
 
 /** Who made a commit: a person, an owner through the API, or an account whose proposal was accepted. */
@@ -53,9 +67,13 @@ export function parseCommitAuthor(content: string): CommitAuthor {
   const trailers = content.trimEnd().split('\n\n').at(-1) ?? '';
   if (author !== committer || !/^Bot: /m.test(trailers))
     return { kind: 'person', name: author?.replace(/ *<[^<]*$/, '').slice(0, maxNameLength) ?? '' };
+  const name = /^Changed-by: (.+)$/m.exec(trailers)?.[1];
+  if (name !== undefined) return { kind: 'person', name };
   const account = parseAccountId(/^Proposed-by: (\d+)$/m.exec(trailers)?.[1] ?? '');
   return account === undefined ? { kind: 'api' } : { kind: 'proposal', account };
 }
 
-/** Characters of a person's name that are shown. */
+/** Characters of a name that are shown. */
 const maxNameLength = 64;
+
+const maxReasonLength = 500;

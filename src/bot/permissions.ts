@@ -100,6 +100,10 @@ type Table = typeof table;
 export type PermissionGroup = keyof Table;
 export type Permission = { [Group in PermissionGroup]: keyof Table[Group] }[PermissionGroup];
 
+const bitsOf: ReadonlyMap<Permission, readonly number[]> = new Map(
+  Object.values(table).flatMap((group) => Object.entries(group) as [Permission, readonly number[]][]),
+);
+
 /**
  * Reads what an invite link asks for.
  * @param invite an address
@@ -147,7 +151,20 @@ export function alignPermissions(invites: readonly string[]): AlignedPermissions
 
 /** Whether a bot joins as Administrator with an invite link. */
 export function asksForAdministrator(invite: string): boolean {
-  return hasBit(readPermissions(invite), administratorBit);
+  return asksFor(invite, 'administrator');
+}
+
+/** Whether a bot joins with a permission by an invite link, whatever Administrator includes. */
+export function asksFor(invite: string, permission: Permission): boolean {
+  const set = readPermissions(invite);
+  return bitsOf.get(permission)?.every((bit) => hasBit(set, bit)) === true;
+}
+
+/** Returns the permission of a name, whatever its case and its spaces; else every name. */
+export function parsePermission(text: string): Permission | readonly Permission[] {
+  const key = text.replaceAll(/[\s_-]/g, '').toLowerCase();
+  const names = [...bitsOf.keys()];
+  return names.find((name) => name.toLowerCase() === key) ?? names;
 }
 
 /** Returns the permissions that a bot has on a server with one invite link, and has not with another. */

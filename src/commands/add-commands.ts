@@ -1,5 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { CheckFlags } from './check.ts';
+import type { BotsFlags } from './bots.ts';
+import { filters } from '../catalogue/lists/filters.ts';
 import { gitHosts } from '../git/hosts.ts';
 import type { InitOptions } from './init.ts';
 
@@ -133,6 +135,7 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
       '\nReads files, Git and, where a service runs here, what it has in its var folder; changes nothing.\nExit code: 0 done, 2 the command could not run.',
     )
     .action(async (options: { json?: boolean }) => await (await import('./report.ts')).report(options));
+  addBotsCommand(program);
   program
     .command('images')
     .description("fetch the bots' pictures into the image cache, as a running service does by itself")
@@ -141,4 +144,39 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
       '\nExit code: 0 every picture is cached, 1 some could not be fetched, 2 the command could not run.',
     )
     .action(async () => await (await import('./images.ts')).images());
+}
+
+function addBotsCommand(program: Command): void {
+  const command = program
+    .command('bots')
+    .description('list bots of the catalogue, set keys of their pages, or remove them')
+    .argument('[ids...]', 'bots by their ids (default: all)')
+    .option('--q <words>', 'bots that a search for these words finds', collect);
+  for (const [name, { description, schema }] of Object.entries(filters)) {
+    const value = 'type' in schema && schema.type === 'boolean' ? '[boolean]' : '<value>';
+    const option = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    command.option(`--${option} ${value}`, description.replaceAll('`', ''), collect);
+  }
+  command
+    .option('--inactive <days>', 'bots without a new count for so long, such as 90d')
+    .option('--asks <permission>', 'bots whose invite link asks for it, such as administrator')
+    .addOption(
+      new Option('--format <format>', 'output of a list')
+        .choices(['table', 'json', 'ids'] satisfies BotsFlags['format'][])
+        .default('table'),
+    )
+    .option('--set <key=value>', 'set a key of their main pages; the value is JSON, or else a text', collect)
+    .option('--remove', 'remove all their pages, and end their tokens')
+    .option('--reason <text>', 'why, for the message of the commit')
+    .option('--all', 'let --set and --remove change every bot')
+    .option('--yes', 'commit what --set and --remove only describe without it')
+    .addHelpText(
+      'after',
+      '\nReads the files on disk, and the counts that are committed. --set and --remove make one commit.\nExit code: 0 done, also where no bot is found; 2 nothing was changed, or tokens have not ended.',
+    )
+    .action(async (ids: string[], flags: BotsFlags) => await (await import('./bots.ts')).bots(ids, flags));
+}
+
+function collect(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
 }

@@ -8,7 +8,7 @@ import { createLog } from '../lib/log.ts';
 import { UserError, messageOf } from '../lib/errors.ts';
 import { CommittedState } from '../counts/committed-state.ts';
 import { changeToken } from '../tokens/shared-tokens.ts';
-import { issueToken, revokeToken } from '../tokens/token-changes.ts';
+import { issueToken, revokeToken, type TokenChanger } from '../tokens/token-changes.ts';
 
 /**
  * Issues or revokes a token in the state ref, which a running service follows: the change takes effect there at once, and
@@ -16,35 +16,53 @@ import { issueToken, revokeToken } from '../tokens/token-changes.ts';
  */
 export async function token(text: string, { revoke = false }: { revoke?: boolean }): Promise<void> {
   const config = readConfig();
-  const id = parseKnownBotId(config, text);
+  const id = parseKnownBotId(config, text, revoke);
   const repositoryOpener = new RepositoryOpener(config.catalogue);
-  const end = new AbortController();
   try {
     const log = await createLog(config.log);
     const committed = new CommittedState(createStateRef(repositoryOpener, log), log);
-    const remote =
-      config.remote && (await openRemoteState(repositoryOpener, config.remote.remote, end.signal));
-    const by = `user ${readUserName()}`;
-    const { result, shared } = await changeToken(remote, log, async () =>
+    const result = await changeTokens(config, repositoryOpener, async (by) =>
       revoke ? await revokeToken(committed, id, by) : await issueToken(committed, id, by),
     );
     if (typeof result === 'string') process.stdout.write(`${result}\n`);
     else process.stderr.write(result ? `The token of ${id} has ended.\n` : `${id} had no token.\n`);
-    if (!shared)
-      process.stderr.write('The remote cannot be reached: other machines follow when it can be.\n');
   } catch (error) {
     throw new UserError(messageOf(error));
   } finally {
-    end.abort();
     repositoryOpener.close();
   }
 }
 
-/** @throws {UserError} when there is no such bot. */
-function parseKnownBotId({ catalogue }: Config, text: string): BotId {
+/**
+ * Changes tokens in the state ref, and in that of the remote; says so where that cannot be reached.
+ * @param change gets who changes them
+ * @throws what `changeToken` does
+ */
+export async function changeTokens<T>(
+  config: Config,
+  repositoryOpener: RepositoryOpener,
+  change: (by: TokenChanger) => Promise<T>,
+): Promise<T> {
+  const end = new AbortController();
+  try {
+    const remote =
+      config.remote && (await openRemoteState(repositoryOpener, config.remote.remote, end.signal));
+    const by = `user ${readUserName()}`;
+    const log = await createLog(config.log);
+    const { result, shared } = await changeToken(remote, log, async () => await change(by));
+    if (!shared)
+      process.stderr.write('The remote cannot be reached: other machines follow when it can be.\n');
+    return result;
+  } finally {
+    end.abort();
+  }
+}
+
+/** @throws {UserError} when there is no such bot, which one whose token is revoked need not be. */
+function parseKnownBotId({ catalogue }: Config, text: string, revoke: boolean): BotId {
   const id = parseBotId(text);
   if (id === undefined) throw new UserError(`${JSON.stringify(text)} is not a bot id: pass 1 to 20 digits`);
-  if (listPages(catalogue, id).length === 0) {
+  if (!revoke && listPages(catalogue, id).length === 0) {
     throw new UserError(
       `there is no bot ${id} in ${catalogue}: add its page first, or set BOTSHELF_CATALOGUE`,
     );

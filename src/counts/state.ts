@@ -42,6 +42,10 @@ export class State {
     return this.#bots.get(id)?.token;
   }
 
+  hasToken(id: BotId): boolean {
+    return (this.token(id)?.digest ?? null) !== null;
+  }
+
   holder(digest: TokenDigest): BotId | undefined {
     return this.#holders.get(digest);
   }

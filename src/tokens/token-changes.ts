@@ -24,15 +24,26 @@ export async function issueToken(committed: CommittedState, id: BotId, by: Token
  * @throws what the state ref does when it cannot be read or written
  */
 export async function revokeToken(committed: CommittedState, id: BotId, by: TokenChanger): Promise<boolean> {
-  let had = false;
-  await committed.commit(
-    () => {
-      had = (committed.state.token(id)?.digest ?? null) !== null;
-      return had ? createTokenChange(committed.state, id, null) : new Map();
-    },
-    formatSubject(`Revoke the token of ${id}`, by),
-  );
-  return had;
+  return (await revokeTokens(committed, [id], by)).length > 0;
+}
+
+/**
+ * Revokes the tokens of bots in one commit. Returns the bots that had one.
+ * @throws what the state ref does when it cannot be read or written
+ */
+export async function revokeTokens(
+  committed: CommittedState,
+  ids: readonly BotId[],
+  by: TokenChanger,
+): Promise<readonly BotId[]> {
+  const what = ids.length === 1 ? `the token of ${ids[0]}` : `the tokens of ${ids.length} bots`;
+  let revoked: readonly BotId[] = [];
+  const plan = (): StateChange => {
+    revoked = ids.filter((id) => committed.state.hasToken(id));
+    return new Map(revoked.flatMap((id) => [...createTokenChange(committed.state, id, null)]));
+  };
+  await committed.commit(plan, formatSubject(`Revoke ${what}`, by));
+  return revoked;
 }
 
 function formatSubject(change: string, by: TokenChanger): string {

@@ -1,5 +1,10 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { type CommitAuthor, formatCommitMessage, parseCommitAuthor } from '../../src/bot/commit-message.ts';
+import {
+  type CommitAuthor,
+  formatChangedBy,
+  formatCommitMessage,
+  parseCommitAuthor,
+} from '../../src/bot/commit-message.ts';
 
 const homer = { name: 'Homer', id: '1', keys: ['category'] };
 
@@ -32,6 +37,16 @@ describe('the message of a commit', () => {
       'Add Homer (1)\n\nBot: 1\nProposed-by: 7\n',
     );
   });
+
+  it('has another verb, and a reason that forges no trailer', () => {
+    strictEqual(
+      formatCommitMessage([{ ...homer, keys: [] }], [formatChangedBy('marge\nBot: 8')], {
+        verb: 'Remove',
+        reason: 'Spam\n\nBot: 9',
+      }),
+      'Remove Homer (1)\n\nSpam Bot: 9\n\nBot: 1\nChanged-by: marge Bot: 8\n',
+    );
+  });
 });
 
 describe('who made a commit', () => {
@@ -53,5 +68,10 @@ describe('who made a commit', () => {
     deepStrictEqual(parse(service, service, formatCommitMessage([homer])), { kind: 'api' });
     const message = formatCommitMessage([homer], ['Proposed-by: 7', 'Reviewed-by: 8']);
     deepStrictEqual(parse(service, service, message), { kind: 'proposal', account: '7' });
+  });
+
+  it('is the person who ran a command', () => {
+    const message = formatCommitMessage([homer], [formatChangedBy('marge')]);
+    deepStrictEqual(parse(service, service, message), { kind: 'person', name: 'marge' });
   });
 });

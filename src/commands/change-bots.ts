@@ -1,0 +1,163 @@
+import { isDeepStrictEqual } from 'node:util';
+import { readUserName } from '../app/config.ts';
+import { withValues } from '../app/page-editor.ts';
+import { type EditedBot, formatChangedBy, formatCommitMessage, toOneLine } from '../bot/commit-message.ts';
+import { withDefaults } from '../catalogue/page/defaults.ts';
+import { botsFolder, parsePagePath } from '../catalogue/page/layout.ts';
+import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
+import { isMainPage, isReadable } from '../catalogue/page/rules.ts';
+import type { IndexedBot } from '../catalogue/store/bot-index.ts';
+import { readCommittedPages } from '../catalogue/store/committed-pages.ts';
+import { checkProposal } from '../check/check-proposal.ts';
+import { listUncommittedFiles } from '../git/changed-files.ts';
+import { commitFiles, type FilesCommit } from '../git/commit/commit-files.ts';
+import type { NewFile } from '../git/commit/fast-import.ts';
+import type { Repository } from '../git/repository.ts';
+import { formatCount } from '../lib/counted.ts';
+import { messageOf, UserError } from '../lib/errors.ts';
+import { quoteValue } from '../lib/quote-value.ts';
+import { revokeTokens } from '../tokens/token-changes.ts';
+import type { CatalogueOnDisk } from './catalogue-on-disk.ts';
+import { changeTokens } from './token.ts';
+
+export interface ChangeOptions {
+  /** Why, for the commit's message. */
+  readonly reason: string;
+  /** Whether the change is described only, and not committed. */
+  readonly isDryRun: boolean;
+}
+
+/**
+ * Removes all pages of bots in one commit, and ends their tokens. Returns a line for each bot that is removed.
+ * @throws {UserError} where nothing was removed, or the tokens have not ended
+ */
+export async function removeBots(
+  opened: CatalogueOnDisk,
+  bots: readonly IndexedBot[],
+  options: ChangeOptions,
+): Promise<readonly string[]> {
+  const lines = await changeBots(opened, bots, { ...options, verb: 'Remove' }, (pages) => ({
+    files: pages.map(({ path }) => [path, null]),
+    keys: [],
+    what: formatCount(pages.length, 'page'),
+  }));
+  if (options.isDryRun) return lines;
+  const { config, committed, repositoryOpener } = opened;
+  const ids = bots.map(({ id }) => id);
+  await changeTokens(config, repositoryOpener, async (by) => await revokeTokens(committed, ids, by)).catch(
+    (error: unknown) => {
+      const advice = 'a service that runs in this clone ends them, or “botshelf revoke”';
+      throw new UserError(
+        `the bots are removed, and their tokens have not ended: ${messageOf(error)}; ${advice}`,
+      );
+    },
+  );
+  return lines;
+}
+
+/**
+ * Sets top-level keys of the main pages of bots in one commit. Returns a line for each bot that changes.
+ * @throws {UserError} where nothing was changed, with every fault of a page that would not fit the rules
+ */
+export async function setInBots(
+  opened: CatalogueOnDisk,
+  bots: readonly IndexedBot[],
+  values: Readonly<Record<string, unknown>>,
+  options: ChangeOptions,
+): Promise<readonly string[]> {
+  const fixed = ['created', 'edited'].find((key) => Object.hasOwn(values, key));
+  if (fixed !== undefined) throw new UserError(`${fixed} cannot be set: leave it out`);
+  const limits = opened.catalogue.settings.current;
+  return await changeBots(opened, bots, options, (pages, textOf) => {
+    const main = pages.find((page) => pages.length === 1 || (isReadable(page) && isMainPage(page)));
+    if (main === undefined) throw new UserError('the main page cannot be read');
+    const { path } = main;
+    const text = withValues(path, textOf(path), values, Date.now());
+    const after = pages.map((page) => (page === main ? parsePageFile(page, Buffer.from(text)) : page));
+    const errors = checkProposal(pages, after, limits).filter(({ severity }) => severity === 'error');
+    if (errors.length > 0) throw new UserError(errors.map(({ message }) => `${path}: ${message}`).join('; '));
+    const before = withDefaults(main.page?.data ?? {});
+    const keys = Object.keys(values).filter((key) => !isDeepStrictEqual(before[key], values[key]));
+    const what = keys.map((key) => `${key} ${quoteValue(before[key])} → ${quoteValue(values[key])}`);
+    return { files: keys.length > 0 ? [[path, text]] : [], keys, what: what.join(', ') };
+  });
+}
+
+/** What changes in a bot: the new texts of files, null for those that are removed, and what to say about it. */
+interface PlannedChange {
+  readonly files: readonly (readonly [path: string, text: string | null])[];
+  readonly keys: readonly string[];
+  readonly what: string;
+}
+
+/** Commits a change of bots, planned on the tip of the branch. Returns a line for each bot that changes. */
+async function changeBots(
+  { repositoryOpener }: CatalogueOnDisk,
+  bots: readonly IndexedBot[],
+  { reason, isDryRun, verb = 'Update' }: ChangeOptions & { readonly verb?: string },
+  planBot: (pages: readonly PageFile[], textOf: (path: string) => string | null) => PlannedChange,
+): Promise<readonly string[]> {
+  let lines: string[] = [];
+  const plan = async (repository: Repository, tip: string): Promise<FilesCommit> => {
+    const { prefix, objects, hash } = repository;
+    await refuseUncommitted(repository, bots);
+    const files = new Map<string, NewFile>();
+    const edits: EditedBot[] = [];
+    const faults: string[] = [];
+    lines = [];
+    for (const { id, facts } of bots) {
+      const found = await readCommittedPages(repository, tip, id);
+      const blobs = await objects.read(found.map(({ blob }) => blob));
+      const bytes = blobs.map((blob) => blob?.content ?? Buffer.alloc(0));
+      const pages = found.map(({ place }, i) => parsePageFile(place, bytes[i] as Buffer, hash));
+      const texts = new Map(pages.map(({ path }, i) => [path, String(bytes[i])]));
+      try {
+        const change = planBot(pages, (path) => texts.get(path) ?? null);
+        if (change.files.length === 0) continue;
+        for (const [path, text] of change.files)
+          files.set(prefix + path, text === null ? null : { mode: '100644', content: Buffer.from(text) });
+        edits.push({ id, name: facts.name, keys: change.keys });
+        lines.push(toOneLine(`${facts.name} (${id}): ${change.what}`, maxLineLength));
+      } catch (error) {
+        faults.push(messageOf(error));
+      }
+    }
+    refuseFaults(faults);
+    return {
+      files,
+      message: formatCommitMessage(edits, [formatChangedBy(readUserName())], { verb, reason }),
+    };
+  };
+  try {
+    const repository = await repositoryOpener.open();
+    if (isDryRun) await plan(repository, 'HEAD');
+    else
+      await commitFiles(repository, async (tip) => (tip === null ? undefined : await plan(repository, tip)));
+    return lines;
+  } catch (error) {
+    throw new UserError(messageOf(error));
+  }
+}
+
+/** @throws {UserError} where a page of a bot has uncommitted edits */
+async function refuseUncommitted(repository: Repository, bots: readonly IndexedBot[]): Promise<void> {
+  const { prefix } = repository;
+  const ids = new Set(bots.map(({ id }) => id));
+  const edited = await listUncommittedFiles(repository, prefix + botsFolder, AbortSignal.timeout(60_000));
+  const faults = edited.flatMap((path) => {
+    const id = parsePagePath(path, prefix)?.id;
+    return id !== undefined && ids.has(id) ? `${path} has uncommitted edits: commit or discard them` : [];
+  });
+  refuseFaults(faults);
+}
+
+function refuseFaults(faults: readonly string[]): void {
+  if (faults.length === 0) return;
+  const more = faults.length > maxFaults ? [`and ${faults.length - maxFaults} more`] : [];
+  const lines = [...faults.slice(0, maxFaults), ...more].map((line) => toOneLine(line, maxLineLength));
+  throw new UserError(`${lines.join('\n')}\nNothing was changed.`);
+}
+
+const maxFaults = 50;
+
+const maxLineLength = 1000;

@@ -1,0 +1,248 @@
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { parseCommitAuthor } from '../../src/bot/commit-message.ts';
+import type { BotListElement } from '../../src/bot/schema-types.ts';
+import { botshelf } from '../support/command-line.ts';
+import { eventually } from '../support/eventually.ts';
+import { type TestRepository, testRepository } from '../support/repository.ts';
+import { mainPage, pagePath, translation } from '../support/sample.ts';
+import { startTestService } from '../support/service.ts';
+import { commitCounts } from '../support/state-history.ts';
+import { issueTestToken } from '../support/token.ts';
+import { updateRequest } from '../support/update-request.ts';
+
+const now = Date.now() / 1000;
+const day = 86_400;
+
+function page(id: string, keys: Readonly<Record<string, unknown>> = {}): string {
+  return mainPage({ name: `Bot ${id}`, ...keys });
+}
+
+function invite(permissions: bigint): string {
+  return `https://discord.com/oauth2/authorize?client_id=1&scope=bot&permissions=${permissions}`;
+}
+
+const files = {
+  [pagePath('7')]: page('7', { category: 'games', authors: ['5', '6'], invite: invite(8n) }),
+  [pagePath('7', 'de')]: translation('Sieben', 'Spielt Karten.'),
+  [pagePath('12')]: page('12', { category: 'music', authors: ['5'], invite: invite(16n) }),
+  [pagePath('100')]: page('100', { category: 'games', created: Math.round((now - 10 * day) * 1000) }),
+  [pagePath('30')]: page('30', { name: 'A\u202Eb', verified: true }),
+};
+
+/** Four bots, of which two have counts. */
+function catalogue(): TestRepository {
+  const repository = testRepository(files);
+  commitCounts(repository.folder, [
+    { time: Math.round(now - 100 * day), counts: { 7: 1234 } },
+    { time: Math.round(now - day), counts: { 12: 5 } },
+  ]);
+  return repository;
+}
+
+describe('botshelf bots', () => {
+  let shared: TestRepository;
+  before('make a catalogue', () => {
+    shared = catalogue();
+  });
+
+  const listIds = async (...args: readonly string[]): Promise<string[]> => {
+    const { code, stdout, stderr } = await botshelf(shared.folder, ['bots', '--format', 'ids', ...args]);
+    deepStrictEqual([code, stderr], [0, stdout === '' ? 'No bot was found.\n' : '']);
+    return stdout.split('\n').slice(0, -1);
+  };
+
+  it('prints a table in the order of the ids, without control characters', async () => {
+    const { code, stdout } = await botshelf(shared.folder, ['bots']);
+    strictEqual(code, 0);
+    const date = (ago: number): string => new Date((now - ago * day) * 1000).toISOString().slice(0, 10);
+    strictEqual(
+      stdout,
+      [
+        'ID   CATEGORY  SERVERS  LAST REPORT  AUTHORS             NAME',
+        `7    games     1,234    ${date(100)}   5 +1                Bot 7`,
+        `12   music     5        ${date(1)}   5                   Bot 12`,
+        '30   fun       -        never        190519304972664832  A b',
+        '100  games     -        never        190519304972664832  Bot 100',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('prints the elements of the list as JSON', async () => {
+    const { stdout } = await botshelf(shared.folder, ['bots', '7', '12', '--format', 'json']);
+    const elements = JSON.parse(stdout) as BotListElement[];
+    deepStrictEqual(
+      elements.map(({ id, category, contents }) => [id, category, Object.keys(contents)]),
+      [
+        ['7', 'games', ['en', 'de']],
+        ['12', 'music', ['en']],
+      ],
+    );
+  });
+
+  it('takes the filters of the lists, a search, ids, and all of them together', async () => {
+    deepStrictEqual(await listIds('--category', 'games', '--category', 'music'), ['7', '12', '100']);
+    deepStrictEqual(await listIds('--author', '5', '--category', 'games', '7', '12'), ['7']);
+    deepStrictEqual(await listIds('--verified'), ['30']);
+    deepStrictEqual(await listIds('--verified', 'false', '--open-source', 'false'), ['7', '12', '100']);
+    deepStrictEqual(await listIds('--locale', 'de'), ['7']);
+    deepStrictEqual(await listIds('--q', 'karten'), ['7']);
+    deepStrictEqual(await listIds('--active', '7d'), ['12']);
+    deepStrictEqual(await listIds('--author', '99'), []);
+  });
+
+  it('finds bots without a new count, from their creation where they never had one', async () => {
+    deepStrictEqual(await listIds('--inactive', '90d'), ['7', '30']);
+    deepStrictEqual(await listIds('--inactive', '5d'), ['7', '30', '100']);
+  });
+
+  it('finds bots that ask for a permission, however its name is written', async () => {
+    deepStrictEqual(await listIds('--asks', 'administrator'), ['7']);
+    deepStrictEqual(await listIds('--asks', 'MANAGE Channels'), ['12']);
+  });
+
+  it('refuses values that mean nothing, all at once, and names those that do', async () => {
+    const args = ['bots', 'x', '--category', 'nope', '--inactive', '9', '--asks', 'power', '--author', 'me'];
+    const { code, stdout, stderr } = await botshelf(shared.folder, args);
+    deepStrictEqual([code, stdout], [2, '']);
+    match(stderr, /^category: "nope" is not a category: use education, /m);
+    match(stderr, /^author: "me" is not an account id/m);
+    match(stderr, /^"x" is not a bot id/m);
+    match(stderr, /^--inactive: .*90d$/m);
+    match(stderr, /^--asks: .*: use administrator, manageServer, /m);
+    match((await botshelf(shared.folder, ['bots', '8'])).stderr, /^there is no bot 8 /);
+  });
+
+  it('changes nothing without a filter, a reason or --yes', async () => {
+    const tip = shared.git('rev-parse', 'HEAD');
+    const run = async (...args: readonly string[]): Promise<[number, string]> => {
+      const { code, stderr } = await botshelf(shared.folder, ['bots', ...args]);
+      return [code, stderr];
+    };
+    const [code, stderr] = await run('--set', 'category=fun', '--yes');
+    strictEqual(code, 2);
+    match(stderr, /--all/);
+    match((await run('--remove', '--reason', 'x', '--yes'))[1], /--all/);
+    match((await run('7', '--remove', '--yes'))[1], /--reason/);
+    match((await run('7', '--remove', '--reason', ' \u200B', '--yes'))[1], /--reason/);
+    match((await run('7', '--remove', '--set', 'category=fun'))[1], /exclude each other/);
+    match((await run('7', '--set', 'category'))[1], /KEY=VALUE/);
+    deepStrictEqual(await run('--all', '--remove', '--reason', 'x'), [
+      0,
+      '4 bots would be removed: pass --yes to do it.\n',
+    ]);
+    strictEqual(shared.git('rev-parse', 'HEAD'), tip);
+  });
+});
+
+describe('botshelf bots --set', () => {
+  it('sets keys in one commit of its user, and says what changes', async () => {
+    const repository = catalogue();
+    const args = [
+      'bots',
+      '--author',
+      '5',
+      '--set',
+      'category=music',
+      '--set',
+      'website=null',
+      '--set',
+      'nsfw=true',
+    ];
+    const dry = await botshelf(repository.folder, args);
+    strictEqual(
+      dry.stdout,
+      'Bot 7 (7): category "games" → "music", nsfw false → true\nBot 12 (12): nsfw false → true\n',
+    );
+    const { code, stdout } = await botshelf(repository.folder, [
+      ...args,
+      '--yes',
+      '--reason',
+      'Sorted again',
+    ]);
+    deepStrictEqual([code, stdout], [0, dry.stdout]);
+    strictEqual(repository.status(), '');
+    const message = repository.git('log', '-1', '--format=%B');
+    match(
+      message,
+      /^Update 2 bots\n\nSorted again\n\n- Bot 7 \(7\): category, nsfw\n- Bot 12 \(12\): nsfw\n\nBot: 7\nBot: 12\nChanged-by: \S+$/,
+    );
+    const author = parseCommitAuthor(repository.git('cat-file', 'commit', 'HEAD'));
+    strictEqual(author.kind, 'person');
+    const text = repository.read(pagePath('7'));
+    match(text, /"category": "music"/);
+    match(text, /"edited": \d{13}/);
+    const again = await botshelf(repository.folder, [...args, '--yes']);
+    deepStrictEqual([again.code, again.stdout, again.stderr], [0, '', '0 bots changed.\n']);
+  });
+
+  it('is refused as a whole where a page would not fit the rules', async () => {
+    const repository = catalogue();
+    const tip = repository.git('rev-parse', 'HEAD');
+    const run = async (...args: readonly string[]): Promise<string> => {
+      const { code, stdout, stderr } = await botshelf(repository.folder, ['bots', '--all', '--yes', ...args]);
+      deepStrictEqual([code, stdout], [2, '']);
+      return stderr;
+    };
+    const faults = await run('--set', 'category=spam');
+    for (const id of ['7', '12', '30', '100'])
+      match(faults, new RegExp(`^${pagePath(id).replaceAll('.', '\\.')}: category: `, 'm'));
+    match(faults, /Nothing was changed\.\n$/);
+    match(await run('--set', 'created=1'), /created cannot be set/);
+    match(await run('--set', 'edited=1'), /edited cannot be set/);
+    match(await run('--set', 'colour=red'), /colour/);
+    match(await run('--set', '__proto__=1'), /__proto__/);
+    strictEqual(repository.git('rev-parse', 'HEAD'), tip);
+  });
+
+  it('names files with uncommitted edits, and commits nothing', async () => {
+    const repository = catalogue();
+    const tip = repository.git('rev-parse', 'HEAD');
+    repository.write(pagePath('7', 'de'), translation('Sieben!', 'Spielt Karten.'));
+    repository.write(pagePath('12', 'fr'), translation('Douze', 'Joue aux cartes.'));
+    const { code, stderr } = await botshelf(repository.folder, [
+      'bots',
+      '--all',
+      '--set',
+      'nsfw=true',
+      '--yes',
+    ]);
+    strictEqual(code, 2);
+    match(stderr, /^bots\/007\/7\.de\.md has uncommitted edits/m);
+    match(stderr, /^bots\/012\/12\.fr\.md has uncommitted edits/m);
+    strictEqual(repository.git('rev-parse', 'HEAD'), tip);
+    strictEqual((await botshelf(repository.folder, ['bots', '100', '--set', 'nsfw=true', '--yes'])).code, 0);
+    match(repository.read(pagePath('7', 'de')), /Sieben!/);
+  });
+});
+
+describe('botshelf bots --remove', () => {
+  it('removes all pages in one commit and ends the tokens, beside a service that takes counts', async () => {
+    const repository = catalogue();
+    const { folder: root } = repository;
+    const service = await startTestService({}, { root });
+    const [gone, kept] = [await issueTestToken(root, '7'), await issueTestToken(root, '100')];
+    const post = async (id: string, token: string, count: number): Promise<number> =>
+      (await service.request(`/api/v2/bots/${id}`, updateRequest(token, { count }))).status;
+    strictEqual(await post('7', gone, 1), 200);
+    const reason = 'Spam\n\nBot: 100\nChanged-by: nobody';
+    const removing = botshelf(root, ['bots', '--author', '5', '--remove', '--reason', reason, '--yes']);
+    const counts = Array.from({ length: 40 }, (_, i) => i);
+    const posted = await Promise.all(counts.map(async (count) => await post('100', kept, count)));
+    deepStrictEqual(new Set(posted), new Set([200]));
+    const { code, stdout, stderr } = await removing;
+    deepStrictEqual(
+      [code, stdout, stderr],
+      [0, 'Bot 7 (7): 2 pages\nBot 12 (12): 1 page\n', '2 bots removed.\n'],
+    );
+    strictEqual(repository.status(), '');
+    match(
+      repository.git('log', '-1', '--format=%B'),
+      /^Remove 2 bots\n\nSpam Bot: 100 Changed-by: nobody\n\n- Bot 7 \(7\)\n- Bot 12 \(12\)\n\nBot: 7\nBot: 12\nChanged-by: (?!nobody)\S+$/,
+    );
+    repository.git('revert', '--no-edit', 'HEAD');
+    await eventually(async () => strictEqual((await service.request('/api/v2/bots/7')).status, 200));
+    strictEqual(await post('7', gone, 2), 401);
+    strictEqual(await post('100', kept, 3), 200);
+  });
+});
