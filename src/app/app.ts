@@ -46,6 +46,7 @@ import { handleUnrouted } from '../http/methods.ts';
 import { addOpenApiRoute } from '../http/api/openapi.ts';
 import { ProblemError } from '../http/problem.ts';
 import { createReportError, handleErrors } from '../http/problem-response.ts';
+import { refuseWrites } from '../http/read-only.ts';
 import { RateLimit } from '../http/rate-limits.ts';
 import { addChangesRoute } from '../http/api/changes-route.ts';
 import { addFeedRoute } from '../http/api/feed-route.ts';
@@ -195,6 +196,7 @@ export function createApp(options: AppOptions): Application {
   app.use(protect);
   app.use(showErrorPages(parts, report));
   app.use(waitFor(() => catalogue.status.ready && state.isLoaded, [probes, assets]));
+  if (config.readOnly) app.use(refuseWrites(config.readOnly));
   app.use(posted.routes());
   app.use((ctx, next) => options.responses.fill(ctx, next));
   app.use(programs.routes());

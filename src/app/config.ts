@@ -6,6 +6,7 @@ import { SettingReader } from '../lib/setting-reader.ts';
 import { findNearestName } from '../lib/nearest-name.ts';
 import { readHostSettings, readNotifyUrl } from '../proposals/settings.ts';
 import { readRemoteSettings } from '../sync/settings.ts';
+import type { ReadOnly } from '../http/read-only.ts';
 
 /** The settings of the service, from the environment; docs/configuration.md explains each. */
 export interface Config extends Readonly<ReturnType<typeof readSettings>> {
@@ -94,6 +95,8 @@ function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
     secrets: readSecrets(reader),
     /** Where notices for the people who run the list are sent, a secret; null where they are not. */
     notifyUrl: readNotifyUrl(reader),
+    /** Set where this is a copy of a list that takes no posts, forms and logins. */
+    readOnly: readReadOnly(reader),
     log: {
       level: reader.choice('BOTSHELF_LOG_LEVEL', ['debug', 'info', 'warn', 'error']) ?? 'info',
       format: reader.choice('BOTSHELF_LOG_FORMAT', ['json', 'pretty']) ?? null,
@@ -115,6 +118,37 @@ function readProbePort(reader: SettingReader, port: number): number | null {
   return probePort;
 }
 
+/** Call it after all other settings are read: it refuses those that a copy has no use for. */
+function readReadOnly(reader: SettingReader): ReadOnly | null {
+  const isSet = (name: string): boolean => reader.text(name) !== undefined;
+  const isReadOnly = reader.flag('BOTSHELF_READ_ONLY');
+  const hasOriginal = isSet('BOTSHELF_CANONICAL_URL');
+  const original = hasOriginal ? reader.address('BOTSHELF_CANONICAL_URL', '') : null;
+  if (!isReadOnly && hasOriginal)
+    reader.faults.push(
+      'BOTSHELF_CANONICAL_URL is set, but BOTSHELF_READ_ONLY is not on: set both, or neither.',
+    );
+  if (!isReadOnly) return null;
+  if (!isSet('BOTSHELF_REMOTE'))
+    reader.faults.push(
+      'BOTSHELF_READ_ONLY is on, but BOTSHELF_REMOTE is not set: name the repository to follow.',
+    );
+  for (const name of ofWriters.filter(isSet))
+    reader.faults.push(
+      `${name} is set, but BOTSHELF_READ_ONLY is on, so it has no use: leave out one of them.`,
+    );
+  return { original };
+}
+
+/** The first settings of each part that a copy does not have: logins, proposals, notices and posts. */
+const ofWriters = [
+  'BOTSHELF_OAUTH_PROVIDER',
+  'BOTSHELF_OAUTH_ISSUER',
+  'BOTSHELF_PROPOSALS',
+  'BOTSHELF_NOTIFY_URL',
+  'BOTSHELF_ACK',
+];
+
 /** Returns the settings of a demo of `catalogue`: HOST and PORT from the environment, and the defaults of all others. */
 export function readDemoConfig(
   catalogue: string,
@@ -122,6 +156,11 @@ export function readDemoConfig(
   { HOST, PORT = '0' }: NodeJS.ProcessEnv = process.env,
 ): Config {
   return { ...readConfig({ HOST, PORT, BOTSHELF_CATALOGUE: catalogue }), demo };
+}
+
+/** Returns the settings of a read-only copy of the remote `origin`: these, and all others from the environment. */
+export function readMirrorConfig(settings: NodeJS.ProcessEnv, env: NodeJS.ProcessEnv = process.env): Config {
+  return readConfig({ ...env, BOTSHELF_READ_ONLY: 'on', BOTSHELF_REMOTE: 'origin', ...settings });
 }
 
 /** Returns who runs a command, also behind sudo: a name, or else a number. */

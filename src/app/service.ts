@@ -104,6 +104,7 @@ export async function startService(
 async function start(config: Config, log: Log, closers: Closers, progress: StartProgress): Promise<string> {
   const started = performance.now();
   const { remote } = config;
+  const isReadOnly = config.readOnly !== null;
   // First, so that a mistyped name makes no folder.
   ensureCatalogue(config);
   const lock = await takeInstanceLock(config.var).catch((error: unknown) => {
@@ -156,6 +157,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     ref: createStateRef(repositoryOpener, log, commits),
     stateSeconds: config.stateSeconds,
     repeatSeconds: remote?.syncSeconds,
+    readOnly: isReadOnly,
     log,
   });
   const countHistory = new CountHistory({
@@ -177,7 +179,8 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
           needsMaintainer: config.proposals === 'site',
           log,
         });
-  const sync = remote && new Sync({ ...remote, repositoryOpener, committer, state, log });
+  const sync =
+    remote && new Sync({ ...remote, repositoryOpener, committer, state, log, followsOnly: isReadOnly });
   const sharedProposals = proposals && sync && new SharedProposals(proposals, sync, log);
   if (sharedProposals) proposals?.connect(sharedProposals);
   proposals?.subscribe((proposal) => {
@@ -189,6 +192,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     repositoryOpener,
     log,
     prune: async (repository) => {
+      if (isReadOnly) return 0;
       const since = Date.now() / 1000 - config.stateDays * 24 * 60 * 60;
       return await (sync ? sync.prune(repository, since) : pruneHistory(repository, since));
     },
@@ -305,7 +309,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   void prepared.then(async () => await buildSearchIndex(catalogue, search, log));
   void removedBots.start().then(() => changes.start());
   // Who edits the catalogue does so in the clone.
-  if (!config.dev && !config.demo) void uncommitted.start();
+  if (!config.dev && !config.demo && !isReadOnly) void uncommitted.start();
   if (images) closers.add(followImages(catalogue, images));
   void catalogue.unpacked().then(async (isOpen) => await (isOpen ? links?.start() : undefined));
 
@@ -326,6 +330,9 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     `${formatVersion(build)} ${serves}`,
     remoteAddress === null ? 'no remote' : `remote ${remoteAddress}`,
     issuer === null ? 'no login' : `login at ${issuer}`,
+    ...(config.readOnly
+      ? [`a read-only copy of ${config.readOnly.original ?? 'the list in the remote'}`]
+      : []),
   ].join(', ');
   if (sync?.stateFetched === false)
     log.warn(fields, `${line}; listening at ${address}, but not ready: ${noState}`);

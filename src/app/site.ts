@@ -12,16 +12,20 @@ import { createNamedLinks, createRepositoryLinks } from '../site/page/repository
  * @param origin the remote of the clone: the links to the repository are made from it where the settings name none
  */
 export function createSite(
-  { contact, demo, dev, login, baseUrl }: Config,
+  { contact, demo, dev, login, baseUrl, readOnly }: Config,
   catalogue: Pick<Catalogue, 'settings'>,
   origin: Origin | null,
   log: Log,
 ): Site {
+  const original = readOnly?.original ?? null;
+  const basePath = basePathOf(baseUrl);
   const derived = origin && createRepositoryLinks(origin);
   return {
     baseUrl,
-    languages: new Languages(log, () => catalogue.settings.current, basePathOf(baseUrl)),
-    login: (login ?? demo) !== null,
+    canonicalUrl: original ?? baseUrl,
+    hasForms: readOnly === null || original !== null,
+    languages: new Languages(log, () => catalogue.settings.current, basePath, original ?? basePath),
+    login: (login ?? demo ?? original) !== null,
     get repository() {
       const { repository } = catalogue.settings.current;
       return repository === null ? derived : createNamedLinks(repository);

@@ -4,6 +4,7 @@ import type { BotsFlags } from './bots.ts';
 import { filters } from '../catalogue/lists/filters.ts';
 import { gitHosts } from '../git/hosts.ts';
 import type { InitOptions } from './init.ts';
+import type { MirrorOptions } from './mirror.ts';
 
 /** Adds every command to the program. What a command needs is loaded when it runs: loading all takes a quarter of a second. */
 export function addCommands(program: Command): void {
@@ -29,6 +30,21 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
       '\nNeeds no network. Its settings are HOST and PORT; on a free port where PORT is not set.\nExit code: 0 ended by a signal, 2 the demo could not run.',
     )
     .action(async () => await (await import('./demo.ts')).demo());
+  program
+    .command('mirror')
+    .description("serve a read-only copy of somebody's list, from the Git address of its catalogue")
+    .argument('<address>', 'such as https://git.example.org/people/list.git')
+    .option('--folder <folder>', 'where the copy is kept (default: the name of the repository)')
+    .option('--port <port>', 'where to listen on this machine')
+    .option('--canonical <url>', 'the public address of the original: pages name it, and forms lead there')
+    .addHelpText(
+      'after',
+      '\nAll other settings are those of botshelf serve. Run it again to go on in the same folder.\nExit code: 0 ended by a signal, 1 not cleanly, 2 the copy could not be made or served.',
+    )
+    .action(
+      async (address: string, options: MirrorOptions) =>
+        await (await import('./mirror.ts')).mirror(address, options),
+    );
   program
     .command('settings')
     .description('list all settings of the service: environment variables, with their defaults')

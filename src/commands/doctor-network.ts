@@ -53,8 +53,9 @@ export const checkRemote = inClone(async (repository, context) => {
 
 /** The remote takes what this service pushes. */
 export const checkPush = inClone(async (repository, context) => {
-  const { remote } = context.config;
+  const { remote, readOnly } = context.config;
   if (remote === null) return fine('not checked: no remote is set');
+  if (readOnly) return fine('not checked: BOTSHELF_READ_ONLY is on, so nothing is pushed');
   const head = await readHead(repository);
   if (head === null) return fine('not checked: there is no commit yet');
   // A ref that no remote has is never refused for being behind.
@@ -243,7 +244,8 @@ function isBotshelf(answer: Answer | Error): answer is Answer & { readonly insta
 }
 
 /** People can log in: the address allows secure cookies, and the provider's discovery document is there and valid. */
-export const checkLogin: DoctorCheck = async ({ config: { login, baseUrl } }) => {
+export const checkLogin: DoctorCheck = async ({ config: { login, baseUrl, readOnly } }) => {
+  if (readOnly) return fine('BOTSHELF_READ_ONLY is on, so nobody logs in here');
   if (login === null) return fine('none is set: the operator issues tokens');
   if (!isSecureOrigin(baseUrl))
     return failure(

@@ -1,4 +1,4 @@
-import { readConfig } from '../app/config.ts';
+import { type Config, readConfig } from '../app/config.ts';
 import { armFailpoint } from '../lib/failpoint.ts';
 import { messageOf } from '../lib/errors.ts';
 
@@ -6,8 +6,7 @@ import { messageOf } from '../lib/errors.ts';
  * Runs the service until SIGTERM or SIGINT; a second signal kills it at once. The exit code is 1 when a part could not
  * close cleanly.
  */
-export async function serve(): Promise<void> {
-  const config = readConfig();
+export async function serve(config: Config = readConfig()): Promise<void> {
   if (config.failpoint !== null) armFailpoint(config.failpoint);
   // Imported here only, so that an error in the settings is reported in a fraction of the time.
   const [{ createLog }, { startService }, { SystemdNotifier }, { createProgress }] = await Promise.all([

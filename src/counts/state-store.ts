@@ -24,6 +24,8 @@ export interface StateStoreOptions {
    * from before. Undefined where there is no other machine: then an hour, which is the most.
    */
   readonly repeatSeconds?: number | undefined;
+  /** Whether it takes no counts and leaves the journal alone: it has what is committed to the ref. */
+  readonly readOnly?: boolean;
   readonly log: Log;
 }
 
@@ -51,8 +53,9 @@ export class StateStore implements CurrentCounts {
   #isLoaded = false;
 
   /** Call `load` before anything else. */
-  constructor({ folder, ref, stateSeconds, repeatSeconds, log }: StateStoreOptions) {
+  constructor({ folder, ref, stateSeconds, repeatSeconds, readOnly = false, log }: StateStoreOptions) {
     this.#log = log;
+    if (readOnly) this.#closed = 'this is a read-only copy of the list';
     this.#repeatAfter = Math.min(repeatSeconds ?? secondsPerHour, secondsPerHour) * 1000;
     this.#committed = new CommittedState(ref, log);
     this.#state = this.#committed.state;
@@ -72,9 +75,10 @@ export class StateStore implements CurrentCounts {
    */
   async load(): Promise<void> {
     await this.follow()?.catch((error: unknown) => this.#log.error({ err: error }, messageOf(error)));
-    await this.#journal.replay(({ id, count, countedAt }) => {
-      if (this.#state.merge(id, { count: { value: count, at: countedAt } })) this.#checkpointer.add(id);
-    });
+    if (this.#closed === undefined)
+      await this.#journal.replay(({ id, count, countedAt }) => {
+        if (this.#state.merge(id, { count: { value: count, at: countedAt } })) this.#checkpointer.add(id);
+      });
     if (this.#journal.hasSealed) this.#checkpointer.schedule();
     this.#isLoaded = true;
   }

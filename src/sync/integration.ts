@@ -17,11 +17,14 @@ import { formatCount } from '../lib/counted.ts';
 export interface IntegrationOptions {
   readonly committer: Pick<Committer<EditedBump>, 'commit' | 'move'>;
   readonly log: Log;
+  /** Whether this clone has nothing of its own: its branch becomes the remote's, whatever that is. */
+  readonly followsOnly?: boolean;
 }
 
 /**
  * Integrates the fetched tip of the remote's branch into the checked-out one: fast-forwards to it, merges it, or replays
- * our commits on it if it was rewritten. Then sets `edited` of the pages that people changed there.
+ * our commits on it if it was rewritten. Then sets `edited` of the pages that people changed there. A clone that follows
+ * only resets its branch to it.
  * @param theirs the tip, null where the remote has no such branch
  * @throws {WritesUnavailableError} when that cannot or must not be done
  * @throws {GitError}
@@ -36,21 +39,33 @@ export async function integrate(
     throw new WritesUnavailableError(branchGone);
   }
   const move = await options.committer.move(
-    async (repository, ours) => await planMove(repository, ours, theirs),
+    async (repository, ours) => await planMove(repository, ours, theirs, options.followsOnly),
   );
   if (move) report(move, options.log);
   if ((await readRef(repository, remoteRefs.base)) !== theirs)
     await setRefs(repository, new Map([[remoteRefs.base, theirs]]));
-  await bumpChangedPages(repository, theirs, options);
+  if (!options.followsOnly) await bumpChangedPages(repository, theirs, options);
 }
 
 async function planMove(
   repository: Repository,
   ours: string,
   theirs: string,
+  followsOnly = false,
 ): Promise<LoggedMove | undefined> {
   const base = await readRef(repository, remoteRefs.base);
   const refs = new Map([[remoteRefs.base as string, theirs]]);
+  const former = `the former branch is at ${remoteRefs.rewritten}`;
+  if (followsOnly && !(await hasCommit(repository, theirs, ours))) {
+    const message = `the remote's branch was rewritten, or this clone had commits of its own: reset to the remote's; ${former}`;
+    return {
+      commit: theirs,
+      refs: refs.set(remoteRefs.rewritten, ours),
+      isRewrite: true,
+      message,
+      droppedEdits: [],
+    };
+  }
   if (
     base !== null &&
     !(await hasCommit(repository, theirs, base)) &&
@@ -58,7 +73,7 @@ async function planMove(
   ) {
     if (!(await isSameCatalogue(repository, base, theirs))) throw new WritesUnavailableError(unrelated);
     const { commit, droppedEdits } = await replayOnto(repository, { base, ours, theirs });
-    const message = `the remote's branch was rewritten: replayed the commits that were not pushed yet; the former branch is at ${remoteRefs.rewritten}`;
+    const message = `the remote's branch was rewritten: replayed the commits that were not pushed yet; ${former}`;
     return { commit, refs: refs.set(remoteRefs.rewritten, ours), isRewrite: true, message, droppedEdits };
   }
   if (await hasCommit(repository, ours, theirs)) return undefined;

@@ -30,7 +30,8 @@ export type RemoteWork = (repository: Repository, remote: Remote, isFetchDue: bo
 
 /**
  * Keeps branch and state in step with those of a remote: fetches, merges by meaning, pushes both together. One round
- * runs at a time; one that fails is retried, later each time. Reads and writes never depend on the remote.
+ * runs at a time; one that fails is retried, later each time. Reads and writes never depend on the remote. One that follows
+ * only pushes nothing.
  */
 export class Sync implements RemoteState {
   readonly #options: SyncOptions;
@@ -118,6 +119,7 @@ export class Sync implements RemoteState {
 
   /** Schedules a push. Call it after every commit here, of content or state. */
   requestPush(): void {
+    if (this.#options.followsOnly) return;
     this.#unpushed++;
     if (this.failure === null) this.#schedule.requestPush();
   }
@@ -165,7 +167,7 @@ export class Sync implements RemoteState {
     await this.pause();
     try {
       await this.#queueLast(async () => {
-        if (this.failure === null) await this.#pushLast();
+        if (this.failure === null && !this.#options.followsOnly) await this.#pushLast();
       });
     } catch (error) {
       this.#options.log.warn(
@@ -234,6 +236,7 @@ export class Sync implements RemoteState {
     const { isFetchDue } = this.#schedule;
     if (isFetchDue) await this.#fetch(repository);
     for (const work of this.#further) await work(repository, this.#remote, isFetchDue);
+    if (this.#options.followsOnly) return true;
     const push = async (): Promise<boolean> => {
       if (!this.#schedule.isPushAllowed)
         return (await listRefsToPush(repository, this.#remoteBranch(repository))).length === 0;

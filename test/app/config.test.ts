@@ -27,6 +27,7 @@ describe('the configuration of a remote', () => {
   });
 
   it('names every fault, and what to give', () => {
+    const readOnly = { BOTSHELF_READ_ONLY: 'on', BOTSHELF_REMOTE: 'origin' };
     for (const [env, fault] of [
       [{ BOTSHELF_REMOTE: '--upload-pack=x' }, /BOTSHELF_REMOTE begins with -/],
       [{ BOTSHELF_REMOTE: 'o', BOTSHELF_BRANCH: 'a b' }, /BOTSHELF_BRANCH is "a b"/],
@@ -34,6 +35,14 @@ describe('the configuration of a remote', () => {
       [{ BOTSHELF_REMOTE: 'o', BOTSHELF_SYNC_SECONDS: '0' }, /BOTSHELF_SYNC_SECONDS is "0"/],
       [{ BOTSHELF_REMOTE: 'o', BOTSHELF_WEBHOOK_SECRET: '15 characters .' }, /_SECRET has fewer than 16/],
       [{ BOTSHELF_WEBHOOK_SECRET: 'x' }, /BOTSHELF_WEBHOOK_SECRET is set, but BOTSHELF_REMOTE is not/],
+      [{ BOTSHELF_READ_ONLY: 'on' }, /BOTSHELF_READ_ONLY is on, but BOTSHELF_REMOTE is not set/],
+      [{ BOTSHELF_CANONICAL_URL: 'https://a.example' }, /_URL is set, but BOTSHELF_READ_ONLY is not on/],
+      [{ ...readOnly, BOTSHELF_ACK: 'local' }, /BOTSHELF_ACK is set, but BOTSHELF_READ_ONLY is on/],
+      [
+        { ...readOnly, BOTSHELF_PROPOSALS: 'host', BOTSHELF_NOTIFY_URL: 'https://a.example' },
+        /PROPOSALS.*\n.*NOTIFY_URL/,
+      ],
+      [{ ...readOnly, BOTSHELF_CANONICAL_URL: 'x' }, /BOTSHELF_CANONICAL_URL is "x"/],
     ] as const) {
       throws(
         () => readConfig(env),

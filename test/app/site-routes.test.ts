@@ -59,6 +59,8 @@ describe('the pages of the site', () => {
     settings = toSettings();
     const site: Site = {
       baseUrl: 'https://bots.example.org',
+      canonicalUrl: 'https://bots.example.org',
+      hasForms: true,
       get settings() {
         return settings;
       },

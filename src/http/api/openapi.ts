@@ -74,7 +74,7 @@ export function openApi(
 const problems: Readonly<Record<number, string>> = {
   400: 'Not JSON, a key twice, a parameter that does not exist or has a wrong value.',
   401: 'No token, or one that is mistyped, unknown or ended.',
-  403: 'A valid token of another bot.',
+  403: 'A valid token of another bot, or the service is a read-only copy of the list: the problem names the original.',
   404: 'There is no such bot or author.',
   406: 'There is no such format: `Accept` is none of those that the problem names.',
   409: 'Somebody is editing the file of the bot on the machine of the service. Try again after `Retry-After` seconds.',

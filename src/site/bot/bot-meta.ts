@@ -21,13 +21,17 @@ export interface DescribedBot extends Pick<
  */
 export function createBotMeta(page: DescribedBot, category: string): PageMeta {
   const { bot, site, locale, name, description, count, shareCard, authors } = page;
-  const { baseUrl } = site;
+  const { baseUrl, canonicalUrl } = site;
   const { avatar, cover, preview } = bot.cachedImages;
-  const main = `${baseUrl}/bots/${bot.id}`;
+  const main = `${canonicalUrl}/bots/${bot.id}`;
   const address = toPathInLanguage(main, locale, findDefaultLocale(bot));
   const toAddress = (path: string): string => new URL(path, baseUrl).href;
   const image = bot.nsfw ? null : (cover ?? shareCard ?? avatar);
-  const people = authors.map(({ path, ...named }) => ({ '@type': 'Person', ...named, url: baseUrl + path }));
+  const people = authors.map(({ path, ...named }) => ({
+    '@type': 'Person',
+    ...named,
+    url: canonicalUrl + path,
+  }));
   const application = {
     '@context': 'https://schema.org',
     '@type': 'SoftwareApplication',
@@ -48,7 +52,7 @@ export function createBotMeta(page: DescribedBot, category: string): PageMeta {
     softwareHelp: bot.support === null ? undefined : { '@type': 'CreativeWork', url: bot.support },
     interactionStatistic: count === undefined ? undefined : createInstallCount(count),
   };
-  const list = { name: category, address: `${baseUrl}/categories/${bot.category}` };
+  const list = { name: category, address: `${canonicalUrl}/categories/${bot.category}` };
   return {
     address,
     title: name,

@@ -102,7 +102,7 @@ function OtherLanguage({ site, bot, locale }: BotPageProps): VNode {
   return (
     <p class="muted">
       {t('bot.pageLanguage', { language: languageName(locale) })}{' '}
-      {(languages === null || languages.includes(own)) && (
+      {site.hasForms && (languages === null || languages.includes(own)) && (
         <a
           href={href(translatePath(bot.id as BotId, locale === findDefaultLocale(bot) ? undefined : locale))}
         >

@@ -133,18 +133,20 @@ function Listing(props: ShownBotProps): VNode {
   const subject = `${text('bot.report')}: ${name} (${id})`;
   const language = locale === findDefaultLocale(bot) ? undefined : locale;
   // A visitor may be an author who is not logged in.
-  const mayManage = viewer === null || bot.authors.includes(viewer.id);
+  const mayManage = site.hasForms && (viewer === null || bot.authors.includes(viewer.id));
   const { report } = site.settings.links;
   const page = `/bots/${id}`;
-  const reportHref = report ? reportAddress(report, subject, site.baseUrl + page) : href(`${page}/report`);
+  const reportHref = report
+    ? reportAddress(report, subject, site.canonicalUrl + page)
+    : href(`${page}/report`);
   return (
     <section class="panel stack" aria-labelledby="listing">
       <h2 id="listing">{t('bot.listing')}</h2>
       <ul class="links">
-        <LinkItem href={href(editPath(id, language))}>{t('bot.edit')}</LinkItem>
-        <LinkItem href={href(translatePath(id, language))}>{t('bot.translate')}</LinkItem>
+        {site.hasForms && <LinkItem href={href(editPath(id, language))}>{t('bot.edit')}</LinkItem>}
+        {site.hasForms && <LinkItem href={href(translatePath(id, language))}>{t('bot.translate')}</LinkItem>}
         <LinkItem href={href(toChangesPath(id))}>{t('changes.title')}</LinkItem>
-        <LinkItem href={reportHref}>{t('bot.report')}</LinkItem>
+        {(report || site.hasForms) && <LinkItem href={reportHref}>{t('bot.report')}</LinkItem>}
         <LinkItem href={publicPath(`/api/v2/bots/${id}`)}>{t('bot.json')}</LinkItem>
         {mayManage && <LinkItem href={href(`/bots/${id}/token`)}>{t('bot.manage')}</LinkItem>}
       </ul>

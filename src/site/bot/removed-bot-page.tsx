@@ -54,7 +54,7 @@ function RemovedBotPage({ site, viewer, id, time }: RemovedBotPageProps): VNode 
               {t('bot.history')}
             </LinkItem>
           )}
-          <LinkItem href={href('/add')}>{t('layout.add')}</LinkItem>
+          {site.hasForms && <LinkItem href={href('/add')}>{t('layout.add')}</LinkItem>}
         </ul>
         <AllBotsLink />
       </div>

@@ -30,7 +30,7 @@ export function ChangesPage(props: ChangesPageProps): VNode {
   const { id, facts } = bot;
   const title = text('changes.of', { name: withoutBidiControls(name) });
   const meta = {
-    address: `${site.baseUrl}${toChangesPath(id)}`,
+    address: `${site.canonicalUrl}${toChangesPath(id)}`,
     title,
     description: title,
     locale,

@@ -2,6 +2,7 @@ import type { Router } from '@koa/router';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { type Representation, readHeaders, send } from '../../http/representation.ts';
+import type { Site } from '../page/layout.tsx';
 import { sitePaths } from '../page/addresses.ts';
 import type { Messages } from '../language/messages.tsx';
 import { assets, createOwnAssets } from '../page/assets.ts';
@@ -21,11 +22,11 @@ import {
  */
 export function addDiscoverRoutes(
   router: Router,
-  options: FeedsOptions,
+  options: FeedsOptions & { readonly site: Pick<Site, 'canonicalUrl'> },
   securityContact: string | null,
 ): void {
   const { bots, collections, site } = options;
-  const { baseUrl, languages } = site;
+  const { baseUrl, canonicalUrl, languages } = site;
   addFeedRoutes(router, options);
 
   const readSitemap = createSitemap({ bots, collections, baseUrl, locales: languages.locales });
@@ -47,7 +48,7 @@ export function addDiscoverRoutes(
 
   const headers = { ...readHeaders, 'Cache-Control': 'public, max-age=86400' };
   const files: Readonly<Record<string, FileMaker>> = {
-    '/robots.txt': () => createRobotsFile(baseUrl),
+    '/robots.txt': () => createRobotsFile(baseUrl, canonicalUrl === baseUrl),
     [sitePaths.manifest]: (settings, messages) => createManifest(baseUrl, messages, settings),
     [sitePaths.openSearch]: (settings, messages) => openSearchFile(baseUrl, messages, settings),
     [sitePaths.favicon]: (settings) => ({ ...(createOwnAssets(settings).logo ?? assets.favicon), headers }),

@@ -8,9 +8,10 @@ import { formatElement, formatTextElement, formatXmlDocument } from './xml.ts';
 
 /**
  * Makes robots.txt: crawlers read pages, not the API, and no results of searches. They look for it at the top of the
- * host only, so where the public address has a path, the operator has to serve it there.
+ * host only, so where the public address has a path, the operator has to serve it there. A copy of a list has no sitemap:
+ * its pages name those of the original.
  */
-export function createRobotsFile(baseUrl: string): Document {
+export function createRobotsFile(baseUrl: string, hasSitemap = true): Document {
   const basePath = basePathOf(baseUrl);
   const closed = [
     '/api/',
@@ -31,8 +32,7 @@ export function createRobotsFile(baseUrl: string): Document {
   return createTextFile([
     'User-agent: *',
     ...closed.map((path) => `Disallow: ${basePath}${path}`),
-    '',
-    `Sitemap: ${baseUrl}/sitemap.xml`,
+    ...(hasSitemap ? ['', `Sitemap: ${baseUrl}/sitemap.xml`] : []),
   ]);
 }
 

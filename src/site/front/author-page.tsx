@@ -30,7 +30,7 @@ export function AuthorPage(props: AuthorPageProps): VNode {
   const about = withoutBidiControls((locale && description[locale]) ?? '');
   const languages = new Set(bots.flatMap(({ facts }) => facts.locales));
   const list = publicPath(formatFrontPath({ ...noQuery, locale: requested, filters: { author: id } }));
-  const address = site.baseUrl + toAuthorPath(id);
+  const address = site.canonicalUrl + toAuthorPath(id);
   const feed = { title, path: toFeedPath('author', id) };
   const meta: PageMeta = {
     address,

@@ -12,11 +12,11 @@ import { minListed } from './collections.ts';
 /** Describes the page of a collection in one of its languages, and the list of its bots. @param all what the list of collections is called */
 export function createCollectionMeta(page: CollectionPageProps, all: string): PageMeta {
   const { site, name, locale, locales, title, description, bots } = page;
-  const main = site.baseUrl + toCollectionPath(name);
+  const main = site.canonicalUrl + toCollectionPath(name);
   const address = toPathInLanguage(main, locale, locales[0] ?? locale);
   const isAdult = bots.some(({ bot }) => bot.nsfw);
   const itemListElement = bots.map(({ bot: { id } }, i) => {
-    return { '@type': 'ListItem', position: i + 1, url: `${site.baseUrl}/bots/${id}` };
+    return { '@type': 'ListItem', position: i + 1, url: `${site.canonicalUrl}/bots/${id}` };
   });
   const list = {
     '@context': 'https://schema.org',
@@ -27,7 +27,7 @@ export function createCollectionMeta(page: CollectionPageProps, all: string): Pa
     inLanguage: locale,
     mainEntity: { '@type': 'ItemList', itemListElement },
   };
-  const crumb = { name: all, address: site.baseUrl + collectionsPath };
+  const crumb = { name: all, address: site.canonicalUrl + collectionsPath };
   return {
     address,
     title,

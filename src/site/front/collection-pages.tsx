@@ -47,10 +47,12 @@ export function CollectionPage(props: CollectionPageProps): VNode {
       </div>
       {page !== '' && <Prose {...{ locale, text: page, html }} />}
       <Cards bots={bots} heading="h2" atOnce={cardsAtOnce} />
-      <ul class="links">
-        <LinkItem href={href(`${path}/edit?language=${locale}`)}>{t('bot.edit')}</LinkItem>
-        <LinkItem href={href(`${path}/translate`)}>{t('bot.translate')}</LinkItem>
-      </ul>
+      {site.hasForms && (
+        <ul class="links">
+          <LinkItem href={href(`${path}/edit?language=${locale}`)}>{t('bot.edit')}</LinkItem>
+          <LinkItem href={href(`${path}/translate`)}>{t('bot.translate')}</LinkItem>
+        </ul>
+      )}
     </Layout>
   );
 }
@@ -62,7 +64,7 @@ export interface CollectionsPageProps extends PageProps {
 /** All collections. */
 export function CollectionsPage({ site, viewer, collections }: CollectionsPageProps): VNode {
   const { t, text, locale, locales, requested, href } = useLanguage();
-  const toAddress = (tag?: Locale): string => site.baseUrl + withLocale(collectionsPath, tag);
+  const toAddress = (tag?: Locale): string => site.canonicalUrl + withLocale(collectionsPath, tag);
   const [title, description] = [text('collections.title'), text('collections.text')];
   const meta = {
     title,
@@ -83,7 +85,7 @@ export function CollectionsPage({ site, viewer, collections }: CollectionsPagePr
           <CollectionCard key={collection.name} {...collection} />
         ))}
       </ul>
-      <ActionLink href={href('/add/collection')}>{t('collection.add')}</ActionLink>
+      {site.hasForms && <ActionLink href={href('/add/collection')}>{t('collection.add')}</ActionLink>}
     </Layout>
   );
 }

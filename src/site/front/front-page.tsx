@@ -82,9 +82,11 @@ export function FrontPage(props: FrontPageProps): VNode {
         <div class="empty">
           <h2>{t('list.empty')}</h2>
           <p>{t('list.emptyAdvice')}</p>
-          <a class="button" href={href('/add')}>
-            {t('layout.add')}
-          </a>
+          {site.hasForms && (
+            <a class="button" href={href('/add')}>
+              {t('layout.add')}
+            </a>
+          )}
         </div>
       )}
     </Layout>

@@ -14,13 +14,13 @@ export function createListMeta(options: {
   readonly language: PageLanguage;
 }): PageMeta {
   const { site, query, title, description } = options;
-  const { baseUrl, settings } = site;
+  const { canonicalUrl, settings } = site;
   const { text, categoryName, locale, locales, requested } = options.language;
   const { q, category, filters } = query;
   // Without the language of the interface, order and filters.
   const preferred = { ...noQuery, q, category, filters: { author: filters.author }, page: query.page };
   const toAddress = (tag: Locale | undefined): string =>
-    baseUrl + formatFrontPath({ ...preferred, locale: tag });
+    canonicalUrl + formatFrontPath({ ...preferred, locale: tag });
   const common = {
     address: toAddress(requested === locale ? locale : undefined),
     title,
@@ -31,11 +31,11 @@ export function createListMeta(options: {
     isListed: q === '' && filters.author === undefined,
   };
   if (category === undefined)
-    return { ...common, data: [createSiteData(baseUrl, settings.name, description)] };
+    return { ...common, data: [createSiteData(canonicalUrl, settings.name, description)] };
   const name = text('list.category', { category: categoryName(category) });
   return {
     ...common,
     feed: { title: name, path: toFeedPath('category', category) },
-    data: [createBreadcrumbData(site, { name, address: `${baseUrl}/categories/${category}` })],
+    data: [createBreadcrumbData(site, { name, address: `${canonicalUrl}/categories/${category}` })],
   };
 }

@@ -7,7 +7,7 @@ import { toRememberingPath } from './remembered-filters.ts';
 
 /** What an empty list shows: what to try, the same search without its filters, and the categories. */
 export function NothingFound(props: ListPageProps): VNode {
-  const { query, isRemembered, allCategories, withoutFilters } = props;
+  const { site, query, isRemembered, allCategories, withoutFilters } = props;
   const { t, href, publicPath } = useLanguage();
   const { q, locale } = query;
   const all: FrontQuery = { ...noQuery, locale, q, sort: q === '' ? 'popular' : undefined };
@@ -24,9 +24,11 @@ export function NothingFound(props: ListPageProps): VNode {
             {t('list.withoutFilters')} ({t('list.found', { count: withoutFilters })})
           </a>
         )}
-        <a class="button quiet" href={href('/add')}>
-          {t('list.suggest')}
-        </a>
+        {site.hasForms && (
+          <a class="button quiet" href={href('/add')}>
+            {t('list.suggest')}
+          </a>
+        )}
       </div>
       <CategoryChips query={{ ...noQuery, locale }} categories={allCategories} current={null} />
     </>

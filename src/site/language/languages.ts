@@ -5,6 +5,7 @@ import { localesFolder } from '../../catalogue/settings/interface-locales.ts';
 import { defaultCategories } from '../../bot/schemas.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
+import { formPaths } from '../../http/read-only.ts';
 import type { Log } from '../../lib/log.ts';
 import { chooseLocale, listWantedRanges, withLocale } from './locales.ts';
 import { type MessageKey, type MessageTexts, parseMessages } from './message-file.ts';
@@ -20,6 +21,7 @@ export class Languages {
   readonly #texts: ReadonlyMap<Locale, MessageTexts>;
   readonly #log: Log;
   readonly #basePath: string;
+  readonly #formsBase: string;
   readonly #messages = new Map<Locale, Messages>();
   readonly #dates = new RegionalDates();
 
@@ -27,12 +29,20 @@ export class Languages {
    * Reads all files. A file that is not JSON is logged and left out.
    * @param settings returns those in force, which name the default language
    * @param basePath the path of the public address; empty where it has none
+   * @param formsBase the same for forms: the address of the original, where this is a copy of a list
    * @throws {Error} when the English file cannot be read
    */
-  constructor(log: Log, settings: () => CatalogueSettings, basePath = '', folder: string = localesFolder) {
+  constructor(
+    log: Log,
+    settings: () => CatalogueSettings,
+    basePath = '',
+    formsBase = basePath,
+    folder: string = localesFolder,
+  ) {
     this.#log = log;
     this.#settings = settings;
     this.#basePath = basePath;
+    this.#formsBase = formsBase;
     this.#texts = readFiles(folder, log);
     this.locales = [...this.#texts.keys()].toSorted((a, b) => Number(b === english) - Number(a === english));
     if (this.locales[0] !== english) throw new Error(`${folder}/en.json cannot be read`);
@@ -55,7 +65,8 @@ export class Languages {
   choose(requested: Locale | undefined, accepted: string): PageLanguage {
     const wanted = listWantedRanges(requested, accepted);
     const locale = chooseLocale([this.#standard, ...this.locales], wanted) ?? english;
-    const publicPath = (path: string): string => this.#basePath + path;
+    const publicPath = (path: string): string =>
+      (formPaths.test(path) ? this.#formsBase : this.#basePath) + path;
     return {
       ...this.messages(locale),
       ...this.#dates.get(locale, wanted),

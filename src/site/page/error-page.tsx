@@ -7,6 +7,7 @@ import { EnglishSentence } from '../language/in-english.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 import { Layout, type PageOptions, type PageProps } from './layout.tsx';
 import { sendOnce } from './html-response.ts';
+import { ActionLink } from './links.tsx';
 
 /** Turns errors into pages for clients that prefer HTML. Below /api/ they stay problem documents. */
 export function showErrorPages(
@@ -21,8 +22,14 @@ export function showErrorPages(
       const problem = report(ctx, error);
       // What failed may be the reading of the session.
       const viewer = problem.kind === 'unexpected' ? null : await viewerOf(ctx);
+      const path = ctx.method === 'GET' ? ctx.url : '/';
       await new TimeSlice().next();
-      sendOnce(ctx, <ErrorPage {...{ site, viewer, problem }} />, site.languages.of(ctx), problem.status);
+      sendOnce(
+        ctx,
+        <ErrorPage {...{ site, viewer, problem, path }} />,
+        site.languages.of(ctx),
+        problem.status,
+      );
       ctx.set({ ...problem.headers });
       if (problem.status === 503 && ctx.method === 'GET')
         ctx.set('Refresh', problem.headers['Retry-After'] ?? reloadSeconds);
@@ -41,7 +48,13 @@ const pathsOfPrograms = /^\/(api|appdata|hooks)\//;
 /** When a page that is not available reloads itself. */
 const reloadSeconds = '5';
 
-function ErrorPage({ site, viewer, problem }: PageProps & { readonly problem: ProblemError }): VNode {
+interface ErrorPageProps extends PageProps {
+  readonly problem: ProblemError;
+  /** Where the original of a read-only copy has the same. */
+  readonly path: string;
+}
+
+function ErrorPage({ site, viewer, problem, path }: ErrorPageProps): VNode {
   const { t, text } = useLanguage();
   const kind = toErrorKind(problem);
   const title = text(`error.${kind}.title`);
@@ -54,6 +67,9 @@ function ErrorPage({ site, viewer, problem }: PageProps & { readonly problem: Pr
         <p>{t(`error.${kind}.text`)}</p>
         {id !== undefined && <p class="muted">{t('error.request', { id: <code>{id}</code> })}</p>}
         {hasOwnReason.has(problem.kind) && <EnglishSentence clause={problem.message} />}
+        {kind === 'readOnly' && site.hasForms && (
+          <ActionLink href={site.canonicalUrl + path}>{t('error.readOnly.original')}</ActionLink>
+        )}
         <AllBotsLink />
       </div>
     </Layout>
@@ -75,10 +91,11 @@ export function AllBotsLink(): VNode {
 /** Problems whose detail says what the texts of the page do not. */
 const hasOwnReason: ReadonlySet<ProblemKind> = new Set(['writes-unavailable', 'too-large']);
 
-type ErrorKind = 'missing' | 'limited' | 'busy' | 'unexpected' | 'refused';
+type ErrorKind = 'missing' | 'limited' | 'busy' | 'unexpected' | 'refused' | 'readOnly';
 
 function toErrorKind({ kind, status }: ProblemError): ErrorKind {
   if (kind === 'not-found' || kind === 'unknown-bot') return 'missing';
+  if (kind === 'read-only') return 'readOnly';
   if (kind === 'unexpected') return 'unexpected';
   if (status === 429) return 'limited';
   return status === 503 ? 'busy' : 'refused';

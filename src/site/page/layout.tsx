@@ -31,11 +31,15 @@ export interface Viewer {
 export interface Site {
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
+  /** That of the original, where this is a copy of a list; else the same. */
+  readonly canonicalUrl: string;
+  /** Whether there are forms: here, or for a copy at the original. */
+  readonly hasForms: boolean;
   /** The settings of the catalogue that are in force. */
   readonly settings: CatalogueSettings;
   /** The languages of the interface. */
   readonly languages: Languages;
-  /** Whether the service has a login. */
+  /** Whether there is a login: here, or for a copy perhaps at the original. */
   readonly login: boolean;
   /** The web pages of the catalogue's repository; null where it has none. */
   readonly repository: RepositoryLinks | null;
@@ -166,7 +170,7 @@ function Header({ site, viewer, isFront = false, q = '', current }: LayoutProps)
           {name}
         </a>
         <nav aria-label={text('layout.navigation')}>
-          {link('/add', 'layout.add')}
+          {site.hasForms && link('/add', 'layout.add')}
           {link('/docs', 'layout.api')}
           {viewer && link(myBotsPath, 'myBots.title')}
           {viewer?.toReview !== undefined && link('/review', 'layout.review', viewer.toReview)}

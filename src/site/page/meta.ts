@@ -28,10 +28,10 @@ export type LinkedData = Readonly<Record<string, unknown>>;
 
 /** Describes the way from the front page to a page, which is the last of `crumbs`. */
 export function createBreadcrumbData(
-  { baseUrl, settings }: Pick<Site, 'baseUrl' | 'settings'>,
+  { canonicalUrl, settings }: Pick<Site, 'canonicalUrl' | 'settings'>,
   ...crumbs: readonly { readonly name: string; readonly address: string }[]
 ): LinkedData {
-  const all = [{ name: settings.name, address: `${baseUrl}/` }, ...crumbs];
+  const all = [{ name: settings.name, address: `${canonicalUrl}/` }, ...crumbs];
   return {
     '@context': 'https://schema.org',
     '@type': 'BreadcrumbList',

@@ -20,6 +20,8 @@ const pictures = {
 const props: BotPageProps = {
   site: {
     baseUrl: 'https://bots.example.org',
+    canonicalUrl: 'https://bots.example.org',
+    hasForms: true,
     settings: toSettings(),
     languages: testLanguages,
     login: false,

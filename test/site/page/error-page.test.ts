@@ -11,6 +11,8 @@ import { recordedLog } from '../../support/recorded-log.ts';
 describe('the page of an error', () => {
   const site: Site = {
     baseUrl: 'https://bots.example.org',
+    canonicalUrl: 'https://bots.example.org',
+    hasForms: true,
     settings: toSettings(),
     languages: testLanguages,
     login: true,

@@ -31,6 +31,8 @@ function botOf(keys: Parameters<typeof sampleBot>[2] = {}, cachedImages = pictur
 
 const site: Site = {
   baseUrl,
+  canonicalUrl: baseUrl,
+  hasForms: true,
   settings: toSettings(),
   languages: testLanguages,
   login: false,

@@ -1,0 +1,82 @@
+import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { readMirrorConfig } from '../app/config.ts';
+import { runCommandLineGit } from '../git/process/command-line-git.ts';
+import { GitError, removeCredentials } from '../git/process/git-error.ts';
+import { UserError } from '../lib/errors.ts';
+import { serve } from './serve.ts';
+
+export interface MirrorOptions {
+  readonly folder?: string;
+  readonly port?: string;
+  readonly canonical?: string;
+}
+
+/**
+ * Serves a read-only copy of a list, until a signal. The first time it clones the catalogue into `<folder>/catalogue`.
+ * @param given the Git address of the catalogue
+ * @throws {UserError}
+ */
+export async function mirror(given: string, { folder, port, canonical }: MirrorOptions): Promise<void> {
+  const address = toAddress(given);
+  const top = resolve(folder ?? findName(given));
+  const catalogue = join(top, 'catalogue');
+  const config = readMirrorConfig({
+    BOTSHELF_CATALOGUE: catalogue,
+    // Not in the clone, where the repository may have a folder of that name.
+    BOTSHELF_VAR: join(top, 'var'),
+    ...(port !== undefined && { PORT: port }),
+    ...(canonical !== undefined && { BOTSHELF_CANONICAL_URL: canonical }),
+  });
+  if (!existsSync(catalogue)) await clone(address, top, catalogue);
+  const origin = await runCommandLineGit(catalogue, ['config', '--get', 'remote.origin.url']);
+  if (origin.trim() !== address)
+    throw new UserError(
+      `${top} is a copy of ${removeCredentials(origin.trim())}: pass another folder with --folder`,
+    );
+  await serve(config);
+}
+
+/** Returns what git clones: an address of a kind that runs no program, or the path of a folder. @throws {UserError} */
+function toAddress(given: string): string {
+  if (/^(?:https?|ssh|git|file):\/\/[^\s\p{Cc}-][^\s\p{Cc}]*$/u.test(given)) return given;
+  if (/^\w[\w.-]*@\w[\w.-]*:[\w~/][\w.~/-]*$/.test(given)) return given;
+  if (!given.startsWith('-') && statSync(given, { throwIfNoEntry: false })?.isDirectory())
+    return resolve(given);
+  throw new UserError(
+    `${JSON.stringify(given)} is not the address of a Git repository: pass one such as https://git.example.org/people/list.git`,
+  );
+}
+
+/** Returns the name of a repository, without `.git`. @throws {UserError} for none */
+function findName(address: string): string {
+  const [, name] = /(?:^|[/:])(\w[\w.-]*?)(?:\/?\.git)?\/*$/.exec(address) ?? [];
+  if (name === undefined) throw new UserError('the address names no folder: pass one with --folder');
+  return name;
+}
+
+async function clone(address: string, top: string, catalogue: string): Promise<void> {
+  const unfinished = `${catalogue}.unfinished`;
+  mkdirSync(top, { recursive: true });
+  rmSync(unfinished, { recursive: true, force: true });
+  process.stderr.write(`cloning ${removeCredentials(address)} into ${catalogue}\n`);
+  try {
+    await runCommandLineGit(top, [...cloneOne, '--', address, unfinished], { timeLimit });
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    throw new UserError(`the repository cannot be cloned: ${error.stderr.trim() || 'it took too long'}`);
+  }
+  renameSync(unfinished, catalogue);
+}
+
+const cloneOne = [
+  'clone',
+  '--quiet',
+  '--no-tags',
+  '--single-branch',
+  '--no-recurse-submodules',
+  '--template=',
+];
+
+/** Seconds that a clone may take. */
+const timeLimit = 3600;
