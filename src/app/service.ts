@@ -30,6 +30,7 @@ import { StateStore } from '../counts/state-store.ts';
 import { createProposalNotice, type Notice } from '../proposals/notice.ts';
 import { Notifications } from '../proposals/notifications.ts';
 import { VisitorReports } from '../proposals/visitor-reports.ts';
+import { TokensOfRemovedBots } from '../tokens/tokens-of-removed-bots.ts';
 import { Sync } from '../sync/sync.ts';
 import { formatCount } from '../lib/counted.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -203,6 +204,14 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   closers.own(committer);
   closers.own(state);
   closers.own(hostReview);
+  const removedTokens = new TokensOfRemovedBots({
+    file: join(config.var, 'tokens-ended'),
+    repositoryOpener,
+    state,
+    isStateKnown: () => sync?.stateFetched ?? true,
+    log,
+  });
+  closers.own(removedTokens);
   closers.add(async () => await sync?.pause());
 
   const uncommitted = closers.own(new UncommittedPages(repositoryOpener, log));
@@ -300,6 +309,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   void proposals?.closeAccepted();
   hostReview?.start();
   countHistory.start();
+  removedTokens.start();
   const closing = new AbortController();
   closers.add(() => closing.abort());
   const prepared = warmPageCache(catalogue, countHistory, application.prepareSite, log, closing.signal);

@@ -1,0 +1,120 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BotId } from '../bot/id.ts';
+import { listChangedBots } from '../catalogue/changes/changed-bots.ts';
+import { botsFolder, parsePagePath } from '../catalogue/page/layout.ts';
+import { readCommittedPages } from '../catalogue/store/committed-pages.ts';
+import type { StateStore } from '../counts/state-store.ts';
+import { hasCommit, isCommit } from '../git/history.ts';
+import { readRef } from '../git/refs.ts';
+import { listRemovedFiles } from '../git/removed-files.ts';
+import { findBranch, type Repository, type RepositoryOpener } from '../git/repository.ts';
+import { writeAtomically } from '../lib/atomic-write.ts';
+import { formatCount } from '../lib/counted.ts';
+import { messageOf } from '../lib/errors.ts';
+import { FailureLog } from '../lib/failure-log.ts';
+import { forEachInSlices } from '../lib/in-slices.ts';
+import type { Log } from '../lib/log.ts';
+import { revokeTokens } from './token-changes.ts';
+
+export interface TokensOfRemovedBotsOptions {
+  /** The file that keeps the branch, and its commit up to which tokens have ended. */
+  readonly file: string;
+  readonly repositoryOpener: RepositoryOpener;
+  readonly state: Pick<StateStore, 'write'>;
+  /** Whether the tokens of all machines are known. */
+  readonly isStateKnown: () => boolean;
+  readonly log: Log;
+}
+
+/**
+ * Ends the token of each bot whose last page a commit of the branch removes, also one that was made while the service was
+ * stopped, so that it stays ended when the bot is back. Reads commits only: files that are missing or cannot be read, another
+ * branch that is checked out and a branch that was reset end nothing, nor does a commit without the folder of the bots.
+ */
+export class TokensOfRemovedBots {
+  readonly #options: TokensOfRemovedBotsOptions;
+  readonly #failures: FailureLog;
+  readonly #stop = new AbortController();
+  #branch: string | undefined;
+  #done: string | undefined;
+  #following: Promise<void> | undefined;
+
+  constructor(options: TokensOfRemovedBotsOptions) {
+    this.#options = options;
+    this.#failures = new FailureLog({
+      log: options.log,
+      failed: (message) => `could not end the tokens of bots that were removed: ${message}; retrying`,
+      ended: 'the tokens of bots that were removed have ended',
+    });
+  }
+
+  /** Follows the branch that is checked out, until it is closed. */
+  start(): void {
+    this.#following ??= this.#follow();
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#following;
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await this.look().then(
+        () => this.#failures.end(),
+        (error: unknown) => signal.aborted || this.#failures.add(error, messageOf(error)),
+      );
+      await sleep(followMs, undefined, { signal, ref: false }).catch(() => {});
+    }
+  }
+
+  /** Looks at the branch once. @throws what Git and the state do; then the next look does all of it */
+  async look(): Promise<void> {
+    const { file, repositoryOpener, isStateKnown, state, log } = this.#options;
+    // A missing repository is reported by all that writes.
+    const repository = await repositoryOpener.open().catch(() => undefined);
+    if (repository === undefined || !isStateKnown()) return;
+    this.#branch ??= findBranch(repository);
+    const tip = this.#branch === undefined ? null : await readRef(repository, this.#branch);
+    const now = `${this.#branch} ${tip}`;
+    if (tip === null || now === this.#done) return;
+    if (!(await repository.objects.readOne(`${tip}:${repository.prefix}${botsFolder}`))) return;
+    this.#done ??= await readFile(file, 'utf8').catch(() => undefined);
+    const removed = await this.#listRemoved(repository, tip);
+    const ended = await state.write(async (committed) => {
+      await committed.refresh();
+      const ids: BotId[] = [];
+      for (const id of removed)
+        if (committed.state.hasToken(id) && (await readCommittedPages(repository, tip, id)).length === 0)
+          ids.push(id);
+      return await revokeTokens(committed, ids, 'the removal of all pages');
+    });
+    if (ended.length > 0)
+      log.info({ bots: ended }, `${formatCount(ended.length, 'token')} ended, as the bots were removed`);
+    await writeAtomically(file, now, { fsync: 'none' });
+    this.#done = now;
+  }
+
+  /** Returns the bots that were removed since the last look; ever, where there was none; nothing on a new branch. */
+  async #listRemoved(repository: Repository, tip: string): Promise<ReadonlySet<BotId>> {
+    const removed = new Set<BotId>();
+    if (this.#done === undefined) {
+      const { prefix } = repository;
+      const add = (id: BotId | undefined): unknown => id && removed.add(id);
+      for await (const files of listRemovedFiles(repository, prefix + botsFolder, this.#stop.signal))
+        await forEachInSlices(files, ({ path }) => void add(parsePagePath(path, prefix)?.id), 'service');
+      return removed;
+    }
+    const [branch, from = ''] = this.#done.split(' ');
+    if (branch !== this.#branch || !(await isCommit(repository, from))) return removed;
+    if (!(await hasCommit(repository, tip, from))) return removed;
+    for await (const { id, what } of listChangedBots(repository, from, tip))
+      if (what === 'removed') removed.add(id);
+    return removed;
+  }
+}
+
+/** Milliseconds between two looks at the branch. */
+const followMs = 2000;

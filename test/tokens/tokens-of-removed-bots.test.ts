@@ -1,0 +1,193 @@
+import { match, strictEqual } from 'node:assert/strict';
+import { chmodSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { CommittedState } from '../../src/counts/committed-state.ts';
+import { createStateRef } from '../../src/counts/state-ref.ts';
+import { silentLog as log } from '../../src/lib/log.ts';
+import { TokensOfRemovedBots } from '../../src/tokens/tokens-of-removed-bots.ts';
+import { eventually } from '../support/eventually.ts';
+import { openerOf } from '../support/opened.ts';
+import { type TestRepository, testRepository } from '../support/repository.ts';
+import { botId, mainPage, pagePath, translation } from '../support/sample.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { issueTestToken } from '../support/token.ts';
+import { updateRequest } from '../support/update-request.ts';
+
+const homer = '7';
+const pages = [pagePath(homer), pagePath(homer, 'de')] as const;
+
+interface Catalogue {
+  readonly repository: TestRepository;
+  readonly token: string;
+  readonly other: string;
+}
+
+/** A catalogue with two bots that have tokens. */
+async function begin(): Promise<Catalogue> {
+  const repository = testRepository({
+    [pages[0]]: mainPage({ name: 'Homer' }),
+    [pages[1]]: translation('Homer', 'Antwortet.'),
+    [pagePath('8')]: mainPage({ name: 'Marge' }),
+  });
+  const { folder } = repository;
+  return { repository, token: await issueTestToken(folder, homer), other: await issueTestToken(folder, '8') };
+}
+
+function remove({ git }: TestRepository): void {
+  git('rm', '-q', ...pages);
+  git('commit', '-q', '-m', 'Remove');
+}
+
+/** What a service does, from its start: it looks when it is told to. */
+function open({ folder }: TestRepository, isStateKnown = (): boolean => true): TokensOfRemovedBots {
+  const repositoryOpener = openerOf(folder);
+  const committed = new CommittedState(createStateRef(repositoryOpener, log), log);
+  return new TokensOfRemovedBots({
+    file: join(folder, 'var/tokens-ended'),
+    repositoryOpener,
+    state: { write: async (work) => await work(committed) },
+    isStateKnown,
+    log,
+  });
+}
+
+/** Which of the bots have tokens, by their ids. */
+async function listTokens({ folder }: TestRepository): Promise<string> {
+  const committed = new CommittedState(createStateRef(openerOf(folder), log), log);
+  await committed.refresh();
+  return ['7', '8'].filter((id) => committed.state.hasToken(botId(id))).join(' ');
+}
+
+async function post(service: TestService, id: string, token: string): Promise<[status: number, why: string]> {
+  const { status, json } = await service.request(`/api/v2/bots/${id}`, updateRequest(token, { count: 1 }));
+  return [status, (json as { detail?: string }).detail ?? ''];
+}
+
+describe('the token of a bot that was removed', () => {
+  it('ends when a person commits that while the service runs, and is refused when the bot is back', async () => {
+    const { repository, token, other } = await begin();
+    const service = await startTestService({}, { root: repository.folder });
+    strictEqual((await post(service, homer, token))[0], 200);
+    remove(repository);
+    await eventually(async () => strictEqual(await listTokens(repository), '8'));
+    await eventually(() => match(service.log(), /1 token ended, as the bots were removed/));
+    match(repository.git('log', '-1', '--format=%s', 'refs/botshelf/state'), /^Revoke the token of 7, by /);
+    repository.git('revert', '--no-edit', 'HEAD');
+    await eventually(async () => strictEqual((await service.request('/api/v2/bots/7')).status, 200));
+    const [status, why] = await post(service, homer, token);
+    strictEqual(status, 401);
+    match(why, /this token is unknown or was revoked: .*botshelf token 7/);
+    strictEqual((await post(service, '8', other))[0], 200);
+    const issued = await issueTestToken(repository.folder, homer);
+    strictEqual((await post(service, homer, issued))[0], 200);
+  });
+
+  it('ends where that was committed while the service was stopped, also without what it kept', async () => {
+    for (const keeps of [true, false]) {
+      const { repository } = await begin();
+      if (keeps) await open(repository).look();
+      remove(repository);
+      repository.commit({}, 'Later');
+      strictEqual(await listTokens(repository), '7 8');
+      await open(repository).look();
+      strictEqual(await listTokens(repository), '8', String(keeps));
+    }
+  });
+
+  it('ends when a merge removes the bot', async () => {
+    const { repository } = await begin();
+    const tokens = open(repository);
+    await tokens.look();
+    repository.git('switch', '-q', '-c', 'without');
+    remove(repository);
+    repository.git('switch', '-q', 'main');
+    repository.commit({ 'other.md': '' });
+    await tokens.look();
+    strictEqual(await listTokens(repository), '7 8');
+    repository.git('merge', '-q', '--no-edit', 'without');
+    await tokens.look();
+    strictEqual(await listTokens(repository), '8');
+  });
+
+  it('that is issued when the bot is back stays, also on a machine that looks late', async () => {
+    const { repository } = await begin();
+    const late = open(repository);
+    await late.look();
+    remove(repository);
+    await open(repository).look();
+    repository.git('revert', '--no-edit', 'HEAD');
+    await issueTestToken(repository.folder, homer);
+    await late.look();
+    rmSync(join(repository.folder, 'var'), { recursive: true });
+    await open(repository).look();
+    strictEqual(await listTokens(repository), '7 8');
+  });
+
+  it('does not end while its files are gone, faulty or unreadable and no commit says so', async () => {
+    const { repository } = await begin();
+    const bots = join(repository.folder, 'bots');
+    const tokens = open(repository);
+    const look = async (): Promise<void> => {
+      repository.git('commit', '-q', '--allow-empty', '-m', 'Another');
+      await tokens.look();
+      await open(repository).look();
+      strictEqual(await listTokens(repository), '7 8');
+    };
+    await look();
+    for (const path of pages) rmSync(join(repository.folder, path));
+    await look();
+    renameSync(bots, `${bots}.away`);
+    await look();
+    renameSync(`${bots}.away`, bots);
+    chmodSync(bots, 0);
+    await look();
+    chmodSync(bots, 0o755);
+    repository.git('checkout', '-q', '--', 'bots');
+    // One language less is no removal, and nor is a fault.
+    repository.git('rm', '-q', pages[1]);
+    repository.commit({ [pages[0]]: 'no page' });
+    await look();
+    // As where all files of a repository are moved to another place.
+    repository.git('mv', 'bots', 'moved');
+    await look();
+  });
+
+  it('does not end where another branch is checked out, or the branch is reset', async () => {
+    const { repository } = await begin();
+    const expectAll = async (tokens: TokensOfRemovedBots): Promise<void> => {
+      await tokens.look();
+      strictEqual(await listTokens(repository), '7 8');
+    };
+    const tokens = open(repository);
+    await expectAll(tokens);
+    repository.git('switch', '-q', '-c', 'without');
+    remove(repository);
+    await expectAll(tokens);
+    // Also by a service that starts there, and one that rebases.
+    await expectAll(open(repository));
+    repository.git('switch', '-q', '--detach', 'without');
+    await expectAll(open(repository));
+    repository.git('switch', '-q', 'main');
+    await expectAll(open(repository));
+    repository.commit({ 'other.md': '' });
+    await expectAll(tokens);
+    repository.git('checkout', '-q', '--orphan', 'new');
+    repository.git('rm', '-q', '-r', '-f', '.');
+    repository.commit({ [pagePath('8')]: mainPage({ name: 'Marge' }) });
+    repository.git('branch', '-f', 'main', 'new');
+    repository.git('switch', '-q', 'main');
+    await expectAll(tokens);
+  });
+
+  it('does not end before the tokens of all machines are known', async () => {
+    const { repository } = await begin();
+    let isKnown = false;
+    const tokens = open(repository, () => isKnown);
+    remove(repository);
+    await tokens.look();
+    strictEqual(await listTokens(repository), '7 8');
+    isKnown = true;
+    await tokens.look();
+    strictEqual(await listTokens(repository), '8');
+  });
+});
