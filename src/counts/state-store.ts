@@ -46,6 +46,7 @@ export class StateStore implements CurrentCounts {
   readonly #pending = new Map<BotId, JournalEntry>();
   /** When an unchanged count was last posted that was not written again. */
   readonly #repeatedAt = new Map<BotId, number>();
+  #repeats = 0;
   /** The latest time of a refused count. It may be on disk all the same, so later counts get a later time. */
   #refusedAt = 0;
   /** Why every write is refused; undefined while writes are accepted. */
@@ -89,6 +90,11 @@ export class StateStore implements CurrentCounts {
 
   get version(): number {
     return this.#state.version;
+  }
+
+  /** Grows with each report of a count, changed or not. */
+  get reports(): number {
+    return this.#state.reports + this.#repeats;
   }
 
   /** A bot's latest count; undefined when it never had one. */
@@ -147,6 +153,7 @@ export class StateStore implements CurrentCounts {
       known?.value === count && Math.abs(Date.now() - toClockTime(known.at)) <= this.#repeatAfter;
     if (isKnown && pending === undefined && !this.#journal.mayHoldRefused) {
       this.#repeatedAt.set(id, Date.now());
+      this.#repeats++;
       return;
     }
     const countedAt = countTimeAfter(Math.max(pending?.countedAt ?? known?.at ?? 0, this.#refusedAt));

@@ -19,10 +19,16 @@ export class State {
   /** The bots whose count was ahead of the clock when it was merged. */
   readonly #ahead = new Set<BotId>();
   #version = 0;
+  #reports = 0;
 
   /** Grows with each change of a count. */
   get version(): number {
     return this.#version;
+  }
+
+  /** Grows with each new count, which may be the same number as before. */
+  get reports(): number {
+    return this.#reports;
   }
 
   has(id: BotId): boolean {
@@ -58,6 +64,7 @@ export class State {
     if (known !== undefined && known.count === count && known.token === token) return false;
     if (known === undefined) this.#addToShard(id);
     if (known?.count?.value !== count?.value) this.#version++;
+    if (known?.count !== count) this.#reports++;
     if (known?.token?.digest !== token?.digest) this.#moveToken(id, known?.token, token);
     if (count !== undefined && isAhead(count.at)) this.#ahead.add(id);
     this.#bots.set(id, createBotState(count, token));

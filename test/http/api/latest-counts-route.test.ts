@@ -1,0 +1,87 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { eventually } from '../../support/eventually.ts';
+import { testRepository } from '../../support/repository.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { commitCounts } from '../../support/state-history.ts';
+import { issueTestToken } from '../../support/token.ts';
+import { updateRequest } from '../../support/update-request.ts';
+
+describe('GET /api/v2/counts', () => {
+  let service: TestService;
+  let root: string;
+  const today = Math.floor(Date.now() / 1000 / 86_400) * 86_400;
+  /** The counts of a commit are from 5 ms after its time. */
+  const yesterday = (today - 86_400) * 1000 + 5;
+  const iso = (time: number): string => new Date(time).toISOString();
+  const post = async (count: number): Promise<void> => {
+    const update = updateRequest(await issueTestToken(root, '9'), { count });
+    strictEqual((await service.request('/api/v2/bots/9', update)).status, 200);
+  };
+
+  before(async () => {
+    const files = ['7', '8', '9'].map((id) => [pagePath(id), mainPage({ name: `Bot ${id}` })]);
+    root = testRepository(Object.fromEntries(files)).folder;
+    commitCounts(root, [
+      { time: today - 86_400, counts: { 7: 70, 777: 4 } },
+      { time: today - 86_399, counts: { 8: 80 } },
+    ]);
+    service = await startTestService({}, { root });
+  });
+
+  it('returns the count of each listed bot that has one, and when it was reported', async () => {
+    const { json, headers } = await service.request('/api/v2/counts');
+    deepStrictEqual(json, {
+      7: { count: 70, reportedAt: iso(yesterday) },
+      8: { count: 80, reportedAt: iso(yesterday + 1000) },
+    });
+    strictEqual(headers.get('cache-control'), 'public, max-age=10');
+    strictEqual(headers.get('access-control-allow-origin'), '*');
+    match(headers.get('access-control-expose-headers') ?? '', /\bDate\b/);
+  });
+
+  it('returns those that were reported later than a time', async () => {
+    const since = async (time: string): Promise<string[]> =>
+      Object.keys((await service.request(`/api/v2/counts?since=${time}`)).json as object);
+    deepStrictEqual(await since(iso(yesterday)), ['8']);
+    deepStrictEqual(await since(iso(yesterday - 1)), ['7', '8']);
+    deepStrictEqual(await since('2100-01-01'), []);
+  });
+
+  it('has another ETag after each report, also of the same count', async () => {
+    const read = async (etag: string): Promise<Awaited<ReturnType<TestService['request']>>> =>
+      await service.request('/api/v2/counts', { headers: { 'If-None-Match': etag } });
+    for (const reported of [5, 5, 6]) {
+      const { headers } = await service.request('/api/v2/counts');
+      const etag = headers.get('etag') ?? '';
+      strictEqual((await read(etag)).status, 304);
+      const start = Date.now();
+      await post(reported);
+      await eventually(async () => {
+        const { json } = await read(etag);
+        strictEqual(json[9].count, reported);
+        ok(Date.parse(json[9].reportedAt as string) >= start);
+      });
+    }
+  });
+
+  it('is sent in pieces that fit together where there are many', async () => {
+    const ids = Array.from({ length: 900 }, (_, i) => String(i + 1));
+    const files = ids.map((id) => [pagePath(id), mainPage({ name: `Bot ${id}` })]);
+    const many = testRepository(Object.fromEntries(files)).folder;
+    commitCounts(many, [
+      { time: today - 86_400, counts: Object.fromEntries(ids.map((id) => [id, Number(id) * 1000])) },
+    ]);
+    const { request } = await startTestService({}, { root: many });
+    for (const encoding of ['identity', 'gzip', 'br']) {
+      const { json } = await request('/api/v2/counts', { headers: { 'Accept-Encoding': encoding } });
+      const expected = ids.map((id) => [id, { count: Number(id) * 1000, reportedAt: iso(yesterday) }]);
+      deepStrictEqual(json, Object.fromEntries(expected));
+    }
+  });
+
+  it('refuses other parameters, and what is no time', async () => {
+    for (const query of ['from=2026-01-01', 'since=yesterday', 'since=2026-01-01&since=2026-01-02'])
+      strictEqual((await service.request(`/api/v2/counts?${query}`)).status, 400, query);
+  });
+});
