@@ -51,6 +51,8 @@ import { RateLimit } from '../http/rate-limits.ts';
 import { addChangesRoute } from '../http/api/changes-route.ts';
 import { addFeedRoute } from '../http/api/feed-route.ts';
 import { addCountsRoute } from '../http/api/counts-route.ts';
+import { addExportRoute } from '../http/api/export-route.ts';
+import { addLatestCountsRoute } from '../http/api/latest-counts-route.ts';
 import { addAuthorRoute } from '../http/api/author-route.ts';
 import { addReadRoutes } from '../http/api/read-routes.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
@@ -155,6 +157,8 @@ export function createApp(options: AppOptions): Application {
   addReadRoutes(programs, bots, lists, baseUrl, settings);
   addAuthorRoute(programs, authors);
   addCountsRoute(programs, bots, countHistory);
+  addLatestCountsRoute(programs, bots, state);
+  addExportRoute(programs, bots, config.catalogue, options.repositoryOpener, options.feed.tip);
   addChangesRoute(programs, bots, options.changes, baseUrl);
   addFeedRoute(programs, options.feed, baseUrl);
   addOpenApiRoute(programs, baseUrl, settings);

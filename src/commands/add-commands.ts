@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import type { CheckFlags } from './check.ts';
 import type { BotsFlags } from './bots.ts';
 import { filters } from '../catalogue/lists/filters.ts';
+import type { ExportOptions } from './export.ts';
 import { gitHosts } from '../git/hosts.ts';
 import type { InitOptions } from './init.ts';
 import type { MirrorOptions } from './mirror.ts';
@@ -152,6 +153,22 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
     )
     .action(async (options: { json?: boolean }) => await (await import('./report.ts')).report(options));
   addBotsCommand(program);
+  program
+    .command('export')
+    .description('print all bots of the catalogue, with the text of their files')
+    .addOption(
+      new Option(
+        '--format <format>',
+        'one JSON document a line, or the main pages without their markdown as CSV',
+      )
+        .choices(['ndjson', 'csv'] satisfies ExportOptions['format'][])
+        .default('ndjson'),
+    )
+    .addHelpText(
+      'after',
+      '\nWorks on the files, without a service.\nExit code: 0 done, 1 files with faults were left out, 2 the command could not run.',
+    )
+    .action(async (options: ExportOptions) => await (await import('./export.ts')).exportBots(options));
   program
     .command('images')
     .description("fetch the bots' pictures into the image cache, as a running service does by itself")

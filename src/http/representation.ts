@@ -69,7 +69,7 @@ export function isKnown(ctx: Context): boolean {
 export const readHeaders = {
   'Cache-Control': 'no-cache',
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'ETag, Link, X-Total-Count, X-Searched-For',
+  'Access-Control-Expose-Headers': 'Date, ETag, Link, X-Total-Count, X-Searched-For, X-Cursor',
   Vary: 'Accept-Encoding',
 };
 
@@ -87,7 +87,7 @@ interface RepeatableState {
   repeatableWhile?: () => boolean;
 }
 
-const compressedBodies = new CompressedBodies();
+export const compressedBodies = new CompressedBodies();
 
 /** A smaller body gains nothing from compression. */
 const minCompressibleBytes = 512;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BotListElement, FileItem } from '../../bot/schema-types.ts';
-import type { Pieces } from '../../lib/pieces.ts';
+import { joinToPieces, type Pieces, pieceSize } from '../../lib/pieces.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import {
   parseListElement,
@@ -34,42 +34,26 @@ export async function buildList(
     bytes += computeElementSize(bot);
   }
   const digest = hash.digest('base64url');
+  // A larger list is made for each response; it has no bytes of its own.
   if (bytes > pieceSize) {
-    const body = { bytes, read: () => streamJsonArray(bots, toJson) };
+    const body = { bytes, read: () => joinToPieces(formatArray(bots, toJson)) };
     return { ...page, digest, body, size: bots.length * 8 };
   }
   const parts: Buffer[] = [];
-  for await (const part of streamJsonArray(bots, toJson, slice)) parts.push(part);
+  for await (const part of joinToPieces(formatArray(bots, toJson), slice)) parts.push(part);
   const body = Buffer.concat(parts);
   return { ...page, digest, body, size: body.length };
 }
 
-/**
- * Bytes. A larger list is made for each response, in pieces of a good size for a socket; it has no bytes of its own.
- */
-const pieceSize = 64 * 1024;
-
-/** Yields a JSON array in pieces, made one slice of time after the other. */
-async function* streamJsonArray(
-  bots: readonly IndexedBot[],
-  toJson: ListForm['toJson'],
-  slice = new TimeSlice(),
-): AsyncGenerator<Buffer> {
-  let parts: Buffer[] = [openBracket];
-  let size = 1;
-  let separator = Buffer.alloc(0);
+/** Yields a JSON array in parts, one or more a bot. */
+function* formatArray(bots: readonly IndexedBot[], toJson: ListForm['toJson']): Generator<Buffer> {
+  let separator = openBracket;
   for (const bot of bots) {
-    if (slice.isOver) await slice.next();
-    const json = toJson(bot);
-    parts.push(separator, ...json);
+    yield Buffer.concat([separator, ...toJson(bot)]);
     separator = comma;
-    size += json.reduce((sum, { length }) => sum + length, 1);
-    if (size < pieceSize) continue;
-    yield Buffer.concat(parts);
-    parts = [];
-    size = 0;
   }
-  yield Buffer.concat([...parts, closeBracket]);
+  if (bots.length === 0) yield openBracket;
+  yield closeBracket;
 }
 
 const openBracket = Buffer.from('[');

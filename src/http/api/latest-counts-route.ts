@@ -17,8 +17,8 @@ export function addLatestCountsRoute(
   bots: BotIndex,
   counts: Pick<StateStore, 'count' | 'reportedAt' | 'reports'>,
 ): void {
-  const kept = new CurrentCache<Moment>(maxBytes, ({ values }) => values.byteLength, minRereadRatio);
-  const read = async (): Promise<Moment> => {
+  const kept = new CurrentCache<CountsMoment>(maxBytes, ({ values }) => values.byteLength, minRereadRatio);
+  const read = async (): Promise<CountsMoment> => {
     const slice = new TimeSlice();
     const all = await bots.sorted();
     const values = new Float64Array(all.length * 2);
@@ -59,7 +59,7 @@ export const latestCountParameters: ReadonlyMap<string, ListParameter<unknown, n
 ]);
 
 /** The counts of one moment. */
-interface Moment {
+interface CountsMoment {
   readonly all: readonly IndexedBot[];
   /** Of each bot the count, then when it was reported: a million objects would take ten times the memory. */
   readonly values: Float64Array;
@@ -75,7 +75,7 @@ const maxBytes = 256 * 1024 * 1024;
 const minRereadRatio = 200;
 
 /** Yields the counts that were reported later than a time as JSON, some at a time. */
-function* formatCounts({ all, values }: Moment, since: number): Generator<Buffer> {
+function* formatCounts({ all, values }: CountsMoment, since: number): Generator<Buffer> {
   const seconds = new Map<number, string>();
   let text = '';
   let separator = '{';

@@ -8,6 +8,7 @@ import { createDocument, send } from '../representation.ts';
 import { changeParameters } from './changes-route.ts';
 import { feedParameters } from './feed-route.ts';
 import { countParameters, timeParameter } from './counts-route.ts';
+import { latestCountParameters } from './latest-counts-route.ts';
 import { listParameters } from './list-query.ts';
 import { writableKeys } from './update-body.ts';
 
@@ -115,6 +116,12 @@ const countAt = {
   },
 };
 
+const latestCount = {
+  type: 'object',
+  required: ['count', 'reportedAt'],
+  properties: { count: countAt.properties.count, reportedAt: { type: 'string', format: 'date-time' } },
+};
+
 /** The paths of the API. */
 const paths = {
   '/api/v2/bots': {
@@ -183,6 +190,37 @@ const paths = {
         },
         ...notModified,
         ...createProblems(400, 404, 406, 503),
+      },
+    },
+  },
+  '/api/v2/counts': {
+    get: {
+      operationId: 'getLatestCounts',
+      summary: 'The latest count of each bot',
+      description:
+        'In how many servers each bot is, and when it said so last. A bot without a count is left out. A count can arrive here some minutes after its `reportedAt`, from another machine of the service: in `since` send the `Date` of the response before less ten minutes, and once a day leave it out.',
+      parameters: createQueryParameters(latestCountParameters),
+      responses: createReadResponses(
+        'The counts by the ids of the bots. They may be some seconds old, after many posts a minute.',
+        { type: 'object', additionalProperties: latestCount },
+        [400, 406, 503],
+      ),
+    },
+  },
+  '/api/v2/export.ndjson': {
+    get: {
+      operationId: 'exportBots',
+      summary: 'All bots with their files',
+      description:
+        'One line of JSON a bot, in the order of their ids: what `GET /api/v2/bots/:id` returns, and in `files` the path and the whole text of each of its files, as they are served. Of a file that has become faulty that is the last valid version; it is left out where this is neither on the disk of the service nor in Git any more. Counts are at `GET /api/v2/counts`. `/api/v2/export.ndjson.gz` is the same as a gzip file.',
+      responses: {
+        '200': {
+          description:
+            'The bots. `X-Cursor` is where `GET /api/v2/changes` goes on: nothing of what changed since is missed.',
+          content: { 'application/x-ndjson': { schema: { type: 'string' } } },
+        },
+        ...notModified,
+        ...createProblems(400, 406, 503),
       },
     },
   },

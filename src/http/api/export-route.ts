@@ -1,0 +1,64 @@
+import type { Router } from '@koa/router';
+import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { computeExportDigest, exportLines } from '../../catalogue/store/export.ts';
+import type { RepositoryOpener } from '../../git/repository.ts';
+import { CurrentCache } from '../../lib/current-cache.ts';
+import { joinToPieces } from '../../lib/pieces.ts';
+import { ProblemError } from '../problem.ts';
+import { compressedBodies, readHeaders, send } from '../representation.ts';
+import { refuseQuery } from './read-routes.ts';
+
+/**
+ * Adds all bots with their files, a JSON document a line.
+ * @param root the folder that holds `bots/`
+ * @param tip the last commit that is served
+ */
+export function addExportRoute(
+  router: Router,
+  bots: BotIndex,
+  root: string,
+  repositoryOpener: RepositoryOpener,
+  tip: { readonly current: string | undefined },
+): void {
+  const kept = new CurrentCache<Export>(1_000_000, () => 0);
+  const readExport = async (): Promise<Export> => {
+    // Before the bots: who follows the changes from there on misses none.
+    const cursor = tip.current;
+    const all = await bots.sorted();
+    return { all, cursor, digest: await computeExportDigest(all) };
+  };
+  let sending = 0;
+  router.get(['/api/v2/export.ndjson', '/api/v2/export.ndjson.gz'], refuseQuery, async (ctx) => {
+    if (sending >= maxExports) {
+      const detail = `${maxExports} exports are being sent, which is the most: try again in a minute`;
+      throw new ProblemError('busy', detail, { headers: { 'Retry-After': '60' } });
+    }
+    sending++;
+    ctx.res.once('close', () => sending--);
+    const inputs = [() => tip.current, () => bots.version];
+    const { all, cursor, digest: content } = await kept.get('', inputs, readExport);
+    const lines = {
+      bytes: Number.POSITIVE_INFINITY,
+      read: () => joinToPieces(exportLines(all, root, repositoryOpener.opened)),
+    };
+    const digest = `${cursor ?? ''}-${content}`;
+    const isPacked = ctx.path.endsWith('.gz');
+    await send(ctx, {
+      type: isPacked ? 'application/gzip' : 'application/x-ndjson',
+      digest,
+      body: isPacked ? await compressedBodies.get(digest, 'gzip', lines) : lines,
+      headers: { ...readHeaders, ...(cursor !== undefined && { 'X-Cursor': cursor }) },
+      current: () => false,
+    });
+  });
+}
+
+/** All bots at one moment. */
+interface Export {
+  readonly all: readonly IndexedBot[];
+  readonly cursor: string | undefined;
+  readonly digest: string;
+}
+
+/** Each takes up half a megabyte, and for a million bots some minutes. */
+const maxExports = 8;

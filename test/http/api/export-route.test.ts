@@ -1,0 +1,118 @@
+import { deepStrictEqual, match, notStrictEqual, strictEqual } from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { eventually } from '../../support/eventually.ts';
+import { repositoryIn, testRepository } from '../../support/repository.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+
+interface Line {
+  readonly id: string;
+  readonly files: readonly { readonly path: string; readonly text: string }[];
+}
+
+describe('GET /api/v2/export.ndjson', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let root: string;
+  const path = '/api/v2/export.ndjson';
+  const french =
+    '---\n{ "name": "Homère",  "description": "Des\\u0020beignets." }\n---\r\n\r\nÀ bientôt \t\n\n';
+  const files = {
+    [pagePath('7')]: mainPage(),
+    [pagePath('7', 'fr')]: french,
+    [pagePath('10')]: mainPage({ name: 'Lisa' }),
+  };
+  const read = async (): Promise<Response & { lines: Line[] }> => {
+    const response = await fetch(service.address + path);
+    const lines = (await response.text()).split('\n');
+    strictEqual(lines.pop(), '');
+    return Object.assign(response, { lines: lines.map((line) => JSON.parse(line) as Line) });
+  };
+  const tip = (): string => repositoryIn(root).git('rev-parse', 'HEAD').trim();
+
+  before(async () => {
+    root = testRepository(files).folder;
+    service = await startTestService({}, { root });
+  });
+
+  it('has the record of each bot, by id, with its files byte for byte', async () => {
+    const { lines, headers } = await read();
+    for (const { files: _files, ...record } of lines)
+      deepStrictEqual(record, (await service.request(`/api/v2/bots/${record.id}`)).json);
+    deepStrictEqual(
+      lines.map((line) => line.files.map((file) => [file.path, file.text])),
+      [
+        [pagePath('7'), pagePath('7', 'fr')].map((at) => [at, readFileSync(join(root, at), 'utf8')]),
+        [[pagePath('10'), files[pagePath('10')]]],
+      ],
+    );
+    strictEqual(headers.get('content-type'), 'application/x-ndjson');
+    strictEqual(headers.get('x-cursor'), tip());
+    match(headers.get('access-control-expose-headers') ?? '', /X-Cursor/);
+  });
+
+  it('is a gzip file under its other name', async () => {
+    const { headers, body } = await fetchGzip();
+    strictEqual(headers.get('content-type'), 'application/gzip');
+    strictEqual(headers.get('content-encoding'), null);
+    strictEqual(gunzipSync(body).toString(), await (await fetch(service.address + path)).text());
+  });
+
+  const fetchGzip = async (): Promise<{ headers: Headers; body: Buffer }> => {
+    const response = await fetch(`${service.address}${path}.gz`);
+    return { headers: response.headers, body: Buffer.from(await response.arrayBuffer()) };
+  };
+
+  it('has another ETag and cursor after a commit', async () => {
+    const { headers } = await read();
+    const condition = { headers: { 'If-None-Match': headers.get('etag') ?? '' } };
+    strictEqual((await fetch(service.address + path, condition)).status, 304);
+    writeFileSync(join(root, pagePath('10')), mainPage({ name: 'Bart' }));
+    repositoryIn(root).git('commit', '-qam', 'Rename');
+    await eventually(async () => {
+      const later = await read();
+      strictEqual(later.headers.get('x-cursor'), tip());
+      notStrictEqual(later.headers.get('etag'), headers.get('etag'));
+      match(later.lines[1]?.files[0]?.text ?? '', /Bart/);
+    });
+  });
+
+  it('has the last valid version of a faulty file', async () => {
+    const text = readFileSync(join(root, pagePath('10')), 'utf8');
+    service.expectLog(/a file breaks a rule/);
+    writeFileSync(join(root, pagePath('10')), 'half a page');
+    await eventually(() => match(service.log(), /a file breaks a rule/));
+    strictEqual((await read()).lines[1]?.files[0]?.text, text);
+  });
+
+  it('is sent to at most eight at once, also where they do not read; others are told to come back', async () => {
+    const text = `${'Ⓓ'.repeat(99)}\n`.repeat(190);
+    // More than sockets hold.
+    const large = Array.from({ length: 160 }, (_, i) => [
+      pagePath(String(i)),
+      mainPage({ name: `Bot ${i}` }, text),
+    ]);
+    const { address } = await startTestService(Object.fromEntries(large) as Record<string, string>);
+    const sockets = Array.from({ length: 8 }, () => stalledReader(new URL(address)));
+    try {
+      await Promise.all(sockets.map(async (socket) => await once(socket, 'readable')));
+      const response = await fetch(address + path);
+      deepStrictEqual([response.status, response.headers.get('retry-after')], [503, '60']);
+      match(await response.text(), /8 exports are being sent/);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+    }
+    await eventually(async () => strictEqual((await fetch(address + path)).status, 200));
+  });
+});
+
+/** Requests the export and reads only its beginning. */
+function stalledReader({ hostname, port }: URL): Socket {
+  const socket = connect(Number(port), hostname);
+  socket.write(`GET /api/v2/export.ndjson HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
+  return socket;
+}
