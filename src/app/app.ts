@@ -13,7 +13,7 @@ import type { Log } from '../lib/log.ts';
 import { addAssetRoutes } from '../site/page/assets.ts';
 import { showErrorPages } from '../site/page/error-page.tsx';
 import type { Site, Viewer } from '../site/page/layout.tsx';
-import type { Attention } from '../site/review/attention.ts';
+import type { Attention, ListOwn } from '../site/review/attention.ts';
 import type { SiteParts } from '../site/page/site-parts.ts';
 import type { LivePreview } from './live-preview.ts';
 import type { Markdown } from '../site/markdown/markdown.ts';
@@ -70,6 +70,7 @@ export interface AppOptions extends Parts, Pick<SiteParts, 'reports' | 'notify'>
   readonly images: ImageCache | null;
   /** Lists what needs attention, of all bots; `AttentionList` shows it. For maintainers only. */
   readonly attention: () => Promise<Attention>;
+  readonly ownAttention: ListOwn;
   /** Null where nobody can log in. */
   readonly login: Login | null;
   /** Null where nobody can log in, or proposals are off. */
@@ -170,7 +171,7 @@ export function createApp(options: AppOptions): Application {
   if (config.demo) addDemoPeopleRoute(router, site, config.demo.people);
   if (login) {
     addLoginRoutes(router, site, login);
-    addMyBotsRoute(router, parts, login, tokens);
+    addMyBotsRoute(router, parts, login, tokens, options.ownAttention);
   }
   const { hostReview, proposals } = options;
   if (proposals) {
@@ -187,7 +188,7 @@ export function createApp(options: AppOptions): Application {
   };
   if (sync && secret) addHookRoute(router, { secret, pushed, refused: badTokens });
   options.live?.addRoute(router);
-  addDiscoverRoutes(router, parts, config.securityContact);
+  addDiscoverRoutes(router, { ...parts, ownAttention: options.ownAttention }, config.securityContact);
   const prepareSite = addSiteRoutes(router, parts);
 
   const basePath = basePathOf(baseUrl);

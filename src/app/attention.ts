@@ -1,14 +1,23 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { BotId } from '../bot/id.ts';
 import { parsePagePath } from '../catalogue/page/layout.ts';
 import { type BotIndex, parseListElement } from '../catalogue/store/bot-index.ts';
 import { diffTrees } from '../git/diff.ts';
 import type { RepositoryOpener } from '../git/repository.ts';
-import { CurrentCache } from '../lib/current-cache.ts';
+import { CurrentCache, readMinute } from '../lib/current-cache.ts';
 import { messageOf } from '../lib/errors.ts';
 import { forEachInSlices } from '../lib/in-slices.ts';
 import type { Log } from '../lib/log.ts';
 import { asksForAdministrator } from '../bot/permissions.ts';
-import { type Attention, type AttentionSources, listAttention } from '../site/review/attention.ts';
+import {
+  type Attention,
+  type AttentionSources,
+  listAttention,
+  type ListOwn,
+  listOwnAttention,
+  type OwnSources,
+} from '../site/review/attention.ts';
 import { readPageData } from '../sync/key-history.ts';
 
 /** What the list is made from. */
@@ -23,8 +32,11 @@ export function createAttentionReader(parts: AttentionParts): () => Promise<Atte
   return async () => await lists.get('', [readMinute], async () => await readAttention(parts));
 }
 
-function readMinute(): number {
-  return Math.floor(Date.now() / 60_000);
+/** Returns what lists what owners can mend of their bots. @param root the folder of the catalogue */
+export function createOwnAttention(parts: Omit<OwnSources, 'modifiedAt'>, root: string): ListOwn {
+  const modifiedAt = (path: string): number =>
+    statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+  return async (...what) => await listOwnAttention({ ...parts, modifiedAt }, ...what);
 }
 
 /** Lists what needs attention. Where Git cannot be read, the list is not complete. */

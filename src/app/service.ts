@@ -44,7 +44,7 @@ import { readSecretFile } from '../login/secret-file.ts';
 import { callbackPath } from '../login/settings.ts';
 import { removeCredentials } from '../git/process/git-error.ts';
 import { noticeFaults } from './fault-notices.ts';
-import { createAttentionReader } from './attention.ts';
+import { createAttentionReader, createOwnAttention } from './attention.ts';
 import { openHostReview } from './host-review.ts';
 import { followImages, openImages } from './images.ts';
 import { openLinks } from './links.ts';
@@ -249,6 +249,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   const links = closers.own(config.linkCheck ? await openLinks(config, catalogue, log) : null);
   const live = config.dev ? new LivePreview(catalogue.store) : null;
   const site = createSite(config, catalogue, origin, log);
+  const attentionParts = { ...parts, store: catalogue.store, settings, countHistory, images, links, log };
   const options: AppOptions = {
     ...parts,
     config,
@@ -259,15 +260,8 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     countHistory,
     removedBots,
     images,
-    attention: createAttentionReader({
-      ...parts,
-      store: catalogue.store,
-      settings: catalogue.settings,
-      countHistory,
-      images,
-      links,
-      log,
-    }),
+    attention: createAttentionReader(attentionParts),
+    ownAttention: createOwnAttention(attentionParts, config.catalogue),
     login,
     proposals,
     drafts: proposals && (await Drafts.open(join(config.var, 'drafts'))),

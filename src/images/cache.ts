@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { BotId } from '../bot/id.ts';
 import type { CachedImages } from '../bot/record.ts';
 import type { FullImages } from '../bot/schema-types.ts';
+import type { Failure } from '../lib/failure-log.ts';
 import type { Log } from '../lib/log.ts';
 import { formatCount } from '../lib/counted.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -173,6 +174,11 @@ export class ImageCache {
   /** Returns the images whose last attempt failed, by address. */
   failures(): ReturnType<ImageIndex['failures']> {
     return this.#index.failures();
+  }
+
+  /** Returns why the last attempt for an image failed. */
+  failureOf(url: string): Failure | undefined {
+    return this.#index.failureOf(url);
   }
 
   /** Resolves when every image that is wanted has a copy or has failed once. */

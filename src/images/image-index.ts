@@ -5,6 +5,7 @@ import type { BotId } from '../bot/id.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
 import { writeAtomically } from '../lib/atomic-write.ts';
 import { codeOf } from '../lib/errors.ts';
+import type { Failure } from '../lib/failure-log.ts';
 import type { ImageKind } from './decode.ts';
 import type { ImageName } from './store.ts';
 
@@ -84,13 +85,22 @@ export class ImageIndex {
     return this.#entries[kind].get(url);
   }
 
-  /** Returns the images whose last attempt failed, by address, but not those that were refused; `<url> <message>` is a sentence. */
-  failures(): Map<string, { readonly message: string; readonly since: number }> {
-    const failures = new Map<string, { readonly message: string; readonly since: number }>();
-    for (const { url, failure } of this)
-      if (failure && !failure.isRefused)
-        failures.set(url, { message: failure.message, since: failure.since ?? Date.now() });
+  /** Returns the images whose last attempt failed, by address. */
+  failures(): Map<string, Failure> {
+    const failures = new Map<string, Failure>();
+    for (const { url } of this) {
+      const failure = this.failureOf(url);
+      if (failure) failures.set(url, failure);
+    }
     return failures;
+  }
+
+  /** Returns why the last attempt for an image failed, unless it was refused; `<url> <message>` is a sentence. */
+  failureOf(url: string): Failure | undefined {
+    const failure = Object.values(this.#entries)
+      .map((images) => images.get(url)?.failure)
+      .find((failure) => failure && !failure.isRefused);
+    return failure ? { message: failure.message, since: failure.since ?? Date.now() } : undefined;
   }
 
   /** Returns the entry of an image, a new one where there is none. */

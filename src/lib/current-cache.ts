@@ -16,6 +16,11 @@ export function whileTrue(check: () => boolean): Input {
   return () => check() || {};
 }
 
+/** An input that is another one each minute. */
+export function readMinute(): number {
+  return Math.floor(Date.now() / 60_000);
+}
+
 /**
  * Values by key: each made once for all callers that want it at the same time, and current while its inputs are the same.
  * The least recently used value goes first.

@@ -5,7 +5,9 @@ import type { TokenInfo } from '../../tokens/tokens.ts';
 import { PageLinks } from '../front/page-links.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 import { profileFormPath } from '../add/side-forms.ts';
-import { editPath } from '../page/addresses.ts';
+import { editPath, toAttentionPath } from '../page/addresses.ts';
+import type { OwnItem } from '../review/attention.ts';
+import { AttentionText } from '../review/attention-list.tsx';
 import { Fact } from '../page/fact.tsx';
 import { FaultItems } from '../page/faults.tsx';
 import { Layout, myBotsPath, type PageProps } from '../page/layout.tsx';
@@ -21,6 +23,8 @@ export interface OwnBot {
   readonly reportedAt: number | undefined;
   readonly token: TokenInfo;
   readonly faults: readonly Fault[];
+  /** What else the author can mend. */
+  readonly attention: readonly OwnItem[];
 }
 
 export interface MyBotsPageProps extends PageProps {
@@ -52,8 +56,9 @@ export function MyBotsPage(props: MyBotsPageProps): VNode {
           </>
         )}
         {viewer !== null && (
-          <p>
+          <p class="actions">
             <a href={href(profileFormPath)}>{t('profile.title')}</a>
+            {bots.length > 0 && <a href={href(toAttentionPath(viewer.id))}>{t('attention.follow')}</a>}
           </p>
         )}
         {proposals !== null && proposals.length > 0 && <OwnProposals proposals={proposals} />}
@@ -76,7 +81,7 @@ export function MyBotsPage(props: MyBotsPageProps): VNode {
   );
 }
 
-function Own({ bot, count, reportedAt, token, faults }: OwnBot): VNode {
+function Own({ bot, count, reportedAt, token, faults, attention }: OwnBot): VNode {
   const { id, facts } = bot;
   const { t, href, integer, ago, day } = useLanguage();
   return (
@@ -108,6 +113,18 @@ function Own({ bot, count, reportedAt, token, faults }: OwnBot): VNode {
         <div class="notice bad">
           <p>{t('bot.faults')}</p>
           <FaultItems faults={faults} />
+          <p>{t('attention.faulty-file.advice')}</p>
+        </div>
+      )}
+      {attention.length > 0 && (
+        <div class="notice warn">
+          {attention.map((item, i) => (
+            <p key={i}>
+              <AttentionText item={item} />
+              <br />
+              {t(`attention.${item.kind}.advice`)}
+            </p>
+          ))}
         </div>
       )}
       <p class="actions">

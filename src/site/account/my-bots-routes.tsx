@@ -7,20 +7,33 @@ import type { Tokens } from '../../tokens/tokens.ts';
 import { sendOnce } from '../page/html-response.ts';
 import { myBotsPath } from '../page/layout.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
+import type { ListOwn } from '../review/attention.ts';
 import { listProposals } from './proposal-routes.tsx';
 import { MyBotsPage, type OwnBot } from './my-bots-page.tsx';
 import { formatCount } from '../../lib/counted.ts';
 
 /** `/my-bots`: the bots that name the logged-in account as an author. */
-export function addMyBotsRoute(router: Router, parts: SiteParts, login: Login, tokens: Tokens): void {
+export function addMyBotsRoute(
+  router: Router,
+  parts: SiteParts,
+  login: Login,
+  tokens: Tokens,
+  listOwn: ListOwn,
+): void {
   const { site, lists, counts, faultsOf, viewerOf, proposals } = parts;
-  const showOwn = async (bot: IndexedBot): Promise<OwnBot> => ({
-    bot,
-    count: counts.count(bot.id),
-    reportedAt: counts.reportedAt(bot.id),
-    token: await tokens.tokenInfo(bot.id),
-    faults: faultsOf(bot.id),
-  });
+  const showOwn = async (bots: readonly IndexedBot[]): Promise<OwnBot[]> => {
+    const own = await Promise.all(bots.map(async (bot) => ({ bot, token: await tokens.tokenInfo(bot.id) })));
+    const issuedAt = new Map(own.map(({ bot, token }) => [bot.id, token.issuedAt]));
+    const items = await listOwn(bots, (id) => counts.reportedAt(id) ?? issuedAt.get(id));
+    return own.map(({ bot, token }) => ({
+      bot,
+      token,
+      count: counts.count(bot.id),
+      reportedAt: counts.reportedAt(bot.id),
+      faults: faultsOf(bot.id),
+      attention: items.filter((item) => item.bot === bot.id && item.kind !== 'faulty-file'),
+    }));
+  };
   router.get(myBotsPath, async (ctx) => {
     const viewer = await viewerOf(ctx);
     const page = Math.trunc(Number(parseQuery(ctx).get('page') ?? 1));
@@ -30,7 +43,7 @@ export function addMyBotsRoute(router: Router, parts: SiteParts, login: Login, t
       const detail = `your bots have ${formatCount(pages, 'page')}, there is no page ${page}`;
       throw new ProblemError('not-found', detail);
     }
-    const shown = await Promise.all(bots.slice((page - 1) * pageSize, page * pageSize).map(showOwn));
+    const shown = await showOwn(bots.slice((page - 1) * pageSize, page * pageSize));
     const own = proposals && (viewer ? await listProposals(parts, proposals, viewer.id) : []);
     const props = { site, viewer, proposals: own, bots: shown, page, pages, provider: login.provider };
     sendOnce(ctx, <MyBotsPage {...props} />, site.languages.of(ctx));

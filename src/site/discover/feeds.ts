@@ -1,10 +1,12 @@
+import { hash } from 'node:crypto';
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
+import { maskTokens } from '../../check/token-search.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { FilterValues } from '../../catalogue/lists/filters.ts';
-import { CurrentCache, type Input } from '../../lib/current-cache.ts';
+import { CurrentCache, type Input, readMinute } from '../../lib/current-cache.ts';
 import { findKnownAuthor } from '../../http/api/author-route.ts';
 import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
 import { ensureComplete } from '../../http/api/changes-route.ts';
@@ -15,6 +17,7 @@ import { findCollection, findListedBots, showCollection } from '../front/collect
 import { parseCategory } from '../front/front-query.ts';
 import { listNamedAuthors } from '../page/author-names.tsx';
 import {
+  toAttentionPath,
   toAuthorPath,
   toChangesPath,
   toFeedPath,
@@ -22,6 +25,7 @@ import {
   toPathInLanguage,
   sitePaths,
 } from '../page/addresses.ts';
+import { type ListOwn, type OwnItem, toMessageValues } from '../review/attention.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { formatIsoDate } from '../page/iso-date.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
@@ -34,6 +38,7 @@ export interface FeedsOptions extends Pick<
   'authors' | 'bots' | 'changes' | 'collections' | 'lists' | 'profiles'
 > {
   readonly site: Pick<Site, 'baseUrl' | 'languages' | 'settings'>;
+  readonly ownAttention: ListOwn;
 }
 
 /**
@@ -83,6 +88,24 @@ export function addFeedRoutes(router: Router, options: FeedsOptions): void {
     const title = site.languages.inAddress(ctx).text('feed.byAuthor', { author: named?.name ?? author });
     const paths = { path: toFeedPath('author', author), page: toAuthorPath(author) };
     await sendNewest(ctx, { title, ...paths }, { author });
+  });
+  router.get(toAttentionPath(':id'), async (ctx) => {
+    const author = await findKnownAuthor(authors, ctx.params['id'] ?? '');
+    const name = listNamedAuthors(authors, [author.id])[0]?.name ?? author.id;
+    const title = site.languages.inAddress(ctx).text('feed.attention', { author: name });
+    const text = { title, path: toAttentionPath(author.id), page: toAuthorPath(author.id) };
+    ctx.set('X-Robots-Tag', 'noindex');
+    await sendFeed(ctx, text, [readMinute, () => site.settings], async (common) => {
+      const items = (await options.ownAttention(author.bots))
+        .toSorted((a, b) => Number(b.values['since']) - Number(a.values['since']))
+        .slice(0, maxEntries);
+      const updated = Math.max(author.since ?? 0, ...items.map(({ values }) => Number(values['since'])));
+      return formatFeed(
+        common,
+        updated,
+        items.map((item) => formatAttention(item, common)),
+      );
+    });
   });
   router.get(toFeedPath('collection', ':name'), async (ctx) => {
     const collection = findCollection(collections, ctx.params['name'] ?? '');
@@ -203,6 +226,31 @@ function formatChange(change: BotChange, { baseUrl, page, messages }: CommonOpti
     formatElement('link', { rel: 'alternate', type: 'text/html', href: address }),
   );
 }
+
+/** Makes an entry of which the title says what is wrong, and the summary what to do. */
+function formatAttention(item: OwnItem, { baseUrl, messages }: CommonOptions): Xml {
+  const { kind, bot, name, fixPath, values } = item;
+  const { key = '', url = '', path = '', message = '', since } = values;
+  const text = messages.text(`attention.${kind}.text`, { url, ...toMessageValues(item, messages) });
+  const summary = `${message} ${messages.text(`attention.${kind}.advice`)}`.trim();
+  // Another one when it comes back later. A restart may change the time by an hour.
+  const week = Math.floor(Number(since) / msPerWeek);
+  return formatElement(
+    'entry',
+    {},
+    formatTextElement('id', `${baseUrl}/bots/${bot}#${kind}-${hash('sha1', `${key} ${url}${path} ${week}`)}`),
+    formatTextElement('title', maskTokens(withoutBidiControls(`${name}: ${text}`))),
+    formatTextElement('summary', maskTokens(withoutBidiControls(summary))),
+    formatTextElement('updated', formatIsoDate(Number(since))),
+    formatElement('link', {
+      rel: 'alternate',
+      type: 'text/html',
+      href: baseUrl + (fixPath ?? `/bots/${bot}`),
+    }),
+  );
+}
+
+const msPerWeek = 7 * 86_400_000;
 
 function formatPerson(name: string, uri: string): Xml {
   return formatElement('author', {}, formatTextElement('name', name), formatTextElement('uri', uri));

@@ -74,6 +74,11 @@ export function toAuthorPath(account: string): string {
   return `/authors/${account}`;
 }
 
+/** Returns the path of the feed of what an author's bots need. */
+export function toAttentionPath(account: string): string {
+  return `${toAuthorPath(account)}/attention.atom`;
+}
+
 /** Returns a path with a parameter more. */
 export function withParameter(path: string, name: string, value: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(value)}`;

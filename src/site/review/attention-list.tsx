@@ -33,14 +33,8 @@ export function AttentionList({ attention }: { readonly attention: Attention }):
 const maxOpenItems = 10;
 
 function Item({ item }: { readonly item: AttentionItem }): VNode {
-  const { t, text, day, href } = useLanguage();
-  const { kind, bot, name, fixPath, values } = item;
-  const { url, message } = values;
-  const link = (
-    <a dir="ltr" href={String(url)}>
-      {url}
-    </a>
-  );
+  const { t, href } = useLanguage();
+  const { bot, name, fixPath } = item;
   return (
     <li>
       {name !== null && (
@@ -48,13 +42,28 @@ function Item({ item }: { readonly item: AttentionItem }): VNode {
           <bdi>{withoutBidiControls(name)}</bdi>
         </a>
       )}{' '}
-      {t(`attention.${kind}.text`, { ...toMessageValues(item, { text, day }), url: link })}{' '}
+      <AttentionText item={item} /> {fixPath !== null && <a href={href(fixPath)}>{t('bot.edit')}</a>}
+    </li>
+  );
+}
+
+/** What is wrong, with the address and the message of what failed. */
+export function AttentionText({ item }: { readonly item: AttentionItem }): VNode {
+  const { t, text, day } = useLanguage();
+  const { url, message } = item.values;
+  const link = (
+    <a dir="ltr" href={String(url)}>
+      {url}
+    </a>
+  );
+  return (
+    <>
+      {t(`attention.${item.kind}.text`, { ...toMessageValues(item, { text, day }), url: link })}{' '}
       {message !== undefined && (
         <span class="muted" lang="en" dir="ltr">
           {message}
         </span>
-      )}{' '}
-      {fixPath !== null && <a href={href(fixPath)}>{t('bot.edit')}</a>}
-    </li>
+      )}
+    </>
   );
 }

@@ -1,9 +1,10 @@
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { BotId } from '../../bot/id.ts';
 import { toInviteKey, toNameKey } from '../../bot/likeness.ts';
+import type { Fault } from '../../catalogue/page/fault.ts';
 import { parsePagePath } from '../../catalogue/page/layout.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import { parseListElement } from '../../catalogue/store/bot-index.ts';
+import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import type { BotStore } from '../../catalogue/store/bot-store.ts';
 import { listPageImages } from '../../catalogue/store/page-images.ts';
 import type { ReadonlyCountHistory } from '../../counts/count-history.ts';
@@ -57,7 +58,7 @@ export interface AttentionSources {
   readonly state: Pick<ReadonlyCounts, 'reportedAt'>;
   readonly countHistory: ReadonlyCountHistory;
   /** By address; null where images are not cached, or links not checked. */
-  readonly images: { readonly failures: () => ReadonlyMap<string, Failure> } | null;
+  readonly images: { readonly failureOf: (url: string) => Failure | undefined } | null;
   readonly links: { readonly failures: () => ReadonlyMap<string, Failure> } | null;
 }
 
@@ -77,32 +78,21 @@ export async function listAttention(
     const group = groups[kinds.indexOf(item.kind)];
     if (group !== undefined && ++group.total <= maxItems) group.items.push(item);
   };
-  for (const [i, { path, message }] of faults.entries()) {
-    if (path === faults[i - 1]?.path) continue;
-    const { id = null, locale } = parsePagePath(path) ?? {};
-    const facts = id === null ? undefined : bots.get(id)?.facts;
-    const hasForm = id !== null && locale !== undefined && facts?.locales.includes(locale);
-    const fixPath = hasForm ? editPath(id, locale) : null;
-    add({ kind: 'faulty-file', bot: id, name: facts?.name ?? null, fixPath, values: { path, message } });
+  for (const [i, fault] of faults.entries()) {
+    const id = parsePagePath(fault.path)?.id;
+    if (fault.path !== faults[i - 1]?.path) add(toFaultItem(fault, id && bots.get(id)));
   }
-  const [failedLinks, failedImages] = [links?.failures(), images?.failures()];
+  const failedLinks = links?.failures();
   // By name and by invite.
   const oldest = new Map<string, BotId>();
   const byAge = await sortInSlices(await bots.sorted(), (a, b) => a.facts.created - b.facts.created);
   await forEachInSlices(byAge, (bot) => {
     const { id, facts } = bot;
-    const { invite, website, support, images: named } = parseListElement(bot);
+    const { invite } = parseListElement(bot);
     const addBot = (kind: AttentionItem['kind'], values: AttentionValues | undefined): void => {
-      if (values) add({ kind, bot: id, name: facts.name, fixPath: editPath(id), values });
+      if (values) add(toItem(bot, kind, values));
     };
-    for (const [key, url] of Object.entries({ website, support, invite }))
-      addBot('link-failed', toFailureValues(failedLinks, key, url));
-    if (failedImages?.size) {
-      const { avatar, cover, preview } = named;
-      const pictures = { avatar: [avatar], cover: [cover], preview, page: listPageImages(bot) };
-      for (const [key, urls] of Object.entries(pictures))
-        for (const url of urls) addBot('image-failed', toFailureValues(failedImages, key, url));
-    }
+    for (const item of listFailures(bot, failedLinks, images)) add(item);
     const since = beforeAdministrator?.get(id);
     if (since !== undefined) addBot('administrator-added', { since });
     const [name, link] = [`name ${toNameKey(facts.name)}`, `invite ${toInviteKey(invite)}`].map((key) => {
@@ -124,6 +114,46 @@ export async function listAttention(
   return { groups, isComplete: beforeAdministrator !== undefined };
 }
 
+/** What an owner can mend. `since` in its values is when it began. */
+export interface OwnItem extends AttentionItem {
+  readonly kind: 'faulty-file' | 'link-failed' | 'image-failed' | 'no-count';
+}
+
+/**
+ * Returns what the owners of bots can mend, of 500 bots at most: a count, for example, that was not posted for a week.
+ * @param countedAt returns when a bot last posted a count; undefined where it need not
+ */
+export type ListOwn = (
+  bots: readonly IndexedBot[],
+  countedAt?: (id: BotId) => number | undefined,
+) => Promise<readonly OwnItem[]>;
+
+export interface OwnSources extends Pick<AttentionSources, 'images' | 'links' | 'state'> {
+  readonly store: Pick<BotStore, 'faultsOf'>;
+  /** Returns when a file of the catalogue was last changed, by its path. */
+  readonly modifiedAt: (path: string) => number;
+}
+
+export async function listOwnAttention(
+  { store, links, images, state, modifiedAt }: OwnSources,
+  ...[bots, countedAt = (id) => state.reportedAt(id)]: Parameters<ListOwn>
+): Promise<OwnItem[]> {
+  const items: OwnItem[] = [];
+  const failedLinks = links?.failures();
+  await forEachInSlices(bots.slice(0, maxItems), (bot) => {
+    for (const [i, fault] of store.faultsOf(bot.id).entries()) {
+      if (fault.path === store.faultsOf(bot.id)[i - 1]?.path) continue;
+      const item = toFaultItem(fault, bot);
+      items.push({ ...item, values: { ...item.values, since: modifiedAt(fault.path) } });
+    }
+    items.push(...listFailures(bot, failedLinks, images));
+    const at = countedAt(bot.id) ?? Infinity;
+    const days = Math.floor((Date.now() - at) / msPerDay);
+    if (days >= 7) items.push(toItem(bot, 'no-count', { days, since: at + 7 * msPerDay }));
+  });
+  return items;
+}
+
 /** Returns what fills in the text of an item, `attention.<kind>.text`. */
 export function toMessageValues(
   { values }: AttentionItem,
@@ -137,13 +167,45 @@ export function toMessageValues(
 /** Items of a kind that are kept. */
 const maxItems = 500;
 
-function toFailureValues(
-  failures: ReadonlyMap<string, Failure> | undefined,
-  key: string,
-  url: string | null,
-): AttentionValues | undefined {
-  const failure = failures?.get(url ?? '');
-  return url !== null && failure ? { key, url, since: failure.since, message: failure.message } : undefined;
+/** Returns a file with errors, with the form that fixes it where the page is served. */
+function toFaultItem({ path, message }: Fault, bot: IndexedBot | undefined): OwnItem {
+  const { id = null, locale } = parsePagePath(path) ?? {};
+  const hasForm = id !== null && locale !== undefined && bot?.facts.locales.includes(locale);
+  const fixPath = hasForm ? editPath(id, locale) : null;
+  return { kind: 'faulty-file', bot: id, name: bot?.facts.name ?? null, fixPath, values: { path, message } };
+}
+
+function toItem<Kind extends AttentionItem['kind']>(
+  { id, facts }: IndexedBot,
+  kind: Kind,
+  values: AttentionValues,
+): AttentionItem & { readonly kind: Kind } {
+  return { kind, bot: id, name: facts.name, fixPath: editPath(id), values };
+}
+
+/** Yields the links and images of a bot that fail. */
+function* listFailures(
+  bot: IndexedBot,
+  links: ReadonlyMap<string, Failure> | undefined,
+  images: AttentionSources['images'],
+): Generator<OwnItem> {
+  const { invite, website, support, images: named } = parseListElement(bot);
+  const { avatar, cover, preview } = named;
+  const pictures = { avatar: [avatar], cover: [cover], preview, page: images ? listPageImages(bot) : [] };
+  for (const [kind, byKey, find] of [
+    [
+      'link-failed',
+      { website: [website], support: [support], invite: [invite] },
+      (url: string) => links?.get(url),
+    ],
+    ['image-failed', pictures, (url: string) => images?.failureOf(url)],
+  ] as const)
+    for (const [key, urls] of Object.entries(byKey))
+      for (const url of urls) {
+        const failure = find(url ?? '');
+        if (url !== null && failure)
+          yield toItem(bot, kind, { key, url, since: failure.since, message: failure.message });
+      }
 }
 
 /** Returns the last time that the count became more than ten times that of the day before, or less than a tenth. */

@@ -7,6 +7,7 @@ import {
   type AttentionItem,
   type AttentionSources,
   listAttention,
+  listOwnAttention,
 } from '../../../src/site/review/attention.ts';
 import { noCountHistory, noCounts } from '../../support/counts.ts';
 import { openCatalogue } from '../../support/live-catalogue.ts';
@@ -91,13 +92,14 @@ describe('what needs attention', () => {
       [pagePath('7')]: page('7', { images, ...links }, '![Map](https://a.example/map.png)'),
       [pagePath('8')]: page('8'),
     };
-    const fail = (urls: readonly string[]): { failures: () => ReadonlyMap<string, typeof failure> } => ({
-      failures: () => new Map(urls.map((url) => [url, failure])),
-    });
+    const fail = (urls: readonly string[]): ReadonlyMap<string, typeof failure> =>
+      new Map(urls.map((url) => [url, failure]));
     const { avatar, cover, preview } = images;
+    const map = 'https://a.example/map.png';
+    const failedImages = fail([avatar, cover, preview[1] ?? '', map, 'https://no.example/']);
     const attention = await list(files, {
-      images: fail([avatar, cover, preview[1] ?? '', 'https://a.example/map.png', 'https://no.example/']),
-      links: fail([links.website, links.support, 'https://example.org/7']),
+      images: { failureOf: (url) => failedImages.get(url) },
+      links: { failures: () => fail([links.website, links.support, 'https://example.org/7']) },
     });
     deepEqual(
       itemsOf(attention),
@@ -227,6 +229,45 @@ describe('what needs attention', () => {
         ['near-duplicate', 10_000, 500],
         ['link-failed', 3000, 500],
       ],
+    );
+  });
+});
+
+describe('what owners can mend', () => {
+  const listOwn = async (
+    files: Readonly<Record<string, string>>,
+    countedAt: (id: BotId) => number | undefined,
+  ): Promise<readonly (readonly [unknown, unknown, unknown])[]> => {
+    const { catalogue } = await openCatalogue(files);
+    const { store } = catalogue;
+    const bots = await store.bots.sorted();
+    const sources = { ...nothing, store, modifiedAt: (path: string) => path.length };
+    const items = await listOwnAttention(sources, bots, countedAt);
+    return items.map(({ kind, bot, values }) => [kind, bot, values['since']]);
+  };
+
+  it('is a count that was not posted for a week, since that week was over', async () => {
+    const time = Date.now();
+    const times: Readonly<Record<string, number>> = { 7: time - 7 * dayMs, 8: time - 7 * dayMs + 60_000 };
+    deepEqual(
+      await listOwn(
+        { [pagePath('7')]: page('7'), [pagePath('8')]: page('8'), [pagePath('9')]: page('9') },
+        (id) => times[id],
+      ),
+      [['no-count', '7', time]],
+    );
+  });
+
+  it('is each file of a bot with errors once, and no file of another', async () => {
+    const files = {
+      [pagePath('7')]: page('7'),
+      [pagePath('7', 'de')]: translation('', ''),
+      [pagePath('7', 'fr')]: translation('', ''),
+      [pagePath('8')]: mainPage({ category: 1, name: 2 }),
+    };
+    deepEqual(
+      await listOwn(files, () => undefined),
+      ['fr', 'de'].map((locale) => ['faulty-file', '7', pagePath('7', locale).length]),
     );
   });
 });
