@@ -9,6 +9,7 @@ import { growth } from './growth.ts';
 import { history } from './history.ts';
 import { loadProgram } from './load.ts';
 import { markdown } from './markdown.ts';
+import { mirrors } from './mirrors.ts';
 import { mixed } from './mixed.ts';
 import { overTime } from './over-time.ts';
 import { pages } from './pages.ts';
@@ -53,6 +54,7 @@ const groups: Readonly<Record<string, RowGroup>> = {
   ...usual,
   day: day(Number(values.hours)),
   history,
+  mirrors,
   changes,
   'search-quality': searchQuality,
   'over-time': overTime,

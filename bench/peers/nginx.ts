@@ -14,8 +14,7 @@ import type { StoredResponse } from './stored-responses.ts';
 export async function startNginx(
   stage: Stage,
   responses: readonly StoredResponse[],
-): Promise<(LoadedServer & AsyncDisposable) | undefined> {
-  if (spawnSync(program, ['-v']).error !== undefined) return undefined;
+): Promise<NginxServer | undefined> {
   const folder = stage.tempFolder();
   for (const { path, base64 } of responses) {
     const file = join(folder, 'files', `${path}.body`);
@@ -23,9 +22,38 @@ export async function startNginx(
     writeFileSync(file, Buffer.from(base64, 'base64'));
   }
   chmodSync(folder, 0o755);
+  return await runNginx(folder, (port) => serveFiles(folder, port, responses));
+}
+
+/** Starts nginx with one worker in front of servers, which get the requests in turn. Undefined where it is not installed. */
+export async function startProxy(
+  stage: Stage,
+  servers: readonly LoadedServer[],
+): Promise<NginxServer | undefined> {
+  const lines = servers.map(({ address }) => `server ${new URL(address).host};`).join(' ');
+  return await runNginx(
+    stage.tempFolder(),
+    (port) => `
+  upstream machines { ${lines} keepalive 64; keepalive_requests 1000000000; }
+  server {
+    listen 127.0.0.1:${port};
+    proxy_http_version 1.1;
+    proxy_set_header Connection "";
+    location / { proxy_pass http://machines; }
+  }`,
+  );
+}
+
+export type NginxServer = LoadedServer & AsyncDisposable;
+
+async function runNginx(
+  folder: string,
+  toServers: (port: number) => string,
+): Promise<NginxServer | undefined> {
+  if (spawnSync(program, ['-v']).error !== undefined) return undefined;
   const port = await freePort();
   const configuration = join(folder, 'nginx.conf');
-  writeFileSync(configuration, configurationOf(folder, port, responses));
+  writeFileSync(configuration, configurationOf(folder, toServers(port)));
   const child = spawn(program, ['-c', configuration, '-p', folder, '-e', 'stderr'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -44,12 +72,29 @@ export async function startNginx(
 
 const program = '/usr/sbin/nginx';
 
-function configurationOf(folder: string, port: number, responses: readonly StoredResponse[]): string {
+function serveFiles(folder: string, port: number, responses: readonly StoredResponse[]): string {
   const headers = new Map(responses.flatMap(({ headers: all }) => Object.entries(all)));
   const added = [...headers].filter(([name]) => !['etag', 'content-type', 'content-encoding'].includes(name));
   const lines = added.map(([name, value]) => `add_header ${name} "${value}" always;`).join('\n    ');
   const encoded = responses.filter(({ headers: all }) => all['content-encoding'] !== undefined);
   const encodings = encoded.map(({ path, headers: all }) => `"${path}" ${all['content-encoding'] ?? ''};`);
+  return `
+  sendfile on;
+  tcp_nopush on;
+  open_file_cache max=2000 inactive=1h;
+  open_file_cache_valid 1h;
+  map $uri $coding { default ""; ${encodings.join(' ')} }
+  server {
+    listen 127.0.0.1:${port};
+    root ${folder}/files;
+    ${lines}
+    add_header Content-Encoding $coding;
+    location / { try_files $uri.body =404; }
+  }`;
+}
+
+/** @param servers what is in the part `http`, besides what all have */
+function configurationOf(folder: string, servers: string): string {
   return `daemon off;
 worker_processes 1;
 pid ${folder}/nginx.pid;
@@ -58,21 +103,10 @@ events { worker_connections 1024; }
 http {
   access_log off;
   server_tokens off;
-  sendfile on;
-  tcp_nopush on;
   keepalive_requests 1000000000;
-  open_file_cache max=2000 inactive=1h;
-  open_file_cache_valid 1h;
   default_type application/json;
   ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder}/${kind};`).join('\n  ')}
-  map $uri $coding { default ""; ${encodings.join(' ')} }
-  server {
-    listen 127.0.0.1:${port};
-    root ${folder}/files;
-    ${lines}
-    add_header Content-Encoding $coding;
-    location / { try_files $uri.body =404; }
-  }
+${servers}
 }
 `;
 }

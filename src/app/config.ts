@@ -120,34 +120,22 @@ function readProbePort(reader: SettingReader, port: number): number | null {
 
 /** Call it after all other settings are read: it refuses those that a copy has no use for. */
 function readReadOnly(reader: SettingReader): ReadOnly | null {
-  const isSet = (name: string): boolean => reader.text(name) !== undefined;
+  const isSet = (name: string): boolean => reader.text(`BOTSHELF_${name}`) !== undefined;
   const isReadOnly = reader.flag('BOTSHELF_READ_ONLY');
-  const hasOriginal = isSet('BOTSHELF_CANONICAL_URL');
+  const hasOriginal = isSet('CANONICAL_URL');
+  const unused = isReadOnly ? ofWriters.filter(isSet) : [];
+  const found = [
+    !isReadOnly && hasOriginal && 'BOTSHELF_CANONICAL_URL is set, but BOTSHELF_READ_ONLY is not on',
+    isReadOnly && !isSet('REMOTE') && 'BOTSHELF_READ_ONLY is on, but BOTSHELF_REMOTE is not set',
+    ...unused.map((name) => `BOTSHELF_${name} is set, but has no use where BOTSHELF_READ_ONLY is on`),
+  ].filter((fault) => fault !== false);
+  reader.faults.push(...found.map((fault) => `${fault}: change one of the two.`));
   const original = hasOriginal ? reader.address('BOTSHELF_CANONICAL_URL', '') : null;
-  if (!isReadOnly && hasOriginal)
-    reader.faults.push(
-      'BOTSHELF_CANONICAL_URL is set, but BOTSHELF_READ_ONLY is not on: set both, or neither.',
-    );
-  if (!isReadOnly) return null;
-  if (!isSet('BOTSHELF_REMOTE'))
-    reader.faults.push(
-      'BOTSHELF_READ_ONLY is on, but BOTSHELF_REMOTE is not set: name the repository to follow.',
-    );
-  for (const name of ofWriters.filter(isSet))
-    reader.faults.push(
-      `${name} is set, but BOTSHELF_READ_ONLY is on, so it has no use: leave out one of them.`,
-    );
-  return { original };
+  return isReadOnly ? { original } : null;
 }
 
 /** The first settings of each part that a copy does not have: logins, proposals, notices and posts. */
-const ofWriters = [
-  'BOTSHELF_OAUTH_PROVIDER',
-  'BOTSHELF_OAUTH_ISSUER',
-  'BOTSHELF_PROPOSALS',
-  'BOTSHELF_NOTIFY_URL',
-  'BOTSHELF_ACK',
-];
+const ofWriters = ['OAUTH_PROVIDER', 'OAUTH_ISSUER', 'PROPOSALS', 'NOTIFY_URL', 'ACK'];
 
 /** Returns the settings of a demo of `catalogue`: HOST and PORT from the environment, and the defaults of all others. */
 export function readDemoConfig(

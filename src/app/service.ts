@@ -318,7 +318,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   void catalogue.unpacked().then(async (isOpen) => await (isOpen ? links?.start() : undefined));
 
   progress.end();
-  const serves = `serves ${formatCount(catalogue.store.bots.size, 'bot')} of ${config.catalogue}`;
+  const serves = `serves ${formatCount(catalogue.store.bots.size, 'bot')} of ${config.catalogue}${isReadOnly ? ', read-only' : ''}`;
   const remoteAddress = remote && removeCredentials(remote.remote);
   const issuer = config.login?.issuer ?? null;
   const fields = {
@@ -334,9 +334,6 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     `${formatVersion(build)} ${serves}`,
     remoteAddress === null ? 'no remote' : `remote ${remoteAddress}`,
     issuer === null ? 'no login' : `login at ${issuer}`,
-    ...(config.readOnly
-      ? [`a read-only copy of ${config.readOnly.original ?? 'the list in the remote'}`]
-      : []),
   ].join(', ');
   if (sync?.stateFetched === false)
     log.warn(fields, `${line}; listening at ${address}, but not ready: ${noState}`);

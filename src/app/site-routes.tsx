@@ -67,7 +67,7 @@ export function addSiteRoutes(router: Router, parts: SiteParts): SitePreparation
   });
   let guide: ReturnType<typeof renderApiGuide> | undefined;
   const renderDocs = async (props: PageProps): Promise<VNode> => (
-    <DocsPage {...props} {...await (guide ??= renderApiGuide(site.baseUrl))} />
+    <DocsPage {...props} {...await (guide ??= renderApiGuide(site.canonicalUrl))} />
   );
   const docs = { key: { page: 'docs' }, inputs: [], render: renderDocs };
   router.get('/docs', async (ctx) => await respond(ctx, docs));

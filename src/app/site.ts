@@ -3,6 +3,7 @@ import type { Catalogue } from '../catalogue/store/catalogue.ts';
 import type { Config } from './config.ts';
 import type { Origin } from '../git/origin.ts';
 import type { Log } from '../lib/log.ts';
+import { formPaths } from '../http/read-only.ts';
 import { Languages } from '../site/language/languages.ts';
 import type { Site } from '../site/page/layout.tsx';
 import { createNamedLinks, createRepositoryLinks } from '../site/page/repository-links.ts';
@@ -19,12 +20,14 @@ export function createSite(
 ): Site {
   const original = readOnly?.original ?? null;
   const basePath = basePathOf(baseUrl);
+  const publicPath = (path: string): string =>
+    (formPaths.test(path) ? (original ?? basePath) : basePath) + path;
   const derived = origin && createRepositoryLinks(origin);
   return {
     baseUrl,
     canonicalUrl: original ?? baseUrl,
     hasForms: readOnly === null || original !== null,
-    languages: new Languages(log, () => catalogue.settings.current, basePath, original ?? basePath),
+    languages: new Languages(log, () => catalogue.settings.current, publicPath),
     login: (login ?? demo ?? original) !== null,
     get repository() {
       const { repository } = catalogue.settings.current;

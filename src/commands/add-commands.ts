@@ -33,15 +33,15 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
     .action(async () => await (await import('./demo.ts')).demo());
   program
     .command('mirror')
-    .description("serve a read-only copy of somebody's list, from the Git address of its catalogue")
-    .argument('<address>', 'such as https://git.example.org/people/list.git')
+    .description("serve a read-only copy of somebody's list, with the settings of serve")
+    .argument(
+      '<address>',
+      'the Git address of its catalogue, such as https://git.example.org/people/list.git',
+    )
     .option('--folder <folder>', 'where the copy is kept (default: the name of the repository)')
     .option('--port <port>', 'where to listen on this machine')
     .option('--canonical <url>', 'the public address of the original: pages name it, and forms lead there')
-    .addHelpText(
-      'after',
-      '\nAll other settings are those of botshelf serve. Run it again to go on in the same folder.\nExit code: 0 ended by a signal, 1 not cleanly, 2 the copy could not be made or served.',
-    )
+    .addHelpText('after', '\nExit code: 0 ended by a signal, 1 not cleanly, 2 there is no copy to serve.')
     .action(
       async (address: string, options: MirrorOptions) =>
         await (await import('./mirror.ts')).mirror(address, options),

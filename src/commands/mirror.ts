@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { readMirrorConfig } from '../app/config.ts';
 import { runCommandLineGit } from '../git/process/command-line-git.ts';
 import { GitError, removeCredentials } from '../git/process/git-error.ts';
@@ -19,7 +19,7 @@ export interface MirrorOptions {
  */
 export async function mirror(given: string, { folder, port, canonical }: MirrorOptions): Promise<void> {
   const address = toAddress(given);
-  const top = resolve(folder ?? findName(given));
+  const top = resolve(folder ?? basename(address.replace(/(?:\/|\.git)*$/, '')));
   const catalogue = join(top, 'catalogue');
   const config = readMirrorConfig({
     BOTSHELF_CATALOGUE: catalogue,
@@ -48,20 +48,13 @@ function toAddress(given: string): string {
   );
 }
 
-/** Returns the name of a repository, without `.git`. @throws {UserError} for none */
-function findName(address: string): string {
-  const [, name] = /(?:^|[/:])(\w[\w.-]*?)(?:\/?\.git)?\/*$/.exec(address) ?? [];
-  if (name === undefined) throw new UserError('the address names no folder: pass one with --folder');
-  return name;
-}
-
 async function clone(address: string, top: string, catalogue: string): Promise<void> {
   const unfinished = `${catalogue}.unfinished`;
   mkdirSync(top, { recursive: true });
   rmSync(unfinished, { recursive: true, force: true });
   process.stderr.write(`cloning ${removeCredentials(address)} into ${catalogue}\n`);
   try {
-    await runCommandLineGit(top, [...cloneOne, '--', address, unfinished], { timeLimit });
+    await runCommandLineGit(top, [...cloneOne, '--', address, unfinished], { timeLimit: 3600 });
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     throw new UserError(`the repository cannot be cloned: ${error.stderr.trim() || 'it took too long'}`);
@@ -69,14 +62,4 @@ async function clone(address: string, top: string, catalogue: string): Promise<v
   renameSync(unfinished, catalogue);
 }
 
-const cloneOne = [
-  'clone',
-  '--quiet',
-  '--no-tags',
-  '--single-branch',
-  '--no-recurse-submodules',
-  '--template=',
-];
-
-/** Seconds that a clone may take. */
-const timeLimit = 3600;
+const cloneOne = ['clone', '-q', '--no-tags', '--single-branch', '--no-recurse-submodules', '--template='];

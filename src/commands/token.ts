@@ -16,6 +16,7 @@ import { issueToken, revokeToken, type TokenChanger } from '../tokens/token-chan
  */
 export async function token(text: string, { revoke = false }: { revoke?: boolean }): Promise<void> {
   const config = readConfig();
+  if (config.readOnly) throw new UserError('a read-only copy has no tokens: run this where the original is');
   const id = parseKnownBotId(config, text, revoke);
   const repositoryOpener = new RepositoryOpener(config.catalogue);
   try {

@@ -58,13 +58,8 @@ async function planMove(
   const former = `the former branch is at ${remoteRefs.rewritten}`;
   if (followsOnly && !(await hasCommit(repository, theirs, ours))) {
     const message = `the remote's branch was rewritten, or this clone had commits of its own: reset to the remote's; ${former}`;
-    return {
-      commit: theirs,
-      refs: refs.set(remoteRefs.rewritten, ours),
-      isRewrite: true,
-      message,
-      droppedEdits: [],
-    };
+    refs.set(remoteRefs.rewritten, ours);
+    return { commit: theirs, refs, isRewrite: true, message, droppedEdits: [] };
   }
   if (
     base !== null &&

@@ -37,7 +37,10 @@ describe('the configuration of a remote', () => {
       [{ BOTSHELF_WEBHOOK_SECRET: 'x' }, /BOTSHELF_WEBHOOK_SECRET is set, but BOTSHELF_REMOTE is not/],
       [{ BOTSHELF_READ_ONLY: 'on' }, /BOTSHELF_READ_ONLY is on, but BOTSHELF_REMOTE is not set/],
       [{ BOTSHELF_CANONICAL_URL: 'https://a.example' }, /_URL is set, but BOTSHELF_READ_ONLY is not on/],
-      [{ ...readOnly, BOTSHELF_ACK: 'local' }, /BOTSHELF_ACK is set, but BOTSHELF_READ_ONLY is on/],
+      [
+        { ...readOnly, BOTSHELF_ACK: 'local' },
+        /BOTSHELF_ACK is set, but has no use where BOTSHELF_READ_ONLY is on/,
+      ],
       [
         { ...readOnly, BOTSHELF_PROPOSALS: 'host', BOTSHELF_NOTIFY_URL: 'https://a.example' },
         /PROPOSALS.*\n.*NOTIFY_URL/,

@@ -107,7 +107,7 @@ describe('a read-only copy of a list', function () {
       strictEqual((await countsOf(copy.address)).get('1'), 7);
     });
     deepStrictEqual(await remoteFaults(copy), []);
-    match(copy.log(), /a read-only copy of https:\/\/list\.example\.org/);
+    match(copy.log(), /, read-only, remote origin/);
   });
 
   it('refuses every post that any router takes, and names the address that takes it', async () => {
@@ -127,6 +127,7 @@ describe('a read-only copy of a list', function () {
       strictEqual(json.type, 'urn:botshelf:problem:read-only');
       strictEqual(json.detail, `this is a read-only copy of the list: send it to ${original}${path}`);
     }
+    strictEqual((await botshelf(clone.folder, ['token', '1'], { env })).code, 2);
     strictEqual(shared.git('for-each-ref'), before);
     strictEqual(existsSync(join(clone.folder, 'var/journal')), false);
   });

@@ -21,17 +21,13 @@ export interface DescribedBot extends Pick<
  */
 export function createBotMeta(page: DescribedBot, category: string): PageMeta {
   const { bot, site, locale, name, description, count, shareCard, authors } = page;
-  const { baseUrl, canonicalUrl } = site;
+  const { baseUrl, canonicalUrl: home } = site;
   const { avatar, cover, preview } = bot.cachedImages;
-  const main = `${canonicalUrl}/bots/${bot.id}`;
+  const main = `${home}/bots/${bot.id}`;
   const address = toPathInLanguage(main, locale, findDefaultLocale(bot));
   const toAddress = (path: string): string => new URL(path, baseUrl).href;
   const image = bot.nsfw ? null : (cover ?? shareCard ?? avatar);
-  const people = authors.map(({ path, ...named }) => ({
-    '@type': 'Person',
-    ...named,
-    url: canonicalUrl + path,
-  }));
+  const people = authors.map(({ path, ...named }) => ({ '@type': 'Person', ...named, url: home + path }));
   const application = {
     '@context': 'https://schema.org',
     '@type': 'SoftwareApplication',
@@ -52,7 +48,7 @@ export function createBotMeta(page: DescribedBot, category: string): PageMeta {
     softwareHelp: bot.support === null ? undefined : { '@type': 'CreativeWork', url: bot.support },
     interactionStatistic: count === undefined ? undefined : createInstallCount(count),
   };
-  const list = { name: category, address: `${canonicalUrl}/categories/${bot.category}` };
+  const list = { name: category, address: `${home}/categories/${bot.category}` };
   return {
     address,
     title: name,

@@ -5,7 +5,6 @@ import { localesFolder } from '../../catalogue/settings/interface-locales.ts';
 import { defaultCategories } from '../../bot/schemas.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import { formPaths } from '../../http/read-only.ts';
 import type { Log } from '../../lib/log.ts';
 import { chooseLocale, listWantedRanges, withLocale } from './locales.ts';
 import { type MessageKey, type MessageTexts, parseMessages } from './message-file.ts';
@@ -20,29 +19,21 @@ export class Languages {
   readonly #settings: () => CatalogueSettings;
   readonly #texts: ReadonlyMap<Locale, MessageTexts>;
   readonly #log: Log;
-  readonly #basePath: string;
-  readonly #formsBase: string;
+  readonly #publicPath: (path: string) => string;
   readonly #messages = new Map<Locale, Messages>();
   readonly #dates = new RegionalDates();
 
   /**
    * Reads all files. A file that is not JSON is logged and left out.
    * @param settings returns those in force, which name the default language
-   * @param basePath the path of the public address; empty where it has none
-   * @param formsBase the same for forms: the address of the original, where this is a copy of a list
+   * @param publicPath returns where a path of this site is: below the path of the public address, or for a form of a copy of
+   * a list at the original
    * @throws {Error} when the English file cannot be read
    */
-  constructor(
-    log: Log,
-    settings: () => CatalogueSettings,
-    basePath = '',
-    formsBase = basePath,
-    folder: string = localesFolder,
-  ) {
+  constructor(log: Log, settings: () => CatalogueSettings, publicPath = toItself, folder = localesFolder) {
     this.#log = log;
     this.#settings = settings;
-    this.#basePath = basePath;
-    this.#formsBase = formsBase;
+    this.#publicPath = publicPath;
     this.#texts = readFiles(folder, log);
     this.locales = [...this.#texts.keys()].toSorted((a, b) => Number(b === english) - Number(a === english));
     if (this.locales[0] !== english) throw new Error(`${folder}/en.json cannot be read`);
@@ -65,8 +56,7 @@ export class Languages {
   choose(requested: Locale | undefined, accepted: string): PageLanguage {
     const wanted = listWantedRanges(requested, accepted);
     const locale = chooseLocale([this.#standard, ...this.locales], wanted) ?? english;
-    const publicPath = (path: string): string =>
-      (formPaths.test(path) ? this.#formsBase : this.#basePath) + path;
+    const publicPath = this.#publicPath;
     return {
       ...this.messages(locale),
       ...this.#dates.get(locale, wanted),
@@ -123,6 +113,8 @@ function readLocale(ctx: Context): Locale | undefined {
 function isMessageKey(key: string): key is MessageKey & `category.${string}` {
   return defaultCategories.some((category) => key === `category.${category}`);
 }
+
+const toItself = (path: string): string => path;
 
 /** The language that is complete. */
 const english = 'en' as Locale;

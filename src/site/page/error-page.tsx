@@ -24,12 +24,8 @@ export function showErrorPages(
       const viewer = problem.kind === 'unexpected' ? null : await viewerOf(ctx);
       const path = ctx.method === 'GET' ? ctx.url : '/';
       await new TimeSlice().next();
-      sendOnce(
-        ctx,
-        <ErrorPage {...{ site, viewer, problem, path }} />,
-        site.languages.of(ctx),
-        problem.status,
-      );
+      const page = <ErrorPage {...{ site, viewer, problem, path }} />;
+      sendOnce(ctx, page, site.languages.of(ctx), problem.status);
       ctx.set({ ...problem.headers });
       if (problem.status === 503 && ctx.method === 'GET')
         ctx.set('Refresh', problem.headers['Retry-After'] ?? reloadSeconds);
@@ -48,13 +44,9 @@ const pathsOfPrograms = /^\/(api|appdata|hooks)\//;
 /** When a page that is not available reloads itself. */
 const reloadSeconds = '5';
 
-interface ErrorPageProps extends PageProps {
-  readonly problem: ProblemError;
-  /** Where the original of a read-only copy has the same. */
-  readonly path: string;
-}
-
-function ErrorPage({ site, viewer, problem, path }: ErrorPageProps): VNode {
+/** @param props.path where the original of a read-only copy has the same */
+function ErrorPage(props: PageProps & { readonly problem: ProblemError; readonly path: string }): VNode {
+  const { site, viewer, problem, path } = props;
   const { t, text } = useLanguage();
   const kind = toErrorKind(problem);
   const title = text(`error.${kind}.title`);

@@ -21,7 +21,7 @@ function open(
   const folder = tempFolder();
   writeFiles(folder, texts);
   const log = recordedLog();
-  return { languages: new Languages(log, () => settings, '', '', folder), log };
+  return { languages: new Languages(log, () => settings, undefined, folder), log };
 }
 
 describe('the languages of the interface', () => {
