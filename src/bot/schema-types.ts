@@ -19,6 +19,35 @@ export type Category = string;
 export type BotListElement = Omit<BotRecord, 'contents'> & {
   contents: {[k: string]: Omit<BotRecord['contents'][string], 'page'>};
 };
+/**
+ * The path of a field, such as owner.tags[0], or an object that says more.
+ */
+export type ImportRule =
+  | string
+  | {
+      /**
+       * The path of a field, such as owner.tags[0].
+       */
+      from?: string;
+      /**
+       * A text with {paths} of fields; {id} is the bot's id.
+       */
+      template?: string;
+      /**
+       * What is between the values of a list in one text.
+       */
+      split?: string;
+      /**
+       * Value in the list → value here; others stay as they are, or become `else`.
+       */
+      values?: {
+        [k: string]: string | boolean;
+      };
+      /**
+       * The value where the record has none. For created, now is the time of the import.
+       */
+      else?: string | boolean;
+    };
 
 /**
  * The front matter of a bot's main page: the shared keys, and name and description in the default locale.
@@ -652,4 +681,33 @@ export interface CollectionFile {
    * Items: A bot or account id. Always a string: a number would lose digits.
    */
   bots?: string[];
+}
+/**
+ * botshelf import --map: which field of a record in another list is which key of a page file.
+ */
+export interface ImportMap {
+  id: ImportRule;
+  locale?: ImportRule;
+  page?: ImportRule;
+  name?: ImportRule;
+  description?: ImportRule;
+  authors?: ImportRule;
+  category?: ImportRule;
+  created?: ImportRule;
+  edited?: ImportRule;
+  invite?: ImportRule;
+  support?: ImportRule;
+  website?: ImportRule;
+  nsfw?: ImportRule;
+  oauth?: ImportRule;
+  'images.avatar'?: ImportRule;
+  'images.cover'?: ImportRule;
+  'images.preview'?: ImportRule;
+  'codehost.owner'?: ImportRule;
+  'codehost.repo'?: ImportRule;
+  'trigger.prefix'?: ImportRule;
+  'trigger.customisable'?: ImportRule;
+  'trigger.mentionable'?: ImportRule;
+  legacy?: ImportRule;
+  verified?: ImportRule;
 }

@@ -19,6 +19,7 @@ export const schemaNames = [
   'blocked',
   'profile',
   'collection',
+  'import-map',
 ] as const;
 
 export type SchemaName = (typeof schemaNames)[number];

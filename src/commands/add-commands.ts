@@ -4,6 +4,7 @@ import type { BotsFlags } from './bots.ts';
 import { filters } from '../catalogue/lists/filters.ts';
 import type { ExportOptions } from './export.ts';
 import { gitHosts } from '../git/hosts.ts';
+import type { ImportFlags } from './import.ts';
 import type { InitOptions } from './init.ts';
 import type { MirrorOptions } from './mirror.ts';
 
@@ -115,6 +116,26 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
     .addHelpText('after', '\nExit code: 0 done, 2 the repository could not be created.')
     .action(
       async (folder: string, options: InitOptions) => await (await import('./init.ts')).init(folder, options),
+    );
+  program
+    .command('import')
+    .description('bring in the bots of another list, or of an export; what is there stays as it is')
+    .argument(
+      '<source>',
+      'a .csv, .tsv, .json, .ndjson or .jsonl file, or a folder of .md, .yml or .json files',
+    )
+    .option('--map <file>', 'which field is which key; an export needs none')
+    .option('--suggest', 'print a mapping to begin with, and import nothing')
+    .option('--replace', 'replace the pages of bots that are there with others')
+    .option('--dry-run', 'write nothing and print the same report')
+    .option('--images', "then fetch the bots' pictures, as botshelf images does")
+    .addHelpText(
+      'after',
+      '\nRun it again after it was stopped: what is there already is left as it is.\nExit code: 0 all are imported, 1 some records did not fit, 2 the command could not run.',
+    )
+    .action(
+      async (source: string, flags: ImportFlags) =>
+        await (await import('./import.ts')).importList(source, flags),
     );
   program
     .command('token')

@@ -56,6 +56,18 @@ export function parsePage(path: string, bytes: Buffer): ParsedPage {
   };
 }
 
+/**
+ * Splits a file of another list into the text of its front matter, which may be YAML too, and the markdown below it.
+ * @throws {Error} for front matter in any other language
+ */
+export function splitFrontMatter(text: string): { readonly frontMatter: string; readonly markdown: string } {
+  if (longBlank.test(text.slice(0, text.indexOf('\n---', 3))))
+    throw new Error('it has more than 200 blank characters in a row');
+  const engines = { json: () => ({}), yaml: () => ({}) };
+  const { matter: frontMatter, content } = matter(text, { engines });
+  return { frontMatter, markdown: trimMarkdown(content) };
+}
+
 /** Returns markdown with LF at its line ends, without empty lines at the start and white space at the end. */
 export function trimMarkdown(text: string): string {
   return text

@@ -104,7 +104,10 @@ function describeType(type: string): string {
     array: 'a list in [ ]',
     object: 'an object in { }',
   };
-  return kinds[type] ?? type;
+  return type
+    .split(',')
+    .map((kind) => kinds[kind] ?? kind)
+    .join(' or ');
 }
 
 function formatList(values: unknown): string {

@@ -1,0 +1,39 @@
+import { formatCount } from '../lib/counted.ts';
+import type { Refusal } from './map-record.ts';
+
+/** What an import did with the records of a list. Of those that did not fit it keeps a bounded number of lines. */
+export class ImportReport {
+  readonly #lines: string[] = [];
+  readonly #reasons = new Map<string, number>();
+  added = 0;
+  replaced = 0;
+  unchanged = 0;
+  refused = 0;
+
+  /** @param place of the record in its source */
+  refuse(place: string, refusals: readonly Refusal[]): void {
+    this.refused++;
+    for (const { rule, message } of refusals) {
+      if (this.#lines.length < maxLines) this.#lines.push(`${place} ${rule} ${message}\n`);
+      else if (this.#lines.length === maxLines)
+        this.#lines.push('and more: correct these, and run it again\n');
+      const [, key = ''] =
+        /^"?([a-z]{1,20}(?:\.[a-z]{1,20})?)(?:\[\d+\]: |: |" is missing)/.exec(message) ?? [];
+      const reason = this.#reasons.size < maxReasons ? `${rule} ${key}`.trim() : 'others';
+      this.#reasons.set(reason, (this.#reasons.get(reason) ?? 0) + 1);
+    }
+  }
+
+  /** Returns a line for each reason of each record, and a summary. */
+  print(): string {
+    const { added, replaced, unchanged, refused } = this;
+    const records = formatCount(added + replaced + unchanged + refused, 'record');
+    const counts = `${added} added, ${replaced} replaced, ${unchanged} there already, ${refused} did not fit`;
+    const reasons = [...this.#reasons].toSorted(([, a], [, b]) => b - a);
+    const table = reasons.map(([reason, count]) => `${String(count).padStart(8)} ${reason}\n`);
+    return [...this.#lines, `${records}: ${counts}\n`, ...table].join('');
+  }
+}
+
+const maxLines = 10_000;
+const maxReasons = 200;

@@ -1,0 +1,182 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { readFileSync, rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { botshelf } from '../support/command-line.ts';
+import { type TestRepository, testRepository } from '../support/repository.ts';
+import { homerKeys, mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+/** A catalogue without bots. */
+function catalogue(files: Readonly<Record<string, string>> = {}): TestRepository {
+  return testRepository({ 'bots/.gitkeep': '', ...files });
+}
+
+/** A folder with a list and a mapping that reads every key by its own name. */
+function list(records: readonly object[], rules: object = {}): string {
+  const folder = tempFolder();
+  const keys = Object.keys(homerKeys).map((key) => [key, key]);
+  writeFiles(folder, {
+    'bots.ndjson': records.map((record) => `${JSON.stringify(record)}\n`).join(''),
+    'map.json': JSON.stringify({ id: 'id', ...Object.fromEntries(keys), ...rules }),
+  });
+  return folder;
+}
+
+async function importFrom(folder: string, root: string, ...more: string[]): ReturnType<typeof botshelf> {
+  return await botshelf(root, ['import', 'bots.ndjson', '--map', 'map.json', ...more], { cwd: folder });
+}
+
+const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? '';
+
+describe('botshelf import', () => {
+  it('commits the bots of a list in canonical form, and finds nothing to do the second time', async () => {
+    const { folder: root, ...repository } = catalogue();
+    const folder = list([{ ...homerKeys, id: 7 }], { created: { from: 'none', else: 'now' } });
+    const first = await importFrom(folder, root);
+    deepStrictEqual(first, {
+      code: 0,
+      stdout: '1 record: 1 added, 0 replaced, 0 there already, 0 did not fit\n',
+      stderr: '',
+    });
+    strictEqual(repository.git('log', '-1', '--format=%s %an'), 'Import 1 bot Botshelf');
+    strictEqual(repository.status(), '');
+    deepStrictEqual((await botshelf(root, ['check'])).code, 0);
+    strictEqual((await botshelf(root, ['format', '--check'])).code, 0);
+    const { code, stdout } = await importFrom(folder, root);
+    deepStrictEqual([code, stdout], [0, '1 record: 0 added, 0 replaced, 1 there already, 0 did not fit\n']);
+    strictEqual(repository.git('rev-list', '--count', 'HEAD'), '2');
+  });
+
+  it('reports every reason of every record that does not fit, and imports the others', async () => {
+    const { folder: root } = catalogue();
+    const records = [
+      { ...homerKeys, id: '7', category: 'cats', invite: 'http://a.example/' },
+      { ...homerKeys, id: 'seven' },
+      { ...homerKeys, id: '8' },
+      { ...homerKeys, id: '8', name: 'Again' },
+      { ...homerKeys, id: '9', description: `bsh_${'0'.repeat(49)}` },
+    ];
+    const { code, stdout } = await importFrom(list(records), root);
+    strictEqual(code, 1);
+    const lines = stdout.split('\n');
+    deepStrictEqual(
+      lines.slice(0, 6).map((line) => line.split(' ', 3).join(' ')),
+      [
+        'bots.ndjson:1 enum category:',
+        'bots.ndjson:1 pattern invite:',
+        'bots.ndjson:2 id id:',
+        'bots.ndjson:4 twice id:',
+        'bots.ndjson:5 token this',
+        '5 records: 1',
+      ],
+    );
+    ok(lines.includes('       1 enum category'));
+  });
+
+  it('leaves a bot with other pages alone, and replaces it but for created and translations where it is to', async () => {
+    const { folder: root, ...repository } = catalogue({
+      [pagePath('7', 'de')]: mainPage({ created: 1 }),
+      [pagePath('7', 'fr')]: translation('Homère', 'Répond.'),
+    });
+    const folder = list([{ ...homerKeys, id: '7', name: 'New' }]);
+    const kept = await importFrom(folder, root);
+    strictEqual(kept.code, 1);
+    match(kept.stdout, /^bots\.ndjson:1 exists the bot is there with other pages: pass --replace/);
+    const dry = await importFrom(folder, root, '--replace', '--dry-run');
+    strictEqual(repository.git('rev-list', '--count', 'HEAD'), '1');
+    const { code, stdout } = await importFrom(folder, root, '--replace');
+    deepStrictEqual([code, stdout], [0, '1 record: 0 added, 1 replaced, 0 there already, 0 did not fit\n']);
+    strictEqual(dry.stdout, stdout);
+    strictEqual(repository.git('ls-files', 'bots/007'), `${pagePath('7', 'en')}\n${pagePath('7', 'fr')}`);
+    match(repository.read(pagePath('7')), /"name": "New",[^]*"created": 1,/);
+    strictEqual(
+      lastLine((await importFrom(folder, root, '--replace')).stdout),
+      '1 record: 0 added, 0 replaced, 1 there already, 0 did not fit',
+    );
+  });
+
+  it('takes the categories and languages that the settings allow', async () => {
+    const settings = { name: 'A', language: 'de', languages: ['de'], categories: { cats: { en: 'Cats' } } };
+    const { folder: root, ...repository } = catalogue({ 'botshelf.json': JSON.stringify(settings) });
+    const records = [
+      { ...homerKeys, id: '7', category: 'cats' },
+      { ...homerKeys, id: '8' },
+    ];
+    const { stdout } = await importFrom(list(records), root);
+    match(stdout, /^bots\.ndjson:2 enum category: "fun" /);
+    ok(repository.git('ls-files').includes(pagePath('7', 'de')));
+  });
+
+  it('takes nothing of who is blocked', async () => {
+    const blocked = { accounts: { 5: {} }, hosts: { 'bad.example': { reason: 'scam' } } };
+    const { folder: root } = catalogue({ 'blocked.json': JSON.stringify(blocked) });
+    const records = [
+      { ...homerKeys, id: '7', authors: ['5'] },
+      { ...homerKeys, id: '8', invite: 'https://a.bad.example/' },
+    ];
+    const { code, stdout } = await importFrom(list(records), root);
+    strictEqual(code, 1);
+    match(
+      stdout,
+      /^bots\.ndjson:1 blocked the account 5 is blocked.*\nbots\.ndjson:2 blocked the host bad\.example is blocked \(scam\)/,
+    );
+  });
+
+  it('says what it cannot do, with exit code 2', async () => {
+    const { folder: root } = catalogue();
+    const folder = list([{ id: 1 }], { nmae: 'name' });
+    const cases = [
+      [root, ['bots.ndjson', '--map', 'map.json'], /^map\.json: nmae: "nmae" is not a key: write "name"\n$/],
+      [root, ['none.csv'], /none\.csv/],
+      [root, ['map.txt'], /map\.txt/],
+      [tempFolder(), ['bots.ndjson'], /is in no Git repository/],
+    ] as const;
+    for (const [catalogue, args, message] of cases) {
+      const { code, stdout, stderr } = await botshelf(catalogue, ['import', ...args], { cwd: folder });
+      deepStrictEqual([code, stdout], [2, '']);
+      match(stderr, message);
+    }
+    const { code, stdout } = await botshelf(root, ['import', 'bots.ndjson'], { cwd: folder });
+    strictEqual(code, 1);
+    match(stdout, /^bots\.ndjson:1 record this is no line of an export: pass a mapping with --map/);
+  });
+
+  it('fetches pictures at the end where it is to', async () => {
+    const { folder: root } = catalogue();
+    const folder = list([{ ...homerKeys, id: '7' }]);
+    match((await importFrom(folder, root, '--images')).stdout, /did not fit\n0 of 0 pictures in /);
+  });
+
+  it('prints a mapping to begin with', async () => {
+    const { folder: root } = catalogue();
+    const folder = list([{ ...homerKeys, id: '190519304972663312' }]);
+    const { code, stdout } = await botshelf(root, ['import', 'bots.ndjson', '--suggest'], { cwd: folder });
+    strictEqual(code, 0);
+    writeFiles(folder, { 'map.json': stdout });
+    strictEqual((await importFrom(folder, root)).code, 0, stdout);
+  });
+});
+
+describe('the document about lists', () => {
+  const text = readFileSync(
+    fileURLToPath(new URL('docs/import.md', import.meta.resolve('#package'))),
+    'utf8',
+  );
+
+  it('has examples that print what it says', async () => {
+    const folder = tempFolder();
+    for (const [, name = '', content = ''] of text.matchAll(
+      /^`([\w./]+)`[^`]*(?:`[^`]*`)?[^`]*:\n\n```\w+\n([^]*?)```$/gm,
+    ))
+      writeFiles(folder, { [name]: content });
+    const commands = [...text.matchAll(/^`botshelf (.*)` prints\n\n```text\n([^]*?)```$/gm)];
+    strictEqual(commands.length, 2);
+    for (const [, args = '', output] of commands) {
+      const { folder: root } = catalogue();
+      const { stdout, stderr } = await botshelf(root, args.split(' '), { cwd: folder });
+      strictEqual(stdout, output, stderr);
+      strictEqual((await botshelf(root, ['check'])).code, 0);
+      rmSync(root, { recursive: true });
+    }
+  });
+});
