@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, request as send, type ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { listenOnLoopback } from './loopback.ts';
 
 /** What happens to one request: its connection is cut, nothing comes or only half a response, or a response of the test. */
@@ -22,10 +23,16 @@ export interface FaultyProxy {
 
 export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
   let inFlight = 0;
+  /** A connection that was closed before this request came may be noticed some turns after it. */
+  const noteInFlight = async (): Promise<void> => {
+    for (let turn = 0; turn < 5; turn++) await setImmediate();
+    proxy.mostInFlight = Math.max(proxy.mostInFlight, inFlight);
+  };
   const server = createServer((request, response) => {
     proxy.requests++;
-    proxy.mostInFlight = Math.max(proxy.mostInFlight, ++inFlight);
+    inFlight++;
     response.on('close', () => inFlight--);
+    void noteInFlight();
     const fault = proxy.faults.shift();
     if (fault === undefined) forward(proxy.target, request, response);
     else if (fault === 'cut') request.socket.destroy();

@@ -100,11 +100,8 @@ export function addFeedRoutes(router: Router, options: FeedsOptions): void {
         .toSorted((a, b) => Number(b.values['since']) - Number(a.values['since']))
         .slice(0, maxEntries);
       const updated = Math.max(author.since ?? 0, ...items.map(({ values }) => Number(values['since'])));
-      return formatFeed(
-        common,
-        updated,
-        items.map((item) => formatAttention(item, common)),
-      );
+      const entries = items.map((item) => formatAttention(item, common));
+      return formatFeed(common, updated, entries);
     });
   });
   router.get(toFeedPath('collection', ':name'), async (ctx) => {
@@ -235,6 +232,7 @@ function formatAttention(item: OwnItem, { baseUrl, messages }: CommonOptions): X
   const summary = `${message} ${messages.text(`attention.${kind}.advice`)}`.trim();
   // Another one when it comes back later. A restart may change the time by an hour.
   const week = Math.floor(Number(since) / msPerWeek);
+  const href = baseUrl + (fixPath ?? `/bots/${bot}`);
   return formatElement(
     'entry',
     {},
@@ -242,11 +240,7 @@ function formatAttention(item: OwnItem, { baseUrl, messages }: CommonOptions): X
     formatTextElement('title', maskTokens(withoutBidiControls(`${name}: ${text}`))),
     formatTextElement('summary', maskTokens(withoutBidiControls(summary))),
     formatTextElement('updated', formatIsoDate(Number(since))),
-    formatElement('link', {
-      rel: 'alternate',
-      type: 'text/html',
-      href: baseUrl + (fixPath ?? `/bots/${bot}`),
-    }),
+    formatElement('link', { rel: 'alternate', type: 'text/html', href }),
   );
 }
 

@@ -25,8 +25,8 @@ const kinds = [
 ] as const;
 
 /** What a maintainer should look at. */
-export interface AttentionItem {
-  readonly kind: (typeof kinds)[number];
+export interface AttentionItem<Kind = (typeof kinds)[number]> {
+  readonly kind: Kind;
   /** Null for a file that belongs to no bot. */
   readonly bot: BotId | null;
   /** In the bot's default language; null where it is not served. */
@@ -115,9 +115,7 @@ export async function listAttention(
 }
 
 /** What an owner can mend. `since` in its values is when it began. */
-export interface OwnItem extends AttentionItem {
-  readonly kind: 'faulty-file' | 'link-failed' | 'image-failed' | 'no-count';
-}
+export type OwnItem = AttentionItem<'faulty-file' | 'link-failed' | 'image-failed' | 'no-count'>;
 
 /**
  * Returns what the owners of bots can mend, of 500 bots at most: a count, for example, that was not posted for a week.
@@ -175,11 +173,7 @@ function toFaultItem({ path, message }: Fault, bot: IndexedBot | undefined): Own
   return { kind: 'faulty-file', bot: id, name: bot?.facts.name ?? null, fixPath, values: { path, message } };
 }
 
-function toItem<Kind extends AttentionItem['kind']>(
-  { id, facts }: IndexedBot,
-  kind: Kind,
-  values: AttentionValues,
-): AttentionItem & { readonly kind: Kind } {
+function toItem<K>({ id, facts }: IndexedBot, kind: K, values: AttentionValues): AttentionItem<K> {
   return { kind, bot: id, name: facts.name, fixPath: editPath(id), values };
 }
 
