@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { nothingBlocked } from '../src/catalogue/settings/blocked.ts';
 import { toSettings } from '../src/catalogue/settings/settings.ts';
 import { Committer } from '../src/git/commit/committer.ts';
 import { RepositoryOpener } from '../src/git/repository.ts';
@@ -25,6 +26,7 @@ export function openProposals(catalogue: string): OpenProposals {
     repositoryOpener,
     committer,
     settings: async () => await Promise.resolve({ ...toSettings(), maintainers: [maintainer.id] }),
+    blocked: () => nothingBlocked,
     needsMaintainer: true,
     log: silentLog,
   });

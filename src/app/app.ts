@@ -126,6 +126,7 @@ export function createApp(options: AppOptions): Application {
     proposals: options.proposals,
     pullRequestOf: (proposal) => options.hostReview?.findLink(proposal),
     drafts: options.drafts,
+    blocked: () => catalogue.blocked.current,
     viewerOf: async (ctx) => await readViewer(ctx, options),
     faultsOf: (id) => catalogue.store.faultsOf(id),
     readFile: (path) => readFileText(config.catalogue, path),

@@ -177,6 +177,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
           repositoryOpener,
           committer,
           settings: async () => await readCommittedSettings(repositoryOpener),
+          blocked: () => catalogue.blocked.current,
           needsMaintainer: config.proposals === 'site',
           log,
         });
@@ -249,7 +250,8 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   const links = closers.own(config.linkCheck ? await openLinks(config, catalogue, log) : null);
   const live = config.dev ? new LivePreview(catalogue.store) : null;
   const site = createSite(config, catalogue, origin, log);
-  const attentionParts = { ...parts, store: catalogue.store, settings, countHistory, images, links, log };
+  const { store, blocked } = catalogue;
+  const attentionParts = { ...parts, store, settings, blocked, countHistory, images, links, log };
   const options: AppOptions = {
     ...parts,
     config,

@@ -1,6 +1,13 @@
 import { isMainPage, isReadable } from '../catalogue/page/rules.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
-import { type Blocked, describeBlocked, findBlocked, nothingBlocked } from '../catalogue/settings/blocked.ts';
+import {
+  type Blocked,
+  type BlockedName,
+  describeBlocked,
+  findBlocked,
+  nothingBlocked,
+} from '../catalogue/settings/blocked.ts';
+import { type IndexedBot, parseListElement } from '../catalogue/store/bot-index.ts';
 import type { Fault } from '../catalogue/page/fault.ts';
 
 /** The name of the rule. */
@@ -23,6 +30,13 @@ export function checkBlocked(files: readonly PageFile[], blocked: Blocked, shows
   ].flatMap(({ place, found }) =>
     found.map((name) => page.faultAt(place, blockedRule, describeBlocked(name, showsReasons))),
   );
+}
+
+/** Returns what is blocked of a bot that is listed. */
+export function findBlockedIn(bot: IndexedBot, blocked: Blocked): BlockedName[] {
+  const { invite, website, support, images } = parseListElement(bot);
+  const addresses = [invite, website, support, images.avatar, images.cover, ...images.preview];
+  return findBlocked(blocked, { id: bot.id, authors: bot.facts.authors, addresses });
 }
 
 interface PlacedText {

@@ -1,4 +1,6 @@
-import { type Command, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
+import type { BlockedName } from '../catalogue/settings/blocked.ts';
+import type { BlockFlags } from './block.ts';
 import type { CheckFlags } from './check.ts';
 import type { BotsFlags } from './bots.ts';
 import { filters } from '../catalogue/lists/filters.ts';
@@ -174,6 +176,7 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
     )
     .action(async (options: { json?: boolean }) => await (await import('./report.ts')).report(options));
   addBotsCommand(program);
+  addBlockCommands(program);
   program
     .command('export')
     .description('print all bots of the catalogue, with the text of their files')
@@ -229,6 +232,36 @@ function addBotsCommand(program: Command): void {
       '\nReads the files on disk, and the counts that are committed. --set and --remove make one commit.\nExit code: 0 done, also where no bot is found; 2 nothing was changed, or tokens have not ended.',
     )
     .action(async (ids: string[], flags: BotsFlags) => await (await import('./bots.ts')).bots(ids, flags));
+}
+
+function addBlockCommands(program: Command): void {
+  const what = new Argument('<kind>', 'what it is').choices(['account', 'bot', 'host']);
+  const name = ['<name>', 'its id, or the name of the host, which stands for its subdomains too'] as const;
+  program
+    .command('block')
+    .description('block an account, a bot or a host, so that it may not be listed, and list its bots')
+    .addArgument(what)
+    .argument(...name)
+    .option('--reason <text>', 'why, for maintainers')
+    .option('--remove', 'remove its bots, and end their tokens')
+    .addHelpText(
+      'after',
+      '\nWrites the file that BOTSHELF_BLOCKED names, or else commits blocked.json.\nExit code: 0 done, 2 nothing was changed, or not all.',
+    )
+    .action(
+      async (kind: BlockedName['kind'], text: string, flags: BlockFlags) =>
+        await (await import('./block.ts')).block(kind, text, flags),
+    );
+  program
+    .command('unblock')
+    .description('let an account, a bot or a host be listed again')
+    .addArgument(what)
+    .argument(...name)
+    .addHelpText('after', '\nExit code: 0 done, 2 nothing was changed.')
+    .action(
+      async (kind: BlockedName['kind'], text: string) =>
+        await (await import('./block.ts')).block(kind, text, { ends: true }),
+    );
 }
 
 function collect(text: string, before: readonly string[] = []): readonly string[] {

@@ -26,7 +26,13 @@ export async function withCatalogue(work: (opened: CatalogueOnDisk) => Promise<v
   const config = readConfig();
   const repositoryOpener = new RepositoryOpener(config.catalogue);
   const hash = await repositoryOpener.hash();
-  const catalogue = new Catalogue({ root: config.catalogue, hash, log, snapshot: null });
+  const catalogue = new Catalogue({
+    root: config.catalogue,
+    hash,
+    log,
+    snapshot: null,
+    blockedFile: config.blocked,
+  });
   const committed = new CommittedState(createStateRef(repositoryOpener, log), log);
   const latest = (id: BotId): Count | undefined => {
     const count = committed.state.count(id);

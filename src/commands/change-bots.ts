@@ -20,11 +20,18 @@ import { revokeTokens } from '../tokens/token-changes.ts';
 import type { CatalogueOnDisk } from './catalogue-on-disk.ts';
 import { changeTokens } from './token.ts';
 
+/** Returns more files for a commit onto a tip of the branch, by path from the top of the repository. */
+export type MoreFiles = (
+  repository: Repository,
+  tip: string,
+) => Promise<readonly (readonly [path: string, file: NewFile])[]>;
+
 export interface ChangeOptions {
   /** Why, for the commit's message. */
   readonly reason: string;
   /** Whether the change is described only, and not committed. */
   readonly isDryRun: boolean;
+  readonly moreFiles?: MoreFiles;
 }
 
 /**
@@ -94,14 +101,14 @@ interface PlannedChange {
 async function changeBots(
   { repositoryOpener }: CatalogueOnDisk,
   bots: readonly IndexedBot[],
-  { reason, isDryRun, verb = 'Update' }: ChangeOptions & { readonly verb?: string },
+  { reason, isDryRun, moreFiles, verb = 'Update' }: ChangeOptions & { readonly verb?: string },
   planBot: (pages: readonly PageFile[], textOf: (path: string) => string | null) => PlannedChange,
 ): Promise<readonly string[]> {
   let lines: string[] = [];
   const plan = async (repository: Repository, tip: string): Promise<FilesCommit> => {
     const { prefix, objects, hash } = repository;
     await refuseUncommitted(repository, bots);
-    const files = new Map<string, NewFile>();
+    const files = new Map(await moreFiles?.(repository, tip));
     const edits: EditedBot[] = [];
     const faults: string[] = [];
     lines = [];

@@ -1,7 +1,7 @@
 import { checkChanges } from '../check/check-changes.ts';
 import { checkInThreads } from '../check/parallel-check.ts';
 import { readConfig } from '../app/config.ts';
-import { loadBlocked } from '../catalogue/settings/blocked.ts';
+import { ensureValid, readBlocked } from '../catalogue/settings/blocked.ts';
 import { fetchCommit } from '../git/fetch.ts';
 import { resolveRange } from '../git/revision-range.ts';
 import { UserError } from '../lib/errors.ts';
@@ -30,7 +30,7 @@ export async function check(paths: string[], { base, head, fetch, format }: Chec
   const scope = head !== undefined && paths.length === 0 ? 'everything' : toScope(root, paths);
   if (head !== undefined && fetch !== undefined) await fetchCommit(root, fetch, head);
   // What it says is for maintainers, and a check of a pull request is public.
-  const blocked = blockedFile === null ? undefined : await loadBlocked(root, blockedFile);
+  const blocked = blockedFile === null ? undefined : ensureValid(await readBlocked(root, blockedFile));
   const report = await showFiles('checked', async (onProgress) =>
     base === undefined
       ? await checkInThreads(root, scope, onProgress, blocked)

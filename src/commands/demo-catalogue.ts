@@ -9,6 +9,7 @@ import { toCanonicalForm } from '../catalogue/page/canonical-form.ts';
 import { collectionsFolder } from '../catalogue/page/collection.ts';
 import { pathOf } from '../catalogue/page/layout.ts';
 import { peopleFolder } from '../catalogue/page/profile.ts';
+import { nothingBlocked } from '../catalogue/settings/blocked.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { CommittedState } from '../counts/committed-state.ts';
 import { createStateRef } from '../counts/state-ref.ts';
@@ -147,6 +148,7 @@ async function sendProposals(
     repositoryOpener,
     committer: { move: async () => await Promise.reject(new Error('the demo commits no proposal')) },
     settings: async () => await readCommittedSettings(repositoryOpener),
+    blocked: () => nothingBlocked,
     needsMaintainer: true,
     log: silentLog,
   });

@@ -26,6 +26,7 @@ export async function report({ json = false }: { readonly json?: boolean }): Pro
     const attention = await readAttention({
       store: catalogue.store,
       settings: catalogue.settings,
+      blocked: catalogue.blocked,
       state: counts,
       countHistory,
       images: await ImageIndex.open(join(folder, 'appdata/index')),

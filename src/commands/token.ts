@@ -1,4 +1,5 @@
 import { type BotId, parseBotId } from '../bot/id.ts';
+import { describeBlocked, ensureValid, findBlocked, readBlocked } from '../catalogue/settings/blocked.ts';
 import { listPages } from '../catalogue/store/folder.ts';
 import { type Config, readConfig, readUserName } from '../app/config.ts';
 import { openRemoteState } from '../sync/remote-state.ts';
@@ -22,6 +23,10 @@ export async function token(text: string, { revoke = false }: { revoke?: boolean
   try {
     const log = await createLog(config.log);
     const committed = new CommittedState(createStateRef(repositoryOpener, log), log);
+    const [blocked] = revoke
+      ? []
+      : findBlocked(ensureValid(await readBlocked(config.catalogue, config.blocked)), { id });
+    if (blocked) throw new UserError(describeBlocked(blocked, true));
     const result = await changeTokens(config, repositoryOpener, async (by) =>
       revoke ? await revokeToken(committed, id, by) : await issueToken(committed, id, by),
     );

@@ -3,6 +3,7 @@ import { ExplainedError } from '../lib/errors.ts';
 /**
  * Why nothing was done.
  * - `off`: the catalogue takes no such proposals.
+ * - `blocked`: the account, or what it sends, is blocked.
  * - `new-account`, `too-many-open`, `too-many-sent`, `too-many-in-all`, `too-large`: a limit, in `values`.
  * - `gone`: there is no such open proposal: it was decided or withdrawn.
  * - `changed`: it is at another version than the caller saw.
@@ -13,6 +14,7 @@ import { ExplainedError } from '../lib/errors.ts';
  */
 export type ProposalErrorKind =
   | 'off'
+  | 'blocked'
   | 'new-account'
   | 'too-many-open'
   | 'too-many-sent'

@@ -2,9 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccountId } from '../bot/account.ts';
 import { WritesUnavailableError } from '../bot/errors.ts';
 import { isMainPage, isReadable } from '../catalogue/page/rules.ts';
+import {
+  type Blocked,
+  describeBlocked,
+  findBlocked,
+  nothingBlocked,
+  requireBlocked,
+} from '../catalogue/settings/blocked.ts';
 import { type CatalogueSettings, toSettings } from '../catalogue/settings/settings.ts';
+import { blockedRule, checkBlocked } from '../check/blocked-rule.ts';
 import { checkProposal, findReviewedChanges } from '../check/check-proposal.ts';
-import { type Finding, toErrorFinding } from '../check/check.ts';
+import { createFileError, type Finding, toErrorFinding } from '../check/check.ts';
 import { parseSideFiles } from '../check/side-files.ts';
 import type { Committer } from '../git/commit/committer.ts';
 import { computeTimeAfter } from '../counts/bot-state.ts';
@@ -56,6 +64,8 @@ export interface ProposalsOptions {
   readonly committer: Pick<Committer<never>, 'move'>;
   /** Reads the settings of the last commit, which say who reviews; undefined where they have a fault. */
   readonly settings: () => Promise<CatalogueSettings | undefined>;
+  /** Returns who is blocked; null where nobody can tell: then nothing is taken. */
+  readonly blocked: () => Blocked | null;
   /** Whether nothing is taken while the settings name no maintainer. */
   readonly needsMaintainer: boolean;
   readonly log: Log;
@@ -227,7 +237,7 @@ export class Proposals {
         former,
         sent: proposed,
         kind: findKind(proposal.subject, merged.before, proposal.proposer.id),
-        findings: check(proposal.subject, merged, await this.#settings()),
+        findings: check(proposal, merged, await this.#settings(), this.#options.blocked() ?? nothingBlocked),
       };
     });
   }
@@ -255,12 +265,13 @@ export class Proposals {
 
   /**
    * Saves a proposal, or a new version of it. One that needs no review is published at once.
-   * @throws {ProposalError} off, new-account, too-many-open, too-many-sent, too-many-in-all, too-large, unchanged,
+   * @throws {ProposalError} off, blocked, new-account, too-many-open, too-many-sent, too-many-in-all, too-large, unchanged,
    * conflict, faulty
    * @throws {WritesUnavailableError}
    */
   async send(sent: SentProposal): Promise<SavedStep> {
     const { log } = this.#options;
+    const blocked = requireBlocked(this.#options.blocked());
     await this.#fetch();
     return await this.#step(async (repository) => {
       const settings = await this.#settings();
@@ -277,7 +288,9 @@ export class Proposals {
       if (countBytes(pages) > maxProposalBytes) throw createTooLarge();
       const changed = new Map([...pages].filter(([path, text]) => before.get(path) !== text));
       if (changed.size === 0) throw new ProposalError('unchanged');
-      ensureFaultless(sent.subject, { before, changed, conflicts: [] }, settings);
+      const findings = check(sent, { before, changed, conflicts: [] }, settings, blocked);
+      if (findings.some(({ rule }) => rule === blockedRule)) throw new ProposalError('blocked');
+      ensureFaultless(findings);
       const { subject, proposer, note, sentAt = Date.now() } = sent;
       const step: ProposalStep = {
         subject,
@@ -360,6 +373,7 @@ export class Proposals {
   /** Commits the proposal to the branch and makes its closed ref in one transaction, then deletes the open one. */
   async #accept(proposal: Proposal, reviewer: Person | null, text: string): Promise<Proposal> {
     const settings = await this.#settings();
+    const blocked = requireBlocked(this.#options.blocked());
     let closed: Proposal | undefined;
     const { subject, proposer } = proposal;
     const trailers = [
@@ -370,7 +384,7 @@ export class Proposals {
       closed = undefined;
       const merged = await mergeProposal(repository, tip, proposal);
       if (merged.conflicts.length > 0) throw createConflict(merged.conflicts);
-      ensureFaultless(subject, merged, settings);
+      ensureFaultless(check(proposal, merged, settings, blocked));
       if (merged.changed.size === 0) return undefined;
       const files = toFiles(repository, withEdited(subject, merged));
       const message = describeChange(subject, merged, trailers);
@@ -542,19 +556,30 @@ export class Proposals {
   }
 }
 
+/** Checks what a proposal makes of its files, and who sends it. */
 function check(
-  subject: Subject,
+  { subject, proposer }: Pick<Proposal, 'subject' | 'proposer'>,
   { before, changed }: MergedProposal,
   settings: CatalogueSettings,
+  blocked: Blocked,
 ): readonly Finding[] {
   const after = new Map([...before, ...changed]);
-  if (isBot(subject)) return checkProposal(parsePages(before), parsePages(after), settings);
-  return parseSideFiles(after).faults.map(toErrorFinding);
+  const [path = ''] = changed.keys();
+  const senders = findBlocked(blocked, { authors: [proposer.id] }).map((name) =>
+    createFileError(path, blockedRule, describeBlocked(name, true)),
+  );
+  if (!isBot(subject)) return [...senders, ...parseSideFiles(after).faults.map(toErrorFinding)];
+  const files = parsePages(after);
+  return [
+    ...senders,
+    ...checkBlocked(files, blocked, true).map(toErrorFinding),
+    ...checkProposal(parsePages(before), files, settings),
+  ];
 }
 
 /** @throws {ProposalError} faulty */
-function ensureFaultless(subject: Subject, merged: MergedProposal, settings: CatalogueSettings): void {
-  const fault = check(subject, merged, settings).find(({ severity }) => severity === 'error');
+function ensureFaultless(findings: readonly Finding[]): void {
+  const fault = findings.find(({ severity }) => severity === 'error');
   if (fault !== undefined) throw new ProposalError('faulty', { fault: fault.message });
 }
 

@@ -94,6 +94,7 @@ describe('the list of what needs attention', () => {
     createAttentionReader({
       store: catalogue.store,
       settings: catalogue.settings,
+      blocked: catalogue.blocked,
       state: noCounts,
       countHistory: noCountHistory,
       images: null,

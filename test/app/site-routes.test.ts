@@ -103,6 +103,7 @@ describe('the pages of the site', () => {
       collections: { all: new Map() },
       reports: { add: async () => null, list: () => [], remove: async () => {} },
       notify: () => {},
+      blocked: () => null,
     };
     const router = new Router();
     addSiteRoutes(router, all);

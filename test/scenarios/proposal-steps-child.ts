@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { armFailpoint } from '../../src/lib/failpoint.ts';
+import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
 import { readSettings, createDiskReader } from '../../src/catalogue/settings/read-settings.ts';
 import { Committer } from '../../src/git/commit/committer.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
@@ -27,6 +28,7 @@ const proposals = new Proposals({
   repositoryOpener,
   committer,
   settings: async () => (await readSettings(createDiskReader(folder))).settings,
+  blocked: () => nothingBlocked,
   needsMaintainer: true,
   log: silentLog,
 });

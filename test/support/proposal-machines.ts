@@ -1,4 +1,5 @@
 import { renameSync } from 'node:fs';
+import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
 import { createDiskReader, readSettings } from '../../src/catalogue/settings/read-settings.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';
@@ -38,6 +39,7 @@ export async function proposalMachine(
     repositoryOpener,
     committer,
     settings: async () => (await readSettings(createDiskReader(clone.folder))).settings,
+    blocked: () => nothingBlocked,
     needsMaintainer: true,
     log,
   });

@@ -1,3 +1,4 @@
+import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
 import { readSettings, createDiskReader } from '../../src/catalogue/settings/read-settings.ts';
 import type { CatalogueSettings } from '../../src/catalogue/settings/settings.ts';
 import type { Log } from '../../src/lib/log.ts';
@@ -23,6 +24,7 @@ export async function openProposals(folder: string, log: Log = silentLog): Promi
     repositoryOpener,
     committer: committerOn(folder),
     settings: async () => await readSettingsOf(folder),
+    blocked: () => nothingBlocked,
     needsMaintainer: true,
     log,
   });

@@ -1,3 +1,4 @@
+import { WritesUnavailableError } from '../../bot/errors.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { BlockedEntry, BlockedFile } from '../../bot/schema-types.ts';
 import { UserError } from '../../lib/errors.ts';
@@ -35,9 +36,8 @@ export async function readBlocked(root: string, file: string | null): Promise<Pa
     : parsePrivateBlocked(readRegularFile(file));
 }
 
-/** Reads it as readBlocked does. @throws {UserError} where it has faults */
-export async function loadBlocked(root: string, file: string | null): Promise<Blocked> {
-  const parsed = await readBlocked(root, file);
+/** Returns the content of the file. @throws {UserError} where it has faults */
+export function ensureValid(parsed: Parsed<Blocked>): Blocked {
   if ('value' in parsed) return parsed.value;
   const faults = parsed.faults.map(
     ({ path, line, column, message }) => `${path}:${line}:${column} ${message}`,
@@ -49,7 +49,7 @@ export async function loadBlocked(root: string, file: string | null): Promise<Bl
 export function parseBlocked(reading: FileReading): Parsed<Blocked> {
   if (reading === undefined) return { value: nothingBlocked };
   if (typeof reading === 'string') return { faults: [createFileFault(blockedName, 'regular-file', reading)] };
-  const parsed = parseJsonFile<BlockedFile>('blocked', blockedName, Buffer.from(reading), maxReadSize);
+  const parsed = parseJsonFile<BlockedFile>('blocked', blockedName, reading, maxReadSize);
   return 'faults' in parsed ? parsed : { value: { ...nothingBlocked, ...parsed.value.data } };
 }
 
@@ -68,13 +68,15 @@ function parsePrivateBlocked(reading: FileReading): Parsed<Blocked> {
 
 /** Returns which of these names are blocked. An address is by its host, or a domain that this is in. */
 export function findBlocked(
-  { accounts, bots, hosts }: Blocked,
+  blocked: Blocked,
   named: {
     readonly id?: BotId;
     readonly authors?: readonly string[];
     readonly addresses?: readonly (string | null)[];
   },
 ): BlockedName[] {
+  if (blocked === nothingBlocked) return [];
+  const { accounts, bots, hosts } = blocked;
   const { id, authors = [], addresses = [] } = named;
   return [
     ...(id === undefined ? [] : findEntry('bot', bots, [id])),
@@ -88,6 +90,14 @@ export function describeBlocked({ kind, name, reason }: BlockedName, showsReason
   return showsReason
     ? `the ${kind} ${name} is blocked${reason === undefined ? '' : ` (${reason})`}: remove it here, or from ${blockedName}`
     : `this list takes nothing with the ${kind} ${name}: remove it, or write to the maintainers if that is a mistake`;
+}
+
+/** Returns what is blocked. @throws {WritesUnavailableError} where no valid version of the file is known */
+export function requireBlocked(blocked: Blocked | null): Blocked {
+  if (blocked !== null) return blocked;
+  throw new WritesUnavailableError(
+    `nobody can tell who is blocked: correct ${blockedName}, /readyz says what is wrong with it`,
+  );
 }
 
 /** Returns the file in its canonical form: sorted, without empty keys, two spaces, LF. */

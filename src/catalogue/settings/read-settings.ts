@@ -26,7 +26,9 @@ export function createDiskReader(root: string): FileReader {
     } catch {
       return undefined;
     }
-    return readRegularFile(absolute);
+    const bytes = readRegularFile(absolute);
+    // The next read may come before the caller looks.
+    return Buffer.isBuffer(bytes) ? Buffer.from(bytes) : bytes;
   };
 }
 
@@ -55,7 +57,7 @@ export async function readSettings(readFile: FileReader): Promise<SettingsReadin
     return { found: false, text: null, settings: toSettings(), faults: [], logoPath: null };
   if (typeof bytes === 'string')
     return refuseSettings([createFileFault(settingsName, 'regular-file', bytes)]);
-  return await parseSettings(Buffer.from(bytes), readFile);
+  return await parseSettings(bytes, readFile);
 }
 
 /** Reads settings from the bytes of their file; as readSettings does. */

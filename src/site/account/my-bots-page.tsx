@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import type { BlockedName } from '../../catalogue/settings/blocked.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import type { TokenInfo } from '../../tokens/tokens.ts';
@@ -9,6 +10,7 @@ import { editPath, toAttentionPath } from '../page/addresses.ts';
 import type { OwnItem } from '../review/attention.ts';
 import { AttentionText } from '../review/attention-list.tsx';
 import { Fact } from '../page/fact.tsx';
+import { BlockedNotice } from '../page/blocked-notice.tsx';
 import { FaultItems } from '../page/faults.tsx';
 import { Layout, myBotsPath, type PageProps } from '../page/layout.tsx';
 import { Avatar } from '../page/bot-image.tsx';
@@ -28,6 +30,8 @@ export interface OwnBot {
 }
 
 export interface MyBotsPageProps extends PageProps {
+  /** Why nothing is taken from the account; empty where it is not blocked. */
+  readonly blocked: readonly BlockedName[];
   /** The provider's display name. */
   readonly provider: string;
   /** The proposals of the account; null where there are none. */
@@ -47,6 +51,7 @@ export function MyBotsPage(props: MyBotsPageProps): VNode {
     <Layout site={site} viewer={viewer} title={text(title)} current={myBotsPath}>
       <div class="stack">
         <h1>{t(title)}</h1>
+        <BlockedNotice {...props} />
         {viewer === null && (
           <>
             <p>{t('myBots.visitor')}</p>

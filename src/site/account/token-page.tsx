@@ -2,7 +2,9 @@ import type { ComponentChildren, RenderableProps, VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
 import type { Token } from '../../bot/token.ts';
 import type { TokenInfo } from '../../tokens/tokens.ts';
+import type { BlockedName } from '../../catalogue/settings/blocked.ts';
 import { assets } from '../page/assets.ts';
+import { BlockedNotice } from '../page/blocked-notice.tsx';
 import { Layout, type Site, type Viewer } from '../page/layout.tsx';
 import { createPostingCode } from './posting-code.ts';
 import { Fact } from '../page/fact.tsx';
@@ -17,6 +19,8 @@ export type TokenPageState =
   | { readonly kind: 'visitor' }
   /** Logged in, but not an author of the bot. */
   | { readonly kind: 'not-an-author'; readonly viewer: Viewer }
+  /** An author who is blocked, or whose bot is. */
+  | { readonly kind: 'blocked'; readonly viewer: Viewer; readonly blocked: readonly BlockedName[] }
   /** An author whose login is too old to press a button, and whether one was pressed. */
   | { readonly kind: 'stale'; readonly viewer: Viewer; readonly info: TokenInfo; readonly pressed: boolean }
   /** An author, and what the button did that was pressed; null when the page was only opened. */
@@ -74,7 +78,7 @@ export function TokenPage(props: TokenPageProps): VNode {
   );
 }
 
-function Part({ bot, provider, state }: TokenPageProps): VNode {
+function Part({ site, bot, provider, state }: TokenPageProps): VNode {
   const { t, text, href, publicPath } = useLanguage();
   const path = `/bots/${bot.id}/token`;
   const logIn = publicPath(`/login?to=${href(path)}`);
@@ -103,6 +107,8 @@ function Part({ bot, provider, state }: TokenPageProps): VNode {
           <ActionLink href={`${logIn}&account=other`}>{t('token.otherAccount')}</ActionLink>
         </Panel>
       );
+    case 'blocked':
+      return <BlockedNotice site={site} {...state} />;
     case 'stale':
       return (
         <Panel title={t('token.current')}>

@@ -1,6 +1,7 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { BotId } from '../../bot/id.ts';
+import { findBlocked, requireBlocked } from '../../catalogue/settings/blocked.ts';
 import { refuseCrossSite } from '../../http/cross-site.ts';
 import { RateLimit } from '../../http/rate-limits.ts';
 import { findKnownBot } from '../../http/api/read-routes.ts';
@@ -20,7 +21,7 @@ import { type DoneChange, TokenPage, type TokenPageState } from './token-page.ts
  */
 export function addTokenRoutes(
   router: Router,
-  { site, bots, viewerOf }: SiteParts,
+  { site, bots, viewerOf, blocked }: SiteParts,
   login: Login | null,
   tokens: Tokens,
   committedAuthors: (id: BotId) => Promise<readonly string[]>,
@@ -34,6 +35,8 @@ export function addTokenRoutes(
     const viewer = await viewerOf(ctx);
     if (viewer === null) return { kind: 'visitor' };
     if (!(await committedAuthors(id)).includes(viewer.id)) return { kind: 'not-an-author', viewer };
+    const found = findBlocked(requireBlocked(blocked()), { id, authors: [viewer.id] });
+    if (found.length > 0) return { kind: 'blocked', viewer, blocked: found };
     const info = await tokens.tokenInfo(id);
     if (!isFresh(viewer)) return { kind: 'stale', viewer, info, pressed };
     return { kind: 'author', viewer, info, done: null };
@@ -66,8 +69,8 @@ export function addTokenRoutes(
   router.post('/bots/:id/token/revoke', ownPagesOnly, revoke);
 }
 
-/** A press by someone who is not an author is 403; the page itself is 403 only for another account. */
+/** A press by someone who may not is 403; the page itself is 403 only for another account, and what is blocked. */
 function toStatus({ kind }: TokenPageState, method: string): number {
   if (kind === 'author') return 200;
-  return kind === 'not-an-author' || method === 'POST' ? 403 : 200;
+  return kind === 'not-an-author' || kind === 'blocked' || method === 'POST' ? 403 : 200;
 }

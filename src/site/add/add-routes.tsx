@@ -4,6 +4,8 @@ import { WritesUnavailableError } from '../../bot/errors.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { findImages } from '../../catalogue/store/page-images.ts';
+import { findBlocked, nothingBlocked } from '../../catalogue/settings/blocked.ts';
+import { blockedRule } from '../../check/blocked-rule.ts';
 import { findKnownBot } from '../../http/api/read-routes.ts';
 import { refuseCrossSite } from '../../http/cross-site.ts';
 import { ProblemError } from '../../http/problem.ts';
@@ -130,6 +132,9 @@ async function propose(
   if (subject === undefined || !file.isReady) return await show(ctx, parts, filled);
   if (base !== form.base) return await refuse(409, 'edit.stale');
   if (count > maxNoteLength) return await refuse(422, 'fault.tooLong', { count, limit: maxNoteLength });
+  // Also before a draft is kept.
+  if (checkForm(parts, file, false).some(({ rule }) => rule === blockedRule))
+    return await refuse(409, 'proposal.blocked');
   try {
     const proposer = await viewerOf(ctx);
     if (proposer === null) {
@@ -192,8 +197,11 @@ async function show(ctx: Context, parts: SiteParts, filled: FilledForm, status =
   const name = preview?.bot.contents[preview.locale]?.name ?? '';
   const images = findCopies(findImages(text), copyOf);
   const html = await markdown.preview({ text, name, images }, toAddressGroup(ctx.ip));
-  const policy = proposals?.findPolicy(site.settings, form.owners, viewer?.id ?? null) ?? 'off';
-  const findings = policy !== 'off' && file.isReady ? checkForm(parts, file) : [];
-  const props = { ...filled, site, viewer, file, preview, html, policy, findings };
+  const blocked = findBlocked(parts.blocked() ?? nothingBlocked, { authors: viewer ? [viewer.id] : [] });
+  const policy =
+    (blocked.length === 0 && proposals?.findPolicy(site.settings, form.owners, viewer?.id ?? null)) || 'off';
+  const findings =
+    policy !== 'off' && file.isReady ? checkForm(parts, file, viewer?.toReview !== undefined) : [];
+  const props = { ...filled, blocked, site, viewer, file, preview, html, policy, findings };
   sendOnce(ctx, <AddPage {...props} />, language, status);
 }

@@ -2,8 +2,10 @@ import type { Context } from 'koa';
 import { parseCollectionName } from '../../catalogue/page/collection.ts';
 import { parsePagePath, pathOf } from '../../catalogue/page/layout.ts';
 import { parsePageFile } from '../../catalogue/page/page-file.ts';
+import { nothingBlocked } from '../../catalogue/settings/blocked.ts';
+import { checkBlocked } from '../../check/blocked-rule.ts';
 import { checkProposal } from '../../check/check-proposal.ts';
-import type { Finding } from '../../check/check.ts';
+import { type Finding, toErrorFinding } from '../../check/check.ts';
 import { parseQuery } from '../../http/query.ts';
 import type { MessageKey } from '../language/message-file.ts';
 import { editPath, translatePath, withParameter } from '../page/addresses.ts';
@@ -94,10 +96,14 @@ function readPlaceTexts(path: string): FieldTexts {
   return collection === undefined ? {} : { collection, ...(locale && { locale }) };
 }
 
-/** Checks the change that a form makes to a bot, as reviewers will see it. */
+/**
+ * Checks the change that a form makes to a bot, as reviewers will see it.
+ * @param showsReasons whether it says why something is blocked
+ */
 export function checkForm(
-  { bots, readFile, site }: SiteParts,
+  { bots, readFile, site, blocked }: SiteParts,
   { path = '', text }: FormFile,
+  showsReasons: boolean,
 ): readonly Finding[] {
   const place = parsePagePath(path);
   if (place === undefined) return [];
@@ -108,5 +114,7 @@ export function checkForm(
     return former === undefined ? [] : [parsePageFile({ id, locale }, Buffer.from(former))];
   });
   const others = before.filter(({ locale }) => locale !== place.locale);
-  return checkProposal(before, [...others, parsePageFile(place, Buffer.from(text))], site.settings);
+  const after = [...others, parsePageFile(place, Buffer.from(text))];
+  const refused = checkBlocked(after, blocked() ?? nothingBlocked, showsReasons).map(toErrorFinding);
+  return [...refused, ...checkProposal(before, after, site.settings)];
 }

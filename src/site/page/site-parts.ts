@@ -5,6 +5,7 @@ import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import type { Profile } from '../../catalogue/page/profile.ts';
+import type { Blocked } from '../../catalogue/settings/blocked.ts';
 import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import type { Collections } from '../../catalogue/store/collections.ts';
 import type { WatchedFolder } from '../../catalogue/store/watched-folder.ts';
@@ -41,6 +42,8 @@ export interface SiteParts extends PageOptions {
   readonly notify: (notice: Notice) => void;
   /** Forms that are kept while people log in; null where there are no proposals. */
   readonly drafts: Drafts | null;
+  /** Returns who is blocked; null where nobody can tell. */
+  readonly blocked: () => Blocked | null;
   /** Finds the copy of an image in a page. */
   readonly copyOf: FindCopy;
   /** Pictures of bots for previews of links; null where no images are made. */

@@ -3,10 +3,12 @@ import type { BotId } from '../../bot/id.ts';
 import { toInviteKey, toNameKey } from '../../bot/likeness.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { parsePagePath } from '../../catalogue/page/layout.ts';
+import { type Blocked, nothingBlocked } from '../../catalogue/settings/blocked.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import type { BotStore } from '../../catalogue/store/bot-store.ts';
 import { listPageImages } from '../../catalogue/store/page-images.ts';
+import { findBlockedIn } from '../../check/blocked-rule.ts';
 import type { ReadonlyCountHistory } from '../../counts/count-history.ts';
 import type { Failure } from '../../lib/failure-log.ts';
 import { forEachInSlices, sortInSlices } from '../../lib/in-slices.ts';
@@ -15,6 +17,7 @@ import type { Messages } from '../language/messages.tsx';
 import { editPath } from '../page/addresses.ts';
 
 const kinds = [
+  'blocked',
   'administrator-added',
   'faulty-file',
   'near-duplicate',
@@ -55,6 +58,8 @@ export interface Attention {
 export interface AttentionSources {
   readonly store: Pick<BotStore, 'bots' | 'faults'>;
   readonly settings: { readonly current: Pick<CatalogueSettings, 'inactiveDays'> };
+  /** `current` is null where nobody can tell. */
+  readonly blocked: { readonly current: Blocked | null };
   readonly state: Pick<ReadonlyCounts, 'reportedAt'>;
   readonly countHistory: ReadonlyCountHistory;
   /** By address; null where images are not cached, or links not checked. */
@@ -67,7 +72,7 @@ export interface AttentionSources {
  * @param beforeAdministrator when the bots that ask for Administrator did not yet; undefined where Git cannot be read
  */
 export async function listAttention(
-  { store, settings, state, countHistory, images, links }: AttentionSources,
+  { store, settings, blocked, state, countHistory, images, links }: AttentionSources,
   beforeAdministrator: ReadonlyMap<BotId, number> | undefined,
   now: number = Date.now(),
 ): Promise<Attention> {
@@ -92,6 +97,8 @@ export async function listAttention(
     const addBot = (kind: AttentionItem['kind'], values: AttentionValues | undefined): void => {
       if (values) add(toItem(bot, kind, values));
     };
+    const names = findBlockedIn(bot, blocked.current ?? nothingBlocked);
+    if (names.length > 0) addBot('blocked', { names: names.map(({ name }) => name).join(', ') });
     for (const item of listFailures(bot, failedLinks, images)) add(item);
     const since = beforeAdministrator?.get(id);
     if (since !== undefined) addBot('administrator-added', { since });

@@ -46,7 +46,7 @@ export function addReviewRoutes(
   host: string | null,
 ): void {
   const { site, bots, viewerOf, markdown, copyOf } = parts;
-  const readReview = createReviewReader(proposals);
+  const readReview = createReviewReader(proposals, parts.blocked);
   type Handler = (ctx: Context, viewer: Viewer) => Promise<void>;
 
   const forMaintainers =

@@ -21,6 +21,7 @@ import type { Proposal } from '../../proposals/proposal.ts';
 import { type FileTexts, isBot } from '../../proposals/subject.ts';
 import type { ProposalDetails, Proposals } from '../../proposals/proposals.ts';
 import { type ShownPageChange, toShownPages } from '../changes/shown-changes.ts';
+import type { SiteParts } from '../page/site-parts.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import type { RelatedBots } from './related.ts';
 
@@ -45,11 +46,14 @@ export interface Review {
 }
 
 /** Returns a function that compares a proposal with the branch: once for each version of it and commit of the branch. */
-export function createReviewReader(proposals: Proposals): (proposal: Proposal) => Promise<Review> {
+export function createReviewReader(
+  proposals: Proposals,
+  blocked: SiteParts['blocked'],
+): (proposal: Proposal) => Promise<Review> {
   const kept = new CurrentCache<Review>(maxBytes, estimateBytes);
   return async (proposal) => {
     const key = `${proposal.version} ${await proposals.readTip()}`;
-    return await kept.get(key, [], async () => {
+    return await kept.get(key, [blocked], async () => {
       const details = await proposals.read(proposal);
       await new TimeSlice().next();
       return compare(details);

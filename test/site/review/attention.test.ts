@@ -19,6 +19,7 @@ const now = 20_000 * dayMs + 1;
 
 const nothing = {
   settings: { current: { inactiveDays: 30 } },
+  blocked: { current: null },
   state: noCounts,
   countHistory: noCountHistory,
   images: null,

@@ -1,0 +1,158 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { chmodSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { botshelf } from '../support/command-line.ts';
+import { eventually } from '../support/eventually.ts';
+import { type TestRepository, testRepository } from '../support/repository.ts';
+import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
+import { startTestService } from '../support/service.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { issueTestToken } from '../support/token.ts';
+import { updateRequest } from '../support/update-request.ts';
+
+const today = new Date().toISOString().slice(0, 10);
+
+function catalogue(): TestRepository {
+  return testRepository({
+    [pagePath('7')]: mainPage({ name: 'Seven', authors: ['5', '6'] }),
+    [pagePath('7', 'de')]: translation('Sieben', 'Spielt Karten.'),
+    [pagePath('12')]: mainPage({ name: 'Twelve', authors: ['5'], website: 'https://www.bad.example/' }),
+    [pagePath('100')]: mainPage({
+      name: 'Hundred',
+      authors: ['8'],
+      images: { preview: ['https://bad.example/a.png'] },
+    }),
+  });
+}
+
+describe('botshelf block', () => {
+  it('commits who is blocked, sorted, lists the bots, and takes it back', async () => {
+    const { folder, git, read, status } = catalogue();
+    const run = async (...args: readonly string[]): Promise<readonly unknown[]> => {
+      const { code, stdout, stderr } = await botshelf(folder, args);
+      return [code, stdout, stderr];
+    };
+    deepStrictEqual(await run('block', 'account', '5', '--reason', 'Spam'), [
+      0,
+      'Seven (7)\nTwelve (12)\n',
+      'The account 5 is blocked. 2 bots still listed: --remove removes them, and ends their tokens.\n',
+    ]);
+    match(git('log', '-1', '--format=%B'), /^Block the account 5\n\nChanged-by: \S+$/);
+    deepStrictEqual(await run('block', 'host', 'BAD.example.'), [
+      0,
+      'Twelve (12)\nHundred (100)\n',
+      'The host bad.example is blocked. 2 bots still listed: --remove removes them, and ends their tokens.\n',
+    ]);
+    deepStrictEqual(await run('block', 'account', '10'), [0, '', 'The account 10 is blocked.\n']);
+    deepStrictEqual(JSON.parse(read('blocked.json')), {
+      accounts: { 5: { reason: 'Spam', since: today }, 10: { since: today } },
+      hosts: { 'bad.example': { since: today } },
+    });
+    ok(!(await botshelf(folder, ['format', '--check'])).stdout.includes('blocked.json'));
+    match((await botshelf(folder, ['token', '12'])).stdout, /^bsh_/);
+    deepStrictEqual(await run('unblock', 'account', '5'), [0, '', 'The account 5 is no longer blocked.\n']);
+    ok(!read('blocked.json').includes('Spam'));
+    deepStrictEqual(await run('unblock', 'account', '5'), [2, '', 'the account 5 is not blocked\n']);
+    await run('block', 'bot', '12', '--reason', 'Lies');
+    const [code, , refused] = await run('token', '12');
+    deepStrictEqual(
+      [code, refused],
+      [2, 'the bot 12 is blocked (Lies): remove it here, or from blocked.json\n'],
+    );
+    strictEqual(status(), '');
+  });
+
+  it('refuses what the file may not have, and a file with edits or faults, and commits nothing', async () => {
+    const { folder, git, write, commit } = catalogue();
+    commit({ 'blocked.json': '{}\n' });
+    const tip = git('rev-parse', 'HEAD');
+    const refuse = async (...args: readonly string[]): Promise<string> => {
+      const { code, stdout, stderr } = await botshelf(folder, args);
+      deepStrictEqual([code, stdout], [2, ''], args.join(' '));
+      return stderr;
+    };
+    match(await refuse('block', 'account', 'x'), /blocked\.json:.* "x" is not allowed: write 1 to 20 digits/);
+    match(await refuse('block', 'account', '__proto__'), /__proto__/);
+    match(await refuse('block', 'host', 'a b'), /"a b" is not allowed/);
+    match(await refuse('block', 'account', '5', '--reason', 'x'.repeat(501)), /at most 500/);
+    match(await refuse('block', 'account', '5', '--reason', 'a\nb'), /one line/);
+    match(await refuse('block', 'person', '5'), /account, bot, host/);
+    write('blocked.json', '{ }\n');
+    match(await refuse('block', 'account', '5'), /blocked\.json/);
+    strictEqual(git('rev-parse', 'HEAD'), tip);
+    commit({ 'blocked.json': '{' });
+    match(await refuse('block', 'account', '5', '--remove'), /blocked\.json:1:2 /);
+    match(git('ls-files'), /bots\/012\/12\.en\.md/);
+  });
+
+  it('removes the bots and ends their tokens in the same commit, beside a service', async () => {
+    const repository = catalogue();
+    const { folder: root } = repository;
+    const service = await startTestService({}, { root });
+    const tokens = new Map<string, string>();
+    for (const id of ['7', '12', '100']) tokens.set(id, await issueTestToken(root, id));
+    const post = async (id: string): Promise<number> =>
+      (await service.request(`/api/v2/bots/${id}`, updateRequest(tokens.get(id) ?? '', { count: 5 }))).status;
+    for (const id of tokens.keys()) strictEqual(await post(id), 200);
+    const before = repository.git('rev-list', '--count', 'HEAD');
+    const { code, stdout, stderr } = await botshelf(root, [
+      'block',
+      'account',
+      '5',
+      '--reason',
+      'Spam',
+      '--remove',
+    ]);
+    deepStrictEqual(
+      [code, stdout, stderr],
+      [0, 'Seven (7)\nTwelve (12)\n', 'The account 5 is blocked. 2 bots removed.\n'],
+    );
+    strictEqual(Number(repository.git('rev-list', '--count', 'HEAD')), Number(before) + 1);
+    match(repository.git('log', '-1', '--format=%B'), /^Remove 2 bots\n\nThe account 5 is blocked: Spam\n/);
+    deepStrictEqual(repository.git('show', '--name-only', '--format=', 'HEAD').split('\n').toSorted(), [
+      'blocked.json',
+      'bots/007/7.de.md',
+      'bots/007/7.en.md',
+      'bots/012/12.en.md',
+    ]);
+    strictEqual(repository.status(), '');
+    await eventually(async () => {
+      strictEqual((await service.request('/api/v2/bots/7')).status, 404);
+      strictEqual(await post('12'), 404);
+    });
+    strictEqual(await post('100'), 200);
+    repository.git('revert', '--no-edit', 'HEAD');
+    await eventually(async () => strictEqual((await service.request('/api/v2/bots/7')).status, 200));
+    strictEqual(await post('7'), 401);
+  });
+
+  it('writes a private file, keeps its mode, and puts no reason into Git', async () => {
+    const { folder, git } = catalogue();
+    const outside = tempFolder();
+    writeFiles(outside, { 'who.json': '{"accounts":{"9":{"reason":"Old"}}}' });
+    const file = join(outside, 'who.json');
+    chmodSync(file, 0o640);
+    const env = { BOTSHELF_BLOCKED: file };
+    const tip = git('rev-parse', 'HEAD');
+    strictEqual(
+      (await botshelf(folder, ['block', 'host', 'bad.example', '--reason', 'Secret'], { env })).code,
+      0,
+    );
+    strictEqual(git('rev-parse', 'HEAD'), tip);
+    const removal = await botshelf(folder, ['block', 'account', '5', '--reason', 'Secret', '--remove'], {
+      env,
+    });
+    match(removal.stderr, /2 bots removed/);
+    deepStrictEqual(JSON.parse(readFileSync(file, 'utf8')), {
+      accounts: { 5: { reason: 'Secret', since: today }, 9: { reason: 'Old' } },
+      hosts: { 'bad.example': { reason: 'Secret', since: today } },
+    });
+    strictEqual(statSync(file).mode & 0o777, 0o640);
+    match(git('log', '-1', '--format=%B'), /^Remove 2 bots\n\n- /);
+    strictEqual(git('log', '--all', '-S', 'Secret', '--format=%h'), '');
+    const gone = { BOTSHELF_BLOCKED: join(outside, 'gone.json') };
+    const { code, stderr } = await botshelf(folder, ['block', 'bot', '7'], { env: gone });
+    strictEqual(code, 2);
+    match(stderr, /there is no such file: create it, with \{\}/);
+  });
+});
