@@ -4,7 +4,7 @@ import { WritesUnavailableError } from '../bot/errors.ts';
 import type { ImportMap } from '../bot/schema-types.ts';
 import { formatPlace, noLimits } from '../catalogue/page/rules.ts';
 import { validate } from '../catalogue/page/schema.ts';
-import { loadBlocked } from '../catalogue/settings/blocked.ts';
+import { ensureValid, readBlocked } from '../catalogue/settings/blocked.ts';
 import { createDiskReader, readSettings } from '../catalogue/settings/read-settings.ts';
 import { chooseNewPageLanguage, toSettings } from '../catalogue/settings/settings.ts';
 import { GitError } from '../git/process/git-error.ts';
@@ -40,7 +40,7 @@ export async function importList(path: string, flags: ImportFlags): Promise<void
     root,
     map: flags.map === undefined ? undefined : readMap(flags.map),
     limits: settings ?? noLimits,
-    blocked: await loadBlocked(root, blocked),
+    blocked: ensureValid(await readBlocked(root, blocked)),
     locale: chooseNewPageLanguage(settings ?? toSettings()),
     replace: flags.replace ?? false,
   };
