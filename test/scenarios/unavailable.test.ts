@@ -89,7 +89,7 @@ describe('a service that cannot write', () => {
     for (const answer of await Promise.all([2, 3, 4].map(async (count) => await post({ count }))))
       refused(answer, /cannot be saved now/);
     service.expectLog(/counts cannot be saved: files may not grow any more in .*: raise the file size limit/);
-    service.allowLog(/could not save the index|could not read Git’s history/);
+    service.allowLog(/could not save the index|could not read Git’s history|could not end the tokens/);
     service.expectLog(/requests are refused: .*files may not grow any more/);
     strictEqual(await latest(), 1);
     limit('unlimited');
