@@ -305,7 +305,8 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   void proposals?.closeAccepted();
   hostReview?.start();
   countHistory.start();
-  removedTokens.start();
+  // A copy has the state of its original.
+  if (!isReadOnly) removedTokens.start();
   const closing = new AbortController();
   closers.add(() => closing.abort());
   const prepared = warmPageCache(catalogue, countHistory, application.prepareSite, log, closing.signal);

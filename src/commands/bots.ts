@@ -33,6 +33,8 @@ export async function bots(texts: readonly string[], flags: BotsFlags): Promise<
     throw new UserError('say why: --remove needs --reason "…", for the message of the commit');
   await withCatalogue(async (opened) => {
     const query = parseQuery(texts, flags, opened);
+    if ((values || remove) && opened.config.readOnly)
+      throw new UserError('a read-only copy cannot be changed: run this where the original is');
     if ((values || remove) && !flags.all && Object.values(query).every((value) => value === undefined))
       throw new UserError('this is about every bot: name bots or pass a filter, or --all');
     const found = await selectBots(opened, query);

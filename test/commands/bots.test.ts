@@ -131,6 +131,10 @@ describe('botshelf bots', () => {
       0,
       '4 bots would be removed: pass --yes to do it.\n',
     ]);
+    const env = { BOTSHELF_READ_ONLY: 'on', BOTSHELF_REMOTE: 'origin' };
+    const copy = await botshelf(shared.folder, ['bots', '7', '--set', 'nsfw=true', '--yes'], { env });
+    deepStrictEqual([copy.code, copy.stdout], [2, '']);
+    match(copy.stderr, /^a read-only copy cannot be changed/);
     strictEqual(shared.git('rev-parse', 'HEAD'), tip);
   });
 });
