@@ -11,6 +11,7 @@ import { loadProgram } from './load.ts';
 import { markdown } from './markdown.ts';
 import { mirrors } from './mirrors.ts';
 import { mixed } from './mixed.ts';
+import { openData } from './open-data.ts';
 import { overTime } from './over-time.ts';
 import { pages } from './pages.ts';
 import { proposals } from './proposals.ts';
@@ -58,6 +59,7 @@ const groups: Readonly<Record<string, RowGroup>> = {
   changes,
   'search-quality': searchQuality,
   'over-time': overTime,
+  'open-data': openData,
   growth: growth([1_000, 10_000, 100_000, ...(values.million ? [1_000_000] : [])]),
 };
 const unknown = positionals.filter((name) => !(name in groups));
