@@ -1,15 +1,11 @@
 import { once } from 'node:events';
-import { readConfig } from '../app/config.ts';
-import { toCatalogueError } from '../app/start-errors.ts';
 import { findDefaultLocale } from '../bot/record.ts';
 import { readSchema, resolveProperties } from '../bot/schemas.ts';
 import { type IndexedBot, parseRecord } from '../catalogue/store/bot-index.ts';
-import { Catalogue } from '../catalogue/store/catalogue.ts';
 import { exportLines } from '../catalogue/store/export.ts';
-import { RepositoryOpener } from '../git/repository.ts';
 import { formatCount } from '../lib/counted.ts';
 import { codeOf } from '../lib/errors.ts';
-import { silentLog as log } from '../lib/log.ts';
+import { withCatalogue } from './catalogue-on-disk.ts';
 
 export interface ExportOptions {
   readonly format: 'ndjson' | 'csv';
@@ -21,19 +17,10 @@ export interface ExportOptions {
  * @throws {UserError}
  */
 export async function exportBots({ format }: ExportOptions): Promise<void> {
-  const config = readConfig();
-  const root = config.catalogue;
-  const repositoryOpener = new RepositoryOpener(root);
-  const hash = await repositoryOpener.hash();
-  const catalogue = new Catalogue({ root, hash, log, snapshot: null });
-  try {
-    await catalogue.load().catch((error: unknown) => {
-      throw toCatalogueError(error, config);
-    });
+  await withCatalogue(async ({ config, catalogue, repositoryOpener }) => {
     const bots = await catalogue.store.bots.sorted();
-    for await (const text of format === 'csv'
-      ? csvRows(bots)
-      : exportLines(bots, root, repositoryOpener.opened)) {
+    const lines = (): AsyncIterable<Buffer> => exportLines(bots, config.catalogue, repositoryOpener.opened);
+    for await (const text of format === 'csv' ? csvRows(bots) : lines()) {
       if (!process.stdout.write(text)) await once(process.stdout, 'drain');
     }
     const faults = catalogue.store.faults().length;
@@ -42,13 +29,10 @@ export async function exportBots({ format }: ExportOptions): Promise<void> {
       `${formatCount(faults, 'fault')} in the files, which are left out: "botshelf check" names them\n`,
     );
     process.exitCode = 1;
-  } catch (error) {
+  }).catch((error: unknown) => {
     // The reader has closed the pipe.
     if (codeOf(error) !== 'EPIPE') throw error;
-  } finally {
-    await catalogue.close();
-    repositoryOpener.close();
-  }
+  });
 }
 
 /** The keys of the main page, in the order of the record; the first ones tell bots apart. */
