@@ -3,7 +3,7 @@ import { type Locale, toCanonicalLocale } from '../bot/locale.ts';
 import type { ImportMap, ImportRule } from '../bot/schema-types.ts';
 import { toCanonicalForm } from '../catalogue/page/canonical-form.ts';
 import { type PagePlace, parsePagePath } from '../catalogue/page/layout.ts';
-import { trimMarkdown } from '../catalogue/page/page.ts';
+import { createSizeFault, maxFileSize, trimMarkdown } from '../catalogue/page/page.ts';
 import { quoteValue } from '../lib/quote-value.ts';
 import type { SourceFields } from './read-records.ts';
 
@@ -64,7 +64,9 @@ export function mapRecord(
   const isCreatedNow = data['created'] === 'now';
   if (isCreatedNow) data['created'] = now;
   const page = trimMarkdown(readText(pageRule, fields) ?? '');
-  const text = toCanonicalForm(`---\n${JSON.stringify(data)}\n---\n${page === '' ? '' : `\n${page}\n`}`);
+  const json = JSON.stringify(data);
+  if (json.length + page.length > maxFileSize) throw new Error(createSizeFault('').message);
+  const text = toCanonicalForm(`---\n${json}\n---\n${page === '' ? '' : `\n${page}\n`}`);
   return {
     files: [{ id: id ?? ('0' as BotId), locale: locale ?? defaultLocale, text }],
     isCreatedNow,

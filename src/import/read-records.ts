@@ -1,5 +1,5 @@
 import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, dirname, join, parse, relative } from 'node:path';
+import { basename, dirname, join, parse as parsePath, relative } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { type Options, parse as createParser } from 'csv-parse';
 import { parse as parseYaml } from 'yaml';
@@ -22,43 +22,38 @@ export interface SourceRecord {
  * @throws {UserError} for what is no list
  */
 export async function* readRecords(path: string): AsyncGenerator<SourceRecord> {
+  let names: readonly string[] | undefined;
   if (statSync(path).isDirectory()) yield* readFolder(path);
   else if (/\.json$/i.test(path)) yield* readDocument(path);
   else if (/\.(?:ndjson|jsonl)$/i.test(path))
     // A character that is nowhere in JSON.
-    for await (const { place, fields } of readRows(path, { delimiter: '\u0001', quote: null }))
-      yield {
-        place,
-        fields: typeof fields === 'string' ? fields : toFields(() => parseJson(fields.join('?'))),
-      };
-  else if (/\.[ct]sv$/i.test(path)) yield* readTable(path);
+    yield* readRows(path, { delimiter: '\u0001', quote: null }, (values) =>
+      toFields(() => parseJson(values.join('?'))),
+    );
+  else if (/\.[ct]sv$/i.test(path))
+    yield* readRows(path, {}, (values) => {
+      if (names !== undefined) return toCells(names, values);
+      names = values.map((name) => name.trim());
+      return undefined;
+    });
   else
     throw new UserError(`${path} is of an unknown kind: pass .csv, .tsv, .json, .ndjson, .jsonl or a folder`);
 }
 
-/** Reads a table whose first row has the names of the columns. */
-async function* readTable(path: string): AsyncGenerator<SourceRecord> {
-  let names: readonly string[] | undefined;
-  for await (const { place, fields } of readRows(path, {})) {
-    if (typeof fields === 'string') yield { place, fields };
-    else if (names === undefined) names = fields.map((name) => name.trim());
-    else if (fields.length !== names.length)
-      yield {
-        place,
-        fields: `there are ${fields.length} values for ${names.length} columns: quote those with a separator in them`,
-      };
-    else if (fields.some((value) => value.includes('\uFFFD')))
-      yield { place, fields: 'this is not UTF-8: save the file as UTF-8' };
-    else yield { place, fields: Object.fromEntries(names.map((name, i) => [name, fields[i]])) };
-  }
+function toCells(names: readonly string[], values: readonly string[]): SourceRecord['fields'] {
+  if (values.length !== names.length)
+    return `there are ${values.length} values for ${names.length} columns: quote those with a separator in them`;
+  if (values.some((value) => value.includes('\uFFFD'))) return 'this is not UTF-8: save the file as UTF-8';
+  return Object.fromEntries(names.map((name, i) => [name, values[i]]));
 }
 
-/** Reads rows of values. The last one may be a text, which says why the rest cannot be read. */
+/** Reads rows of values. The last record may say why the rest cannot be read. @param parse undefined is no record */
 async function* readRows(
   path: string,
   options: Options,
-): AsyncGenerator<{ readonly place: string; readonly fields: readonly string[] | string }> {
-  const rows: { readonly place: string; readonly fields: readonly string[] }[] = [];
+  parse: (values: readonly string[]) => SourceRecord['fields'] | undefined,
+): AsyncGenerator<SourceRecord> {
+  const rows: SourceRecord[] = [];
   let parser: ReturnType<typeof createParser> | undefined;
   let [end, extra] = [0, 0];
   for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
@@ -71,12 +66,13 @@ async function* readRows(
       relax_column_count: true,
       skip_empty_lines: true,
       max_record_size: maxRecordLength,
-      on_record: (fields: string[], { lines }) => {
-        const text = fields.join('');
+      on_record: (values: string[], { lines }) => {
+        const [text, fields] = [values.join(''), parse(values)];
         // The parser counts these as two lines where they are in quotes.
         extra += text.split('\r\n').length - 1;
         end = lines - extra;
-        rows.push({ place: `${basename(path)}:${end - text.split(lineBreak).length + 1}`, fields });
+        const place = `${basename(path)}:${end - text.split(lineBreak).length + 1}`;
+        if (fields !== undefined) rows.push({ place, fields });
         return null;
       },
       ...options,
@@ -129,7 +125,7 @@ function* readFolder(path: string): Generator<SourceRecord> {
     entry.isFile(),
   );
   for (const file of entries.map((entry) => join(entry.parentPath, entry.name)).toSorted()) {
-    const { name, ext } = parse(file);
+    const { name, ext } = parsePath(file);
     const place = relative(dirname(path), file);
     if (!/^\.(?:md|ya?ml|json)$/.test(ext)) continue;
     const isLarge = statSync(file).size > maxFileSize;

@@ -1,4 +1,4 @@
-import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, ok, strictEqual, throws } from 'node:assert/strict';
 import type { Locale } from '../../src/bot/locale.ts';
 import type { ImportMap } from '../../src/bot/schema-types.ts';
 import { validate } from '../../src/catalogue/page/schema.ts';
@@ -100,6 +100,11 @@ describe('a mapping', () => {
       refusals.map(({ rule }) => rule),
       ['id', 'locale'],
     );
+  });
+
+  it('refuses what is larger than a page file before it is formatted', () => {
+    const rules = { authors: { from: 'a', split: ',' } };
+    throws(() => map(rules, { a: '1,'.repeat(4_000_000) }), /more than 262144 bytes/);
   });
 
   it('takes nothing from what every object has', () => {
