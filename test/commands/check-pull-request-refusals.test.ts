@@ -184,7 +184,7 @@ describe('a pull request is refused by name', () => {
       'bot\u017F/x file-name error',
     ]);
     match(messages[1] ?? '', /^"Bots" differs from bots only in case, .+: choose another name/);
-    match(messages[4] ?? '', /^botshelf\.json is the file with the settings: remove the folder/);
+    match(messages[4] ?? '', /^botshelf\.json is a file of the catalogue: remove the folder/);
   });
 
   it('with a file that becomes a folder, or a folder that becomes a file', async () => {
