@@ -1,18 +1,16 @@
 import { readFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { BotId } from '../bot/id.ts';
 import { listChangedBots } from '../catalogue/changes/changed-bots.ts';
 import { botsFolder, parsePagePath } from '../catalogue/page/layout.ts';
 import { readCommittedPages } from '../catalogue/store/committed-pages.ts';
 import type { StateStore } from '../counts/state-store.ts';
+import { BranchFollower } from '../git/branch-follower.ts';
 import { hasCommit, isCommit } from '../git/history.ts';
 import { readRef } from '../git/refs.ts';
 import { listRemovedFiles } from '../git/removed-files.ts';
 import { findBranch, type Repository, type RepositoryOpener } from '../git/repository.ts';
 import { writeAtomically } from '../lib/atomic-write.ts';
 import { formatCount } from '../lib/counted.ts';
-import { messageOf } from '../lib/errors.ts';
-import { FailureLog } from '../lib/failure-log.ts';
 import { forEachInSlices } from '../lib/in-slices.ts';
 import type { Log } from '../lib/log.ts';
 import { revokeTokens } from './token-changes.ts';
@@ -34,16 +32,15 @@ export interface TokensOfRemovedBotsOptions {
  */
 export class TokensOfRemovedBots {
   readonly #options: TokensOfRemovedBotsOptions;
-  readonly #failures: FailureLog;
-  readonly #stop = new AbortController();
+  readonly #follower: BranchFollower;
   #branch: string | undefined;
   #done: string | undefined;
-  #following: Promise<void> | undefined;
 
   constructor(options: TokensOfRemovedBotsOptions) {
     this.#options = options;
-    this.#failures = new FailureLog({
-      log: options.log,
+    this.#follower = new BranchFollower({
+      ...options,
+      look: async () => await this.look(),
       failed: (message) => `could not end the tokens of bots that were removed: ${message}; retrying`,
       ended: 'the tokens of bots that were removed have ended',
     });
@@ -51,31 +48,18 @@ export class TokensOfRemovedBots {
 
   /** Follows the branch that is checked out, until it is closed. */
   start(): void {
-    this.#following ??= this.#follow();
+    this.#follower.start();
   }
 
   async close(): Promise<void> {
-    this.#stop.abort();
-    await this.#following;
-  }
-
-  async #follow(): Promise<void> {
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      await this.look().then(
-        () => this.#failures.end(),
-        (error: unknown) => signal.aborted || this.#failures.add(error, messageOf(error)),
-      );
-      await sleep(followMs, undefined, { signal, ref: false }).catch(() => {});
-    }
+    await this.#follower.close();
   }
 
   /** Looks at the branch once. @throws what Git and the state do; then the next look does all of it */
   async look(): Promise<void> {
     const { file, repositoryOpener, isStateKnown, state, log } = this.#options;
-    // A missing repository is reported by all that writes.
-    const repository = await repositoryOpener.open().catch(() => undefined);
-    if (repository === undefined || !isStateKnown()) return;
+    if (!isStateKnown()) return;
+    const repository = await repositoryOpener.open();
     this.#branch ??= findBranch(repository);
     const tip = this.#branch === undefined ? null : await readRef(repository, this.#branch);
     const now = `${this.#branch} ${tip}`;
@@ -103,7 +87,7 @@ export class TokensOfRemovedBots {
     if (this.#done === undefined) {
       const { prefix } = repository;
       const add = (id: BotId | undefined): unknown => id && removed.add(id);
-      for await (const files of listRemovedFiles(repository, prefix + botsFolder, this.#stop.signal))
+      for await (const files of listRemovedFiles(repository, prefix + botsFolder, this.#follower.signal))
         await forEachInSlices(files, ({ path }) => void add(parsePagePath(path, prefix)?.id), 'service');
       return removed;
     }
@@ -115,6 +99,3 @@ export class TokensOfRemovedBots {
     return removed;
   }
 }
-
-/** Milliseconds between two looks at the branch. */
-const followMs = 2000;

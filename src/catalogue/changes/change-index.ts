@@ -1,16 +1,14 @@
 import { appendFile, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { type CommitAuthor, parseCommitAuthor } from '../../bot/commit-message.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
+import { BranchFollower } from '../../git/branch-follower.ts';
 import { type LoggedCommits, readChangeLog } from '../../git/change-log.ts';
 import { hasCommit } from '../../git/history.ts';
 import { readHead } from '../../git/refs.ts';
 import type { Repository, RepositoryOpener } from '../../git/repository.ts';
 import { writeAtomically } from '../../lib/atomic-write.ts';
-import { messageOf } from '../../lib/errors.ts';
-import { FailureLog } from '../../lib/failure-log.ts';
 import type { Log } from '../../lib/log.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { botsFolder, folderOf, isFolderName, parsePagePath } from '../page/layout.ts';
@@ -58,20 +56,19 @@ export class ChangeIndex {
   /** Whether all of the history was read. */
   isComplete = false;
   readonly #options: ChangeIndexOptions;
-  readonly #failures: FailureLog;
-  readonly #stop = new AbortController();
+  readonly #follower: BranchFollower;
   /** The sizes of the files by their names. */
   #sizes = new Map<string, number>();
   /** How often it was made. */
   #version = 0;
   /** One at a time, as each may take megabytes. */
   readonly #reads = new SerialQueue();
-  #following: Promise<void> | undefined;
 
   constructor(options: ChangeIndexOptions) {
     this.#options = options;
-    this.#failures = new FailureLog({
-      log: options.log,
+    this.#follower = new BranchFollower({
+      ...options,
+      look: async () => await this.update(),
       failed: (message) =>
         `could not read Git’s history for what changed in bots: ${message}; it is missing from their pages, retrying`,
       ended: 'Git’s history was read for what changed in bots',
@@ -85,28 +82,11 @@ export class ChangeIndex {
 
   /** Follows the branch until it is closed. */
   start(): void {
-    this.#following ??= this.#follow();
+    this.#follower.start();
   }
 
   async close(): Promise<void> {
-    this.#stop.abort();
-    await this.#following;
-  }
-
-  async #follow(): Promise<void> {
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      try {
-        await this.update();
-        this.#failures.end();
-      } catch (error) {
-        // A missing repository is reported by all that writes.
-        const { repositoryOpener } = this.#options;
-        const isThere = await repositoryOpener.open().then(Boolean, () => false);
-        if (isThere && !signal.aborted) this.#failures.add(error, messageOf(error));
-      }
-      await setTimeout(followMs, undefined, { signal, ref: false }).catch(() => undefined);
-    }
+    await this.#follower.close();
   }
 
   /** Reads the commits that it lacks. @throws what Git and the file system do; the next call makes it again */
@@ -156,7 +136,7 @@ export class ChangeIndex {
     };
     let last = '';
     let length = 0;
-    const log = readChangeLog(repository, commits, join(folder, 'log'), this.#stop.signal);
+    const log = readChangeLog(repository, commits, join(folder, 'log'), this.#follower.signal);
     for await (const { path, commit, time, before, after } of log) {
       const place = parsePagePath(path, prefix);
       if (place === undefined) continue;
@@ -208,9 +188,6 @@ export class ChangeIndex {
     return parseCommitAuthor((await objects.readOne(id))?.content.toString() ?? '');
   }
 }
-
-/** Milliseconds between two looks at the branch. */
-const followMs = 2000;
 
 /** Characters that wait to be written: with a thousand files, some kilobytes for each. */
 const maxPendingLength = 4 * 1024 * 1024;

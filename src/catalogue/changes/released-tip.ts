@@ -1,13 +1,12 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BotId } from '../../bot/id.ts';
+import { BranchFollower } from '../../git/branch-follower.ts';
 import { isCommit } from '../../git/history.ts';
 import { readHead } from '../../git/refs.ts';
 import type { Repository, RepositoryOpener } from '../../git/repository.ts';
 import { findTreeEntries } from '../../git/tree-listing.ts';
-import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import { LogThrottle } from '../../lib/log-throttle.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { pathOf } from '../page/layout.ts';
 import { isBlob } from '../page/page-file.ts';
@@ -30,17 +29,21 @@ export interface ReleasedTipOptions {
  */
 export class ReleasedTip extends EventEmitter<{ move: [] }> {
   readonly #options: ReleasedTipOptions;
-  readonly #reasons = new LogThrottle();
-  #pause = new AbortController();
+  readonly #follower: BranchFollower;
   #current: string | undefined;
-  #isClosed = false;
-  #following: Promise<void> | undefined;
 
   constructor(options: ReleasedTipOptions) {
     super();
     // One for each open stream.
     this.setMaxListeners(0);
     this.#options = options;
+    this.#follower = new BranchFollower({
+      ...options,
+      look: async (repository) => await this.#advance(repository),
+      failed: (message) =>
+        `could not read from Git what changed: ${message}; /api/v2/changes waits, retrying`,
+      ended: 'what changed was read from Git',
+    });
   }
 
   /** Undefined while the service starts, and without a Git repository that has a commit. */
@@ -49,7 +52,7 @@ export class ReleasedTip extends EventEmitter<{ move: [] }> {
   }
 
   get isClosed(): boolean {
-    return this.#isClosed;
+    return this.#follower.signal.aborted;
   }
 
   /** Releases what is checked out. Called before the catalogue is read, which finds these pages or later ones. */
@@ -60,34 +63,18 @@ export class ReleasedTip extends EventEmitter<{ move: [] }> {
 
   /** Follows the branch until it is closed. */
   start(): void {
-    this.#following ??= this.#follow();
+    this.#follower.start();
   }
 
   /** Looks at the branch at once, as it has moved. */
   look(): void {
-    this.#pause.abort();
+    this.#follower.lookNow();
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    this.look();
+    const closed = this.#follower.close();
     this.emit('move');
-    await this.#following;
-  }
-
-  async #follow(): Promise<void> {
-    const { repositoryOpener, log } = this.#options;
-    while (!this.#isClosed) {
-      // Before the look, so that a move during it is seen.
-      this.#pause = new AbortController();
-      // A missing repository is reported by all that writes.
-      const repository = await repositoryOpener.open().catch(() => undefined);
-      await (repository && this.#advance(repository))?.catch((error: unknown) => {
-        const message = `could not read from Git what changed: ${messageOf(error)}; /api/v2/changes waits, retrying`;
-        if (!this.#isClosed && this.#reasons.shouldLog(message)) log.error({ err: error }, message);
-      });
-      await sleep(followMs, undefined, { signal: this.#pause.signal, ref: false }).catch(() => undefined);
-    }
+    await closed;
   }
 
   async #advance(repository: Repository): Promise<void> {
@@ -98,13 +85,13 @@ export class ReleasedTip extends EventEmitter<{ move: [] }> {
     let waitedMs = 0;
     for await (const { id, pages } of listChangedBots(repository, from, head)) {
       for (const page of pages)
-        while (!this.#isShown(repository, id, page) && waitedMs < maxWaitMs && !this.#isClosed) {
+        while (!this.#isShown(repository, id, page) && waitedMs < maxWaitMs && !this.isClosed) {
           if (await isReplaced(repository, id, page, head)) break;
           await sleep(retryMs);
           waitedMs += retryMs;
         }
       if (slice.isOver) await slice.next();
-      if (this.#isClosed) return;
+      if (this.isClosed) return;
     }
     this.#current = head;
     this.emit('move');
@@ -124,9 +111,6 @@ export class ReleasedTip extends EventEmitter<{ move: [] }> {
     return isOnDisk;
   }
 }
-
-/** Milliseconds between two looks at the branch, besides those after commits of the service. */
-const followMs = 2000;
 
 /** Milliseconds that a commit waits at most for pages that differ in the work tree: a person may edit them for hours. */
 const maxWaitMs = 15_000;

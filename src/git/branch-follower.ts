@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../lib/errors.ts';
+import { FailureLog, type FailureLogOptions } from '../lib/failure-log.ts';
+import type { Repository, RepositoryOpener } from './repository.ts';
+
+export interface BranchFollowerOptions extends FailureLogOptions {
+  readonly repositoryOpener: RepositoryOpener;
+  /** Looks whether the branch has moved. What it throws is logged, and the next look tries again. */
+  readonly look: (repository: Repository) => Promise<void>;
+}
+
+/** Looks at the branch every two seconds, as people commit without telling the service, and when it is told. */
+export class BranchFollower {
+  readonly #options: BranchFollowerOptions;
+  readonly #failures: FailureLog;
+  readonly #closing = new AbortController();
+  #pause = new AbortController();
+  #following: Promise<void> | undefined;
+
+  constructor(options: BranchFollowerOptions) {
+    this.#options = options;
+    this.#failures = new FailureLog(options);
+  }
+
+  /** Aborted once it is closed. */
+  get signal(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** Follows the branch until it is closed. */
+  start(): void {
+    this.#following ??= this.#follow();
+  }
+
+  /** Looks at once, as the branch has moved. */
+  lookNow(): void {
+    this.#pause.abort();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#following;
+  }
+
+  async #follow(): Promise<void> {
+    const { repositoryOpener, look } = this.#options;
+    while (!this.signal.aborted) {
+      // Before the look, so that a move during it is seen.
+      this.#pause = new AbortController();
+      // A missing repository is reported by all that writes.
+      const repository = await repositoryOpener.open().catch(() => undefined);
+      if (repository)
+        await look(repository).then(
+          () => this.#failures.end(),
+          (error: unknown) => this.signal.aborted || this.#failures.add(error, messageOf(error)),
+        );
+      const signal = AbortSignal.any([this.signal, this.#pause.signal]);
+      await sleep(followMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+}
+
+/** Milliseconds between two looks. */
+const followMs = 2000;
