@@ -26,7 +26,7 @@ export type PageEdit = PostedEdit | EditedBump;
 export function createPageEditor(bots: BotIndex): Editor<PageEdit> {
   return {
     edit: (text, edit) => {
-      if (!('values' in edit)) return bumpEdited(text ?? '', edit);
+      if (!('values' in edit)) return text === null ? null : bumpEdited(text, edit);
       // Checked again on the file that is changed: a merge may have come in between.
       const bot = bots.get(edit.id);
       if (bot === undefined) throw new UnknownBotError(edit.id);

@@ -20,7 +20,7 @@ export interface Editor<E extends FileEdit> {
    * Returns a file's text with an edit, the same text where it has the edit already; `text` is null where the file does
    * not exist. What it throws rejects this edit alone.
    */
-  readonly edit: (text: string | null, edit: E) => string;
+  readonly edit: (text: string | null, edit: E) => string | null;
   /** Returns the message for a commit of these edits. */
   readonly describe: (edits: readonly E[]) => string;
 }
