@@ -31,7 +31,7 @@ import { createUpdates } from './updates.ts';
 import { SharedTokens } from '../tokens/shared-tokens.ts';
 import { readCommittedAuthors } from './committed-facts.ts';
 import type { CountHistory } from '../counts/count-history.ts';
-import type { ReadonlyChangeFeed } from '../catalogue/changes/change-feed.ts';
+import type { ChangeFeed } from '../catalogue/changes/change-feed.ts';
 import type { ReadonlyChanges } from '../catalogue/changes/change-index.ts';
 import type { RemovedBots } from '../catalogue/store/removed-bots.ts';
 import { AuthorIndex } from '../catalogue/lists/authors.ts';
@@ -63,7 +63,7 @@ export interface AppOptions extends Parts, Pick<SiteParts, 'reports' | 'notify'>
   readonly log: Log;
   readonly search: BotSearch;
   readonly changes: ReadonlyChanges;
-  readonly feed: ReadonlyChangeFeed;
+  readonly feed: ChangeFeed;
   readonly countHistory: CountHistory;
   readonly removedBots: RemovedBots;
   /** Null where images are not cached. */

@@ -365,33 +365,46 @@ export interface ChangeRecord {
   }[];
 }
 /**
- * What changed in one bot between two states of the catalogue: one element of GET /api/v2/changes.
+ * What changed in the catalogue after a cursor: GET /api/v2/changes.
  */
-export interface CatalogueChange {
+export interface CatalogueChanges {
   /**
-   * The id of the later state in Git.
+   * In the order of commits.
    */
-  commit: string;
+  changes: {
+    /**
+     * The id in Git of the commit that brought it.
+     */
+    commit: string;
+    /**
+     * When that was made, in UTC.
+     */
+    at: string;
+    /**
+     * A bot or account id. Always a string: a number would lose digits.
+     */
+    bot: string;
+    /**
+     * `added` where the bot had no page before, `removed` where it has none any more.
+     */
+    what: 'added' | 'changed' | 'removed';
+    /**
+     * The keys of a changed bot that differ, `page` for the text of its main page. Empty for the others.
+     */
+    keys: string[];
+    /**
+     * The languages of the pages that were added, changed or removed.
+     */
+    locales: string[];
+  }[];
   /**
-   * When it was committed, in UTC.
+   * The cursor after these changes.
    */
-  at: string;
+  next: string;
   /**
-   * A bot or account id. Always a string: a number would lose digits.
+   * Whether there are more now.
    */
-  bot: string;
-  /**
-   * `added` where the bot had no page before, `removed` where it has none any more.
-   */
-  what: 'added' | 'changed' | 'removed';
-  /**
-   * The keys of a changed bot that differ, `page` for the text of its main page. Empty for the others.
-   */
-  keys: string[];
-  /**
-   * The languages of the pages that were added, changed or removed.
-   */
-  locales: string[];
+  more: boolean;
 }
 /**
  * The keys to change, with their new values.

@@ -10,7 +10,7 @@ export const schemaNames = [
   'list-element',
   'file-item',
   'change-record',
-  'catalogue-change',
+  'catalogue-changes',
   'update',
   'update-answer',
   'author',

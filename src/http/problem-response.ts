@@ -7,7 +7,7 @@ import {
   UnknownBotError,
   WritesUnavailableError,
 } from '../bot/errors.ts';
-import { NotInHistoryError } from '../git/branch-steps.ts';
+import { UnknownCursorError } from '../catalogue/changes/change-feed.ts';
 import { QueueFullError } from '../lib/serial-queue.ts';
 import { LogThrottle } from '../lib/log-throttle.ts';
 import type { Log } from '../lib/log.ts';
@@ -59,8 +59,8 @@ export function toProblem(error: unknown, basePath = ''): ProblemError {
     const detail = `${error.message}: GET ${basePath}/api/v2/bots lists all bots`;
     return new ProblemError('unknown-bot', detail);
   }
-  if (error instanceof NotInHistoryError) {
-    const detail = `${error.message}, which was rewritten: read ${basePath}/api/v2/export.ndjson again, and go on from its cursor`;
+  if (error instanceof UnknownCursorError) {
+    const detail = `${error.message}: read ${basePath}/api/v2/export.ndjson again, and go on from its X-Cursor`;
     return new ProblemError('unknown-cursor', detail);
   }
   if (error instanceof QueueFullError)

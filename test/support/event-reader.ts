@@ -10,8 +10,10 @@ export class EventReader {
   readonly events: ReadEvent[] = [];
   /** Where it would begin when it connects again. */
   lastId = '';
-  /** Resolves with the status of the response once the stream has ended. */
-  readonly ended: Promise<number>;
+  /** Resolves once the stream has ended. */
+  readonly ended: Promise<void>;
+  /** The status of the response; undefined until the stream has ended, 0 where there was no response. */
+  status: number | undefined;
   readonly #closing = new AbortController();
   readonly #take: (event: ReadEvent) => void;
 
@@ -25,7 +27,7 @@ export class EventReader {
     this.#closing.abort();
   }
 
-  async #read(address: string): Promise<number> {
+  async #read(address: string): Promise<void> {
     const headers = {
       Accept: 'text/event-stream',
       ...(this.lastId !== '' && { 'Last-Event-ID': this.lastId }),
@@ -45,7 +47,7 @@ export class EventReader {
     } catch {
       // The connection was lost, or closed here.
     }
-    return status;
+    this.status = status;
   }
 
   #parse(block: string): void {

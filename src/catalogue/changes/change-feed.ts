@@ -1,13 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type BotId, parseBotId } from '../../bot/id.ts';
+import { parseBotId } from '../../bot/id.ts';
 import { readSchema, resolveProperties } from '../../bot/schemas.ts';
-import type { CatalogueChange } from '../../bot/schema-types.ts';
-import {
-  type BranchStep,
-  listBranchSteps,
-  NotInHistoryError,
-  readBranchStep,
-} from '../../git/branch-steps.ts';
+import type { CatalogueChanges } from '../../bot/schema-types.ts';
+import { listBranchSteps } from '../../git/branch-steps.ts';
 import { hasCommit, isCommit } from '../../git/history.ts';
 import type { Repository, RepositoryOpener } from '../../git/repository.ts';
 import { type Current, CurrentCache } from '../../lib/current-cache.ts';
@@ -19,23 +14,34 @@ import type { ReadonlyChanges } from './change-index.ts';
 import { type ChangedBot, listChangedBots } from './changed-bots.ts';
 import type { ReleasedTip } from './released-tip.ts';
 
+type Change = CatalogueChanges['changes'][number];
+
 /** Changes in the order of commits. */
-export interface CatalogueChanges {
-  readonly changes: readonly FedChange[];
+export interface ChangesAfter {
+  readonly changes: readonly {
+    readonly cursor: string;
+    readonly what: Change['what'];
+    readonly json: string;
+  }[];
   /** Where the next ones begin. It is the released tip where there are no more. */
   readonly next: string;
 }
 
-interface FedChange {
-  /** Where the changes after it begin. */
-  readonly cursor: string;
-  readonly what: CatalogueChange['what'];
-  /** A CatalogueChange. */
-  readonly json: string;
+/** The history of the branch does not have the commit of a cursor: it was rewritten, or never had it. */
+export class UnknownCursorError extends Error {
+  constructor(commit: string) {
+    super(`${commit} is not in the history of the catalogue`);
+    this.name = 'UnknownCursorError';
+  }
 }
 
-/** What routes use. */
-export type ReadonlyChangeFeed = Readonly<Pick<ChangeFeed, 'tip' | 'read'>>;
+/**
+ * Whether a text can be a cursor: a commit or, inside of a step between two commits, both of them and the last bot. So the rest
+ * of the step is the same even when a merge has made it part of another one.
+ */
+export function isChangeCursor(text: string): boolean {
+  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?:\.(?:[0-9a-f]{40}|[0-9a-f]{64})\.[0-9]{1,20})?$/.test(text);
+}
 
 /** What was added, changed and removed in the catalogue, from Git's history up to the released tip. */
 export class ChangeFeed {
@@ -43,7 +49,7 @@ export class ChangeFeed {
   readonly #repositoryOpener: RepositoryOpener;
   readonly #index: Pick<ReadonlyChanges, 'read'>;
   /** Readers that are at the same place, as most are, share what is read. */
-  readonly #pages = new CurrentCache<CatalogueChanges>(4 * 1024 * 1024, ({ changes }) =>
+  readonly #pages = new CurrentCache<ChangesAfter>(4 * 1024 * 1024, ({ changes }) =>
     changes.reduce((sum, { json, cursor }) => sum + json.length + cursor.length + 200, 0),
   );
   readonly #queue = new SerialQueue(64);
@@ -57,11 +63,11 @@ export class ChangeFeed {
   /**
    * Returns what changed after a cursor: at most `limit` changes, and fewer where many commits changed nothing here.
    * @param since a cursor that `isChangeCursor`
-   * @throws {NotInHistoryError}
+   * @throws {UnknownCursorError}
    * @throws {QueueFullError}
    * @throws {GitError}
    */
-  async read(since: string, limit: number): Promise<CatalogueChanges & Current> {
+  async read(since: string, limit: number): Promise<ChangesAfter & Current> {
     return await this.#pages.get(`${since} ${limit}`, [() => this.tip.current], async () =>
       this.tip.current === since
         ? { changes: [], next: since }
@@ -69,24 +75,22 @@ export class ChangeFeed {
     );
   }
 
-  async #readNow(since: string, limit: number): Promise<CatalogueChanges> {
+  async #readNow(since: string, limit: number): Promise<ChangesAfter> {
     const repository = await this.#repositoryOpener.open();
-    const tip = this.tip.current ?? since;
-    const changes: FedChange[] = [];
+    const changes: ChangesAfter['changes'][number][] = [];
     let next = since;
     let steps = 0;
     const slice = new TimeSlice();
-    for await (const { from, to, time, after } of listSteps(repository, since, tip)) {
-      const before = changes.length;
-      for await (const bot of listChangedBots(repository, from, to, after)) {
+    for await (const { from, to, time, after } of listSteps(repository, since, this.tip.current ?? since)) {
+      for await (const bot of listChangedBots(repository, from, to, parseBotId(after))) {
         if (changes.length === limit) return { changes, next };
         if (slice.isOver) await slice.next();
         next = `${from}.${to}.${bot.id}`;
-        const { id, what, pages } = bot;
-        const change: CatalogueChange = {
+        const { what, pages } = bot;
+        const change: Change = {
           commit: to,
           at: new Date(time).toISOString(),
-          bot: id,
+          bot: bot.id,
           what,
           keys: what === 'changed' ? await this.#listKeys(bot) : [],
           locales: pages.map(({ locale }) => locale),
@@ -94,10 +98,8 @@ export class ChangeFeed {
         changes.push({ cursor: next, what, json: JSON.stringify(change) });
       }
       next = to;
-      const last = changes.at(-1);
-      if (last !== undefined && changes.length > before) changes.splice(-1, 1, { ...last, cursor: to });
-      if (slice.isOver) await slice.next();
       if (++steps === maxSteps) break;
+      if (slice.isOver) await slice.next();
     }
     return { changes, next };
   }
@@ -124,25 +126,12 @@ function readMainValues(files: readonly PageFile[]): Readonly<Record<string, unk
   return { ...main?.data, page: main?.page };
 }
 
-/** Yields the rest of the step that a cursor is in, then the steps up to the tip. @throws as listBranchSteps */
-async function* listSteps(
-  repository: Repository,
-  since: string,
-  tip: string,
-): AsyncGenerator<BranchStep & { readonly after?: BotId | undefined }> {
-  const [from = '', to = from, bot] = since.split('.');
-  for (const id of [from, to]) if (!(await isCommit(repository, id))) throw new NotInHistoryError(id);
-  if (bot !== undefined) {
-    if (!(await hasCommit(repository, tip, to))) throw new NotInHistoryError(to);
-    yield { ...(await readBranchStep(repository, from, to)), after: parseBotId(bot) };
-  }
-  yield* listBranchSteps(repository, to, tip);
-}
-
-/**
- * Whether a text can be a cursor: a commit or, where a page ends inside of a step between two commits, both of them and the last
- * bot. So the rest of the step is the same even when a merge has made it part of another one.
- */
-export function isChangeCursor(text: string): boolean {
-  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?:\.(?:[0-9a-f]{40}|[0-9a-f]{64})\.[0-9]{1,20})?$/.test(text);
+/** Yields the rest of the step that a cursor is in, then the steps up to the tip. @throws as `read` */
+async function* listSteps(repository: Repository, since: string, tip: string) {
+  const [from = '', to = from, after = ''] = since.split('.');
+  for (const id of new Set([from, to]))
+    if (!(await isCommit(repository, id)) || !(await hasCommit(repository, tip, id)))
+      throw new UnknownCursorError(id);
+  for await (const step of listBranchSteps(repository, from, to)) yield { ...step, after };
+  for await (const step of listBranchSteps(repository, to, tip)) yield { ...step, after: '' };
 }

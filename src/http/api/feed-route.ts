@@ -1,11 +1,7 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import type { Router } from '@koa/router';
-import {
-  type CatalogueChanges,
-  isChangeCursor,
-  type ReadonlyChangeFeed,
-} from '../../catalogue/changes/change-feed.ts';
+import { type ChangesAfter, isChangeCursor, type ChangeFeed } from '../../catalogue/changes/change-feed.ts';
 import { type ListParameter, refuse } from '../../catalogue/lists/filters.ts';
 import { QueueFullError } from '../../lib/serial-queue.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
@@ -18,7 +14,7 @@ import { limitParameter } from './list-query.ts';
  * Adds what changed in the catalogue, page by page and as server-sent events.
  * @param baseUrl the public address, without a slash at its end
  */
-export function addFeedRoute(router: Router, feed: ReadonlyChangeFeed, baseUrl: string): void {
+export function addFeedRoute(router: Router, feed: ChangeFeed, baseUrl: string): void {
   let streams = 0;
   router.get('/api/v2/changes', async (ctx) => {
     const query = parseQuery(ctx);
@@ -75,9 +71,9 @@ export const feedParameters: ReadonlyMap<string, ListParameter<unknown, null>> =
 );
 
 /** Yields the events of a page of changes, then those that follow, until the service stops or the cursor is unknown. */
-async function* follow(feed: ReadonlyChangeFeed, first: CatalogueChanges): AsyncGenerator<string> {
+async function* follow(feed: ChangeFeed, first: ChangesAfter): AsyncGenerator<string> {
   const { tip } = feed;
-  for (let page: CatalogueChanges | undefined = first; page;) {
+  for (let page: ChangesAfter | undefined = first; page;) {
     const events = page.changes.map(
       ({ what, cursor, json }) => `event: ${what}\nid: ${cursor}\ndata: ${json}\n\n`,
     );

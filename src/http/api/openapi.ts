@@ -79,7 +79,7 @@ const problems: Readonly<Record<number, string>> = {
   404: 'There is no such bot or author.',
   406: 'There is no such format: `Accept` is none of those that the problem names.',
   409: 'Somebody is editing the file of the bot on the machine of the service. Try again after `Retry-After` seconds.',
-  410: 'The cursor is not in the history of the catalogue, which was rewritten. Read all bots again, and go on from the cursor that comes with them.',
+  410: 'The cursor is not in the history of the catalogue, which was rewritten. Read `/api/v2/export.ndjson` again, and go on from its `X-Cursor`.',
   412: '`If-Match` is not the current ETag, which the response has.',
   413: 'The body is over 64 KiB.',
   415: 'Send `Content-Type: application/json`, uncompressed.',
@@ -250,17 +250,7 @@ const paths = {
           description:
             'The changes, the oldest first. `next`, which is in `Link` too, is where the next page begins, and `more` whether there is something now: if not, ask again later. A page may have fewer changes than there could be.',
           content: {
-            'application/json': {
-              schema: {
-                type: 'object',
-                required: ['changes', 'next', 'more'],
-                properties: {
-                  changes: toArraySchema(createReference('CatalogueChange')),
-                  next: { type: 'string' },
-                  more: { type: 'boolean' },
-                },
-              },
-            },
+            'application/json': { schema: createReference('CatalogueChanges') },
             'text/event-stream': { schema: { type: 'string' } },
           },
         },

@@ -1,10 +1,13 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { once } from 'node:events';
-import type { CatalogueChange } from '../../../src/bot/schema-types.ts';
-import { ChangeFeed, isChangeCursor } from '../../../src/catalogue/changes/change-feed.ts';
+import type { CatalogueChanges } from '../../../src/bot/schema-types.ts';
+import {
+  ChangeFeed,
+  isChangeCursor,
+  UnknownCursorError,
+} from '../../../src/catalogue/changes/change-feed.ts';
 import { ChangeIndex } from '../../../src/catalogue/changes/change-index.ts';
 import { ReleasedTip } from '../../../src/catalogue/changes/released-tip.ts';
-import { NotInHistoryError } from '../../../src/git/branch-steps.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openCatalogue } from '../../support/live-catalogue.ts';
@@ -47,12 +50,11 @@ describe('what changed in the catalogue', () => {
     for (let at = since; at !== feed.tip.current;) {
       const { changes, next } = await feed.read(at, limit);
       for (const { json, what } of changes) {
-        const { bot, keys, locales, ...rest } = JSON.parse(json) as CatalogueChange;
+        const { bot, keys, locales, ...rest } = JSON.parse(json) as CatalogueChanges['changes'][number];
         strictEqual(rest.what, what);
         words.push([what, bot, ...locales, ...keys].join(' '));
       }
       sizes.push(changes.length);
-      strictEqual(changes.at(-1)?.cursor, next);
       at = next;
     }
     return [words, sizes];
@@ -163,7 +165,7 @@ describe('what changed in the catalogue', () => {
       `${gone}.${start}.7`,
       `${zeros}.${start}.7`,
     ])
-      await rejects(feed.read(since, 100), NotInHistoryError, since);
+      await rejects(feed.read(since, 100), UnknownCursorError, since);
   });
 
   it('distinguishes texts that can be cursors', () => {
