@@ -11,7 +11,14 @@ export function addressesIn(text: string, type: string, origin: string): string[
 
 const readers: readonly (readonly [type: string, read: (text: string) => string[]])[] = [
   ['html', (text) => inNodes(parse(text).childNodes)],
-  ['ndjson', (text) => text.trim().split('\n').flatMap((line) => inJson(JSON.parse(line)))],
+  [
+    'ndjson',
+    (text) =>
+      text
+        .trim()
+        .split('\n')
+        .flatMap((line) => inJson(JSON.parse(line))),
+  ],
   ['json', (text) => inJson(JSON.parse(text))],
   ['css', (text) => [...text.matchAll(/url\(["']?([^"')]+)/g)].map(([, address = '']) => address)],
   ['javascript', (text) => [...text.matchAll(/["'`](\/[\w/.-]+)["'`]/g)].map(([, path = '']) => path)],

@@ -164,9 +164,14 @@ export function toMessageValues(
   { values }: AttentionItem,
   { text, day }: Pick<Messages, 'text' | 'day'>,
 ): Readonly<Record<string, string | number>> {
-  // A text has no use for what its values lack.
-  const { since = 0, key } = values;
-  return { ...values, day: day(Number(since)), field: text(`field.${key}` as MessageKey) };
+  // A text has no use for what its values lack. It can choose by a number: words get marks around them.
+  const { since = 0, key, same } = values;
+  return {
+    ...values,
+    day: day(Number(since)),
+    field: text(`field.${key}` as MessageKey),
+    same: ['both', 'name', 'invite'].indexOf(String(same)),
+  };
 }
 
 /** Items of a kind that are kept. */

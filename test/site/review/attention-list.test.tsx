@@ -25,6 +25,7 @@ const oneOfEach: readonly AttentionItem[] = [
     values: { path: 'bots/<x>.md', message: '"a" & <b>: x' },
   },
   { ...bot, kind: 'near-duplicate', values: { same: 'both', others: '8, 9' } },
+  { ...bot, kind: 'near-duplicate', values: { same: 'name', others: '10' } },
   { ...bot, kind: 'count-jump', values: { since, before: 30, after: 20_000 } },
   { ...bot, kind: 'link-failed', values: { key: 'website', url: long, since, message } },
   {
@@ -52,13 +53,14 @@ describe('the list of what needs attention', () => {
       /<a href="\/bots\/7"><bdi>Seven &lt;b><\/bdi><\/a> Asks for Administrator, and did not on <bdi>November 3, 2026<\/bdi>/,
       /<li> Error in <bdi>bots\/&lt;x>\.md<\/bdi> <span class="muted" lang="en" dir="ltr">&quot;a&quot; &amp; &lt;b>: x<\/span> <\/li>/,
       /Same name and invite as <bdi>8, 9<\/bdi>/,
+      /Same name as <bdi>10<\/bdi>/,
       /<bdi>November 3, 2026<\/bdi>: from 30 to 20,000/,
       /<bdi>Website<\/bdi>: <a dir="ltr" href="https:\/\/a\.example\/long/,
       /<bdi>Avatar<\/bdi>: <a dir="ltr" href="https:\/\/a\.example\/\?a=1&amp;b=&quot;">/,
       /40 days without a new count +<a href="\/bots\/7\/edit">Suggest an edit<\/a>/,
     ])
       match(html, part);
-    strictEqual(html.match(/<a href="\/bots\/7\/edit">/g)?.length, 6);
+    strictEqual(html.match(/<a href="\/bots\/7\/edit">/g)?.length, 7);
     doesNotMatch(html, /\u202E|<b>/);
   });
 
