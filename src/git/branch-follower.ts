@@ -47,13 +47,14 @@ export class BranchFollower {
     while (!this.signal.aborted) {
       // Before the look, so that a move during it is seen.
       this.#pause = new AbortController();
-      // A missing repository is reported by all that writes.
-      const repository = await repositoryOpener.open().catch(() => undefined);
-      if (repository)
-        await look(repository).then(
-          () => this.#failures.end(),
-          (error: unknown) => this.signal.aborted || this.#failures.add(error, messageOf(error)),
-        );
+      try {
+        await look(await repositoryOpener.open());
+        this.#failures.end();
+      } catch (error) {
+        // A missing repository is reported by all that writes.
+        const isThere = await repositoryOpener.open().then(Boolean, () => false);
+        if (isThere && !this.signal.aborted) this.#failures.add(error, messageOf(error));
+      }
       const signal = AbortSignal.any([this.signal, this.#pause.signal]);
       await sleep(followMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
