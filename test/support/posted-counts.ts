@@ -1,16 +1,6 @@
-/** The present count of each bot. Counts are in no record; the cursor of a list in their order tells where it stands. */
+/** The present count of each bot that has posted one. */
 export async function countsOf(address: string): Promise<Map<string, number>> {
-  const counts = new Map<string, number>();
-  let path: string | undefined = '/api/v2/bots?sort=-count&limit=1&fields=id';
-  while (path !== undefined) {
-    const response: Response = await fetch(address + path);
-    const [bot] = (await response.json()) as { id: string }[];
-    const next: string | undefined = response.headers.get('link')?.slice(1).split('>')[0];
-    const cursor = next === undefined ? null : new URL(next).searchParams.get('after');
-    const [value] =
-      cursor === null ? [0] : (JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [number]);
-    if (bot) counts.set(bot.id, Math.max(0, value));
-    path = next?.replace(/^https?:\/\/[^/]+/, '');
-  }
-  return counts;
+  const response = await fetch(`${address}/api/v2/counts`);
+  const counts = Object.entries((await response.json()) as Record<string, { count: number }>);
+  return new Map(counts.map(([id, { count }]) => [id, count]));
 }

@@ -53,7 +53,7 @@ export async function checkAftermath(
   );
 }
 
-/** A walk over pages in the order of counts may miss a bot within a second of a post, so it is repeated. */
+/** The counts may be read again a second after a post, so this is repeated. */
 async function servesAnswers(address: string, answers: Answers): Promise<void> {
   await eventually(async () => await servesAnswersNow(address, answers));
 }
