@@ -4,7 +4,7 @@ import { toInviteKey } from '../../bot/likeness.ts';
 import { comparePermissions } from '../../bot/permissions.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import type { PageFile } from '../page/page-file.ts';
-import type { ReadonlyChanges } from './change-index.ts';
+import type { BotCommit, ReadonlyChanges } from './change-index.ts';
 import { compareInvites, comparePages, type InviteChange, type PageChange, readMainData } from './compare.ts';
 
 /** What one commit changed in a bot. */
@@ -33,7 +33,7 @@ export interface ChangesPage {
  * @throws {GitError}
  */
 export async function readBotChanges(
-  index: Pick<ReadonlyChanges, 'list' | 'read' | 'readAuthor'>,
+  index: ReadonlyChanges,
   id: BotId,
   after?: string,
 ): Promise<ChangesPage> {
@@ -83,18 +83,14 @@ export interface TrustChange {
  * Newest first. Of more than 50 commits those before the newest ones count as one.
  * @throws {GitError}
  */
-export async function readTrustChanges(
-  index: Pick<ReadonlyChanges, 'list' | 'read'>,
-  id: BotId,
-): Promise<readonly TrustChange[]> {
+export async function readTrustChanges(index: ReadonlyChanges, id: BotId): Promise<readonly TrustChange[]> {
   const since = Date.now() - trustDays * 86_400_000;
   const commits = (await index.list(id)).filter(({ time }) => time >= since);
   // What a new bot has at first is no change.
   if (commits.length === 1 && commits[0]?.pages.every(({ before }) => before === undefined)) return [];
-  const read =
-    commits.length > maxCommits ? [...commits.slice(0, maxCommits - 1), ...commits.slice(-1)] : commits;
-  const changes: { readonly time: number; readonly added: ReadonlySet<string> }[] = [];
+  const read = commits.filter((_, i) => i < maxCommits - 1 || i === commits.length - 1);
   let known: ReadonlySet<string> | undefined;
+  const sources = new Map<string, BotCommit>();
   const slice = new TimeSlice();
   for (const commit of read.toReversed()) {
     const { before, after } = await index.read(id, commit);
@@ -102,17 +98,15 @@ export async function readTrustChanges(
     known ??= listFacts(before);
     const now = listFacts(after);
     if (now === undefined) continue;
-    const former = known;
-    if (former)
-      changes.push({ time: commit.time, added: new Set([...now].filter((fact) => !former.has(fact))) });
+    for (const fact of now) if (known?.has(fact) === false) sources.set(fact, commit);
     known = now;
   }
-  const left = new Set(known);
-  return changes.toReversed().flatMap(({ time, added }) =>
+  const facts = [...(known ?? [])];
+  return read.flatMap((commit) =>
     trustKinds.flatMap((kind): TrustChange[] => {
-      const facts = [...added].filter((fact) => fact.startsWith(`${kind} `) && left.delete(fact));
-      if (facts.length === 0) return [];
-      return [{ kind, values: facts.map((fact) => fact.slice(kind.length + 1)), since: time }];
+      const added = facts.filter((fact) => fact.startsWith(`${kind} `) && sources.get(fact) === commit);
+      if (added.length === 0) return [];
+      return [{ kind, values: added.map((fact) => fact.slice(kind.length + 1)), since: commit.time }];
     }),
   );
 }

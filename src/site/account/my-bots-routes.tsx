@@ -47,16 +47,8 @@ export function addMyBotsRoute(
     const shown = await showOwn(bots.slice((page - 1) * pageSize, page * pageSize));
     const own = proposals && (viewer ? await listProposals(parts, proposals, viewer.id) : []);
     const blocked = findBlocked(parts.blocked() ?? nothingBlocked, { authors: viewer ? [viewer.id] : [] });
-    const props = {
-      site,
-      viewer,
-      blocked,
-      proposals: own,
-      bots: shown,
-      page,
-      pages,
-      provider: login.provider,
-    };
+    const { provider } = login;
+    const props = { site, viewer, blocked, proposals: own, bots: shown, page, pages, provider };
     sendOnce(ctx, <MyBotsPage {...props} />, site.languages.of(ctx));
   });
 }
