@@ -33,7 +33,7 @@ import { readCommittedAuthors } from './committed-facts.ts';
 import type { CountHistory } from '../counts/count-history.ts';
 import type { ChangeFeed } from '../catalogue/changes/change-feed.ts';
 import type { ReadonlyChanges } from '../catalogue/changes/change-index.ts';
-import type { RemovedBots } from '../catalogue/store/removed-bots.ts';
+import { followRemovedBots } from '../catalogue/changes/removed-bots.ts';
 import { AuthorIndex } from '../catalogue/lists/authors.ts';
 import { BotLists } from '../catalogue/lists/bot-lists.ts';
 import { addHealthRoutes, type Health, type Parts } from './health.ts';
@@ -65,7 +65,6 @@ export interface AppOptions extends Parts, Pick<SiteParts, 'reports' | 'notify'>
   readonly changes: ReadonlyChanges;
   readonly feed: ChangeFeed;
   readonly countHistory: CountHistory;
-  readonly removedBots: RemovedBots;
   /** Null where images are not cached. */
   readonly images: ImageCache | null;
   /** Lists what needs attention, of all bots; `AttentionList` shows it. For maintainers only. */
@@ -208,7 +207,7 @@ export function createApp(options: AppOptions): Application {
   app.use(programs.routes());
   app.use(probes.routes());
   app.use(assets.routes());
-  app.use(refuseRemovedBots(parts, (id) => options.removedBots.removedAt(id)));
+  app.use(refuseRemovedBots(parts, followRemovedBots(catalogue.store, options.changes)));
   app.use(router.routes());
   const advice = `the lists of bots are at ${basePath}/api/v2/bots and ${basePath}/api/v1/bots`;
   app.use(handleUnrouted([posted, programs, probes, assets, router], advice, basePath));

@@ -3,7 +3,6 @@ import { ChangeFeed } from '../catalogue/changes/change-feed.ts';
 import { ChangeIndex } from '../catalogue/changes/change-index.ts';
 import { ReleasedTip } from '../catalogue/changes/released-tip.ts';
 import { Catalogue } from '../catalogue/store/catalogue.ts';
-import { RemovedBots } from '../catalogue/store/removed-bots.ts';
 import { blockedName } from '../catalogue/settings/blocked.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import type { Config } from './config.ts';
@@ -147,7 +146,6 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     log,
     commits,
   });
-  const removedBots = closers.own(new RemovedBots(catalogue, repositoryOpener, log));
   const changes = closers.own(
     new ChangeIndex({ folder: join(config.var, 'changes'), repositoryOpener, log }),
   );
@@ -245,7 +243,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   const { scanner, settings, profiles, collections } = catalogue;
   const beside = [profiles, collections.folder];
   commits.subscribe(showCommits(scanner, settings, beside, repository?.prefix ?? ''));
-  commits.subscribe(() => tip.look());
+  commits.subscribe(() => tip.lookNow());
 
   const links = closers.own(config.linkCheck ? await openLinks(config, catalogue, log) : null);
   const live = config.dev ? new LivePreview(catalogue.store) : null;
@@ -260,7 +258,6 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     changes,
     feed: new ChangeFeed(tip, repositoryOpener, changes),
     countHistory,
-    removedBots,
     images,
     attention: createAttentionReader(attentionParts),
     ownAttention: createOwnAttention(attentionParts, config.catalogue),
@@ -314,11 +311,14 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   if (config.demo) await prepared;
   // After that, as it would delay the first pages.
   void prepared.then(async () => await buildSearchIndex(catalogue, search, log));
-  void removedBots.start().then(() => changes.start());
   // Who edits the catalogue does so in the clone.
   if (!config.dev && !config.demo && !isReadOnly) void uncommitted.start();
   if (images) closers.add(followImages(catalogue, images));
-  void catalogue.unpacked().then(async (isOpen) => await (isOpen ? links?.start() : undefined));
+  void catalogue.unpacked().then(async (isOpen) => {
+    if (!isOpen) return;
+    changes.start();
+    await links?.start();
+  });
 
   progress.end();
   const serves = `serves ${formatCount(catalogue.store.bots.size, 'bot')} of ${config.catalogue}${isReadOnly ? ', read-only' : ''}`;

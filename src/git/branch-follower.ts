@@ -1,26 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../lib/errors.ts';
 import { FailureLog, type FailureLogOptions } from '../lib/failure-log.ts';
-import type { Repository, RepositoryOpener } from './repository.ts';
+import type { RepositoryOpener } from './repository.ts';
 
 export interface BranchFollowerOptions extends FailureLogOptions {
   readonly repositoryOpener: RepositoryOpener;
-  /** Looks whether the branch has moved. What it throws is logged, and the next look tries again. */
-  readonly look: (repository: Repository) => Promise<void>;
 }
 
 /** Looks at the branch every two seconds, as people commit without telling the service, and when it is told. */
-export class BranchFollower {
-  readonly #options: BranchFollowerOptions;
+export abstract class BranchFollower {
+  readonly #repositoryOpener: RepositoryOpener;
   readonly #failures: FailureLog;
   readonly #closing = new AbortController();
   #pause = new AbortController();
   #following: Promise<void> | undefined;
 
   constructor(options: BranchFollowerOptions) {
-    this.#options = options;
+    this.#repositoryOpener = options.repositoryOpener;
     this.#failures = new FailureLog(options);
   }
+
+  /** Does what is to be done once the branch has moved. What it throws is logged, and the next look tries again. */
+  abstract look(): Promise<void>;
 
   /** Aborted once it is closed. */
   get signal(): AbortSignal {
@@ -43,16 +44,15 @@ export class BranchFollower {
   }
 
   async #follow(): Promise<void> {
-    const { repositoryOpener, look } = this.#options;
     while (!this.signal.aborted) {
       // Before the look, so that a move during it is seen.
       this.#pause = new AbortController();
       try {
-        await look(await repositoryOpener.open());
+        await this.look();
         this.#failures.end();
       } catch (error) {
         // A missing repository is reported by all that writes.
-        const isThere = await repositoryOpener.open().then(Boolean, () => false);
+        const isThere = await this.#repositoryOpener.open().then(Boolean, () => false);
         if (isThere && !this.signal.aborted) this.#failures.add(error, messageOf(error));
       }
       const signal = AbortSignal.any([this.signal, this.#pause.signal]);

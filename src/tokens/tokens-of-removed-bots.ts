@@ -5,13 +5,12 @@ import { botsFolder, parsePagePath } from '../catalogue/page/layout.ts';
 import { readCommittedPages } from '../catalogue/store/committed-pages.ts';
 import type { StateStore } from '../counts/state-store.ts';
 import { BranchFollower } from '../git/branch-follower.ts';
+import { readChangeLog } from '../git/change-log.ts';
 import { hasCommit, isCommit } from '../git/history.ts';
 import { readRef } from '../git/refs.ts';
-import { listRemovedFiles } from '../git/removed-files.ts';
 import { findBranch, type Repository, type RepositoryOpener } from '../git/repository.ts';
 import { writeAtomically } from '../lib/atomic-write.ts';
 import { formatCount } from '../lib/counted.ts';
-import { forEachInSlices } from '../lib/in-slices.ts';
 import type { Log } from '../lib/log.ts';
 import { revokeTokens } from './token-changes.ts';
 
@@ -30,33 +29,22 @@ export interface TokensOfRemovedBotsOptions {
  * stopped, so that it stays ended when the bot is back. Reads commits only: files that are missing or cannot be read, another
  * branch that is checked out and a branch that was reset end nothing, nor does a commit without the folder of the bots.
  */
-export class TokensOfRemovedBots {
+export class TokensOfRemovedBots extends BranchFollower {
   readonly #options: TokensOfRemovedBotsOptions;
-  readonly #follower: BranchFollower;
   #branch: string | undefined;
   #done: string | undefined;
 
   constructor(options: TokensOfRemovedBotsOptions) {
-    this.#options = options;
-    this.#follower = new BranchFollower({
+    super({
       ...options,
-      look: async () => await this.look(),
       failed: (message) => `could not end the tokens of bots that were removed: ${message}; retrying`,
       ended: 'the tokens of bots that were removed have ended',
     });
-  }
-
-  /** Follows the branch that is checked out, until it is closed. */
-  start(): void {
-    this.#follower.start();
-  }
-
-  async close(): Promise<void> {
-    await this.#follower.close();
+    this.#options = options;
   }
 
   /** Looks at the branch once. @throws what Git and the state do; then the next look does all of it */
-  async look(): Promise<void> {
+  override async look(): Promise<void> {
     const { file, repositoryOpener, isStateKnown, state, log } = this.#options;
     if (!isStateKnown()) return;
     const repository = await repositoryOpener.open();
@@ -86,9 +74,16 @@ export class TokensOfRemovedBots {
     const removed = new Set<BotId>();
     if (this.#done === undefined) {
       const { prefix } = repository;
-      const add = (id: BotId | undefined): unknown => id && removed.add(id);
-      for await (const files of listRemovedFiles(repository, prefix + botsFolder, this.#follower.signal))
-        await forEachInSlices(files, ({ path }) => void add(parsePagePath(path, prefix)?.id), 'service');
+      const all = { from: undefined, to: tip, folder: prefix + botsFolder };
+      for await (const { path, after } of readChangeLog(
+        repository,
+        all,
+        `${this.#options.file}.log`,
+        this.signal,
+      )) {
+        const place = after === null ? parsePagePath(path, prefix) : undefined;
+        if (place) removed.add(place.id);
+      }
       return removed;
     }
     const [branch, from = ''] = this.#done.split(' ');

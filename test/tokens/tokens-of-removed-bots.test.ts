@@ -1,5 +1,5 @@
 import { match, strictEqual } from 'node:assert/strict';
-import { chmodSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommittedState } from '../../src/counts/committed-state.ts';
 import { createStateRef } from '../../src/counts/state-ref.ts';
@@ -42,6 +42,7 @@ function remove({ git }: TestRepository): void {
 function open({ folder }: TestRepository, isStateKnown = (): boolean => true): TokensOfRemovedBots {
   const repositoryOpener = openerOf(folder);
   const committed = new CommittedState(createStateRef(repositoryOpener, log), log);
+  mkdirSync(join(folder, 'var'), { recursive: true });
   return new TokensOfRemovedBots({
     file: join(folder, 'var/tokens-ended'),
     repositoryOpener,

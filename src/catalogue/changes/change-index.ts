@@ -1,5 +1,7 @@
-import { appendFile, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { appendFile, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { type CommitAuthor, parseCommitAuthor } from '../../bot/commit-message.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
@@ -29,12 +31,6 @@ export interface PageBlobs {
   readonly after: string | undefined;
 }
 
-/** What a commit changed in a bot. Its other pages are left out. */
-export interface CommittedChange {
-  readonly before: readonly PageFile[];
-  readonly after: readonly PageFile[];
-}
-
 export interface ChangeIndexOptions {
   /** Where its files are; made when needed. */
   readonly folder: string;
@@ -52,11 +48,10 @@ export type ReadonlyChanges = Readonly<
  * for each bot and commit. It is a cache: filled in the background, extended as the branch moves, and made again where the
  * files are not as they were left or the history was rewritten.
  */
-export class ChangeIndex {
+export class ChangeIndex extends BranchFollower {
   /** Whether all of the history was read. */
   isComplete = false;
   readonly #options: ChangeIndexOptions;
-  readonly #follower: BranchFollower;
   /** The sizes of the files by their names. */
   #sizes = new Map<string, number>();
   /** How often it was made. */
@@ -65,14 +60,13 @@ export class ChangeIndex {
   readonly #reads = new SerialQueue();
 
   constructor(options: ChangeIndexOptions) {
-    this.#options = options;
-    this.#follower = new BranchFollower({
+    super({
       ...options,
-      look: async () => await this.update(),
       failed: (message) =>
         `could not read Git’s history for what changed in bots: ${message}; it is missing from their pages, retrying`,
       ended: 'Git’s history was read for what changed in bots',
     });
+    this.#options = options;
   }
 
   /** Returns what differs once the commits of a bot may be others. */
@@ -80,17 +74,8 @@ export class ChangeIndex {
     return `${this.#version} ${this.isComplete && this.#sizes.get(folderOf(id))}`;
   }
 
-  /** Follows the branch until it is closed. */
-  start(): void {
-    this.#follower.start();
-  }
-
-  async close(): Promise<void> {
-    await this.#follower.close();
-  }
-
-  /** Reads the commits that it lacks. @throws what Git and the file system do; the next call makes it again */
-  async update(): Promise<void> {
+  /** Reads the commits that it lacks. @throws what Git and the file system do; the next look makes it again */
+  override async look(): Promise<void> {
     const { folder, repositoryOpener } = this.#options;
     const repository = await repositoryOpener.open();
     const to = await readHead(repository);
@@ -127,16 +112,17 @@ export class ChangeIndex {
     const { prefix } = repository;
     const { folder } = this.#options;
     const lines = new Map<string, string>();
+    let length = 0;
     const write = async (): Promise<void> => {
       for (const [name, text] of lines) {
         await appendFile(join(folder, name), text);
         this.#sizes.set(name, (this.#sizes.get(name) ?? 0) + text.length);
       }
       lines.clear();
+      length = 0;
     };
     let last = '';
-    let length = 0;
-    const log = readChangeLog(repository, commits, join(folder, 'log'), this.#follower.signal);
+    const log = readChangeLog(repository, commits, join(folder, 'log'), this.signal);
     for await (const { path, commit, time, before, after } of log) {
       const place = parsePagePath(path, prefix);
       if (place === undefined) continue;
@@ -144,10 +130,7 @@ export class ChangeIndex {
       // Git lists the pages of a bot one after the other.
       const begin = `${place.id} ${commit} ${Math.floor(time)}`;
       const text = `${begin === last ? '' : `\n${begin}`} ${place.locale} ${before ?? ''} ${after ?? ''}`;
-      if (begin !== last && length > maxPendingLength) {
-        await write();
-        length = 0;
-      }
+      if (begin !== last && length > maxPendingLength) await write();
       lines.set(name, (lines.get(name) ?? '') + text);
       length += text.length;
       last = begin;
@@ -162,15 +145,12 @@ export class ChangeIndex {
     const text = await this.#reads.run(
       async () => await readEnd(join(this.#options.folder, name), this.#sizes.get(name) ?? 0),
     );
-    const lines = text.split('\n').slice(1);
-    return lines
-      .filter((line) => line.startsWith(`${id} `))
-      .map(parseCommitLine)
-      .toReversed();
+    const lines = [...text.matchAll(new RegExp(`\n(${id} .*)`, 'g'))];
+    return lines.map(([, line = '']) => parseCommitLine(line)).toReversed();
   }
 
   /** Reads the pages of a bot that a commit changed, as they were and as it made them. @throws {GitError} */
-  async read(id: BotId, commit: Pick<BotCommit, 'pages'>): Promise<CommittedChange> {
+  async read(id: BotId, commit: Pick<BotCommit, 'pages'>): Promise<Record<'before' | 'after', PageFile[]>> {
     const { objects, hash } = await this.#options.repositoryOpener.open();
     const readPages = async (side: 'before' | 'after'): Promise<PageFile[]> => {
       const pages = commit.pages.filter((page) => page[side] !== undefined);
@@ -204,22 +184,15 @@ async function readSizes(folder: string): Promise<Map<string, number>> {
 
 /** Reads the end of the first `size` bytes of a file, which may grow at the same time. Empty where there is no file. */
 async function readEnd(path: string, size: number): Promise<string> {
-  const length = Math.min(size, maxReadBytes);
-  const file = await open(path).catch(() => undefined);
-  try {
-    const { buffer } = (await file?.read(Buffer.alloc(length), 0, length, size - length)) ?? {};
-    return buffer?.toString('latin1') ?? '';
-  } finally {
-    await file?.close();
-  }
+  const [start, end] = [Math.max(0, size - maxReadBytes), size - 1];
+  return size === 0 ? '' : await text(createReadStream(path, { start, end })).catch(() => '');
 }
 
 function parseCommitLine(line: string): BotCommit {
   const [, id = '', seconds, ...words] = line.split(' ');
   const pages = words.flatMap((locale, i): PageBlobs[] => {
-    const [before, after] = words.slice(i + 1);
-    if (i % 3 > 0) return [];
-    return [{ locale: locale as Locale, before: before || undefined, after: after || undefined }];
+    const [before, after] = words.slice(i + 1).map((blob) => blob || undefined);
+    return i % 3 === 0 ? [{ locale: locale as Locale, before, after }] : [];
   });
   return { id, time: Number(seconds) * 1000, pages };
 }

@@ -27,32 +27,27 @@ export interface ReleasedTipOptions {
  * The last commit of the checked-out branch whose pages are served. A bot that is read after the commit was released is not
  * older, whether the commit was posted, merged, or made by a person in the clone.
  */
-export class ReleasedTip extends EventEmitter<{ move: [] }> {
+export class ReleasedTip extends BranchFollower {
+  /** Has an event when it moves, and when it is closed. */
+  readonly moves = new EventEmitter<{ move: [] }>();
   readonly #options: ReleasedTipOptions;
-  readonly #follower: BranchFollower;
   #current: string | undefined;
 
   constructor(options: ReleasedTipOptions) {
-    super();
-    // One for each open stream.
-    this.setMaxListeners(0);
-    this.#options = options;
-    this.#follower = new BranchFollower({
+    super({
       ...options,
-      look: async (repository) => await this.#advance(repository),
       failed: (message) =>
         `could not read from Git what changed: ${message}; /api/v2/changes waits, retrying`,
       ended: 'what changed was read from Git',
     });
+    this.#options = options;
+    // One for each open stream.
+    this.moves.setMaxListeners(0);
   }
 
   /** Undefined while the service starts, and without a Git repository that has a commit. */
   get current(): string | undefined {
     return this.#current;
-  }
-
-  get isClosed(): boolean {
-    return this.#follower.signal.aborted;
   }
 
   /** Releases what is checked out. Called before the catalogue is read, which finds these pages or later ones. */
@@ -61,23 +56,15 @@ export class ReleasedTip extends EventEmitter<{ move: [] }> {
     this.#current = (await opening.then(readHead).catch(() => null)) ?? undefined;
   }
 
-  /** Follows the branch until it is closed. */
-  start(): void {
-    this.#follower.start();
-  }
-
-  /** Looks at the branch at once, as it has moved. */
-  look(): void {
-    this.#follower.lookNow();
-  }
-
-  async close(): Promise<void> {
-    const closed = this.#follower.close();
-    this.emit('move');
+  override async close(): Promise<void> {
+    const closed = super.close();
+    this.moves.emit('move');
     await closed;
   }
 
-  async #advance(repository: Repository): Promise<void> {
+  /** Waits until what the branch has now is served, and releases it. */
+  override async look(): Promise<void> {
+    const repository = await this.#options.repositoryOpener.open();
     const head = await readHead(repository);
     if (head === null || head === this.#current) return;
     const from = this.#current && (await isCommit(repository, this.#current)) ? this.#current : null;
@@ -85,16 +72,16 @@ export class ReleasedTip extends EventEmitter<{ move: [] }> {
     let waitedMs = 0;
     for await (const { id, pages } of listChangedBots(repository, from, head)) {
       for (const page of pages)
-        while (!this.#isShown(repository, id, page) && waitedMs < maxWaitMs && !this.isClosed) {
+        while (!this.#isShown(repository, id, page) && waitedMs < maxWaitMs && !this.signal.aborted) {
           if (await isReplaced(repository, id, page, head)) break;
           await sleep(retryMs);
           waitedMs += retryMs;
         }
       if (slice.isOver) await slice.next();
-      if (this.isClosed) return;
+      if (this.signal.aborted) return;
     }
     this.#current = head;
-    this.emit('move');
+    this.moves.emit('move');
   }
 
   /**

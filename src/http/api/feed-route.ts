@@ -81,8 +81,8 @@ async function* follow(feed: ChangeFeed, first: ChangesAfter): AsyncGenerator<st
     const next: string = page.next;
     yield `${events.join('')}id: ${next}\n\n`;
     while (next === tip.current) {
-      await once(tip, 'move', { signal: AbortSignal.timeout(commentMs) }).catch(() => undefined);
-      if (tip.isClosed) return;
+      await once(tip.moves, 'move', { signal: AbortSignal.timeout(commentMs) }).catch(() => undefined);
+      if (tip.signal.aborted) return;
       // Also notices readers that have gone.
       if (next === tip.current) yield ':\n\n';
     }

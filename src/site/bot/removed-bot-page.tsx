@@ -2,6 +2,7 @@ import type { Context, Next } from 'koa';
 import type { VNode } from 'preact';
 import { UnknownBotError } from '../../bot/errors.ts';
 import type { BotId } from '../../bot/id.ts';
+import type { RemovedAt } from '../../catalogue/changes/removed-bots.ts';
 import { botsFolder, folderOf } from '../../catalogue/page/layout.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { useLanguage } from '../language/page-language.tsx';
@@ -13,17 +14,16 @@ import { Layout, type PageOptions, type PageProps } from '../page/layout.tsx';
 /**
  * Responds 410 to a request for a bot that was removed, for its page as for all below it. In the API every unknown bot is
  * a 404.
- * @param removedAt returns when a bot was removed, in milliseconds since the epoch; undefined where it is not known to be
  */
 export function refuseRemovedBots(
   { site, viewerOf }: PageOptions,
-  removedAt: (id: BotId) => number | undefined,
+  removedAt: RemovedAt,
 ): (ctx: Context, next: Next) => Promise<void> {
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
-      const time = error instanceof UnknownBotError ? removedAt(error.id) : undefined;
+      const time = error instanceof UnknownBotError ? await removedAt(error.id) : undefined;
       if (!(error instanceof UnknownBotError) || time === undefined) throw error;
       const { id } = error;
       if (!prefersPage(ctx)) throw new ProblemError('removed-bot', `the bot ${id} was removed`);

@@ -217,15 +217,15 @@ describe('what changed in the catalogue', () => {
     const before = catalogue.store.bots.get(id)?.facts.name;
     const head = repository.commit({ [pagePath('7')]: mainPage({ name: 'Marge' }) });
     strictEqual(catalogue.store.bots.get(id)?.facts.name, before);
-    tip.look();
-    await once(tip, 'move');
+    tip.lookNow();
+    await once(tip.moves, 'move');
     strictEqual(tip.current, head);
     strictEqual(catalogue.store.bots.get(id)?.facts.name, 'Marge');
 
     // The branch moves first, the files follow.
     const moved = repository.commit({ [pagePath('7')]: mainPage({ name: 'Lisa' }) });
     repository.write(pagePath('7'), mainPage({ name: 'Marge' }));
-    tip.look();
+    tip.lookNow();
     await eventually(() => catalogue.store.bots.get(id)?.facts.name === 'Marge');
     strictEqual(tip.current, head);
     repository.git('checkout', '-q', '.');

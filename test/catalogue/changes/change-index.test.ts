@@ -30,7 +30,7 @@ describe('the index of what changed in bots', () => {
   const commit = (keys: object, message?: string): string =>
     repository.commit({ [pagePath('7')]: mainPage({ ...keys }) }, message);
   const update = async (index = open()): Promise<ChangeIndex> => {
-    await index.update();
+    await index.look();
     return index;
   };
   const list = async (index: ChangeIndex): Promise<string[]> =>
@@ -45,7 +45,7 @@ describe('the index of what changed in bots', () => {
     const removed = repository.commit({});
     const index = open();
     deepStrictEqual([index.isComplete, await list(index)], [false, []]);
-    await index.update();
+    await index.look();
     deepStrictEqual(await list(index), [removed, translated, named, first]);
     const blob = repository.git('rev-parse', `HEAD:${pagePath('7')}`);
     const [gone, added, edited] = await index.list(id);
@@ -71,7 +71,7 @@ describe('the index of what changed in bots', () => {
     const other = botId('8');
     const stamps = [index.stamp(id), index.stamp(other)];
     const second = commit({ name: 'Two' });
-    await index.update();
+    await index.look();
     deepStrictEqual([index.stamp(id) === stamps[0], index.stamp(other) === stamps[1]], [false, true]);
     const third = commit({ name: 'Three' });
     const restarted = await update();
@@ -84,7 +84,7 @@ describe('the index of what changed in bots', () => {
     const index = await update();
     const expected = await list(index);
     rmSync(folder, { recursive: true });
-    await index.update();
+    await index.look();
     deepStrictEqual(await list(index), expected);
     const file = join(folder, readdirSync(folder)[0] ?? '');
     for (const damage of [
@@ -97,7 +97,7 @@ describe('the index of what changed in bots', () => {
     }
     repository.git('reset', '-q', '--hard', 'HEAD~1');
     const other = commit({ name: 'Other' });
-    await index.update();
+    await index.look();
     deepStrictEqual((await list(index)).slice(0, 1), [other]);
     strictEqual((await list(index)).length, 2);
   });

@@ -1,12 +1,12 @@
 import { deepStrictEqual, rejects } from 'node:assert/strict';
 import { join } from 'node:path';
 import { GitError } from '../../src/git/process/git-error.ts';
-import { listRemovedFiles } from '../../src/git/removed-files.ts';
+import { readChangeLog } from '../../src/git/change-log.ts';
 import { repositoryIn, type TestRepository, testRepository } from '../support/repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { openUntilEnd } from '../support/opened.ts';
 
-describe('the files that commits removed', () => {
+describe('the files that a history of a folder removed', () => {
   const repository = testRepository({
     'top/b*/one': '1',
     'top/b*/two': '2',
@@ -33,23 +33,26 @@ describe('the files that commits removed', () => {
     signal = new AbortController().signal,
   ): Promise<string[]> {
     const found: string[] = [];
-    for await (const files of listRemovedFiles(await openUntilEnd(folder), 'top/b*', signal))
-      for (const { path, time } of files) found.push(`${time} ${path}`);
+    const commits = { from: undefined, to: 'HEAD', folder: 'top/b*' };
+    const file = join(tempFolder(), 'log');
+    for await (const { path, commit, after } of readChangeLog(
+      await openUntilEnd(folder),
+      commits,
+      file,
+      signal,
+    ))
+      if (after === null) found.push(`${commit} ${path}`);
     return found.toSorted();
-  }
-
-  function removal(id: string, path: string): string {
-    return `${git('show', '-s', '--format=%ct', id)} ${path}`;
   }
 
   it('are found in all of the history, merges and moves too, in the named folder only', async () => {
     deepStrictEqual(
       await removed(repository),
       [
-        removal(first, 'top/b*/one'),
-        removal(side, 'top/b*/two'),
-        removal(moved, 'top/b*/short'),
-        removal(merge, 'top/b*/both'),
+        `${first} top/b*/one`,
+        `${side} top/b*/two`,
+        `${moved} top/b*/short`,
+        `${merge} top/b*/both`,
       ].toSorted(),
     );
   });
@@ -58,13 +61,7 @@ describe('the files that commits removed', () => {
     const folder = tempFolder();
     git('clone', '-q', '--depth=2', `file://${repository.folder}`, join(folder, 'clone'));
     const clone = repositoryIn(join(folder, 'clone'));
-    deepStrictEqual(await removed(clone), [removal(merge, 'top/b*/both')]);
-  });
-
-  it('are none before the first commit', async () => {
-    const folder = tempFolder();
-    git('init', '-q', folder);
-    deepStrictEqual(await removed(repositoryIn(folder)), []);
+    deepStrictEqual(await removed(clone), [`${merge} top/b*/both`]);
   });
 
   it('are searched for until the signal aborts', async () => {

@@ -1,0 +1,72 @@
+import { ok, strictEqual } from 'node:assert/strict';
+import { renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { ChangeIndex } from '../../../src/catalogue/changes/change-index.ts';
+import { followRemovedBots } from '../../../src/catalogue/changes/removed-bots.ts';
+import { silentLog } from '../../../src/lib/log.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openCatalogue } from '../../support/live-catalogue.ts';
+import { botId, mainPage, pagePath, translation } from '../../support/sample.ts';
+import { openerOf } from '../../support/opened.ts';
+import { testRepository } from '../../support/repository.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+describe('the removed bots of a folder outside of Git', () => {
+  it('are those whose last file goes while it is open, until a file of theirs comes back', async () => {
+    const files = { [pagePath('7')]: mainPage(), [pagePath('7', 'fr')]: translation('Sept', 'Répond.') };
+    const { root, catalogue, write, name } = await openCatalogue({ ...files, [pagePath('8')]: mainPage() });
+    const index = new ChangeIndex({ folder: tempFolder(), repositoryOpener: openerOf(root), log: silentLog });
+    const removedAt = followRemovedBots(catalogue.store, index);
+    const at = async (id: string): Promise<number | undefined> => await removedAt(botId(id));
+    const path = (id: string, locale?: string): string => join(root, pagePath(id, locale));
+
+    rmSync(path('7', 'fr'));
+    await eventually(() => catalogue.store.bots.get(botId('7'))?.files.length === 1);
+    strictEqual(await at('7'), undefined, 'a translation less is no removal');
+
+    const before = Date.now();
+    rmSync(path('7'));
+    await eventually(() => name('7') === undefined);
+    const time = (await at('7')) ?? 0;
+    ok(time >= before && time <= Date.now());
+
+    write({ [pagePath('7')]: '---\n{}\n---\n' });
+    await eventually(async () => strictEqual(await at('7'), undefined));
+    write({ [pagePath('7')]: mainPage({ name: 'Back' }) });
+    await eventually(() => name('7') === 'Back');
+    strictEqual(await at('7'), undefined);
+
+    renameSync(path('8'), join(root, 'bots/007/8.en.md'));
+    await eventually(() => name('8') === undefined && catalogue.store.faults().length === 1);
+    strictEqual(await at('8'), undefined, 'a file in a wrong folder is there');
+    rmSync(join(root, 'bots/007/8.en.md'));
+    await eventually(async () => ok(await at('8')));
+  });
+});
+
+describe('the removed bots of a repository', () => {
+  it('are those whose last page a commit removed, with the time of the commit', async () => {
+    const ids = ['7', '8', '9', '10'];
+    const repository = testRepository({
+      ...Object.fromEntries(ids.map((id) => [pagePath(id), mainPage()])),
+      [pagePath('7', 'fr')]: translation('Sept', 'Répond.'),
+      [pagePath('8', 'fr')]: translation('Huit', 'Répond.'),
+    });
+    const { git, folder: root } = repository;
+    git('rm', '-q', pagePath('7', 'fr'), pagePath('8', 'fr'), pagePath('9'));
+    repository.commit({});
+    git('rm', '-q', pagePath('7'));
+    repository.commit({});
+    repository.commit({ [pagePath('9')]: mainPage() });
+    rmSync(join(root, pagePath('10')));
+    const { catalogue } = await openCatalogue({}, { root });
+    const index = new ChangeIndex({ folder: tempFolder(), repositoryOpener: openerOf(root), log: silentLog });
+    const removedAt = followRemovedBots(catalogue.store, index);
+    const at = async (id: string): Promise<number | undefined> => await removedAt(botId(id));
+    strictEqual(await at('7'), undefined, 'the history was not read yet');
+    await index.look();
+    strictEqual(await at('7'), Number(git('show', '-s', '--format=%ct', 'HEAD~1')) * 1000);
+    // In the order: a language less, back, removed in the work tree only, never there.
+    for (const id of ['8', '9', '10', '11']) strictEqual(await at(id), undefined, id);
+  });
+});
