@@ -1,6 +1,15 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
 import { rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { Router } from '@koa/router';
+import Koa from 'koa';
+import type { ChangeFeed } from '../../../src/catalogue/changes/change-feed.ts';
+import { addFeedRoute } from '../../../src/http/api/feed-route.ts';
+import { listen } from '../../../src/http/server.ts';
+import { silentLog } from '../../../src/lib/log.ts';
 import { eventually } from '../../support/eventually.ts';
 import { EventReader } from '../../support/event-reader.ts';
 import { repositoryIn, type TestRepository } from '../../support/repository.ts';
@@ -8,6 +17,35 @@ import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { issueTestToken } from '../../support/token.ts';
 import { updateRequest } from '../../support/update-request.ts';
+
+describe('the stream of GET /api/v2/changes', () => {
+  it('ends for a reader that takes nothing, once its connection has had no traffic for a while', async () => {
+    // Any number of changes, as the system takes megabytes before it waits for the reader.
+    const changes = [{ what: 'changed', cursor: 'a', json: 'x'.repeat(1_000_000) }];
+    let pages = 0;
+    const read = async (): Promise<object> => ({ changes, next: String(pages++), current: () => true });
+    const tip = { current: 'a', moves: new EventEmitter(), signal: new AbortController().signal };
+    const router = new Router();
+    addFeedRoute(router, { tip, read } as unknown as ChangeFeed, '');
+    const app = new Koa();
+    app.silent = true;
+    let stream: Readable | undefined;
+    app.use(async (ctx, next) => {
+      await next();
+      stream = ctx.body as Readable;
+      // As the server does for every response, with two minutes.
+      ctx.res.setTimeout(500);
+    });
+    app.use(router.routes());
+    const server = await listen(app, { host: '127.0.0.1', port: 0, maxConnections: 10, log: silentLog });
+    const reader = connect(server.port, '127.0.0.1');
+    reader.write('GET /api/v2/changes HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n');
+    await eventually(() => stream?.destroyed === true);
+    ok(pages > 2);
+    reader.destroy();
+    await server.close();
+  });
+});
 
 describe('GET /api/v2/changes', () => {
   let service: TestService;
