@@ -1,12 +1,11 @@
 import { statSync } from 'node:fs';
 import { readUserName } from '../app/config.ts';
 import { formatChangedBy, toOneLine } from '../bot/commit-message.ts';
-import type { Parsed } from '../catalogue/page/json-file.ts';
+import { ensureValid, type Parsed } from '../catalogue/page/json-file.ts';
 import {
   type Blocked,
   blockedName,
   type BlockedName,
-  ensureValid,
   nothingBlocked,
   parseBlocked,
   printBlocked,

@@ -1,7 +1,8 @@
 import { checkChanges } from '../check/check-changes.ts';
 import { checkInThreads } from '../check/parallel-check.ts';
 import { readConfig } from '../app/config.ts';
-import { ensureValid, readBlocked } from '../catalogue/settings/blocked.ts';
+import { ensureValid } from '../catalogue/page/json-file.ts';
+import { readBlocked } from '../catalogue/settings/blocked.ts';
 import { fetchCommit } from '../git/fetch.ts';
 import { resolveRange } from '../git/revision-range.ts';
 import { UserError } from '../lib/errors.ts';

@@ -19,10 +19,9 @@ export interface ExportOptions {
 export async function exportBots({ format }: ExportOptions): Promise<void> {
   await withCatalogue(async ({ config, catalogue, repositoryOpener }) => {
     const bots = await catalogue.store.bots.sorted();
-    const lines = (): AsyncIterable<Buffer> => exportLines(bots, config.catalogue, repositoryOpener.opened);
-    for await (const text of format === 'csv' ? csvRows(bots) : lines()) {
+    const { opened } = repositoryOpener;
+    for await (const text of format === 'csv' ? csvRows(bots) : exportLines(bots, config.catalogue, opened))
       if (!process.stdout.write(text)) await once(process.stdout, 'drain');
-    }
     const faults = catalogue.store.faults().length;
     if (faults === 0) return;
     process.stderr.write(

@@ -1,5 +1,6 @@
 import { type BotId, parseBotId } from '../bot/id.ts';
-import { describeBlocked, ensureValid, findBlocked, readBlocked } from '../catalogue/settings/blocked.ts';
+import { ensureValid } from '../catalogue/page/json-file.ts';
+import { describeBlocked, findBlocked, readBlocked } from '../catalogue/settings/blocked.ts';
 import { listPages } from '../catalogue/store/folder.ts';
 import { type Config, readConfig, readUserName } from '../app/config.ts';
 import { openRemoteState } from '../sync/remote-state.ts';

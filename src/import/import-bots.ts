@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { BotId } from '../bot/id.ts';
 import type { Locale } from '../bot/locale.ts';
 import type { ImportMap } from '../bot/schema-types.ts';
-import { botsFolder, pathOf } from '../catalogue/page/layout.ts';
+import { botsFolder } from '../catalogue/page/layout.ts';
 import { editPage } from '../catalogue/page/page.ts';
-import { type PageFile, parsePageFile, readPageFile } from '../catalogue/page/page-file.ts';
+import { readPageFile } from '../catalogue/page/page-file.ts';
 import { checkFiles, noLimits, type PageLimits } from '../catalogue/page/rules.ts';
 import type { Blocked } from '../catalogue/settings/blocked.ts';
 import { listPages } from '../catalogue/store/folder.ts';
@@ -17,7 +17,14 @@ import type { Repository } from '../git/repository.ts';
 import { formatCount } from '../lib/counted.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { ImportReport } from './import-report.ts';
-import { type MappedBot, mapRecord, type PageText, readExported, type Refusal } from './map-record.ts';
+import {
+  type MappedBot,
+  mapRecord,
+  type PageText,
+  readExported,
+  type Refusal,
+  toPageText,
+} from './map-record.ts';
 import type { SourceRecord } from './read-records.ts';
 
 export interface ImportOptions {
@@ -33,141 +40,127 @@ export interface ImportOptions {
   readonly locale: Locale;
   /** Whether bots that are in the catalogue with other pages are replaced. */
   readonly replace: boolean;
+  /** Receives what is done with each record. */
+  readonly report: ImportReport;
 }
 
 /**
- * Imports records, in commits of up to a thousand bots. A bot that is there with the same files is left as it is, so
- * that an import that was killed goes on when it is run again.
- * @param report receives what is done with each record
+ * Imports records, in commits of up to a thousand bots. A bot that is there with the same files, but for `created`, is
+ * left as it is, so that an import that was killed goes on when it is run again.
  * @param onProgress is called with the number of records that are read
  * @throws {GitError} for failures of Git: earlier commits stay
  */
 export async function importBots(
   records: AsyncIterable<SourceRecord>,
   options: ImportOptions,
-  report: ImportReport,
   onProgress: (records: number) => void,
 ): Promise<void> {
+  const { report } = options;
   const places = new Map<BotId, string>();
-  const now = Date.now();
   let batch: PlacedBot[] = [];
   let [count, size] = [0, 0];
   for await (const { place, fields } of records) {
     onProgress(++count);
-    const bot = toBot(fields, options, now);
-    const id = bot.refusals.length === 0 ? bot.files[0]?.id : undefined;
+    const { files, refusals } = toBot(fields, options);
+    const id = files[0]?.id;
     const first = id && places.get(id);
-    if (id === undefined) report.refuse(place, bot.refusals);
+    if (id === undefined || refusals.length > 0) report.add('refused', place, refusals);
     else if (first !== undefined)
-      report.refuse(place, [{ rule: 'twice', message: `id: the bot is at ${first} already: remove one` }]);
+      report.add('refused', place, [
+        { rule: 'twice', message: `id: the bot is at ${first} already: remove one` },
+      ]);
     else {
       places.set(id, place);
-      batch.push({ ...bot, id, place });
-      size += bot.files.reduce((sum, { text }) => sum + text.length, 0);
+      batch.push({ id, place, files });
+      size += files.reduce((sum, { text }) => sum + text.length, 0);
     }
     if (batch.length < maxBotsPerCommit && size < maxCharactersPerCommit) continue;
-    await importBatch(batch, options, report);
+    await importBatch(batch, options);
     [batch, size] = [[], 0];
   }
-  await importBatch(batch, options, report);
+  await importBatch(batch, options);
 }
 
 const maxBotsPerCommit = 1000;
 const maxCharactersPerCommit = 32 * 1024 * 1024;
 
-interface PlacedBot extends MappedBot {
+/** A bot with nothing wrong, and the place of its record. */
+interface PlacedBot extends Pick<MappedBot, 'files'> {
   readonly id: BotId;
   readonly place: string;
 }
 
-/** Returns the bot that a record becomes, with all that is wrong with it.  */
-function toBot(
-  fields: SourceRecord['fields'],
-  { map, limits, blocked, locale }: ImportOptions,
-  now: number,
-): MappedBot {
+/** Returns the bot that a record becomes, with all that is wrong with it. */
+function toBot(fields: SourceRecord['fields'], { map, limits, blocked, locale }: ImportOptions): MappedBot {
   if (typeof fields === 'string') return refuse(fields);
   try {
-    const bot = map === undefined ? readExported(fields) : mapRecord(map, fields, locale, now);
+    const bot = map === undefined ? readExported(fields) : mapRecord(map, fields, locale);
     if (bot === undefined)
       return refuse('this is no line of an export: pass a mapping with --map, which --suggest begins');
-    const pages = bot.files.map(toPageFile);
-    const refusals = [
-      ...bot.refusals,
-      ...checkFiles(pages, limits).faults,
-      ...checkBlocked(pages, blocked, true),
-    ];
-    if (bot.files.some(({ text }) => holdsToken(text)))
-      refusals.push({ rule: tokenRule, message: 'this has what looks like a bot token: remove it' });
-    return { ...bot, refusals };
+    const { files } = bot;
+    const faults = [...checkFiles(files, limits).faults, ...checkBlocked(files, blocked, true)];
+    const tokens = files.some(({ text }) => holdsToken(text)) ? [tokenRefusal] : [];
+    return { files, refusals: [...bot.refusals, ...faults, ...tokens] };
   } catch (error) {
     return refuse(`this cannot be read (${messageOf(error)}): correct it`);
   }
 }
 
 function refuse(message: string): MappedBot {
-  return { files: [], isCreatedNow: false, refusals: [{ rule: 'record', message }] };
+  return { files: [], refusals: [{ rule: 'record', message }] };
 }
 
-function toPageFile({ text, ...place }: PageText): PageFile {
-  return parsePageFile(place, Buffer.from(text));
-}
+const tokenRefusal = { rule: tokenRule, message: 'this has what looks like a bot token: remove it' };
 
-async function importBatch(
-  bots: readonly PlacedBot[],
-  options: ImportOptions,
-  report: ImportReport,
-): Promise<void> {
-  const { repository } = options;
+async function importBatch(bots: readonly PlacedBot[], options: ImportOptions): Promise<void> {
+  const { repository, report } = options;
   let plans: BotPlan[] = [];
   // oxlint-disable-next-line typescript/require-await -- others read from Git
   const plan = async (): Promise<FilesCommit> => {
     plans = bots.map((bot) => planBot(bot, options));
-    const files = plans.flatMap(({ files }) => files);
-    const count = plans.filter(({ files }) => files.length > 0).length;
-    return {
-      files: new Map(files.map(([path, file]) => [`${repository?.prefix}${path}`, file])),
-      message: `Import ${formatCount(count, 'bot')}\n`,
-    };
+    const changed = plans.flatMap(({ files }) => files ?? []);
+    const files = new Map(changed.flatMap((each) => [...each]));
+    return { files, message: `Import ${formatCount(changed.length, 'bot')}\n` };
   };
   await (repository === null ? plan() : commitFiles(repository, plan));
-  for (const [i, { kind, refusals }] of plans.entries())
-    if (kind === 'refused') report.refuse(bots[i]?.place ?? '', refusals);
-    else report[kind]++;
+  for (const { kind, place, refusals } of plans) report.add(kind, place, refusals);
 }
 
-/** What is done with a bot: its changed files by path, relative to the catalogue's folder. */
+/** What is done with a bot. */
 interface BotPlan {
-  readonly kind: 'added' | 'replaced' | 'unchanged' | 'refused';
-  readonly files: readonly (readonly [path: string, file: NewFile])[];
-  readonly refusals: readonly Refusal[];
+  readonly place: string;
+  readonly kind: keyof ImportReport['counts'];
+  /** Its changed files by path, from the top of the repository. */
+  readonly files?: FilesCommit['files'];
+  readonly refusals?: readonly Refusal[];
 }
 
-function planBot({ id, files, isCreatedNow }: PlacedBot, { root, replace, limits }: ImportOptions): BotPlan {
+function planBot({ id, place, files }: PlacedBot, options: ImportOptions): BotPlan {
+  const { root, repository, replace, limits } = options;
   const places = existsSync(join(root, botsFolder)) ? listPages(root, id) : [];
-  const former = places.flatMap((place) => readPageFile(root, place) ?? []);
-  if (former.length === 0) return { kind: 'added', files: files.map(toNewFile), refusals: [] };
+  const former = places.flatMap((at) => readPageFile(root, at) ?? []);
   const [main] = checkFiles(former, noLimits).mainPages;
-  const created = main?.page?.data['created'];
-  const texts = replace || isCreatedNow ? files.map((file) => withCreated(file, created)) : files;
-  const pages = texts.map(toPageFile);
+  const pages = files.map((file) => withCreated(file, main?.page?.data['created']));
   if (pages.every(({ path, sha }) => former.some((file) => file.path === path && file.sha === sha)))
-    return { kind: 'unchanged', files: [], refusals: [] };
-  const refusals = replace
-    ? checkFiles(pages, limits).faults
-    : [{ rule: 'exists', message: 'the bot is there with other pages: pass --replace to replace them' }];
-  if (refusals.length > 0) return { kind: 'refused', files: [], refusals };
-  const removed = main && pages.every(({ path }) => path !== main.path) ? [[main.path, null] as const] : [];
-  return { kind: 'replaced', files: [...removed, ...texts.map(toNewFile)], refusals };
+    return { place, kind: 'unchanged' };
+  const isNew = former.length === 0;
+  const refusals = isNew || replace ? checkFiles(pages, limits).faults : [existsRefusal];
+  if (refusals.length > 0) return { place, kind: 'refused', refusals };
+  const prefix = repository?.prefix ?? '';
+  const changed = new Map<string, NewFile>(main && [[prefix + main.path, null]]);
+  for (const { path, text } of pages)
+    changed.set(prefix + path, { mode: '100644', content: Buffer.from(text) });
+  return { place, kind: isNew ? 'added' : 'replaced', files: changed };
 }
+
+const existsRefusal = {
+  rule: 'exists',
+  message: 'the bot is there with other pages: pass --replace to replace them',
+};
 
 /** Returns a page with the time at which the bot was listed, where it is a main page with another. */
-function withCreated(page: PageText, created: unknown): PageText {
-  const { data } = toPageFile(page).page ?? {};
-  const isOther = data?.['created'] !== undefined && data['created'] !== created;
-  return isOther && typeof created === 'number' ? { ...page, text: editPage(page.text, { created }) } : page;
-}
-
-function toNewFile({ id, locale, text }: PageText): BotPlan['files'][number] {
-  return [pathOf(id, locale), { mode: '100644', content: Buffer.from(text) }];
+function withCreated(file: PageText, created: unknown): PageText {
+  const own = file.page?.data['created'];
+  if (own === undefined || own === created || typeof created !== 'number') return file;
+  return toPageText(file, editPage(file.text, { created }));
 }

@@ -5,20 +5,16 @@ import type { Refusal } from './map-record.ts';
 export class ImportReport {
   readonly #lines: string[] = [];
   readonly #reasons = new Map<string, number>();
-  added = 0;
-  replaced = 0;
-  unchanged = 0;
-  refused = 0;
+  readonly counts = { added: 0, replaced: 0, unchanged: 0, refused: 0 };
 
   /** @param place of the record in its source */
-  refuse(place: string, refusals: readonly Refusal[]): void {
-    this.refused++;
+  add(kind: keyof ImportReport['counts'], place: string, refusals: readonly Refusal[] = []): void {
+    this.counts[kind]++;
     for (const { rule, message } of refusals) {
       if (this.#lines.length < maxLines) this.#lines.push(`${place} ${rule} ${message}\n`);
       else if (this.#lines.length === maxLines)
         this.#lines.push('and more: correct these, and run it again\n');
-      const [, key = ''] =
-        /^"?([a-z]{1,20}(?:\.[a-z]{1,20})?)(?:\[\d+\]: |: |" is missing)/.exec(message) ?? [];
+      const [, key = ''] = messageKey.exec(message) ?? [];
       const reason = this.#reasons.size < maxReasons ? `${rule} ${key}`.trim() : 'others';
       this.#reasons.set(reason, (this.#reasons.get(reason) ?? 0) + 1);
     }
@@ -26,7 +22,7 @@ export class ImportReport {
 
   /** Returns a line for each reason of each record, and a summary. */
   print(): string {
-    const { added, replaced, unchanged, refused } = this;
+    const { added, replaced, unchanged, refused } = this.counts;
     const records = formatCount(added + replaced + unchanged + refused, 'record');
     const counts = `${added} added, ${replaced} replaced, ${unchanged} there already, ${refused} did not fit`;
     const reasons = [...this.#reasons].toSorted(([, a], [, b]) => b - a);
@@ -37,3 +33,6 @@ export class ImportReport {
 
 const maxLines = 10_000;
 const maxReasons = 200;
+
+/** The key that a message of the rules begins with. */
+const messageKey = /^"?([a-z]{1,20}(?:\.[a-z]{1,20})?)(?:\[\d+\]: |: |" is missing)/;

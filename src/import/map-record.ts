@@ -2,58 +2,59 @@ import { type BotId, parseBotId } from '../bot/id.ts';
 import { type Locale, toCanonicalLocale } from '../bot/locale.ts';
 import type { ImportMap, ImportRule } from '../bot/schema-types.ts';
 import { toCanonicalForm } from '../catalogue/page/canonical-form.ts';
+import type { Fault } from '../catalogue/page/fault.ts';
 import { type PagePlace, parsePagePath } from '../catalogue/page/layout.ts';
 import { createSizeFault, maxFileSize, trimMarkdown } from '../catalogue/page/page.ts';
+import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
 import { quoteValue } from '../lib/quote-value.ts';
 import type { SourceFields } from './read-records.ts';
 
 /** Why a record is not imported. */
-export interface Refusal {
-  /** The stable name of the rule. */
-  readonly rule: string;
-  /** What is wrong, a colon, and the fix; a key may be before it. */
-  readonly message: string;
-}
+export type Refusal = Pick<Fault, 'rule' | 'message'>;
 
 /** A page file with its text. */
-export interface PageText extends PagePlace {
+export interface PageText extends PageFile {
   readonly text: string;
 }
 
 /** A bot as a record has it. Its files are not checked yet. */
 export interface MappedBot {
   readonly files: readonly PageText[];
-  /** Whether `created` is the time of the import. */
-  readonly isCreatedNow: boolean;
   /** What is wrong beside the files, which then have another id or language. */
   readonly refusals: readonly Refusal[];
+}
+
+export function toPageText(place: PagePlace, text: string): PageText {
+  return { ...parsePageFile(place, Buffer.from(text)), text };
 }
 
 /** Returns the bot that a line of an export is, with its files as they are; undefined where it is none. */
 export function readExported({ files }: SourceFields): MappedBot | undefined {
   if (!Array.isArray(files)) return undefined;
-  const texts = files.flatMap((file: Readonly<Record<string, unknown>> | null) => {
+  const texts = files.flatMap((file: SourceFields | null) => {
     const place = parsePagePath(String(file?.['path']));
-    return place && typeof file?.['text'] === 'string' ? [{ ...place, text: file['text'] }] : [];
+    return place && typeof file?.['text'] === 'string' ? [toPageText(place, file['text'])] : [];
   });
-  const isOne = texts.length === files.length && texts.every(({ id }) => id === texts[0]?.id);
-  return isOne ? { files: texts, isCreatedNow: false, refusals: [] } : undefined;
+  const [first] = texts;
+  const isOne = texts.length === files.length && texts.every(({ id }) => id === first?.id);
+  return first && isOne ? { files: texts, refusals: [] } : undefined;
 }
 
-/** Returns the bot that a record becomes. @param defaultLocale of a page without one @param now in milliseconds */
+/** Returns the bot that a record becomes. @param defaultLocale of a page without one */
 export function mapRecord(
   { id: idRule, locale: localeRule = {}, page: pageRule = 'body', ...rules }: ImportMap,
   fields: SourceFields,
   defaultLocale: Locale,
-  now: number,
 ): MappedBot {
   const idText = readText(idRule, fields) ?? '';
   const tag = readText(localeRule, fields) ?? (typeof localeRule === 'string' ? localeRule : defaultLocale);
   const [id, locale] = [parseBotId(idText), toCanonicalLocale(tag)];
+  const idMessage = `id: ${quoteValue(idText)} is not an id: write 1 to 20 digits`;
+  const localeMessage = `locale: ${quoteValue(tag)} is not a language: write a tag such as en`;
   const refusals = [
-    id ? '' : `id: ${quoteValue(idText)} is not an id: write 1 to 20 digits`,
-    locale ? '' : `locale: ${quoteValue(tag)} is not a language: write a tag such as en`,
-  ].flatMap((message, i) => (message === '' ? [] : [{ rule: i === 0 ? 'id' : 'locale', message }]));
+    ...(id ? [] : [{ rule: 'id', message: idMessage }]),
+    ...(locale ? [] : [{ rule: 'locale', message: localeMessage }]),
+  ];
   const data: Record<string, unknown> = {};
   for (const [key, rule] of Object.entries(rules)) {
     const value = toKind(key, applyRule(rule, fields, idText));
@@ -61,17 +62,12 @@ export function mapRecord(
     if (value === undefined) continue;
     data[outer] = inner === undefined ? value : { ...(data[outer] as object | undefined), [inner]: value };
   }
-  const isCreatedNow = data['created'] === 'now';
-  if (isCreatedNow) data['created'] = now;
   const page = trimMarkdown(readText(pageRule, fields) ?? '');
   const json = JSON.stringify(data);
   if (json.length + page.length > maxFileSize) throw new Error(createSizeFault('').message);
   const text = toCanonicalForm(`---\n${json}\n---\n${page === '' ? '' : `\n${page}\n`}`);
-  return {
-    files: [{ id: id ?? ('0' as BotId), locale: locale ?? defaultLocale, text }],
-    isCreatedNow,
-    refusals,
-  };
+  const place = { id: id ?? ('0' as BotId), locale: locale ?? defaultLocale };
+  return { files: [toPageText(place, text)], refusals };
 }
 
 /** What a field has, without what no key can be: `{}` is any object or inner list. */
@@ -84,20 +80,13 @@ function readText(rule: ImportRule, fields: SourceFields): string | undefined {
 
 /** @param id replaces `{id}` in a template */
 function applyRule(rule: ImportRule, fields: SourceFields, id?: string): MappedValue {
-  const {
-    from = '',
-    template,
-    split,
-    values,
-    else: fallback,
-  } = typeof rule === 'string' ? { from: rule } : rule;
+  const { from, template, split, values, else: other } = typeof rule === 'string' ? { from: rule } : rule;
   const found = template === undefined ? readField(fields, from) : fillTemplate(template, { ...fields, id });
   const parts = split !== undefined && typeof found === 'string' ? toMappedValue(found.split(split)) : found;
-  const translate = (value: MappedValue): MappedValue => {
-    if (values === undefined) return value;
-    return typeof value === 'string' && Object.hasOwn(values, value) ? values[value] : (fallback ?? value);
-  };
-  if (parts === undefined) return fallback;
+  if (parts === undefined) return other;
+  if (values === undefined) return parts;
+  const translate = (value: MappedValue): MappedValue =>
+    typeof value === 'string' && Object.hasOwn(values, value) ? values[value] : (other ?? value);
   return Array.isArray(parts) ? parts.map(translate) : translate(parts);
 }
 
@@ -113,10 +102,10 @@ function fillTemplate(template: string, fields: SourceFields): string | undefine
 }
 
 /** Returns the value at a path, such as `owner.tags[0]` or `owners[].id`, or in a field that has the path as its name. */
-function readField(fields: SourceFields, path: string): MappedValue {
-  return toMappedValue(
-    readParts(fields, Object.hasOwn(fields, path) ? [path] : (path.match(/\[\]|[^.[\]]+/g) ?? [path])),
-  );
+function readField(fields: SourceFields, path: string | undefined): MappedValue {
+  if (path === undefined) return undefined;
+  const parts = Object.hasOwn(fields, path) ? [path] : path.match(/\[\]|[^.[\]]+/g);
+  return toMappedValue(readParts(fields, parts ?? [path]));
 }
 
 function readParts(value: unknown, [part, ...rest]: readonly string[]): unknown {
@@ -129,8 +118,7 @@ function readParts(value: unknown, [part, ...rest]: readonly string[]): unknown 
 /** Empty texts and lists are as good as none. */
 function toMappedValue(value: unknown): MappedValue {
   if (Array.isArray(value)) {
-    const entries = value.map((entry) => (Array.isArray(entry) ? {} : toMappedValue(entry)));
-    const present = entries.filter((entry) => entry !== undefined);
+    const present = value.flatMap((entry) => (Array.isArray(entry) ? {} : (toMappedValue(entry) ?? [])));
     return present.length === 0 ? undefined : present;
   }
   if (typeof value === 'string') return value.trim() || undefined;
@@ -143,7 +131,8 @@ function toKind(key: string, value: MappedValue): unknown {
   if (/^(?:authors|images\.preview|trigger\.prefix)$/.test(key))
     return Array.isArray(value) || value === undefined ? value : [value];
   if (typeof value !== 'string') return value;
-  if (/^(?:created|edited)$/.test(key)) return value === 'now' ? value : (toTime(value) ?? value);
+  if (key === 'created' && value === 'now') return Date.now();
+  if (/^(?:created|edited)$/.test(key)) return toTime(value) ?? value;
   if (/^(?:name|description)$/.test(key)) return value.replaceAll(/\s+/g, ' ');
   if (!/^(?:nsfw|legacy|verified|trigger\.\w+)$/.test(key)) return value;
   return /^(?:true|yes|on|1)$/i.test(value) || (/^(?:false|no|off|0)$/i.test(value) ? false : value);

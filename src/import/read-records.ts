@@ -28,7 +28,7 @@ export async function* readRecords(path: string): AsyncGenerator<SourceRecord> {
   else if (/\.(?:ndjson|jsonl)$/i.test(path))
     // A character that is nowhere in JSON.
     yield* readRows(path, { delimiter: '\u0001', quote: null }, (values) =>
-      toFields(() => parseJson(values.join('?'))),
+      toFields(() => [parseJson(values.join('?'))]),
     );
   else if (/\.[ct]sv$/i.test(path))
     yield* readRows(path, {}, (values) => {
@@ -86,11 +86,8 @@ async function* readRows(
   await (parser && finished(parser.end()).catch(() => {}));
   yield* rows;
   if (!parser?.errored) return;
-  const { message } = parser.errored;
-  yield {
-    place: `${basename(path)}:${end + 1}`,
-    fields: `${message}: look for a quote that is not closed from here on, the rest was not read`,
-  };
+  const fields = `${parser.errored.message}: look for a quote that is not closed from here on, the rest was not read`;
+  yield { place: `${basename(path)}:${end + 1}`, fields };
 }
 
 /** The largest row, in characters: a line of an export has all pages of a bot. */
@@ -107,13 +104,13 @@ function findDelimiter(text: string): string {
 
 /** Reads a list of records, an object whose values are records, or an object with one list. @throws {UserError} */
 function* readDocument(path: string): Generator<SourceRecord> {
-  const read = toFields(() => ({ document: parseJson(readFileSync(path, 'utf8')) }));
+  const read = toFields(() => [{ document: parseJson(readFileSync(path, 'utf8')) }]);
   if (typeof read === 'string') throw new UserError(`${path}: ${read}`);
   const document = read['document'] as object | null;
   const lists = Object.values(document ?? {}).filter((value) => Array.isArray(value));
   const records = !Array.isArray(document) && lists.length === 1 ? lists[0] : document;
   for (const [key, value] of Object.entries(records ?? {}))
-    yield { place: `${basename(path)}[${key}]`, fields: toFields(() => value, { key }) };
+    yield { place: `${basename(path)}[${key}]`, fields: toFields(() => [value, { key }]) };
 }
 
 /**
@@ -121,38 +118,31 @@ function* readDocument(path: string): Generator<SourceRecord> {
  * fields a record has `file`, the name without its ending, and `body`, the markdown. No link is followed.
  */
 function* readFolder(path: string): Generator<SourceRecord> {
-  const entries = readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) =>
-    entry.isFile(),
-  );
-  for (const file of entries.map((entry) => join(entry.parentPath, entry.name)).toSorted()) {
-    const { name, ext } = parsePath(file);
-    const place = relative(dirname(path), file);
-    if (!/^\.(?:md|ya?ml|json)$/.test(ext)) continue;
-    const isLarge = statSync(file).size > maxFileSize;
-    yield {
-      place,
-      fields: isLarge ? createSizeFault(place).message : parseFile(name, ext, readFileSync(file, 'utf8')),
-    };
-  }
+  const files = readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /.\.(?:md|ya?ml|json)$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name));
+  for (const file of files.toSorted())
+    yield { place: relative(dirname(path), file), fields: toFields(() => readRecordFile(file)) };
 }
 
-function parseFile(file: string, extension: string, text: string): SourceRecord['fields'] {
-  const split = toFields(() => (extension === '.md' ? splitFrontMatter(text) : { frontMatter: text }));
-  if (typeof split === 'string') return split;
-  const { frontMatter = '', markdown: body } = split as Partial<ReturnType<typeof splitFrontMatter>>;
+function readRecordFile(path: string): readonly [fields: unknown, others: SourceFields] {
+  if (statSync(path).size > maxFileSize) throw new Error(createSizeFault(path).message);
+  const { name: file, ext } = parsePath(path);
+  const text = readFileSync(path, 'utf8');
+  const { frontMatter, markdown: body } =
+    ext === '.md' ? splitFrontMatter(text) : { frontMatter: text, markdown: undefined };
+  if (/^\s*\{/.test(frontMatter)) return [parseJson(frontMatter), { file, body }];
   // Keys that are compared with each other take quadratic time.
   const options = { intAsBigInt: true, uniqueKeys: false, logLevel: 'error' } as const;
-  const parseText = /^\s*\{/.test(frontMatter)
-    ? parseJson
-    : (yaml: string): unknown => parseYaml(yaml, options);
-  return toFields(() => parseText(frontMatter), { file, body });
+  return [parseYaml(frontMatter, options), { file, body }];
 }
 
 /** Returns the fields that a record has, with others beside them, or why it cannot be read. */
-function toFields(read: () => unknown, others: SourceFields = {}): SourceRecord['fields'] {
+function toFields(read: () => readonly [fields: unknown, others?: SourceFields]): SourceRecord['fields'] {
   try {
-    const value = read();
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...others, ...value };
+    const [fields, others] = read();
+    if (typeof fields === 'object' && fields !== null && !Array.isArray(fields))
+      return { ...others, ...fields };
     return 'this is not an object: put the fields in { }';
   } catch (error) {
     return `it cannot be read (${messageOf(error).split('\n', 1)[0]?.slice(0, 200)}): correct it`;
@@ -161,8 +151,7 @@ function toFields(read: () => unknown, others: SourceFields = {}): SourceRecord[
 
 /** Parses JSON. An integer that would lose digits becomes a text. @throws {SyntaxError} */
 function parseJson(text: string): unknown {
-  const plain = text.replace(/^\uFEFF/, '');
-  return JSON.parse(/\d{16}/.test(plain) ? plain.replace(stringOrNumber, quoteLongInteger) : plain);
+  return JSON.parse(text.replace(/^\uFEFF/, '').replace(stringOrNumber, quoteLongInteger));
 }
 
 const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/gs;

@@ -15,7 +15,7 @@ export async function suggestMap(
   const columns: Columns = new Map();
   let left = 1000;
   for await (const { fields } of records) {
-    if (typeof fields === 'object') addFields(columns, fields, '');
+    if (typeof fields === 'object') addFields(columns, fields);
     if (--left === 0) break;
   }
   const map: Record<string, ImportRule> = {};
@@ -25,12 +25,12 @@ export async function suggestMap(
     if (found === undefined || map[key] !== undefined) continue;
     const [path, values] = found;
     columns.delete(path);
-    const separator = key === 'authors' ? /[,;|]/.exec(values.join(' '))?.[0] : undefined;
-    const known = values.map((value) => [value, findCategory(value, categories)]);
-    if (key === 'category')
+    const [split] = /[,;|]/.exec(values.join(' ')) ?? [];
+    if (key === 'category') {
+      const known = values.map((value) => [value, findCategory(value, categories)]);
       map[key] = { from: path.replace(/\[\]$/, '[0]'), values: Object.fromEntries(known), else: 'other' };
-    else if (key === 'created') map[key] = { from: path, else: 'now' };
-    else map[key] = separator === undefined ? path : { from: path, split: separator };
+    } else if (key === 'created') map[key] = { from: path, else: 'now' };
+    else map[key] = key === 'authors' && split !== undefined ? { from: path, split } : path;
   }
   map['created'] ??= { else: 'now' };
   map['invite'] ??= { template: 'https://discord.com/oauth2/authorize?client_id={id}&scope=bot' };
@@ -40,21 +40,16 @@ export async function suggestMap(
 /** The path of a field → its first different values, shortened. */
 type Columns = Map<string, string[]>;
 
-function addFields(columns: Columns, fields: object, prefix: string): void {
-  for (const [name, value] of Object.entries(fields) as [string, unknown][]) {
+type SourceValue = object | string | number | null;
+
+function addFields(columns: Columns, fields: object, prefix = ''): void {
+  for (const [name, value] of Object.entries(fields) as [string, SourceValue | SourceValue[]][]) {
     const path = Array.isArray(value) ? `${prefix}${name}[]` : prefix + name;
-    for (const entry of (Array.isArray(value) ? value.slice(0, 20) : [value]) as (
-      | object
-      | string
-      | number
-      | null
-    )[]) {
+    for (const entry of Array.isArray(value) ? value.slice(0, 20) : [value]) {
       const isInner = typeof entry === 'object' && entry !== null;
       if (isInner && path.length < 100) addFields(columns, entry, `${path}.`);
-      if (isInner) continue;
-      const text = String(entry ?? '')
-        .trim()
-        .slice(0, 1000);
+      const whole = isInner ? '' : String(entry ?? '').trim();
+      const text = whole.slice(0, 1000);
       const values = columns.get(path) ?? [];
       if (text !== '' && values.length < 100 && !values.includes(text)) values.push(text);
       if (values.length > 0 && columns.size < 300) columns.set(path, values);

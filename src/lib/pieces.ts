@@ -23,8 +23,7 @@ export async function* joinToPieces(
     size += part.length;
     if (size < pieceSize) continue;
     yield Buffer.concat(piece);
-    piece = [];
-    size = 0;
+    [piece, size] = [[], 0];
   }
   yield Buffer.concat(piece);
 }

@@ -1,5 +1,6 @@
 import type { SchemaName } from '../../bot/schemas.ts';
 import { createLocator } from '../../lib/edit-json.ts';
+import { UserError } from '../../lib/errors.ts';
 import { readStrictJson } from '../../lib/strict-json.ts';
 import { createFileFault, type Fault, findPosition } from './fault.ts';
 import { findEncodingFault } from './page.ts';
@@ -8,6 +9,15 @@ import { validate } from './schema.ts';
 
 /** A file that was read: its value, or what is wrong with it. */
 export type Parsed<T> = { readonly value: T } | { readonly faults: readonly Fault[] };
+
+/** Returns the content of the file. @throws {UserError} where it has faults */
+export function ensureValid<T>(parsed: Parsed<T>): T {
+  if ('value' in parsed) return parsed.value;
+  const faults = parsed.faults.map(
+    ({ path, line, column, message }) => `${path}:${line}:${column} ${message}`,
+  );
+  throw new UserError(faults.join('\n'));
+}
 
 /** A file that is JSON and fits its schema. */
 export interface JsonFile<T> {

@@ -1,7 +1,6 @@
 import { WritesUnavailableError } from '../../bot/errors.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { BlockedEntry, BlockedFile } from '../../bot/schema-types.ts';
-import { UserError } from '../../lib/errors.ts';
 import { createFileFault } from '../page/fault.ts';
 import { type Parsed, parseJsonFile } from '../page/json-file.ts';
 import { maxReadSize, readRegularFile } from '../page/page-file.ts';
@@ -34,15 +33,6 @@ export async function readBlocked(root: string, file: string | null): Promise<Pa
   return file === null
     ? parseBlocked(await createDiskReader(root)(blockedName))
     : parsePrivateBlocked(readRegularFile(file));
-}
-
-/** Returns the content of the file. @throws {UserError} where it has faults */
-export function ensureValid(parsed: Parsed<Blocked>): Blocked {
-  if ('value' in parsed) return parsed.value;
-  const faults = parsed.faults.map(
-    ({ path, line, column, message }) => `${path}:${line}:${column} ${message}`,
-  );
-  throw new UserError(faults.join('\n'));
 }
 
 /** Parses `blocked.json`; where there is none, nothing is blocked. */

@@ -25,7 +25,7 @@ export function addExportRoute(
     // Before the bots: who follows the changes from there on misses none.
     const cursor = tip.current;
     const all = await bots.sorted();
-    return { all, cursor, digest: await computeExportDigest(all) };
+    return { all, cursor, digest: `${cursor ?? ''}-${await computeExportDigest(all)}` };
   };
   let sending = 0;
   router.get(['/api/v2/export.ndjson', '/api/v2/export.ndjson.gz'], refuseQuery, async (ctx) => {
@@ -36,12 +36,11 @@ export function addExportRoute(
     sending++;
     ctx.res.once('close', () => sending--);
     const inputs = [() => tip.current, () => bots.version];
-    const { all, cursor, digest: content } = await kept.get('', inputs, readExport);
+    const { all, cursor, digest } = await kept.get('', inputs, readExport);
     const lines = {
       bytes: Number.POSITIVE_INFINITY,
       read: () => joinToPieces(exportLines(all, root, repositoryOpener.opened)),
     };
-    const digest = `${cursor ?? ''}-${content}`;
     const isPacked = ctx.path.endsWith('.gz');
     await send(ctx, {
       type: isPacked ? 'application/gzip' : 'application/x-ndjson',
