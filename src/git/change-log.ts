@@ -47,25 +47,28 @@ export async function* readChangeLog(
   const mainLine = new Set((await listCommits('--first-parent')).split('\n'));
   const root = existsSync(join(repository.commonDir, 'shallow')) ? [] : ['--root'];
   const args = [...diffTree, ...root, '--', folder];
-  await repository.run(args, { ...options, input, outputFile: file });
-  let [commit, time, lastTime] = ['', 0, 0];
-  for await (const line of createInterface({ input: createReadStream(file) })) {
-    const [, colons, text = '', path = ''] = /^(:+)([^\t]+)\t(.*)$/.exec(line) ?? [];
-    if (colons !== undefined) {
-      const words = text.split(' ');
-      const count = colons.length;
-      const blobOf = (i: number): string | null =>
-        words[i]?.startsWith('100') ? (words[count + 1 + i] ?? null) : null;
-      yield { commit, time, path, before: blobOf(0), after: blobOf(count) };
-    } else if (line !== '') {
-      [commit = ''] = line.split(' ');
-      // The clock of another machine made the commit of a branch that was merged later: it may be any.
-      time = Math.min(Number(line.slice(commit.length)), Date.now() / 1000);
-      if (mainLine.has(commit)) lastTime = time;
-      else time = Math.max(time, lastTime);
+  try {
+    await repository.run(args, { ...options, input, outputFile: file });
+    let [commit, time, lastTime] = ['', 0, 0];
+    for await (const line of createInterface({ input: createReadStream(file) })) {
+      const [, colons, text = '', path = ''] = /^(:+)([^\t]+)\t(.*)$/.exec(line) ?? [];
+      if (colons !== undefined) {
+        const words = text.split(' ');
+        const count = colons.length;
+        const blobOf = (i: number): string | null =>
+          words[i]?.startsWith('100') ? (words[count + 1 + i] ?? null) : null;
+        yield { commit, time, path, before: blobOf(0), after: blobOf(count) };
+      } else if (line !== '') {
+        [commit = ''] = line.split(' ');
+        // The clock of another machine made the commit of a branch that was merged later: it may be any.
+        time = Math.min(Number(line.slice(commit.length)), Date.now() / 1000);
+        if (mainLine.has(commit)) lastTime = time;
+        else time = Math.max(time, lastTime);
+      }
     }
+  } finally {
+    await rm(file, { force: true });
   }
-  await rm(file);
 }
 
 const diffTree = '--literal-pathspecs diff-tree --stdin -r -c --raw --no-abbrev --no-renames'

@@ -1,4 +1,5 @@
-import { deepStrictEqual, rejects } from 'node:assert/strict';
+import { deepStrictEqual, ok, rejects } from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { GitError } from '../../src/git/process/git-error.ts';
 import { readChangeLog } from '../../src/git/change-log.ts';
@@ -62,6 +63,17 @@ describe('the files that a history of a folder removed', () => {
     git('clone', '-q', '--depth=2', `file://${repository.folder}`, join(folder, 'clone'));
     const clone = repositoryIn(join(folder, 'clone'));
     deepStrictEqual(await removed(clone), [`${merge} top/b*/both`]);
+  });
+
+  it('are read from a file that is gone when the reader stops early', async () => {
+    const commits = { from: undefined, to: 'HEAD', folder: 'top/b*' };
+    const folder = tempFolder();
+    const { signal } = new AbortController();
+    const log = readChangeLog(await openUntilEnd(repository.folder), commits, join(folder, 'log'), signal);
+    ok((await log.next()).value);
+    deepStrictEqual(readdirSync(folder), ['log']);
+    await log.return(undefined);
+    deepStrictEqual(readdirSync(folder), []);
   });
 
   it('are searched for until the signal aborts', async () => {

@@ -101,7 +101,7 @@ describe('what version 0.1.0 has stored', () => {
     const known = new Set(readdirSync(stored));
     const more = readdirSync(join(clone.folder, 'var')).filter((name) => !known.has(name));
     // What follows the branch writes its own in the background.
-    const following = ['changes', 'tokens-ended'];
+    const following = ['changes', 'tokens-ended', 'tokens-ended.log'];
     deepStrictEqual(new Set([...more, ...following]), new Set([...following, 'drafts', 'reports']));
     const refs = clone.git('for-each-ref', '--format=%(refname)');
     strictEqual(refs, 'refs/botshelf/state\nrefs/heads/main');
