@@ -49,12 +49,11 @@ export function mapRecord(
   const idText = readText(idRule, fields) ?? '';
   const tag = readText(localeRule, fields) ?? (typeof localeRule === 'string' ? localeRule : defaultLocale);
   const [id, locale] = [parseBotId(idText), toCanonicalLocale(tag)];
-  const idMessage = `id: ${quoteValue(idText)} is not an id: write 1 to 20 digits`;
-  const localeMessage = `locale: ${quoteValue(tag)} is not a language: write a tag such as en`;
-  const refusals = [
-    ...(id ? [] : [{ rule: 'id', message: idMessage }]),
-    ...(locale ? [] : [{ rule: 'locale', message: localeMessage }]),
-  ];
+  const refusals: Refusal[] = [];
+  const refuse = (rule: string, value: string, fix: string): number =>
+    refusals.push({ rule, message: `${rule}: ${quoteValue(value)} is not ${fix}` });
+  if (id === undefined) refuse('id', idText, 'an id: write 1 to 20 digits');
+  if (locale === undefined) refuse('locale', tag, 'a language: write a tag such as en');
   const data: Record<string, unknown> = {};
   for (const [key, rule] of Object.entries(rules)) {
     const value = toKind(key, applyRule(rule, fields, idText));

@@ -83,11 +83,8 @@ const targets: readonly (readonly [key: string, name: RegExp, fits: (value: stri
 
 /** Returns the last part of a path in lower case, letters only; of what has an id the name. */
 function toLetters(path: string): string {
-  return path
-    .toLowerCase()
-    .replace(/\.id$/, '')
-    .replace(/.*\./, '')
-    .replaceAll(/[^a-z]/g, '');
+  const name = path.replace(/\.id$/i, '').split('.').at(-1) ?? '';
+  return name.toLowerCase().replaceAll(/[^a-z]/g, '');
 }
 
 function findCategory(value: string, categories: readonly string[]): string {
