@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import type { ImageCache } from '../images/cache.ts';
 import type { Metrics } from './metrics.ts';
 import { readFileText } from '../catalogue/page/page-file.ts';
+import { findBlocked, nothingBlocked } from '../catalogue/settings/blocked.ts';
 import type { CatalogueSettings } from '../catalogue/settings/settings.ts';
 import { SortedIndexes } from '../catalogue/lists/sorted-indexes.ts';
 import type { BotSearch } from '../catalogue/search/bot-search.ts';
@@ -219,13 +220,14 @@ export function createApp(options: AppOptions): Application {
 /** Returns who is logged in, with the number of proposals that wait where it is a maintainer. */
 async function readViewer(
   ctx: Context,
-  { login, proposals }: Pick<AppOptions, 'login' | 'proposals'>,
+  { login, proposals, catalogue }: Pick<AppOptions, 'login' | 'proposals' | 'catalogue'>,
 ): Promise<Viewer | null> {
   const session = await readSession(ctx, login);
-  if (session === null || proposals === null) return session;
-  const viewer = { ...session, createdAt: login?.findCreation(session.id) };
+  if (session === null) return null;
+  const [blocked] = findBlocked(catalogue.blocked.current ?? nothingBlocked, { authors: [session.id] });
+  const viewer = { ...session, blocked, createdAt: login?.findCreation(session.id) };
   // Without Git, pages are shown all the same.
-  if (!(await proposals.isMaintainer(session.id).catch(() => false))) return viewer;
+  if (proposals === null || !(await proposals.isMaintainer(session.id).catch(() => false))) return viewer;
   return { ...viewer, toReview: proposals.open.filter(({ state }) => state === 'waiting').length };
 }
 

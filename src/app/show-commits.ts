@@ -1,6 +1,6 @@
 import type { Scanner } from '../catalogue/store/scanner.ts';
 import type { WatchedFolder } from '../catalogue/store/watched-folder.ts';
-import type { WatchedSettings } from '../catalogue/settings/watched-settings.ts';
+import type { Catalogue } from '../catalogue/store/catalogue.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { type PagePlace, parsePagePath } from '../catalogue/page/layout.ts';
 import { forEachInSlices } from '../lib/in-slices.ts';
@@ -15,7 +15,7 @@ import type { CommitListener } from '../git/commit-events.ts';
  */
 export function showCommits(
   scanner: Pick<Scanner, 'put' | 'read'>,
-  settings: Pick<WatchedSettings, 'read'>,
+  settings: Pick<Catalogue['settings'], 'read'>,
   folders: readonly Pick<WatchedFolder<unknown>, 'name' | 'read' | 'readFiles'>[],
   prefix: string,
 ): CommitListener {

@@ -21,14 +21,13 @@ export function checkBlocked(files: readonly PageFile[], blocked: Blocked, shows
   const main = files.filter(isReadable).find(isMainPage);
   if (main === undefined || blocked === nothingBlocked) return [];
   const { id, page } = main;
-  return [
-    { place: [], found: findBlocked(blocked, { id }) },
-    ...listTexts(page.data).map(({ place, text }) => {
-      const named = place[0] === 'authors' ? { authors: [text] } : { addresses: [text] };
-      return { place, found: findBlocked(blocked, named) };
-    }),
-  ].flatMap(({ place, found }) =>
-    found.map((name) => page.faultAt(place, blockedRule, describeBlocked(name, showsReasons))),
+  const places = listTexts(page.data).map(({ place, text }) => {
+    return { place, named: place[0] === 'authors' ? { authors: [text] } : { addresses: [text] } };
+  });
+  return [{ place: [], named: { id } }, ...places].flatMap(({ place, named }) =>
+    findBlocked(blocked, named).map((name) =>
+      page.faultAt(place, blockedRule, describeBlocked(name, showsReasons)),
+    ),
   );
 }
 

@@ -12,13 +12,20 @@ import {
   checkOutside,
   findFormerMainPages,
 } from './change-rules.ts';
-import { createFileError, toErrorFinding, checkCatalogue, type CheckReport, type Finding } from './check.ts';
+import {
+  createFileError,
+  toErrorFinding,
+  checkCatalogue,
+  type CheckReport,
+  type Finding,
+  type ReportOptions,
+} from './check.ts';
 import { checkDuplicates, type AddedBot } from './duplicates.ts';
 import { compareFaults } from '../catalogue/page/fault.ts';
 import { checkHistory } from './history-rules.ts';
 import { botsFolder, gitkeep, parsePagePath } from '../catalogue/page/layout.ts';
 import { maxFileSize, type Page } from '../catalogue/page/page.ts';
-import { type Blocked, blockedName, parseBlocked } from '../catalogue/settings/blocked.ts';
+import { blockedName, parseBlocked } from '../catalogue/settings/blocked.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { isInScope, type Scope } from './scope.ts';
 import { openChangedCatalogue } from './settings-change.ts';
@@ -33,15 +40,13 @@ const maxFiles = 1000;
  * Checks a change: the bots of which it changes a file against every rule, and the change itself, with its files outside
  * `bots/` where `scope` is everything, against the rules about changes.
  * @param root the catalogue's folder
- * @param onProgress receives the number of files that are checked so far
  * @throws when `bots/` or a folder in it cannot be read
  */
 export async function checkChanges(
   root: string,
   range: RevisionRange,
   scope: Scope,
-  onProgress: (files: number) => void,
-  privateBlocked?: Blocked,
+  options: ReportOptions = {},
 ): Promise<CheckReport> {
   const { before, after } = range;
   const changes = await (after === null
@@ -62,7 +67,7 @@ export async function checkChanges(
   ];
   const { files, findings } = inScope.some(({ path, kind }) => path === botsFolder && kind !== 'gone')
     ? { files: inScope.length, findings: [] }
-    : await checkBots(root, after, inScope, changes, onProgress, privateBlocked);
+    : await checkBots(root, after, inScope, changes, options);
   const known = new Set(own.map(({ path, rule }) => `${rule} ${path}`));
   const others = findings.filter(
     ({ path }) => !known.has(`submodule ${path}`) && !known.has(`regular-file ${path}`),
@@ -95,8 +100,7 @@ async function checkBots(
   after: string | null,
   inScope: readonly ChangedFile[],
   changes: readonly ChangedFile[],
-  onProgress: (files: number) => void,
-  privateBlocked: Blocked | undefined,
+  options: ReportOptions,
 ): Promise<CheckReport> {
   const blobs = changes
     .filter(({ previousPath: path }) => path === settingsName || path?.startsWith(`${botsFolder}/`))
@@ -115,8 +119,8 @@ async function checkBots(
   const beside = concernsSideFiles ? (await checkSideFiles(source)).findings : [];
   const blocked = parseBlocked(await source.readFile(blockedName));
   const report = await checkCatalogue(source, scope, {
+    ...options,
     settings,
-    privateBlocked,
     rulesOfBot: (id, files) => {
       seen.add(id);
       const main = findChangedMainPage(files, changed);
@@ -125,7 +129,6 @@ async function checkBots(
       newcomers.push({ id, page: main.page, keys: listNewKeys(main.page, before?.page) });
       return checkChange(main, before);
     },
-    onProgress,
   }).finally(() => source.close?.());
   const ids = new Set(paths.map((path) => parsePagePath(path)?.id));
   const isOfChange = ({ path, rule }: Finding): boolean => {

@@ -3,23 +3,29 @@ import { isSameInvite } from '../bot/invite.ts';
 import { compareFaults, type Fault } from '../catalogue/page/fault.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
 import { checkFiles, isMainPage, isReadable, type PageLimits } from '../catalogue/page/rules.ts';
+import { type Blocked, nothingBlocked } from '../catalogue/settings/blocked.ts';
+import { checkBlocked } from './blocked-rule.ts';
 import { checkChange } from './change-rules.ts';
 import { type Finding, toErrorFinding } from './check.ts';
 
 /**
  * Checks a proposal: the files of a bot against every rule, and the change itself against the rules about changes. A fault
- * that a file of this path had before is left out: the proposal did not bring it.
+ * that a file of this path had before is left out, as the proposal did not bring it, but not what is blocked.
  * @param before all page files of the bot in the branch; none for a new bot
  * @param after all page files of the bot as they would be
+ * @param showsReasons whether it says why something is blocked
  * @returns by path, then by line and column
  */
 export function checkProposal(
   before: readonly PageFile[],
   after: readonly PageFile[],
   limits: PageLimits,
+  blocked: Blocked = nothingBlocked,
+  showsReasons = true,
 ): readonly Finding[] {
   const known = new Set(checkFiles(before, limits).faults.map(toFaultKey));
-  const faults = checkFiles(after, limits).faults.filter((fault) => !known.has(toFaultKey(fault)));
+  const added = checkFiles(after, limits).faults.filter((fault) => !known.has(toFaultKey(fault)));
+  const faults = [...added, ...checkBlocked(after, blocked, showsReasons)];
   const former = findMainPage(before);
   const main = findMainPage(after);
   const changes = main && isReadable(main) && main.sha !== former?.sha ? checkChange(main, former) : [];

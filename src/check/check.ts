@@ -25,15 +25,19 @@ export interface CheckReport {
   readonly findings: readonly Finding[];
 }
 
-export interface CheckOptions {
+/** The options of every check. */
+export interface ReportOptions {
+  /** Who is blocked, by a file that is not public: no message says why. Read from the catalogue where left out. */
+  readonly privateBlocked?: Blocked | undefined;
+  /** Receives the number of files that are checked so far. */
+  readonly onProgress?: (files: number) => void;
+}
+
+export interface CheckOptions extends ReportOptions {
   /** More rules; called once for each bot with all of its files. */
   readonly rulesOfBot?: (id: BotId, files: readonly PageFile[]) => readonly Finding[];
   /** The settings of the catalogue, with their faults; read from the source where left out. */
   readonly settings?: SettingsReading;
-  /** Who is blocked, by a file that is not public: no message says why. Read from the source where left out. */
-  readonly privateBlocked?: Blocked | undefined;
-  /** Receives the number of files that are checked so far. */
-  readonly onProgress?: (files: number) => void;
 }
 
 /**
@@ -48,9 +52,8 @@ export async function checkCatalogue(
 ): Promise<CheckReport> {
   const findings: Finding[] = [];
   let files = 0;
-  const settings = options.settings ?? (await readSettings(source.readFile));
+  const { privateBlocked, settings = await readSettings(source.readFile) } = options;
   const limits = settings.settings ?? noLimits;
-  const { privateBlocked } = options;
   const own = parseBlocked(await source.readFile(blockedName));
   const blocked = privateBlocked ?? ('value' in own ? own.value : nothingBlocked);
   if (scope === 'everything') {

@@ -2,41 +2,33 @@ import { availableParallelism } from 'node:os';
 import { listTop } from '../catalogue/store/folder.ts';
 import { splitIntoParts, WorkerPool } from '../lib/worker-pool.ts';
 import { compareFaults } from '../catalogue/page/fault.ts';
-import type { Blocked } from '../catalogue/settings/blocked.ts';
 import { createDiskReader, readSettings } from '../catalogue/settings/read-settings.ts';
-import { toErrorFinding, checkCatalogue, type CheckReport } from './check.ts';
+import { toErrorFinding, checkCatalogue, type CheckReport, type ReportOptions } from './check.ts';
 import { listNamesInScope, type Scope } from './scope.ts';
 import { checkSideFiles } from './side-files.ts';
 import { createFolderSource } from './source.ts';
 
 /**
  * Checks a part of the catalogue in the folder `root` as checkCatalogue does, in a thread for each core where the part is
- * large. Calls back with the number of files that are checked so far.
+ * large.
  * @throws when `bots/` or a folder in it cannot be read
  */
 export async function checkInThreads(
   root: string,
   scope: Scope,
-  onProgress: (files: number) => void,
-  privateBlocked?: Blocked,
+  options: ReportOptions = {},
 ): Promise<CheckReport> {
-  const bots = await checkBots(root, scope, onProgress, privateBlocked);
+  const bots = await checkBots(root, scope, options);
   if (scope !== 'everything') return bots;
   const beside = await checkSideFiles(createFolderSource(root));
   const findings = [...bots.findings, ...beside.findings].toSorted(compareFaults);
   return { files: bots.files + beside.files, findings };
 }
 
-async function checkBots(
-  root: string,
-  scope: Scope,
-  onProgress: (files: number) => void,
-  privateBlocked: Blocked | undefined,
-): Promise<CheckReport> {
+async function checkBots(root: string, scope: Scope, options: ReportOptions): Promise<CheckReport> {
   const tops = listTop(root).filter((top) => listNamesInScope(scope, top) !== undefined);
   const threads = Math.min(availableParallelism(), maxThreads, Math.floor(tops.length / foldersPerThread));
-  if (threads < 2)
-    return await checkCatalogue(createFolderSource(root), scope, { onProgress, privateBlocked });
+  if (threads < 2) return await checkCatalogue(createFolderSource(root), scope, options);
 
   const module = new URL(import.meta.url);
   const pool = new WorkerPool<typeof checkPart>(module, 'checkPart', { threads });
@@ -47,8 +39,9 @@ async function checkBots(
     const reports = await Promise.all(
       splitIntoParts(tops, foldersPerTask).map(async (part) => {
         const names = new Map(part.map((top) => [top, listNamesInScope(scope, top) ?? new Set<string>()]));
-        const report = await pool.run({ root, scope: names, privateBlocked });
-        onProgress((files += report.files));
+        const report = await pool.run({ root, scope: names, privateBlocked: options.privateBlocked });
+        files += report.files;
+        options.onProgress?.(files);
         return report;
       }),
     );
@@ -63,7 +56,7 @@ async function checkBots(
 export async function checkPart(part: {
   readonly root: string;
   readonly scope: Scope;
-  readonly privateBlocked: Blocked | undefined;
+  readonly privateBlocked: ReportOptions['privateBlocked'];
 }): Promise<CheckReport> {
   return await checkCatalogue(createFolderSource(part.root), part.scope, part);
 }

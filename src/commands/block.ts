@@ -15,9 +15,9 @@ import { findBlockedIn } from '../check/blocked-rule.ts';
 import { commitFiles } from '../git/commit/commit-files.ts';
 import { writeAtomically } from '../lib/atomic-write.ts';
 import { formatCount } from '../lib/counted.ts';
-import { messageOf, UserError } from '../lib/errors.ts';
+import { UserError } from '../lib/errors.ts';
 import { withCatalogue } from './catalogue-on-disk.ts';
-import { type MoreFiles, removeBots } from './change-bots.ts';
+import { type ChangeOptions, removeBots } from './change-bots.ts';
 
 export interface BlockFlags {
   readonly reason?: string;
@@ -46,11 +46,11 @@ export async function block(kind: BlockedName['kind'], text: string, flags: Bloc
     ensureValid(parseBlocked(Buffer.from(after)));
     return after;
   };
-  const planFile: MoreFiles = async ({ objects, prefix }, tip) => {
+  const planFile: Required<ChangeOptions>['moreFiles'] = async ({ objects, prefix }, tip) => {
     const path = prefix + blockedName;
     const blob = await objects.readOne(`${tip}:${path}`);
     const content = Buffer.from(update(parseBlocked(blob?.content)));
-    return [[path, { mode: '100644', content }]];
+    return new Map([[path, { mode: '100644', content }]]);
   };
   await withCatalogue(async (opened) => {
     const { config, catalogue, repositoryOpener } = opened;
@@ -70,11 +70,7 @@ export async function block(kind: BlockedName['kind'], text: string, flags: Bloc
       const subject = `${ends ? 'Unblock' : 'Block'} the ${kind} ${name}`;
       const message = `${subject}\n\n${formatChangedBy(readUserName())}\n`;
       const repository = await repositoryOpener.open();
-      await commitFiles(repository, async (tip) => {
-        return { files: new Map(await planFile(repository, String(tip))), message };
-      }).catch((error: unknown) => {
-        throw new UserError(messageOf(error));
-      });
+      await commitFiles(repository, async (tip) => ({ files: await planFile(repository, tip), message }));
     }
     process.stdout.write(bots.map(({ id, facts }) => `${toOneLine(facts.name)} (${id})\n`).join(''));
     const left = remove ? 'removed' : 'still listed: --remove removes them, and ends their tokens';

@@ -14,9 +14,7 @@ export interface CatalogueOnDisk {
   readonly config: Config;
   readonly catalogue: Catalogue;
   readonly repositoryOpener: RepositoryOpener;
-  /** Without counts where there is no repository. */
-  readonly committed: CommittedState;
-  /** Returns the last count of a bot, with the time of a clock. */
+  /** Returns the last count of a bot, with the time of a clock. Without a repository there are none. */
   readonly latest: (id: BotId) => Count | undefined;
   readonly counts: ReadonlyCounts;
 }
@@ -24,15 +22,10 @@ export interface CatalogueOnDisk {
 /** Reads the catalogue, calls `work` and releases what reading needed. @throws {UserError} where it cannot be read */
 export async function withCatalogue(work: (opened: CatalogueOnDisk) => Promise<void>): Promise<void> {
   const config = readConfig();
-  const repositoryOpener = new RepositoryOpener(config.catalogue);
+  const { catalogue: root, blocked: blockedFile } = config;
+  const repositoryOpener = new RepositoryOpener(root);
   const hash = await repositoryOpener.hash();
-  const catalogue = new Catalogue({
-    root: config.catalogue,
-    hash,
-    log,
-    snapshot: null,
-    blockedFile: config.blocked,
-  });
+  const catalogue = new Catalogue({ root, hash, log, snapshot: null, blockedFile });
   const committed = new CommittedState(createStateRef(repositoryOpener, log), log);
   const latest = (id: BotId): Count | undefined => {
     const count = committed.state.count(id);
@@ -49,7 +42,7 @@ export async function withCatalogue(work: (opened: CatalogueOnDisk) => Promise<v
       throw toCatalogueError(error, config);
     });
     await committed.refresh().catch(() => {});
-    await work({ config, catalogue, repositoryOpener, committed, latest, counts });
+    await work({ config, catalogue, repositoryOpener, latest, counts });
   } finally {
     await catalogue.close();
     repositoryOpener.close();

@@ -11,7 +11,6 @@ import { readCommittedPages } from '../catalogue/store/committed-pages.ts';
 import { checkProposal } from '../check/check-proposal.ts';
 import { listUncommittedFiles } from '../git/changed-files.ts';
 import { commitFiles, type FilesCommit } from '../git/commit/commit-files.ts';
-import type { NewFile } from '../git/commit/fast-import.ts';
 import type { Repository } from '../git/repository.ts';
 import { formatCount } from '../lib/counted.ts';
 import { messageOf, UserError } from '../lib/errors.ts';
@@ -20,18 +19,13 @@ import { revokeTokens } from '../tokens/token-changes.ts';
 import type { CatalogueOnDisk } from './catalogue-on-disk.ts';
 import { changeTokens } from './token.ts';
 
-/** Returns more files for a commit onto a tip of the branch, by path from the top of the repository. */
-export type MoreFiles = (
-  repository: Repository,
-  tip: string,
-) => Promise<readonly (readonly [path: string, file: NewFile])[]>;
-
 export interface ChangeOptions {
   /** Why, for the commit's message. */
   readonly reason: string;
   /** Whether the change is described only, and not committed. */
   readonly isDryRun: boolean;
-  readonly moreFiles?: MoreFiles;
+  /** Returns more files for a commit onto a tip of the branch, which is null before the first commit. */
+  readonly moreFiles?: (repository: Repository, tip: string | null) => Promise<FilesCommit['files']>;
 }
 
 /**
@@ -49,16 +43,15 @@ export async function removeBots(
     what: formatCount(pages.length, 'page'),
   }));
   if (options.isDryRun) return lines;
-  const { config, committed, repositoryOpener } = opened;
   const ids = bots.map(({ id }) => id);
-  await changeTokens(config, repositoryOpener, async (by) => await revokeTokens(committed, ids, by)).catch(
-    (error: unknown) => {
-      const advice = 'a service that runs in this clone ends them, or “botshelf revoke”';
-      throw new UserError(
-        `the bots are removed, and their tokens have not ended: ${messageOf(error)}; ${advice}`,
-      );
-    },
-  );
+  try {
+    await changeTokens(opened, async (committed, by) => await revokeTokens(committed, ids, by));
+  } catch (error) {
+    const advice = 'a service that runs in this clone ends them, or “botshelf revoke”';
+    throw new UserError(
+      `the bots are removed, and their tokens have not ended: ${messageOf(error)}; ${advice}`,
+    );
+  }
   return lines;
 }
 
@@ -75,11 +68,11 @@ export async function setInBots(
   const fixed = ['created', 'edited'].find((key) => Object.hasOwn(values, key));
   if (fixed !== undefined) throw new UserError(`${fixed} cannot be set: leave it out`);
   const limits = opened.catalogue.settings.current;
-  return await changeBots(opened, bots, options, (pages, textOf) => {
+  return await changeBots(opened, bots, options, (pages, texts) => {
     const main = pages.find((page) => pages.length === 1 || (isReadable(page) && isMainPage(page)));
     if (main === undefined) throw new UserError('the main page cannot be read');
     const { path } = main;
-    const text = withValues(path, textOf(path), values, Date.now());
+    const text = withValues(path, texts.get(path) ?? null, values, Date.now());
     const after = pages.map((page) => (page === main ? parsePageFile(page, Buffer.from(text)) : page));
     const errors = checkProposal(pages, after, limits).filter(({ severity }) => severity === 'error');
     if (errors.length > 0) throw new UserError(errors.map(({ message }) => `${path}: ${message}`).join('; '));
@@ -102,24 +95,25 @@ async function changeBots(
   { repositoryOpener }: CatalogueOnDisk,
   bots: readonly IndexedBot[],
   { reason, isDryRun, moreFiles, verb = 'Update' }: ChangeOptions & { readonly verb?: string },
-  planBot: (pages: readonly PageFile[], textOf: (path: string) => string | null) => PlannedChange,
+  planBot: (pages: readonly PageFile[], texts: ReadonlyMap<string, string>) => PlannedChange,
 ): Promise<readonly string[]> {
+  const repository = await repositoryOpener.open();
+  const { prefix, objects, hash } = repository;
   let lines: string[] = [];
-  const plan = async (repository: Repository, tip: string): Promise<FilesCommit> => {
-    const { prefix, objects, hash } = repository;
+  const plan = async (tip: string | null): Promise<FilesCommit> => {
     await refuseUncommitted(repository, bots);
     const files = new Map(await moreFiles?.(repository, tip));
     const edits: EditedBot[] = [];
     const faults: string[] = [];
     lines = [];
     for (const { id, facts } of bots) {
-      const found = await readCommittedPages(repository, tip, id);
+      const found = await readCommittedPages(repository, String(tip), id);
       const blobs = await objects.read(found.map(({ blob }) => blob));
       const bytes = blobs.map((blob) => blob?.content ?? Buffer.alloc(0));
       const pages = found.map(({ place }, i) => parsePageFile(place, bytes[i] as Buffer, hash));
       const texts = new Map(pages.map(({ path }, i) => [path, String(bytes[i])]));
       try {
-        const change = planBot(pages, (path) => texts.get(path) ?? null);
+        const change = planBot(pages, texts);
         if (change.files.length === 0) continue;
         for (const [path, text] of change.files)
           files.set(prefix + path, text === null ? null : { mode: '100644', content: Buffer.from(text) });
@@ -130,32 +124,20 @@ async function changeBots(
       }
     }
     refuseFaults(faults);
-    return {
-      files,
-      message: formatCommitMessage(edits, [formatChangedBy(readUserName())], { verb, reason }),
-    };
+    const trailers = [formatChangedBy(readUserName())];
+    return { files, message: formatCommitMessage(edits, trailers, { verb, reason }) };
   };
-  try {
-    const repository = await repositoryOpener.open();
-    if (isDryRun) await plan(repository, 'HEAD');
-    else
-      await commitFiles(repository, async (tip) => (tip === null ? undefined : await plan(repository, tip)));
-    return lines;
-  } catch (error) {
-    throw new UserError(messageOf(error));
-  }
+  await (isDryRun ? plan('HEAD') : commitFiles(repository, plan));
+  return lines;
 }
 
 /** @throws {UserError} where a page of a bot has uncommitted edits */
 async function refuseUncommitted(repository: Repository, bots: readonly IndexedBot[]): Promise<void> {
   const { prefix } = repository;
-  const ids = new Set(bots.map(({ id }) => id));
+  const ids = new Set<string | undefined>(bots.map(({ id }) => id));
   const edited = await listUncommittedFiles(repository, prefix + botsFolder, AbortSignal.timeout(60_000));
-  const faults = edited.flatMap((path) => {
-    const id = parsePagePath(path, prefix)?.id;
-    return id !== undefined && ids.has(id) ? `${path} has uncommitted edits: commit or discard them` : [];
-  });
-  refuseFaults(faults);
+  const refused = edited.filter((path) => ids.has(parsePagePath(path, prefix)?.id));
+  refuseFaults(refused.map((path) => `${path} has uncommitted edits: commit or discard them`));
 }
 
 function refuseFaults(faults: readonly string[]): void {

@@ -31,11 +31,11 @@ export async function check(paths: string[], { base, head, fetch, format }: Chec
   const scope = head !== undefined && paths.length === 0 ? 'everything' : toScope(root, paths);
   if (head !== undefined && fetch !== undefined) await fetchCommit(root, fetch, head);
   // What it says is for maintainers, and a check of a pull request is public.
-  const blocked = blockedFile === null ? undefined : ensureValid(await readBlocked(root, blockedFile));
+  const privateBlocked = blockedFile === null ? undefined : ensureValid(await readBlocked(root, blockedFile));
   const report = await showFiles('checked', async (onProgress) =>
     base === undefined
-      ? await checkInThreads(root, scope, onProgress, blocked)
-      : await checkChanges(root, await resolveRange(root, base, head), scope, onProgress, blocked),
+      ? await checkInThreads(root, scope, { onProgress, privateBlocked })
+      : await checkChanges(root, await resolveRange(root, base, head), scope, { onProgress, privateBlocked }),
   );
   process.stdout.write(printReport(report, format));
   if (report.findings.some(({ severity }) => severity === 'error')) process.exitCode = 1;

@@ -293,7 +293,7 @@ export const checkState = inClone(async (_repository, { repositoryOpener }) => {
 
 /** Every file of the catalogue is valid. */
 export const checkFiles: DoctorCheck = async ({ config }) => {
-  const { files, findings } = await checkInThreads(config.catalogue, 'everything', () => {});
+  const { files, findings } = await checkInThreads(config.catalogue, 'everything');
   const errors = findings.filter(({ severity }) => severity === 'error');
   const [first] = errors;
   if (first === undefined) return fine(formatCount(files, 'valid file'));

@@ -1,46 +1,63 @@
 import { createSearch } from '../app/search.ts';
-import type { BotId } from '../bot/id.ts';
-import { asksFor, type Permission } from '../bot/permissions.ts';
+import { type BotId, parseBotId } from '../bot/id.ts';
+import { asksFor, parsePermission, type Permission } from '../bot/permissions.ts';
 import { BotLists } from '../catalogue/lists/bot-lists.ts';
+import { filters } from '../catalogue/lists/filters.ts';
 import type { Selection } from '../catalogue/lists/selection.ts';
 import { SortedIndexes } from '../catalogue/lists/sorted-indexes.ts';
 import { type IndexedBot, parseListElement } from '../catalogue/store/bot-index.ts';
+import { listParameters } from '../http/api/list-query.ts';
+import { readParameters } from '../http/query.ts';
 import { UserError } from '../lib/errors.ts';
 import { silentLog } from '../lib/log.ts';
 import type { CatalogueOnDisk } from './catalogue-on-disk.ts';
 
-/** Which bots a command is about: those that fit all of it. */
-export interface BotQuery extends Omit<Selection, 'sort' | 'limit' | 'after'> {
-  /** Any where left out. */
-  readonly ids?: readonly BotId[] | undefined;
-  /** Days without a count; a bot without any counts from when it was created. */
-  readonly inactiveDays?: number | undefined;
-  readonly asks?: Permission | undefined;
+/** Which bots a command is about: those that fit all of it. Of each filter the texts, or true where it was named without one. */
+export interface BotSelectors extends Readonly<Record<string, unknown>> {
+  /** Days without a count, such as 90d; a bot without any counts from when it was created. */
+  readonly inactive?: string;
+  readonly asks?: string;
 }
 
-/** Returns the bots that a query selects, by id. @throws {UserError} for an id that no bot has */
+/**
+ * Returns the bots that a command selects, by id.
+ * @param ids any where empty
+ * @throws {UserError} with every bad value at once, and for ids that no bot has
+ */
 export async function selectBots(
   { catalogue, counts }: CatalogueOnDisk,
-  { ids, inactiveDays, asks, ...selection }: BotQuery,
+  ids: readonly string[],
+  selectors: BotSelectors,
 ): Promise<readonly IndexedBot[]> {
   const { bots } = catalogue.store;
-  const unknown = ids?.find((id) => bots.get(id) === undefined);
-  if (unknown !== undefined)
-    throw new UserError(
-      `there is no bot ${unknown} that can be read: “botshelf check” names files with faults`,
-    );
-  const since = Date.now() - (inactiveDays ?? 0) * 24 * 60 * 60 * 1000;
-  const among = ids && new Set(ids);
+  const params = new URLSearchParams();
+  for (const name of ['q', ...Object.keys(filters)])
+    for (const text of [selectors[name] ?? []].flat() as (string | true)[]) params.append(name, String(text));
+  const { values, errors } = readParameters(params, listParameters, catalogue.settings.current);
+  const selection: Selection = { ...values, sort: { key: 'id', descending: false } };
+  const faults = errors.map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`);
+  for (const id of ids)
+    if (parseBotId(id) === undefined)
+      faults.push(`${JSON.stringify(id)} is not a bot id: pass 1 to 20 digits`);
+    else if (bots.get(id as BotId) === undefined)
+      faults.push(`there is no bot ${id} that can be read: “botshelf check” names files with faults`);
+  const { inactive, asks } = selectors;
+  const days = inactive === undefined ? 0 : Number(/^([1-9]\d{0,3})d$/.exec(inactive)?.[1]);
+  if (Number.isNaN(days)) faults.push('--inactive: pass a number of days, such as 90d');
+  const asked = asks === undefined ? undefined : parsePermission(asks);
+  if (typeof asked === 'object') faults.push(`--asks: there is no such permission: use ${asked.join(', ')}`);
+  if (faults.length > 0) throw new UserError(faults.join('\n'));
+  const since = Date.now() - days * 24 * 60 * 60 * 1000;
+  const among = new Set(ids);
   const search = createSearch(catalogue, silentLog);
   try {
     if (selection.q !== undefined) await search.complete();
-    const lists = new BotLists(bots, search, new SortedIndexes(bots, counts));
-    const found = await lists.select({ ...selection, sort: { key: 'id', descending: false } });
+    const found = await new BotLists(bots, search, new SortedIndexes(bots, counts)).select(selection);
     return found.bots.filter(
       (bot) =>
-        among?.has(bot.id) !== false &&
-        (inactiveDays === undefined || (counts.reportedAt(bot.id) ?? bot.facts.created) < since) &&
-        (asks === undefined || asksFor(parseListElement(bot).invite, asks)),
+        (ids.length === 0 || among.has(bot.id)) &&
+        (inactive === undefined || (counts.reportedAt(bot.id) ?? bot.facts.created) < since) &&
+        (asked === undefined || asksFor(parseListElement(bot).invite, asked as Permission)),
     );
   } finally {
     search.close();

@@ -7,7 +7,8 @@ import { openRemoteState } from '../sync/remote-state.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import { createStateRef } from '../counts/state-ref.ts';
 import { createLog } from '../lib/log.ts';
-import { UserError, messageOf } from '../lib/errors.ts';
+import { UserError } from '../lib/errors.ts';
+import type { CatalogueOnDisk } from './catalogue-on-disk.ts';
 import { CommittedState } from '../counts/committed-state.ts';
 import { changeToken } from '../tokens/shared-tokens.ts';
 import { issueToken, revokeToken, type TokenChanger } from '../tokens/token-changes.ts';
@@ -19,22 +20,16 @@ import { issueToken, revokeToken, type TokenChanger } from '../tokens/token-chan
 export async function token(text: string, { revoke = false }: { revoke?: boolean }): Promise<void> {
   const config = readConfig();
   if (config.readOnly) throw new UserError('a read-only copy has no tokens: run this where the original is');
-  const id = parseKnownBotId(config, text, revoke);
+  const id = parseBotId(text);
+  if (id === undefined) throw new UserError(`${JSON.stringify(text)} is not a bot id: pass 1 to 20 digits`);
+  if (!revoke) await ensureMayHaveToken(config, id);
   const repositoryOpener = new RepositoryOpener(config.catalogue);
   try {
-    const log = await createLog(config.log);
-    const committed = new CommittedState(createStateRef(repositoryOpener, log), log);
-    const [blocked] = revoke
-      ? []
-      : findBlocked(ensureValid(await readBlocked(config.catalogue, config.blocked)), { id });
-    if (blocked) throw new UserError(describeBlocked(blocked, true));
-    const result = await changeTokens(config, repositoryOpener, async (by) =>
-      revoke ? await revokeToken(committed, id, by) : await issueToken(committed, id, by),
-    );
+    const change = revoke ? revokeToken : issueToken;
+    const opened = { config, repositoryOpener };
+    const result = await changeTokens(opened, async (committed, by) => await change(committed, id, by));
     if (typeof result === 'string') process.stdout.write(`${result}\n`);
     else process.stderr.write(result ? `The token of ${id} has ended.\n` : `${id} had no token.\n`);
-  } catch (error) {
-    throw new UserError(messageOf(error));
   } finally {
     repositoryOpener.close();
   }
@@ -42,13 +37,12 @@ export async function token(text: string, { revoke = false }: { revoke?: boolean
 
 /**
  * Changes tokens in the state ref, and in that of the remote; says so where that cannot be reached.
- * @param change gets who changes them
+ * @param change gets the state, and who changes it
  * @throws what `changeToken` does
  */
 export async function changeTokens<T>(
-  config: Config,
-  repositoryOpener: RepositoryOpener,
-  change: (by: TokenChanger) => Promise<T>,
+  { config, repositoryOpener }: Pick<CatalogueOnDisk, 'config' | 'repositoryOpener'>,
+  change: (committed: CommittedState, by: TokenChanger) => Promise<T>,
 ): Promise<T> {
   const end = new AbortController();
   try {
@@ -56,7 +50,8 @@ export async function changeTokens<T>(
       config.remote && (await openRemoteState(repositoryOpener, config.remote.remote, end.signal));
     const by = `user ${readUserName()}`;
     const log = await createLog(config.log);
-    const { result, shared } = await changeToken(remote, log, async () => await change(by));
+    const committed = new CommittedState(createStateRef(repositoryOpener, log), log);
+    const { result, shared } = await changeToken(remote, log, async () => await change(committed, by));
     if (!shared)
       process.stderr.write('The remote cannot be reached: other machines follow when it can be.\n');
     return result;
@@ -65,14 +60,12 @@ export async function changeTokens<T>(
   }
 }
 
-/** @throws {UserError} when there is no such bot, which one whose token is revoked need not be. */
-function parseKnownBotId({ catalogue }: Config, text: string, revoke: boolean): BotId {
-  const id = parseBotId(text);
-  if (id === undefined) throw new UserError(`${JSON.stringify(text)} is not a bot id: pass 1 to 20 digits`);
-  if (!revoke && listPages(catalogue, id).length === 0) {
+/** @throws {UserError} when there is no such bot, or it is blocked */
+async function ensureMayHaveToken({ catalogue, blocked }: Config, id: BotId): Promise<void> {
+  if (listPages(catalogue, id).length === 0)
     throw new UserError(
       `there is no bot ${id} in ${catalogue}: add its page first, or set BOTSHELF_CATALOGUE`,
     );
-  }
-  return id;
+  const [name] = findBlocked(ensureValid(await readBlocked(catalogue, blocked)), { id });
+  if (name) throw new UserError(describeBlocked(name, true));
 }

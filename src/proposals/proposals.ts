@@ -10,7 +10,7 @@ import {
   requireBlocked,
 } from '../catalogue/settings/blocked.ts';
 import { type CatalogueSettings, toSettings } from '../catalogue/settings/settings.ts';
-import { blockedRule, checkBlocked } from '../check/blocked-rule.ts';
+import { blockedRule } from '../check/blocked-rule.ts';
 import { checkProposal, findReviewedChanges } from '../check/check-proposal.ts';
 import { createFileError, type Finding, toErrorFinding } from '../check/check.ts';
 import { parseSideFiles } from '../check/side-files.ts';
@@ -568,13 +568,10 @@ function check(
   const senders = findBlocked(blocked, { authors: [proposer.id] }).map((name) =>
     createFileError(path, blockedRule, describeBlocked(name, true)),
   );
-  if (!isBot(subject)) return [...senders, ...parseSideFiles(after).faults.map(toErrorFinding)];
-  const files = parsePages(after);
-  return [
-    ...senders,
-    ...checkBlocked(files, blocked, true).map(toErrorFinding),
-    ...checkProposal(parsePages(before), files, settings),
-  ];
+  const findings = isBot(subject)
+    ? checkProposal(parsePages(before), parsePages(after), settings, blocked)
+    : parseSideFiles(after).faults.map(toErrorFinding);
+  return [...senders, ...findings];
 }
 
 /** @throws {ProposalError} faulty */

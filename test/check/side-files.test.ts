@@ -26,7 +26,7 @@ describe('the check of the files beside bots/', () => {
       'collections/none.en.md': collection({}),
       'collections/Bad Name.en.md': collection({ bots: [homer, lenny] }),
     });
-    const { files, findings } = await checkInThreads(root, 'everything', () => {});
+    const { files, findings } = await checkInThreads(root, 'everything');
     strictEqual(files, 12);
     deepStrictEqual(
       findings.map(({ path, rule, severity }) => `${path} ${rule} ${severity}`),

@@ -42,7 +42,7 @@ export interface Checked {
 /** Checks the pull request as `botshelf check --base=main --head=pull` does, without starting a process. */
 export async function check({ folder }: TestRepository): Promise<Checked> {
   const range = await resolveRange(folder, 'main', 'pull');
-  const report = printReport(await checkChanges(folder, range, 'everything', () => {}), 'json');
+  const report = printReport(await checkChanges(folder, range, 'everything'), 'json');
   const { faults } = JSON.parse(report) as { faults: readonly Finding[] };
   return {
     passes: faults.every(({ severity }) => severity !== 'error'),

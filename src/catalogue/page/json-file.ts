@@ -3,7 +3,7 @@ import { createLocator } from '../../lib/edit-json.ts';
 import { UserError } from '../../lib/errors.ts';
 import { readStrictJson } from '../../lib/strict-json.ts';
 import { createFileFault, type Fault, findPosition } from './fault.ts';
-import { findEncodingFault } from './page.ts';
+import { findEncodingFault, type Page } from './page.ts';
 import { formatPlace } from './rules.ts';
 import { validate } from './schema.ts';
 
@@ -23,30 +23,28 @@ export function ensureValid<T>(parsed: Parsed<T>): T {
 export interface JsonFile<T> {
   readonly data: T;
   readonly text: string;
-  /** Returns a fault at the value, or the key, that a path of keys and indices leads to. */
-  readonly faultAt: (
-    place: readonly (string | number)[],
-    rule: string,
-    message: string,
-    atKey?: boolean,
-  ) => Fault;
+  /** Returns a fault at the value, or the key, that a path of keys and indices leads to. The message names it. */
+  readonly faultAt: Page['faultAt'];
 }
 
 /**
  * Parses a file by its schema. Finds all faults at once; never throws.
  * @param path what faults name
+ * @param reading its bytes, or why it cannot be read
  */
 export function parseJsonFile<T>(
   schema: SchemaName,
   path: string,
-  bytes: Buffer,
+  reading: Buffer | string,
   maxSize: number,
 ): Parsed<JsonFile<T>> {
-  const sizeMessage = `the file has more than ${maxSize} bytes: shorten it`;
-  const fault =
-    bytes.length > maxSize ? createFileFault(path, 'file-size', sizeMessage) : findEncodingFault(path, bytes);
+  const refuse = (rule: string, message: string) => ({ faults: [createFileFault(path, rule, message)] });
+  if (typeof reading === 'string') return refuse('regular-file', reading);
+  if (reading.length > maxSize)
+    return refuse('file-size', `the file has more than ${maxSize} bytes: shorten it`);
+  const fault = findEncodingFault(path, reading);
   if (fault !== undefined) return { faults: [fault] };
-  const text = bytes.toString();
+  const text = reading.toString();
   const at = (offset: number, rule: string, message: string): Fault => {
     return { path, ...findPosition(text, offset), rule, message };
   };

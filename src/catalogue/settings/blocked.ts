@@ -1,10 +1,11 @@
+import { basename, dirname, join } from 'node:path';
 import { WritesUnavailableError } from '../../bot/errors.ts';
 import type { BotId } from '../../bot/id.ts';
-import type { BlockedEntry, BlockedFile } from '../../bot/schema-types.ts';
-import { createFileFault } from '../page/fault.ts';
+import type { BlockedFile } from '../../bot/schema-types.ts';
 import { type Parsed, parseJsonFile } from '../page/json-file.ts';
-import { maxReadSize, readRegularFile } from '../page/page-file.ts';
+import { maxReadSize } from '../page/page-file.ts';
 import { createDiskReader, type FileReading } from './read-settings.ts';
+import { WatchedFile, type WatchOptions } from './watched-file.ts';
 
 /** Who may not be listed: ids of accounts and bots, and names of hosts. */
 export type Blocked = Readonly<Required<BlockedFile>>;
@@ -30,15 +31,31 @@ export interface BlockedName {
  * @param file the one that the setting names, in place of that of the catalogue; null for none
  */
 export async function readBlocked(root: string, file: string | null): Promise<Parsed<Blocked>> {
-  return file === null
-    ? parseBlocked(await createDiskReader(root)(blockedName))
-    : parsePrivateBlocked(readRegularFile(file));
+  const { read, parse } = locateBlocked(root, file);
+  return parse(await read());
+}
+
+/** Returns who is blocked, as readBlocked does; null where the file has faults and no valid version is known. */
+export function watchBlocked(
+  root: string,
+  file: string | null,
+  options: WatchOptions,
+): WatchedFile<Blocked | null> {
+  return new WatchedFile<Blocked | null>({ ...options, ...locateBlocked(root, file), initial: null });
+}
+
+function locateBlocked(root: string, file: string | null) {
+  const path = file ?? join(root, blockedName);
+  return {
+    path,
+    read: async () => await createDiskReader(dirname(path))(basename(path)),
+    parse: file === null ? parseBlocked : parsePrivateBlocked,
+  };
 }
 
 /** Parses `blocked.json`; where there is none, nothing is blocked. */
 export function parseBlocked(reading: FileReading): Parsed<Blocked> {
   if (reading === undefined) return { value: nothingBlocked };
-  if (typeof reading === 'string') return { faults: [createFileFault(blockedName, 'regular-file', reading)] };
   const parsed = parseJsonFile<BlockedFile>('blocked', blockedName, reading, maxReadSize);
   return 'faults' in parsed ? parsed : { value: { ...nothingBlocked, ...parsed.value.data } };
 }
@@ -66,12 +83,16 @@ export function findBlocked(
   },
 ): BlockedName[] {
   if (blocked === nothingBlocked) return [];
-  const { accounts, bots, hosts } = blocked;
   const { id, authors = [], addresses = [] } = named;
+  const find = (kind: BlockedName['kind'], names: readonly string[]): BlockedName[] => {
+    const entries = blocked[`${kind}s`];
+    const name = names.find((one) => Object.hasOwn(entries, one));
+    return name === undefined ? [] : [{ kind, name, reason: entries[name]?.reason }];
+  };
   return [
-    ...(id === undefined ? [] : findEntry('bot', bots, [id])),
-    ...authors.flatMap((author) => findEntry('account', accounts, [author])),
-    ...addresses.flatMap((address) => findEntry('host', hosts, listDomains(address ?? ''))),
+    ...(id === undefined ? [] : find('bot', [id])),
+    ...authors.flatMap((author) => find('account', [author])),
+    ...addresses.flatMap((address) => find('host', listDomains(address ?? ''))),
   ];
 }
 
@@ -93,24 +114,14 @@ export function requireBlocked(blocked: Blocked | null): Blocked {
 /** Returns the file in its canonical form: sorted, without empty keys, two spaces, LF. */
 export function printBlocked({ accounts, bots, hosts }: Blocked): string {
   const file = Object.entries({ accounts, bots, hosts }).flatMap(([key, entries]) => {
-    const sorted = Object.entries(entries)
-      .map(([name, { reason, since }]) => [name, { reason, since }] as const)
-      .toSorted(([a], [b]) => numeric.compare(a, b));
-    return sorted.length === 0 ? [] : [[key, Object.fromEntries(sorted)]];
+    const sorted = Object.entries(entries).toSorted(([a], [b]) => numeric.compare(a, b));
+    const printed = sorted.map(([name, { reason, since }]) => [name, { reason, since }]);
+    return sorted.length === 0 ? [] : [[key, Object.fromEntries(printed)]];
   });
   return `${JSON.stringify(Object.fromEntries(file), null, 2)}\n`;
 }
 
 const numeric = new Intl.Collator('en', { numeric: true });
-
-function findEntry(
-  kind: BlockedName['kind'],
-  entries: Readonly<Record<string, BlockedEntry>>,
-  names: readonly string[],
-): BlockedName[] {
-  const name = names.find((one) => Object.hasOwn(entries, one));
-  return name === undefined ? [] : [{ kind, name, reason: entries[name]?.reason }];
-}
 
 /** Returns the host of an address, and each domain that it is in. */
 function listDomains(address: string): string[] {

@@ -1,8 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SettingsFile } from '../../bot/schema-types.ts';
-import { type Fault, createFileFault } from '../page/fault.ts';
-import { type JsonFile, parseJsonFile } from '../page/json-file.ts';
+import type { Fault } from '../page/fault.ts';
+import { parseJsonFile } from '../page/json-file.ts';
+import type { Page } from '../page/page.ts';
 import { readRegularFile } from '../page/page-file.ts';
 import { minContrast, type Scheme, findWorstContrast } from './contrast.ts';
 import { listInterfaceLocales } from './interface-locales.ts';
@@ -52,18 +53,16 @@ const maxSettingsSize = 64 * 1024;
  * at once; this never throws.
  */
 export async function readSettings(readFile: FileReader): Promise<SettingsReading> {
-  const bytes = await readFile(settingsName);
-  if (bytes === undefined)
-    return { found: false, text: null, settings: toSettings(), faults: [], logoPath: null };
-  if (typeof bytes === 'string')
-    return refuseSettings([createFileFault(settingsName, 'regular-file', bytes)]);
-  return await parseSettings(bytes, readFile);
+  return await parseSettings(await readFile(settingsName), readFile);
 }
 
-/** Reads settings from the bytes of their file; as readSettings does. */
-export async function parseSettings(bytes: Buffer, readFile: FileReader): Promise<SettingsReading> {
-  const parsed = parseJsonFile<SettingsFile>('settings', settingsName, bytes, maxSettingsSize);
-  if ('faults' in parsed) return refuseSettings(parsed.faults);
+/** Reads settings from their file as it was read; as readSettings does. */
+export async function parseSettings(reading: FileReading, readFile: FileReader): Promise<SettingsReading> {
+  if (reading === undefined)
+    return { found: false, text: null, settings: toSettings(), faults: [], logoPath: null };
+  const parsed = parseJsonFile<SettingsFile>('settings', settingsName, reading, maxSettingsSize);
+  if ('faults' in parsed)
+    return { found: true, text: null, settings: undefined, faults: parsed.faults, logoPath: null };
   const { data: file, text, faultAt } = parsed.value;
   const logo = file.logo === undefined ? null : await readLogo(file.logo, readFile);
   const faults = [
@@ -82,12 +81,6 @@ export async function parseSettings(bytes: Buffer, readFile: FileReader): Promis
   };
 }
 
-type FaultAt = JsonFile<SettingsFile>['faultAt'];
-
-function refuseSettings(faults: readonly Fault[]): SettingsReading {
-  return { found: true, text: null, settings: undefined, faults, logoPath: null };
-}
-
 async function readLogo(path: string, readFile: FileReader): Promise<Logo | string> {
   const bytes = await readFile(path);
   if (bytes === undefined)
@@ -95,7 +88,7 @@ async function readLogo(path: string, readFile: FileReader): Promise<Logo | stri
   return typeof bytes === 'string' ? `${path}: ${bytes}` : parseLogo(bytes);
 }
 
-function findAccentFaults({ accent = {} }: SettingsFile, faultAt: FaultAt): Fault[] {
+function findAccentFaults({ accent = {} }: SettingsFile, faultAt: Page['faultAt']): Fault[] {
   return (Object.entries(accent) as [Scheme, string][]).flatMap(([scheme, colour]) => {
     const { ratio, background } = findWorstContrast(colour, scheme);
     if (ratio >= minContrast) return [];
@@ -107,7 +100,7 @@ function findAccentFaults({ accent = {} }: SettingsFile, faultAt: FaultAt): Faul
   });
 }
 
-function findLanguageFaults({ language }: SettingsFile, faultAt: FaultAt): Fault[] {
+function findLanguageFaults({ language }: SettingsFile, faultAt: Page['faultAt']): Fault[] {
   const known = listInterfaceLocales();
   if (language === undefined || known.some((locale) => locale === language)) return [];
   const message = `the interface is not translated into ${language}: choose one of ${known.join(', ')}`;

@@ -1,38 +1,40 @@
-import { lstatSync, readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { writeAtomically } from '../../lib/atomic-write.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Fault } from '../page/fault.ts';
+import type { FileReading } from './read-settings.ts';
 
-/** A file as it was read last. */
-export interface WatchedReading<T> {
-  /** The text of the file; null where there is none, or it is no text. */
-  readonly text: string | null;
-  /** Undefined where the file cannot be used at all. */
-  readonly value: T | undefined;
-  readonly faults: readonly Fault[];
+/** What a file says. */
+export interface WatchedValue<T> {
+  /** Left out where the file cannot be used at all. */
+  readonly value?: T | undefined;
+  readonly faults?: readonly Fault[];
   /** The path of another file that it was read with; null for none. */
-  readonly beside: string | null;
+  readonly beside?: string | null;
 }
 
-export interface WatchedFileOptions<T> {
-  /** The file. Absolute, as that beside it. */
-  readonly path: string;
-  /** What is in force before the file is read, and where it has faults and no valid version is known. */
-  readonly initial: T;
+export interface WatchOptions {
   /** The file that keeps the last valid version between runs; null for none. */
   readonly copy: string | null;
   readonly log: Log;
-  readonly read: () => Promise<WatchedReading<T>>;
-  /** Returns the value of the copy. */
-  readonly parse: (bytes: Buffer) => Promise<T | undefined>;
   /** Called with all faults whenever the file was read. */
   readonly onFaults: (faults: readonly Fault[]) => void;
   /** Called when another value than that of the first read is in force. */
   readonly onChange: () => void;
+}
+
+export interface WatchedFileOptions<T> extends WatchOptions {
+  /** The file. Absolute, as that beside it. */
+  readonly path: string;
+  /** What is in force before the file is read, and where it has faults and no valid version is known. */
+  readonly initial: T;
+  readonly read: () => Promise<FileReading>;
+  /** Also for the copy. */
+  readonly parse: (reading: FileReading) => WatchedValue<T> | Promise<WatchedValue<T>>;
 }
 
 /**
@@ -60,7 +62,7 @@ export class WatchedFile<T> {
 
   /** Reads the file for the first time, and starts to watch. A faulty one is replaced by the copy of the last valid one. */
   async load(): Promise<void> {
-    const { value = this.#current, faults } = await this.#reads.run(async () => await this.#update());
+    const { value = this.#current, faults = [] } = await this.#reads.run(async () => await this.#update());
     if (faults.length > 0) this.#current = (await this.#readCopy()) ?? value;
     this.#timer = setInterval(() => this.#poll(), pollIntervalMs).unref();
   }
@@ -84,40 +86,37 @@ export class WatchedFile<T> {
     this.#seen = stats;
   }
 
-  async #update(): Promise<WatchedReading<T>> {
+  async #update(): Promise<WatchedValue<T>> {
+    const { read, parse, onFaults, onChange } = this.#options;
     const stats = this.#stats();
-    const reading = await this.#options.read();
-    this.#read = stats;
-    if (reading.beside !== this.#beside) {
-      this.#beside = reading.beside;
-      this.#read = this.#stats();
-    }
-    const { value, faults } = reading;
-    this.#options.onFaults(faults);
-    if (value === undefined || faults.length > 0) return reading;
+    const reading = await read();
+    const parsed = await parse(reading);
+    const { value, faults = [], beside = null } = parsed;
+    const isBesideKnown = beside === this.#beside;
+    this.#beside = beside;
+    this.#read = isBesideKnown ? stats : this.#stats();
+    onFaults(faults);
+    if (value === undefined || faults.length > 0) return parsed;
     await this.#keep(reading);
     if (!isDeepStrictEqual(value, this.#current)) {
       this.#current = value;
-      if (this.#timer !== undefined) this.#options.onChange();
+      if (this.#timer !== undefined) onChange();
     }
-    return reading;
+    return parsed;
   }
 
   /** Returns the value of the copy; undefined without one that can be used. */
   async #readCopy(): Promise<T | undefined> {
-    try {
-      return await this.#options.parse(readFileSync(this.#options.copy ?? ''));
-    } catch {
-      return undefined;
-    }
+    const bytes = await readFile(this.#options.copy ?? '').catch(() => undefined);
+    return bytes && (await this.#options.parse(bytes)).value;
   }
 
-  async #keep({ text }: WatchedReading<T>): Promise<void> {
+  async #keep(reading: FileReading): Promise<void> {
     const { path, copy, log } = this.#options;
     if (copy === null) return;
     try {
-      if (text === null) await rm(copy, { force: true });
-      else await writeAtomically(copy, text, { fsync: 'none', mode: 0o600 });
+      if (reading === undefined) await rm(copy, { force: true });
+      else await writeAtomically(copy, reading, { fsync: 'none', mode: 0o600 });
     } catch (error) {
       log.warn(
         { err: error, copy },

@@ -1,29 +1,19 @@
 import { join } from 'node:path';
-import { createDiskReader, parseSettings, readSettings } from './read-settings.ts';
+import { createDiskReader, parseSettings } from './read-settings.ts';
 import { type CatalogueSettings, settingsName, toSettings } from './settings.ts';
-import { WatchedFile, type WatchedFileOptions } from './watched-file.ts';
+import { WatchedFile, type WatchOptions } from './watched-file.ts';
 
-export interface WatchedSettingsOptions extends Pick<
-  WatchedFileOptions<CatalogueSettings>,
-  'copy' | 'log' | 'onFaults' | 'onChange'
-> {
-  /** The folder that holds the settings, and `bots/`. */
-  readonly root: string;
-}
-
-/** The settings that are in force, with the logo. */
-export class WatchedSettings extends WatchedFile<CatalogueSettings> {
-  constructor({ root, ...options }: WatchedSettingsOptions) {
-    const readFile = createDiskReader(root);
-    super({
-      ...options,
-      path: join(root, settingsName),
-      initial: toSettings(),
-      read: async () => {
-        const { text, settings: value, faults, logoPath } = await readSettings(readFile);
-        return { text, value, faults, beside: logoPath === null ? null : join(root, logoPath) };
-      },
-      parse: async (bytes) => (await parseSettings(bytes, readFile)).settings,
-    });
-  }
+/** Returns the settings that are in force, with the logo. @param root the folder that holds them, and `bots/` */
+export function watchSettings(root: string, options: WatchOptions): WatchedFile<CatalogueSettings> {
+  const readFile = createDiskReader(root);
+  return new WatchedFile({
+    ...options,
+    path: join(root, settingsName),
+    initial: toSettings(),
+    read: async () => await readFile(settingsName),
+    parse: async (reading) => {
+      const { settings: value, faults, logoPath } = await parseSettings(reading, readFile);
+      return { value, faults, beside: logoPath === null ? null : join(root, logoPath) };
+    },
+  });
 }

@@ -20,10 +20,10 @@ import type { Fault } from '../page/fault.ts';
 import { botsFolder } from '../page/layout.ts';
 import { parseProfile, peopleFolder, type Profile } from '../page/profile.ts';
 import { noLimits, type PageLimits } from '../page/rules.ts';
-import { blockedName } from '../settings/blocked.ts';
-import { WatchedBlocked } from '../settings/watched-blocked.ts';
-import { WatchedSettings } from '../settings/watched-settings.ts';
-import { settingsName } from '../settings/settings.ts';
+import { type Blocked, blockedName, watchBlocked } from '../settings/blocked.ts';
+import { type CatalogueSettings, settingsName } from '../settings/settings.ts';
+import type { WatchedFile } from '../settings/watched-file.ts';
+import { watchSettings } from '../settings/watched-settings.ts';
 
 export interface CatalogueOptions {
   /** The folder that holds `bots/`. */
@@ -62,8 +62,8 @@ export interface CatalogueStatus {
 export class Catalogue {
   readonly store: BotStore;
   readonly scanner: Scanner;
-  readonly settings: WatchedSettings;
-  readonly blocked: WatchedBlocked;
+  readonly settings: WatchedFile<CatalogueSettings>;
+  readonly blocked: WatchedFile<Blocked | null>;
   /** What authors are called, by the names of the files in `people/`. */
   readonly profiles: WatchedFolder<Profile>;
   readonly collections: Collections;
@@ -83,8 +83,7 @@ export class Catalogue {
     const { blockedFile = null, blockedCopy = null } = options;
     this.#options = options;
     this.store = new BotStore(log);
-    this.settings = new WatchedSettings({
-      root,
+    this.settings = watchSettings(root, {
       copy: settingsCopy,
       log,
       onFaults: (faults) => this.store.report(settingsName, faults),
@@ -93,9 +92,7 @@ export class Catalogue {
         void this.#revalidate();
       },
     });
-    this.blocked = new WatchedBlocked({
-      root,
-      file: blockedFile,
+    this.blocked = watchBlocked(root, blockedFile, {
       copy: blockedCopy,
       log,
       onFaults: (faults) => this.store.report(blockedName, faults),

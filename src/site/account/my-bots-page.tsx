@@ -1,5 +1,4 @@
 import type { VNode } from 'preact';
-import type { BlockedName } from '../../catalogue/settings/blocked.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import type { TokenInfo } from '../../tokens/tokens.ts';
@@ -30,8 +29,6 @@ export interface OwnBot {
 }
 
 export interface MyBotsPageProps extends PageProps {
-  /** Why nothing is taken from the account; empty where it is not blocked. */
-  readonly blocked: readonly BlockedName[];
   /** The provider's display name. */
   readonly provider: string;
   /** The proposals of the account; null where there are none. */

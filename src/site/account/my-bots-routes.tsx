@@ -1,6 +1,5 @@
 import type { Router } from '@koa/router';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
-import { findBlocked, nothingBlocked } from '../../catalogue/settings/blocked.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { parseQuery } from '../../http/query.ts';
 import type { Login } from '../../login/login.ts';
@@ -46,9 +45,7 @@ export function addMyBotsRoute(
     }
     const shown = await showOwn(bots.slice((page - 1) * pageSize, page * pageSize));
     const own = proposals && (viewer ? await listProposals(parts, proposals, viewer.id) : []);
-    const blocked = findBlocked(parts.blocked() ?? nothingBlocked, { authors: viewer ? [viewer.id] : [] });
-    const { provider } = login;
-    const props = { site, viewer, blocked, proposals: own, bots: shown, page, pages, provider };
+    const props = { site, viewer, proposals: own, bots: shown, page, pages, provider: login.provider };
     sendOnce(ctx, <MyBotsPage {...props} />, site.languages.of(ctx));
   });
 }

@@ -20,7 +20,7 @@ export type TokenPageState =
   /** Logged in, but not an author of the bot. */
   | { readonly kind: 'not-an-author'; readonly viewer: Viewer }
   /** An author who is blocked, or whose bot is. */
-  | { readonly kind: 'blocked'; readonly viewer: Viewer; readonly blocked: readonly BlockedName[] }
+  | { readonly kind: 'blocked'; readonly viewer: Viewer; readonly blocked: BlockedName }
   /** An author whose login is too old to press a button, and whether one was pressed. */
   | { readonly kind: 'stale'; readonly viewer: Viewer; readonly info: TokenInfo; readonly pressed: boolean }
   /** An author, and what the button did that was pressed; null when the page was only opened. */

@@ -35,8 +35,8 @@ export function addTokenRoutes(
     const viewer = await viewerOf(ctx);
     if (viewer === null) return { kind: 'visitor' };
     if (!(await committedAuthors(id)).includes(viewer.id)) return { kind: 'not-an-author', viewer };
-    const found = findBlocked(requireBlocked(blocked()), { id, authors: [viewer.id] });
-    if (found.length > 0) return { kind: 'blocked', viewer, blocked: found };
+    const [found] = findBlocked(requireBlocked(blocked()), { id, authors: [viewer.id] });
+    if (found) return { kind: 'blocked', viewer, blocked: found };
     const info = await tokens.tokenInfo(id);
     if (!isFresh(viewer)) return { kind: 'stale', viewer, info, pressed };
     return { kind: 'author', viewer, info, done: null };

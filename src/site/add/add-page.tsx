@@ -1,5 +1,4 @@
 import type { VNode } from 'preact';
-import type { BlockedName } from '../../catalogue/settings/blocked.ts';
 import type { Finding } from '../../check/check.ts';
 import { maxNoteLength, type ProposalPolicy } from '../../proposals/proposals.ts';
 import { useLanguage } from '../language/page-language.tsx';
@@ -19,13 +18,11 @@ export interface AddPageProps extends PageProps, PreviewProps, FilledForm {
   readonly policy: ProposalPolicy;
   /** What the check says about the change, for the reviewers. */
   readonly findings: readonly Finding[];
-  /** Why nothing is taken from the viewer; empty where they are not blocked. */
-  readonly blocked: readonly BlockedName[];
 }
 
 /** A form that makes a file of the catalogue: for a new bot, a change or a translation. */
 export function AddPage(props: AddPageProps): VNode {
-  const { site, viewer, form, file, isSent, policy, conflicts, message, blocked } = props;
+  const { site, viewer, form, file, isSent, policy, conflicts, message } = props;
   const { kind, groups, action, title } = form;
   const { t, text, href } = useLanguage();
   const failed = isSent && Object.keys(file.faults).length > 0;
@@ -44,7 +41,7 @@ export function AddPage(props: AddPageProps): VNode {
         <h1>{t(title, named)}</h1>
         <p class="muted">{t(introduction)}</p>
         <BlockedNotice {...props} />
-        {message && blocked.length === 0 && (
+        {message && !viewer?.blocked && (
           <p id="message" class="notice" role="alert" tabIndex={-1} autofocus>
             {t(message.key, message.values)}
           </p>

@@ -4,7 +4,6 @@ import { WritesUnavailableError } from '../../bot/errors.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { findImages } from '../../catalogue/store/page-images.ts';
-import { findBlocked, nothingBlocked } from '../../catalogue/settings/blocked.ts';
 import { blockedRule } from '../../check/blocked-rule.ts';
 import { findKnownBot } from '../../http/api/read-routes.ts';
 import { refuseCrossSite } from '../../http/cross-site.ts';
@@ -197,11 +196,10 @@ async function show(ctx: Context, parts: SiteParts, filled: FilledForm, status =
   const name = preview?.bot.contents[preview.locale]?.name ?? '';
   const images = findCopies(findImages(text), copyOf);
   const html = await markdown.preview({ text, name, images }, toAddressGroup(ctx.ip));
-  const blocked = findBlocked(parts.blocked() ?? nothingBlocked, { authors: viewer ? [viewer.id] : [] });
   const policy =
-    (blocked.length === 0 && proposals?.findPolicy(site.settings, form.owners, viewer?.id ?? null)) || 'off';
+    (!viewer?.blocked && proposals?.findPolicy(site.settings, form.owners, viewer?.id ?? null)) || 'off';
   const findings =
     policy !== 'off' && file.isReady ? checkForm(parts, file, viewer?.toReview !== undefined) : [];
-  const props = { ...filled, blocked, site, viewer, file, preview, html, policy, findings };
+  const props = { ...filled, site, viewer, file, preview, html, policy, findings };
   sendOnce(ctx, <AddPage {...props} />, language, status);
 }

@@ -3,9 +3,8 @@ import { parseCollectionName } from '../../catalogue/page/collection.ts';
 import { parsePagePath, pathOf } from '../../catalogue/page/layout.ts';
 import { parsePageFile } from '../../catalogue/page/page-file.ts';
 import { nothingBlocked } from '../../catalogue/settings/blocked.ts';
-import { checkBlocked } from '../../check/blocked-rule.ts';
 import { checkProposal } from '../../check/check-proposal.ts';
-import { type Finding, toErrorFinding } from '../../check/check.ts';
+import type { Finding } from '../../check/check.ts';
 import { parseQuery } from '../../http/query.ts';
 import type { MessageKey } from '../language/message-file.ts';
 import { editPath, translatePath, withParameter } from '../page/addresses.ts';
@@ -115,6 +114,5 @@ export function checkForm(
   });
   const others = before.filter(({ locale }) => locale !== place.locale);
   const after = [...others, parsePageFile(place, Buffer.from(text))];
-  const refused = checkBlocked(after, blocked() ?? nothingBlocked, showsReasons).map(toErrorFinding);
-  return [...refused, ...checkProposal(before, after, site.settings)];
+  return checkProposal(before, after, site.settings, blocked() ?? nothingBlocked, showsReasons);
 }

@@ -4,14 +4,16 @@ import { useLanguage } from '../language/page-language.tsx';
 import type { PageProps } from './layout.tsx';
 import { OperatorContact } from './operator.tsx';
 
-/** Says that nothing is taken from an account, or with a bot; to a maintainer also why. Null where nothing is blocked. */
+/**
+ * Says that nothing is taken from an account, or with a bot; to a maintainer also why. Null where nothing is blocked.
+ * @param blocked the account by default
+ */
 export function BlockedNotice({
   site,
   viewer,
-  blocked,
-}: PageProps & { readonly blocked: readonly BlockedName[] }): VNode | null {
+  blocked: name = viewer?.blocked,
+}: PageProps & { readonly blocked?: BlockedName }): VNode | null {
   const { t } = useLanguage();
-  const [name] = blocked;
   if (name === undefined) return null;
   return (
     <p class="notice bad" role="alert">

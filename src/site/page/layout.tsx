@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import type { ComponentChildren, VNode } from 'preact';
 import type { AccountId } from '../../bot/account.ts';
 import type { Locale } from '../../bot/locale.ts';
+import type { BlockedName } from '../../catalogue/settings/blocked.ts';
 import type { CatalogueSettings, FooterLink } from '../../catalogue/settings/settings.ts';
 import { Head, NoIndex } from './head.tsx';
 import type { PageMeta } from './meta.ts';
@@ -25,6 +26,8 @@ export interface Viewer {
   readonly createdAt?: number | undefined;
   /** How many proposals wait for a decision; left out for an account that may not review. */
   readonly toReview?: number;
+  /** Why nothing is taken from the account; undefined where it is not blocked. */
+  readonly blocked?: BlockedName | undefined;
 }
 
 /** What all pages of a site have in common. */

@@ -1,5 +1,5 @@
 import { strictEqual } from 'node:assert/strict';
-import { WatchedSettings } from '../../../src/catalogue/settings/watched-settings.ts';
+import { watchSettings } from '../../../src/catalogue/settings/watched-settings.ts';
 import { recordedLog } from '../../support/recorded-log.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { writeFiles } from '../../support/sample.ts';
@@ -8,8 +8,7 @@ describe('the watched settings', () => {
   it('are a change when their file is changed, and none when it is read for the first time', async () => {
     const root = tempFolder();
     let changes = 0;
-    const settings = new WatchedSettings({
-      root,
+    const settings = watchSettings(root, {
       copy: null,
       log: recordedLog(),
       onFaults: () => undefined,
