@@ -92,21 +92,21 @@ interface PlacedBot extends Pick<MappedBot, 'files'> {
 
 /** Returns the bot that a record becomes, with all that is wrong with it. */
 function toBot(fields: SourceRecord['fields'], { map, limits, blocked, locale }: ImportOptions): MappedBot {
-  if (typeof fields === 'string') return refuse(fields);
+  if (typeof fields === 'string') return refuseRecord(fields);
   try {
     const bot = map === undefined ? readExported(fields) : mapRecord(map, fields, locale);
     if (bot === undefined)
-      return refuse('this is no line of an export: pass a mapping with --map, which --suggest begins');
+      return refuseRecord('this is no line of an export: pass a mapping with --map, which --suggest begins');
     const { files } = bot;
     const faults = [...checkFiles(files, limits).faults, ...checkBlocked(files, blocked, true)];
     const tokens = files.some(({ text }) => holdsToken(text)) ? [tokenRefusal] : [];
     return { files, refusals: [...bot.refusals, ...faults, ...tokens] };
   } catch (error) {
-    return refuse(`this cannot be read (${messageOf(error)}): correct it`);
+    return refuseRecord(`this cannot be read (${messageOf(error)}): correct it`);
   }
 }
 
-function refuse(message: string): MappedBot {
+function refuseRecord(message: string): MappedBot {
   return { files: [], refusals: [{ rule: 'record', message }] };
 }
 

@@ -46,8 +46,9 @@ export function mapRecord(
   fields: SourceFields,
   defaultLocale: Locale,
 ): MappedBot {
-  const idText = readText(idRule, fields) ?? '';
-  const tag = readText(localeRule, fields) ?? (typeof localeRule === 'string' ? localeRule : defaultLocale);
+  const idText = applyTextRule(idRule, fields) ?? '';
+  const tag =
+    applyTextRule(localeRule, fields) ?? (typeof localeRule === 'string' ? localeRule : defaultLocale);
   const [id, locale] = [parseBotId(idText), toCanonicalLocale(tag)];
   const refusals: Refusal[] = [];
   const refuse = (rule: string, value: string, fix: string): number =>
@@ -56,12 +57,12 @@ export function mapRecord(
   if (locale === undefined) refuse('locale', tag, 'a language: write a tag such as en');
   const data: Record<string, unknown> = {};
   for (const [key, rule] of Object.entries(rules)) {
-    const value = toKind(key, applyRule(rule, fields, idText));
+    const value = toKeyValue(key, applyRule(rule, fields, idText));
     const [outer = '', inner] = key.split('.');
     if (value === undefined) continue;
     data[outer] = inner === undefined ? value : { ...(data[outer] as object | undefined), [inner]: value };
   }
-  const page = trimMarkdown(readText(pageRule, fields) ?? '');
+  const page = trimMarkdown(applyTextRule(pageRule, fields) ?? '');
   const json = JSON.stringify(data);
   if (json.length + page.length > maxFileSize) throw new Error(createSizeFault('').message);
   const text = toCanonicalForm(`---\n${json}\n---\n${page === '' ? '' : `\n${page}\n`}`);
@@ -72,7 +73,7 @@ export function mapRecord(
 /** What a field has, without what no key can be: `{}` is any object or inner list. */
 type MappedValue = string | boolean | object | undefined;
 
-function readText(rule: ImportRule, fields: SourceFields): string | undefined {
+function applyTextRule(rule: ImportRule, fields: SourceFields): string | undefined {
   const value = applyRule(rule, fields);
   return typeof value === 'string' ? value : undefined;
 }
@@ -93,7 +94,7 @@ function applyRule(rule: ImportRule, fields: SourceFields, id?: string): MappedV
 function fillTemplate(template: string, fields: SourceFields): string | undefined {
   let isWhole = true;
   const text = template.replaceAll(/\{([^{}]+)\}/g, (_, path: string) => {
-    const value = readText(path, fields);
+    const value = applyTextRule(path, fields);
     isWhole &&= value !== undefined;
     return template.startsWith('https://') ? encodeURIComponent(value ?? '') : (value ?? '');
   });
@@ -126,7 +127,7 @@ function toMappedValue(value: unknown): MappedValue {
 }
 
 /** Returns a value as its key takes it, where that is plain; else as it is, so that the rules refuse it. */
-function toKind(key: string, value: MappedValue): unknown {
+function toKeyValue(key: string, value: MappedValue): unknown {
   if (/^(?:authors|images\.preview|trigger\.prefix)$/.test(key))
     return Array.isArray(value) || value === undefined ? value : [value];
   if (typeof value !== 'string') return value;

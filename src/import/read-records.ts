@@ -23,7 +23,7 @@ export interface SourceRecord {
  */
 export async function* readRecords(path: string): AsyncGenerator<SourceRecord> {
   let names: readonly string[] | undefined;
-  if (statSync(path).isDirectory()) yield* readFolder(path);
+  if (statSync(path).isDirectory()) yield* readPageFolder(path);
   else if (/\.json$/i.test(path)) yield* readDocument(path);
   else if (/\.(?:ndjson|jsonl)$/i.test(path))
     // A character that is nowhere in JSON.
@@ -117,7 +117,7 @@ function* readDocument(path: string): Generator<SourceRecord> {
  * Reads a folder that has a record in each file, at any depth; of markdown the front matter, in YAML or JSON. Beside its
  * fields a record has `file`, the name without its ending, and `body`, the markdown. No link is followed.
  */
-function* readFolder(path: string): Generator<SourceRecord> {
+function* readPageFolder(path: string): Generator<SourceRecord> {
   const files = readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /.\.(?:md|ya?ml|json)$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name));

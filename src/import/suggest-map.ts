@@ -21,7 +21,7 @@ export async function suggestMap(
   const map: Record<string, ImportRule> = {};
   for (const [key, name, fits] of targets) {
     const fitting = [...columns].filter(([, values]) => values.filter(fits).length > values.length * 0.9);
-    const found = fitting.find(([path]) => name.test(toLetters(path))) ?? fitting.find(() => name.test(''));
+    const found = fitting.find(([path]) => name.test(toFieldName(path))) ?? fitting.find(() => name.test(''));
     if (found === undefined || map[key] !== undefined) continue;
     const [path, values] = found;
     columns.delete(path);
@@ -82,7 +82,7 @@ const targets: readonly (readonly [key: string, name: RegExp, fits: (value: stri
 ];
 
 /** Returns the last part of a path in lower case, letters only; of what has an id the name. */
-function toLetters(path: string): string {
+function toFieldName(path: string): string {
   const name = path.replace(/\.id$/i, '').split('.').at(-1) ?? '';
   return name.toLowerCase().replaceAll(/[^a-z]/g, '');
 }
