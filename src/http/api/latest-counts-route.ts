@@ -72,7 +72,7 @@ const never = Number.NEGATIVE_INFINITY;
 const maxBytes = 256 * 1024 * 1024;
 
 /** Reading all counts takes at most one part in so many of the time. */
-const minRereadRatio = 200;
+const minRereadRatio = 20;
 
 /** Yields the counts that were reported later than a time as JSON, some at a time. */
 function* formatCounts({ all, values }: CountsMoment, since: number): Generator<Buffer> {
