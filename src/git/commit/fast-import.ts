@@ -51,7 +51,7 @@ export async function importCommit(repository: Repository, commit: RefCommit): P
     if (!(error instanceof GitError) || error.notStarted) throw error;
     const tip = await readAfterFailure(ref, error, async () => await repository.objects.readOne(ref));
     if ((tip?.id ?? null) === onto) throw error;
-    if (tip !== undefined && isCommit(tip.content, { onto, committer, message })) return tip.id;
+    if (tip !== undefined && isWantedCommit(tip.content, { onto, committer, message })) return tip.id;
     throw new RefConflictError(ref);
   }
 }
@@ -171,7 +171,7 @@ function quotePath(path: string): string {
 }
 
 /** Returns whether a commit is the wanted one. */
-function isCommit(
+function isWantedCommit(
   content: Buffer,
   wanted: { readonly onto: string | null; readonly committer: string; readonly message: string },
 ): boolean {
