@@ -1,0 +1,94 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+
+/*
+ * Mutation testing: Stryker changes src/ in one small way after another, and names the changes that no test notices. The
+ * arguments are folders and files of src/, such as `tokens git/commit git/index-lock.ts`; without any it is those below.
+ * Results are in reports/mutation/: the next run is of what changed in src/ since, and of what was not noticed.
+ */
+const places = [
+  'tokens',
+  'counts',
+  'git/commit',
+  'git/index-lock.ts',
+  'git/instance-lock.ts',
+  'sync',
+  'check',
+  'proposals',
+  'login',
+];
+
+/** Installed when it runs: its mocha runner cannot load mocha 12 yet, so it brings its own. */
+const packages = ['@stryker-mutator/core@9.6.1', '@stryker-mutator/mocha-runner@9.6.1', 'mocha@11.8.0'];
+
+const named = process.argv.slice(2);
+for (const place of named.length > 0 ? named : places) {
+  const name = `reports/mutation/${place.replaceAll('/', '-')}`;
+  mkdirSync('reports/mutation', { recursive: true });
+  forgetSurvivors(`${name}.incremental.json`);
+  writeFileSync(`${name}.config.json`, JSON.stringify(configure(place, name), null, 2));
+  const stryker = ['npx', '--yes', ...packages.map((it) => `--package=${it}`), 'stryker', 'run'];
+  const { status } = spawnSync('nice', ['-n', '15', ...stryker, `${name}.config.json`], { stdio: 'inherit' });
+  if (status !== 0) process.exitCode = 1;
+}
+
+function configure(place: string, name: string): object {
+  return {
+    mutate: [/\.tsx?$/.test(place) ? `src/${place}` : `src/${place}/**/*.ts{,x}`],
+    // Types are checked by `npm run build`: a mutant may be of any type. Nor does Stryker have to read tsconfig.json.
+    buildCommand: 'tsc --noCheck',
+    disableTypeChecks: false,
+    tsconfigFile: 'none',
+    testRunner: 'mocha',
+    mochaOptions: { spec: listTests(place) },
+    coverageAnalysis: 'perTest',
+    // What a killed mutant leaves running is not to fail the tests of many others.
+    maxTestRunnerReuse: 20,
+    concurrency: 2,
+    // A mutant counts as killed when its tests never end, but not when the machine is busy.
+    timeoutMS: 30_000,
+    timeoutFactor: 3,
+    dryRunTimeoutMinutes: 20,
+    plugins: ['@stryker-mutator/*', './dist/scripts/mutation-ignorer.js'],
+    ignorers: ['wording'],
+    ignorePatterns: ['/dist', '/reports', '/var', '/catalogue', '/coverage'],
+    tempDirName: 'reports/mutation/sandbox',
+    incremental: true,
+    incrementalFile: `${name}.incremental.json`,
+    reporters: ['clear-text', 'json', 'html', 'progress-append-only'],
+    jsonReporter: { fileName: `${name}.json` },
+    htmlReporter: { fileName: `${name}.html` },
+    clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
+    allowConsoleColors: false,
+  };
+}
+
+/** Makes the next run try the survivors again, as Stryker does not see that a test of the same name has changed. */
+function forgetSurvivors(file: string): void {
+  if (!existsSync(file)) return;
+  const report = JSON.parse(readFileSync(file, 'utf8')) as {
+    readonly files: Record<string, { mutants: { readonly status: string }[] }>;
+  };
+  for (const source of Object.values(report.files))
+    source.mutants = source.mutants.filter(({ status }) => status === 'Killed');
+  writeFileSync(file, JSON.stringify(report));
+}
+
+/** The tests of a place, then others that import it; those that start services last, as they are slow. */
+function listTests(place: string): string[] {
+  const twins = place.replace(/\.tsx?$/, '.test.js');
+  const escaped = place.replace(/\.tsx?$/, '.js').replaceAll('.', String.raw`\.`);
+  const imports = new RegExp(`/src/${escaped}[/']`);
+  const services =
+    /from '[^']*\/support\/(?:browser|command-line|login-site|replica|service|service-process)\.js'/;
+  return readdirSync('dist/test', { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.test.js') && !file.startsWith('scenarios/'))
+    .map((file) => {
+      const text = readFileSync(`dist/test/${file}`, 'utf8');
+      const isTwin = file === twins || file.startsWith(`${place}/`);
+      return { file, isTwin, isSlow: services.test(text), isUser: imports.test(text) };
+    })
+    .filter(({ isTwin, isSlow, isUser }) => isTwin || (isUser && !isSlow))
+    .toSorted((a, b) => Number(a.isSlow) - Number(b.isSlow) || Number(b.isTwin) - Number(a.isTwin))
+    .map(({ file }) => `dist/test/${file}`);
+}

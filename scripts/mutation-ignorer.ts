@@ -1,0 +1,38 @@
+/** A part of the syntax tree as Babel has it, as far as it is read here. */
+interface Path {
+  readonly node: { readonly type: string };
+  readonly parentPath: Path | null;
+  /** `arguments` of an argument of a call, with its index as the key. */
+  readonly listKey: string | undefined;
+  readonly key: string | number;
+  get(key: 'callee'): Path;
+  toString(): string;
+}
+
+/** A plugin of Stryker: what only people read is not mutated, as no test is to repeat the words of a message. */
+export const strykerPlugins = [
+  {
+    kind: 'Ignore',
+    name: 'wording',
+    value: {
+      shouldIgnore(path: Path): string | undefined {
+        if (path.node.type.endsWith('CallExpression') && isLog(path)) return 'a line of the log';
+        if (/^(?:String|Template)Literal$/.test(path.node.type) && isInMessage(path))
+          return 'the wording of a message';
+        return undefined;
+      },
+    },
+  },
+];
+
+function isLog(call: Path): boolean {
+  return /\blog\??\.(?:debug|info|warn|error|fatal)$/i.test(String(call.get('callee')));
+}
+
+/** Whether a text is in the first argument of `new …Error(…)`. */
+function isInMessage(text: Path): boolean {
+  for (let at = text; at.parentPath !== null && !/Statement|Function/.test(at.node.type); at = at.parentPath)
+    if (at.listKey === 'arguments' && at.key === 0 && at.parentPath.node.type === 'NewExpression')
+      return String(at.parentPath.get('callee')).endsWith('Error');
+  return false;
+}
