@@ -23,8 +23,8 @@ export class StatCache {
 
   /**
    * Returns how many milliseconds from `now` to wait before a file is read; 0 or less for no wait. A file that ends as
-   * the served one does is complete, as is one that has not changed for a while; any other may be half written. A file
-   * that is gone may be about to be replaced.
+   * the served one does is complete, as is one that has not changed for a while; any other may be half written. So may be one
+   * that changed after `now`, before its stat was read. A file that is gone may be about to be replaced.
    */
   waitFor(
     name: string,
@@ -38,7 +38,7 @@ export class StatCache {
       return since + missingAfterMs - now;
     }
     const age = now - stat.mtimeMs;
-    return file.tail === served?.tail || age < 0 ? 0 : settledAfterMs - age;
+    return file.tail === served?.tail || age < -settledAfterMs ? 0 : settledAfterMs - age;
   }
 
   /** Records that a file was found at `now`, or was missing, and has to be read later. */
