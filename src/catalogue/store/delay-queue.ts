@@ -33,8 +33,9 @@ export class DelayQueue {
   #wait(): void {
     clearTimeout(this.#timer);
     if (this.#due.size === 0) return;
-    const next = Math.min(...this.#due.values());
-    this.#timer = setTimeout(() => this.#run(), next - performance.now()).unref();
+    const delay = Math.min(...this.#due.values()) - performance.now();
+    // Node 24 warns of a negative one.
+    this.#timer = setTimeout(() => this.#run(), Math.max(0, delay)).unref();
   }
 
   #run(): void {

@@ -103,8 +103,8 @@ class RenderThread {
 
   async render(source: MarkdownSource): Promise<RenderedText> {
     return await this.#queue.run(async () => {
-      if (this.#begin > performance.now())
-        await sleep(this.#begin - performance.now(), undefined, { ref: false });
+      const delay = this.#begin - performance.now();
+      if (delay > 0) await sleep(delay, undefined, { ref: false });
       this.#pool ??= new WorkerPool(renderer, 'renderMarkdown', { threads: 1, memory: 128 });
       const pool = this.#pool;
       // So that the start of the thread does not count as time of the text.

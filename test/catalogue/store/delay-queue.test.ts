@@ -1,4 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayQueue } from '../../../src/catalogue/store/delay-queue.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -13,6 +14,23 @@ describe('a delay queue', () => {
     strictEqual(queue.size, 2);
     await eventually(() => queue.size === 0);
     deepStrictEqual(done, ['early', 'late']);
+  });
+
+  it('asks for no timeout of less than nothing, of which Node warns, when it is late', async () => {
+    const timeouts = mock.method(globalThis, 'setTimeout');
+    const done: string[] = [];
+    const queue = new DelayQueue((name) => {
+      done.push(name);
+      const end = performance.now() + 60;
+      while (performance.now() < end);
+    });
+    for (const name of ['a', 'b', 'c']) queue.add(name, 1);
+    await eventually(() => done.length === 3);
+    timeouts.mock.restore();
+    deepStrictEqual(
+      timeouts.mock.calls.map(({ arguments: [, delay = 0] }) => delay).filter((delay) => delay < 0),
+      [],
+    );
   });
 
   it('does work at the earliest time that it was added for', async () => {
