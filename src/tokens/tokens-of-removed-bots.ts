@@ -5,6 +5,7 @@ import { botsFolder, parsePagePath } from '../catalogue/page/layout.ts';
 import { readCommittedPages } from '../catalogue/store/committed-pages.ts';
 import type { StateStore } from '../counts/state-store.ts';
 import { BranchFollower } from '../git/branch-follower.ts';
+import { listBranchSteps } from '../git/branch-steps.ts';
 import { readChangeLog } from '../git/change-log.ts';
 import { hasCommit, isCommit } from '../git/history.ts';
 import { readRef } from '../git/refs.ts';
@@ -26,8 +27,9 @@ export interface TokensOfRemovedBotsOptions {
 
 /**
  * Ends the token of each bot whose last page a commit of the branch removes, also one that was made while the service was
- * stopped, so that it stays ended when the bot is back. Reads commits only: files that are missing or cannot be read, another
- * branch that is checked out and a branch that was reset end nothing, nor does a commit without the folder of the bots.
+ * stopped and one after which the bot is back. A token that was issued after that commit stays. Reads commits only: files that
+ * are missing or cannot be read, another branch that is checked out and a branch that was reset end nothing, nor does a commit
+ * without the folder of the bots.
  */
 export class TokensOfRemovedBots extends BranchFollower {
   readonly #options: TokensOfRemovedBotsOptions;
@@ -52,15 +54,17 @@ export class TokensOfRemovedBots extends BranchFollower {
     const tip = this.#branch === undefined ? null : await readRef(repository, this.#branch);
     const now = `${this.#branch} ${tip}`;
     if (tip === null || now === this.#done) return;
-    if (!(await repository.objects.readOne(`${tip}:${repository.prefix}${botsFolder}`))) return;
+    if (!(await hasFolder(repository, tip))) return;
     this.#done ??= await readFile(file, 'utf8').catch(() => undefined);
     const removed = await this.#listRemoved(repository, tip);
     const ended = await state.write(async (committed) => {
       await committed.refresh();
       const ids: BotId[] = [];
-      for (const id of removed)
-        if (committed.state.hasToken(id) && (await readCommittedPages(repository, tip, id)).length === 0)
-          ids.push(id);
+      for (const [id, removedAt] of removed) {
+        const { digest = null, at = 0 } = committed.state.token(id) ?? {};
+        if (digest === null) continue;
+        if (at < removedAt || (await readCommittedPages(repository, tip, id)).length === 0) ids.push(id);
+      }
       return await revokeTokens(committed, ids, 'the removal of all pages');
     });
     if (ended.length > 0)
@@ -69,28 +73,37 @@ export class TokensOfRemovedBots extends BranchFollower {
     this.#done = now;
   }
 
-  /** Returns the bots that were removed since the last look; ever, where there was none; nothing on a new branch. */
-  async #listRemoved(repository: Repository, tip: string): Promise<ReadonlySet<BotId>> {
-    const removed = new Set<BotId>();
+  /**
+   * Returns the bots that were removed since the last look, each with when that was, in milliseconds since the epoch. Without a
+   * look before, those that were ever removed, at no time, as a history may have been rewritten; nothing on a new branch.
+   */
+  async #listRemoved(repository: Repository, tip: string): Promise<ReadonlyMap<BotId, number>> {
+    const removed = new Map<BotId, number>();
     if (this.#done === undefined) {
       const { prefix } = repository;
       const all = { from: undefined, to: tip, folder: prefix + botsFolder };
-      for await (const { path, after } of readChangeLog(
-        repository,
-        all,
-        `${this.#options.file}.log`,
-        this.signal,
-      )) {
+      const log = `${this.#options.file}.log`;
+      for await (const { path, after } of readChangeLog(repository, all, log, this.signal)) {
         const place = after === null ? parsePagePath(path, prefix) : undefined;
-        if (place) removed.add(place.id);
+        if (place) removed.set(place.id, 0);
       }
       return removed;
     }
-    const [branch, from = ''] = this.#done.split(' ');
+    let [branch, from = ''] = this.#done.split(' ');
     if (branch !== this.#branch || !(await isCommit(repository, from))) return removed;
     if (!(await hasCommit(repository, tip, from))) return removed;
-    for await (const { id, what } of listChangedBots(repository, from, tip))
-      if (what === 'removed') removed.add(id);
+    for await (const { to, time } of listBranchSteps(repository, from, tip)) {
+      this.signal.throwIfAborted();
+      if (!(await hasFolder(repository, to))) continue;
+      for await (const { id, what } of listChangedBots(repository, from, to))
+        // Git's times are whole seconds: to the end of this one.
+        if (what === 'removed') removed.set(id, time + 1000);
+      from = to;
+    }
     return removed;
   }
+}
+
+async function hasFolder({ objects, prefix }: Repository, commit: string): Promise<boolean> {
+  return (await objects.readOne(`${commit}:${prefix}${botsFolder}`)) !== undefined;
 }

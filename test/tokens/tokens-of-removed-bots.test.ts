@@ -1,4 +1,5 @@
 import { match, strictEqual } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommittedState } from '../../src/counts/committed-state.ts';
@@ -36,6 +37,17 @@ async function begin(): Promise<Catalogue> {
 function remove({ git }: TestRepository): void {
   git('rm', '-q', ...pages);
   git('commit', '-q', '-m', 'Remove');
+}
+
+/** The same, as a commit of an hour ago. */
+function removeEarlier(repository: TestRepository): void {
+  remove(repository);
+  const date = `@${Math.floor(Date.now() / 1000) - 3600} +0000`;
+  const identity = { GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'ada@example.org' };
+  execFileSync('git', ['commit', '-q', '--amend', '--no-edit'], {
+    cwd: repository.folder,
+    env: { ...process.env, ...identity, GIT_COMMITTER_DATE: date },
+  });
 }
 
 /** What a service does, from its start: it looks when it is told to. */
@@ -110,11 +122,29 @@ describe('the token of a bot that was removed', () => {
     strictEqual(await listTokens(repository), '8');
   });
 
+  it('ends when the bot is back before that is looked at, also after a merge, and where it was stopped', async () => {
+    for (const isStopped of [true, false]) {
+      const { repository } = await begin();
+      const running = open(repository);
+      const look = async (): Promise<void> => await (isStopped ? open(repository) : running).look();
+      await look();
+      repository.git('switch', '-q', '-c', 'without');
+      remove(repository);
+      repository.git('switch', '-q', 'main');
+      repository.commit({ 'other.md': '' });
+      repository.git('merge', '-q', '--no-edit', 'without');
+      repository.git('revert', '--no-edit', 'without');
+      repository.commit({ 'other.md': 'Later' });
+      await look();
+      strictEqual(await listTokens(repository), '8', String(isStopped));
+    }
+  });
+
   it('that is issued when the bot is back stays, also on a machine that looks late', async () => {
     const { repository } = await begin();
     const late = open(repository);
     await late.look();
-    remove(repository);
+    removeEarlier(repository);
     await open(repository).look();
     repository.git('revert', '--no-edit', 'HEAD');
     await issueTestToken(repository.folder, homer);
@@ -150,6 +180,8 @@ describe('the token of a bot that was removed', () => {
     await look();
     // As where all files of a repository are moved to another place.
     repository.git('mv', 'bots', 'moved');
+    await look();
+    repository.git('mv', 'moved', 'bots');
     await look();
   });
 
