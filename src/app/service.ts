@@ -35,6 +35,7 @@ import { formatCount } from '../lib/counted.ts';
 import { messageOf } from '../lib/errors.ts';
 import { formatVersion, readVersion } from './version.ts';
 import { type AppOptions, createApp } from './app.ts';
+import { restoreBotsFolder } from './bots-folder.ts';
 import { Closers } from './closers.ts';
 import { createHealth, type Parts } from './health.ts';
 import { Metrics } from './metrics.ts';
@@ -105,16 +106,18 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   const started = performance.now();
   const { remote } = config;
   const isReadOnly = config.readOnly !== null;
+  const runner = closers.own(new GitRunner());
+  const repositoryOpener = closers.own(new RepositoryOpener(config.catalogue, runner));
+  const restoreFolder = async (): Promise<void> =>
+    await restoreBotsFolder(config.catalogue, repositoryOpener);
   // First, so that a mistyped name makes no folder.
-  ensureCatalogue(config);
+  await ensureCatalogue(config, restoreFolder);
   const lock = await takeInstanceLock(config.var).catch((error: unknown) => {
     throw toVarError(error, config);
   });
   closers.add(async () => await lock.release());
   await removeUnfinishedWrites(config.var);
 
-  const runner = closers.own(new GitRunner());
-  const repositoryOpener = closers.own(new RepositoryOpener(config.catalogue, runner));
   const cloneLock = await takeCloneLock(repositoryOpener, log);
   closers.add(async () => await cloneLock?.release());
 
@@ -131,6 +134,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   const catalogue = new Catalogue({
     root: config.catalogue,
     hash: await repositoryOpener.hash(),
+    restoreFolder,
     log,
     snapshot: join(config.var, 'index.snapshot'),
     settingsCopy: join(config.var, settingsName),

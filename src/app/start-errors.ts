@@ -1,10 +1,17 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { botsFolder } from '../catalogue/page/layout.ts';
 import { listTop } from '../catalogue/store/folder.ts';
 import type { Config } from './config.ts';
 import { codeOf, messageOf, UserError } from '../lib/errors.ts';
 
-/** @throws {UserError} when the catalogue's folder cannot be read */
-export function ensureCatalogue(config: Config): void {
+/**
+ * @param restoreFolder makes `bots/` where Git removed it with the last bot
+ * @throws {UserError} when the catalogue's folder cannot be read
+ */
+export async function ensureCatalogue(config: Config, restoreFolder: () => Promise<void>): Promise<void> {
   try {
+    if (!existsSync(join(config.catalogue, botsFolder))) await restoreFolder().catch(() => {});
     listTop(config.catalogue);
   } catch (error) {
     throw toCatalogueError(error, config);

@@ -30,6 +30,8 @@ export interface CatalogueOptions {
   readonly root: string;
   /** The hash of the repository that the folder is in, for the blob ids of files; SHA-1 by default. */
   readonly hash?: HashName;
+  /** Makes `bots/` where Git removed it with the last bot; by default nothing does. */
+  readonly restoreFolder?: () => Promise<void>;
   readonly log: Log;
   /** The file that keeps the index between runs; null for none. */
   readonly snapshot: string | null;
@@ -79,7 +81,7 @@ export class Catalogue {
   #savedVersion = -1;
 
   constructor(options: CatalogueOptions) {
-    const { root, hash = 'sha1', log, cachedImages, settingsCopy = null } = options;
+    const { root, hash = 'sha1', restoreFolder, log, cachedImages, settingsCopy = null } = options;
     const { blockedFile = null, blockedCopy = null } = options;
     this.#options = options;
     this.store = new BotStore(log);
@@ -105,7 +107,7 @@ export class Catalogue {
     this.profiles = new WatchedFolder({ root, folder: peopleFolder, parse: parseProfile, onFaults });
     this.collections = new Collections({ root, onFaults });
     const limits = (): PageLimits => this.settings.current;
-    this.scanner = new Scanner({ root, hash, log, cachedImages, limits }, this.store);
+    this.scanner = new Scanner({ root, hash, restoreFolder, log, cachedImages, limits }, this.store);
     this.#watcher = new Watcher(join(root, botsFolder), log, {
       onHint: (folder, name) => this.scanner.schedule(folder, name, hintDelayMs),
       onStray: () => void this.scanner.folders(),

@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BotId } from '../../bot/id.ts';
 import type { HashName } from '../../git/objects/object-id.ts';
-import { messageOf } from '../../lib/errors.ts';
+import { codeOf, messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { IndexedBot } from './bot-index.ts';
 import { type ImageLookup, readBot } from './bot-reader.ts';
@@ -36,6 +39,7 @@ export interface ScannerOptions {
   readonly root: string;
   /** Of the repository that the folder is in. */
   readonly hash: HashName;
+  readonly restoreFolder: (() => Promise<void>) | undefined;
   readonly cachedImages: ImageLookup | undefined;
   /** What the settings in force allow. */
   readonly limits: () => PageLimits;
@@ -74,7 +78,7 @@ export class Scanner {
         this.#store.report(path, [createFileFault(path, 'stray-file', strayMessage)]);
       return new Set([...this.#stats.keys(), ...entries.map(({ name }) => name).filter(isFolderName)]);
     } catch (error) {
-      this.#setError(error);
+      void this.#fail(error);
       return new Set();
     }
   }
@@ -94,7 +98,7 @@ export class Scanner {
     try {
       stats = listFolder(this.#options.root, folder);
     } catch (error) {
-      this.#setError(error);
+      void this.#fail(error);
       return;
     }
     const cache = this.#statsIn(folder);
@@ -170,6 +174,17 @@ export class Scanner {
 
   close(): void {
     this.#delayQueue.close();
+  }
+
+  /** Sets why `bots/` cannot be read. Where it is gone, Git may be about to put it back, or to commit that there are no bots. */
+  async #fail(reason: unknown): Promise<void> {
+    const { root, restoreFolder } = this.#options;
+    if (codeOf(reason) === 'ENOENT') {
+      await sleep(1000, undefined, { ref: false });
+      await restoreFolder?.().catch(() => {});
+      if (existsSync(join(root, botsFolder))) return;
+    }
+    this.#setError(reason);
   }
 
   /** Sets why `bots/` cannot be read, and logs it; null when it can. */

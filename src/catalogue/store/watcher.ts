@@ -63,8 +63,9 @@ export class Watcher {
     this.#hints = 0;
     const inode = readFolderInode(this.#bots);
     if (inode === undefined) {
+      // The listener says that it is gone, or makes it again.
       this.#inode = undefined;
-      this.#setFault(`${basename(this.#bots)}/ is gone: put it back`);
+      this.#listener.onMiss();
     } else if (inode !== this.#inode || Date.now() >= this.#retryAt) {
       void this.#top?.close();
       this.#watchAll();

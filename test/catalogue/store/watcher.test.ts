@@ -98,13 +98,11 @@ describe('the watcher', () => {
     await hintedForGood('002');
   });
 
-  it('says that bots/ is gone, and watches the one that comes in its place', async () => {
-    renameSync(bots, join(root, 'away'));
-    await eventually(() => watch?.fault?.startsWith('bots/ is gone: ') === true);
-    strictEqual(log.lines.length, 1);
+  it('says that all may have changed while bots/ is gone, and watches the one that comes in its place', async () => {
     const before = misses;
+    renameSync(bots, join(root, 'away'));
+    await eventually(() => misses > before + 1);
     mkdirSync(join(bots, '001'), { recursive: true });
-    await eventually(() => watch?.fault === null && misses > before);
     await hintedForGood('001');
   });
 
