@@ -78,8 +78,7 @@ export class SharedTokens implements Tokens {
 
   /** Checks a token as any process had committed it to this clone 5 ms ago. */
   async #checkHere(id: BotId, token: Token): Promise<TokenCheck> {
-    const reading = this.#state.follow();
-    if (reading !== undefined) await reading;
+    await this.#state.follow();
     const digest = computeDigest(token);
     const current = this.#state.tokens.token(id)?.digest ?? null;
     if (current !== null && isSameDigest(current, digest)) {

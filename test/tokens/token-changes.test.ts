@@ -5,7 +5,8 @@ import { silentLog } from '../../src/lib/log.ts';
 import { CommittedState } from '../../src/counts/committed-state.ts';
 import type { StateStore } from '../../src/counts/state-store.ts';
 import type { SharedTokens } from '../../src/tokens/shared-tokens.ts';
-import { issueToken, revokeToken } from '../../src/tokens/token-changes.ts';
+import { issueToken, revokeToken, revokeTokens } from '../../src/tokens/token-changes.ts';
+import { atTime } from '../support/at-time.ts';
 import { botId } from '../support/sample.ts';
 import { FileRef } from '../support/file-ref.ts';
 import { BrokenRef, localTokens, newPlace, open, type Place } from '../support/place.ts';
@@ -42,6 +43,18 @@ describe('a token', () => {
     await tokens.revokeToken(homer, 'user marge');
     strictEqual(place.ref.history().at(-1)?.subject, `Revoke the token of ${homer}, by user marge`);
     strictEqual(await localTokens(await open(place)).checkToken(homer, token), 'unknown');
+  });
+
+  it('of each of several bots is revoked in one commit, whose subject is one line', async () => {
+    const { place, tokens } = await withToken();
+    await tokens.issueToken(marge, 'user marge\nSigned-off-by: Homer');
+    strictEqual(
+      place.ref.history().at(-1)?.subject,
+      `Issue a token to ${marge}, by user marge Signed-off-by: Homer`,
+    );
+    const ids = [homer, botId('7'), marge];
+    deepStrictEqual(await revokeTokens(otherProcess(place), ids, 'user marge'), [homer, marge]);
+    strictEqual(place.ref.history().at(-1)?.subject, 'Revoke the tokens of 3 bots, by user marge');
   });
 
   it('that another process revokes or issues counts here as soon as that process is done', async () => {
@@ -88,6 +101,12 @@ describe('a token', () => {
     ok(((await lastUsed()) ?? 0) > 1_700_000_000_000);
     await tokens.issueToken(homer, 'user marge');
     strictEqual(await lastUsed(), undefined);
+    const used = await atTime(1_900_000_000_000, async () => {
+      const { result } = await tokens.issueToken(homer, 'user marge');
+      await tokens.checkToken(homer, result);
+      return await lastUsed();
+    });
+    strictEqual(used, 1_900_000_000_000, 'in the millisecond in which it was issued');
   });
 
   it('was last used when it set the count, as far as a restarted service can know', async () => {
@@ -104,10 +123,11 @@ describe('a token', () => {
     strictEqual((await restarted.tokenInfo(homer)).lastUsed, undefined);
   });
 
-  it('that has ended has no info', async () => {
+  it('that has ended has no info, and nor has one that never was', async () => {
     const { tokens } = await withToken();
     await tokens.revokeToken(homer, 'user marge');
-    deepStrictEqual(await tokens.tokenInfo(homer), { issuedAt: undefined, lastUsed: undefined });
+    for (const id of [homer, marge])
+      deepStrictEqual(await tokens.tokenInfo(id), { issuedAt: undefined, lastUsed: undefined });
   });
 
   it('that cannot be committed is not given, and the one before goes on', async () => {
