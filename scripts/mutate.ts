@@ -47,7 +47,7 @@ function configure(place: string, name: string): object {
     concurrency: 2,
     // A mutant counts as killed when its tests never end, but not when the machine is busy.
     timeoutMS: 30_000,
-    timeoutFactor: 3,
+    timeoutFactor: 1.5,
     dryRunTimeoutMinutes: 20,
     plugins: ['@stryker-mutator/*', './dist/scripts/mutation-ignorer.js'],
     ignorers: ['wording'],
