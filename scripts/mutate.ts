@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 /*
  * Mutation testing: Stryker changes src/ in one small way after another, and names the changes that no test notices. The
@@ -74,21 +75,39 @@ function forgetSurvivors(file: string): void {
   writeFileSync(file, JSON.stringify(report));
 }
 
-/** The tests of a place, then others that import it; those that start services last, as they are slow. */
+/**
+ * The tests of a place, others of its room that load it, and others that import it. Those that start services are last, as
+ * they are slow, and only where they are of the place, as the changed line runs in another process.
+ */
 function listTests(place: string): string[] {
-  const twins = place.replace(/\.tsx?$/, '.test.js');
-  const escaped = place.replace(/\.tsx?$/, '.js').replaceAll('.', String.raw`\.`);
-  const imports = new RegExp(`/src/${escaped}[/']`);
-  const services =
-    /from '[^']*\/support\/(?:browser|command-line|login-site|replica|service|service-process)\.js'/;
+  const source = `dist/src/${place.replace(/\.tsx?$/, '.js')}`;
+  const twin = `dist/test/${place.replace(/\.tsx?$/, '.test.js')}`;
+  const isIn = (file: string, path: string): boolean => file === path || file.startsWith(`${path}/`);
+  const services = /\/support\/(?:browser|command-line|login-site|replica|service|service-process)\.js$/;
   return readdirSync('dist/test', { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.test.js') && !file.startsWith('scenarios/'))
-    .map((file) => {
-      const text = readFileSync(`dist/test/${file}`, 'utf8');
-      const isTwin = file === twins || file.startsWith(`${place}/`);
-      return { file, isTwin, isSlow: services.test(text), isUser: imports.test(text) };
+    .filter((name) => name.endsWith('.test.js') && !name.startsWith('scenarios/'))
+    .map((name) => {
+      const file = `dist/test/${name}`;
+      const isTwin = isIn(file, twin);
+      const isOfRoom = name.split('/')[0] === place.split('/')[0];
+      const loaded = isOfRoom ? [...listLoaded(file)] : listImports(file);
+      const isSlow = listImports(file).some((path) => services.test(path));
+      return { file, isTwin, isSlow, loads: loaded.some((path) => isIn(path, source)) };
     })
-    .filter(({ isTwin, isSlow, isUser }) => isTwin || (isUser && !isSlow))
+    .filter(({ isTwin, isSlow, loads }) => isTwin || (loads && !isSlow))
     .toSorted((a, b) => Number(a.isSlow) - Number(b.isSlow) || Number(b.isTwin) - Number(a.isTwin))
-    .map(({ file }) => `dist/test/${file}`);
+    .map(({ file }) => file);
+}
+
+/** A compiled file and all that it loads. */
+function listLoaded(file: string, known = new Set<string>()): Set<string> {
+  if (known.has(file)) return known;
+  known.add(file);
+  for (const path of listImports(file)) listLoaded(path, known);
+  return known;
+}
+
+function listImports(file: string): string[] {
+  const text = readFileSync(file, 'utf8');
+  return [...text.matchAll(/from '(\.[^']+\.js)'/g)].map(([, path = '']) => join(dirname(file), path));
 }
