@@ -5,7 +5,8 @@ interface Path {
   /** `arguments` of an argument of a call, with its index as the key. */
   readonly listKey: string | undefined;
   readonly key: string | number;
-  get(key: 'callee'): Path;
+  get(key: 'callee' | 'expression'): Path;
+  get(key: 'body'): readonly Path[];
   toString(): string;
 }
 
@@ -16,7 +17,7 @@ export const strykerPlugins = [
     name: 'wording',
     value: {
       shouldIgnore(path: Path): string | undefined {
-        if (path.node.type.endsWith('CallExpression') && isLog(path)) return 'a line of the log';
+        if (isLog(path)) return 'a line of the log';
         if (/^(?:String|Template)Literal$/.test(path.node.type) && isInMessage(path))
           return 'the wording of a message';
         return undefined;
@@ -25,8 +26,13 @@ export const strykerPlugins = [
   },
 ];
 
-function isLog(call: Path): boolean {
-  return /\blog\??\.(?:debug|info|warn|error|fatal)$/i.test(String(call.get('callee')));
+/** Whether this is a call of the log, or a block of one such call. */
+function isLog(path: Path): boolean {
+  if (path.node.type === 'BlockStatement')
+    return path.get('body').length === 1 && path.get('body').every(isLog);
+  if (path.node.type === 'ExpressionStatement') return isLog(path.get('expression'));
+  if (!path.node.type.endsWith('CallExpression')) return false;
+  return /\blog\??\.(?:debug|info|warn|error|fatal)$/i.test(String(path.get('callee')));
 }
 
 /** Whether a text is in the first argument of `new …Error(…)`. */

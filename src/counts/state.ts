@@ -65,7 +65,7 @@ export class State {
     if (known === undefined) this.#addToShard(id);
     if (known?.count?.value !== count?.value) this.#version++;
     if (known?.count !== count) this.#reports++;
-    if (known?.token?.digest !== token?.digest) this.#moveToken(id, known?.token, token);
+    this.#moveToken(id, known?.token, token);
     if (count !== undefined && isAhead(count.at)) this.#ahead.add(id);
     this.#bots.set(id, createBotState(count, token));
     return true;

@@ -2,6 +2,7 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import {
   type BotState,
+  chooseLaterCount,
   toClockTime,
   countTimeAfter,
   eraMs,
@@ -9,6 +10,7 @@ import {
   maxTime,
   maxLeadMs,
   mergeBotStates,
+  mergeTokens,
   computeTimeAfter,
 } from '../../src/counts/bot-state.ts';
 import { someBotState } from '../support/arbitrary.ts';
@@ -78,8 +80,38 @@ describe('merging what two replicas know of a bot', () => {
       { digest: first, at: 4, generation: 0 },
       { digest: second, at: 5, generation: 0 },
     ],
+    [
+      'takes the revocation of two such of the same time',
+      { digest: null, at: 5, generation: 0 },
+      { digest: first, at: 5, generation: 0 },
+      { digest: null, at: 5, generation: 0 },
+    ],
+    [
+      'takes the same one of two such of the same time on every machine',
+      { digest: second, at: 5, generation: 0 },
+      { digest: first, at: 5, generation: 0 },
+      { digest: first, at: 5, generation: 0 },
+    ],
   ] as const)
-    it(title, () => deepStrictEqual(mergeBotStates({ token: ours }, { token: theirs }), { token: merged }));
+    it(title, () => {
+      deepStrictEqual(mergeBotStates({ token: ours }, { token: theirs }), { token: merged });
+      deepStrictEqual(mergeBotStates({ token: theirs }, { token: ours }), { token: merged });
+    });
+
+  it('returns the very object that was there where the other brings nothing new', () => {
+    const count = { value: 5, at: 1 };
+    strictEqual(chooseLaterCount(count, { ...count }), count);
+    for (const token of [
+      { digest: first, at: 4, generation: 0 },
+      { digest: first, at: 4, generation: 2 },
+      { digest: null, at: 4, generation: 2 },
+    ])
+      strictEqual(mergeTokens(token, { ...token }), token);
+    const revoked = { digest: null, at: 4, generation: 2 };
+    strictEqual(mergeTokens(revoked, { digest: first, at: 3, generation: 2 }), revoked);
+    deepStrictEqual(Object.keys(mergeBotStates({ count }, {})), ['count']);
+    deepStrictEqual(Object.keys(mergeBotStates({}, {})), []);
+  });
 });
 
 describe('the time of a new fact', () => {
@@ -113,6 +145,9 @@ describe('the time of a count', () => {
     strictEqual(countTimeAfter(undefined, now), now);
     strictEqual(countTimeAfter(now + maxLeadMs, now), now + maxLeadMs + 1);
     strictEqual(toClockTime(countTimeAfter(now + maxLeadMs + 1, now)), now);
+    const lastEra = maxTime - eraMs;
+    strictEqual(countTimeAfter(lastEra + now + maxLeadMs + 1, now), lastEra + now + maxLeadMs + 2);
+    strictEqual(countTimeAfter(lastEra + maxLeadMs + 1, 0), maxTime);
   });
 
   it('lets the later of two counts win that replace one from a clock that was two days ahead', () => {

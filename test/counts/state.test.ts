@@ -1,8 +1,10 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { createToken, computeDigest } from '../../src/bot/token.ts';
-import { mergeBotStates } from '../../src/counts/bot-state.ts';
+import { maxLeadMs, mergeBotStates } from '../../src/counts/bot-state.ts';
+import { toShardNumber } from '../../src/counts/shards.ts';
 import { State } from '../../src/counts/state.ts';
+import { atTime } from '../support/at-time.ts';
 import { botId } from '../support/sample.ts';
 import { someBotState } from '../support/arbitrary.ts';
 
@@ -31,8 +33,12 @@ describe('the state', () => {
     ok(!state.merge(homer, { count: { value: 9, at: 1 } }));
     ok(state.merge(homer, { token: { digest: null, at: 1, generation: 1 } }));
     strictEqual(state.version, version);
+    strictEqual(state.reports, 2, 'a report is a count, the same number too');
     ok(state.merge(homer, { count: { value: 6, at: 3 } }));
     ok(state.version > version);
+    strictEqual(state.reports, 3);
+    ok(!state.merge(homer, state.get(homer)));
+    deepStrictEqual(state.listBots(toShardNumber(homer)), [homer]);
   });
 
   it('finds the bot that a token belongs to, until it has another or none', () => {
@@ -46,5 +52,23 @@ describe('the state', () => {
     strictEqual(state.holder(first), undefined);
     state.merge(homer, { token: { digest: first, at: 1, generation: 1 } });
     strictEqual(state.holder(first), undefined);
+    const both = { token: { digest: first, at: 3, generation: 3 } };
+    for (const id of [homer, marge]) state.merge(id, both);
+    state.merge(homer, { token: { digest: null, at: 4, generation: 4 } });
+    strictEqual(state.holder(first), marge);
+    strictEqual(state.hasToken(homer), false);
+    strictEqual(state.hasToken(botId('7')), false);
+  });
+
+  it('finds a bot whose count is from a clock that is ahead, until that time has come', async () => {
+    const state = new State();
+    const at = 1_900_000_000_000;
+    await atTime(at, async () => {
+      state.merge(marge, { count: { value: 5, at } });
+      strictEqual(state.findAhead(), undefined);
+      state.merge(homer, { count: { value: 5, at: at + maxLeadMs + 1 } });
+      strictEqual(state.findAhead(), homer);
+    });
+    await atTime(at + 1, async () => strictEqual(state.findAhead(), undefined));
   });
 });
