@@ -51,11 +51,16 @@ describe('POST /hooks/push', () => {
   it('takes calls that GitLab has signed with a signing token, once, and for five minutes', async () => {
     const now = Math.floor(Date.now() / 1000);
     const body = '{"object_kind":"push"}';
-    const post = async (id: string, time: number, signed = `${id}.${time}.${body}`): Promise<number> =>
+    const post = async (
+      id: string,
+      time: number,
+      signed = `${id}.${time}.${body}`,
+      others = 1,
+    ): Promise<number> =>
       await call(body, {
         'webhook-id': id,
         'webhook-timestamp': String(time),
-        'webhook-signature': `v1,AAAA v1,${createHmac('sha256', signingKey).update(signed).digest('base64')}`,
+        'webhook-signature': `${'v1,AAAA '.repeat(others)}v1,${createHmac('sha256', signingKey).update(signed).digest('base64')}`,
         'X-Gitlab-Token': secret,
       });
     strictEqual(await post('1', now), 202);
@@ -65,7 +70,9 @@ describe('POST /hooks/push', () => {
     strictEqual(await post('4', now, `4.${now - 1}.${body}`), 401, 'another time than the signed one');
     strictEqual(await post('5', now - 400), 401, 'a call of before');
     strictEqual(await post('6', now + 400), 401, 'a call of later');
-    strictEqual(calls, 2);
+    strictEqual(await post('7', now, undefined, 9), 202, 'the tenth of its signatures');
+    strictEqual(await post('8', now, undefined, 10), 401, 'the eleventh of them');
+    strictEqual(calls, 3);
   });
 
   it('refuses a signed call that was sent before with other headers that are not signed', async () => {

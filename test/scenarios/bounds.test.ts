@@ -1,0 +1,376 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { eventually } from '../support/eventually.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const top = fileURLToPath(new URL('./', import.meta.resolve('#package')));
+
+/** An item of `docs/bounds.md`: its figures, in the order of the places in `src/` that have them, and its tests. */
+interface Item {
+  readonly text: string;
+  readonly figures: readonly string[];
+  readonly places: readonly string[];
+  readonly tests: readonly string[];
+  /** Whether it says that no test reaches it. */
+  readonly unreached: boolean;
+}
+
+const items = readFileSync(`${top}docs/bounds.md`, 'utf8')
+  .split(/\n(?=- |## |\n)/)
+  .filter((text) => text.startsWith('- '))
+  .map((text): Item => {
+    const [says = '', refers = ''] = text.split(/\n {2}\((?=`)/);
+    const spans = [...refers.matchAll(/`([^`]+)`/g)].map(([, span = '']) => span.replaceAll(/\s+/g, ' '));
+    return {
+      text: says,
+      figures: [...says.matchAll(/\*\*(.+?)\*\*/g)].map(([, figure = '']) => figure),
+      places: spans.filter((span) => !span.includes(' › ')),
+      tests: spans.filter((span) => span.includes(' › ')),
+      unreached: refers.endsWith('no test reaches it)'),
+    };
+  });
+
+const number = String.raw`\d[\d_]*(?: \*{1,2} \d[\d_]*)*`;
+
+/** What limits are called in src/, by the rule of CONTRIBUTING.md, and the constructors that take one. */
+const limits = [
+  new RegExp(
+    String.raw`\b(max(?:[A-Z]\w*)?|\w*[lL]imit|\w*Timeout|timeoutMs)(?:: number)? ?[=:] ?(?:${number})(?=[;,\s})])`,
+    'g',
+  ),
+  new RegExp(String.raw`\bnew ((?:SerialQueue|LRUCache|CurrentCache)(?:<[^(]*>)?)\(\s*(?:${number})`, 'g'),
+  new RegExp(String.raw`\bnew RateLimit\(('[\w-]+'), (?:${number})`, 'g'),
+];
+
+/** Limits that clients, files and remotes do not reach, by why not. */
+const others: Readonly<Record<string, readonly string[]>> = {
+  'what is shown, of what is bounded before': [
+    'app/uncommitted-pages.ts maxNamedPaths',
+    'bot/commit-message.ts maxNameLength',
+    'bot/commit-message.ts maxReasonLength',
+    'commands/doctor-machine.ts maxNamedImages',
+    'commands/images.ts maxNamedImages',
+    'git/process/run-git.ts maxStderrLength',
+    'http/api/feed-route.ts defaultLimit',
+    'images/link-check.ts maxMessageLength',
+    'proposals/github-pulls.ts maxShownLength',
+    'proposals/host-review.ts maxTitleLength',
+    'proposals/notifications.ts maxShownLength',
+    'proposals/proposal.ts maxLineLength',
+    'site/bot/bot-panels.tsx maxHeadings',
+    'site/bot/bot-recipe.tsx maxCollections',
+    'site/bot/compare-page.tsx maxIdLength',
+    'site/front/card.tsx maxTags',
+    'site/front/choose-shelves.ts maxCollections',
+    'site/front/collection-recipe.tsx maxAvatars',
+    'site/front/front-list.ts limit',
+    'site/front/front-list.ts maxExamples',
+    'site/front/front-page.tsx maxTiles',
+    'site/front/list-filters.tsx maxLanguages',
+    'site/markdown/headings.ts maxSlugLength',
+    'site/markdown/page-layout.ts maxNameLength',
+    'site/page/repository-links.ts maxLinkLength',
+    'site/review/attention-list.tsx maxOpenItems',
+    'site/review/queue-page.tsx maxNames',
+    'site/review/review-routes.tsx maxOthers',
+  ],
+  'one value, whose size the catalogue has': [
+    'app/attention.ts CurrentCache<Attention>',
+    'catalogue/lists/authors.ts CurrentCache<AuthorGroups>',
+    'http/api/export-route.ts CurrentCache<Export>',
+    'site/bot/related-bots.ts CurrentCache<BotGroups>',
+    'site/front/front-list.ts CurrentCache<Front>',
+    'site/front/front-list.ts CurrentCache<Examples>',
+  ],
+  'how a search weighs and an index is built, whatever is searched for': [
+    'catalogue/lists/relevance.ts maxSteps',
+    'catalogue/search/bot-search.ts maxBotsInSlices',
+    'catalogue/search/bot-words.ts maxClaims',
+    'catalogue/search/build-segment.ts maxPostingsPerPageWord',
+    'catalogue/search/matching-locales.ts maxCount',
+    'catalogue/search/postings-builder.ts maxTimes',
+    'catalogue/search/postings.ts maxPlace',
+  ],
+  'attempts and times of work of the service itself': [
+    'commands/demo.ts maxRetries',
+    'commands/doctor-network.ts timeLimit',
+    'commands/mirror.ts timeLimit',
+    'counts/committed-state.ts maxAttempts',
+    'counts/state-ref.ts maxAttempts',
+    'git/commit/branch-writer.ts maxAttempts',
+    'git/commit/commit-files.ts maxWaitMs',
+    'git/commit/committer.ts maxAttempts',
+    'git/commit/committer.ts maxLockWaitMs',
+    'git/fetch.ts timeLimit',
+    'git/index-lock.ts maxAttempts',
+    'git/instance-lock.ts answerLimit',
+    'git/refs.ts maxAttempts',
+    'images/decoder.ts idleTimeout',
+    'images/image-queue.ts maxHostRest',
+    'images/link-check.ts max',
+    'lib/current-cache.ts maxBuildMs',
+    'lib/time-slice.ts maxUntimedSteps',
+    'proposals/github-pulls.ts maxDelayMs',
+    'proposals/host-review.ts maxUnseenMs',
+    'proposals/proposals.ts maxShareMs',
+    'proposals/shared-proposals.ts maxDecidingMs',
+    'site/front/front-list.ts maxWaitMs',
+    'site/page/docs-page.tsx maxRenderMs',
+    'sync/push.ts maxAttempts',
+    'sync/remote-state.ts maxAttempts',
+    'sync/remote-state.ts timeLimit',
+    'sync/sync.ts closeLimit',
+    'sync/sync.ts pushLimit',
+    'sync/sync.ts startLimit',
+    'sync/sync.ts timeLimit',
+    'tokens/shared-tokens.ts maxCheckMs',
+    'tokens/shared-tokens.ts maxTryMs',
+  ],
+  'sizes of parts that work is done in, and what a format can have': [
+    'app/app.ts maxIpsCount',
+    'catalogue/changes/change-index.ts maxPendingLength',
+    'catalogue/store/watcher.ts maxHintsPerSecond',
+    'check/attribute-rules.ts maxSize',
+    'check/parallel-check.ts maxThreads',
+    'counts/bot-state.ts maxLeadMs',
+    'counts/bot-state.ts maxTime',
+    'counts/count-series.ts maxChangeBytes',
+    'git/branch-steps.ts maxRead',
+    'git/instance-lock.ts maxAddressBytes',
+    'git/work-tree/git-index.ts maxWholeIndexBytes',
+    'http/api/counts-route.ts max',
+    'http/api/latest-counts-route.ts maxSeconds',
+    'lib/nearest-name.ts maxNameLength',
+    'lib/setting-reader.ts maxSecretBytes',
+    'lib/worker-pool.ts maxTimerMs',
+    'login/sessions.ts maxSessionSeconds',
+    'proposals/shared-proposals.ts maxRefsPerPush',
+    'proposals/visitor-reports.ts maxAgeMs',
+    'site/markdown/sanitise-html.ts maxRounds',
+  ],
+};
+
+describe('the bounds of docs/bounds.md', () => {
+  it('have the figures of the code', () => {
+    const wrong = items.flatMap(({ text, figures, places }) =>
+      figures.length === places.length
+        ? places.flatMap((place, i) => {
+            const [file = '', ...name] = place.split(' ');
+            const value = findValue(file, name.join(' '));
+            const says = toNumber(figures[i] ?? '', name.join(' '));
+            return value === says ? [] : [`${text}: says ${figures[i]}, but ${place} is ${value}`];
+          })
+        : [`${text}: has ${figures.length} figures in bold and ${places.length} places in src/`],
+    );
+    deepStrictEqual(wrong, []);
+  });
+
+  it('name tests that there are', () => {
+    const missing = items.flatMap(({ text, tests, unreached }) =>
+      tests.length === 0 && !unreached
+        ? [`${text}: names no test`]
+        : tests.filter((test) => {
+            const [file = '', name = ''] = test.split(' › ');
+            return (
+              !existsSync(`${top}test/${file}`) || !readFileSync(`${top}test/${file}`, 'utf8').includes(name)
+            );
+          }),
+    );
+    deepStrictEqual(missing, []);
+  });
+
+  it('are all that src/ has', () => {
+    const named = new Set([...items.flatMap(({ places }) => places), ...Object.values(others).flat()]);
+    const files = readdirSync(`${top}src`, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /\.tsx?$/.test(name),
+    );
+    const found = files.flatMap((file) => {
+      const text = readFileSync(`${top}src/${file}`, 'utf8');
+      return limits.flatMap((limit) => [...text.matchAll(limit)].map(([, name]) => `${file} ${name}`));
+    });
+    ok(found.length > 200);
+    deepStrictEqual([...new Set(found)].filter((place) => !named.has(place)).toSorted(), []);
+    deepStrictEqual(
+      [...new Set(Object.values(others).flat())].filter((place) => !found.includes(place)),
+      [],
+    );
+  });
+});
+
+describe('a service at its bounds', function () {
+  this.timeout(120_000);
+  let service: TestService;
+  let slow: Promise<string[]>;
+  const longWord = 'kalomiratesopenalinguworzushetrobigofinwax'.slice(0, 40);
+
+  before(async () => {
+    const bots = Array.from({ length: 51 }, (_, i) => {
+      const description = `${i === 0 ? 'tenvu' : ''} ${i === 1 ? longWord : ''} ${i === 2 ? `${longWord}y` : ''} Answers.`;
+      const code = 'const x = 1; //'.padEnd(9999 + Number(i === 3), 'x');
+      const page =
+        i === 0 || i === 3
+          ? `\`\`\`js
+${code}
+\`\`\`
+`
+          : '';
+      return [
+        pagePath(String(1000 + i)),
+        mainPage({ name: `Bot ${i}`, description: description.trim() }, page),
+      ];
+    });
+    const faulty = Array.from({ length: 1001 }, (_, i) => [pagePath(String(10_000 + i)), 'x']);
+    service = await startTestService(Object.fromEntries([...bots, ...faulty]));
+    service.allowLog(/file/);
+    slow = Promise.all([sendSlowly('GET / HTTP/1.1\r\n'), sendSlowly(post('/add', '', 9))]);
+  });
+
+  it('takes 2,000 characters of Accept and Accept-Encoding', async () => {
+    for (const name of ['Accept', 'Accept-Encoding'])
+      for (const [length, status] of [
+        [2000, 200],
+        [2001, 400],
+      ] as const) {
+        const headers = { Accept: '*/*', [name]: '*/*,'.padEnd(length, 'x') };
+        strictEqual((await fetch(`${service.address}/api/v2/bots/1000`, { headers })).status, status);
+      }
+  });
+
+  it('takes forms of 256 KiB and reports of 16 KiB', async () => {
+    for (const [path, size] of [
+      ['/add', 256 * 1024],
+      ['/bots/1000/report', 16 * 1024],
+    ] as const) {
+      const field = 'a'.repeat(40_000);
+      const body = `a=&b=${field}&c=${field}&d=${field}&e=${field}&f=${field}&g=${field}&h=`.slice(
+        0,
+        size - 9,
+      );
+      deepStrictEqual(
+        [
+          (await send(path, `${body}&x=`.padEnd(size, 'x'))).status,
+          (await send(path, `${body}&x=`.padEnd(size + 1, 'x'))).status,
+        ],
+        [path === '/add' ? 200 : 400, 413],
+      );
+    }
+  });
+
+  it('takes fields of 45,000 characters', async () => {
+    strictEqual((await send('/add', `page=${'x'.repeat(45_000)}`)).status, 200);
+    strictEqual((await send('/add', `page=${'x'.repeat(45_001)}`)).status, 413);
+  });
+
+  it('takes the first hundred words of a list', async () => {
+    const ids = Array.from({ length: 101 }, (_, i) => 70_001 + i);
+    const { text } = await send('/add', `name=x&authors=${ids.join('+')}`);
+    ok(text.includes('&quot;70100&quot;') && !text.includes('&quot;70101&quot;'));
+  });
+
+  it('lists 1,000 faulty files', async () => {
+    const { json } = await service.request('/readyz');
+    deepStrictEqual([json.faultyFiles, json.files.length], [1001, 1000]);
+  });
+
+  it('searches for 24 words of 40 characters', async () => {
+    const find = async (q: string): Promise<string[]> =>
+      (await service.request(`/api/v2/bots?q=${q}`)).json.map(({ id }: { id: string }) => id);
+    const words = Array.from({ length: 24 }, (_, i) => `q${(10 + i).toString(36)}`);
+    deepStrictEqual(await find([...words.slice(1), 'tenvu'].join('+')), ['1000']);
+    deepStrictEqual(await find([...words, 'tenvu'].join('+')), []);
+    deepStrictEqual(await find(longWord), ['1001']);
+    deepStrictEqual(await find(`${longWord}y`), []);
+  });
+
+  it('has 50 entries in a feed', async () => {
+    const text = await (await fetch(`${service.address}/feeds/new.atom`)).text();
+    strictEqual(text.match(/<entry /g)?.length, 50);
+  });
+
+  it('highlights 10,000 characters of code', async () => {
+    const highlighted = async (id: string): Promise<boolean> =>
+      (await (await fetch(`${service.address}/bots/${id}`)).text()).includes('<span class="hljs-');
+    deepStrictEqual([await highlighted('1000'), await highlighted('1003')], [true, false]);
+  });
+
+  it('sends 1,000 streams of changes', async () => {
+    const streams = await Promise.all(Array.from({ length: 1000 }, open));
+    const request = 'GET /api/v2/changes HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n';
+    await Promise.all(streams.map(async (socket) => match(await firstLine(socket, request), / 200 /)));
+    match(await firstLine(await open(), request), / 503 /);
+    for (const socket of streams) socket.destroy();
+    await eventually(async () => {
+      const socket = await open();
+      match(await firstLine(socket, request), / 200 /);
+      socket.destroy();
+    });
+  });
+
+  it('takes 10 s for headers and 30 s for a request', async () => {
+    for (const line of await slow) match(line, / 408 /);
+  });
+
+  async function send(path: string, body: string): Promise<{ status: number; text: string }> {
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Sec-Fetch-Site': 'same-origin' };
+    const response = await fetch(service.address + path, { method: 'POST', headers, body });
+    return { status: response.status, text: await response.text() };
+  }
+
+  async function open(): Promise<Socket> {
+    const { hostname, port } = new URL(service.address);
+    const socket = connect(Number(port), hostname).on('error', () => {});
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  async function firstLine(socket: Socket, request: string): Promise<string> {
+    socket.write(request);
+    return String((await once(socket, 'data'))[0]).split('\r\n')[0] ?? '';
+  }
+
+  async function sendSlowly(request: string): Promise<string> {
+    return await firstLine(await open(), request);
+  }
+});
+
+function post(path: string, body: string, length: number): string {
+  const type = 'application/x-www-form-urlencoded';
+  return `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n${body}`;
+}
+
+/** Returns the number that a name has in a file of src/. */
+function findValue(file: string, name: string): number | undefined {
+  const text = readFileSync(`${top}src/${file}`, 'utf8');
+  const escaped = name.replaceAll(/[^\w]/g, String.raw`\$&`);
+  const [, product] =
+    new RegExp(String.raw`(?<!\w)${escaped}(?:: number)?(?: = |: |\(\s*|, )(${number})`).exec(text) ?? [];
+  const factors = product
+    ?.replaceAll('_', '')
+    .split(' * ')
+    .map((factor) => factor.split(' ** ').map(Number));
+  return factors?.reduce((value, [base = 0, exponent = 1]) => value * base ** exponent, 1);
+}
+
+/** Returns what a figure is in the unit of the code. */
+function toNumber(figure: string, name: string): number {
+  const [, digits = '', unit = ''] = /^([\d,]+) ?(.*)$/.exec(figure) ?? [];
+  const inUnit = name.endsWith('Seconds') ? 1000 : 1;
+  return (
+    (Number(digits.replaceAll(',', '')) * (units[unit] ?? Number.NaN)) /
+    (unit.endsWith('B') ? 1 : unit ? inUnit : 1)
+  );
+}
+
+const units: Readonly<Record<string, number>> = {
+  '': 1,
+  KiB: 1024,
+  MiB: 2 ** 20,
+  ms: 1,
+  s: 1000,
+  min: 60_000,
+  h: 3_600_000,
+};
