@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Router } from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
 import { basePathOf } from '../lib/base-url.ts';
@@ -57,7 +58,7 @@ import { addLatestCountsRoute } from '../http/api/latest-counts-route.ts';
 import { addAuthorRoute } from '../http/api/author-route.ts';
 import { addReadRoutes } from '../http/api/read-routes.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
-import { addUpdateRoute } from '../http/api/update-route.ts';
+import { addUpdateRoute, updatePath, usualUpdatePath } from '../http/api/update-route.ts';
 
 export interface AppOptions extends Parts, Pick<SiteParts, 'reports' | 'notify'> {
   readonly config: Config;
@@ -87,7 +88,8 @@ export interface AppOptions extends Parts, Pick<SiteParts, 'reports' | 'notify'>
 }
 
 export interface Application {
-  readonly app: Koa;
+  /** Responds to a request, or logs at level `debug` why it could not. */
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   /** Removes the path of the public address from that of a request, except for probes; undefined where it has none. */
   readonly rewrite: ((url: string) => string) | undefined;
   readonly prepareSite: SitePreparation;
@@ -137,7 +139,7 @@ export function createApp(options: AppOptions): Application {
 
   // Routers of their own, the busiest first: a router matches a path against all of its routes.
   const posted = new Router();
-  addUpdateRoute(posted, {
+  const update = addUpdateRoute(posted, {
     bots,
     settings,
     applyUpdate: createUpdates(bots, options.committer, state),
@@ -195,14 +197,30 @@ export function createApp(options: AppOptions): Application {
   const basePath = basePathOf(baseUrl);
   const report = createReportError(log, basePath);
   const app = new Koa({ proxy: config.trustProxy, maxIpsCount: 1 });
-  app.use(async (ctx, next) => await metrics.countRequest(ctx, next));
   const { proxyNotice } = options;
-  if (proxyNotice) app.use((ctx, next) => proxyNotice.check(ctx, next));
-  app.use(handleErrors(report));
-  app.use(protect);
+  const handle = handleErrors(report);
+  const respond = async (ctx: Context, next: Next): Promise<void> => {
+    const started = performance.now();
+    await handle(ctx, () => {
+      proxyNotice?.check(ctx);
+      protect(ctx);
+      return next();
+    });
+    metrics.countRequest(ctx, started);
+  };
+  const admit = (ctx: Context, next: Next): Promise<void> => {
+    const isLoaded = catalogue.status.ready && state.isLoaded;
+    if (!isLoaded && ![probes, assets].some((each) => each.match(ctx.path, ctx.method).path.length > 0)) {
+      throw new ProblemError('starting', 'the catalogue is still being read: try again in a moment', {
+        headers: { 'Retry-After': '2' },
+      });
+    }
+    if (config.readOnly) refuseWrites(ctx, config.readOnly);
+    return next();
+  };
+  app.use(respond);
   app.use(showErrorPages(parts, report));
-  app.use(waitFor(() => catalogue.status.ready && state.isLoaded, [probes, assets]));
-  if (config.readOnly) app.use(refuseWrites(config.readOnly));
+  app.use(admit);
   app.use(posted.routes());
   app.use((ctx, next) => options.responses.fill(ctx, next));
   app.use(programs.routes());
@@ -214,7 +232,28 @@ export function createApp(options: AppOptions): Application {
   app.use(handleUnrouted([posted, programs, probes, assets, router], advice, basePath));
   app.on('error', (error: unknown) => log.debug({ err: error }, 'a response could not be finished'));
   const rewrite = basePath === '' ? undefined : withoutBasePath(basePath, [programs, assets, router]);
-  return { app, rewrite, prepareSite };
+  const compute = app.callback();
+  return {
+    handle: async (request, response) => {
+      const id = request.method === 'POST' ? usualUpdatePath.exec(request.url ?? '')?.[1] : undefined;
+      if (id === undefined) return await compute(request, response);
+      // With Koa's context alone: its chain of middleware and the router take as long as all else in a count.
+      const ctx = app.createContext(request, response);
+      const next = (): Promise<void> => {
+        // As the router does, for the metrics.
+        Object.assign(ctx, { _matchedRoute: updatePath });
+        return update(ctx, id);
+      };
+      try {
+        await respond(ctx, () => admit(ctx, next));
+        response.end(ctx.body);
+      } catch (error) {
+        ctx.onerror(error as Error);
+      }
+    },
+    rewrite,
+    prepareSite,
+  };
 }
 
 /** Returns who is logged in, with the number of proposals that wait where it is a maintainer. */
@@ -249,30 +288,14 @@ function createProbeRoutes({ health, metrics }: Pick<AppOptions, 'health' | 'met
   return probes;
 }
 
-function protect(ctx: Context, next: Next): Promise<void> {
-  ctx.set('X-Content-Type-Options', 'nosniff');
+function protect(ctx: Context): void {
+  ctx.res.setHeader('X-Content-Type-Options', 'nosniff');
   const { accept = '', 'accept-encoding': encoding = '' } = ctx.headers;
   if (accept.length > maxAcceptLength || encoding.length > maxAcceptLength) {
     const name = accept.length > maxAcceptLength ? 'Accept' : 'Accept-Encoding';
     throw new ProblemError('bad-request', `${name} is longer than ${maxAcceptLength} characters: shorten it`);
   }
-  return next();
 }
 
 /** Characters. Parsing these headers takes time that grows with the square of their length. */
 const maxAcceptLength = 2000;
-
-/** Responds 503 to all but `exempt` until the service is loaded. */
-function waitFor(
-  isLoaded: () => boolean,
-  exempt: readonly Router[],
-): (ctx: Context, next: Next) => Promise<void> {
-  return (ctx, next) => {
-    if (!isLoaded() && !exempt.some((router) => router.match(ctx.path, ctx.method).path.length > 0)) {
-      throw new ProblemError('starting', 'the catalogue is still being read: try again in a moment', {
-        headers: { 'Retry-After': '2' },
-      });
-    }
-    return next();
-  };
-}

@@ -10,21 +10,21 @@ import { toAddressError } from './start-errors.ts';
  * @throws {UserError} when an address cannot be listened on, with the setting to change
  */
 export async function openServers(
-  { app, rewrite }: Application,
+  { handle, rewrite }: Application,
   { config, health, metrics, responses, log }: AppOptions,
   closers: Closers,
 ): Promise<string> {
   const { host, port, probePort, accessLog } = config;
   const options = { host, maxConnections: computeMaxConnections(), log };
   if (probePort !== null) {
-    const probeApp = createProbeApp({ health, metrics, log });
+    const probeApp = createProbeApp({ health, metrics, log }).callback();
     const probes = await listen(probeApp, { ...options, port: probePort }).catch((error: unknown) => {
       throw toAddressError(error, host, probePort, 'BOTSHELF_PROBE_PORT');
     });
     closers.own(probes);
     log.info({}, `probes and metrics at ${formatAddress(host, probes.port)}`);
   }
-  const server = await listen(app, { ...options, port, rewrite, accessLog }, responses).catch(
+  const server = await listen(handle, { ...options, port, rewrite, accessLog }, responses).catch(
     (error: unknown) => {
       throw toAddressError(error, host, port, 'PORT');
     },

@@ -1,4 +1,4 @@
-import type { Context, Next } from 'koa';
+import type { Context } from 'koa';
 import type { Log } from '../lib/log.ts';
 
 /** Notices the first request that came through a proxy, where the public address is not set. */
@@ -18,15 +18,13 @@ export class ProxyNotice {
     return this.#fault;
   }
 
-  /** Middleware: checks the headers of each request until one is found that a proxy adds. */
-  check(ctx: Context, next: Next): Promise<void> {
-    const { headers } = ctx;
+  /** Checks the headers of each request until one is found that a proxy adds. */
+  check({ headers }: Pick<Context, 'headers'>): void {
     const [header] = (this.#fault === null && proxyHeaders.find(([, key]) => headers[key])) || [];
     if (header !== undefined) {
       this.#fault = `requests come through a proxy (${header}), but BOTSHELF_BASE_URL is not set: links and the login lead to ${this.#baseUrl}; set it to the public address`;
       this.#log.warn({ header }, this.#fault);
     }
-    return next();
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Context, Next } from 'koa';
+import type { Context } from 'koa';
 import { ProblemError } from './problem.ts';
 
 /** A copy of a list that takes nothing: it follows the repository, and refuses posts, forms and logins. */
@@ -11,15 +11,13 @@ export interface ReadOnly {
 export const formPaths =
   /^\/(?:(?:add|login|logout|my-bots|proposals|review)|(?:bots|collections)\/[^/?]+\/(?:edit|report|token|translate))(?:[/?]|$)/i;
 
-/** Refuses every form and every post, except the call of the webhook. */
-export function refuseWrites({ original }: ReadOnly): (ctx: Context, next: Next) => Promise<void> {
-  return (ctx, next) => {
-    const isWrite = ctx.method === 'POST' ? ctx.path !== '/hooks/push' : formPaths.test(ctx.path);
-    if (!isWrite || ctx.method === 'OPTIONS') return next();
-    const where =
-      original === null
-        ? 'the original, whose address its operator has not set (BOTSHELF_CANONICAL_URL)'
-        : original + ctx.path;
-    throw new ProblemError('read-only', `this is a read-only copy of the list: send it to ${where}`);
-  };
+/** @throws {ProblemError} read-only, for every form and every post, except the call of the webhook */
+export function refuseWrites(ctx: Context, { original }: ReadOnly): void {
+  const isWrite = ctx.method === 'POST' ? ctx.path !== '/hooks/push' : formPaths.test(ctx.path);
+  if (!isWrite || ctx.method === 'OPTIONS') return;
+  const where =
+    original === null
+      ? 'the original, whose address its operator has not set (BOTSHELF_CANONICAL_URL)'
+      : original + ctx.path;
+  throw new ProblemError('read-only', `this is a read-only copy of the list: send it to ${where}`);
 }

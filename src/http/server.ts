@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { report } from 'node:process';
-import type Koa from 'koa';
 import type { Log } from '../lib/log.ts';
 import { logAccess, type RequestHandler } from './access-log.ts';
 import { endAfterResponse, handleInOrder, hasNoResponseInProgress } from './pipelining.ts';
@@ -35,7 +34,7 @@ export interface ServerOptions {
  * @throws a system error when the address is not available
  */
 export async function listen(
-  app: Koa,
+  compute: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
   { host, port, maxConnections, rewrite, accessLog = false, log }: ServerOptions,
   cache?: ResponseCache,
 ): Promise<ListeningServer> {
@@ -48,7 +47,6 @@ export async function listen(
       return super.writeHead(...(args as [number]));
     }
   }
-  const compute = app.callback();
   const respond: RequestHandler = (request, response) => {
     if (closing) response.shouldKeepAlive = false;
     const target = readTarget(request.url);

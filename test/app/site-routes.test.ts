@@ -111,7 +111,12 @@ describe('the pages of the site', () => {
     const app = new Koa();
     app.silent = true;
     app.use(router.routes());
-    server = await listen(app, { host: '127.0.0.1', port: 0, maxConnections: 100, log: silentLog });
+    server = await listen(app.callback(), {
+      host: '127.0.0.1',
+      port: 0,
+      maxConnections: 100,
+      log: silentLog,
+    });
   });
   afterEach(async () => await server.close());
   after(async () => await markdown.close());

@@ -9,7 +9,10 @@ describe('the notice of a proxy', () => {
       const log = recordedLog();
       const notice = new ProxyNotice('http://localhost:8080', log);
       const server = await serveHandler(
-        async (ctx, next) => await notice.check(ctx, next),
+        async (ctx, next) => {
+          notice.check(ctx);
+          await next();
+        },
         (ctx) => (ctx.body = 'text'),
       );
       await server.get({ Host: 'bots.example.org' });

@@ -54,7 +54,7 @@ describe('a connection', () => {
       timeouts.push(connection.timeout);
       ctx.body = 'Homer';
     });
-    const server = await listen(app, limits);
+    const server = await listen(app.callback(), limits);
     for (let i = 0; i < 2; i++) await (await fetch(`http://127.0.0.1:${server.port}/`)).text();
     await eventually(() => connection?.timeout !== 120_000);
     deepStrictEqual([...timeouts, connection?.timeout], [120_000, 120_000, 76_000]);
@@ -62,7 +62,7 @@ describe('a connection', () => {
   });
 
   it('gets a short problem for what is no HTTP, and for headers that are too long', async () => {
-    const server = await listen(new Koa(), limits);
+    const server = await listen(new Koa().callback(), limits);
     const send = async (text: string): Promise<string> => {
       const socket = connect(server.port, '127.0.0.1').setEncoding('utf8');
       socket.end(text);
@@ -81,7 +81,7 @@ describe('the address of a request', () => {
   it('may be a whole one, and is a bad request where it is not valid', async () => {
     const app = new Koa();
     app.use((ctx) => (ctx.body = ctx.path));
-    const server = await listen(app, limits);
+    const server = await listen(app.callback(), limits);
     const get = async (target: string): Promise<[number, string]> => {
       const { status, body } = await sendRaw(`http://127.0.0.1:${server.port}`, target);
       return [status, body.toString()];
@@ -103,7 +103,7 @@ describe('a server that closes', () => {
       closed = server.close();
       ctx.body = 'Homer';
     });
-    const server = await listen(app, limits);
+    const server = await listen(app.callback(), limits);
     const response = await fetch(`http://127.0.0.1:${server.port}/`);
     strictEqual(await response.text(), 'Homer');
     strictEqual(response.headers.get('Connection'), 'close');

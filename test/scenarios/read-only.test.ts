@@ -21,7 +21,7 @@ const readOnly = { ...originRemote, BOTSHELF_READ_ONLY: 'on' };
 
 /** What takes posts, as the source has it, with a path of each. */
 const postRoutes: Readonly<Record<string, readonly string[]>> = {
-  "'/api/v2/bots/:id'": ['/api/v2/bots/1'],
+  updatePath: ['/api/v2/bots/1'],
   "'/hooks/push'": [],
   "'/bots/:id/token'": ['/bots/1/token'],
   "'/bots/:id/token/revoke'": ['/bots/1/token/revoke'],

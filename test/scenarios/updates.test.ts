@@ -97,6 +97,30 @@ describe('POST /api/v2/bots/:id', () => {
       strictEqual((await service.request('/api/v2/bots?sort=-count&limit=1')).json[0].id, homer);
     });
 
+    it('has the same response and metric in every spelling of the path', async () => {
+      const paths = [homer, `${homer}/`, `${homer}?from=1`, `%31${homer.slice(1)}`];
+      const countOf = async (status: number): Promise<number> => {
+        const text = await (await fetch(`${service.address}/metrics`)).text();
+        const line = `_count{method="POST",route="/api/v2/bots/:id",status="${status}"} `;
+        return Number.parseInt(text.split(line)[1] ?? '0', 10);
+      };
+      for (const [body, status] of [
+        [{ bot: { count: 158 } }, 200],
+        [{ bot: { count: -1 } }, 422],
+      ] as const) {
+        const before = await countOf(status);
+        const answers = [];
+        for (const path of paths) answers.push(await post(body, {}, path));
+        const seen = answers.map(({ headers, text }) => {
+          const kept = [...headers].filter(([name]) => !['date', 'ratelimit'].includes(name));
+          return JSON.stringify([kept, text]);
+        });
+        deepStrictEqual(new Set(answers.map((answer) => answer.status)), new Set([status]));
+        strictEqual(new Set(seen).size, 1, seen.join('\n'));
+        strictEqual(await countOf(status), before + paths.length);
+      }
+    });
+
     it('with a key that only a pull request changes responds 422 with the file to edit', async () => {
       for (const body of [
         { bot: { name: 'Bart' } },

@@ -22,7 +22,7 @@ export async function serveHandler(
   app.use(handleErrors(createReportError(silentLog)));
   for (const handler of handlers) app.use(async (ctx, next) => void (await handler(ctx, next)));
   const limits = { host: '127.0.0.1', port: 0, maxConnections: 100, log: silentLog };
-  const { port, close } = await listen(app, limits, responses);
+  const { port, close } = await listen(app.callback(), limits, responses);
   open.push(close);
   const send: TestServer['send'] = async (method, path, headers = {}) =>
     await sendRaw(`http://127.0.0.1:${port}`, path, { method, headers });

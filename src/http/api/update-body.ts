@@ -54,7 +54,7 @@ const crowdedAdvice = 'there are hundreds of keys, lists or objects: send only t
 
 /** Whether the text has far more quotes and brackets than any update: reporting an error for each would take long. */
 function isCrowded(text: string): boolean {
-  return text.split(/["[{]/, maxMarks + 2).length > maxMarks + 1;
+  return text.length > maxMarks && text.split(/["[{]/, maxMarks + 2).length > maxMarks + 1;
 }
 
 /** Quotes and brackets of a body. */

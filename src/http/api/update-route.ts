@@ -40,11 +40,23 @@ export interface UpdateRouteOptions extends AuthenticationOptions {
   readonly acknowledge: (() => Promise<boolean>) | null;
 }
 
-/** Adds the only write of the API: an owner posts a count or changes top-level keys. */
-export function addUpdateRoute(router: Router, options: UpdateRouteOptions): void {
+/** The path of an update. */
+export const updatePath = '/api/v2/bots/:id';
+
+/** The same path as clients spell it mostly. */
+export const usualUpdatePath = /^\/api\/v2\/bots\/(\d+)$/;
+
+/**
+ * Adds the only write of the API: an owner posts a count or changes top-level keys. Returns what the route calls with the
+ * ID in the path.
+ */
+export function addUpdateRoute(
+  router: Router,
+  options: UpdateRouteOptions,
+): (ctx: Context, id: string) => Promise<void> {
   const { bots, applyUpdate, settings, posts, acknowledge } = options;
-  router.post('/api/v2/bots/:id', async (ctx) => {
-    const bot = findKnownBot(bots, ctx.params['id'] ?? '');
+  const update = async (ctx: Context, id: string): Promise<void> => {
+    const bot = findKnownBot(bots, id);
     await authenticate(ctx, bot.id, options);
     posts.count(ctx, bot.id, 'post less often, every half hour is plenty');
     const values = parseUpdate(
@@ -54,10 +66,13 @@ export function addUpdateRoute(router: Router, options: UpdateRouteOptions): voi
     );
     const commit = await applyUpdate(bot.id, values, readExpectation(ctx));
     const isAcknowledged = acknowledge === null || (await acknowledge());
-    ctx.set('Cache-Control', 'no-store');
     ctx.status = isAcknowledged ? 200 : 202;
-    ctx.body = { bot: values, commit, ...(!isAcknowledged && { note: savedHere }) };
-  });
+    ctx.res.setHeader('Cache-Control', 'no-store');
+    ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
+    ctx.body = JSON.stringify({ bot: values, commit, ...(!isAcknowledged && { note: savedHere }) });
+  };
+  router.post(updatePath, async (ctx) => await update(ctx, ctx.params['id'] ?? ''));
+  return update;
 }
 
 const savedHere =

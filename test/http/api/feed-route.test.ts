@@ -37,7 +37,12 @@ describe('the stream of GET /api/v2/changes', () => {
       ctx.res.setTimeout(500);
     });
     app.use(router.routes());
-    const server = await listen(app, { host: '127.0.0.1', port: 0, maxConnections: 10, log: silentLog });
+    const server = await listen(app.callback(), {
+      host: '127.0.0.1',
+      port: 0,
+      maxConnections: 10,
+      log: silentLog,
+    });
     const reader = connect(server.port, '127.0.0.1');
     reader.write('GET /api/v2/changes HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n');
     await eventually(() => stream?.destroyed === true);
