@@ -10,9 +10,11 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
+  utimesSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { cloneOfPackage, packageFolder } from '../support/clone.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
@@ -28,18 +30,21 @@ describe('the package, packed and installed in an empty folder', function () {
   const mine = "it's mine";
   const installed = (): string => join(home, 'node_modules/botshelf');
 
+  /** The clone that is packed, and the package. */
+  let clone: string;
+  let tarball: string;
+
   before('pack and install it', () => {
-    const clone = cloneOfPackage();
+    clone = cloneOfPackage();
     home = tempFolder();
     chmodSync(home, 0o755);
-    npm(clone, 'pack', '--silent', '--pack-destination', home);
-    const [tarball = ''] = readdirSync(home);
-    match(tarball, /^botshelf-\d+\.\d+\.\d+\.tgz$/);
-    install(join(home, tarball));
+    tarball = pack(clone, home);
+    match(basename(tarball), /^botshelf-\d+\.\d+\.\d+\.tgz$/);
+    install();
   });
 
   /** Puts the package and the libraries that it says it needs into the folder, as npm does, without a registry. */
-  function install(tarball: string): void {
+  function install(): void {
     const modules = join(home, 'node_modules');
     mkdirSync(join(modules, '.bin'), { recursive: true });
     execFileSync('tar', ['-xzf', tarball], { cwd: modules });
@@ -91,10 +96,39 @@ describe('the package, packed and installed in an empty folder', function () {
   it('has the files of the container, and can be packed again as they do', () => {
     for (const name of ['Containerfile', 'compose.yaml']) ok(existsSync(join(installed(), name)), name);
     const again = tempFolder();
-    npm(installed(), 'pack', '--silent', '--ignore-scripts', '--pack-destination', again);
-    const [tarball = ''] = readdirSync(again);
-    execFileSync('tar', ['-xzf', tarball], { cwd: again });
+    execFileSync('tar', ['-xzf', pack(installed(), again, '--ignore-scripts')], { cwd: again });
     strictEqual(spawnSync('diff', ['-r', join(again, 'package'), installed()]).status, 0);
+  });
+
+  it('has the same bytes for the same commit, packed in another folder, at another time and with another umask', () => {
+    const other = join(tempFolder(), 'other');
+    execFileSync('sh', ['-c', 'umask 077 && git clone -q "$1" "$2"', 'sh', clone, other]);
+    symlinkSync(join(packageFolder, 'node_modules'), join(other, 'node_modules'));
+    utimesSync(join(other, 'README.md'), 0, 0);
+    const umask = process.umask(0o077);
+    try {
+      deepStrictEqual(readFileSync(pack(other, tempFolder())), readFileSync(tarball));
+    } finally {
+      process.umask(umask);
+    }
+  });
+
+  it('has files of these kinds only, and a size that nobody notices', () => {
+    const list = execFileSync('tar', ['-tvzf', tarball], { encoding: 'utf8' }).trim().split('\n');
+    const files = list.map((line) => /^(\S+) \S+ +(\d+) .* package\/(.*)$/.exec(line) ?? []);
+    const kinds =
+      /^(?:\.github\/.+\.(?:md|yml|json)|\.github\/CODEOWNERS|bin\/botshelf\.js|dist\/commit|dist\/src\/.+\.js|assets\/.+\.(?:css|js|svg|png|ico|json|md|webp|txt)|locales\/[\w-]+\.json|schemas\/[\w-]+\.schema\.json|bots\/\d{3}\/\d+\.[\w-]+\.md|catalogue-template\/.+|docs\/.+\.(?:md|yml|json|png|service)|[A-Z]+\.md|LICENSE|Containerfile|compose\.yaml|package\.json)$/;
+    deepStrictEqual(
+      files.map(([, , , name = '']) => name).filter((name) => !kinds.test(name)),
+      [],
+    );
+    deepStrictEqual(
+      files.filter(([, mode, , name]) => mode !== (name === 'bin/botshelf.js' ? '-rwxr-xr-x' : '-rw-r--r--')),
+      [],
+    );
+    const bytes = files.reduce((sum, [, , size]) => sum + Number(size), 0);
+    ok(bytes > 2_000_000 && bytes < 4_000_000, `${bytes} bytes`);
+    ok(statSync(tarball).size < 1_250_000);
   });
 
   it('has every file that its documents link to, and no source or test', () => {
@@ -164,8 +198,12 @@ function lockedPackages(): Readonly<
   return lock.packages;
 }
 
-function npm(folder: string, ...args: readonly string[]): void {
-  execFileSync('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+/** Packs a folder into another one, which is empty. Returns the file. */
+function pack(folder: string, destination: string, ...args: readonly string[]): string {
+  const all = ['pack', '--silent', '--pack-destination', destination, ...args];
+  execFileSync('npm', all, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+  const [name = ''] = readdirSync(destination);
+  return join(destination, name);
 }
 
 /** Returns the relative links of the documents below a folder that lead nowhere, with the file of each. */

@@ -1,4 +1,4 @@
-import { deepStrictEqual, match, ok, rejects } from 'node:assert/strict';
+import { deepStrictEqual, doesNotMatch, match, ok, rejects } from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -83,15 +83,38 @@ describe('the workflows of the project', () => {
       match(textOf(document), /Node(?:\.js)? 24 or 26/);
   });
 
+  it('have actions pinned by commit, and a token that may read alone, but for the job that publishes', () => {
+    for (const name of readdirSync(join(packageFolder, '.github/workflows'))) {
+      const text = textOf(`.github/workflows/${name}`);
+      const { permissions, jobs } = parseYaml(text) as {
+        permissions: unknown;
+        jobs: Record<string, { permissions?: unknown; steps: { uses?: string; run?: string }[] }>;
+      };
+      deepStrictEqual(permissions, { contents: 'read' }, name);
+      for (const [job, { permissions: own, steps }] of Object.entries(jobs)) {
+        deepStrictEqual(
+          own,
+          job === 'release' ? { contents: 'write', 'id-token': 'write' } : undefined,
+          `${name} ${job}`,
+        );
+        for (const { uses, run } of steps) {
+          if (uses !== undefined) match(uses, /@[0-9a-f]{40}$/, name);
+          doesNotMatch(run ?? '', /\$\{\{/, 'nothing of an event is put into a command');
+        }
+      }
+    }
+  });
+
   it('publish a version with its provenance and its list of libraries', () => {
     const { jobs } = parseYaml(textOf('.github/workflows/release.yml')) as {
-      jobs: { release: { permissions: Record<string, string>; steps: { run?: string }[] } };
+      jobs: { release: { needs: string; permissions: Record<string, string>; steps: { run?: string }[] } };
     };
-    const { permissions, steps } = jobs.release;
+    const { needs, permissions, steps } = jobs.release;
+    deepStrictEqual(needs, 'test');
     const commands = steps.map(({ run = '' }) => run).join('\n');
     deepStrictEqual(permissions['id-token'], 'write');
-    match(commands, /^npm sbom --sbom-format spdx --omit dev > botshelf\.spdx\.json$/m);
+    match(commands, /^npm run -s sbom > botshelf\.cdx\.json$/m);
     match(commands, /^npm publish --provenance --access public$/m);
-    match(commands, /^gh release create .* botshelf\.spdx\.json$/m);
+    match(commands, /^gh release create .* botshelf\.cdx\.json$/m);
   });
 });

@@ -1,0 +1,97 @@
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageFolder } from '../support/clone.ts';
+
+interface Manifest {
+  readonly version: string;
+  readonly license?: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+interface LockedPackage {
+  readonly version: string;
+  readonly license: string;
+  readonly dev?: boolean;
+  readonly link?: boolean;
+}
+
+const read = <T>(path: string): T => JSON.parse(readFileSync(join(packageFolder, path), 'utf8')) as T;
+const manifest = read<Manifest>('package.json');
+const { packages } = read<{ packages: Readonly<Record<string, LockedPackage>> }>('package-lock.json');
+
+/** The libraries of the package, and those that they need, by their paths. */
+const needed = Object.entries(packages).filter(
+  ([path, { dev = false, link = false }]) => path !== '' && !dev && !link,
+);
+
+const allowed = new Set([
+  ...['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0'],
+  // argparse, for a command line that is not used.
+  'PSF-2.0',
+  // libvips, a shared library in a package of its own.
+  'LGPL-3.0-or-later',
+]);
+
+describe('docs/dependencies.md', () => {
+  const text = readFileSync(join(packageFolder, 'docs/dependencies.md'), 'utf8');
+  const [service = '', development = ''] = text.split(/^## /m).slice(1);
+
+  it('says of each library of package.json what it is for and its licence, and of no other', () => {
+    for (const [part, names] of [
+      [service, manifest.dependencies],
+      [development, manifest.devDependencies],
+    ] as const) {
+      const listed = part.split('\n').flatMap((line) => {
+        const [, list = '', licence] = /^- (.*?) ?\(([^)]+)\)/.exec(line) ?? [];
+        return [...list.matchAll(/`([^`]+)`/g)].map(([, name = '']) => [name, licence] as const);
+      });
+      deepStrictEqual(listed.map(([name]) => name).toSorted(), Object.keys(names).toSorted());
+      for (const [name, licence] of listed)
+        strictEqual(read<Manifest>(`node_modules/${name}/package.json`).license ?? 'MIT', licence, name);
+    }
+    ok(service.split('\n').every((line) => !line.startsWith('- ') || / Instead: | belongs to /.test(line)));
+  });
+
+  it('lists the licences of all that the package needs', () => {
+    const [, list = ''] = /have one of these: ([^;]*?)\. The last/.exec(text) ?? [];
+    deepStrictEqual(new Set(list.split(/,\s+/)), allowed);
+    const others = needed.flatMap(([path, { license }]) => {
+      // What is for another platform is not installed.
+      const installed = existsSync(join(packageFolder, path))
+        ? read<Manifest>(`${path}/package.json`).license
+        : license;
+      return [license, installed ?? ''].some((all) => all.split(' AND ').some((one) => !allowed.has(one)))
+        ? [`${path}: ${license}, ${installed}`]
+        : [];
+    });
+    deepStrictEqual(others, []);
+  });
+});
+
+describe('npm run sbom', () => {
+  it('prints every library that the package needs and none for development, each time the same', () => {
+    const print = (): string =>
+      execFileSync(process.execPath, [join(packageFolder, 'dist/scripts/sbom.js')], { encoding: 'utf8' });
+    const text = print();
+    const { components, metadata } = JSON.parse(text) as {
+      components: readonly { readonly name: string; readonly version: string; readonly licenses: unknown }[];
+      metadata: { readonly component: { readonly name: string; readonly version: string } };
+    };
+    deepStrictEqual([metadata.component.name, metadata.component.version], ['botshelf', manifest.version]);
+    deepStrictEqual(
+      components.map(({ name, version }) => `${name}@${version}`).toSorted(),
+      [
+        ...new Set(
+          needed.map(
+            ([path, { version }]) => `${path.slice(path.lastIndexOf('node_modules/') + 13)}@${version}`,
+          ),
+        ),
+      ].toSorted(),
+    );
+    ok(components.every(({ licenses }) => Array.isArray(licenses) && licenses.length > 0));
+    strictEqual(print(), text);
+  });
+});
