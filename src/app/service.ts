@@ -9,6 +9,7 @@ import type { Config } from './config.ts';
 import { removeUnfinishedWrites } from '../lib/atomic-write.ts';
 import { CommitEvents } from '../git/commit-events.ts';
 import { Committer } from '../git/commit/committer.ts';
+import { isIndexLocked } from '../git/index-lock.ts';
 import { takeCloneLock, takeInstanceLock } from '../git/instance-lock.ts';
 import { Maintenance } from '../git/maintenance.ts';
 import { readOrigin } from '../git/origin.ts';
@@ -135,6 +136,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     root: config.catalogue,
     hash: await repositoryOpener.hash(),
     restoreFolder,
+    isGitWriting: () => repositoryOpener.opened !== undefined && isIndexLocked(repositoryOpener.opened),
     log,
     snapshot: join(config.var, 'index.snapshot'),
     settingsCopy: join(config.var, settingsName),

@@ -39,6 +39,11 @@ export async function withIndexLock<T>(
   }
 }
 
+/** Whether a git may be writing files of the work tree now: it holds index.lock from before the first to after the last. */
+export function isIndexLocked({ gitDir }: Pick<Repository, 'gitDir'>): boolean {
+  return existsSync(join(gitDir, 'index.lock'));
+}
+
 /** @throws {WritesUnavailableError} while a merge, rebase, cherry-pick or revert of a person is in progress */
 export function ensureNoOperation({ gitDir }: LockFolders): void {
   const marker = markerFiles.find((name) => existsSync(join(gitDir, name)));

@@ -32,6 +32,8 @@ export interface CatalogueOptions {
   readonly hash?: HashName;
   /** Makes `bots/` where Git removed it with the last bot; by default nothing does. */
   readonly restoreFolder?: () => Promise<void>;
+  /** Whether Git may be replacing files now; no by default. */
+  readonly isGitWriting?: () => boolean;
   readonly log: Log;
   /** The file that keeps the index between runs; null for none. */
   readonly snapshot: string | null;
@@ -81,8 +83,8 @@ export class Catalogue {
   #savedVersion = -1;
 
   constructor(options: CatalogueOptions) {
-    const { root, hash = 'sha1', restoreFolder, log, cachedImages, settingsCopy = null } = options;
-    const { blockedFile = null, blockedCopy = null } = options;
+    const { root, hash = 'sha1', restoreFolder, isGitWriting, log, cachedImages } = options;
+    const { settingsCopy = null, blockedFile = null, blockedCopy = null } = options;
     this.#options = options;
     this.store = new BotStore(log);
     this.settings = watchSettings(root, {
@@ -107,7 +109,10 @@ export class Catalogue {
     this.profiles = new WatchedFolder({ root, folder: peopleFolder, parse: parseProfile, onFaults });
     this.collections = new Collections({ root, onFaults });
     const limits = (): PageLimits => this.settings.current;
-    this.scanner = new Scanner({ root, hash, restoreFolder, log, cachedImages, limits }, this.store);
+    this.scanner = new Scanner(
+      { root, hash, restoreFolder, isGitWriting, log, cachedImages, limits },
+      this.store,
+    );
     this.#watcher = new Watcher(join(root, botsFolder), log, {
       onHint: (folder, name) => this.scanner.schedule(folder, name, hintDelayMs),
       onStray: () => void this.scanner.folders(),

@@ -40,6 +40,7 @@ export interface ScannerOptions {
   /** Of the repository that the folder is in. */
   readonly hash: HashName;
   readonly restoreFolder: (() => Promise<void>) | undefined;
+  readonly isGitWriting: (() => boolean) | undefined;
   readonly cachedImages: ImageLookup | undefined;
   /** What the settings in force allow. */
   readonly limits: () => PageLimits;
@@ -246,7 +247,7 @@ export class Scanner {
     reason: Reason,
     contents?: ReadonlyMap<string, Buffer>,
   ): void {
-    const { root, hash, cachedImages, limits } = this.#options;
+    const { root, hash, isGitWriting, cachedImages, limits } = this.#options;
     const folder = folderOf(id);
     const cache = this.#statsIn(folder);
     const previous = this.#store.bots.get(id);
@@ -265,9 +266,10 @@ export class Scanner {
       const bytes = contents?.get(formatFileName(place));
       return bytes ? parsePageFile(place, bytes, hash) : readPageFile(root, place, hash);
     });
+    const isWriting = isGitWriting?.() ?? false;
     const waits = places.map(({ locale }, i) => {
       const served = previous?.files.find((file) => file.locale === locale);
-      return cache.waitFor(names[i] ?? '', stats[i], files[i], served, now);
+      return cache.waitFor(names[i] ?? '', stats[i], files[i], served, now, isWriting);
     });
     const wait = reason === 'hint' ? Math.max(...waits) : 0;
     if (wait > 0) {

@@ -25,6 +25,7 @@ export class StatCache {
    * Returns how many milliseconds from `now` to wait before a file is read; 0 or less for no wait. A file that ends as
    * the served one does is complete, as is one that has not changed for a while; any other may be half written. So may be one
    * that changed after `now`, before its stat was read. A file that is gone may be about to be replaced.
+   * @param isWriting whether Git is writing files: then it is looked at again, for some seconds
    */
   waitFor(
     name: string,
@@ -32,13 +33,13 @@ export class StatCache {
     file: PageFile | undefined,
     served: IndexedFile | undefined,
     now: number,
+    isWriting: boolean,
   ): number {
-    if (stat === undefined || file === undefined) {
-      const since = this.#files.get(name)?.missingSince ?? now;
-      return since + missingAfterMs - now;
-    }
-    const age = now - stat.mtimeMs;
-    return file.tail === served?.tail || age < -settledAfterMs ? 0 : settledAfterMs - age;
+    const isMissing = stat === undefined || file === undefined;
+    const waitMs = isMissing ? missingAfterMs : settledAfterMs;
+    const age = now - (isMissing ? (this.#files.get(name)?.missingSince ?? now) : stat.mtimeMs);
+    if (!isMissing && (file.tail === served?.tail || age < -waitMs)) return 0;
+    return isWriting && age < maxWritingMs ? waitMs : waitMs - age;
   }
 
   /** Records that a file was found at `now`, or was missing, and has to be read later. */
@@ -84,6 +85,9 @@ const settledAfterMs = 400;
 
 /** Milliseconds after which a missing file counts as removed. */
 const missingAfterMs = 100;
+
+/** Milliseconds that a git is waited for. One that was killed leaves its lock. */
+const maxWritingMs = 10_000;
 
 /** Milliseconds: file times advance in steps, and two changes within one may have the same time. */
 export const clockTick = 50;

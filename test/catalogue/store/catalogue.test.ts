@@ -65,6 +65,20 @@ describe('a catalogue', () => {
     await eventually(() => name('7') === 'New');
   });
 
+  it('keeps what it served while Git is replacing files, however long it takes from one to the other', async () => {
+    let isWriting = true;
+    const { root, write, name } = await openCatalogue(
+      { [pagePath('7')]: named('Old'), [pagePath('8')]: named('Eight') },
+      { isGitWriting: () => isWriting },
+    );
+    for (const id of ['7', '8']) rmSync(join(root, pagePath(id)));
+    await rest(600);
+    deepStrictEqual([name('7'), name('8')], ['Old', 'Eight']);
+    write({ [pagePath('7')]: named('New') });
+    isWriting = false;
+    await eventually(() => name('7') === 'New' && name('8') === undefined);
+  });
+
   it('keeps what it served while bots/ is a symbolic link, reads nothing through it, and says so', async () => {
     const { root, catalogue, name } = await openCatalogue(
       { [pagePath('7')]: named('Seven') },

@@ -80,8 +80,8 @@ describe('a cache of stats', () => {
     const file = { tail: 1 } as PageFile;
     const served = { tail: 1 } as IndexedFile;
     const other = { tail: 2 } as IndexedFile;
-    const waitFor = (more: Partial<FileStat>, served?: IndexedFile): number =>
-      new StatCache().waitFor(name, stat(more), file, served, now);
+    const waitFor = (more: Partial<FileStat>, served?: IndexedFile, isWriting = false): number =>
+      new StatCache().waitFor(name, stat(more), file, served, now, isWriting);
 
     it('until it was quiet for a while, as it may be half written', () => {
       ok(waitFor({ mtimeMs: now - 10 }) > 200);
@@ -103,11 +103,21 @@ describe('a cache of stats', () => {
     it('when it is missing, counted from when that was seen first', () => {
       const cache = new StatCache();
       cache.record(name, stat(), now - 1000);
-      const wait = cache.waitFor(name, undefined, undefined, served, now);
+      const wait = cache.waitFor(name, undefined, undefined, served, now, false);
       ok(wait > 0);
       cache.postpone(name, undefined, now);
       cache.postpone(name, undefined, now + wait - 1);
-      strictEqual(cache.waitFor(name, undefined, undefined, served, now + wait), 0);
+      strictEqual(cache.waitFor(name, undefined, undefined, served, now + wait, false), 0);
+    });
+
+    it('while Git is writing files, for some seconds', () => {
+      ok(waitFor({ mtimeMs: now - 5000 }, other, true) > 0);
+      ok(waitFor({ mtimeMs: now - 60_000 }, other, true) <= 0);
+      strictEqual(waitFor({ mtimeMs: now }, served, true), 0);
+      const cache = new StatCache();
+      cache.postpone(name, undefined, now);
+      ok(cache.waitFor(name, undefined, undefined, served, now + 5000, true) > 0);
+      ok(cache.waitFor(name, undefined, undefined, served, now + 60_000, true) <= 0);
     });
   });
 });
