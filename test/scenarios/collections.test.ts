@@ -66,6 +66,27 @@ describe('collections of bots', () => {
     ok((await get('/collections/nothing', 'en', 404)).includes('Not found'));
   });
 
+  it('are 50 on a page', async () => {
+    const many = Array.from({ length: 60 }, (_, i) => [
+      `collections/many-${i + 10}.en.md`,
+      collection({ title: `Many ${i + 10}`, bots: ['7', '8'] }),
+    ]);
+    writeFiles(service.root, Object.fromEntries(many) as Record<string, string>);
+    const linked = (page: string): number => page.match(/<article class="card collection">/g)?.length ?? 0;
+    await eventually(async () => strictEqual(linked(await get('/collections?page=2')), 11));
+    const first = await get('/collections');
+    strictEqual(linked(first), 50);
+    match(first, /rel="next" href="\/collections\?page=2"/);
+    const second = await get('/collections?page=2', 'de');
+    match(second, /rel="prev" href="\/collections"/);
+    match(
+      second,
+      /<link rel="canonical" href="https:\/\/bots\.example\.org\/collections\?page=2&amp;locale=de"/,
+    );
+    await get('/collections?page=3', 'en', 404);
+    for (const [path = ''] of many) rmSync(join(service.root, path));
+  });
+
   it('follow their files', async () => {
     const changed = { 'collections/small.en.md': collection({ title: 'Changed', bots: ['7', '8'] }) };
     writeFiles(service.root, changed);

@@ -1,16 +1,14 @@
 import type { Router } from '@koa/router';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
-import { ProblemError } from '../../http/problem.ts';
-import { parseQuery } from '../../http/query.ts';
 import type { Login } from '../../login/login.ts';
 import type { Tokens } from '../../tokens/tokens.ts';
 import { sendOnce } from '../page/html-response.ts';
 import { myBotsPath } from '../page/layout.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
+import { pickPage } from '../page/pick-page.ts';
 import type { ListOwn } from '../review/attention.ts';
 import { listProposals } from './proposal-routes.tsx';
 import { MyBotsPage, type OwnBot } from './my-bots-page.tsx';
-import { formatCount } from '../../lib/counted.ts';
 
 /** `/my-bots`: the bots that name the logged-in account as an author. */
 export function addMyBotsRoute(
@@ -36,18 +34,19 @@ export function addMyBotsRoute(
   };
   router.get(myBotsPath, async (ctx) => {
     const viewer = await viewerOf(ctx);
-    const page = Math.trunc(Number(parseQuery(ctx).get('page') ?? 1));
-    const { bots, total } = viewer ? await lists.select({ author: viewer.id }) : { bots: [], total: 0 };
-    const pages = Math.max(1, Math.ceil(total / pageSize));
-    if (viewer && !(page >= 1 && page <= pages)) {
-      const detail = `your bots have ${formatCount(pages, 'page')}, there is no page ${page}`;
-      throw new ProblemError('not-found', detail);
-    }
-    const shown = await showOwn(bots.slice((page - 1) * pageSize, page * pageSize));
+    const { page, pages, shown } = viewer
+      ? pickPage(ctx, (await lists.select({ author: viewer.id })).bots)
+      : { page: 1, pages: 1, shown: [] };
     const own = proposals && (viewer ? await listProposals(parts, proposals, viewer.id) : []);
-    const props = { site, viewer, proposals: own, bots: shown, page, pages, provider: login.provider };
+    const props = {
+      site,
+      viewer,
+      proposals: own,
+      bots: await showOwn(shown),
+      page,
+      pages,
+      provider: login.provider,
+    };
     sendOnce(ctx, <MyBotsPage {...props} />, site.languages.of(ctx));
   });
 }
-
-const pageSize = 50;

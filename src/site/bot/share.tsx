@@ -16,9 +16,8 @@ import { Card, type CardProps } from '../front/card.tsx';
 import { chooseLocale, directionOf, listWantedRanges } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { toPathInLanguage } from '../page/addresses.ts';
-import { assets, createOwnAssets } from '../page/assets.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
-import { NoIndex } from '../page/head.tsx';
+import { DocumentHead, NoIndex } from '../page/head.tsx';
 import { CopyButton } from '../page/links.tsx';
 import { renderPage } from '../page/html-response.ts';
 import type { Site } from '../page/layout.tsx';
@@ -76,21 +75,14 @@ function FramedCard({
   site,
   ...card
 }: { readonly site: Site } & Pick<CardProps, 'bot' | 'locale' | 'count'>): VNode {
-  const { locale, dir, href, publicPath } = useLanguage();
+  const { locale, dir, href } = useLanguage();
   const { name } = site.settings;
-  const { colours } = createOwnAssets(site.settings);
   return (
     <html lang={locale} dir={dir}>
-      <head>
-        <meta charSet="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>{name}</title>
+      <DocumentHead settings={site.settings} title={name}>
         <base target="_blank" />
-        <link rel="stylesheet" href={publicPath(assets.stylesheet.path)} />
-        {colours && <link rel="stylesheet" href={publicPath(colours.path)} />}
         <NoIndex />
-      </head>
+      </DocumentHead>
       <body>
         <main class="framed">
           <ul class="cards">

@@ -13,6 +13,7 @@ import { Cards, type ListedBot } from './card.tsx';
 import { createCollectionMeta } from './collection-meta.ts';
 import { minListed, type ShownCollection } from './collections.ts';
 import { cardsAtOnce } from './list-page.tsx';
+import { PageLinks, type PageLinksProps } from './page-links.tsx';
 
 export interface CollectionPageProps extends PageProps, ShownCollection {
   /** The languages that it has, the main one first. */
@@ -57,14 +58,15 @@ export function CollectionPage(props: CollectionPageProps): VNode {
   );
 }
 
-export interface CollectionsPageProps extends PageProps {
+export interface CollectionsPageProps extends PageProps, Pick<PageLinksProps, 'page' | 'pages'> {
   readonly collections: readonly CollectionCardProps[];
 }
 
 /** All collections. */
-export function CollectionsPage({ site, viewer, collections }: CollectionsPageProps): VNode {
+export function CollectionsPage({ site, viewer, collections, page, pages }: CollectionsPageProps): VNode {
   const { t, text, locale, locales, requested, href } = useLanguage();
-  const toAddress = (tag?: Locale): string => site.canonicalUrl + withLocale(collectionsPath, tag);
+  const pathOf = (number: number): string => `${collectionsPath}${number === 1 ? '' : `?page=${number}`}`;
+  const toAddress = (tag?: Locale): string => site.canonicalUrl + withLocale(pathOf(page), tag);
   const [title, description] = [text('collections.title'), text('collections.text')];
   const meta = {
     title,
@@ -85,6 +87,7 @@ export function CollectionsPage({ site, viewer, collections }: CollectionsPagePr
           <CollectionCard key={collection.name} {...collection} />
         ))}
       </ul>
+      <PageLinks {...{ page, pages }} pathOf={(number) => href(pathOf(number))} />
       {site.hasForms && <ActionLink href={href('/add/collection')}>{t('collection.add')}</ActionLink>}
     </Layout>
   );

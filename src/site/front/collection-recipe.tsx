@@ -4,6 +4,7 @@ import { parseQuery } from '../../http/query.ts';
 import { whileTrue } from '../../lib/current-cache.ts';
 import { listWantedRanges } from '../language/locales.ts';
 import { currentMinute, type PageRecipe } from '../page/page-cache.ts';
+import { pickPage } from '../page/pick-page.ts';
 import type { SiteParts } from '../page/site-parts.ts';
 import { CollectionPage, CollectionsPage } from './collection-pages.tsx';
 import { findCollection, findListedBots, listLinkedCollections, showCollection } from './collections.ts';
@@ -56,15 +57,14 @@ export function createCollectionRecipe(
 /** Returns how the list of collections is made. */
 export function createCollectionsRecipe(ctx: Context, { site, bots, collections }: SiteParts): PageRecipe {
   const wanted = listWantedRanges(site.languages.of(ctx).requested, ctx.get('Accept-Language'));
-  const shown = listLinkedCollections(collections, bots).map(({ collection, listed }) => {
-    return { ...showCollection(collection, wanted), listed };
-  });
+  const { page, pages, shown: picked } = pickPage(ctx, listLinkedCollections(collections, bots));
+  const shown = picked.map(({ collection, listed }) => ({ ...showCollection(collection, wanted), listed }));
   return {
-    key: { page: 'collections', shown: shown.map(({ name, locale }) => [name, locale]) },
+    key: { page: 'collections', number: page, pages, shown: shown.map(({ name, locale }) => [name, locale]) },
     inputs: [() => collections.all, () => bots.version],
     render: async (props) => (
       <CollectionsPage
-        {...props}
+        {...{ ...props, page, pages }}
         collections={shown.map(({ listed, ...texts }) => {
           const first = listed.slice(0, maxAvatars).map(parseListElement);
           return { ...texts, count: listed.length, first };

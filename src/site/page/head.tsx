@@ -1,5 +1,6 @@
-import type { VNode } from 'preact';
-import type { Asset } from './assets.ts';
+import type { ComponentChildren, VNode } from 'preact';
+import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
+import { type Asset, assets, createOwnAssets } from './assets.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { toPathInLanguage, sitePaths } from './addresses.ts';
 import type { Site } from './layout.tsx';
@@ -15,6 +16,27 @@ export interface HeadProps {
 /** Keeps a page out of search engines. */
 export function NoIndex(): VNode {
   return <meta name="robots" content="noindex" />;
+}
+
+/** The head of every document; `children` are what a kind of documents has besides. */
+export function DocumentHead(props: {
+  readonly settings: CatalogueSettings;
+  readonly title: string;
+  readonly children: ComponentChildren;
+}): VNode {
+  const { publicPath } = useLanguage();
+  const { colours } = createOwnAssets(props.settings);
+  return (
+    <head>
+      <meta charSet="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <title>{props.title}</title>
+      <link rel="stylesheet" href={publicPath(assets.stylesheet.path)} />
+      {colours && <link rel="stylesheet" href={publicPath(colours.path)} />}
+      {props.children}
+    </head>
+  );
 }
 
 /** What the head of a page has besides its title, styles and scripts. */

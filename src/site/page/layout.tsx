@@ -4,7 +4,7 @@ import type { AccountId } from '../../bot/account.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { BlockedName } from '../../catalogue/settings/blocked.ts';
 import type { CatalogueSettings, FooterLink } from '../../catalogue/settings/settings.ts';
-import { Head, NoIndex } from './head.tsx';
+import { DocumentHead, Head, NoIndex } from './head.tsx';
 import type { PageMeta } from './meta.ts';
 import type { Languages } from '../language/languages.ts';
 import { directionOf } from '../language/locales.ts';
@@ -99,21 +99,15 @@ export function Layout(props: LayoutProps): VNode {
   const { site, title, meta, isUnlisted = false, script, pathIn, children } = props;
   const { t, locale, dir, publicPath } = useLanguage();
   const { name, links } = site.settings;
-  const { colours, logo } = createOwnAssets(site.settings);
+  const { logo } = createOwnAssets(site.settings);
   return (
     <html lang={locale} dir={dir}>
-      <head>
-        <meta charSet="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>{title === undefined ? name : `${title} · ${name}`}</title>
-        <link rel="stylesheet" href={publicPath(assets.stylesheet.path)} />
-        {colours && <link rel="stylesheet" href={publicPath(colours.path)} />}
+      <DocumentHead settings={site.settings} title={title === undefined ? name : `${title} · ${name}`}>
         <Head site={site} icon={logo ?? assets.icon} meta={meta} />
         {isUnlisted && <NoIndex />}
         {script !== undefined && <script type="module" src={publicPath(script)} />}
         {site.live && <script type="module" src={publicPath(assets.liveScript.path)} />}
-      </head>
+      </DocumentHead>
       <body>
         <a class="skip" href="#main">
           {t('layout.skip')}

@@ -25,6 +25,7 @@ import { sendOnce } from '../page/html-response.ts';
 import type { Viewer } from '../page/layout.tsx';
 import { MessagePage } from '../page/message-page.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
+import { pickPage } from '../page/pick-page.ts';
 import type { Attention } from './attention.ts';
 import { QueuePage } from './queue-page.tsx';
 import { findRelated } from './related.ts';
@@ -92,14 +93,11 @@ export function addReviewRoutes(
   };
 
   const showQueue: Handler = async (ctx, viewer) => {
-    const page = Math.trunc(Number(parseQuery(ctx).get('page') ?? 1));
     const open =
       host === null ? [...listWaiting(), ...proposals.open.filter(({ state }) => state !== 'waiting')] : [];
-    const pages = Math.max(1, Math.ceil(open.length / pageSize));
-    if (!(page >= 1 && page <= pages)) throw new ProblemError('not-found', `there is no page ${page}`);
+    const { page, pages, shown } = pickPage(ctx, open);
     const rows: Review[] = [];
-    for (const proposal of open.slice((page - 1) * pageSize, page * pageSize))
-      rows.push(await readReview(proposal));
+    for (const proposal of shown) rows.push(await readReview(proposal));
     const [attention, median] = [await findAttention(), proposals.medianWaitMs()];
     const more = page === 1 ? { bots, attention, reports: parts.reports.list() } : undefined;
     const props = { site, viewer, host, rows, page, pages, more, median, ...(await readLast(ctx)) };
@@ -215,8 +213,6 @@ export function addReviewRoutes(
   router.post(path, refuseCrossSite(site.baseUrl), forMaintainers(decide));
   router.post(`${reviewPath}/reports/:id/done`, refuseCrossSite(site.baseUrl), forMaintainers(removeReport));
 }
-
-const pageSize = 50;
 
 /** Other proposals of the account that are shown. */
 const maxOthers = 10;
