@@ -125,7 +125,10 @@ needs('chromium', describe)('the forms', function () {
           await page.locator('#category').selectOption('fun');
           if (path === '/add') await page.locator('#id').fill('123456789012345678');
           await page.getByRole('button', { name: 'Check' }).click();
-          await page.waitForFunction("document.activeElement.id === 'outcome'");
+          // waitForFunction looks once, and then by an eval that the page forbids, or by a script that does not run.
+          await eventually(async () =>
+            strictEqual(await page.evaluate('document.activeElement?.id'), 'outcome'),
+          );
           const link = page.getByRole('link', { name: 'Continue on GitHub' });
           for (const y of [0, 700]) {
             await page.evaluate(`scrollTo(0, ${y})`);

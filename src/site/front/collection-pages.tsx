@@ -77,7 +77,7 @@ export function CollectionsPage({ site, viewer, collections, page, pages }: Coll
     languages: listLanguages(locales, toAddress),
   };
   return (
-    <Layout {...{ site, viewer, title, meta }}>
+    <Layout {...{ site, viewer, title, meta }} pathIn={(tag) => withLocale(pathOf(page), tag)}>
       <div class="list-head">
         <h1>{title}</h1>
         <p>{description}</p>
