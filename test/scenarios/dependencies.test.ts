@@ -18,9 +18,11 @@ interface LockedPackage {
   readonly link?: boolean;
 }
 
-const read = <T>(path: string): T => JSON.parse(readFileSync(join(packageFolder, path), 'utf8')) as T;
-const manifest = read<Manifest>('package.json');
-const { packages } = read<{ packages: Readonly<Record<string, LockedPackage>> }>('package-lock.json');
+const read = (path: string): unknown => JSON.parse(readFileSync(join(packageFolder, path), 'utf8'));
+const manifest = read('package.json') as Manifest;
+const { packages } = read('package-lock.json') as {
+  packages: Readonly<Record<string, LockedPackage>>;
+};
 
 /** The libraries of the package, and those that they need, by their paths. */
 const needed = Object.entries(packages).filter(
@@ -28,7 +30,13 @@ const needed = Object.entries(packages).filter(
 );
 
 const allowed = new Set([
-  ...['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0'],
+  'MIT',
+  'ISC',
+  '0BSD',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
   // argparse, for a command line that is not used.
   'PSF-2.0',
   // libvips, a shared library in a package of its own.
@@ -50,7 +58,7 @@ describe('docs/dependencies.md', () => {
       });
       deepStrictEqual(listed.map(([name]) => name).toSorted(), Object.keys(names).toSorted());
       for (const [name, licence] of listed)
-        strictEqual(read<Manifest>(`node_modules/${name}/package.json`).license ?? 'MIT', licence, name);
+        strictEqual((read(`node_modules/${name}/package.json`) as Manifest).license ?? 'MIT', licence, name);
     }
     ok(service.split('\n').every((line) => !line.startsWith('- ') || / Instead: | belongs to /.test(line)));
   });
@@ -61,7 +69,7 @@ describe('docs/dependencies.md', () => {
     const others = needed.flatMap(([path, { license }]) => {
       // What is for another platform is not installed.
       const installed = existsSync(join(packageFolder, path))
-        ? read<Manifest>(`${path}/package.json`).license
+        ? (read(`${path}/package.json`) as Manifest).license
         : license;
       return [license, installed ?? ''].some((all) => all.split(' AND ').some((one) => !allowed.has(one)))
         ? [`${path}: ${license}, ${installed}`]

@@ -65,7 +65,6 @@ export interface CollectionsPageProps extends PageProps, Pick<PageLinksProps, 'p
 /** All collections. */
 export function CollectionsPage({ site, viewer, collections, page, pages }: CollectionsPageProps): VNode {
   const { t, text, locale, locales, requested, href } = useLanguage();
-  const pathOf = (number: number): string => `${collectionsPath}${number === 1 ? '' : `?page=${number}`}`;
   const toAddress = (tag?: Locale): string => site.canonicalUrl + withLocale(pathOf(page), tag);
   const [title, description] = [text('collections.title'), text('collections.text')];
   const meta = {
@@ -91,6 +90,10 @@ export function CollectionsPage({ site, viewer, collections, page, pages }: Coll
       {site.hasForms && <ActionLink href={href('/add/collection')}>{t('collection.add')}</ActionLink>}
     </Layout>
   );
+}
+
+function pathOf(page: number): string {
+  return page === 1 ? collectionsPath : `${collectionsPath}?page=${page}`;
 }
 
 /** A collection in a list. */
