@@ -37,11 +37,11 @@ const longest = [
   ['scenarios/base-path'],
   ['commands/serve'],
   // These share the process that runs botshelf.
-  ['commands/check', 'commands/check-base', 'commands/check-partial-clone', 'commands/format'],
+  ['commands/check', 'check/check-base', 'commands/check-partial-clone', 'commands/format'],
   [
-    'commands/check-pull-request',
-    'commands/check-pull-request-findings',
-    'commands/check-pull-request-refusals',
+    'check/check-pull-request',
+    'check/check-pull-request-findings',
+    'check/check-pull-request-refusals',
     'commands/check-report',
   ],
   ['commands/doctor-machine', 'commands/doctor-network', 'commands/doctor-results'],

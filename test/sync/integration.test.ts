@@ -1,0 +1,221 @@
+import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
+import { join } from 'node:path';
+import { WritesUnavailableError } from '../../src/bot/errors.ts';
+import type { Editor } from '../../src/git/commit/batch-plan.ts';
+import type { Committer } from '../../src/git/commit/committer.ts';
+import type { Repository } from '../../src/git/repository.ts';
+import { bumpEdited, type EditedBump } from '../../src/sync/bump-edited.ts';
+import { integrate, type IntegrationOptions } from '../../src/sync/integration.ts';
+import { remoteRefs } from '../../src/sync/remote.ts';
+import { committerWith } from '../support/committing.ts';
+import { openUntilEnd } from '../support/opened.ts';
+import { type RecordedLog, recordedLog } from '../support/recorded-log.ts';
+import { repositoryIn, testRepository, type TestRepository } from '../support/repository.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const homer = pagePath('312');
+const marge = pagePath('7');
+const page = mainPage({ website: null });
+const refused = (message: RegExp) => (error: unknown) =>
+  error instanceof WritesUnavailableError && message.test(error.message);
+
+describe('the integration of a branch that was fetched', () => {
+  let clone: TestRepository;
+  /** Another folder of the same repository, where the commits of the remote are made. */
+  let other: TestRepository;
+  let repository: Repository;
+  let committer: Committer<EditedBump>;
+  let log: RecordedLog;
+  let base: string;
+  beforeEach(async () => {
+    clone = testRepository({ [homer]: page, [marge]: mainPage({ name: 'Marge' }), 'docs/a.md': 'one' });
+    base = clone.git('rev-parse', 'HEAD');
+    repository = await openUntilEnd(clone.folder);
+    log = recordedLog();
+    committer = raiserOn(clone.folder);
+    other = repositoryIn(join(tempFolder(), 'other'));
+    clone.git('worktree', 'add', '-q', '--detach', other.folder);
+    await take(base);
+    log.lines.length = 0;
+  });
+
+  it('begins with what is there: nothing is raised, and only refs are set', async () => {
+    const fresh = testRepository({ [homer]: page });
+    const tip = fresh.commit({ [homer]: page.replace('"fun"', '"games"') });
+    const opened = await openUntilEnd(fresh.folder);
+    await integrate(opened, null, { committer, log });
+    strictEqual(fresh.git('for-each-ref', 'refs/botshelf'), '');
+    await integrate(opened, tip, { committer: raiserOn(fresh.folder), log });
+    strictEqual(fresh.git('rev-parse', remoteRefs.base, remoteRefs.touched), `${tip}\n${tip}`);
+    strictEqual(fresh.git('rev-parse', 'HEAD'), tip);
+    deepStrictEqual(log.lines, []);
+  });
+
+  it('fast-forwards to it, and raises edited of the bots that people changed there', async () => {
+    const tip = theirs({ [homer]: page.replace('"fun"', '"games"'), 'docs/a.md': 'two' });
+    await take(tip);
+    strictEqual(
+      clone.git('rev-parse', 'HEAD^', remoteRefs.base, remoteRefs.touched),
+      `${tip}\n${tip}\n${tip}`,
+    );
+    const time = Number(clone.git('log', '-1', '--format=%ct', tip)) * 1000;
+    match(clone.read(homer), new RegExp(`"games"[^]*"edited": ${time}`));
+    strictEqual(clone.status(), '');
+    deepStrictEqual(log.lines, [
+      "info: fast-forwarded to the remote's branch (1 commit, 2 files)",
+      'info: set "edited" of 1 bot that people changed',
+    ]);
+    await take(tip);
+    strictEqual(log.lines.length, 2);
+  });
+
+  it('raises nothing where people changed no bot', async () => {
+    const tip = theirs({ 'docs/a.md': 'two' });
+    await take(tip);
+    strictEqual(clone.git('rev-parse', 'HEAD', remoteRefs.touched), `${tip}\n${tip}`);
+    deepStrictEqual(log.lines, ["info: fast-forwarded to the remote's branch (1 commit, 1 file)"]);
+  });
+
+  it('raises it in a later round where a person edits the file in this clone, and then only once', async () => {
+    clone.write(homer, page.replace('Answers', 'Asks'));
+    const tip = theirs({
+      [marge]: mainPage({ name: 'Marge', category: 'games' }),
+      [homer]: page.replace('"fun"', '"games"'),
+    });
+    await take(tip);
+    strictEqual(clone.git('rev-parse', remoteRefs.touched), base);
+    match(clone.git('show', `HEAD:${marge}`), /"edited"/);
+    strictEqual(/"edited"/.test(clone.git('show', `HEAD:${homer}`)), false);
+    clone.git('checkout', '-q', '--', homer);
+    await take(tip);
+    strictEqual(clone.git('rev-parse', remoteRefs.touched), tip);
+    match(clone.git('show', `HEAD:${homer}`), /"edited"/);
+  });
+
+  it('fails where an edit fails for another reason, and tries it again', async () => {
+    const tip = theirs({ [homer]: page.replace('"fun"', '"games"') });
+    const failure = new Error('no space');
+    const commit = async (): Promise<never> => await Promise.reject(failure);
+    const failing = { move: committer.move.bind(committer), commit };
+    await rejects(integrate(repository, tip, { committer: failing, log }), failure);
+    strictEqual(
+      clone.git('rev-parse', 'HEAD', remoteRefs.base, remoteRefs.touched),
+      `${tip}\n${tip}\n${base}`,
+    );
+  });
+
+  it('stays where it is when it has all of it', async () => {
+    const own = clone.commit({ [homer]: page.replace('"fun"', '"games"') });
+    await take(base);
+    strictEqual(clone.git('rev-parse', 'HEAD', remoteRefs.base), `${own}\n${base}`);
+    await take(own);
+    strictEqual(clone.git('rev-parse', 'HEAD^', remoteRefs.base), `${own}\n${own}`);
+    deepStrictEqual(log.lines, ['info: set "edited" of 1 bot that people changed']);
+  });
+
+  it('merges it, and says what was set aside, as a warning unless a later post changed the same', async () => {
+    const posted = (website: string, time: number): Record<string, string> => ({
+      [homer]: mainPage({ website, edited: 1_700_000_000_000 + time }),
+    });
+    const own = clone.commit(
+      { ...posted('https://ours.example/', 2), 'docs/a.md': 'ours' },
+      'Update\n\nBot: 312',
+    );
+    const tip = theirs(
+      { ...posted('https://theirs.example/', 1), 'docs/a.md': 'theirs' },
+      'Update\n\nBot: 312',
+    );
+    await take(tip);
+    strictEqual(clone.git('log', '-1', '--format=%P'), `${tip} ${own}`);
+    strictEqual(clone.git('rev-parse', remoteRefs.base), tip);
+    match(clone.read(homer), /ours\.example/);
+    strictEqual(clone.status(), '');
+    deepStrictEqual(log.lines, [
+      "info: merged the remote's branch (1 commit), the merge is pushed next",
+      'warn: set aside "file" from this clone in "docs/a.md", as the remote has changed the same; it stays in the history',
+      `info: set aside "website" from the remote in "${homer}", as a later post changed the same; it stays in the history`,
+    ]);
+  });
+
+  it('replays what was not pushed yet on a branch that was rewritten, and keeps the former one', async () => {
+    const own = clone.commit({ [homer]: page.replace('"fun"', '"games"') });
+    const tip = rewritten({ [marge]: mainPage({ name: 'Lisa' }), [homer]: page, 'docs/a.md': 'one' });
+    await take(tip);
+    strictEqual(clone.git('log', '-1', '--format=%P'), tip);
+    match(clone.read(homer), /"games"/);
+    match(clone.read(marge), /Lisa/);
+    strictEqual(clone.git('rev-parse', remoteRefs.rewritten, remoteRefs.base), `${own}\n${tip}`);
+    deepStrictEqual(log.lines, [
+      `warn: the remote's branch was rewritten: replayed the commits that were not pushed yet; the former branch is at ${remoteRefs.rewritten}`,
+    ]);
+  });
+
+  it('takes a branch for rewritten that goes back to an older commit', async () => {
+    const second = clone.commit({ [homer]: page.replace('"fun"', '"games"') });
+    await take(second);
+    clone.git('reset', '-q', '--hard', second);
+    log.lines.length = 0;
+    await take(base);
+    strictEqual(clone.git('rev-parse', 'HEAD', remoteRefs.rewritten), `${base}\n${second}`);
+    strictEqual(log.lines.length, 1);
+  });
+
+  it('refuses one with which it has no commit and no page in common, and changes nothing', async () => {
+    const unlike = rewritten({ [homer]: mainPage({ name: 'Bart' }), 'docs/a.md': 'one' });
+    await rejects(take(unlike), refused(/no commit in common/));
+    clone.git('update-ref', '-d', remoteRefs.base);
+    await rejects(take(rewritten({ [homer]: page })), refused(/no commit in common/));
+    strictEqual(clone.git('rev-parse', 'HEAD'), base);
+    deepStrictEqual(log.lines, []);
+  });
+
+  it('refuses to go on where the remote no longer has the branch', async () => {
+    await rejects(take(null), refused(/^the remote has no such branch any more/));
+  });
+
+  it('follows it wherever it goes where it has nothing of its own, and raises nothing', async () => {
+    const follow = async (to: string): Promise<void> => await take(to, { followsOnly: true });
+    const next = theirs({ [homer]: page.replace('"fun"', '"games"') });
+    await follow(next);
+    strictEqual(clone.git('rev-parse', 'HEAD', remoteRefs.touched), `${next}\n${base}`);
+    const own = clone.commit({ 'docs/a.md': 'own' });
+    const tip = rewritten({ [homer]: mainPage({ name: 'Bart' }) });
+    await follow(tip);
+    strictEqual(
+      clone.git('rev-parse', 'HEAD', remoteRefs.rewritten, remoteRefs.base),
+      `${tip}\n${own}\n${tip}`,
+    );
+    strictEqual(clone.status(), '');
+    deepStrictEqual(log.lines, [
+      "info: fast-forwarded to the remote's branch (1 commit, 1 file)",
+      `warn: the remote's branch was rewritten, or this clone had commits of its own: reset to the remote's; the former branch is at ${remoteRefs.rewritten}`,
+    ]);
+  });
+
+  async function take(tip: string | null, more: Partial<IntegrationOptions> = {}): Promise<void> {
+    await integrate(repository, tip, { committer, log, ...more });
+  }
+
+  /** A commit on the first one, which this clone does not have checked out. */
+  function theirs(files: Readonly<Record<string, string>>, message?: string): string {
+    other.git('checkout', '-q', '-f', '--detach', base);
+    return other.commit(files, message);
+  }
+
+  /** A commit of these files without a parent. */
+  function rewritten(files: Readonly<Record<string, string>>): string {
+    other.git('checkout', '-q', '-f', '--detach', base);
+    other.git('rm', '-q', '-r', '.');
+    other.commit(files);
+    return other.git('commit-tree', 'HEAD^{tree}', '-m', 'Begin anew');
+  }
+
+  function raiserOn(folder: string): Committer<EditedBump> {
+    const editor: Editor<EditedBump> = {
+      edit: (text, edit) => (text === null ? null : bumpEdited(text, edit)),
+      describe: (edits) => `Raise edited\n\n${edits.map(({ id }) => `Bot: ${id}`).join('\n')}\n`,
+    };
+    return committerWith(editor, folder);
+  }
+});

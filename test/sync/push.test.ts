@@ -1,0 +1,126 @@
+import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
+import { GitError } from '../../src/git/process/git-error.ts';
+import type { Repository } from '../../src/git/repository.ts';
+import {
+  countUnpushed,
+  listRefsToPush,
+  pushPrunedState,
+  pushRefs,
+  pushWithRetries,
+} from '../../src/sync/push.ts';
+import { fetchRemote, type RemoteBranch, remoteRefs } from '../../src/sync/remote.ts';
+import { openUntilEnd } from '../support/opened.ts';
+import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
+import { commitCounts } from '../support/state-history.ts';
+import type { TestRepository } from '../support/repository.ts';
+
+const branch = 'refs/heads/main';
+const state = 'refs/botshelf/state';
+const day = 86_400;
+
+describe('what is pushed', () => {
+  let shared: SharedRepository;
+  let clone: TestRepository;
+  let repository: Repository;
+  let remote: RemoteBranch;
+  beforeEach(async () => {
+    shared = sharedRepository({ file: 'text' });
+    clone = shared.clone();
+    repository = await openUntilEnd(clone.folder);
+    remote = { address: shared.address, branch, timeLimit: 20, signal: new AbortController().signal };
+    await fetchRemote(repository, remote);
+  });
+
+  it('is branch and state, those of them that the remote lacks, and then known to be there', async () => {
+    deepStrictEqual(await listRefsToPush(repository, remote), []);
+    strictEqual(await countUnpushed(repository, remote), 0);
+    const own = clone.commit({ file: 'one' });
+    deepStrictEqual(await listRefsToPush(repository, remote), [{ ref: branch, commit: own }]);
+    commitCounts(clone.folder, [{ time: 1_700_000_000, counts: { 7: 1 } }]);
+    const counts = clone.git('rev-parse', state);
+    const refs = await listRefsToPush(repository, remote);
+    deepStrictEqual(refs, [
+      { ref: branch, commit: own },
+      { ref: state, commit: counts },
+    ]);
+    strictEqual(await countUnpushed(repository, remote), 2);
+
+    await pushRefs(repository, refs.slice(1), remote);
+    deepStrictEqual(known(), { branch: clone.git('rev-parse', 'HEAD^'), state: counts, base: null });
+    strictEqual(shared.git('rev-parse', state), counts);
+    strictEqual(await countUnpushed(repository, remote), 1);
+    await pushRefs(repository, await listRefsToPush(repository, remote), remote);
+    deepStrictEqual(known(), { branch: own, state: counts, base: own });
+    strictEqual(shared.git('rev-parse', 'main'), own);
+    deepStrictEqual(await listRefsToPush(repository, remote), []);
+  });
+
+  it('is the pruned history of the state only where the remote has the same state', async () => {
+    strictEqual(await pushPrunedState(repository, 1_700_000_000, remote), undefined);
+    commitCounts(
+      clone.folder,
+      [1, 2, 3, 400 * day].map((n) => ({ time: 1_600_000_000 + n, counts: { 7: n } })),
+    );
+    const since = 1_600_000_000 + 399 * day;
+    strictEqual(await pushPrunedState(repository, since, remote), undefined);
+    await pushRefs(repository, await listRefsToPush(repository, remote), remote);
+    strictEqual(await pushPrunedState(repository, 0, remote), undefined);
+    const pruned = await pushPrunedState(repository, since, remote);
+    strictEqual(pruned?.removed, 2);
+    strictEqual(shared.git('rev-parse', state), pruned?.commit);
+    strictEqual(known().state, pruned?.commit);
+  });
+
+  it('is never put over what another has pushed', async () => {
+    commitCounts(
+      clone.folder,
+      [1, 2, 3].map((n) => ({ time: 1_600_000_000 + n, counts: { 7: n } })),
+    );
+    await pushRefs(repository, await listRefsToPush(repository, remote), remote);
+    const other = shared.git('commit-tree', `${state}^{tree}`, '-p', state, '-m', 'Count');
+    shared.git('update-ref', state, other);
+    await rejects(pushPrunedState(repository, 1_700_000_000, remote), GitError);
+    strictEqual(shared.git('rev-parse', state), other);
+    strictEqual(known().state, clone.git('rev-parse', state));
+  });
+
+  function known(): Record<'branch' | 'state' | 'base', string | null> {
+    const read = (name: 'branch' | 'state' | 'base'): string | null =>
+      clone.git('for-each-ref', '--format=%(objectname)', remoteRefs[name]) || null;
+    return { branch: read('branch'), state: read('state'), base: read('base') };
+  }
+});
+
+describe('a push that fails', () => {
+  it('is made again once what another has pushed is fetched, or where the refs of the remote are locked', async () => {
+    const fetchNew = async (): Promise<boolean> => true;
+    const fetchNothing = async (): Promise<boolean> => false;
+    for (const [stderr, fetch, isRepeated] of [
+      ['! [rejected] (fetch first)', fetchNew, true],
+      ['! [rejected] (fetch first)', fetchNothing, false],
+      ["error: cannot lock ref 'refs/heads/main'", fetchNothing, true],
+      ['! [remote rejected] (failed to update ref)', fetchNothing, true],
+      ['! [remote rejected] (atomic transaction failed)', fetchNothing, true],
+    ] as const) {
+      const errors = [new GitError(['push'], 1, stderr)];
+      const push = async (): Promise<string> => {
+        const error = errors.pop();
+        if (error !== undefined) throw error;
+        return 'pushed';
+      };
+      const result = await pushWithRetries(push, fetch, new AbortController().signal).catch(
+        (error: unknown) => error,
+      );
+      strictEqual(result instanceof GitError ? 'failed' : result, isRepeated ? 'pushed' : 'failed', stderr);
+    }
+  });
+
+  it('is not made again where git was not what failed', async () => {
+    const error = new Error('cannot lock ref');
+    const push = async (): Promise<void> => await Promise.reject(error);
+    await rejects(
+      pushWithRetries(push, async () => false, new AbortController().signal),
+      error,
+    );
+  });
+});
