@@ -8,6 +8,7 @@ import { bumpEdited, type EditedBump } from '../../src/sync/bump-edited.ts';
 import { integrate, type IntegrationOptions } from '../../src/sync/integration.ts';
 import { remoteRefs } from '../../src/sync/remote.ts';
 import { committerWith } from '../support/committing.ts';
+import { eventually } from '../support/eventually.ts';
 import { openUntilEnd } from '../support/opened.ts';
 import { type RecordedLog, recordedLog } from '../support/recorded-log.ts';
 import { repositoryIn, testRepository, type TestRepository } from '../support/repository.ts';
@@ -87,7 +88,8 @@ describe('the integration of a branch that was fetched', () => {
     strictEqual(clone.git('rev-parse', remoteRefs.touched), base);
     match(clone.git('show', `HEAD:${marge}`), /"edited"/);
     strictEqual(/"edited"/.test(clone.git('show', `HEAD:${homer}`)), false);
-    clone.git('checkout', '-q', '--', homer);
+    // The committer may look whether the file is free again, and locks the index for that.
+    await eventually(() => strictEqual(clone.tryGit('checkout', '-q', '--', homer), 0));
     await take(tip);
     strictEqual(clone.git('rev-parse', remoteRefs.touched), tip);
     match(clone.git('show', `HEAD:${homer}`), /"edited"/);
