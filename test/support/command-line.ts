@@ -26,13 +26,43 @@ export async function botshelf(
 ): Promise<Run> {
   const { cwd = root } = more;
   const env = { PATH: process.env['PATH'] ?? '', BOTSHELF_CATALOGUE: root, ...more.env };
-  const runner = idleRunners.pop() ?? startRunner();
   const mark = randomUUID();
-  runner.child.send({ mark, mainFile, args, cwd, env } satisfies CommandRequest);
+  const request: CommandRequest = { mark, mainFile, args, cwd, env };
+  if ('__stryker__' in globalThis)
+    return await (runHere = runHere.then(async () => await runInProcess(request)));
+  const runner = idleRunners.pop() ?? startRunner();
+  runner.child.send(request);
   const [out, err] = await Promise.all([readUntil(mark, runner, 1), readUntil(mark, runner, 2)]);
   if (runner.child.connected) idleRunners.push(runner);
   const [stdout = '', code = '-1'] = out.split(mark);
   return { code: Number(code), stdout, stderr: err.split(mark)[0] ?? '' };
+}
+
+let runHere = Promise.resolve<Run>({ code: 0, stdout: '', stderr: '' });
+
+/** Runs it in this process, one at a time: no mutant is active in another process. */
+async function runInProcess({ mark, mainFile, args, cwd, env }: CommandRequest): Promise<Run> {
+  const { argv, env: ownEnv } = process;
+  const ownFolder = process.cwd();
+  const streams = [process.stdout, process.stderr] as const;
+  const writes = streams.map((stream) => stream.write);
+  const texts = ['', ''];
+  for (const [i, stream] of streams.entries())
+    stream.write = (piece: string | Uint8Array) => ((texts[i] += Buffer.from(piece).toString()), true);
+  process.env = env;
+  process.argv = [process.execPath, mainFile, ...args];
+  process.exitCode = 0;
+  try {
+    process.chdir(cwd);
+    await import(`${mainFile}?${mark}`);
+    const [stdout = '', stderr = ''] = texts;
+    return { code: Number(process.exitCode), stdout, stderr };
+  } finally {
+    process.chdir(ownFolder);
+    [process.argv, process.env, process.exitCode] = [argv, ownEnv, undefined];
+    for (const [i, stream] of streams.entries()) stream.write = writes[i] as typeof stream.write;
+    process.stdout.removeAllListeners('error');
+  }
 }
 
 /** A process of command-runner.ts. */
