@@ -2,12 +2,13 @@ import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import type { LoginErrorKind } from '../../src/login/login-error.ts';
 import { type Account, type AuthorizationRequest, Provider } from '../../src/login/provider.ts';
 import { startDiscord } from '../support/discord.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Mood, startProvider } from '../support/login-provider.ts';
 import { Visitor } from '../support/visitor.ts';
 
 const baseUrl = 'http://localhost:1';
 const redirectUri = `${baseUrl}/login/callback`;
-const tight = { time: 300, bytes: 20_000 };
+const tight = { time: 1000, bytes: 20_000 };
 
 describe('Provider', () => {
   describe('of OpenID Connect', () => {
@@ -74,14 +75,14 @@ describe('Provider', () => {
         real.answer('/.well-known', mood);
         await rejects(provider.begin(), { kind: 'unavailable' });
         real.answer('/.well-known', 'well');
-        strictEqual((await logIn(provider, '42')).id, '42');
+        await eventually(async () => strictEqual((await logIn(provider, '42')).id, '42'));
       });
 
       it(`is away when it answers ${mood} where tokens or accounts are requested`, async () => {
         for (const path of ['/token', '/me']) {
           const real = await startProvider(baseUrl);
           const provider = new Provider(real.settings, redirectUri, tight);
-          await provider.begin();
+          await eventually(async () => await provider.begin());
           real.answer(path, mood);
           await rejects(logIn(provider, '42'), { kind: 'unavailable' }, path);
         }
