@@ -76,8 +76,8 @@ function forgetSurvivors(file: string): void {
 }
 
 /**
- * The tests of a place and of its command, others of its room that load it, and others that import it. Those that start services are last, as
- * they are slow, and only where they are of the place, as the changed line runs in another process.
+ * The tests of a place and of its command, others of its room that load it, and others that import it. Those that start
+ * services are last, as they are slow, and only where they are of the place, as the changed line runs in another process.
  */
 function listTests(place: string): string[] {
   const source = `dist/src/${place.replace(/\.tsx?$/, '.js')}`;

@@ -9,6 +9,7 @@ import type { Repository } from '../git/repository.ts';
 export type KeyWriter = { readonly by: 'person' } | { readonly by: 'post'; readonly at: number };
 
 interface PageCommit {
+  /** How many; 1 for a root, which Git compares with nothing. */
   readonly parents: number;
   /** Seconds since the epoch. */
   readonly time: number;
@@ -106,7 +107,7 @@ function parseLog(text: string): PageHistory {
     const [id = '', parents = '', time = '', ...marks] = header.split('\n');
     const ofPath = commits.get(path) ?? new Map<string, PageCommit>();
     const commit = ofPath.get(id) ?? {
-      parents: parents === '' ? 0 : parents.split(' ').length,
+      parents: parents.split(' ').length,
       time: Number(time),
       bots: parseUpdatedBots(marks),
       after,

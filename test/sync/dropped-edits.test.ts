@@ -39,5 +39,7 @@ Set aside of the remote, as people changed the same:
       formatDroppedEdit(forged),
       /^set aside "b\\n\\nBot: 2" from this clone in "a\\n\\nBot: 1", as people/,
     );
+    match(formatDroppedEdit({ ...forged, of: 'theirs' }), /^set aside .* from the remote in /);
+    match(formatMergeMessage('Merge', [], [{ ...change, what: 'x'.repeat(50) }]), /: "x{39}$/m);
   });
 });

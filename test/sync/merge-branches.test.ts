@@ -1,4 +1,6 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
 import { type BranchMerge, mergeBranches, replayOnto } from '../../src/sync/merge-branches.ts';
 import type { DroppedEdit } from '../../src/sync/dropped-edits.ts';
 import { maxObjectBytes } from '../../src/git/objects/objects.ts';
@@ -166,20 +168,23 @@ describe('the merge of two branches', () => {
     match(repository.git('show', `${second.commit}:${homer}`), /by-hand\.example/);
   });
 
-  it('finds the post behind merges of other services, and behind what a person did before it', async () => {
+  it('finds the post behind merges of other services and of people, and behind what a person did before it', async () => {
     repository.git('checkout', '-q', '--detach', base);
     repository.commit({ [homer]: withWebsite('https://person.example/', 1) });
     const posted = repository.commit({ [homer]: withWebsite('https://theirs.example/', 3) }, ofService);
     const side = commitOf(() => repository.write(marge, edited));
-    const theirs = (await mergeBranches(opened, { base, ours: posted, theirs: side })).commit;
-    for (const [time, winner] of [
-      [2, /theirs\.example/],
-      [4, /ours\.example/],
-    ] as const) {
-      const ours = post('https://ours.example/', time);
-      const { commit } = await mergeBranches(opened, { base, ours, theirs });
-      match(repository.git('show', `${commit}:${homer}`), winner);
-    }
+    const ofOther = (await mergeBranches(opened, { base, ours: posted, theirs: side })).commit;
+    repository.git('checkout', '-q', posted);
+    repository.git('merge', '-q', '--no-edit', side);
+    for (const theirs of [ofOther, repository.git('rev-parse', 'HEAD')])
+      for (const [time, winner] of [
+        [2, /theirs\.example/],
+        [4, /ours\.example/],
+      ] as const) {
+        const ours = post('https://ours.example/', time);
+        const { commit } = await mergeBranches(opened, { base, ours, theirs });
+        match(repository.git('show', `${commit}:${homer}`), winner);
+      }
   });
 
   it('finds who wrote a key where one side took the page away and brought it back', async () => {
@@ -205,6 +210,22 @@ describe('the merge of two branches', () => {
     strictEqual(repository.git('show', `${commit}:notes`), 'new');
     strictEqual((await replayOnto(opened, { base, ours: base, theirs })).commit, theirs);
     strictEqual((await replayOnto(opened, { base, ours, theirs: commit })).commit, commit);
+  });
+
+  it('replays no mode of a file that theirs has changed in the same way, and says so', async () => {
+    const write = (): void => repository.write('docs/a.md', 'same');
+    const ours = commitOf(() => {
+      write();
+      chmodSync(join(repository.folder, 'docs/a.md'), 0o755);
+    });
+    repository.git('checkout', '-q', '--orphan', 'same', base);
+    write();
+    chmodSync(join(repository.folder, 'docs/a.md'), 0o644);
+    const theirs = repository.commit({});
+    deepStrictEqual(await replayOnto(opened, { base, ours, theirs }), {
+      commit: theirs,
+      droppedEdits: [fileOf('docs/a.md')],
+    });
   });
 
   it('replays the later of two posts for a key, and neither over what a person committed', async () => {

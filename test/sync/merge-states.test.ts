@@ -1,4 +1,4 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { mergeStates } from '../../src/sync/merge-states.ts';
 import { type Repository } from '../../src/git/repository.ts';
@@ -6,6 +6,7 @@ import { readTreeId } from '../../src/git/history.ts';
 import { writePrunedHistory } from '../../src/counts/prune-history.ts';
 import { writeCommit } from '../../src/git/commit/fast-import.ts';
 import { writeShard } from '../../src/counts/shards.ts';
+import type { TokenDigest } from '../../src/bot/token.ts';
 import { botId } from '../support/sample.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 import { openUntilEnd } from '../support/opened.ts';
@@ -53,6 +54,29 @@ describe('the merge of two states', () => {
     const ours = await commit({ 1: [6, 2] }, base);
     const theirs = await commit({ 1: [7, 3] }, base);
     strictEqual(await mergeStates(opened, ours, theirs), theirs);
+  });
+
+  it('takes a token that only one side has issued or ended, where no count differs', async () => {
+    const base = await commit({ 1: [5, 1] });
+    const [older, newer] = await Promise.all(
+      [1, 2].map(async (generation) => {
+        const digest = `sha256:${String(generation).repeat(64)}` as TokenDigest;
+        const state = { count: { value: 5, at: 1 }, token: { digest, at: generation, generation } };
+        const content = Buffer.from(writeShard([botId('1')], () => state));
+        const files = new Map([['00/01.json', { mode: '100644', content }]]);
+        return await writeCommit(opened, { parents: [base], files, message: 'Issue a token\n' });
+      }),
+    );
+    const other = await commit({ 2: [6, 2] }, base);
+    for (const [ours = '', theirs = ''] of [
+      [newer, older],
+      [older, newer],
+      [newer, other],
+      [other, newer],
+    ]) {
+      const merged = await mergeStates(opened, ours, theirs);
+      match(repository.git('show', `${merged}:00/01.json`), /sha256:2{64}/);
+    }
   });
 
   it('follows a pruned history, with ours on top as one commit, so that what was pruned away stays away', async () => {
