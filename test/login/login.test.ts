@@ -34,12 +34,12 @@ describe('a login', () => {
   let log: RecordedLog;
   const loginAt = (baseUrl = 'https://a.example/shelf', provider: IdentityProvider = people): Login =>
     new Login({ provider, secrets: ['x'.repeat(32)], baseUrl, log });
-  const failing = (error: unknown): IdentityProvider => ({
+  const failing = (reason: unknown): IdentityProvider => ({
     kind: 'oidc',
     name: 'Example',
     issuer: 'https://example.org',
-    begin: async () => await Promise.reject(error),
-    finish: async () => await Promise.reject(error),
+    begin: async () => await Promise.reject(reason),
+    finish: async () => await Promise.reject(reason),
   });
   beforeEach(() => {
     log = recordedLog();

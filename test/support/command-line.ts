@@ -56,7 +56,7 @@ async function runInProcess({ mark, mainFile, args, cwd, env }: CommandRequest):
     process.chdir(cwd);
     await import(`${mainFile}?${mark}`);
     const [stdout = '', stderr = ''] = texts;
-    return { code: Number(process.exitCode), stdout, stderr };
+    return { code: process.exitCode, stdout, stderr };
   } finally {
     process.chdir(ownFolder);
     [process.argv, process.env, process.exitCode] = [argv, ownEnv, undefined];
