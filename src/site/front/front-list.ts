@@ -80,6 +80,8 @@ export class FrontLists {
     ({ entries }) => entries.reduce((sum, { bot }) => sum + bot.record.length, 0),
     minRebuildRatio,
   );
+  /** The beginnings of lists, each for a few pages: picking bots takes a look at all of them. */
+  readonly #first = new CurrentCache<PickedBots>(1024 * 1024, ({ bots }) => bots.length * 8);
   readonly #front = new CurrentCache<Front>(1024, () => 0, minRebuildRatio);
   readonly #examples = new CurrentCache<Examples>(64 * 1024, () => 0, minExamplesRatio);
 
@@ -176,7 +178,9 @@ export class FrontLists {
     if (isUnfiltered && page <= fewPages) {
       const { total, categories } = await this.#lists.sizes(filters.adult === true);
       const ofCategory = category === undefined ? total : (categories.get(category) ?? 0);
-      const bots = await this.#lists.first(selection, page * pageSize);
+      const count = Math.ceil(page / pagesAtOnce) * pagesAtOnce * pageSize;
+      const pick = async (): Promise<PickedBots> => ({ bots: await this.#lists.first(selection, count) });
+      const { bots } = await this.#first.get(JSON.stringify([selection, count]), this.inputs, pick);
       return { ...noSearch, bots, total: ofCategory, categories };
     }
     const { category: _, ...ofAllCategories } = selection;
@@ -222,6 +226,8 @@ export class FrontLists {
   }
 }
 
+type PickedBots = Pick<SearchResult, 'bots'>;
+
 /** How many bots a shelf shows. */
 export const maxOnShelf = 6;
 
@@ -253,6 +259,9 @@ export const pageSize = 24;
 
 /** Up to this page, picking the bots is cheaper than sorting them all. */
 const fewPages = 40;
+
+/** How many pages the bots are picked for at once. */
+const pagesAtOnce = 5;
 
 /** With fewer bots than this, the front page lists all of them. */
 const fewBots = 24;
