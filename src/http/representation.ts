@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
-import { type Body, type Coding, CompressedBodies, isStreamed } from './compression.ts';
+import { type Body, type Coding, CompressedBodies } from './compression.ts';
 import { ProblemError } from './problem.ts';
 
 /** Content with its type. */
@@ -109,18 +109,13 @@ function negotiate(ctx: Context, type: string, body: Body): Coding | 'identity' 
   }
   const isIncompressible =
     compressedTypes.test(type) || (Buffer.isBuffer(body) && body.length < minCompressibleBytes);
-  const codings = isIncompressible ? ['identity'] : [...listCodings(body), 'identity'];
+  const codings = isIncompressible ? ['identity'] : ['br', 'gzip', 'identity'];
   const coding = ctx.acceptsEncodings(codings);
   if (coding === 'br' || coding === 'gzip' || coding === 'identity') return coding;
   throw new ProblemError(
     'not-acceptable',
     `this resource is available as ${codings.join(', ')}: accept one of them`,
   );
-}
-
-/** Returns the codings in the order of preference: of equal size, brotli takes three times the time of gzip. */
-function listCodings(body: Body): readonly Coding[] {
-  return isStreamed(body) ? ['gzip', 'br'] : ['br', 'gzip'];
 }
 
 function formatEtag(digest: string, coding: Coding | 'identity'): string {

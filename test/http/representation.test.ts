@@ -63,7 +63,7 @@ describe('a representation', () => {
     }
   });
 
-  it('is compressed while it is sent when it is very large, with gzip where the client accepts both codings', async () => {
+  it('is compressed while it is sent when it is very large', async () => {
     const read = async function* (): AsyncGenerator<Buffer> {
       for (let i = 0; i < 1000; i++) yield await Promise.resolve(Buffer.from('text '));
     };
