@@ -25,6 +25,8 @@ export class Visitor {
         ...request,
         headers: this.#headers(url, request),
         redirect: 'manual',
+        // A response that never comes fails its test.
+        signal: AbortSignal.timeout(60_000),
       });
       this.#keep(url, response);
       const location = response.headers.get('location');

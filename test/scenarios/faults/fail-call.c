@@ -1,9 +1,10 @@
 /*
- * Makes one system call on a file below a folder fail: loaded into a service and all that it starts by LD_PRELOAD.
+ * Makes system calls on files below a folder fail: loaded into a service and all that it starts by LD_PRELOAD.
  *
  * FAULT_FOLDER is the folder, absolute, and FAULT_CONTROL a file of 4,096 bytes that the test shares with it:
- * int armed, int target (which call of a kind that is counted fails, from 1), int count, int error, int fired,
- * then the words that say what was made to fail. FAULT_ONLY, such as "rename of .git/index", counts such calls only.
+ * int armed, int target (which call of a kind that is counted fails, from 1; 0 is a full disk: all that write fail),
+ * int count, int error, int fired, then the words that say what was made to fail. FAULT_ONLY, such as "rename of
+ * .git/index", counts such calls only. CLOCK_OFFSET is the seconds by which the clock is wrong.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -16,8 +17,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 struct control {
@@ -29,8 +32,11 @@ static volatile struct control *control;
 static char folder[PATH_MAX];
 static size_t folder_length;
 static const char *only;
+static time_t clock_offset;
 
 __attribute__((constructor)) static void start(void) {
+  const char *offset = getenv("CLOCK_OFFSET");
+  if (offset != NULL) clock_offset = atol(offset);
   const char *file = getenv("FAULT_CONTROL"), *top = getenv("FAULT_FOLDER");
   if (file == NULL || top == NULL) return;
   int fd = open(file, O_RDWR | O_CLOEXEC);
@@ -70,10 +76,11 @@ static int fails(const char *call, const char *path, int errors[4]) {
   char words[PATH_MAX + 64];
   snprintf(words, sizeof words, "%s of %s", call, path + folder_length);
   if (only != NULL && strcmp(words, only) != 0) return 0;
-  if (__sync_add_and_fetch(&control->count, 1) != control->target) return 0;
-  int kinds = 0;
-  while (kinds < 4 && errors[kinds] != 0) kinds++;
-  int error = errors[control->error % kinds];
+  int count = __sync_add_and_fetch(&control->count, 1);
+  int kinds = 0, full = 0;
+  for (; kinds < 4 && errors[kinds] != 0; kinds++) full |= errors[kinds] == ENOSPC;
+  if (control->target == 0 ? !full : count != control->target) return 0;
+  int error = control->target == 0 ? ENOSPC : errors[control->error % kinds];
   snprintf((char *)control->words, sizeof control->words, "%s, %s", words, strerrorname_np(error));
   control->fired = 1;
   errno = error;
@@ -160,3 +167,26 @@ PATH(unlinkat, "unlink", at, path, unlink_errors, (int at, const char *path, int
 PATH(rmdir, "rmdir", AT_FDCWD, path, unlink_errors, (const char *path), path)
 PATH(mkdir, "mkdir", AT_FDCWD, path, name_errors, (const char *path, mode_t mode), path, mode)
 PATH(mkdirat, "mkdir", at, path, name_errors, (int at, const char *path, mode_t mode), at, path, mode)
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+  static int (*real)(clockid_t, struct timespec *);
+  if (real == NULL) real = REAL(clock_gettime);
+  int result = real(clock, time);
+  if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) time->tv_sec += clock_offset;
+  return result;
+}
+
+int gettimeofday(struct timeval *restrict time, void *restrict zone) {
+  static int (*real)(struct timeval *restrict, void *restrict);
+  if (real == NULL) real = REAL(gettimeofday);
+  int result = real(time, zone);
+  time->tv_sec += clock_offset;
+  return result;
+}
+
+time_t time(time_t *into) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  if (into != NULL) *into = now.tv_sec;
+  return now.tv_sec;
+}

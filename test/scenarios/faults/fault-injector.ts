@@ -9,7 +9,10 @@ import { tempFolder } from '../../support/temp-folder.ts';
 export interface FaultInjector {
   /** What the process is to be started with. */
   readonly env: Readonly<Record<string, string>>;
-  /** Has the `target`th call from now on fail, from 1; with the `kind`th of the errors that such a call can have. */
+  /**
+   * Has the `target`th call from now on fail, from 1; with the `kind`th of the errors that such a call can have. With 0 the
+   * disk is full: every call that writes fails.
+   */
   arm(target: number, kind: number): void;
   /** Ends it, and returns how many calls there were and what was made to fail, such as "fsync of .git/index, EIO". */
   disarm(): { readonly calls: number; readonly failed: string | undefined };

@@ -1,0 +1,297 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as rest } from 'node:timers/promises';
+import { readFormFields } from '../../support/form-fields.ts';
+import type { TestRepository } from '../../support/repository.ts';
+import { pagePath } from '../../support/sample.ts';
+import { updateRequest } from '../../support/update-request.ts';
+import type { Page } from '../../support/visitor.ts';
+import { addressOf, allBots, type Plan, type Step } from './plan.ts';
+import { describeEvent, type Event } from './recorder.ts';
+import { type Machine, makeTrouble, pageWith, people, type World } from './world.ts';
+
+/** Does what is planned: each actor one deed after the other, all actors at the same time. A machine that is too slow leaves out the last ones. */
+export async function act(world: World, { steps, milliseconds }: Plan): Promise<void> {
+  const actors = new Map<string, Step[]>();
+  for (const step of steps) actors.set(step.actor, [...(actors.get(step.actor) ?? []), step]);
+  const doAll = async (own: readonly Step[]): Promise<void> => {
+    for (const step of own) {
+      if (world.recorder.now > milliseconds * 1.5) return;
+      await rest(Math.max(0, step.at - world.recorder.now));
+      await perform(world, step);
+    }
+  };
+  await Promise.all([...actors.values()].map(doAll));
+}
+
+type Of<Do extends Step['do']> = Extract<Step, { readonly do: Do }>;
+
+async function perform(world: World, step: Step): Promise<void> {
+  switch (step.do) {
+    case 'post':
+      return await post(world, step);
+    case 'read':
+    case 'read-count':
+      return await read(world, step);
+    case 'issue':
+    case 'revoke':
+      return await changeToken(world, step);
+    case 'send':
+      return await send(world, step);
+    case 'withdraw':
+    case 'accepted':
+    case 'declined':
+    case 'changes-asked':
+      return await decide(world, step);
+    case 'pull':
+    case 'add-or-remove':
+      return await commitAtRemote(world, step);
+    case 'rewrite':
+      return await rewrite(world, step);
+    case 'edit-clone':
+      return await editClone(world, step);
+    default:
+      return await makeTrouble(world, step);
+  }
+}
+
+function machineOf({ machines }: World, { machine }: { readonly machine: number }): Machine {
+  const found = machines[machine];
+  if (found === undefined) throw new Error(`there is no machine ${machine}`);
+  return found;
+}
+
+/** What every event of a step has. */
+const about = ({ actor, do: what, ...step }: Step): Pick<Event, 'actor' | 'what' | 'machine' | 'bot'> => ({
+  actor,
+  what,
+  machine: 'machine' in step ? step.machine : null,
+  bot: 'bot' in step ? step.bot : null,
+});
+
+async function get(url: string, init: RequestInit = {}): Promise<{ status: number; text: string }> {
+  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(20_000) });
+  return { status: response.status, text: await response.text() };
+}
+
+async function post(world: World, step: Of<'post'>): Promise<void> {
+  const { bot, keys, number, count, old } = step;
+  const token = world.tokens.get(bot)?.at(old ? -2 : -1);
+  if (token === undefined) return;
+  const value = (key: string): unknown => (key === 'count' ? count : addressOf(number));
+  const body = Object.fromEntries(keys.map((key) => [key, value(key)]));
+  const writes = Object.fromEntries(keys.map((key) => [key, String(value(key))]));
+  await world.recorder.record({ ...about(step), writes }, async () => {
+    const request = updateRequest(token, body);
+    const { status, text } = await get(`${machineOf(world, step).address}/api/v2/bots/${bot}`, request);
+    if (status === 200)
+      return {
+        status,
+        outcome: 'done',
+        seen: { token },
+        commit: (JSON.parse(text) as { commit: string | null }).commit,
+      };
+    if (status === 401) return { status, outcome: 'refused', not: { token } };
+    if (status === 404) return { status, outcome: 'refused', seen: gone };
+    if (status === 409) return { status, outcome: 'refused', seen: { token } };
+    // With 503 the change may be there all the same: the disk does not say.
+    return { status, outcome: status === 503 ? 'maybe' : 'refused' };
+  });
+}
+
+/** Reads the addresses of a bot at a machine, or its count, from the badge: `/api/v2/counts` may be some seconds old. */
+export async function read(
+  world: World,
+  step: Pick<Of<'read' | 'read-count'>, 'actor' | 'do' | 'machine' | 'bot'>,
+): Promise<void> {
+  const { actor, do: what, machine, bot } = step;
+  const { address } = machineOf(world, step);
+  await world.recorder.record({ actor, what, machine, bot }, async () => {
+    const path = what === 'read' ? `/api/v2/bots/${bot}` : `/bots/${bot}/badge.svg`;
+    const { status, text } = await get(address + path);
+    if (what === 'read' && status === 404) return { status, outcome: 'refused', seen: gone };
+    if (status !== 200) return { status, outcome: 'refused' };
+    const [, count] = /: (\d+) servers?</.exec(text) ?? [];
+    if (what === 'read-count') return { status, outcome: 'done', seen: { count: count ?? 'none' } };
+    const body = JSON.parse(text) as Record<string, unknown>;
+    return {
+      status,
+      outcome: 'done',
+      seen: { website: String(body['website']), support: String(body['support']) },
+    };
+  });
+}
+
+async function changeToken(world: World, step: Of<'issue' | 'revoke'>): Promise<void> {
+  const { bot } = step;
+  const machine = machineOf(world, step);
+  const visitor = await world.browserOf(people.author);
+  const path = `/bots/${bot}/token${step.do === 'revoke' ? '/revoke' : ''}`;
+  const press = async (): Promise<Page> =>
+    await visitor.press({ url: new URL(machine.address) } as Page, path);
+  // A token that nobody saw may have taken the place of the one before.
+  const number = world.recorder.events.length;
+  const writes = { token: step.do === 'issue' ? `unseen ${number}` : 'none' };
+  await world.recorder.record({ ...about(step), writes }, async () => {
+    let { status, text } = await press();
+    if (status === 403) {
+      await world.logIn(people.author, machine);
+      ({ status, text } = await press());
+    }
+    if (status >= 400) return { status, outcome: status >= 500 ? 'maybe' : 'refused' };
+    if (step.do === 'revoke') return { status, outcome: 'done' };
+    const [token] = /bsh_\w{49}/.exec(text) ?? [];
+    if (token === undefined) throw new Error(`there is no token on the page: ${text}`);
+    world.tokens.get(bot)?.push(token);
+    return { status, outcome: 'done', writes: { token } };
+  });
+}
+
+async function send(world: World, step: Of<'send'>): Promise<void> {
+  const { account, bot, number } = step;
+  const machine = machineOf(world, step);
+  await world.recorder.record(
+    { ...about(step), account, writes: { proposal: addressOf(number) } },
+    async () => {
+      const visitor = await world.browserOf(account);
+      if (visitor.cookies.size === 0) await world.logIn(account, machine);
+      const page = await visitor.go(`${machine.address}/bots/${bot}/edit`);
+      const [, to = ''] = /class="send"[^>]*formaction="([^"]*)"/i.exec(page.text) ?? [];
+      if (to === '') return { status: page.status, outcome: 'refused' };
+      const fields = { ...readFormFields(page.text), website: addressOf(number) };
+      const { status, url } = await visitor.press(page, to.replaceAll('&amp;', '&'), fields);
+      const isSent = url.pathname === `/proposals/${bot}` && status === 200;
+      return { status, outcome: isSent ? 'done' : status >= 500 ? 'maybe' : 'refused' };
+    },
+  );
+}
+
+/** Withdraws a proposal, or decides about it, where there is one. */
+async function decide(
+  world: World,
+  step: Of<'withdraw' | 'accepted' | 'declined' | 'changes-asked'>,
+): Promise<void> {
+  const { account, bot } = step;
+  const machine = machineOf(world, step);
+  const isOwn = step.do === 'withdraw';
+  const who = isOwn ? account : step.actor === 'maintainer' ? people.maintainer : people.colleague;
+  let page: Page | undefined;
+  const open = async (): Promise<Partial<Event>> => {
+    const visitor = await world.browserOf(who);
+    if (visitor.cookies.size === 0) await world.logIn(who, machine);
+    page = await visitor.go(`${machine.address}${isOwn ? `/proposals/${bot}` : `/review/${bot}/${account}`}`);
+    return { status: page.status, outcome: 'refused' };
+  };
+  await world.recorder.record({ ...about(step), what: 'open a proposal' }, open);
+  const [, version] = /name="version" value="(\w+)"/.exec(page?.text ?? '') ?? [];
+  if (page === undefined || version === undefined) return;
+  const opened = page;
+  const value = readValues(machine.clone.git('show', `${version}:${pagePath(bot)}`))['website'] ?? '';
+  const writes = { proposal: value, ...(step.do === 'accepted' && { website: value }) };
+  await world.recorder.record({ ...about(step), account, writes, commit: version }, async () => {
+    const visitor = await world.browserOf(who);
+    const path = opened.url.pathname + (isOwn ? '/withdraw' : '');
+    const decision = { decision: step.do, reason: 'duplicate', text: 'Words.' };
+    const { status } = await visitor.press(opened, path, { version, ...(!isOwn && decision) });
+    return { status, outcome: status === 200 ? 'done' : status >= 500 ? 'maybe' : 'refused' };
+  });
+}
+
+/** The values of the addresses in the text of a page. */
+export function readValues(text: string): Record<string, string> {
+  const values = [...text.matchAll(/^ {2}"(website|support)": "?([^",\n]*)/gm)];
+  return Object.fromEntries(values.map(([, key = '', value = '']) => [key, value]));
+}
+
+const gone = { website: 'gone', support: 'gone' };
+
+const withValue = (text: string, key: string, value: string): string =>
+  text.replace(new RegExp(`^  "${key}": [^,\\n]*`, 'm'), `  "${key}": "${value}"`);
+
+/** Pushes a commit of a person to the remote, on top of what it has, once more where a service was faster. */
+async function commitAtRemote(world: World, step: Of<'pull' | 'add-or-remove'>): Promise<void> {
+  const { maintainer } = world.shared;
+  const path = pagePath(step.bot);
+  const value = addressOf(step.number);
+  await world.recorder.record({ ...about(step), byGit: true }, async () => {
+    for (;;) {
+      maintainer.git('fetch', '-q', 'origin');
+      maintainer.git('switch', '-q', '--discard-changes', '-C', 'main', 'origin/main');
+      const exists = existsSync(join(maintainer.folder, path));
+      let writes: Record<string, string> = { website: value, support: value };
+      if (step.do === 'pull') {
+        if (!exists) return { outcome: 'refused' };
+        writes = { [step.key]: value };
+        if (step.merge) maintainer.git('switch', '-q', '-C', 'pull');
+        maintainer.write(path, withValue(maintainer.read(path), step.key, value));
+      } else if (exists) {
+        writes = { ...gone, token: 'none' };
+        maintainer.git('rm', '-q', path);
+      } else maintainer.write(path, pageWith(writes));
+      maintainer.commit({}, `Step ${step.number}`);
+      if (step.do === 'pull' && step.merge) {
+        maintainer.git('switch', '-q', 'main');
+        maintainer.git('merge', '-q', '--no-ff', '-m', 'Merge a pull request', 'pull');
+      }
+      if (maintainer.tryGit('push', '-q', 'origin', 'main') === 0) return { outcome: 'done', writes };
+      await rest(10);
+    }
+  });
+}
+
+/** Rewrites the remote's branch with force: the last commits are dropped, or become one. */
+async function rewrite(world: World, step: Of<'rewrite'>): Promise<void> {
+  const { maintainer } = world.shared;
+  maintainer.git('fetch', '-q', 'origin');
+  const old = maintainer.git('rev-parse', 'origin/main');
+  maintainer.git('switch', '-q', '--discard-changes', '-C', 'main', old);
+  if (Number(maintainer.git('rev-list', '--first-parent', '--count', 'main')) <= step.commits + 1) return;
+  maintainer.git('reset', '-q', step.how === 'drop' ? '--hard' : '--soft', `HEAD~${step.commits}`);
+  if (step.how === 'squash') maintainer.git('commit', '-q', '--allow-empty', '-m', 'Squash');
+  const lease = `--force-with-lease=main:${old}`;
+  const commit = maintainer.git('rev-parse', 'main');
+  let isPushed: boolean | undefined;
+  for (const bot of allBots)
+    await world.recorder.record({ ...about(step), bot, byGit: true, commit }, async () => {
+      isPushed ??= maintainer.tryGit('push', '-q', lease, 'origin', 'main') === 0;
+      const path = join(maintainer.folder, pagePath(bot));
+      const writes = existsSync(path) ? readValues(maintainer.read(pagePath(bot))) : gone;
+      return { outcome: isPushed ? 'done' : 'refused', writes };
+    });
+  if (isPushed === true) world.rewrites.push({ old, commit });
+}
+
+/** Edits a page in the clone of a service, which sees the file at once, and commits that later, or does not. */
+async function editClone(world: World, step: Of<'edit-clone'>): Promise<void> {
+  const { clone } = machineOf(world, step);
+  const path = pagePath(step.bot);
+  const text = withValue(clone.read(path), step.key, addressOf(step.number));
+  const base = { ...about(step), byGit: true };
+  await world.recorder.record({ ...base, writes: readValues(text) }, async () => {
+    clone.write(path, text);
+    return { outcome: 'done' };
+  });
+  await rest(step.ms);
+  await world.recorder.record({ ...base, what: step.end, writes: readValues(text) }, async () => {
+    if (step.end === 'commit' && (await succeeds(clone, ['commit', '-q', '-m', `Step ${step.number}`, path])))
+      return { outcome: 'done', commit: clone.git('log', '-1', '--format=%H', '--', path) };
+    if (!(await succeeds(clone, ['checkout', '-q', 'HEAD', '--', path])))
+      throw new Error(`${path} of machine ${step.machine} can be neither committed nor discarded`);
+    return { outcome: 'done', writes: readValues(clone.read(path)) };
+  });
+}
+
+/** Runs git until it succeeds: a service holds the lock of the index for as long as a commit takes, or a kill until it is back. */
+async function succeeds(clone: TestRepository, args: readonly string[]): Promise<boolean> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    if (clone.tryGit(...args) === 0) return true;
+    await rest(100);
+  }
+  return false;
+}
+
+/** The last events about a bot, as text. */
+export function describeLast(events: readonly Event[], bot: string | null, many = 30): string {
+  const related = events.filter((event) => event.bot === bot || event.bot === null || bot === null);
+  return related.slice(-many).map(describeEvent).join('\n');
+}

@@ -1,0 +1,224 @@
+/*
+ * What happens in a simulation: who does what at which machine when, and what goes wrong. It follows from a seed alone.
+ */
+
+/** The bots that stay, and those that people remove and add again. */
+export const stayingBots = ['1', '2', '3'];
+export const comingBots = ['4', '5'];
+export const allBots = [...stayingBots, ...comingBots];
+export const machineCount = 3;
+
+/** Numbers of the plan are values: no two writes of a key have the same. */
+export const addressOf = (number: number): string => `https://example.org/${number}`;
+
+/** A key of a page whose values are addresses. */
+export type AddressKey = 'website' | 'support';
+
+export type Deed =
+  | {
+      readonly do: 'post';
+      readonly machine: number;
+      readonly bot: string;
+      readonly keys: readonly (AddressKey | 'count')[];
+      /** Whether the owner sends the token before the current one, which has ended. */
+      readonly old: boolean;
+      /** The count, which is short, so that a badge shows all of it. */
+      readonly count: number;
+      readonly number: number;
+    }
+  | { readonly do: 'read' | 'read-count'; readonly machine: number; readonly bot: string }
+  | { readonly do: 'issue' | 'revoke'; readonly machine: number; readonly bot: string }
+  | {
+      readonly do: 'send';
+      readonly machine: number;
+      readonly bot: string;
+      readonly account: string;
+      readonly number: number;
+    }
+  | {
+      readonly do: 'withdraw' | 'accepted' | 'declined' | 'changes-asked';
+      readonly machine: number;
+      readonly bot: string;
+      readonly account: string;
+    }
+  | {
+      readonly do: 'pull';
+      readonly bot: string;
+      readonly key: AddressKey;
+      readonly merge: boolean;
+      readonly number: number;
+    }
+  | { readonly do: 'add-or-remove'; readonly bot: string; readonly number: number }
+  | { readonly do: 'rewrite'; readonly how: 'drop' | 'squash'; readonly commits: number }
+  | {
+      readonly do: 'edit-clone';
+      readonly machine: number;
+      readonly bot: string;
+      readonly key: AddressKey;
+      readonly end: 'commit' | 'discard';
+      readonly ms: number;
+      readonly number: number;
+    }
+  | {
+      readonly do: 'kill' | 'stop' | 'freeze' | 'disk-full' | 'calls-fail' | 'clock';
+      readonly machine: number;
+      readonly ms: number;
+      /** Which of the calls fail, with which error; how many days the clock is wrong. */
+      readonly number: number;
+    }
+  | {
+      readonly do:
+        | 'remote-cut'
+        | 'remote-slow'
+        | 'remote-half'
+        | 'remote-refuses'
+        | 'remote-hangs'
+        | 'clients-cut'
+        | 'clients-slow'
+        | 'clients-half';
+      readonly machine: number;
+      readonly ms: number;
+      readonly number: number;
+    };
+
+/** A deed, and how many milliseconds after the start it is to be done, or later, as the same actor does one after the other. */
+export type Step = Deed & { readonly at: number; readonly actor: string };
+
+export interface Plan {
+  readonly seed: number;
+  readonly milliseconds: number;
+  /** Whether clocks are wrong at times: which of two counts is the later one, nobody can tell then. */
+  readonly hasWrongClocks: boolean;
+  readonly steps: readonly Step[];
+}
+
+/** @param canFail whether calls on files can be made to fail, and clocks be wrong */
+export function makePlan(seed: number, minutes: number, canFail: boolean): Plan {
+  const random = createRandom(seed);
+  const below = (n: number): number => Math.floor(random() * n);
+  const pick = <T>(from: readonly [T, ...T[]]): T => from[below(from.length)] as T;
+  const milliseconds = minutes * 60_000;
+  const hasWrongClocks = canFail && random() < 0.5;
+  const steps: Step[] = [];
+  let number = 100;
+  const counts = new Map(allBots.map((bot) => [bot, 0]));
+  const countOf = (bot: string): number => {
+    const count = (counts.get(bot) ?? 0) + 1;
+    counts.set(bot, count);
+    return count;
+  };
+  /** One actor's deeds, with pauses of `pause` milliseconds on average, from `start` to `end`, shares of the time. */
+  const act = (actor: string, pause: number, next: () => Deed, start = 0, end = 1): void => {
+    let at = start * milliseconds;
+    while ((at += pause * (0.2 + 1.6 * random())) < end * milliseconds)
+      steps.push({ ...next(), at: Math.round(at), actor });
+  };
+  const machine = (): number => below(machineCount);
+  const bot = (): string => pick(['1', '1', '1', '2', '2', '3', '4', '5']);
+  const key = (): AddressKey => pick(['website', 'support']);
+  for (let m = 0; m < machineCount; m++) {
+    act(`owner at ${m}`, 700, () => {
+      const of = bot();
+      return {
+        do: 'post',
+        machine: m,
+        bot: of,
+        keys: pick([
+          ['count'],
+          ['count'],
+          ['website'],
+          ['support'],
+          ['website', 'support'],
+          ['website', 'count'],
+        ]),
+        old: random() < 0.06,
+        count: countOf(of),
+        number: ++number,
+      };
+    });
+    act(`reader at ${m}`, 250, () => ({
+      do: pick(['read', 'read', 'read-count']),
+      machine: m,
+      bot: bot(),
+    }));
+    // One machine is neither killed nor stopped in the last half, so that what it holds on to shows.
+    const rests = m === seed % machineCount;
+    const process = ['kill', 'kill', 'stop', 'freeze'] as const;
+    const disk = ['disk-full', 'calls-fail', ...(hasWrongClocks ? (['clock'] as const) : [])] as const;
+    act(
+      `trouble at ${m}`,
+      12_000,
+      () => ({
+        do: pick(canFail ? [...process, ...disk] : process),
+        machine: m,
+        ms: 300 + below(2500),
+        number: below(200),
+      }),
+      0,
+      rests ? 0.5 : 1,
+    );
+    act(`line of ${m}`, 5000, () => ({
+      do: pick([
+        'remote-cut',
+        'remote-cut',
+        'remote-slow',
+        'remote-half',
+        'remote-refuses',
+        'remote-hangs',
+        'clients-cut',
+        'clients-slow',
+        'clients-half',
+      ]),
+      machine: m,
+      ms: 500 + below(5000),
+      number: below(5000),
+    }));
+  }
+  act('author', 2500, () => ({ do: pick(['issue', 'issue', 'revoke']), machine: machine(), bot: bot() }));
+  let proposer = 1000;
+  const recent = (): string => String(Math.max(1001, proposer - below(2)));
+  /** Few, so that what is decided about is often there. */
+  const proposed = (): string => pick(['1', '1', '2', '4']);
+  act('proposer', 1500, () => {
+    const isSending = random() < 0.7;
+    // Nobody has more than five open, and sends more than twenty in a day.
+    if (isSending && random() < 0.2) proposer++;
+    const account = recent();
+    const step = { machine: machine(), bot: proposed(), account };
+    return isSending ? { do: 'send', ...step, number: ++number } : { do: 'withdraw', ...step };
+  });
+  for (const who of ['maintainer', 'colleague'])
+    act(who, 2000, () => ({
+      do: pick(['accepted', 'accepted', 'declined', 'changes-asked']),
+      machine: machine(),
+      bot: proposed(),
+      account: recent(),
+    }));
+  act('committer', 2500, () => {
+    const chance = random();
+    if (chance < 0.15) return { do: 'rewrite', how: pick(['drop', 'squash']), commits: 1 + below(3) };
+    if (chance < 0.35) return { do: 'add-or-remove', bot: pick(['4', '5']), number: ++number };
+    return { do: 'pull', bot: bot(), key: key(), merge: random() < 0.5, number: ++number };
+  });
+  act('person in the clone', 4000, () => ({
+    do: 'edit-clone',
+    machine: machine(),
+    bot: pick(['1', '2', '3']),
+    key: key(),
+    end: pick(['commit', 'commit', 'discard']),
+    ms: below(1500),
+    number: ++number,
+  }));
+  return { seed, milliseconds, hasWrongClocks, steps };
+}
+
+/** Returns a function with the same numbers from 0 to below 1 for the same seed: mulberry32. */
+function createRandom(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d_2b_79_f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,86 @@
+import { ok } from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { eventually } from '../../support/eventually.ts';
+import { act, describeLast } from './actors.ts';
+import { type Fault, findLeftovers, type Holdings, judge, measure, settle } from './aftermath.ts';
+import { makePlan, type Plan } from './plan.ts';
+import { createWorld, type World } from './world.ts';
+
+const minutes = Number(process.env['SIMULATE_MINUTES'] ?? 0.6);
+const seeds = [process.env['SIMULATE_SEED'] ?? []].flat().map(Number);
+const canFail = spawnSync('cc', ['--version'], { stdio: 'ignore' }).status === 0;
+
+describe('three machines, with the people who use them and all that goes wrong', () => {
+  for (const seed of seeds)
+    it(`end as the models say, from seed ${seed}`, async function () {
+      this.timeout(minutes * 180_000 + 300_000);
+      const plan = makePlan(seed, minutes, canFail);
+      const world = await createWorld(canFail);
+      const checks = new Map<string, number>();
+      const faults = await simulate(world, plan, checks);
+      if (process.env['SIMULATE_SEED'] !== undefined || faults.length > 0) summarise(world, plan, checks);
+      ok(faults.length === 0, report(world, plan, faults));
+    });
+});
+
+async function simulate(world: World, plan: Plan, checks: Map<string, number>): Promise<Fault[]> {
+  // The one that is left alone at the end, whose files and memory must not grow.
+  const resting = world.machines[plan.seed % world.machines.length];
+  let before: Holdings | undefined;
+  setTimeout(() => (before = resting && measure(resting)), (plan.milliseconds * 2) / 3);
+  await act(world, plan);
+  const faults: Fault[] = [];
+  try {
+    await settle(world);
+  } catch (error) {
+    faults.push({ what: `the machines do not settle: ${String(error)}` });
+  }
+  if (resting && before && before.pid === measure(resting)?.pid) {
+    checks.set('files and memory', 1);
+    const limits = { files: before.files + 20, megabytes: before.megabytes + 100 };
+    // Connections of clients that are idle end after some seconds.
+    await eventually(() => {
+      const now = measure(resting);
+      ok(
+        now && now.files <= limits.files && now.megabytes <= limits.megabytes,
+        JSON.stringify({ now, before }),
+      );
+    }).catch((error: unknown) => faults.push({ what: `a machine grew: ${String(error)}` }));
+  }
+  faults.push(...judge(world, plan, checks));
+  if (faults.length === 0) faults.push(...(await findLeftovers(world)));
+  return faults;
+}
+
+function summarise({ recorder, troubles }: World, plan: Plan, checks: ReadonlyMap<string, number>): void {
+  const tally = (names: readonly string[]): string => {
+    const counts = new Map<string, number>();
+    for (const name of names.toSorted()) counts.set(name, (counts.get(name) ?? 0) + 1);
+    return [...counts].map(([name, many]) => `    ${String(many).padStart(6)}  ${name}`).join('\n');
+  };
+  process.stdout.write(
+    [
+      `  seed ${plan.seed}, ${plan.milliseconds / 60_000} minutes, clocks ${plan.hasWrongClocks ? 'wrong at times' : 'right'}`,
+      '  done:',
+      tally(recorder.events.map(({ what, status, outcome }) => `${what} ${status || ''} ${outcome}`)),
+      '  trouble:',
+      tally(troubles.map(({ kind }) => kind)),
+      '  checked:',
+      ...[...checks].map(([what, many]) => `    ${String(many).padStart(6)}  ${what}`),
+      '',
+    ].join('\n'),
+  );
+}
+
+function report({ recorder }: World, { seed }: Plan, faults: readonly Fault[]): string {
+  const texts = faults.slice(0, 20).map(({ what }) => what);
+  const [first] = faults.flatMap(({ bot }) => (bot === undefined ? [] : [bot]));
+  return [
+    `${faults.length} faults:`,
+    ...texts,
+    ...(first === undefined
+      ? []
+      : [`the last events about bot ${first}:`, describeLast(recorder.events, first)]),
+    `run it again with: npm run simulate -- --seed ${seed} --minutes ${minutes}`,
+  ].join('\n');
+}

@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** What happens to connections: nothing, they are cut and refused, each piece comes late, or they end after some bytes. */
+export type Line = 'good' | 'cut' | 'slow' | { readonly bytes: number };
+
+/** A line between a client and a server that a test can make bad. It ends when the tests of the file are over. */
+export interface TcpProxy {
+  readonly port: number;
+  /** The port of the server, of this machine; 0 where there is none: connections are refused. */
+  target: number;
+  line: Line;
+}
+
+/** Starts a line to a port of this machine. */
+export async function startTcpProxy(target = 0): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  let line: Line = 'good';
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    if (line === 'cut' || proxy.target === 0) return void client.destroy();
+    const onward = connect({ port: proxy.target, host: '127.0.0.1', allowHalfOpen: true });
+    let left = typeof line === 'object' ? line.bytes : Number.POSITIVE_INFINITY;
+    for (const [from, to] of [
+      [client, onward],
+      [onward, client],
+    ] as const) {
+      sockets.add(from);
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+      from.on('error', () => to.destroy());
+      from.on('end', () => to.end());
+      from.on('data', (piece: Buffer) => {
+        left -= piece.length;
+        if (left < 0) return void from.destroy();
+        from.pause();
+        const pass = (): void => void to.write(piece, () => from.resume());
+        if (line === 'slow') setTimeout(pass, 150);
+        else pass();
+      });
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const proxy: TcpProxy = {
+    port: (server.address() as AddressInfo).port,
+    target,
+    get line() {
+      return line;
+    },
+    set line(next) {
+      line = next;
+      if (line === 'cut') for (const socket of sockets) socket.destroy();
+    },
+  };
+  closing.push(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return proxy;
+}
+
+const closing: (() => void)[] = [];
+
+after('close the lines', () => {
+  for (const close of closing.splice(0)) close();
+});
