@@ -12,12 +12,13 @@ import { type Machine, makeTrouble, pageWith, people, type World } from './world
 
 /** Does what is planned: each actor one deed after the other, all actors at the same time. A machine that is too slow leaves out the last ones. */
 export async function act(world: World, { steps, milliseconds }: Plan): Promise<void> {
+  const { recorder, slowness } = world;
   const actors = new Map<string, Step[]>();
   for (const step of steps) actors.set(step.actor, [...(actors.get(step.actor) ?? []), step]);
   const doAll = async (own: readonly Step[]): Promise<void> => {
     for (const step of own) {
-      if (world.recorder.now > milliseconds * 1.5) return;
-      await rest(Math.max(0, step.at - world.recorder.now));
+      if (recorder.now > milliseconds * slowness * 1.5) return;
+      await rest(Math.max(0, step.at * slowness - recorder.now));
       await perform(world, step);
     }
   };

@@ -12,6 +12,7 @@ export const explanations: readonly Explanation[] = [
   { pattern: /is behind the branch: it has uncommitted edits/, by: [] },
   // On a busy machine.
   { pattern: /"it did not respond in time".* was changed on this machine only/, by: [] },
+  { pattern: /"login":"unavailable"/, by: [] },
   { pattern: clearedLock, by: ['kill', ...ofDisk] },
   { pattern: /not in step with the remote: |could not push the last commits/, by: [...ofRemote, ...ofDisk] },
   { pattern: /proposals are not shared with the other machines: /, by: [...ofRemote, ...ofDisk] },

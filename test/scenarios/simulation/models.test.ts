@@ -97,6 +97,7 @@ describe('the model of the branch', () => {
     ];
     strictEqual(check('z', ...split('person')), undefined);
     match(check('y', ...split('person')) ?? '', /of a post, although people/);
+    strictEqual(check('y', commit('0', '', 'z'), ...split('person')), undefined);
     strictEqual(check('z', ...split('post')), undefined);
     match(check('y', ...split('post')) ?? '', /of an earlier post/);
   });

@@ -121,6 +121,10 @@ export function findWrongMerge(
   const others = (): string => last.map(({ id, writes }) => `${writes.get(register)} of ${id}`).join(', ');
   if (its.length === 0)
     return `${register} is ${value}, which was overwritten or never committed: it should be ${others()}`;
+  // A value that was written twice is merged as if nobody had touched it, where the common commit has it too.
+  const values = writers.map(({ writes }) => writes.get(register));
+  if (last.some(({ writes }) => values.filter((one) => one === writes.get(register)).length > 1))
+    return undefined;
   if (last.some(({ by }) => by === 'person') && its.every(({ by }) => by === 'post'))
     return `${register} is ${value} of a post, although people committed: ${others()}`;
   if (writers.some(({ by }) => by === 'person')) return undefined;

@@ -1,5 +1,8 @@
 import { ok } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { cpSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
 import { act, describeLast } from './actors.ts';
 import { type Fault, findLeftovers, type Holdings, judge, measure, settle } from './aftermath.ts';
@@ -13,7 +16,7 @@ const canFail = spawnSync('cc', ['--version'], { stdio: 'ignore' }).status === 0
 describe('three machines, with the people who use them and all that goes wrong', () => {
   for (const seed of seeds)
     it(`end as the models say, from seed ${seed}`, async function () {
-      this.timeout(minutes * 180_000 + 300_000);
+      this.timeout(minutes * 600_000 + 300_000);
       const plan = makePlan(seed, minutes, canFail);
       const world = await createWorld(canFail);
       const checks = new Map<string, number>();
@@ -27,7 +30,7 @@ async function simulate(world: World, plan: Plan, checks: Map<string, number>): 
   // The one that is left alone at the end, whose files and memory must not grow.
   const resting = world.machines[plan.seed % world.machines.length];
   let before: Holdings | undefined;
-  setTimeout(() => (before = resting && measure(resting)), (plan.milliseconds * 2) / 3);
+  setTimeout(() => (before = resting && measure(resting)), (plan.milliseconds * world.slowness * 2) / 3);
   await act(world, plan);
   const faults: Fault[] = [];
   try {
@@ -52,7 +55,11 @@ async function simulate(world: World, plan: Plan, checks: Map<string, number>): 
   return faults;
 }
 
-function summarise({ recorder, troubles }: World, plan: Plan, checks: ReadonlyMap<string, number>): void {
+function summarise(
+  { recorder, troubles, slowness }: World,
+  plan: Plan,
+  checks: ReadonlyMap<string, number>,
+): void {
   const tally = (names: readonly string[]): string => {
     const counts = new Map<string, number>();
     for (const name of names.toSorted()) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -60,7 +67,7 @@ function summarise({ recorder, troubles }: World, plan: Plan, checks: ReadonlyMa
   };
   process.stdout.write(
     [
-      `  seed ${plan.seed}, ${plan.milliseconds / 60_000} minutes, clocks ${plan.hasWrongClocks ? 'wrong at times' : 'right'}`,
+      `  seed ${plan.seed}, ${plan.milliseconds / 60_000} minutes, ${slowness.toFixed(1)} times as slow as planned, clocks ${plan.hasWrongClocks ? 'wrong at times' : 'right'}`,
       '  done:',
       tally(recorder.events.map(({ what, status, outcome }) => `${what} ${status || ''} ${outcome}`)),
       '  trouble:',
@@ -72,7 +79,10 @@ function summarise({ recorder, troubles }: World, plan: Plan, checks: ReadonlyMa
   );
 }
 
-function report({ recorder }: World, { seed }: Plan, faults: readonly Fault[]): string {
+function report({ recorder, shared }: World, { seed }: Plan, faults: readonly Fault[]): string {
+  const kept = join(tmpdir(), `simulation-${seed}`);
+  if (process.env['SIMULATE_SEED'] !== undefined && faults.length > 0)
+    cpSync(dirname(shared.folder), kept, { recursive: true, force: true });
   const texts = faults.slice(0, 20).map(({ what }) => what);
   const [first] = faults.flatMap(({ bot }) => (bot === undefined ? [] : [bot]));
   return [
@@ -81,6 +91,6 @@ function report({ recorder }: World, { seed }: Plan, faults: readonly Fault[]): 
     ...(first === undefined
       ? []
       : [`the last events about bot ${first}:`, describeLast(recorder.events, first)]),
-    `run it again with: npm run simulate -- --seed ${seed} --minutes ${minutes}`,
+    `${kept} has the repositories; run it again with: npm run simulate -- --seed ${seed} --minutes ${minutes}`,
   ].join('\n');
 }

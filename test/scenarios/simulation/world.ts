@@ -50,6 +50,8 @@ export interface World {
   readonly shared: SharedRepository;
   readonly machines: readonly Machine[];
   readonly recorder: Recorder;
+  /** How many times longer all takes than on a machine that does nothing else, so that as much is done on a busy one. */
+  readonly slowness: number;
   /** What went wrong when, and where. */
   readonly troubles: { readonly kind: string; readonly machine: number; readonly start: number }[];
   /** The branch before and after each force push. */
@@ -100,7 +102,9 @@ export async function createWorld(canFail: boolean): Promise<World> {
     client: { redirect_uris: addresses.map((address) => `${address}/login/callback`) },
   });
   loginSettings = provider.settings;
+  const begun = performance.now();
   await Promise.all(machines.map(startMachine));
+  const slowness = Math.min(6, Math.max(1, (performance.now() - begun) / usualStartMs));
   const browsers = new Map<string, Promise<Visitor>>();
   const share = (visitor: Visitor, { address }: Machine): void => {
     const jar = visitor.cookies.get(new URL(address).host) ?? new Map<string, string>();
@@ -120,6 +124,7 @@ export async function createWorld(canFail: boolean): Promise<World> {
     shared,
     machines,
     recorder: new Recorder(),
+    slowness,
     troubles: [],
     rewrites: [],
     tokens: new Map([...issued].map(([bot, token]) => [bot, [token]])),
@@ -127,6 +132,9 @@ export async function createWorld(canFail: boolean): Promise<World> {
     logIn: async (account, machine) => await logInAt(await browserOf(account), account, machine),
   };
 }
+
+/** Milliseconds in which three services start on two cores. */
+const usualStartMs = 4000;
 
 let loginSettings: TestProvider['settings'];
 
@@ -161,13 +169,14 @@ export async function endMachine(machine: Machine, signal: 'SIGTERM' | 'SIGKILL'
 
 /** Makes trouble at a machine for as long as the plan says, and ends it. */
 export async function makeTrouble(
-  { machines, troubles, recorder }: World,
+  { machines, troubles, recorder, slowness }: World,
   trouble: Extract<Deed, { readonly ms: number; readonly machine: number }>,
 ): Promise<void> {
   const machine = machines[trouble.machine];
   if (machine === undefined) throw new Error(`there is no machine ${trouble.machine}`);
   const { lineToRemote, lineOfClients, remote, calls } = machine;
-  const { do: kind, ms, number } = trouble;
+  const { do: kind, number } = trouble;
+  const ms = trouble.ms * slowness;
   const half = { bytes: number };
   troubles.push({ kind, machine: machine.index, start: recorder.now });
   switch (kind) {
