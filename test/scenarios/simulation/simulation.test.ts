@@ -1,6 +1,6 @@
 import { ok } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync } from 'node:fs';
+import { cpSync, lstatSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
@@ -82,7 +82,7 @@ function summarise(
 function report({ recorder, shared }: World, { seed }: Plan, faults: readonly Fault[]): string {
   const kept = join(tmpdir(), `simulation-${seed}`);
   if (process.env['SIMULATE_SEED'] !== undefined && faults.length > 0)
-    cpSync(dirname(shared.folder), kept, { recursive: true, force: true });
+    cpSync(dirname(shared.folder), kept, { recursive: true, filter: (path) => !lstatSync(path).isSocket() });
   const texts = faults.slice(0, 20).map(({ what }) => what);
   const [first] = faults.flatMap(({ bot }) => (bot === undefined ? [] : [bot]));
   return [
