@@ -104,7 +104,7 @@ export async function createWorld(canFail: boolean): Promise<World> {
   loginSettings = provider.settings;
   const begun = performance.now();
   await Promise.all(machines.map(startMachine));
-  const slowness = Math.min(6, Math.max(1, (performance.now() - begun) / usualStartMs));
+  const slowness = Math.min(3, Math.max(1, (performance.now() - begun) / usualStartMs));
   const browsers = new Map<string, Promise<Visitor>>();
   const share = (visitor: Visitor, { address }: Machine): void => {
     const jar = visitor.cookies.get(new URL(address).host) ?? new Map<string, string>();
