@@ -47,7 +47,7 @@ export async function takeInstanceLock(folder: string, shown: string = folder): 
     while (!(await renameIfFree(own, lock))) await removeStaleSockets(lock, shown);
   } catch (error) {
     server?.close();
-    await rm(own, { recursive: true, force: true });
+    await rm(own, { recursive: true });
     throw error;
   }
   return {
@@ -141,8 +141,8 @@ async function removeStaleSockets(lock: string, shown: string): Promise<void> {
 async function findHolder(path: string): Promise<string | undefined> {
   return await new Promise((resolve) => {
     let said = '';
-    const socket = connect(path).setEncoding('utf8').setTimeout(answerLimit);
-    socket.on('data', (text) => (said += text));
+    const socket = connect(path).setTimeout(answerLimit);
+    socket.on('data', (text) => (said += String(text)));
     socket.on('timeout', () => socket.destroy());
     socket.on('error', (error) => {
       const code = codeOf(error) ?? '';

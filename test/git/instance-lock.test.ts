@@ -1,10 +1,19 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
-import { AlreadyRunningError, type InstanceLock, takeInstanceLock } from '../../src/git/instance-lock.ts';
+import {
+  AlreadyRunningError,
+  type InstanceLock,
+  takeCloneLock,
+  takeInstanceLock,
+} from '../../src/git/instance-lock.ts';
+import { silentLog } from '../../src/lib/log.ts';
 import { eventually } from '../support/eventually.ts';
+import { openerOf } from '../support/opened.ts';
+import { testRepository } from '../support/repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { needs } from '../support/tools.ts';
 
@@ -51,8 +60,9 @@ describe('the instance lock', () => {
         String(error),
         new RegExp(`another botshelf, process ${process.pid} on .+, runs on ${folder}: stop it first`),
       );
-      return error instanceof AlreadyRunningError;
+      return error instanceof AlreadyRunningError && error.name === 'AlreadyRunningError';
     });
+    deepStrictEqual(readdirSync(folder), ['botshelf.lock']);
     await lock.release();
     await (await takeInstanceLock(folder)).release();
     deepStrictEqual(readdirSync(folder), []);
@@ -83,14 +93,53 @@ describe('the instance lock', () => {
     const first = await holder(folder);
     first.kill('SIGSTOP');
     await rejects(takeInstanceLock(folder), /another botshelf, a process that does not respond, runs on/);
+    const [name = ''] = readdirSync(join(folder, 'botshelf.lock'));
+    const others = Array.from({ length: 600 }, () =>
+      connect(join(folder, 'botshelf.lock', name)).on('error', () => {}),
+    );
+    await rejects(takeInstanceLock(folder), /a process that does not respond \(connect EAGAIN .+\), runs on/);
+    for (const socket of others) socket.destroy();
     await kill(first);
   });
 
-  it('is taken over when a file that is no socket stands where one should', async () => {
+  it('is not lost when somebody asks who has it and does not wait for the answer', async () => {
     const folder = tempFolder();
-    mkdirSync(join(folder, 'botshelf.lock'));
+    const lock = await takeInstanceLock(folder);
+    const [name = ''] = readdirSync(join(folder, 'botshelf.lock'));
+    for (let n = 0; n < 20; n++) {
+      const socket = connect(join(folder, 'botshelf.lock', name));
+      await once(socket, 'connect');
+      socket.destroy();
+    }
+    await rejects(takeInstanceLock(folder), AlreadyRunningError);
+    await lock.release();
+  });
+
+  it('is released where its folder was removed, and leaves what another one has in it', async () => {
+    const folder = tempFolder();
+    const lock = await takeInstanceLock(folder);
+    rmSync(join(folder, 'botshelf.lock'), { recursive: true });
+    await lock.release();
+    const next = await takeInstanceLock(folder);
+    writeFileSync(join(folder, 'botshelf.lock/other'), '');
+    await next.release();
+    deepStrictEqual(readdirSync(join(folder, 'botshelf.lock')), ['other']);
+  });
+
+  it('is taken over when what is no socket stands where one should', async () => {
+    const folder = tempFolder();
+    mkdirSync(join(folder, 'botshelf.lock/0/1'), { recursive: true });
     writeFileSync(join(folder, 'botshelf.lock/1'), '');
+    symlinkSync('missing', join(folder, 'botshelf.lock/2'));
     await (await takeInstanceLock(folder)).release();
+    deepStrictEqual(readdirSync(folder), []);
+  });
+
+  it('leaves nothing where it cannot be taken', async () => {
+    const folder = tempFolder();
+    writeFileSync(join(folder, 'botshelf.lock'), '');
+    await rejects(takeInstanceLock(folder), { code: 'ENOTDIR' });
+    deepStrictEqual(readdirSync(folder), ['botshelf.lock']);
   });
 
   it('works in a folder whose path is too long for the address of a socket', async () => {
@@ -111,5 +160,22 @@ describe('the instance lock', () => {
     strictEqual(readdirSync(join(folder, 'botshelf.lock')).length, 1);
     deepStrictEqual(await takeAtOnce(folder, 3), []);
     await lock?.release();
+  });
+});
+
+describe('the lock of a clone', () => {
+  it('is in its Git folder, and names the clone', async () => {
+    const { folder } = testRepository();
+    const lock = await takeCloneLock(openerOf(folder), silentLog);
+    await rejects(takeCloneLock(openerOf(folder), silentLog), (error) => {
+      match(String(error), new RegExp(`runs on ${folder}: stop it first`));
+      return error instanceof AlreadyRunningError;
+    });
+    ok(readdirSync(join(folder, '.git')).includes('botshelf.lock'));
+    await lock?.release();
+  });
+
+  it('is none where there is no clone', async () => {
+    strictEqual(await takeCloneLock(openerOf(tempFolder()), silentLog), undefined);
   });
 });
