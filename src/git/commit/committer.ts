@@ -135,8 +135,6 @@ export class Committer<E extends FileEdit> {
    * Waits while the senders of the last batch send their next edit: the first one to come would be a batch of its own.
    */
   async #gather(): Promise<void> {
-    // Edits of the same tick of the event loop are one batch.
-    await Promise.resolve();
     for (let seen = 0; this.#waiting.length < this.#lastSize && this.#waiting.length > seen;) {
       seen = this.#waiting.length;
       await sleep(5);

@@ -1,5 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { planBatch } from '../../../src/git/commit/batch-plan.ts';
+import { type CurrentFile, planBatch, readCurrentFile } from '../../../src/git/commit/batch-plan.ts';
+import { unmerged } from '../../../src/git/work-tree/git-index.ts';
 import { keyEditor, setKey } from '../../support/keys.ts';
 
 const file = { file: { id: 'a'.repeat(40), mode: '100755' }, text: 'a: 1\n' };
@@ -22,4 +23,104 @@ describe('the plan of a batch', () => {
     const edits = [setKey('x', 'a', 2), setKey('x', 'a', 1)];
     strictEqual(planBatch(edits, new Map([['shelf/x', file]]), place, keyEditor).changes.length, 0);
   });
+
+  it('refuses an edit of a file that cannot be edited, or that the editor refuses, and makes the others', () => {
+    const refusal = new Error('in conflict');
+    const current = new Map<string, CurrentFile>([
+      ['shelf/x', file],
+      ['shelf/y', { file: null, text: null }],
+      ['shelf/z', { ...file, refusal }],
+    ]);
+    const edits = [
+      setKey('x', 'a', 1),
+      setKey('y', 'a', 1),
+      setKey('z', 'a', 2),
+      { ...setKey('y', 'a', 3), creates: true },
+    ];
+    const { changes, files, message, outcomes } = planBatch(edits, current, place, keyEditor);
+    deepStrictEqual(outcomes, [
+      { kind: 'unchanged' },
+      { kind: 'refused', error: new Error('there is no such file') },
+      { kind: 'refused', error: refusal },
+      { kind: 'written' },
+    ]);
+    strictEqual(message, 'Set a\n');
+    deepStrictEqual(files, new Map([['shelf/y', { mode: '100644', content: Buffer.from('a: 3\n') }]]));
+    // As `git hash-object` has it.
+    const after = { mode: '100644', id: 'c648d9591507436bdafcc658718c90c2dec89a0e' };
+    deepStrictEqual(changes, [{ path: 'shelf/y', before: null, after }]);
+  });
+});
+
+describe('a file that edits are planned on', () => {
+  const id = 'a'.repeat(40);
+  const content = Buffer.from('ä');
+  const tip = { id, mode: '100644' };
+  const read = (
+    file: typeof tip | null,
+    entry: string | null | typeof unmerged,
+    seen: { id: string | null; content: Buffer | undefined } | Error | undefined,
+    failure?: string,
+  ): string => {
+    const found = seen instanceof Error || seen === undefined ? seen : { ...seen, stat: undefined };
+    const files = new Map(found && [['x', found]]);
+    const { text, refusal } = readCurrentFile('x', file, { index: new Map([['x', entry]]), files }, failure);
+    return refusal === undefined ? String(text) : `${refusal.name}: ${refusal.message.split(/[:(] ?/)[0]}`;
+  };
+
+  for (const [what, seen, wanted] of [
+    ['is read', read(tip, id, { id, content }), 'ä'],
+    ['may be missing', read(null, null, { id: null, content: undefined }), 'null'],
+    [
+      'is refused while it is behind the branch',
+      read(tip, id, { id, content }, 'is read-only'),
+      'WritesUnavailableError: x is behind the branch',
+    ],
+    [
+      'is refused where it cannot be read',
+      read(tip, id, new Error('EIO')),
+      'WritesUnavailableError: x cannot be read ',
+    ],
+    [
+      'is refused where it was not looked at',
+      read(tip, id, undefined),
+      'WritesUnavailableError: x cannot be read ',
+    ],
+    [
+      'is refused in a conflict',
+      read(tip, unmerged, { id, content }),
+      "EditConflictError: x is in conflict in a merge in the service's clone",
+    ],
+    [
+      'is refused with other bytes in the index',
+      read(tip, 'b', { id, content }),
+      "EditConflictError: x has uncommitted edits in the service's clone",
+    ],
+    [
+      'is refused with other bytes in the work tree',
+      read(tip, id, { id: 'b', content }),
+      "EditConflictError: x has uncommitted edits in the service's clone",
+    ],
+    [
+      'is refused where a person adds it',
+      read(null, null, { id, content }),
+      "EditConflictError: x has uncommitted edits in the service's clone",
+    ],
+    [
+      'is refused as a link',
+      read({ id, mode: '120000' }, id, { id, content }),
+      'WritesUnavailableError: x is no regular file',
+    ],
+    [
+      'is refused where it is too large',
+      read(tip, id, { id, content: undefined }),
+      'WritesUnavailableError: x has more than 10 MiB',
+    ],
+    [
+      'is refused where it is no text',
+      read(tip, id, { id, content: Buffer.from([0xff]) }),
+      'WritesUnavailableError: x is not UTF-8',
+    ],
+  ] as const)
+    it(what, () => strictEqual(seen, wanted));
 });

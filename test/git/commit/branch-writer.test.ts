@@ -146,6 +146,19 @@ describe('a move of the branch', () => {
     strictEqual(repository.status(), '');
   });
 
+  it('brings a file that is clean again at the latest when the service stops', async () => {
+    const repository = testRepository({ [path]: text });
+    const changed = text.replace('fun', 'music');
+    const commit = prepared(repository, () => repository.write(path, changed));
+    repository.write(path, 'edited');
+    const committer = committerOn(repository.folder);
+    await moveTo(committer, commit);
+    await eventually(() => repository.tryGit('checkout', '-q', '--', path) === 0);
+    await committer.close();
+    strictEqual(repository.read(path), changed);
+    strictEqual(repository.status(), '');
+  });
+
   it('brings every file but the one whose path cannot be written, and names that one', async () => {
     const repository = testRepository({ [path]: text });
     const blob = hashObject(repository, text);

@@ -51,12 +51,13 @@ describe('a committer', () => {
   it('rejects the change that throws, and commits the others of its batch', async () => {
     const repository = testRepository({ [path]: text, 'bots/001/1.en.md': text });
     const committer = committerOn(repository.folder);
-    const [good, bad] = await Promise.allSettled([
+    const [good, bad, last] = await Promise.allSettled([
       committer.commit(setKey(path, 'category', 'music')),
       committer.commit(setKey('bots/002/2.en.md', 'category', 'music')),
       committer.commit(setKey('bots/001/1.en.md', 'category', 'games')),
     ]);
     strictEqual(good.status, 'fulfilled');
+    deepStrictEqual(last, good, 'they are one commit');
     deepStrictEqual(bad.status === 'rejected' && String(bad.reason), 'Error: there is no such file');
     strictEqual(repository.read('bots/001/1.en.md'), 'name: Homer\ncategory: games\n');
   });
