@@ -17,7 +17,7 @@ export const strykerPlugins = [
     name: 'wording',
     value: {
       shouldIgnore(path: Path): string | undefined {
-        if (isLog(path)) return 'a line of the log';
+        if (isLog(path)) return 'a line of the log, or where a test of crashes kills its service';
         if (/^(?:String|Template)Literal$/.test(path.node.type) && isInMessage(path))
           return 'the wording of a message';
         return undefined;
@@ -26,13 +26,13 @@ export const strykerPlugins = [
   },
 ];
 
-/** Whether this is a call of the log, or a block of one such call. */
+/** Whether this is a call of the log or of `failpoint`, or a block of one such call. */
 function isLog(path: Path): boolean {
   if (path.node.type === 'BlockStatement')
     return path.get('body').length === 1 && path.get('body').every(isLog);
   if (path.node.type === 'ExpressionStatement') return isLog(path.get('expression'));
   if (!path.node.type.endsWith('CallExpression')) return false;
-  return /\blog\??\.(?:debug|info|warn|error|fatal)$/i.test(String(path.get('callee')));
+  return /\blog\??\.(?:debug|info|warn|error|fatal)$|^failpoint$/i.test(String(path.get('callee')));
 }
 
 /** Whether a text is in the first argument of `new …Error(…)`. */
