@@ -9,6 +9,7 @@ import {
   Segment,
 } from '../../src/counts/journal-segment.ts';
 import { botId } from '../support/sample.ts';
+import { withFileSizeLimit } from '../support/file-size-limit.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('a segment of the journal', () => {
@@ -36,6 +37,34 @@ describe('a segment of the journal', () => {
     await segment.close();
   });
 
+  it('cuts off what a write that failed has left, before anything else is appended', async () => {
+    await segment.append([entry(1)]);
+    await withFileSizeLimit(segment.length + 10, async () => {
+      strictEqual(segment.mayHoldRefused, false);
+      for (const entries of [[entry(2)], [], [entry(3)]]) {
+        await rejects(segment.append(entries), { code: 'EFBIG' });
+        strictEqual(segment.mayHoldRefused, true);
+        strictEqual(segment.length, linesOf(1).length);
+      }
+    });
+    ok(readFileSync(segment.path, 'latin1').length > segment.length);
+    await segment.repair();
+    strictEqual(segment.mayHoldRefused, false);
+    strictEqual(readFileSync(segment.path, 'latin1'), linesOf(1));
+    await segment.append([entry(4)]);
+    ok(readFileSync(segment.path, 'latin1').startsWith(`${linesOf(1, 4)}\0`));
+    await segment.close();
+    strictEqual(readFileSync(segment.path, 'latin1'), linesOf(1, 4));
+  });
+
+  it('takes a group of any size', async () => {
+    const many = Array.from({ length: 20_000 }, (_, i) => entry(i));
+    await segment.append(many);
+    await segment.append([entry(1)]);
+    await segment.close();
+    deepStrictEqual((await replay(segment.path)).entries, [...many, entry(1)]);
+  });
+
   it('names the lines that are damaged, and has the entries of the others', async () => {
     await segment.append([entry(1), entry(2), entry(3)]);
     await segment.close();
@@ -55,7 +84,7 @@ describe('a segment of the journal', () => {
 });
 
 function entry(i: number): JournalEntry {
-  return { id: botId(`19051930497266331${i}`), count: i, countedAt: 1_700_000_000_000 + i };
+  return { id: botId(`19051930497266${i}`), count: i, countedAt: 1_700_000_000_000 + i };
 }
 
 function linesOf(...numbers: readonly number[]): string {

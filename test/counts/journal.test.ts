@@ -14,6 +14,8 @@ import { silentLog } from '../../src/lib/log.ts';
 import { Journal } from '../../src/counts/journal.ts';
 import type { JournalEntry } from '../../src/counts/journal-segment.ts';
 import { botId } from '../support/sample.ts';
+import { eventually } from '../support/eventually.ts';
+import { withFileSizeLimit } from '../support/file-size-limit.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { type RecordedLog, recordedLog } from '../support/recorded-log.ts';
 
@@ -56,8 +58,11 @@ describe('the journal', () => {
     strictEqual(readdirSync(folder).length, 2);
     const sealed = await journal.seal();
     strictEqual(sealed.length, 2);
+    strictEqual(journal.hasSealed, true);
     await journal.append(entry(6));
     await journal.remove(sealed);
+    strictEqual(journal.hasSealed, false);
+    strictEqual(journal.writes, 7);
     await journal.close();
     deepStrictEqual(await replayed(folder), [entry(6)]);
   });
@@ -206,6 +211,39 @@ describe('a journal whose folder cannot be written to', () => {
       `error: counts cannot be saved: ${folder} is not a folder: move away what is there`,
       'info: counts can be saved again',
     ]);
+  });
+
+  it('is retried without an entry, once at a time, while the last one was refused', async () => {
+    const folder = newFolder();
+    const log = recordedLog();
+    const { journal, groups } = journalIn(folder, undefined, log);
+    await journal.append(entry(0));
+    journal.retry();
+    strictEqual(journal.mayHoldRefused, false);
+    await withFileSizeLimit(10, async () => {
+      await rejects(journal.append(entry(1)), /files may not grow any more/);
+      strictEqual(journal.mayHoldRefused, true);
+      journal.retry();
+    });
+    ok(journal.failure !== null);
+    journal.retry();
+    journal.retry();
+    await eventually(() => strictEqual(journal.failure, null));
+    strictEqual(journal.mayHoldRefused, false);
+    strictEqual(journal.writes, 1);
+    deepStrictEqual(groups, [[entry(0)]]);
+    deepStrictEqual(
+      log.lines.map((line) => line.split(':')[0]),
+      ['error', 'info'],
+    );
+    await journal.close();
+    deepStrictEqual(await replayed(folder), [entry(0)]);
+  });
+
+  it('names why a segment cannot be removed', async () => {
+    const { journal } = journalIn(newFolder());
+    await rejects(journal.remove([tempFolder()]), WritesUnavailableError);
+    await journal.remove([join(tempFolder(), 'missing')]);
   });
 
   it('makes no folder as long as nothing is appended', async () => {

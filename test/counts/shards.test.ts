@@ -108,13 +108,17 @@ describe('a shard of the state ref', () => {
         '"63312":{"token":"sha256:12","tokenAt":1}',
         '"73312":{"count":7,"countedAt":1},',
         '}',
+        '"83312": {"count":7,"countedAt":1},',
+        ' "93312":{"count":7,"countedAt":1},',
+        '"93312":{"count":7,"countedAt":1},"',
+        '"93312":{"count":7,"countedAt":1}',
       ].join('\n'),
       seen,
     );
-    deepStrictEqual([...seen.keys()], ['3312', '53312', '73312']);
+    deepStrictEqual([...seen.keys()], ['3312', '53312', '73312', '83312', '93312']);
     deepStrictEqual(
       faults.map(({ line }) => line),
-      [3, 4, 5, 6, 7, 9],
+      [3, 4, 5, 6, 7, 9, 11, 13, 14],
     );
     strictEqual(faults[4]?.message, '43313 does not belong here: move the line to 33/13.json');
   });

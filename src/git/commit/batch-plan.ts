@@ -112,7 +112,7 @@ export function readCurrentFile(
     return refuse(`${path} cannot be read (${seen ? messageOf(seen) : 'it was not inspected'})`);
   const before = file?.id ?? null;
   const entry = index.get(path) ?? null;
-  if (entry === unmerged || entry !== before || seen.id !== before) {
+  if (entry !== before || seen.id !== before) {
     const state = entry === unmerged ? 'is in conflict in a merge' : 'has uncommitted edits';
     return { file, text: null, refusal: new EditConflictError(path, state) };
   }
