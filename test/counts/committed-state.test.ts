@@ -1,4 +1,4 @@
-import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
 import type { BotId } from '../../src/bot/id.ts';
 import { silentLog } from '../../src/lib/log.ts';
@@ -28,6 +28,17 @@ describe('the state and its ref', () => {
       bots.map(() => 3),
     );
     strictEqual(new FileRef(path).history().length, 30);
+  });
+
+  it('have all of thousands of bots that change at once, with time for others between them', async () => {
+    const path = join(tempFolder(), 'ref');
+    const ids = Array.from({ length: 20_000 }, (_, n) => botId(String(100_000 + n)));
+    const [here, there] = [newCommitted(path), newCommitted(path)];
+    const change = new Map(ids.map((id) => [id, { count: { value: 1, at: 1 } }]));
+    await here.commit(() => change, 'Count 20000 bots');
+    await there.follow();
+    for (const { state } of [here, there]) ok(ids.every((id) => state.count(id)?.value === 1));
+    strictEqual(here.follow(), undefined, 'all is read');
   });
 
   it('ask again what to commit once the tip has moved', async () => {

@@ -2,6 +2,7 @@ import { deepStrictEqual, notStrictEqual, rejects, strictEqual } from 'node:asse
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WritesUnavailableError } from '../../src/bot/errors.ts';
+import { toShardPath } from '../../src/counts/shards.ts';
 import { createStateRef, type StateRef } from '../../src/counts/state-ref.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { RefConflictError } from '../../src/git/refs.ts';
@@ -31,6 +32,15 @@ describe('the state ref', () => {
     strictEqual(repository.git('log', '--format=%s', 'refs/botshelf/state'), 'Count 1 bot\nCount 2 bots');
     strictEqual(repository.git('fsck', '--strict', '--no-dangling'), '');
     strictEqual(repository.status(), '');
+  });
+
+  it('has all of thousands of files that are committed at once, with time for others between them', async () => {
+    const { state } = stateIn();
+    const files = new Map(
+      Array.from({ length: 4000 }, (_, n) => [toShardPath(n), `${n}\n`.repeat(50)] as const),
+    );
+    await state.commit(null, files, 'Count 4000 bots');
+    deepStrictEqual(new Map([...(await state.read()).files].toSorted()), files);
   });
 
   it('commits nothing where the tree would stay as it is', async () => {
