@@ -3,7 +3,13 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { GitError } from '../../src/git/process/git-error.ts';
 import { describeRemoteError } from '../../src/sync/remote-error.ts';
-import { fetchRemote, pushRemote, type RemoteBranch, remoteRefs } from '../../src/sync/remote.ts';
+import {
+  fetchRemote,
+  fetchRemoteState,
+  pushRemote,
+  type RemoteBranch,
+  remoteRefs,
+} from '../../src/sync/remote.ts';
 import { type Repository } from '../../src/git/repository.ts';
 import { eventually } from '../support/eventually.ts';
 import { type GitServer, startGitServer } from '../support/git-server.ts';
@@ -59,6 +65,13 @@ describe('a remote behind HTTP', () => {
     await rejects(pushRemote(opened, [{ ref: state, commit: pruned, lease: moved }], remote), GitError);
     await pushRemote(opened, [{ ref: state, commit: pruned, lease: before }], remote);
     strictEqual(shared.git('rev-parse', state), pruned);
+  });
+
+  it('gives its state alone to a clone that has none', async () => {
+    const other = await openUntilEnd(shared.clone().folder);
+    const commit = await fetchRemoteState(other, remote);
+    strictEqual(commit, shared.git('rev-parse', state));
+    strictEqual(await other.objects.has(commit), true);
   });
 
   it('is given up when it hangs, and nothing that was started for it is left', async () => {
