@@ -40,7 +40,7 @@ describe('the state ref', () => {
       Array.from({ length: 4000 }, (_, n) => [toShardPath(n), `${n}\n`.repeat(50)] as const),
     );
     await state.commit(null, files, 'Count 4000 bots');
-    deepStrictEqual(new Map([...(await state.read()).files].toSorted()), files);
+    deepStrictEqual((await state.read()).files, files);
   });
 
   it('commits nothing where the tree would stay as it is', async () => {

@@ -1,12 +1,9 @@
-import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { computeDigest, createToken } from '../../src/bot/token.ts';
-import { silentLog } from '../../src/lib/log.ts';
-import { type RemoteState, SharedTokens } from '../../src/tokens/shared-tokens.ts';
 import { botshelf, mainFile, type Run } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { type GitServer, startGitServer } from '../support/git-server.ts';
@@ -14,8 +11,6 @@ import type { TestRepository } from '../support/repository.ts';
 import { botId, mainPage, pagePath } from '../support/sample.ts';
 import { type Answer, originRemote, startTestService, type TestService } from '../support/service.ts';
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
-import { localTokens, newPlace, open } from '../support/place.ts';
-import { recordedLog } from '../support/recorded-log.ts';
 import { updateRequest } from '../support/update-request.ts';
 
 const homer = botId('312');
@@ -156,145 +151,6 @@ describe('the tokens of several machines', () => {
     strictEqual((await post(restarted, known)).status, 200);
   });
 });
-
-describe('a token that is not known here', () => {
-  it('is looked up with one fetch for all that wait, and no second one right after', async () => {
-    const store = await open(newPlace());
-    let fetches = 0;
-    const tokens = new SharedTokens(
-      store,
-      remoteWith(async () => {
-        fetches++;
-        await setTimeout(50);
-      }),
-      silentLog,
-      2000,
-    );
-    const ask = async (): Promise<string[]> =>
-      await Promise.all(
-        Array.from({ length: 20 }, async () => await tokens.checkToken(homer, createToken())),
-      );
-    deepStrictEqual(new Set(await ask()), new Set(['unknown']));
-    strictEqual(fetches, 1);
-    const timers = countTimers();
-    const later = ask();
-    await setTimeout(300);
-    strictEqual(fetches, 1);
-    strictEqual(countTimers(), timers, 'no process waits for the next fetch');
-    const { result: token } = await localTokens(store).issueToken(homer, 'user marge');
-    strictEqual(await tokens.checkToken(homer, token), 'valid');
-    deepStrictEqual(new Set(await later), new Set(['unknown']));
-    strictEqual(fetches, 2);
-    strictEqual(await tokens.checkToken(botId('313'), token), 'other bot');
-    strictEqual(fetches, 2);
-  });
-
-  it('is refused at once where there is no other machine', async () => {
-    const tokens = new SharedTokens(await open(newPlace()), null, silentLog);
-    strictEqual(await tokens.checkToken(homer, createToken()), 'unknown');
-  });
-
-  it('is valid where the fetch that failed brought it, and otherwise unknown only where all are known', async () => {
-    const store = await open(newPlace());
-    const brought = createToken();
-    const failing = async (): Promise<void> => {
-      const token = { digest: computeDigest(brought), at: Date.now(), generation: 1 };
-      await store.write(
-        async (committed) => await committed.commit(() => new Map([[homer, { token }]]), 'Merge'),
-      );
-      throw new Error('away');
-    };
-    const check = async (stateFetched: boolean, token = createToken()): Promise<string> =>
-      await new SharedTokens(store, { ...remoteWith(failing), stateFetched }, silentLog).checkToken(
-        homer,
-        token,
-      );
-    strictEqual(await check(false, brought), 'valid');
-    await rejects(check(false), { name: 'WritesUnavailableError', reason: 'overloaded' });
-    strictEqual(await check(true), 'unknown');
-  });
-
-  it('is refused where a thousand are being looked up, until they have been', async () => {
-    let fetched = (): void => {};
-    const fetching = new Promise<void>((resolve) => (fetched = resolve));
-    const tokens = new SharedTokens(
-      await open(newPlace()),
-      remoteWith(() => fetching),
-      silentLog,
-      0,
-    );
-    const checks = Array.from({ length: 1000 }, async () => await tokens.checkToken(homer, createToken()));
-    await rejects(tokens.checkToken(homer, createToken()), { reason: 'overloaded' });
-    fetched();
-    deepStrictEqual(new Set(await Promise.all(checks)), new Set(['unknown']));
-    strictEqual(await tokens.checkToken(homer, createToken()), 'unknown');
-  });
-});
-
-describe('a change of a token', () => {
-  it('is shared where the remote was fetched before and pushed to after, and said where it is not', async () => {
-    const store = await open(newPlace());
-    const work = async (
-      what: Partial<RemoteState>,
-    ): Promise<[steps: string, shared: boolean, lines: number]> => {
-      const steps: string[] = [];
-      const log = recordedLog();
-      const remote = {
-        stateFetched: true,
-        fetchState: async () => void steps.push('fetch'),
-        pushState: async () => void steps.push(`push ${store.tokens.token(homer)?.generation}`),
-        ...what,
-      };
-      const { shared } = await new SharedTokens(store, remote, log).issueToken(homer, 'user marge');
-      return [steps.join(', '), shared, log.lines.length];
-    };
-    const away = async (): Promise<void> => await Promise.reject(new Error('away'));
-    deepStrictEqual(await work({}), ['fetch, push 1', true, 0]);
-    deepStrictEqual(await work({ pushState: away }), ['fetch', false, 1]);
-    deepStrictEqual(await work({ fetchState: away }), ['', false, 1]);
-    strictEqual((await localTokens(store).issueToken(homer, 'user marge')).shared, true);
-  });
-
-  it('and a check do not wait for a remote that never responds', async () => {
-    const tokens = new SharedTokens(
-      await open(newPlace()),
-      remoteWith(async () => await new Promise(() => {})),
-      silentLog,
-    );
-    const timers = countTimers();
-    const ended = Promise.all([
-      tokens.checkToken(homer, createToken()),
-      tokens.issueToken(homer, 'user marge'),
-    ]);
-    await setTimeout(100);
-    strictEqual(countTimers(), timers, 'no process waits for the time limit');
-    const [check, { shared }] = await ended;
-    strictEqual(check, 'unknown');
-    strictEqual(shared, false);
-  });
-});
-
-describe('a token of a clone that never had the tokens of all bots', () => {
-  it('is not issued while the remote is away: it would end with the next merge, and the leaked one would live', async () => {
-    const remote = {
-      ...remoteWith(async () => await Promise.reject(new Error('away'))),
-      stateFetched: false,
-    };
-    const tokens = new SharedTokens(await open(newPlace()), remote, silentLog);
-    await rejects(tokens.issueToken(homer, 'user marge'), { name: 'WritesUnavailableError' });
-    await rejects(tokens.revokeToken(homer, 'user marge'), { name: 'WritesUnavailableError' });
-  });
-});
-
-/** A remote whose state was fetched, and can be pushed. */
-function remoteWith(fetchState: () => Promise<void>): RemoteState {
-  return { stateFetched: true, fetchState, pushState: async () => {} };
-}
-
-/** How many timers keep this process from ending. */
-function countTimers(): number {
-  return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-}
 
 const stateRef = 'refs/botshelf/state';
 

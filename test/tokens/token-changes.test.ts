@@ -1,15 +1,16 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
-import { createToken, type Token } from '../../src/bot/token.ts';
+import { computeDigest, createToken, type Token } from '../../src/bot/token.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { CommittedState } from '../../src/counts/committed-state.ts';
 import type { StateStore } from '../../src/counts/state-store.ts';
-import type { SharedTokens } from '../../src/tokens/shared-tokens.ts';
+import { type RemoteState, SharedTokens } from '../../src/tokens/shared-tokens.ts';
 import { issueToken, revokeToken, revokeTokens } from '../../src/tokens/token-changes.ts';
 import { atTime } from '../support/at-time.ts';
 import { botId } from '../support/sample.ts';
 import { FileRef } from '../support/file-ref.ts';
 import { BrokenRef, localTokens, newPlace, open, type Place } from '../support/place.ts';
+import { recordedLog } from '../support/recorded-log.ts';
 
 const homer = botId('190519304972663312');
 const marge = botId('190519304972663313');
@@ -158,6 +159,145 @@ describe('a token', () => {
     strictEqual(await tokens.checkToken(homer, token), 'unknown');
   });
 });
+
+describe('a token that is not known here', () => {
+  it('is looked up with one fetch for all that wait, and no second one right after', async () => {
+    const store = await open(newPlace());
+    let fetches = 0;
+    const tokens = new SharedTokens(
+      store,
+      remoteWith(async () => {
+        fetches++;
+        await setTimeout(50);
+      }),
+      silentLog,
+      2000,
+    );
+    const ask = async (): Promise<string[]> =>
+      await Promise.all(
+        Array.from({ length: 20 }, async () => await tokens.checkToken(homer, createToken())),
+      );
+    deepStrictEqual(new Set(await ask()), new Set(['unknown']));
+    strictEqual(fetches, 1);
+    const timers = countTimers();
+    const later = ask();
+    await setTimeout(300);
+    strictEqual(fetches, 1);
+    strictEqual(countTimers(), timers, 'no process waits for the next fetch');
+    const { result: token } = await localTokens(store).issueToken(homer, 'user marge');
+    strictEqual(await tokens.checkToken(homer, token), 'valid');
+    deepStrictEqual(new Set(await later), new Set(['unknown']));
+    strictEqual(fetches, 2);
+    strictEqual(await tokens.checkToken(botId('313'), token), 'other bot');
+    strictEqual(fetches, 2);
+  });
+
+  it('is refused at once where there is no other machine', async () => {
+    const tokens = new SharedTokens(await open(newPlace()), null, silentLog);
+    strictEqual(await tokens.checkToken(homer, createToken()), 'unknown');
+  });
+
+  it('is valid where the fetch that failed brought it, and otherwise unknown only where all are known', async () => {
+    const store = await open(newPlace());
+    const brought = createToken();
+    const failing = async (): Promise<void> => {
+      const token = { digest: computeDigest(brought), at: Date.now(), generation: 1 };
+      await store.write(
+        async (committed) => await committed.commit(() => new Map([[homer, { token }]]), 'Merge'),
+      );
+      throw new Error('away');
+    };
+    const check = async (stateFetched: boolean, token = createToken()): Promise<string> =>
+      await new SharedTokens(store, { ...remoteWith(failing), stateFetched }, silentLog).checkToken(
+        homer,
+        token,
+      );
+    strictEqual(await check(false, brought), 'valid');
+    await rejects(check(false), { name: 'WritesUnavailableError', reason: 'overloaded' });
+    strictEqual(await check(true), 'unknown');
+  });
+
+  it('is refused where a thousand are being looked up, until they have been', async () => {
+    let fetched = (): void => {};
+    const fetching = new Promise<void>((resolve) => (fetched = resolve));
+    const tokens = new SharedTokens(
+      await open(newPlace()),
+      remoteWith(() => fetching),
+      silentLog,
+      0,
+    );
+    const checks = Array.from({ length: 1000 }, async () => await tokens.checkToken(homer, createToken()));
+    await rejects(tokens.checkToken(homer, createToken()), { reason: 'overloaded' });
+    fetched();
+    deepStrictEqual(new Set(await Promise.all(checks)), new Set(['unknown']));
+    strictEqual(await tokens.checkToken(homer, createToken()), 'unknown');
+  });
+});
+
+describe('a change of a token', () => {
+  it('is shared where the remote was fetched before and pushed to after, and said where it is not', async () => {
+    const store = await open(newPlace());
+    const work = async (
+      what: Partial<RemoteState>,
+    ): Promise<[steps: string, shared: boolean, lines: number]> => {
+      const steps: string[] = [];
+      const log = recordedLog();
+      const remote = {
+        stateFetched: true,
+        fetchState: async () => void steps.push('fetch'),
+        pushState: async () => void steps.push(`push ${store.tokens.token(homer)?.generation}`),
+        ...what,
+      };
+      const { shared } = await new SharedTokens(store, remote, log).issueToken(homer, 'user marge');
+      return [steps.join(', '), shared, log.lines.length];
+    };
+    const away = async (): Promise<void> => await Promise.reject(new Error('away'));
+    deepStrictEqual(await work({}), ['fetch, push 1', true, 0]);
+    deepStrictEqual(await work({ pushState: away }), ['fetch', false, 1]);
+    deepStrictEqual(await work({ fetchState: away }), ['', false, 1]);
+    strictEqual((await localTokens(store).issueToken(homer, 'user marge')).shared, true);
+  });
+
+  it('and a check do not wait for a remote that never responds', async () => {
+    const tokens = new SharedTokens(
+      await open(newPlace()),
+      remoteWith(async () => await new Promise(() => {})),
+      silentLog,
+    );
+    const timers = countTimers();
+    const ended = Promise.all([
+      tokens.checkToken(homer, createToken()),
+      tokens.issueToken(homer, 'user marge'),
+    ]);
+    await setTimeout(100);
+    strictEqual(countTimers(), timers, 'no process waits for the time limit');
+    const [check, { shared }] = await ended;
+    strictEqual(check, 'unknown');
+    strictEqual(shared, false);
+  });
+});
+
+describe('a token of a clone that never had the tokens of all bots', () => {
+  it('is not issued while the remote is away: it would end with the next merge, and the leaked one would live', async () => {
+    const remote = {
+      ...remoteWith(async () => await Promise.reject(new Error('away'))),
+      stateFetched: false,
+    };
+    const tokens = new SharedTokens(await open(newPlace()), remote, silentLog);
+    await rejects(tokens.issueToken(homer, 'user marge'), { name: 'WritesUnavailableError' });
+    await rejects(tokens.revokeToken(homer, 'user marge'), { name: 'WritesUnavailableError' });
+  });
+});
+
+/** A remote whose state was fetched, and can be pushed. */
+function remoteWith(fetchState: () => Promise<void>): RemoteState {
+  return { stateFetched: true, fetchState, pushState: async () => {} };
+}
+
+/** How many timers keep this process from ending. */
+function countTimers(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+}
 
 /** A store in which the bot has a token. */
 async function withToken(
