@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   readlinkSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -19,8 +20,8 @@ import { maxObjectBytes } from '../../../src/git/objects/objects.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testRepository, type TestRepository } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
-import { committerOn } from '../../support/committing.ts';
-import { type KeyEdit, setKey } from '../../support/keys.ts';
+import { committerOn, committerWith } from '../../support/committing.ts';
+import { keyEditor, type KeyEdit, setKey } from '../../support/keys.ts';
 
 const path = 'bots/312/190519304972663312.en.md';
 const other = 'bots/001/1.en.md';
@@ -41,6 +42,48 @@ describe('a commit of the service', () => {
     await moveTo(committer, merge);
     await committer.commit(setKey(path, 'category', 'games'));
     deepStrictEqual(seen, ['music', 'games']);
+  });
+
+  it('is planned again where the branch moves after it was planned', async () => {
+    const repository = testRepository({ [path]: text });
+    const tips: string[] = [];
+    const moving = (current: string | null, edit: KeyEdit): string | null => {
+      tips.push(repository.git('rev-parse', 'HEAD'));
+      if (tips.length === 1) {
+        const commit = repository.git('commit-tree', 'HEAD^{tree}', '-p', 'HEAD', '-m', 'Of a person');
+        repository.git('update-ref', 'refs/heads/main', commit);
+      }
+      return keyEditor.edit(current, edit);
+    };
+    const committer = committerWith({ ...keyEditor, edit: moving }, repository.folder);
+    await committer.commit(setKey(path, 'category', 'music'));
+    strictEqual(tips.length, 2);
+    strictEqual(repository.git('log', '--format=%s'), 'Set category\nOf a person\nBegin');
+    strictEqual(repository.read(path), text.replace('fun', 'music'));
+    strictEqual(repository.status(), '');
+  });
+
+  it('that the disk does not confirm is in Git, but an error until it does, for what changes nothing too', async () => {
+    const repository = testRepository({ [path]: text });
+    const commit = prepared(repository, () => repository.write(path, text.replace('fun', 'music')));
+    const folder = join(repository.folder, '.git/refs/botshelf');
+    const commits = new CommitEvents(silentLog);
+    commits.subscribe(() => {
+      renameSync(folder, `${folder}.away`);
+      symlinkSync('botshelf', folder);
+    });
+    const committer = committerOn(repository.folder, { commits });
+    const unconfirmed = {
+      name: 'WritesUnavailableError',
+      reason: 'stated',
+      message: /saved in Git, but the disk did not confirm it/,
+    };
+    await rejects(moveTo(committer, commit, new Map([['refs/botshelf/base', commit]])), unconfirmed);
+    strictEqual(repository.git('rev-parse', 'HEAD'), commit);
+    await rejects(committer.commit(setKey(path, 'category', 'music')), unconfirmed);
+    rmSync(folder);
+    renameSync(`${folder}.away`, folder);
+    strictEqual(await committer.commit(setKey(path, 'category', 'music')), null);
   });
 });
 
