@@ -102,6 +102,14 @@ describe('the counts over time', () => {
     strictEqual(live.first(homer, 'hour'), today / hour - 31 * 24 - 1);
     const kept = execGit(place, 'ls-tree', '-r', '--name-only', 'refs/botshelf/state');
     ok(!kept.includes('hours/'), 'the state itself has no hours');
+    for (const commit of execGit(
+      place,
+      'rev-list',
+      '--since',
+      String(now - day),
+      'refs/botshelf/state',
+    ).split('\n'))
+      ok(!execGit(place, 'ls-tree', '--name-only', commit).includes('hours'), 'nor has a young one');
     const old = execGit(place, 'rev-list', '--before', String(now - 33 * day), 'refs/botshelf/state');
     for (const commit of old.split('\n'))
       ok(!execGit(place, 'ls-tree', '--name-only', commit).includes('hours'));
@@ -170,6 +178,34 @@ describe('the counts over time', () => {
     strictEqual(history.growth(homer), 0.25);
     strictEqual(history.growth(marge), undefined);
     strictEqual(history.growth(lisa), undefined);
+    strictEqual((await read(place, today + hour)).growth(homer), undefined);
+  });
+
+  it('tell when they are read, and by a stamp when they may be others', async () => {
+    const place = newPlace();
+    commitCounts(place, [{ time: today - hour, counts: { [homer]: 1 } }]);
+    let now = today;
+    const latest: Record<string, number> = {};
+    const history = historyOf(place, () => now, tempFolder(), latest);
+    strictEqual(await history.isRead(), false);
+    const stamps = [history.stamp(homer, 'hour')];
+    history.start();
+    strictEqual(await history.isRead(), true);
+    stamps.push(history.stamp(homer, 'hour'));
+    now += hour;
+    stamps.push(history.stamp(homer, 'hour'));
+    commitCounts(place, [{ time: today + 60, counts: { [homer]: 4 } }]);
+    await history.update();
+    stamps.push(history.stamp(homer, 'hour'));
+    latest[homer] = 2;
+    stamps.push(history.stamp(homer, 'hour'));
+    latest[homer] = 3;
+    stamps.push(history.stamp(homer, 'hour'));
+    strictEqual(new Set(stamps).size, 6);
+    strictEqual(history.stamp(homer, 'hour'), stamps[5]);
+    await history.update();
+    strictEqual(history.stamp(homer, 'hour'), stamps[5]);
+    await history.close();
   });
 });
 

@@ -5,6 +5,8 @@ import * as fc from 'fast-check';
 import type { BotId } from '../../src/bot/id.ts';
 import { atTime } from '../support/at-time.ts';
 import { withFileSizeLimit } from '../support/file-size-limit.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { StateStore } from '../../src/counts/state-store.ts';
 import { botId } from '../support/sample.ts';
 import { crashed, localTokens, newPlace, open } from '../support/place.ts';
 import { recordedLog } from '../support/recorded-log.ts';
@@ -177,5 +179,29 @@ describe('a state that has a bad line', () => {
     const store = await open(place, { log });
     strictEqual(store.count(homer), 1);
     match(log.lines[0] ?? '', /^warn: 33\/12\.json:2 of the state ref is skipped: /);
+  });
+});
+
+describe('a store that only reads', () => {
+  it('has what is committed, takes nothing, and leaves the journal of the place alone', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    await store.setCount(homer, 5);
+    await store.checkpoint();
+    await store.setCount(homer, 6);
+    strictEqual(store.journal.writes, 2);
+    strictEqual(store.checkpointer.waiting, 1);
+    const { folder, ref } = crashed(place);
+    const reader = new StateStore({ folder, ref, stateSeconds: 0, readOnly: true, log: silentLog });
+    strictEqual(reader.isLoaded, false);
+    await reader.load();
+    strictEqual(reader.isLoaded, true);
+    strictEqual(reader.count(homer), 5);
+    for (const write of [reader.setCount(homer, 7), reader.write(async () => 'written')])
+      await rejects(write, { name: 'WritesUnavailableError', message: /read-only copy/ });
+    await reader.checkpoint();
+    await reader.close();
+    strictEqual(readdirSync(folder).length, 1);
+    strictEqual(ref.history().length, 1);
   });
 });
