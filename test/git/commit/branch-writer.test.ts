@@ -19,6 +19,7 @@ import { type Log, silentLog } from '../../../src/lib/log.ts';
 import { maxObjectBytes } from '../../../src/git/objects/objects.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testRepository, type TestRepository } from '../../support/repository.ts';
+import { recordedLog } from '../../support/recorded-log.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { committerOn, committerWith } from '../../support/committing.ts';
 import { keyEditor, type KeyEdit, setKey } from '../../support/keys.ts';
@@ -264,7 +265,9 @@ describe('a move of the branch', () => {
     const repository = testRepository({ [path]: text });
     const commit = prepared(repository, () => repository.write(path, 'new'));
     mkdirSync(join(repository.folder, '.git/rebase-merge'));
-    await rejects(moveTo(committerOn(repository.folder), commit), WritesUnavailableError);
+    const log = recordedLog();
+    await rejects(moveTo(committerOn(repository.folder, { log }), commit), WritesUnavailableError);
+    strictEqual(log.lines.length, 1, 'it is not tried again');
     rmSync(join(repository.folder, '.git/rebase-merge'), { recursive: true });
     strictEqual(await moveTo(committerOn(repository.folder), commit), commit);
   });
