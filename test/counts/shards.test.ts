@@ -79,11 +79,11 @@ describe('a shard of the state ref', () => {
     deepStrictEqual(seen.get(botId('3312'))?.token, { digest, at: 1_690_000_000_000, generation: 0 });
   });
 
-  it('reads a time of 16 digits, which can be written, and refuses one that no date has', () => {
+  it('reads numbers of as many digits as can be written, such as a time of 16, and refuses one that no date has', () => {
     const seen = new Map<BotId, BotState>();
     const botState: BotState = {
-      count: { value: 1, at: 999_999_999_999_999 + 1 },
-      token: { digest, at: maxTime, generation: 1 },
+      count: { value: 12_345_678_901, at: 999_999_999_999_999 + 1 },
+      token: { digest, at: maxTime, generation: 123 },
     };
     const text = textOf(stateOf([['3312', botState]]), 3312);
     deepStrictEqual(read('33/12.json', text, seen), []);

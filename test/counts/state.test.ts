@@ -39,6 +39,8 @@ describe('the state', () => {
     strictEqual(state.reports, 3);
     ok(!state.merge(homer, state.get(homer)));
     deepStrictEqual(state.listBots(toShardNumber(homer)), [homer]);
+    deepStrictEqual(state.listBots(toShardNumber(marge)), []);
+    deepStrictEqual([state.has(homer), state.has(marge)], [true, false]);
   });
 
   it('finds the bot that a token belongs to, until it has another or none', () => {
@@ -56,6 +58,7 @@ describe('the state', () => {
     for (const id of [homer, marge]) state.merge(id, both);
     state.merge(homer, { token: { digest: null, at: 4, generation: 4 } });
     strictEqual(state.holder(first), marge);
+    strictEqual(state.hasToken(marge), true);
     strictEqual(state.hasToken(homer), false);
     strictEqual(state.hasToken(botId('7')), false);
   });
