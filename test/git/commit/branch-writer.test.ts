@@ -34,13 +34,15 @@ describe('a commit of the service', () => {
     const merge = prepared(repository, () => repository.write(path, text.replace('fun', 'music')));
     const commits = new CommitEvents(silentLog);
     const seen: string[] = [];
-    commits.subscribe(({ commit }) => {
-      strictEqual(repository.git('rev-parse', 'HEAD'), commit);
+    const contents = new Map([[path, Buffer.from(text.replace('fun', 'music'))]]);
+    commits.subscribe((event) => {
+      strictEqual(repository.git('rev-parse', 'HEAD'), event.commit);
+      if (event.commit === merge) strictEqual(event.ref === 'branch' && event.contents, contents);
       strictEqual(repository.status(), '');
       seen.push(/category: (.*)/.exec(repository.read(path))?.[1] ?? '');
     });
     const committer = committerOn(repository.folder, { commits });
-    await moveTo(committer, merge);
+    await committer.move(async () => ({ commit: merge, refs: new Map(), contents }));
     await committer.commit(setKey(path, 'category', 'games'));
     deepStrictEqual(seen, ['music', 'games']);
   });
