@@ -39,6 +39,11 @@ describe('the state and its ref', () => {
     await there.follow();
     for (const { state } of [here, there]) ok(ids.every((id) => state.count(id)?.value === 1));
     strictEqual(here.follow(), undefined, 'all is read');
+    await here.commit(() => one(ids[0], 2), 'Count 1 bot');
+    strictEqual(
+      new FileRef(path).history().at(-1)?.files['00/00.json'],
+      '{\n"100000":{"count":2,"countedAt":2},\n"110000":{"count":1,"countedAt":1}\n}\n',
+    );
   });
 
   it('ask again what to commit once the tip has moved', async () => {
