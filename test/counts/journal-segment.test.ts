@@ -1,6 +1,7 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { maxTime } from '../../src/counts/bot-state.ts';
 import {
   formatJournalLine,
   type JournalEntry,
@@ -69,13 +70,24 @@ describe('a segment of the journal', () => {
     await segment.append([entry(1), entry(2), entry(3)]);
     await segment.close();
     writeFileSync(segment.path, linesOf(1, 2, 3).replace('"count":2', '"count":9'));
-    appendFileSync(segment.path, 'nonsense\n');
-    deepStrictEqual(await replay(segment.path), { entries: [entry(1), entry(3)], damaged: [2, 4] });
+    const last = { ...entry(4), countedAt: maxTime };
+    for (const line of [
+      'nonsense\n',
+      ` ${linesOf(4)}`,
+      formatJournalLine({ ...last, countedAt: maxTime + 1 }),
+      formatJournalLine(last),
+    ])
+      appendFileSync(segment.path, line);
+    deepStrictEqual(await replay(segment.path), {
+      entries: [entry(1), entry(3), last],
+      damaged: [2, 4, 5, 6],
+    });
   });
 
   it('is listed after those of lower numbers, and other files are not', async () => {
     const others = await Promise.all([10, 2].map(async (number) => await Segment.create(folder, number)));
-    writeFileSync(join(folder, '000000000001.ndjson.damaged'), '');
+    for (const name of ['000000000001.ndjson.damaged', 'a000000000001.ndjson'])
+      writeFileSync(join(folder, name), '');
     const paths = await listSegments(folder);
     deepStrictEqual(paths, [others[1]?.path, segment.path, others[0]?.path]);
     for (const other of [segment, ...others]) await other.close();

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { WritesUnavailableError } from '../../src/bot/errors.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { Journal } from '../../src/counts/journal.ts';
@@ -60,7 +61,9 @@ describe('the journal', () => {
     strictEqual(sealed.length, 2);
     strictEqual(journal.hasSealed, true);
     await journal.append(entry(6));
-    await journal.remove(sealed);
+    await journal.remove(sealed.slice(0, 1));
+    strictEqual(journal.hasSealed, true);
+    await journal.remove(sealed.slice(1));
     strictEqual(journal.hasSealed, false);
     strictEqual(journal.writes, 7);
     await journal.close();
@@ -217,15 +220,19 @@ describe('a journal whose folder cannot be written to', () => {
     const folder = newFolder();
     const log = recordedLog();
     const { journal, groups } = journalIn(folder, undefined, log);
+    strictEqual(journal.mayHoldRefused, false);
     await journal.append(entry(0));
     journal.retry();
     strictEqual(journal.mayHoldRefused, false);
     await withFileSizeLimit(10, async () => {
       await rejects(journal.append(entry(1)), /files may not grow any more/);
       strictEqual(journal.mayHoldRefused, true);
+      await setTimeout(1);
       journal.retry();
+      await rejects(journal.append(entry(2)), WritesUnavailableError);
     });
     ok(journal.failure !== null);
+    await setTimeout(1);
     journal.retry();
     journal.retry();
     await eventually(() => strictEqual(journal.failure, null));
