@@ -5,6 +5,7 @@ import { WritesUnavailableError } from '../../src/bot/errors.ts';
 import { toShardPath } from '../../src/counts/shards.ts';
 import { createStateRef, type StateRef } from '../../src/counts/state-ref.ts';
 import { silentLog } from '../../src/lib/log.ts';
+import { CommitEvents } from '../../src/git/commit-events.ts';
 import { RefConflictError } from '../../src/git/refs.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -43,10 +44,15 @@ describe('the state ref', () => {
     deepStrictEqual((await state.read()).files, files);
   });
 
-  it('commits nothing where the tree would stay as it is', async () => {
-    const { state, repository } = stateIn();
+  it('commits nothing where the tree would stay as it is, and publishes each commit', async () => {
+    const repository = testRepository({ file: 'text' });
+    const commits = new CommitEvents(silentLog);
+    const published: unknown[] = [];
+    commits.subscribe((event) => published.push(event));
+    const state = createStateRef(openerOf(repository.folder), silentLog, commits);
     const first = await state.commit(null, one, 'Count 1 bot');
     strictEqual(await state.commit(first, one, 'Count 1 bot'), first);
+    deepStrictEqual(published, [{ ref: 'state', commit: first }]);
     strictEqual(repository.git('rev-list', '--count', 'refs/botshelf/state'), '1');
   });
 
