@@ -1,5 +1,5 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { createProposalNotice } from '../../src/proposals/notice.ts';
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { createProposalNotice, toWebhookBody } from '../../src/proposals/notice.ts';
 import type { Proposal } from '../../src/proposals/proposal.ts';
 import { author, maintainer } from '../support/proposals.ts';
 import { botId } from '../support/sample.ts';
@@ -53,7 +53,43 @@ describe('the notice of a step of a proposal', () => {
     deepStrictEqual([published?.title, published?.url], [`Accepted: ${from}`, `${base}/bots/7`]);
   });
 
+  it('names a profile and a collection by their pages', () => {
+    const notice = createProposalNotice({ ...sent, subject: 'profile-5', state: 'accepted' }, base, true);
+    match(notice?.title ?? '', /for \/authors\/5$/);
+    strictEqual(notice?.url, `${base}/authors/5`);
+    const asked = { ...sent, subject: 'collection-fun', state: 'changes-asked', text: '' } as const;
+    const { title, text, url } = createProposalNotice(asked, base, true) ?? {};
+    match(title ?? '', /^Changes asked for: the proposal of .* for \/collections\/fun$/);
+    deepStrictEqual([text, url], ['', `${base}/proposals/collection-fun`]);
+  });
+
   it('is none where it was withdrawn', () => {
     strictEqual(createProposalNotice({ ...sent, state: 'withdrawn' }, base, true), null);
+  });
+});
+
+describe('the body of a notice for a webhook', () => {
+  const bodyOf = (title: string, text: string): unknown =>
+    JSON.parse(toWebhookBody({ kind: 'fault', title, text, url: `${base}/x`, at: 0 }));
+
+  it('has it for Discord, and as it is', () => {
+    const title = 'a_b \n c';
+    deepStrictEqual(bodyOf(title, ''), {
+      content: `a\\_b c\n<${base}/x>`,
+      embeds: [{ title: 'a\\_b c', url: `${base}/x`, timestamp: '1970-01-01T00:00:00.000Z' }],
+      allowed_mentions: { parse: [] },
+      botshelf: { kind: 'fault', title, text: '', url: `${base}/x`, at: 0 },
+    });
+  });
+
+  it('escapes every mark, and cuts before one and not within it', () => {
+    const marks = '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~';
+    const { embeds, botshelf } = bodyOf(`${marks} aZ09é`, `${'x'.repeat(4094)}_x`) as {
+      readonly embeds: readonly [{ readonly title: string; readonly description: string }];
+      readonly botshelf: { readonly text: string };
+    };
+    strictEqual(embeds[0].title, `${marks.replaceAll(/./g, '\\$&')} aZ09é`);
+    strictEqual(embeds[0].description, `${'x'.repeat(4094)}…`);
+    strictEqual(botshelf.text.length, 4096);
   });
 });

@@ -5,7 +5,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import type { Notice } from '../../src/proposals/notice.ts';
-import { Notifications, type NotificationsOptions } from '../../src/proposals/notifications.ts';
+import {
+  Notifications,
+  type NotificationsOptions,
+  parseRetryAfter,
+} from '../../src/proposals/notifications.ts';
+import { atTime } from '../support/at-time.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort, listenOnLoopback } from '../support/loopback.ts';
 import { recordedLog } from '../support/recorded-log.ts';
@@ -246,5 +251,18 @@ describe('notifications', () => {
     ok(performance.now() - began < 1000);
     notifications.notify(notice('after the end'));
     deepStrictEqual([waiting().length, log.lines], [1, []]);
+  });
+});
+
+describe('the time after which a receiver is asked again', () => {
+  it('is seconds or a date, an hour at most, and none where it says neither', async () => {
+    strictEqual(parseRetryAfter('2'), 2000);
+    strictEqual(parseRetryAfter('0.5'), 500);
+    strictEqual(parseRetryAfter('3601'), 3_600_000);
+    for (const value of [null, '', 'soon']) strictEqual(parseRetryAfter(value), undefined);
+    await atTime(Date.UTC(2027, 0, 1), async () => {
+      strictEqual(parseRetryAfter('Fri, 01 Jan 2027 00:00:05 GMT'), 5000);
+      await Promise.resolve();
+    });
   });
 });

@@ -1,4 +1,4 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import {
   formatClosedRef,
@@ -51,6 +51,30 @@ Reason: duplicate
     deepStrictEqual(parseStep(formatStep(sent)), sent);
   });
 
+  it('begins with what was done, and names the commit that has an accepted one', () => {
+    for (const [state, title] of [
+      ['waiting', 'Propose a change of 7'],
+      ['changes-asked', 'Ask for changes of the proposal for 7'],
+      ['withdrawn', 'Withdraw the proposal for 7'],
+      ['declined', 'Decline the proposal for 7'],
+      ['accepted', 'Accept the proposal for 7'],
+    ] as const)
+      strictEqual(formatStep({ ...step, subject: botId('7'), state }).split('\n')[0], title);
+    for (const commit of ['b'.repeat(40), 'b'.repeat(64)])
+      strictEqual(parseStep(formatStep({ ...step, base: commit, commit }))?.commit, commit);
+    for (const commit of ['b'.repeat(41), `x${'b'.repeat(40)}`, 'HEAD'])
+      strictEqual(parseStep(formatStep({ ...step, commit }))?.commit, null);
+  });
+
+  it('is of a profile or a collection too, and its lines are short', () => {
+    const subject = 'collection-fun';
+    const text = formatStep({ ...step, subject, reason: `  a\t${'x'.repeat(300)}` });
+    match(text, /^Subject: collection-fun$/m);
+    match(text, /^Reason: a x{198}$/m);
+    strictEqual(parseStep(text)?.subject, subject);
+    strictEqual(parseStep(formatStep({ ...step, text: ' a\r\n\tb\u0000\rc ' }))?.text, 'a\n\tb \nc');
+  });
+
   it('lets no name, reason or text forge a trailer or lose one', () => {
     const words = fc.array(
       fc.oneof(
@@ -84,6 +108,9 @@ Reason: duplicate
       '',
       'Update Homer (1): nsfw\n\nBot: 1\n',
       formatStep(step).replace('declined', 'x'),
+      formatStep(step).replace(/^Sent: .*$/m, 'Sent: x'),
+      formatStep(step).replace(/^Proposed-by: .*$/m, 'Proposed-by: x'),
+      formatStep(step).replace(/^Bot: .*$/m, 'Bot: x'),
     ])
       strictEqual(parseStep(message), undefined);
     strictEqual(parseStep(formatStep({ ...step, base: 'HEAD' })), undefined);
@@ -110,6 +137,9 @@ describe('the refs of proposals', () => {
   it('are no others', () => {
     for (const ref of [
       'refs/heads/main',
+      'x/refs/botshelf/proposals/1/2',
+      'refs/botshelf/proposals/1/2x',
+      'refs/botshelf/closed/1/2/17000000001234',
       'refs/botshelf/proposals/1',
       'refs/botshelf/proposals/1/2/1700000000123',
       'refs/botshelf/closed/1/2',

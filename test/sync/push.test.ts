@@ -55,6 +55,11 @@ describe('what is pushed', () => {
     deepStrictEqual(await listRefsToPush(repository, remote), []);
   });
 
+  it('is nothing of a branch without a commit, also where the remote has one', async () => {
+    clone.git('symbolic-ref', 'HEAD', 'refs/heads/new');
+    deepStrictEqual(await listRefsToPush(await openUntilEnd(clone.folder), remote), []);
+  });
+
   it('is the pruned history of the state only where the remote has the same state', async () => {
     strictEqual(await pushPrunedState(repository, 1_700_000_000, remote), undefined);
     commitCounts(
