@@ -40,6 +40,18 @@ describe('a .gitattributes is read as Git reads it', () => {
     deepStrictEqual(await refusedOf(lines), []);
   });
 
+  it('of a work tree, where one that cannot be read is left out and one of more than 64 KiB is refused', async () => {
+    const { folder, write } = withFiles([]);
+    const [path, size] = ['a/.gitattributes', 64 * 1024];
+    const check = async (): Promise<string[]> =>
+      (await findingsOfAttributes(folder, [{ path, kind: 'file', blob: null }])).map(({ rule }) => rule);
+    deepStrictEqual(await check(), []);
+    write(path, '#'.repeat(size));
+    deepStrictEqual(await check(), []);
+    write(path, '#'.repeat(size + 1));
+    deepStrictEqual(await check(), ['git-attributes']);
+  });
+
   it('in a thousand generated lines, of which none that Git applies passes', async () => {
     const lines = sample(line, { numRuns: 1000, seed: 22 });
     const repo = withFiles(lines);

@@ -1,6 +1,10 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { TokenSearch } from '../../src/check/token-search.ts';
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { holdsToken, maskTokens, searchOnDisk, TokenSearch } from '../../src/check/token-search.ts';
 import { token } from '../support/pull-request.ts';
+import { writeFiles } from '../support/sample.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 function search(text: string, pieceLength: number): unknown {
   const bytes = Buffer.from(text);
@@ -21,5 +25,24 @@ describe('a token in bytes that come piece by piece', () => {
     strictEqual(search(`${token}x`, 10), undefined);
     strictEqual(search('bsh_', 1), undefined);
     strictEqual(search('', 1), undefined);
+  });
+});
+
+describe('a token in a file', () => {
+  it('is found in a regular file that is not too large, and looked for in nothing else', () => {
+    const root = tempFolder();
+    writeFiles(root, { 'a/leak': `x\n ${token}`, none: 'text' });
+    symlinkSync('a/leak', join(root, 'link'));
+    const size = token.length + 3;
+    deepStrictEqual(searchOnDisk(root, 'a/leak', size), { line: 2, column: 2 });
+    strictEqual(searchOnDisk(root, 'a/leak', size - 1), 'too large');
+    for (const path of ['none', 'link', 'a', 'gone', 'none/x'])
+      strictEqual(searchOnDisk(root, path, size), undefined, path);
+  });
+
+  it('is masked where it is shown, each one', () => {
+    strictEqual(maskTokens(`a ${token} b ${token}`), 'a bsh_… b bsh_…');
+    strictEqual(holdsToken(`a${token}`), true);
+    strictEqual(holdsToken(token.slice(0, -1)), false);
   });
 });

@@ -62,6 +62,18 @@ describe('a login', () => {
     strictEqual((await login.finish(back, (await login.begin(undefined, false)).cookie.text)).to, '/shelf/');
   });
 
+  it('of a demo is that of the person who was chosen, and of no other', async () => {
+    const { url, request } = await people.begin();
+    deepStrictEqual([url, request], ['/login/people', { state: '', verifier: '', nonce: null }]);
+    for (const { id, name } of people.people) {
+      const account = await people.finish(new URLSearchParams({ account: id }));
+      deepStrictEqual([account.id, account.name], [id, name]);
+    }
+    for (const account of ['', '1'])
+      await rejects(people.finish(new URLSearchParams({ account })), { kind: 'denied' });
+    await rejects(people.finish(new URLSearchParams()), { kind: 'denied' });
+  });
+
   it('hands on whether another account is wanted, and the request of the provider', async () => {
     const asked: unknown[] = [];
     const request = { state: 'a', verifier: 'b', nonce: 'c' };

@@ -61,6 +61,47 @@ describe('Provider', () => {
     });
   });
 
+  describe('that redirects a person back', () => {
+    it('with an error: the person or the provider refused, it is away, or does not know this service', async () => {
+      const real = await startProvider(baseUrl);
+      const provider = new Provider(real.settings, redirectUri);
+      const { request } = await provider.begin();
+      for (const [error, kind] of [
+        ['access_denied', 'denied'],
+        ['login_required', 'denied'],
+        ['consent_required', 'denied'],
+        ['server_error', 'unavailable'],
+        ['temporarily_unavailable', 'unavailable'],
+        ['invalid_scope', 'misconfigured'],
+        ['x_access_denied', 'misconfigured'],
+        ['server_errors', 'misconfigured'],
+        ['x_server_error', 'misconfigured'],
+      ] as const) {
+        const parameters = new URLSearchParams({ error, state: request.state, iss: real.settings.issuer });
+        await rejects(provider.finish(parameters, request), { kind }, error);
+      }
+    });
+
+    it('from another login is refused', async () => {
+      const provider = new Provider((await startProvider(baseUrl)).settings, redirectUri);
+      const { request } = await provider.begin();
+      for (const more of [{}, { state: 'x' }])
+        await rejects(provider.finish(new URLSearchParams({ code: 'x', ...more }), request), {
+          kind: 'stale',
+        });
+    });
+
+    it('asks who they are again where another account is wanted', async () => {
+      const provider = new Provider((await startProvider(baseUrl)).settings, redirectUri);
+      const asked = async (asAnother?: boolean): Promise<URLSearchParams> =>
+        new URL((await provider.begin(asAnother)).url).searchParams;
+      strictEqual((await asked(true)).get('prompt'), 'login');
+      strictEqual((await asked()).get('prompt'), null);
+      strictEqual((await asked()).get('max_age'), '300');
+      strictEqual((await asked()).get('scope'), 'openid profile');
+    });
+  });
+
   describe('that does not respond correctly', () => {
     for (const mood of [
       'not at all',
