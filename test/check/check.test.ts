@@ -1,0 +1,108 @@
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
+import { formatCatalogue, type FormatReport } from '../../src/check/format.ts';
+import { checkInThreads } from '../../src/check/parallel-check.ts';
+import { createScope, type Scope } from '../../src/check/scope.ts';
+import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
+import { profile } from '../support/side-files.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const page = pagePath('1');
+const blocked = '{"accounts": {}, "bots": {"1": {"reason": "A copy"}}}';
+
+describe('the check of a part of a catalogue', () => {
+  let root: string;
+  beforeEach(() => {
+    root = tempFolder();
+    writeFiles(root, {
+      [page]: mainPage(),
+      'bots/001/notes.txt': '',
+      'bots/001/more.txt': '',
+      'bots/README.md': '',
+      'botshelf.json': '{"name": ""}',
+    });
+  });
+
+  async function check(scope: Scope, options = {}): Promise<[files: number, paths: string[]]> {
+    const { files, findings } = await checkInThreads(root, scope, options);
+    return [files, findings.map(({ path }) => path)];
+  }
+
+  it('is of the files that it has, and of a bot as a whole', async () => {
+    const all = ['bots/001/more.txt', 'bots/001/notes.txt', 'bots/README.md', 'botshelf.json'];
+    deepStrictEqual(await check('everything'), [5, all]);
+    deepStrictEqual(await check(createScope(['bots/001/notes.txt'])), [1, ['bots/001/notes.txt']]);
+    deepStrictEqual(await check(createScope([page])), [1, []]);
+    deepStrictEqual(await check(createScope(['bots/README.md'])), [1, ['bots/README.md']]);
+    deepStrictEqual(await check(createScope(['bots/009'])), [0, []]);
+  });
+
+  it('says how many files are done', async () => {
+    const done: number[] = [];
+    await check('everything', { onProgress: (files: number) => void done.push(files) });
+    deepStrictEqual(done, [4]);
+  });
+
+  it('says why something is blocked only where the file that says it is public', async () => {
+    writeFiles(root, { 'blocked.json': blocked });
+    const messageOf = async (options = {}): Promise<string | undefined> =>
+      (await checkInThreads(root, createScope([page]), options)).findings[0]?.message;
+    match((await messageOf()) ?? '', /the bot 1 is blocked \(A copy\)/);
+    const privateBlocked = { ...nothingBlocked, bots: { 1: { reason: 'Another' } } };
+    match((await messageOf({ privateBlocked })) ?? '', /^this list takes nothing with the bot 1: /);
+    strictEqual(await messageOf({ privateBlocked: nothingBlocked }), undefined);
+  });
+
+  it('names a folder beside bots/ that is a file, and what is no file in one', async () => {
+    writeFiles(root, { people: '', 'collections/.gitkeep': '' });
+    mkdirSync(join(root, 'collections/fun.en.md'));
+    const { files, findings } = await checkInThreads(root, 'everything');
+    strictEqual(files, 6);
+    deepStrictEqual(
+      findings.filter(({ path }) => !path.startsWith('bots')).map(({ path, rule }) => `${path} ${rule}`),
+      ['collections/fun.en.md regular-file', 'people regular-file'],
+    );
+  });
+});
+
+describe('the canonical form of a part of a catalogue', () => {
+  const files = {
+    [page]: '---\n{"name": "A"}\n---\n',
+    'botshelf.json': '{"language": "de", "name": "A"}',
+    'blocked.json': blocked,
+    'people/1.json': '{"website": null, "name": "Ada"}',
+  };
+  const format = async (root: string, scope: Scope): Promise<FormatReport> =>
+    await formatCatalogue(root, scope, true, () => {});
+
+  it('is written of pages alone, and of all other files with the whole', async () => {
+    const root = tempFolder();
+    writeFiles(root, files);
+    const part = await format(root, createScope(['bots/001']));
+    deepStrictEqual([part.files, part.changed], [1, [page]]);
+    const { files: count, changed } = await format(root, 'everything');
+    deepStrictEqual([count, changed], [4, ['blocked.json', 'botshelf.json', 'people/1.json']]);
+    strictEqual(readFileSync(join(root, 'people/1.json'), 'utf8'), profile({ website: null }));
+    match(readFileSync(join(root, 'blocked.json'), 'utf8'), /^\{\n {2}"bots": \{\n/);
+    deepStrictEqual((await format(root, 'everything')).changed, []);
+  });
+
+  it('is not that of a faulty file, which is left as it is and named', async () => {
+    const root = tempFolder();
+    writeFiles(root, {
+      ...files,
+      'blocked.json': '{',
+      'botshelf.json': '{"nmae": "A"}',
+      'people/.gitkeep': '',
+    });
+    const { files: count, changed, faults } = await format(root, 'everything');
+    deepStrictEqual([count, changed], [4, [page, 'people/1.json']]);
+    deepStrictEqual(
+      faults.map(({ path }) => path),
+      ['blocked.json', 'botshelf.json'],
+    );
+    strictEqual(readFileSync(join(root, 'blocked.json'), 'utf8'), '{');
+  });
+});
