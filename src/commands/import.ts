@@ -7,6 +7,7 @@ import { noLimits } from '../catalogue/page/rules.ts';
 import { readBlocked } from '../catalogue/settings/blocked.ts';
 import { createDiskReader, readSettings } from '../catalogue/settings/read-settings.ts';
 import { chooseNewPageLanguage, toSettings } from '../catalogue/settings/settings.ts';
+import { AlreadyRunningError } from '../git/instance-lock.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import { importBots } from '../import/import-bots.ts';
 import { ImportReport } from '../import/import-report.ts';
@@ -56,7 +57,16 @@ export async function importList(path: string, flags: ImportFlags): Promise<void
   }
   process.stdout.write(report.print());
   if (report.counts.refused > 0) process.exitCode = 1;
-  if (flags.images && !flags.dryRun) await (await import('./images.ts')).images();
+  if (flags.images && !flags.dryRun) await fetchImages();
+}
+
+/** Fetches the pictures of all bots; a service that runs here does that itself. @throws {UserError} */
+async function fetchImages(): Promise<void> {
+  const { images } = await import('./images.ts');
+  await images().catch((error: unknown) => {
+    if (!(error instanceof AlreadyRunningError)) throw error;
+    process.stdout.write('the pictures are fetched by the service that runs here\n');
+  });
 }
 
 /** @throws {UserError} where the mapping has faults */

@@ -2,8 +2,10 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { botshelf } from '../support/command-line.ts';
+import { eventually } from '../support/eventually.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { homerKeys, mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
+import { startTestService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 /** A catalogue without bots. */
@@ -142,6 +144,27 @@ describe('botshelf import', () => {
     const { code, stdout } = await botshelf(root, ['import', 'bots.ndjson'], { cwd: folder });
     strictEqual(code, 1);
     match(stdout, /^bots\.ndjson:1 record this is no line of an export: pass a mapping with --map/);
+  });
+
+  it('fetches the pictures of the bots where that is asked for, and leaves it to a service that runs', async () => {
+    const pictures = { avatar: 'https://127.0.0.1/a.png', previews: ['https://[::1]/b.png'] };
+    const rules = { 'images.avatar': 'avatar', 'images.preview': 'previews' };
+    const folder = list([{ ...homerKeys, ...pictures, id: '7' }], rules);
+    const alone = await importFrom(folder, catalogue().folder, '--images');
+    match(
+      alone.stdout,
+      /1 added, .*\n0 of 2 pictures in .*\n2 could not be fetched: .*\n.*not a public address\n/,
+    );
+    strictEqual(alone.code, 1);
+    const { folder: root } = catalogue();
+    const service = await startTestService({}, { root });
+    deepStrictEqual(await importFrom(folder, root, '--images'), {
+      code: 0,
+      stdout:
+        '1 record: 1 added, 0 replaced, 0 there already, 0 did not fit\nthe pictures are fetched by the service that runs here\n',
+      stderr: '',
+    });
+    await eventually(async () => strictEqual((await service.request('/api/v2/bots/7')).status, 200));
   });
 
   it('fetches pictures at the end where it is to', async () => {

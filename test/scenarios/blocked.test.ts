@@ -1,12 +1,15 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { openBrowserPage } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
 import { readFormFields } from '../support/form-fields.ts';
 import { author, homer, type LoginSite, openLoginSite, stranger } from '../support/login-site.ts';
+import { checkAtWidths } from '../support/page-checks.ts';
 import { openProposals } from '../support/proposals.ts';
 import { accountId, botId, mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { needs } from '../support/tools.ts';
 import { type Page, Visitor } from '../support/visitor.ts';
 
 const reason = 'Sells stolen accounts';
@@ -93,6 +96,27 @@ describe('a site with a private file that says who is blocked', function () {
     match(german.page.text, /Diese Website nimmt von diesem Konto nichts an/);
     ok(!(await open(stranger, '/my-bots')).page.text.includes(sentence));
   });
+
+  needs('chromium', it)(
+    'says so on pages where axe finds nothing, also from right to left and on a phone',
+    async () => {
+      for (const locale of ['en', 'ar'])
+        for (const path of ['/my-bots', '/add']) {
+          const { visitor } = await open(author, path);
+          const page = await openBrowserPage({ locale });
+          const own = [...(visitor.cookies.get(new URL(site.baseUrl).host) ?? [])];
+          await page
+            .context()
+            .addCookies(
+              own.map(([name, value]) => ({ name, value, domain: 'localhost', path: '/', secure: true })),
+            );
+          await page.goto(`${site.baseUrl}${path}?locale=${locale}`);
+          strictEqual(await page.locator('html').getAttribute('dir'), locale === 'ar' ? 'rtl' : 'ltr');
+          ok((await page.getByRole('link', { name: 'help@example.org' }).count()) > 0, path);
+          await checkAtWidths(page, `${path} in ${locale}`, [1280, 360]);
+        }
+    },
+  );
 
   it('gives a blocked account no token, nor a blocked bot, and the others one', async () => {
     const { visitor, page } = await open(author, `/bots/${homer}/token`);
