@@ -72,18 +72,24 @@ describe('after a crash', () => {
     const repository = testRepository(files);
     const committer = committerOn(repository.folder);
     const stop = new AbortController();
+    const commitAll = async (value: number | string): Promise<unknown> =>
+      await Promise.all(
+        Object.keys(files).map(async (path) => await committer.commit(setKey(path, `key${value}`, value))),
+      );
+    // On a busy machine every attempt would be killed: most commits have time for one.
+    const began = performance.now();
+    await commitAll('begun');
+    const pauseMs = Math.max(100, 2 * (performance.now() - began));
     const killing = (async () => {
       while (!stop.signal.aborted) {
         for (const pid of gitChildren()) killIfThere(pid);
-        await sleep(100 + Math.random() * 200);
+        await sleep(pauseMs * (1 + Math.random() * 2));
       }
     })();
     const answered: number[] = [];
     try {
       for (let n = 0; n < 10; n++) {
-        await Promise.all(
-          Object.keys(files).map(async (path) => await committer.commit(setKey(path, `key${n}`, n))),
-        );
+        await commitAll(n);
         answered.push(n);
       }
     } finally {
