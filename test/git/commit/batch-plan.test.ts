@@ -1,4 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { WritesUnavailableError } from '../../../src/bot/errors.ts';
 import { type CurrentFile, planBatch, readCurrentFile } from '../../../src/git/commit/batch-plan.ts';
 import { unmerged } from '../../../src/git/work-tree/git-index.ts';
 import { keyEditor, setKey } from '../../support/keys.ts';
@@ -65,62 +66,63 @@ describe('a file that edits are planned on', () => {
     const found = seen instanceof Error || seen === undefined ? seen : { ...seen, stat: undefined };
     const files = new Map(found && [['x', found]]);
     const { text, refusal } = readCurrentFile('x', file, { index: new Map([['x', entry]]), files }, failure);
+    if (refusal instanceof WritesUnavailableError) strictEqual(refusal.reason, 'unusable-page');
     return refusal === undefined ? String(text) : `${refusal.name}: ${refusal.message.split(/[:(] ?/)[0]}`;
   };
 
-  for (const [what, seen, wanted] of [
-    ['is read', read(tip, id, { id, content }), 'ä'],
-    ['may be missing', read(null, null, { id: null, content: undefined }), 'null'],
+  const cases: [what: string, args: Parameters<typeof read>, wanted: string][] = [
+    ['is read', [tip, id, { id, content }], 'ä'],
+    ['may be missing', [null, null, { id: null, content: undefined }], 'null'],
     [
       'is refused while it is behind the branch',
-      read(tip, id, { id, content }, 'is read-only'),
+      [tip, id, { id, content }, 'is read-only'],
       'WritesUnavailableError: x is behind the branch',
     ],
     [
       'is refused where it cannot be read',
-      read(tip, id, new Error('EIO')),
+      [tip, id, new Error('EIO')],
       'WritesUnavailableError: x cannot be read ',
     ],
     [
       'is refused where it was not looked at',
-      read(tip, id, undefined),
+      [tip, id, undefined],
       'WritesUnavailableError: x cannot be read ',
     ],
     [
       'is refused in a conflict',
-      read(tip, unmerged, { id, content }),
+      [tip, unmerged, { id, content }],
       "EditConflictError: x is in conflict in a merge in the service's clone",
     ],
     [
       'is refused with other bytes in the index',
-      read(tip, 'b', { id, content }),
+      [tip, 'b', { id, content }],
       "EditConflictError: x has uncommitted edits in the service's clone",
     ],
     [
       'is refused with other bytes in the work tree',
-      read(tip, id, { id: 'b', content }),
+      [tip, id, { id: 'b', content }],
       "EditConflictError: x has uncommitted edits in the service's clone",
     ],
     [
       'is refused where a person adds it',
-      read(null, null, { id, content }),
+      [null, null, { id, content }],
       "EditConflictError: x has uncommitted edits in the service's clone",
     ],
     [
       'is refused as a link',
-      read({ id, mode: '120000' }, id, { id, content }),
+      [{ id, mode: '120000' }, id, { id, content }],
       'WritesUnavailableError: x is no regular file',
     ],
     [
       'is refused where it is too large',
-      read(tip, id, { id, content: undefined }),
+      [tip, id, { id, content: undefined }],
       'WritesUnavailableError: x has more than 10 MiB',
     ],
     [
       'is refused where it is no text',
-      read(tip, id, { id, content: Buffer.from([0xff]) }),
+      [tip, id, { id, content: Buffer.from([0xff]) }],
       'WritesUnavailableError: x is not UTF-8',
     ],
-  ] as const)
-    it(what, () => strictEqual(seen, wanted));
+  ];
+  for (const [what, args, wanted] of cases) it(what, () => strictEqual(read(...args), wanted));
 });
