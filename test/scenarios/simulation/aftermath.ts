@@ -2,7 +2,6 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { eventually } from '../../support/eventually.ts';
-import { assertSame } from '../../support/history.ts';
 import type { TestRepository } from '../../support/repository.ts';
 import { updateRequest } from '../../support/update-request.ts';
 import { read, readValues } from './actors.ts';
@@ -69,7 +68,8 @@ export async function settle(world: World): Promise<void> {
   ])
     await eventually(async () => {
       const responses = machines.map(async ({ service }) => await fetch(`${service?.address}${path}`));
-      assertSame(path, await Promise.all(responses.map(async (response) => await (await response).text())));
+      const texts = await Promise.all(responses.map(async (response) => await (await response).text()));
+      for (const text of texts) strictEqual(text, texts[0], path);
     }, 30);
   const looks = machines.flatMap(({ index, address }) => [
     ...(['read', 'read-count'] as const).flatMap((what) =>
@@ -189,9 +189,7 @@ export function judge(world: World, plan: Plan, checks: Map<string, number>): Fa
   );
   count('answered writes in the branch', addresses.length);
   const lost = findLost(commits, addresses) as typeof addresses;
-  const isRewritten = new Set(
-    lost.filter(({ register, event }) => excuse(event, register)).map(({ value }) => value),
-  );
+  const isRewritten = new Set(lost.filter((write) => excuse(write.event, write)).map(({ value }) => value));
   for (const { value, event } of lost)
     if (!isRewritten.has(value))
       faults.push({
@@ -291,12 +289,15 @@ function createExcuse({
   shared,
   machines,
   recorder,
-}: World): (event: Event, register: string) => boolean {
-  const known = rewrites.map(({ old, commit }) => ({
-    commit,
-    dropped: new Set(shared.git('rev-list', old, `^${commit}`).split('\n')),
-  }));
-  return (event, register) => {
+}: World): (event: Event, write: AnsweredWrite) => boolean {
+  const known = rewrites.map(({ old, commit }) => {
+    const dropped = readCommits(shared, old, `^${commit}`);
+    return {
+      commit,
+      dropped: new Set(dropped.flatMap(({ writes }) => [...writes].map((write) => write.join(' ')))),
+    };
+  });
+  return (event, { register, value }) => {
     const [bot = '', key = ''] = register.split(' ');
     const isReplaced = recorder.events.some(
       (later) =>
@@ -309,9 +310,9 @@ function createExcuse({
     );
     const clone = event.machine === null ? shared : machines[event.machine]?.clone;
     return known.some(({ commit, dropped }) => {
-      const made = event.what === 'accepted' ? null : event.commit;
-      if (made === null || clone === undefined || dropped.has(made)) return true;
-      const unseen = `${made}..${commit}`;
+      if (dropped.has(`${register} ${value}`)) return true;
+      if (event.what === 'accepted' || event.commit === null || clone === undefined) return false;
+      const unseen = `${event.commit}..${commit}`;
       if (clone.git('rev-list', '--max-count=1', unseen) === '') return false;
       const path = `bots/00${bot}/${bot}.en.md`;
       return isReplaced || clone.git('log', '--format=%H', '-m', `-G"${key}"`, unseen, '--', path) !== '';
@@ -319,8 +320,8 @@ function createExcuse({
   };
 }
 
-/** The commits of the remote's branch, parents first. */
-function readCommits(shared: Pick<TestRepository, 'git' | 'folder'>): Commit[] {
+/** Commits of the remote, parents first: those of the branch, or of other revisions. */
+function readCommits(shared: Pick<TestRepository, 'git' | 'folder'>, ...revisions: string[]): Commit[] {
   const format = '--format=commit %H|%P|%an';
   const log = shared.git(
     'log',
@@ -331,7 +332,7 @@ function readCommits(shared: Pick<TestRepository, 'git' | 'folder'>): Commit[] {
     '--no-renames',
     '--root',
     format,
-    'main',
+    ...(revisions.length === 0 ? ['main'] : revisions),
   );
   const changes = log
     .split('commit ')

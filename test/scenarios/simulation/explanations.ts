@@ -12,15 +12,15 @@ export const explanations: readonly Explanation[] = [
   { pattern: /is behind the branch: it has uncommitted edits/, by: [] },
   // On a busy machine.
   { pattern: /"it did not respond in time".* was changed on this machine only/, by: [] },
-  { pattern: /"login":"unavailable"/, by: [] },
+  { pattern: /"login":"unavailable"|Operation too slow/, by: [] },
   { pattern: clearedLock, by: ['kill', ...ofDisk] },
   { pattern: /not in step with the remote: |could not push the last commits/, by: [...ofRemote, ...ofDisk] },
   { pattern: /proposals are not shared with the other machines: /, by: [...ofRemote, ...ofDisk] },
   { pattern: /was changed on this machine only, as the remote cannot be reached/, by: ofRemote },
-  { pattern: /the disk is full|ENOSPC|No space left/, by: ofDisk },
+  { pattern: /the disk is full|ENOSPC|No space left|ENOENT: no such file or directory, mkdir/, by: ofDisk },
   {
     pattern:
-      /not a git repository|EIO|EACCES|EMFILE|Input\/output error|Permission denied|Too many open files/,
+      /not a git repository|refs.* cannot be read: try again|EIO|EACCES|EMFILE|Input\/output error|Permission denied|Too many open files/,
     by: ['calls-fail'],
   },
   { pattern: /a login failed/, by: ['clock'] },

@@ -147,7 +147,7 @@ export async function startMachine(machine: Machine): Promise<void> {
     ...(clockDays !== 0 && { CLOCK_OFFSET: String(clockDays * 86_400) }),
     BOTSHELF_BASE_URL: address,
     BOTSHELF_REMOTE: 'origin',
-    BOTSHELF_SYNC_SECONDS: '1',
+    BOTSHELF_SYNC_SECONDS: '2',
     BOTSHELF_PUSH_SECONDS: '1',
     BOTSHELF_STATE_SECONDS: '1',
   });
