@@ -290,9 +290,14 @@ function createExcuse({
   machines,
   recorder,
 }: World): (event: Event, write: AnsweredWrite) => boolean {
+  const valueAt = (commit: string, bot: string, key: string): string | undefined => {
+    const path = shared.git('ls-tree', '-r', '--name-only', commit, `bots/00${bot}/`);
+    return path === '' ? 'gone' : readValues(shared.git('show', `${commit}:${path}`))[key];
+  };
   const known = rewrites.map(({ old, commit }) => {
     const dropped = readCommits(shared, old, `^${commit}`);
     return {
+      old,
       commit,
       dropped: new Set(dropped.flatMap(({ writes }) => [...writes].map((write) => write.join(' ')))),
     };
@@ -309,13 +314,13 @@ function createExcuse({
         later.outcome !== 'refused',
     );
     const clone = event.machine === null ? shared : machines[event.machine]?.clone;
-    return known.some(({ commit, dropped }) => {
+    return known.some(({ old, commit, dropped }) => {
       if (dropped.has(`${register} ${value}`)) return true;
       if (event.what === 'accepted' || event.commit === null || clone === undefined) return false;
+      if (isReplaced || valueAt(old, bot, key) !== valueAt(commit, bot, key)) return true;
       const unseen = `${event.commit}..${commit}`;
-      if (clone.git('rev-list', '--max-count=1', unseen) === '') return false;
       const path = `bots/00${bot}/${bot}.en.md`;
-      return isReplaced || clone.git('log', '--format=%H', '-m', `-G"${key}"`, unseen, '--', path) !== '';
+      return clone.git('log', '--format=%H', '-m', `-G"${key}"`, unseen, '--', path) !== '';
     });
   };
 }

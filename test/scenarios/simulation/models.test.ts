@@ -98,6 +98,13 @@ describe('the model of the branch', () => {
     strictEqual(check('z', ...split('person')), undefined);
     match(check('y', ...split('person')) ?? '', /of a post, although people/);
     strictEqual(check('y', commit('0', '', 'z'), ...split('person')), undefined);
+    const beaten = [
+      commit('a', ''),
+      commit('b', 'a', 'x', 'person'),
+      commit('c', 'b', 'y'),
+      commit('d', 'a', 'z', 'person'),
+    ];
+    strictEqual(check('y', ...beaten, commit('e', 'c d')), undefined);
     strictEqual(check('z', ...split('post')), undefined);
     match(check('y', ...split('post')) ?? '', /of an earlier post/);
   });

@@ -125,7 +125,14 @@ export function findWrongMerge(
   const values = writers.map(({ writes }) => writes.get(register));
   if (last.some(({ writes }) => values.filter((one) => one === writes.get(register)).length > 1))
     return undefined;
-  if (last.some(({ by }) => by === 'person') && its.every(({ by }) => by === 'post'))
+  // What people committed may have given way to other people, whose commit a post came on top of.
+  const people = writers
+    .filter(({ by }) => by === 'person')
+    .reduce((all, { id }) => all | (places.get(id) ?? 0n), 0n);
+  const isLast = last.some(
+    ({ id }) => (people & ~(reached.get(id) ?? 0n)) === 0n && ((places.get(id) ?? 0n) & people) !== 0n,
+  );
+  if (isLast && its.every(({ by }) => by === 'post'))
     return `${register} is ${value} of a post, although people committed: ${others()}`;
   if (writers.some(({ by }) => by === 'person')) return undefined;
   const latest = Math.max(...last.map(({ edited }) => edited));
