@@ -16,7 +16,7 @@ export interface Author {
 }
 
 /** All bots by author. */
-interface AuthorGroups {
+export interface AuthorGroups {
   /** Returns the bots of an account in the order of their ids. */
   readonly listBots: (account: string) => readonly IndexedBot[];
 }
@@ -54,7 +54,8 @@ export class AuthorIndex {
 /** The time between rebuilds is at least this many times the build time. */
 const minRebuildRatio = 200;
 
-async function groupByAuthor(bots: readonly IndexedBot[]): Promise<AuthorGroups> {
+/** Groups bots by their authors, in one pass. */
+export async function groupByAuthor(bots: readonly IndexedBot[]): Promise<AuthorGroups> {
   // Most authors have one bot, which needs no array.
   const byAuthor = new Map<string, IndexedBot | IndexedBot[]>();
   await forEachInSlices(bots, (bot) => {

@@ -9,6 +9,7 @@ import { createElementForm, fileForm, type List, buildList } from './json-list.t
 import { selectBest, type BestBots } from './relevance.ts';
 import type { SortedIndexes } from './sorted-indexes.ts';
 import {
+  compareSorted,
   cutPage,
   FirstBots,
   mergeFirst,
@@ -16,7 +17,9 @@ import {
   type Selection,
   type Sort,
   type SortKey,
+  type ValueOf,
 } from './selection.ts';
+import { type AuthorGroups, groupByAuthor } from './authors.ts';
 import { createCheck, isFilteredByCount } from './filters.ts';
 import { forEachInSlices, sortInSlices } from '../../lib/in-slices.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
@@ -54,6 +57,8 @@ export class BotLists {
   readonly #search: BotSearch;
   readonly #sortedIndexes: SortedIndexes;
   readonly #lists = new CurrentCache<List>(32 * 1024 * 1024, ({ size }) => size);
+  readonly #filtered = new CurrentCache<Filtered>(16 * 1024 * 1024, ({ bots }) => bots.length * 8);
+  readonly #authors = new CurrentCache<AuthorGroups>(1024, () => 0);
   readonly #queue = new SerialQueue(64);
   #sizes: { version: number } & Record<'all' | 'general', MutableSizes> = {
     version: -1,
@@ -169,18 +174,46 @@ export class BotLists {
       return { ...(await selectBest(found, query, this.#sortedIndexes.counts, slice)), corrected };
     const { key, descending } = query.sort ?? byId;
     const { bots: all, valueOf } = await this.#sortedIndexes.by(key);
-    const sorted = descending ? all.toReversed() : all;
+    if (found === undefined) {
+      const { bots } = await this.#filter(query);
+      return cutPage(bots, valueOf, descending, query);
+    }
     const { after: _after, limit: _limit, ...wanted } = query;
-    const among = found && new Set((await selectBest(found, wanted, this.#sortedIndexes.counts, slice)).bots);
-    const check = among
-      ? (bot: IndexedBot) => among.has(bot)
-      : createCheck(query, this.#sortedIndexes.counts);
-    if (check === undefined) return cutPage(sorted, valueOf, descending, query);
-    const matching: IndexedBot[] = [];
-    await forEachInSlices(sorted, (bot) => {
-      if (check(bot)) matching.push(bot);
-    });
+    const among = new Set((await selectBest(found, wanted, this.#sortedIndexes.counts, slice)).bots);
+    const matching = await filterInSlices(descending ? all.toReversed() : all, (bot) => among.has(bot));
     return { ...cutPage(matching, valueOf, descending, query), corrected };
+  }
+
+  /** Returns the bots that pass the filters of a query, in its order. They are kept: a page of any length is cut from them. */
+  async #filter(query: Selection): Promise<Filtered> {
+    const {
+      q: _q,
+      weaker: _weaker,
+      after: _after,
+      limit: _limit,
+      fields: _fields,
+      ...wanted
+    }: ListQuery = query;
+    const { key, descending } = query.sort ?? byId;
+    const inputs = [
+      () => this.#sortedIndexes.version(key),
+      () => !isFilteredByCount(query) || this.#sortedIndexes.version('count'),
+    ];
+    return await this.#filtered.get(JSON.stringify(wanted), inputs, async () => {
+      const { bots: all, valueOf } = await this.#sortedIndexes.by(key);
+      const bots = query.author === undefined ? all : await this.#ofAuthor(query.author, valueOf);
+      const sorted = descending ? bots.toReversed() : bots;
+      const check = createCheck(query, this.#sortedIndexes.counts);
+      return { bots: check ? await filterInSlices(sorted, check) : sorted };
+    });
+  }
+
+  /** Returns the bots of an author without a look at all others. */
+  async #ofAuthor(author: string, valueOf: ValueOf): Promise<IndexedBot[]> {
+    const group = async (): Promise<AuthorGroups> => await groupByAuthor(await this.#bots.sorted());
+    const { listBots } = await this.#authors.get('', [() => this.#bots.version], group);
+    const bots = listBots(author).map((bot) => ({ bot, value: valueOf(bot) }));
+    return bots.toSorted(compareSorted).map(({ bot }) => bot);
   }
 
   async #list(
@@ -197,6 +230,21 @@ export class BotLists {
     if (q !== undefined) await this.#search.update();
     return await this.#queue.run(work);
   }
+}
+
+interface Filtered {
+  readonly bots: readonly IndexedBot[];
+}
+
+async function filterInSlices(
+  bots: readonly IndexedBot[],
+  check: (bot: IndexedBot) => boolean,
+): Promise<IndexedBot[]> {
+  const matching: IndexedBot[] = [];
+  await forEachInSlices(bots, (bot) => {
+    if (check(bot)) matching.push(bot);
+  });
+  return matching;
 }
 
 interface MutableSizes extends CatalogueSizes {

@@ -35,6 +35,18 @@ describe('lists that many ask for at once', () => {
     strictEqual(new Set(same).size, 1);
   });
 
+  it('are cut from the same bots where only their length or place differs, and from those of the author', async () => {
+    let looks = 0;
+    const reportedAt = (): number => (looks++, Date.now());
+    const lists = listsOf(bots, { ...noCounts, reportedAt });
+    const { total, next } = await lists.select({ active: 30, limit: 7 });
+    deepStrictEqual([total, next?.id, looks], [2000, '42', 2000]);
+    const { bots: page } = await lists.select({ active: 30, limit: 2, ...(next && { after: next }) });
+    deepStrictEqual([idsOf(page), looks], [['49', '56'], 2000]);
+    const { bots: none } = await lists.select({ active: 30, author: '987' });
+    deepStrictEqual([none, looks], [[], 2000]);
+  });
+
   it('do not wait behind a search whose index is still being built', async () => {
     const lists = fresh();
     const order: string[] = [];
