@@ -20,6 +20,7 @@ const longest = [
   ['scenarios/power-loss/power-loss'],
   ['scenarios/browser', 'scenarios/lists'],
   ['scenarios/docs'],
+  ['scenarios/fuzz'],
   ['scenarios/package'],
   ['scenarios/hostile-requests'],
   ['proposals/host-review'],

@@ -1,7 +1,6 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { array, assert, asyncProperty, constantFrom, json, oneof, uint8Array } from 'fast-check';
 import { readRecords, type SourceRecord } from '../../src/import/read-records.ts';
 import { writeFiles } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -144,43 +143,5 @@ describe('records of a folder', () => {
       records.map(({ fields }) => typeof fields),
       ['string', 'string', 'string', 'object', 'string', 'string', 'string'],
     );
-  });
-});
-
-describe('a hostile list', () => {
-  it('has records or reasons, whatever its bytes are', async () => {
-    const folder = tempFolder();
-    const part = oneof(
-      uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
-      constantFrom(
-        '{',
-        '[',
-        '"',
-        '\\',
-        ',',
-        '\n',
-        '\r',
-        ';',
-        '---\n',
-        '{"__proto__":{"id":1}}',
-        '12345678901234567890',
-      ).map((text) => Buffer.from(text)),
-      json().map((text) => Buffer.from(text)),
-    );
-    await assert(
-      asyncProperty(array(part, { maxLength: 12 }), async (parts) => {
-        for (const name of ['a.csv', 'a.ndjson', 'a.json', 'f/a.md', 'f/a.yml']) {
-          writeFiles(folder, { [name]: Buffer.concat(parts) });
-          const path = join(folder, name.replace(/\/.*/, ''));
-          const records = await listRecords(readRecords(path)).catch((error: Error) => {
-            strictEqual(error.name, 'UserError');
-            return [];
-          });
-          ok(records.every(({ fields }) => typeof fields === 'string' || typeof fields === 'object'));
-        }
-      }),
-      { numRuns: 60 },
-    );
-    strictEqual(({} as { id?: unknown }).id, undefined);
   });
 });

@@ -1,10 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual, throws } from 'node:assert/strict';
-import * as fc from 'fast-check';
 import matter from 'gray-matter';
-import type { Fault } from '../../../src/catalogue/page/fault.ts';
-import { editPage, parsePage } from '../../../src/catalogue/page/page.ts';
-import { mainPage } from '../../support/sample.ts';
-import { fault, good, homer, parse, path, withFrontMatter } from '../../support/page-file.ts';
+import { editPage } from '../../../src/catalogue/page/page.ts';
+import { fault, good, homer, parse, withFrontMatter } from '../../support/page-file.ts';
 
 describe('a page file of a stranger', () => {
   describe('passes gray-matter nothing that it misreads', () => {
@@ -159,53 +156,4 @@ describe('a page file of a stranger', () => {
     strictEqual(page.faultAt(['__proto__'], 'rule', 'message', true).column, 2);
     match(fault(withFrontMatter('{"__proto__": 1, "__proto__": 2}')), /^2:18 duplicate-key /);
   });
-
-  describe('whatever its bytes', () => {
-    const anything = fc.oneof(
-      fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
-      fc.string({ unit: 'binary' }).map((text) => Buffer.from(`---\n${text}\n---\n`)),
-      fc.json().map((json) => Buffer.from(`---\n${json}\n---\n`)),
-      fc
-        .array(
-          fc.constantFrom('---', '\n', '\r\n', '{', '}', '"', '"a"', ':', ',', '[', ']', '1', '#', ' ', 'é'),
-        )
-        .map((parts) => Buffer.from(`---\n${parts.join('')}\n---\n`)),
-      mutated(mainPage({ trigger: { prefix: ['!'] } })),
-    );
-
-    it('it is read, or every fault has a place in it, a rule and a fix; it never throws', () => {
-      fc.assert(
-        fc.property(anything, (bytes) => {
-          const { page, faults } = parsePage(path, bytes);
-          strictEqual(page === undefined, faults.length > 0);
-          for (const fault of faults) ensureSound(fault, bytes);
-        }),
-        { numRuns: 2000 },
-      );
-    });
-  });
 });
-
-/** A good file with some bytes replaced, removed or put in twice. */
-function mutated(text: string): fc.Arbitrary<Buffer> {
-  const bytes = Buffer.from(text);
-  const change = fc.tuple(fc.nat(bytes.length), fc.nat(12), fc.uint8Array({ maxLength: 6 }));
-  return fc
-    .array(change, { minLength: 1, maxLength: 4 })
-    .map((changes) =>
-      changes.reduce<Buffer>(
-        (result, [at, removed, added]) =>
-          Buffer.concat([result.subarray(0, at), added, result.subarray(at + removed)]),
-        bytes,
-      ),
-    );
-}
-
-function ensureSound({ path: at, line, column, rule, message }: Fault, bytes: Buffer): void {
-  strictEqual(at, path);
-  match(rule, /^[a-z0-9-]+$/);
-  match(message, /^[^\n]+: [^\n]+$/);
-  const lines = bytes.toString('utf8').split('\n');
-  ok(line >= 1 && line <= lines.length, `line ${line} of ${lines.length}`);
-  ok(column >= 1 && column <= (lines[line - 1]?.length ?? 0) + 1, `column ${column} of line ${line}`);
-}

@@ -1,3 +1,4 @@
+import { randomFrom } from '../../support/random.ts';
 import type { DiskModel } from './disk-model.ts';
 import { type Change, type Inode, type Step, writeFolder } from './inode.ts';
 
@@ -67,15 +68,4 @@ function changesOf<T>(map: Map<Inode, T>, inode: Inode, none: T): T {
   const found = map.get(inode) ?? none;
   map.set(inode, found);
   return found;
-}
-
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -1,0 +1,142 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
+import { noLimits } from '../../src/catalogue/page/rules.ts';
+import { importBots } from '../../src/import/import-bots.ts';
+import { ImportReport } from '../../src/import/import-report.ts';
+import { readRecords, type SourceRecord } from '../../src/import/read-records.ts';
+import { suggestMap } from '../../src/import/suggest-map.ts';
+import { UserError } from '../../src/lib/errors.ts';
+import type { Locale } from '../../src/bot/locale.ts';
+import { mainPage } from '../support/sample.ts';
+import { writeFiles } from '../support/sample.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import type { Target } from './fuzzer.ts';
+import { jsonWords } from './words.ts';
+
+const kinds = ['a.csv', 'a.tsv', 'a.ndjson', 'a.json', 'f/a.md', 'f/a.yml', 'f/a.json'];
+
+/** A list is read into records with the values that it has, or reasons; each is imported or refused, and nothing else happens. */
+export function openImportFile(): Target {
+  const folder = tempFolder();
+  writeFiles(folder, { 'f/none.txt': '' });
+  const options = {
+    root: folder,
+    repository: null,
+    limits: noLimits,
+    blocked: nothingBlocked,
+    replace: false,
+  };
+  return {
+    words: [
+      ...jsonWords,
+      ...kinds.map((kind) => `${kind}\n`),
+      'id',
+      'name',
+      ';',
+      '\t',
+      '\r\n',
+      '\n',
+      '""',
+      '---\n',
+      '- ',
+      '&a ',
+      '*a',
+      '!!binary ',
+      '!!set ',
+      '<<: ',
+      '? ',
+      ': |\n  ',
+    ],
+    seeds: [
+      'a.csv\nid,name,description,owner,tags,created\n7,Homer,"a ""b"",\nc",1,fun|music,2020-01-02\n8,Bart,,2,,now\n',
+      'a.tsv\nid\tname\n7\tHomer\n',
+      'a.ndjson\n{"id":190519304972663312,"name":"Homer","owner":{"tags":["a"]}}\n{"id":"8"}\n',
+      'a.json\n{"total":2,"bots":[{"id":"7","owners":[{"id":1}]},{"id":8}]}',
+      'a.json\n{"7":{"name":"a"}}',
+      `f/a.md\n${mainPage()}`,
+      'f/a.md\n---\nid: 190519304972663312\ntags: [a, b]\n---\n\n# Hi\n',
+      'f/a.yml\nname: B\ndate: 2020-01-02\na: &a [x]\nb: *a\n',
+      'f/a.json\n{"name": "C"}',
+    ],
+    libraries: ['csv-parse', 'gray-matter'],
+    maxLength: 1500,
+    test: async (input) => {
+      const [kind, content] = cut(input);
+      if (!kinds.includes(kind)) return;
+      // Only one of the files of the folder is there at a time.
+      for (const other of kinds.filter((one) => one.startsWith('f/')))
+        if (other !== kind) writeFileSync(join(folder, other), '{}');
+      writeFileSync(join(folder, kind), content);
+      const path = join(folder, kind.replace(/\/.*/, ''));
+      const records = await list(readRecords(path));
+      deepStrictEqual(Reflect.ownKeys(Object.prototype), keysOfObjects);
+      if (records === undefined) return;
+      for (const { fields } of records) if (typeof fields === 'string') match(fields, /: /);
+      const text = content.toString();
+      if (kind === 'a.json' && !/\d{16}/.test(text))
+        ensureRead(records, JSON.parse(text.replace(/^\uFEFF/, '')));
+      if (kind === 'a.csv' && !/["\0]/.test(text) && !text.includes('\uFFFD')) ensureCells(records, text);
+      const map = await suggestMap(of(records), ['fun', 'other']);
+      for (const rules of [undefined, map]) {
+        const report = new ImportReport();
+        await importBots(of(records), { ...options, map: rules, report, locale: 'en' as Locale }, () => {});
+        const { added, refused, unchanged, replaced } = report.counts;
+        strictEqual(added + refused + unchanged + replaced, records.length);
+      }
+    },
+  };
+}
+
+const keysOfObjects = Reflect.ownKeys(Object.prototype);
+
+/** Cuts an input after its first line. */
+export function cut(input: Buffer): readonly [name: string, content: Buffer] {
+  const end = input.indexOf('\n');
+  return end === -1
+    ? [input.toString(), Buffer.alloc(0)]
+    : [input.toString('utf8', 0, end), input.subarray(end + 1)];
+}
+
+/** Returns all records; undefined where the list is refused as a whole. */
+async function list(records: AsyncIterable<SourceRecord>): Promise<SourceRecord[] | undefined> {
+  const all: SourceRecord[] = [];
+  try {
+    for await (const record of records) all.push(record);
+    return all;
+  } catch (error) {
+    ok(error instanceof UserError, error as Error);
+    return undefined;
+  }
+}
+
+// oxlint-disable-next-line typescript/require-await -- records come from files
+async function* of(records: readonly SourceRecord[]): AsyncGenerator<SourceRecord> {
+  yield* records;
+}
+
+/** Ensures that the records are those of a document. */
+function ensureRead(records: readonly SourceRecord[], document: unknown): void {
+  const lists = Object.values(document ?? {}).filter((value) => Array.isArray(value));
+  const all: object =
+    !Array.isArray(document) && lists.length === 1 ? (lists[0] as object) : (document ?? {});
+  const objects = Object.entries(all).map(([key, value]) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value) ? { key, ...value } : undefined,
+  );
+  deepStrictEqual(
+    records.map(({ fields }) => (typeof fields === 'string' ? undefined : fields)),
+    objects,
+  );
+}
+
+/** Ensures that the records of a table without quotes are on the lines that they name. */
+function ensureCells(records: readonly SourceRecord[], text: string): void {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
+  for (const { place, fields } of records) {
+    if (typeof fields === 'string') continue;
+    const line = lines[Number(place.slice('a.csv:'.length)) - 1] ?? '';
+    for (const value of Object.values(fields))
+      ok(line.includes(String(value)), `${place} has no ${String(value)}`);
+  }
+}

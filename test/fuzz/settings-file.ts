@@ -1,0 +1,100 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ImportMap } from '../../src/bot/schema-types.ts';
+import { toCanonicalForm, toCanonicalJson } from '../../src/catalogue/page/canonical-form.ts';
+import { parseJsonFile } from '../../src/catalogue/page/json-file.ts';
+import { parseBlocked, printBlocked, readBlocked } from '../../src/catalogue/settings/blocked.ts';
+import { parseSettings } from '../../src/catalogue/settings/read-settings.ts';
+import { parseSideFile, parseSideFiles } from '../../src/check/side-files.ts';
+import { collection, profile } from '../support/side-files.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import type { Target } from './fuzzer.ts';
+import { cut } from './import-file.ts';
+import { ensureSound } from './page.ts';
+import { jsonWords, schemaWords } from './words.ts';
+
+/** A file beside `bots/` is valid, and the same once it is formatted, or has faults with a place, a rule and a fix. */
+export function openSettingsFile(): Target {
+  const folder = tempFolder();
+  /** How a file is read: its faults, or null. */
+  const readers: Readonly<
+    Record<string, (content: Buffer, path: string) => Promise<object[] | null> | object[] | null>
+  > = {
+    'botshelf.json': async (content) => {
+      // oxlint-disable-next-line typescript/require-await -- others read from a disk
+      const read = async (bytes: Buffer) => await parseSettings(bytes, async () => content);
+      const { settings, faults } = await read(content);
+      if (faults.length > 0) return [...faults];
+      const written = toCanonicalJson(content.toString(), 'settings');
+      strictEqual(toCanonicalJson(written, 'settings'), written);
+      deepStrictEqual((await read(Buffer.from(written))).settings, settings);
+      return null;
+    },
+    'blocked.json': async (content) => {
+      const file = join(folder, 'private.json');
+      writeFileSync(file, content);
+      const [parsed, hidden] = [parseBlocked(content), await readBlocked(folder, file)];
+      strictEqual('value' in parsed, 'value' in hidden);
+      if ('faults' in hidden)
+        for (const { message } of hidden.faults)
+          match(message, /^the file that BOTSHELF_BLOCKED names breaks this rule: correct it$/);
+      if ('faults' in parsed) return [...parsed.faults];
+      const written = printBlocked(parsed.value);
+      deepStrictEqual(parseBlocked(Buffer.from(written)), parsed);
+      deepStrictEqual(
+        { accounts: {}, bots: {}, hosts: {}, ...(JSON.parse(content.toString()) as object) },
+        parsed.value,
+      );
+      return null;
+    },
+    'map.json': (content, path) => {
+      const parsed = parseJsonFile<ImportMap>('import-map', path, content, 65_536);
+      if ('faults' in parsed) return [...parsed.faults];
+      deepStrictEqual(parsed.value.data, JSON.parse(content.toString()));
+      return null;
+    },
+    'people/7.json': readSideFile,
+    'collections/a.en.md': readSideFile,
+  };
+  return {
+    words: [
+      ...jsonWords,
+      ...schemaWords('settings', 'blocked', 'collection', 'profile', 'import-map'),
+      ...Object.keys(readers).map((name) => `${name}\n`),
+      '\n---\n',
+      '"#00ff7f"',
+      '"https://a.example/"',
+      '"example.org":{}',
+      '"2026-01-02"',
+    ],
+    seeds: [
+      'botshelf.json\n{"name":"Bots","accent":{"light":"#003366"},"language":"de","categories":{"fun":{"en":"Fun"}},"synonyms":[["a","b"]],"maintainers":["7"],"logo":"a.png","links":{"terms":"https://example.org/"},"proposals":{"authors":"publish"},"inactiveDays":3,"languages":["en"]}',
+      'blocked.json\n{"accounts":{"7":{"reason":"spam","since":"2026-01-02"}},"bots":{"8":{}},"hosts":{"example.org":{}}}',
+      'map.json\n{"id":"id","name":{"from":"a.b[0]","split":",","values":{"x":"y"},"else":"z"},"invite":{"template":"https://example.org/{id}"}}',
+      `people/7.json\n${profile({ website: 'https://example.org/', description: { en: 'Hi' } })}`,
+      `collections/a.en.md\n${collection({ bots: ['7', '8'] }, 'Text\n')}`,
+    ],
+    libraries: ['jsonc-parser'],
+    test: async (input) => {
+      const [name, content] = cut(input);
+      const faults = Object.hasOwn(readers, name) ? await readers[name]?.(content, name) : undefined;
+      for (const fault of faults ?? [])
+        ensureSound(fault as Parameters<typeof ensureSound>[0], name, content);
+      ok(faults?.length !== 0);
+    },
+  };
+}
+
+function readSideFile(content: Buffer, path: string): object[] | null {
+  const text = content.toString();
+  const [parsed, beside] = [parseSideFile(path, content), parseSideFiles(new Map([[path, content]]))];
+  if ('faults' in parsed) return [...parsed.faults, ...beside.faults];
+  const written = path.endsWith('.md')
+    ? toCanonicalForm(text, 'collection')
+    : toCanonicalJson(text, 'profile');
+  const again = parseSideFile(path, written);
+  ok('value' in again);
+  strictEqual(JSON.stringify(again.value), JSON.stringify(parsed.value));
+  return null;
+}
