@@ -44,7 +44,7 @@ export function toSubjectFolder(subject: Subject): string {
 /** Returns the path of the page that shows a subject. */
 export function toSubjectPath(subject: Subject): string {
   if (isBot(subject)) return `/bots/${subject}`;
-  return subject.replace('profile-', '/authors/').replace('collection-', '/collections/');
+  return subject.replace(/^profile-/, '/authors/').replace(/^collection-/, '/collections/');
 }
 
 /** Reads all files of a subject in a commit. @throws {GitError} */
