@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { findingsOfAttributes } from '../../src/check/attribute-rules.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import type { Target } from './fuzzer.ts';
+import { split } from './words.ts';
 
 const dangerous = ['filter', 'diff', 'merge', 'working-tree-encoding', 'ident'];
 
@@ -11,14 +12,9 @@ const dangerous = ['filter', 'diff', 'merge', 'working-tree-encoding', 'ident'];
 export function openAttributes(): Target {
   const repo = testRepository();
   return {
-    words:
-      '* *.md x.md "*.md" "*.\\155d" *.m[!#] [attr]m [attr]filter "[attr]m" # ! !* - = filter=x diff=x merge=union working-tree-encoding=UTF-16 working-tree-encoding ident text -text eol=lf m binary !ident -ident ident=x filter diff -merge set unset unspecified \u2028 \u2029 \u00a0 \f \v \0 \r \\'
-        .split(' ')
-        .flatMap((word) => [word, ` ${word}`, `\t${word} `, `\n*.md ${word}`]),
-    seeds: [
-      '*.md text eol=lf -diff !filter -ident\n*.m[!#] filter=x\n"*.md"ident\n[attr]m filter=x\n*.md m\n',
-      '# a comment\n\r*.md\tident\r\n*.md ident\0x\n*.md working-tree-encoding=UTF-16',
-    ],
+    words: split(
+      '* *.md x.md "*.md" "*.\\155d" *.m[!#] [attr]m [attr]filter "[attr]m" # ! !* - = filter=x diff=x merge=union working-tree-encoding=UTF-16 working-tree-encoding ident text -text eol=lf m binary !ident -ident ident=x filter diff -merge set unset unspecified \u2028 \u2029 \u00a0 \f \v \0 \r \\',
+    ).flatMap((word) => [word, ` ${word}`, `\t${word} `, `\n*.md ${word}`]),
     maxLength: 3000,
     test: async (input) => {
       const text = input.toString();

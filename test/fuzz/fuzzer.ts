@@ -21,8 +21,8 @@ export interface Target {
 
 /** An input in `corpus/<target>.ndjson`, as text or, where it is none, in Base64. */
 interface CorpusEntry {
-  /** What the input showed; of others the code that only they reach is the reason why they are there. */
-  readonly showed?: string;
+  /** Why it stays: it showed something, or others begin with it. Of the others together any that reach as much will do. */
+  readonly why?: string;
   readonly text?: string;
   readonly base64?: string;
 }
@@ -94,10 +94,10 @@ export async function fuzzLong(
     await search(inputs.slice(half));
   };
 
-  const seeds = readSeeds(target);
   const corpus = readCorpus(name);
+  const seeds = [...readSeeds(target), ...corpus.filter(({ why }) => why).map(toInput)];
   try {
-    for (const input of [...seeds, ...corpus.map(toInput)]) await learn(input);
+    for (const input of [...seeds, ...corpus.filter(({ why }) => !why).map(toInput)]) await learn(input);
     const [first, begun] = [reached.size, performance.now()];
     const make = createMaker(target, () => kept.map(({ input }) => input), dice);
     while (performance.now() - begun < minutes * 60_000) {
@@ -108,7 +108,7 @@ export async function fuzzLong(
       const isShort = performance.now() - started < 500;
       batch = isShort ? Math.min(batch * 2, 2000) : Math.max(batch >> 1, 2);
     }
-    if (saves) writeCorpus(name, [...corpus.filter(({ showed }) => showed), ...choose(kept, seeds)]);
+    if (saves) writeCorpus(name, [...corpus.filter(({ why }) => why), ...choose(kept, seeds)]);
     return `${name}: ${runs} runs in ${minutes} min, ${reached.size} blocks (${first} at the start), ${kept.length} inputs kept, no finding (seed ${seed})`;
   } finally {
     watch.end();
@@ -137,12 +137,7 @@ function createMaker(
     const from = dice(2) === 0 ? 0 : Math.floor(all.length * 0.8);
     const input = all[from + dice(all.length - from)] ?? Buffer.alloc(0);
     const other = all[dice(all.length)] ?? Buffer.alloc(0);
-    return mutate(
-      input,
-      [...pieces, ...Array.from({ length: 1 + pieces.length / 8 }, () => other)],
-      dice,
-      maxLength,
-    );
+    return mutate(input, [other, ...pieces], dice, maxLength);
   };
 }
 
@@ -175,8 +170,8 @@ async function reportFinding(name: string, target: Target, found: Buffer, error:
       if (await failsAlike(shorter)) input = shorter;
       else at += size;
     }
-  const showed = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error);
-  writeCorpus(name, [...readCorpus(name), { showed, ...toEntry(input) }]);
+  const why = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error);
+  writeCorpus(name, [...readCorpus(name), { why, ...toEntry(input) }]);
   return new Error(`${name} has a finding, now in its corpus: ${JSON.stringify(toEntry(input))}`, {
     cause: error,
   });

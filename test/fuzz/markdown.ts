@@ -2,56 +2,22 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { hostileHtml } from '../support/hostile-html.ts';
 import { picture, render, wrongs } from '../support/safe-html.ts';
 import type { Target } from './fuzzer.ts';
+import { split } from './words.ts';
 
 /** Of a page only what is allowed is left, where it was put, in bounds, and the same each time. */
 export const markdown: Target = {
   words: [
-    ...'a b button caption center code dd details div dl dt form h1 h2 i li math mglyph mi noscript object ol option p plaintext pre ruby rt script section select span style summary svg table tbody td template textarea th title tr ul x-a xmp'
-      .split(' ')
-      .flatMap((tag) => [`<${tag}>`, `</${tag}>`]),
-    ...Object.values(hostileHtml),
-    '<a href="https://a.example/">',
-    '<p align=center>',
     `<img src="${picture}" width=32 align=right>`,
-    ' style=',
-    ' onclick=',
-    ' id="a"',
-    ' colspan=9',
-    'javascript:',
-    'data:',
-    '<br>',
-    '<!--',
-    '-->',
-    '<![CDATA[',
-    ']]>',
-    '\n\n',
-    '\n',
-    '> ',
-    '- ',
-    '# ',
     '- [x] ',
-    '|a|b|\n|-|:-:|\n|',
-    '**',
-    '`',
-    '```js\n',
-    '[a](',
-    '![a](',
-    '[a]: ',
-    '](#a)',
-    ')',
-    '"',
-    '&lt;',
-    '&#0;',
-    '&colon;',
-    '\0',
-    'https://',
-    ':tada:',
-    '\\',
-  ],
-  seeds: [
-    '# Homer\n\nText **b** _i_ [a](https://a.example/ "t") <https://b.example> `c`\n\n- [ ] a\n- b\n\n1. c\n\n```js\nlet a;\n```\n\n|a|b|\n|-|:-:|\n|1|2|\n\n> q\n\n[top](#homer)\n',
+    ...split(
+      'href="https://a.example/" style= onclick= id="a" align=center colspan=9 javascript: data: <br> <!-- --> <![CDATA[ ]]> \n\n \n > - # |a|b|\n|-|:-:|\n| ** ` ```js\n [a]( ![a]( [a]: ](#a) ) " &lt; &#0; &colon; \0 https:// :tada: \\',
+    ),
+    ...split(
+      'a abbr b blockquote button caption center code dd details div dl dt form h1 h2 i img li math mglyph mi noscript object ol option p plaintext pre ruby rt script section select span style summary svg table tbody td template textarea th title tr ul x-a xmp',
+    ).flatMap((tag) => [`<${tag}>`, `</${tag}>`, `<${tag} `]),
     ...Object.values(hostileHtml),
   ],
+  seeds: Object.values(hostileHtml),
   libraries: ['markdown-it', 'parse5'],
   maxLength: 2000,
   test: (input) => {

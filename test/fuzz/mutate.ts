@@ -1,7 +1,7 @@
 /** Returns a number from 0 to `below`, which it is never. */
 export type Dice = (below: number) => number;
 
-/** Changes an input in one to five places. @param pieces what may be put in, such as words and other inputs */
+/** Changes an input in one to five places. @param pieces what may be put in, the most usual first */
 export function mutate(input: Buffer, pieces: readonly Buffer[], dice: Dice, maxLength: number): Buffer {
   let bytes = input;
   for (let left = dice(5); left >= 0; left--) {
@@ -39,8 +39,9 @@ const changes: readonly ((place: Place) => Buffer)[] = [
   },
 ];
 
+/** Picks a piece, more often one of the first. */
 function pick(pieces: readonly Buffer[], dice: Dice): Buffer {
-  return pieces[dice(pieces.length)] ?? Buffer.alloc(0);
+  return pieces[dice(1 + dice(pieces.length))] ?? Buffer.alloc(0);
 }
 
 const numbers =

@@ -4,11 +4,11 @@ import type { Fault } from '../../src/catalogue/page/fault.ts';
 import { editPage, parsePage } from '../../src/catalogue/page/page.ts';
 import { parsePageFile } from '../../src/catalogue/page/page-file.ts';
 import { checkFiles, noLimits } from '../../src/catalogue/page/rules.ts';
-import { path, withFrontMatter } from '../support/page-file.ts';
-import { botId, mainPage, translation } from '../support/sample.ts';
+import { path } from '../support/page-file.ts';
+import { botId } from '../support/sample.ts';
 import type { Locale } from '../../src/bot/locale.ts';
 import type { Target } from './fuzzer.ts';
-import { jsonWords, schemaWords } from './words.ts';
+import { jsonWords, schemaWords, split } from './words.ts';
 
 /**
  * A file of a bot is read as JSON.parse reads what is between its first two lines `---`, or every fault has a place in it,
@@ -16,21 +16,9 @@ import { jsonWords, schemaWords } from './words.ts';
  */
 export const page: Target = {
   words: [
+    ...split('--- \n---\n \r\n \r <<<<<<< ======= >>>>>>> ---js'),
     ...jsonWords,
     ...schemaWords('main-page'),
-    '---',
-    '\n---\n',
-    '\r\n',
-    '<<<<<<< ',
-    '=======',
-    '>>>>>>> ',
-    '---js',
-  ],
-  seeds: [
-    mainPage({ trigger: { prefix: ['!'] }, images: { preview: ['https://example.org/a.png'] } }),
-    translation('Homère', 'Répond.'),
-    withFrontMatter('{}'),
-    `<<<<<<< a\n${withFrontMatter('{}')}=======\n>>>>>>> b\n`,
   ],
   libraries: ['gray-matter', 'jsonc-parser'],
   test: (input) => {

@@ -17,7 +17,8 @@ import { collection, profile } from '../support/side-files.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
 import type { Target } from './fuzzer.ts';
-import { schemaWords } from './words.ts';
+import { cut } from './import-file.ts';
+import { schemaWords, split } from './words.ts';
 
 /** A request as it is sent, but for what frames it. */
 interface SentRequest {
@@ -89,7 +90,7 @@ async function openService(): Promise<FuzzedService> {
     const isStream = response.headers['content-type'] === 'text/event-stream';
     if (isStream) response.destroy();
     const bytes = isStream ? Buffer.alloc(0) : Buffer.concat((await response.toArray()) as Buffer[]);
-    ensureHarmless(response, bytes, headers, [baseUrl, issuer]);
+    ensureHarmless(response, bytes, headers, [baseUrl, issuer], cookie);
     deepStrictEqual(
       log.lines.splice(0).filter((line) => /^(?:warn|error)/.test(line)),
       [],
@@ -101,14 +102,12 @@ async function openService(): Promise<FuzzedService> {
 /** The name of who is logged in, which is on no page but theirs. */
 const visitor = 'Maggie-of-the-session';
 
-/** An element that no page has, and what it is where it is text. */
-const element = '<x-fuzz>';
-
 function ensureHarmless(
   { statusCode: status = 0, headers }: IncomingMessage,
   bytes: Buffer,
   sent: NonNullable<SentRequest['headers']>,
   origins: readonly string[],
+  cookie: string,
 ): void {
   const has = (name: RegExp): boolean => sent.some(([header]) => name.test(header));
   ok(status >= 200 && status < 500, `status ${status}`);
@@ -119,7 +118,7 @@ function ensureHarmless(
     /^\/(?![/\\])/.test(location) || origins.some((origin) => location.startsWith(`${origin}/`)),
     `it leads to ${location}`,
   );
-  const isLoggedIn = sent.some(([, value]) => value.includes('__Host-botshelf='));
+  const isLoggedIn = sent.some(([, value]) => value === cookie);
   if (!isLoggedIn)
     for (const text of headers['set-cookie'] ?? []) ok(!/^__Host-botshelf=[^;]/.test(text), text);
   const decode =
@@ -135,57 +134,36 @@ function ensureHarmless(
   } else if (type.startsWith('application/json')) JSON.parse(text);
   else if (type.startsWith('text/html')) {
     if (status < 300 || status >= 400) match(text, /^<!doctype html>/i);
-    ok(!text.includes(element), 'what was sent is an element of the page');
+    ok(!text.includes('<x-fuzz'), 'what was sent is an element of the page');
   } else ok(status < 400, `${status} is ${type}`);
 }
 
-const paths =
-  '/ /?page= /categories/fun /collections /collections/a /docs /authors/1 /bots/7 /bots/9 /bots/7/changes /bots/7/badge.svg /compare?bots=7,8 /add /bots/7/edit /bots/7/translate /add/collection /collections/a/edit /me/bots /bots/7/token /bots/7/report /review /review/7/77 /login?to=/ /login/callback?code=a&state= /logout /feeds/new.atom /sitemap.xml /robots.txt /manifest.webmanifest /assets/own/a /healthz /readyz /metrics /api /api/openapi.json /api/v1/bots /api/v1/bots/7 /api/v2/bots /api/v2/bots/7 /api/v2/bots/7/counts /api/v2/bots/7/changes /api/v2/counts /api/v2/changes /api/v2/export.ndjson /api/v2/authors/1 /appdata/a.webp'.split(
-    ' ',
-  );
-const hostile = [
-  `"><x-fuzz>`,
-  `'${element}`,
-  encodeURIComponent(`"'>${element}`),
-  '%',
-  '%00',
-  '%0d%0a',
-  '%ff',
-  '%E2%80%A8',
-  '..%2f',
-  '%5c',
-  '//a.example',
-  '/\\a.example',
-  'javascript:',
-  '__proto__',
-];
+const paths = split(
+  '/ /categories/fun /collections /collections/a /docs /authors/1 /bots/7 /bots/9 /bots/7/changes /bots/7/badge.svg /bots/7/card /compare?bots=7,8 /add /bots/7/edit /bots/7/translate /add/collection /collections/a/edit /collections/a/translate /my-bots /my-bots/name /proposals/12 /bots/7/token /bots/7/report /review /review/7/77 /login?to=/ /login/callback?code=a&state= /logout /feeds/new.atom /feeds/bot/7.atom /feeds/collection/a.atom /sitemap.xml /sitemaps/1.xml.gz /robots.txt /site.webmanifest /opensearch.xml /.well-known/security.txt /assets/own/a /healthz /readyz /metrics /api /api/openapi.json /api/v1/bots /api/v1/bots/7 /api/v2/bots /api/v2/bots/7 /api/v2/bots/7/counts /api/v2/bots/7/changes /api/v2/counts /api/v2/changes /api/v2/export.ndjson /api/v2/export.ndjson.gz /api/v2/authors/1 /appdata/a.webp',
+);
+const hostile = split(
+  `"><x-fuzz> '<x-fuzz> %22'%3E%3Cx-fuzz%3E % %00 %0d%0a %ff %E2%80%A8 ..%2f %5c //a.example /\\a.example javascript: __proto__`,
+);
 
-/** The addresses of the service, with anything in them. */
+/** Addresses of the service, with anything in them. */
 export async function openQuery(): Promise<Target> {
   const { send } = await (opened ??= openService());
   return {
     words: [
       ...paths,
       ...hostile,
-      ...'?q= &q= &category= &nsfw= &verified= &author= &locale= &sort= &limit= &after= &since= &from= &to= &fields= &bots= &page= &to= &account=other &draft= &proposal= &language= &permissions= &needs= &ids= fun true false -name relevance growth en fr pt-BR x-a 1 1000 7,8 1970-01-01 2026-11-23 "a-b" +-b a* ['.split(
-        ' ',
+      ...split(
+        '?q= &q= &category= &nsfw= &verified= &author= &locale= &sort= &limit= &after= &since= &from= &to= &fields= &bots= &page= &account=other &draft= &proposal= &language= &permissions= &needs= &ids= fun true false -name relevance growth en fr pt-BR x-a 1 1000 7,8 1970-01-01 2026-11-23 "a-b" +-b a* [',
       ),
     ],
-    seeds: [
-      ...paths,
-      '/api/v2/bots?q=doughnuts&category=music&category=fun&nsfw=false&author=1&locale=en&sort=-name&limit=2&fields=id,name',
-      '/?q=homer&category=fun&locale=fr&sort=growth&page=2',
-      '/api/v2/bots/7/counts?from=2026-01-01&to=2026-02-01',
-      '/api/v2/changes?limit=1&since=0000000000000000000000000000000000000000',
-      `/api/v2/bots?after=${Buffer.from('[5,"7"]').toString('base64url')}`,
-    ],
+    seeds: paths,
     maxLength: 2000,
     test: async (input) =>
       await send({ method: 'GET', path: toPath(input), headers: [['Accept', 'text/html, */*;q=0.1']] }),
   };
 }
 
-/** Forms, and posts with a token, as one who is logged in sends them: the path in the first line, below it the body. */
+/** Forms and posts with a token, as one who is logged in sends them: the path in the first line, below it the body. */
 export async function openForm(): Promise<Target> {
   const { send, cookie, token } = await (opened ??= openService());
   return {
@@ -193,85 +171,59 @@ export async function openForm(): Promise<Target> {
       ...paths.map((path) => `${path}\n`),
       ...hostile,
       ...schemaWords('main-page').map((word) => `&${word.replaceAll('"', '')}`),
-      ...'/send /file /preview &note= &base= &page= &bots= &collection= &locale=en &authors= &preview= &reason=scam &text= &decision=accept &version= %0A + &name= &description=a &category=fun &invite=https%3A%2F%2Fexample.org'.split(
-        ' ',
+      ...split(
+        '/send /file /preview &note= &base= &page= &bots= &collection= &locale=en &authors= &preview= &reason=scam &text= &decision=accept &version= %0A + &name= &description=a &category=fun &invite=https%3A%2F%2Fexample.org',
       ),
-    ],
-    seeds: [
-      '/add\nid=12&locale=en&name=Apu&description=Sells.&authors=77&category=fun&invite=https%3A%2F%2Fexample.org%2F&page=Hi',
-      '/add/send\nid=12&locale=en&name=Apu&description=Sells.&authors=77&category=fun&invite=https%3A%2F%2Fexample.org%2F&page=Hi&note=a',
-      '/bots/7/edit\nname=Homer&description=a&page=%23+b',
-      '/bots/7/translate\nlocale=de&name=Homer&description=a',
-      '/add/collection\ncollection=x&locale=en&title=a&description=b&bots=7+8',
-      '/bots/7/report\nreason=scam&text=a',
-      '/bots/7/token\n',
-      '/review/7/77\ndecision=accept',
-      '/logout\n',
-      '/api/v2/bots/7\n{"bot": {"count": 1}}',
-      '/api/v2/bots/7\n{"bot.nsfw": true}',
     ],
     maxLength: 3000,
     test: async (input) => {
-      const end = input.indexOf('\n');
-      const [path, body] = [toPath(end === -1 ? input : input.subarray(0, end)), input.subarray(end + 1)];
+      const [line, body] = cut(input);
+      const path = toPath(Buffer.from(line));
       const isJson = path.startsWith('/api/');
-      await send({
-        method: 'POST',
-        path,
-        headers: [
-          ['Content-Type', isJson ? 'application/json' : 'application/x-www-form-urlencoded'],
-          ['Content-Length', String(body.length)],
-          ['Sec-Fetch-Site', 'same-origin'],
-          ['Accept', 'text/html'],
-          ...(isJson ? [['Authorization', token] as const] : [['Cookie', cookie] as const]),
-        ],
-        body,
-      });
+      const headers = {
+        'Content-Type': isJson ? 'application/json' : 'application/x-www-form-urlencoded',
+        'Content-Length': String(body.length),
+        'Sec-Fetch-Site': 'same-origin',
+        Accept: 'text/html',
+        ...(isJson ? { Authorization: token } : { Cookie: cookie }),
+      };
+      await send({ method: 'POST', path, headers: Object.entries(headers), body });
     },
   };
 }
 
-/** Headers: method and path in the first line, below it one each. A `Cookie` is never one of somebody. */
+/** Headers: method and path in the first line, below it one each. */
 export async function openHeaders(): Promise<Target> {
   const { send } = await (opened ??= openService());
-  const names =
-    'Accept Accept-Encoding Accept-Language If-None-Match If-Match If-Modified-Since If-Range Range Host Forwarded X-Forwarded-For X-Forwarded-Proto X-Forwarded-Host X-Real-IP Cookie Authorization Origin Referer Sec-Fetch-Site Content-Type Content-Encoding Last-Event-ID X-HTTP-Method-Override Cache-Control X-Request-Id traceparent'.split(
-      ' ',
-    );
+  const names = split(
+    'Accept Accept-Encoding Accept-Language If-None-Match If-Match If-Modified-Since If-Range Range Host Forwarded X-Forwarded-For X-Forwarded-Proto X-Forwarded-Host X-Real-IP Cookie Authorization Origin Referer Sec-Fetch-Site Content-Type Content-Encoding Last-Event-ID X-HTTP-Method-Override Cache-Control X-Request-Id traceparent',
+  );
   return {
     words: [
       ...names.map((name) => `\n${name}: `),
       ...paths,
       ...hostile,
-      ...'GET HEAD OPTIONS DELETE PUT ;q=0 ;q=0.5 ;q="1 ; , * */* text/html application/json text/event-stream application/problem+json gzip br identity deflate en de-CH-1996 zh-Hant x-a * W/ "a" bytes=0-1 bytes=-1 bytes=9-1 1.2.3.4 ::1 [::1]:80 ::ffff:1.2.3.4 for="_a";proto=https unknown __Host-botshelf= __Host-botshelf-filters= __Secure-botshelf= eyJhbGciOiJkaXIi bearer'.split(
-        ' ',
+      ...split(
+        'GET HEAD OPTIONS DELETE PUT ;q=0 ;q=0.5 ;q="1 ; , * */* text/html application/json text/event-stream application/problem+json gzip br identity deflate en de-CH-1996 zh-Hant x-a * W/ "a" bytes=0-1 bytes=-1 bytes=9-1 1.2.3.4 ::1 [::1]:80 ::ffff:1.2.3.4 for="_a";proto=https unknown __Host-botshelf= __Host-botshelf-filters= __Secure-botshelf= eyJhbGciOiJkaXIi bearer',
       ),
       'Thu, 01 Jan 1970 00:00:00 GMT',
     ],
-    seeds: paths.map(
-      (path) =>
-        `GET ${path}\nAccept: text/html;q=0.9, application/json\nAccept-Encoding: br;q=0.5, gzip\nAccept-Language: de-CH, fr;q=0.5\nIf-None-Match: W/"a", *\nX-Forwarded-For: 1.2.3.4\nX-Forwarded-Proto: https\nHost: a.example\nCookie: __Host-botshelf=a.b; __Host-botshelf-filters=nsfw`,
-    ),
     maxLength: 2000,
     test: async (input) => {
       const [line = '', ...lines] = input.toString('latin1').split('\n');
       const [, method = 'GET', path = '/'] = /^(HEAD|OPTIONS|DELETE|PUT|GET) ?(.*)$/.exec(line) ?? [];
-      const headers = lines.flatMap((text) => {
+      const headers = new Map<string, string>();
+      for (const text of lines) {
         const [, name = '', value = ''] = /^([A-Za-z0-9-]+): ?(.*)$/.exec(text) ?? [];
-        if (name === '' || framing.test(name)) return [];
-        return [[name, value.replaceAll(/[^\t\u0020-\u007e\u0080-\u00ff]/g, '')] as const];
-      });
-      // A client has one Host, and says nothing of connections.
-      const sent = headers.filter(([name], i) => headers.findIndex(([other]) => other === name) === i);
-      await send({
-        method,
-        path: toPath(Buffer.from(path, 'latin1')),
-        headers: sent.filter(([, value]) => !value.includes('__Host-botshelf=ey')),
-      });
+        if (name !== '' && !framing.test(name))
+          headers.set(name.toLowerCase(), value.replaceAll(/[^\t\u0020-\u007e\u0080-\u00ff]/g, ''));
+      }
+      await send({ method, path: toPath(Buffer.from(path, 'latin1')), headers: [...headers] });
     },
   };
 }
 
+/** Headers that say where a request ends, which are Node's part. */
 const framing =
   /^(?:connection|content-length|expect|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-connection)$/i;
 

@@ -10,6 +10,7 @@ import { parseReturnPath } from '../../src/login/return-path.ts';
 import { findSubject, parseSubject, toSubjectPath } from '../../src/proposals/subject.ts';
 import { testRepository } from '../support/repository.ts';
 import type { Target } from './fuzzer.ts';
+import { split } from './words.ts';
 
 /** A revision that names a commit is resolved, any other is refused, and none is an option of git or changes the clone. */
 export function openRevision(): Target {
@@ -20,11 +21,9 @@ export function openRevision(): Target {
   const listAll = (): string => `${repo.git('for-each-ref')}${readdirSync(repo.folder).join()}`;
   const before = listAll();
   return {
-    words:
-      'HEAD main other v1 origin/ refs/heads/main @ @{u} @{-1} @{0} @{yesterday} ~1 ~99 ^ ^2 ^{} ^{tree} ^{/a} :/Begin :a .. ... -- -h --all --output=x --git-dir=/ --exec=x --upload-pack=x ext::sh \n \0 [ * \\ .lock // 0000000000000000000000000000000000000000 f'.split(
-        ' ',
-      ),
-    seeds: ['main', 'HEAD~1', 'v1', 'other', 'origin/main', '--output=x', 'HEAD:a', '@{-1}', ':/Begin'],
+    words: split(
+      'HEAD main other v1 origin/ refs/heads/main @ @{u} @{-1} @{0} @{yesterday} ~1 ~99 ^ ^2 ^{} ^{tree} ^{/a} :/Begin :a .. ... -- -h --all --output=x --git-dir=/ --exec=x --upload-pack=x ext::sh \n \0 [ * \\ .lock // 0000000000000000000000000000000000000000 f',
+    ),
     maxLength: 200,
     test: async (input) => {
       const text = input.toString().replaceAll('\0', '');
@@ -47,23 +46,9 @@ export function openRevision(): Target {
 
 /** A name that is accepted is spelt in one way, and leads to nowhere but its place. */
 export const name: Target = {
-  words:
-    '/ // \\ . .. ? # % & = : @ - + \n \r \t \0 é bots/ collections/ people/ profile- collection- .md .json .en.md 007 7 99999999999999999999 en pt-BR x-a /bots/7 /add?a=b //a.example https: a@'.split(
-      ' ',
-    ),
-  seeds: [
-    'bots/007/7.en.md',
-    'bots/312/190519304972663312.pt-BR.md',
-    'collections/a-b.en.md',
-    'people/7.json',
-    'profile-7',
-    'collection-a',
-    'zh-Hant-TW',
-    '/bots/7/token?a=b',
-    '/collections/a/edit',
-    '0'.repeat(40),
-    `${'0'.repeat(40)}.${'f'.repeat(40)}.7`,
-  ],
+  words: split(
+    '/ // \\ . .. ? # % & = : @ - + \n \r \t \0 é bots/ collections/ people/ profile- collection- .md .json .en.md 007 7 99999999999999999999 en pt-BR x-a /bots/7 /add?a=b //a.example https: a@',
+  ),
   maxLength: 300,
   test: (input) => {
     const text = input.toString();

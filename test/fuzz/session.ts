@@ -3,7 +3,7 @@ import { KeyRing } from '../../src/login/key-ring.ts';
 import { Sessions } from '../../src/login/sessions.ts';
 import { accountId } from '../support/sample.ts';
 import type { Target } from './fuzzer.ts';
-import { jsonWords } from './words.ts';
+import { jsonWords, split } from './words.ts';
 
 /**
  * Cookies put together from those of sessions: `$a0` to `$a4` are the parts of a valid one, `$b…` of one of another purpose,
@@ -24,25 +24,9 @@ export async function openSession(): Promise<Target> {
     words: [
       ...jsonWords,
       ...['a', 'b', 'c'].flatMap((name) => [0, 1, 2, 3, 4].map((i) => `$${name}${i}`)),
-      '.',
-      '^',
-      '^1',
-      '<{"alg":"dir","enc":"A256GCM"}>',
-      '<{"alg":"none"}>',
-      '"zip":"DEF"',
-      '"kid":',
-      '"crit":["exp"]',
-      '"alg":"A256KW"',
-      '"alg":"PBES2-HS256+A128KW","p2c":1',
-      '"enc":"A128CBC-HS256"',
-      '$a0.$a1.$a2.$a3.$a4',
-    ],
-    seeds: [
-      '$a0.$a1.$a2.$a3.$a4',
-      '$b0.$b1.$b2.$b3.$b4',
-      '$c0.$c1.$c2.$c3.$c4',
-      '<{"alg":"dir","enc":"A256GCM","kid":""}>..$a2.$a3.$a4',
-      '$a0.$a1.$a2.$a3^9.$a4',
+      ...split(
+        '. ^ ^1 <{"alg":"dir","enc":"A256GCM"}> <{"alg":"none"}> "zip":"DEF" "kid": "crit":["exp"] "alg":"A256KW" "alg":"PBES2-HS256+A128KW","p2c":1 "enc":"A128CBC-HS256" $a0.$a1.$a2.$a3.$a4',
+      ),
     ],
     libraries: ['jose'],
     maxLength: 400,

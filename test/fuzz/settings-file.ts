@@ -7,12 +7,11 @@ import { parseJsonFile } from '../../src/catalogue/page/json-file.ts';
 import { parseBlocked, printBlocked, readBlocked } from '../../src/catalogue/settings/blocked.ts';
 import { parseSettings } from '../../src/catalogue/settings/read-settings.ts';
 import { parseSideFile, parseSideFiles } from '../../src/check/side-files.ts';
-import { collection, profile } from '../support/side-files.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import type { Target } from './fuzzer.ts';
 import { cut } from './import-file.ts';
 import { ensureSound } from './page.ts';
-import { jsonWords, schemaWords } from './words.ts';
+import { jsonWords, schemaWords, split } from './words.ts';
 
 /** A file beside `bots/` is valid, and the same once it is formatted, or has faults with a place, a rule and a fix. */
 export function openSettingsFile(): Target {
@@ -62,18 +61,7 @@ export function openSettingsFile(): Target {
       ...jsonWords,
       ...schemaWords('settings', 'blocked', 'collection', 'profile', 'import-map'),
       ...Object.keys(readers).map((name) => `${name}\n`),
-      '\n---\n',
-      '"#00ff7f"',
-      '"https://a.example/"',
-      '"example.org":{}',
-      '"2026-01-02"',
-    ],
-    seeds: [
-      'botshelf.json\n{"name":"Bots","accent":{"light":"#003366"},"language":"de","categories":{"fun":{"en":"Fun"}},"synonyms":[["a","b"]],"maintainers":["7"],"logo":"a.png","links":{"terms":"https://example.org/"},"proposals":{"authors":"publish"},"inactiveDays":3,"languages":["en"]}',
-      'blocked.json\n{"accounts":{"7":{"reason":"spam","since":"2026-01-02"}},"bots":{"8":{}},"hosts":{"example.org":{}}}',
-      'map.json\n{"id":"id","name":{"from":"a.b[0]","split":",","values":{"x":"y"},"else":"z"},"invite":{"template":"https://example.org/{id}"}}',
-      `people/7.json\n${profile({ website: 'https://example.org/', description: { en: 'Hi' } })}`,
-      `collections/a.en.md\n${collection({ bots: ['7', '8'] }, 'Text\n')}`,
+      ...split('\n---\n "#00ff7f" "https://a.example/" "example.org":{} "2026-01-02"'),
     ],
     libraries: ['jsonc-parser'],
     test: async (input) => {
