@@ -107,6 +107,8 @@ function describeSeveralBases(base: string): string {
  * are ids.
  */
 async function resolveCommit(folder: string, revision: string): Promise<string> {
+  // No revision begins so, and simple-git throws for some that it takes for options.
+  if (/^\s*-/.test(revision)) throw await createRevisionError(folder, revision, new GitError([], null, ''));
   try {
     const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];
     return (await runCommandLineGit(folder, args)).trim();

@@ -34,7 +34,7 @@ const attributes: Readonly<Record<string, RegExp>> = {
   'th colspan': /^\d{1,3}$/,
   'th rowspan': /^\d{1,3}$/,
   'pre tabindex': /^0$/,
-  'span class': /^hljs-[\w -]+$|^no-picture$/,
+  'span class': /^(?:hljs-[\w -]+|language-[a-z]+|no-picture)$/,
   'div class': /^(table|start|middle|end)$/,
   'div tabindex': /^0$/,
   'div role': /^group$/,
