@@ -15,14 +15,19 @@ export async function act(world: World, { steps, milliseconds }: Plan): Promise<
   const { recorder, slowness } = world;
   const actors = new Map<string, Step[]>();
   for (const step of steps) actors.set(step.actor, [...(actors.get(step.actor) ?? []), step]);
+  // A token that has ended is looked for at the remote first, at most every five seconds: nobody waits for that.
+  const unawaited: Promise<void>[] = [];
   const doAll = async (own: readonly Step[]): Promise<void> => {
     for (const step of own) {
       if (recorder.now > milliseconds * slowness * 1.5) return;
       await rest(Math.max(0, step.at * slowness - recorder.now));
-      await perform(world, step);
+      const done = perform(world, step);
+      if (step.do === 'post' && step.age > 0) unawaited.push(done);
+      else await done;
     }
   };
   await Promise.all([...actors.values()].map(doAll));
+  await Promise.all(unawaited);
 }
 
 type Of<Do extends Step['do']> = Extract<Step, { readonly do: Do }>;
@@ -51,8 +56,11 @@ async function perform(world: World, step: Step): Promise<void> {
       return await rewrite(world, step);
     case 'edit-clone':
       return await editClone(world, step);
-    default:
-      return await makeTrouble(world, step);
+    default: {
+      const bot = await makeTrouble(world, step);
+      const look = { actor: step.actor, do: 'read-count', machine: step.machine } as const;
+      if (bot !== null) await read(world, { ...look, bot });
+    }
   }
 }
 
@@ -76,8 +84,8 @@ async function get(url: string, init: RequestInit = {}): Promise<{ status: numbe
 }
 
 async function post(world: World, step: Of<'post'>): Promise<void> {
-  const { bot, keys, number, count, old } = step;
-  const token = world.tokens.get(bot)?.at(old ? -2 : -1);
+  const { bot, keys, number, count, age } = step;
+  const token = world.tokens.get(bot)?.at(-1 - age);
   if (token === undefined) return;
   const value = (key: string): unknown => (key === 'count' ? count : addressOf(number));
   const body = Object.fromEntries(keys.map((key) => [key, value(key)]));
@@ -167,29 +175,43 @@ async function send(world: World, step: Of<'send'>): Promise<void> {
   );
 }
 
+/** The proposals that were sent, and neither withdrawn nor decided about since. */
+function findOpen({ recorder }: World): { bot: string; account: string }[] {
+  const open = new Map<string, { bot: string; account: string }>();
+  for (const { bot, account, what, outcome } of recorder.events) {
+    if (bot === null || account === null || outcome !== 'done') continue;
+    if (what === 'send') open.set(`${bot} ${account}`, { bot, account });
+    else if (what !== 'changes-asked') open.delete(`${bot} ${account}`);
+  }
+  return [...open.values()];
+}
+
 /** Withdraws a proposal, or decides about it, where there is one. */
 async function decide(
   world: World,
   step: Of<'withdraw' | 'accepted' | 'declined' | 'changes-asked'>,
 ): Promise<void> {
-  const { account, bot } = step;
+  const open = findOpen(world);
+  const found = open[step.number % open.length];
+  if (found === undefined) return;
+  const { bot, account } = found;
   const machine = machineOf(world, step);
   const isOwn = step.do === 'withdraw';
   const who = isOwn ? account : step.actor === 'maintainer' ? people.maintainer : people.colleague;
   let page: Page | undefined;
-  const open = async (): Promise<Partial<Event>> => {
+  const look = async (): Promise<Partial<Event>> => {
     const visitor = await world.browserOf(who);
     if (visitor.cookies.size === 0) await world.logIn(who, machine);
     page = await visitor.go(`${machine.address}${isOwn ? `/proposals/${bot}` : `/review/${bot}/${account}`}`);
     return { status: page.status, outcome: 'refused' };
   };
-  await world.recorder.record({ ...about(step), what: 'open a proposal' }, open);
+  await world.recorder.record({ ...about(step), bot, what: 'open a proposal' }, look);
   const [, version] = /name="version" value="(\w+)"/.exec(page?.text ?? '') ?? [];
   if (page === undefined || version === undefined) return;
   const opened = page;
   const value = readValues(machine.clone.git('show', `${version}:${pagePath(bot)}`))['website'] ?? '';
   const writes = { proposal: value, ...(step.do === 'accepted' && { website: value }) };
-  await world.recorder.record({ ...about(step), account, writes, commit: version }, async () => {
+  await world.recorder.record({ ...about(step), bot, account, writes, commit: version }, async () => {
     const visitor = await world.browserOf(who);
     const path = opened.url.pathname + (isOwn ? '/withdraw' : '');
     const decision = { decision: step.do, reason: 'duplicate', text: 'Words.' };

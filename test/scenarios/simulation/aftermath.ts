@@ -36,9 +36,9 @@ const sharedRefs = [
   'refs/botshelf/closed',
 ];
 
-/** Waits until all machines are in step with the remote and serve the same, and looks at each once more. */
+/** Waits until all machines are in step with the remote and serve the same. */
 export async function settle(world: World): Promise<void> {
-  const { machines, shared, recorder, tokens } = world;
+  const { machines, shared } = world;
   for (const machine of machines) {
     if (machine.clockDays === 0) continue;
     await endMachine(machine, 'SIGTERM');
@@ -71,6 +71,11 @@ export async function settle(world: World): Promise<void> {
       const texts = await Promise.all(responses.map(async (response) => await (await response).text()));
       for (const text of texts) strictEqual(text, texts[0], path);
     }, 30);
+}
+
+/** Reads every value at each machine once more, and tries every token. */
+export async function look(world: World): Promise<void> {
+  const { machines, recorder, tokens } = world;
   const looks = machines.flatMap(({ index, address }) => [
     ...(['read', 'read-count'] as const).flatMap((what) =>
       allBots.map(async (bot) => await read(world, { actor: 'the end', do: what, machine: index, bot })),
@@ -126,14 +131,18 @@ export interface Holdings {
   readonly pid: number;
   readonly files: number;
   readonly megabytes: number;
+  /** Of what JavaScript uses. */
+  readonly heap: number;
 }
 
 /** Measures the service of a machine; undefined where it is being started again. */
-export function measure({ service }: Machine): Holdings | undefined {
+export async function measure({ service }: Machine): Promise<Holdings | undefined> {
   const pid = service?.process.pid;
   if (pid === undefined) return undefined;
+  const response = await fetch(`${service?.address}/metrics`, { headers: { connection: 'close' } });
+  const heap = Number(/^nodejs_heap_size_used_bytes (\S+)/m.exec(await response.text())?.[1]) / 2 ** 20;
   const megabytes = Number(/^VmRSS:\s+(\d+)/m.exec(readOr(`/proc/${pid}/status`))?.[1]) / 1024;
-  return { pid, files: readdirSync(`/proc/${pid}/fd`).length, megabytes };
+  return { pid, files: readdirSync(`/proc/${pid}/fd`).length, megabytes, heap };
 }
 
 /** Holds what was recorded and what is there in the end against the models. @param checks counts what was checked */

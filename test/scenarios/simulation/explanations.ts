@@ -17,7 +17,11 @@ export const explanations: readonly Explanation[] = [
   { pattern: /not in step with the remote: |could not push the last commits/, by: [...ofRemote, ...ofDisk] },
   { pattern: /proposals are not shared with the other machines: /, by: [...ofRemote, ...ofDisk] },
   { pattern: /was changed on this machine only, as the remote cannot be reached/, by: ofRemote },
-  { pattern: /the disk is full|ENOSPC|No space left|ENOENT: no such file or directory, mkdir/, by: ofDisk },
+  {
+    pattern:
+      /the disk is full|git could not write|ENOSPC|No space left|ENOENT: no such file or directory, mkdir/,
+    by: ofDisk,
+  },
   {
     pattern:
       /not a git repository|refs.* cannot be read: try again|EIO|EACCES|EMFILE|Input\/output error|Permission denied|Too many open files/,

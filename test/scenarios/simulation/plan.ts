@@ -20,8 +20,8 @@ export type Deed =
       readonly machine: number;
       readonly bot: string;
       readonly keys: readonly (AddressKey | 'count')[];
-      /** Whether the owner sends the token before the current one, which has ended. */
-      readonly old: boolean;
+      /** How many tokens were issued after the one that is sent: 0 for the last, all others have ended. */
+      readonly age: number;
       /** The count, which is short, so that a badge shows all of it. */
       readonly count: number;
       readonly number: number;
@@ -38,8 +38,8 @@ export type Deed =
   | {
       readonly do: 'withdraw' | 'accepted' | 'declined' | 'changes-asked';
       readonly machine: number;
-      readonly bot: string;
-      readonly account: string;
+      /** Which of the proposals that are there. */
+      readonly number: number;
     }
   | {
       readonly do: 'pull';
@@ -60,10 +60,10 @@ export type Deed =
       readonly number: number;
     }
   | {
-      readonly do: 'kill' | 'stop' | 'freeze' | 'disk-full' | 'calls-fail' | 'clock';
+      readonly do: 'kill' | 'kill-answered' | 'stop' | 'freeze' | 'disk-full' | 'calls-fail' | 'clock';
       readonly machine: number;
       readonly ms: number;
-      /** Which of the calls fail, with which error; how many days the clock is wrong. */
+      /** After which answer it is killed; which of the calls fail, with which error; how many days the clock is wrong. */
       readonly number: number;
     }
   | {
@@ -114,6 +114,16 @@ export function makePlan(seed: number, minutes: number, canFail: boolean): Plan 
       steps.push({ ...next(), at: Math.round(at), actor });
   };
   const machine = (): number => below(machineCount);
+  /** A post of a count with a token that may have ended. */
+  const use = (at: number, of: string, age: number): Deed => ({
+    do: 'post',
+    machine: at,
+    bot: of,
+    keys: ['count'],
+    age,
+    count: countOf(of),
+    number: ++number,
+  });
   const bot = (): string => pick(['1', '1', '1', '2', '2', '3', '4', '5']);
   const key = (): AddressKey => pick(['website', 'support']);
   for (let m = 0; m < machineCount; m++) {
@@ -131,10 +141,14 @@ export function makePlan(seed: number, minutes: number, canFail: boolean): Plan 
           ['website', 'support'],
           ['website', 'count'],
         ]),
-        old: random() < 0.06,
+        age: 0,
         count: countOf(of),
         number: ++number,
       };
+    });
+    act(`holder of ended tokens at ${m}`, 500, () => {
+      const of = bot();
+      return use(m, of, 1 + below(3));
     });
     act(`reader at ${m}`, 250, () => ({
       do: pick(['read', 'read', 'read-count']),
@@ -143,11 +157,19 @@ export function makePlan(seed: number, minutes: number, canFail: boolean): Plan 
     }));
     // One machine is neither killed nor stopped in the last half, so that what it holds on to shows.
     const rests = m === seed % machineCount;
-    const process = ['kill', 'kill', 'stop', 'freeze'] as const;
+    const process = [
+      'kill',
+      'kill-answered',
+      'kill-answered',
+      'kill-answered',
+      'kill-answered',
+      'stop',
+      'freeze',
+    ] as const;
     const disk = ['disk-full', 'calls-fail', ...(hasWrongClocks ? (['clock'] as const) : [])] as const;
     act(
       `trouble at ${m}`,
-      12_000,
+      8000,
       () => ({
         do: pick(canFail ? [...process, ...disk] : process),
         machine: m,
@@ -174,25 +196,32 @@ export function makePlan(seed: number, minutes: number, canFail: boolean): Plan 
       number: below(5000),
     }));
   }
-  act('author', 2500, () => ({ do: pick(['issue', 'issue', 'revoke']), machine: machine(), bot: bot() }));
-  let proposer = 1000;
-  const recent = (): string => String(Math.max(1001, proposer - below(2)));
-  /** Few, so that what is decided about is often there. */
-  const proposed = (): string => pick(['1', '1', '2', '4']);
-  act('proposer', 1500, () => {
-    const isSending = random() < 0.7;
-    // Nobody has more than five open, and sends more than twenty in a day.
-    if (isSending && random() < 0.2) proposer++;
-    const account = recent();
-    const step = { machine: machine(), bot: proposed(), account };
-    return isSending ? { do: 'send', ...step, number: ++number } : { do: 'withdraw', ...step };
+  // The author uses a token, ends it, and sends it once more, at the same machine or at another one.
+  let author: Deed[] = [];
+  act('author', 800, () => {
+    const [m, of] = [machine(), bot()];
+    const ends = pick(['issue', 'issue', 'revoke'] as const);
+    if (author.length === 0)
+      author = [
+        use(m, of, 0),
+        { do: ends, machine: m, bot: of },
+        use(random() < 0.5 ? m : machine(), of, ends === 'issue' ? 1 : 0),
+      ];
+    return author.shift() as Deed;
   });
+  let sent = 0;
+  for (const who of ['proposer', 'another proposer'])
+    act(who, 1500, () => {
+      if (random() < 0.2) return { do: 'withdraw', machine: machine(), number: below(1000) };
+      // Nobody may send more than twenty in a day.
+      const account = String(1001 + Math.floor(sent++ / 30) * 3 + below(3));
+      return { do: 'send', machine: machine(), bot: pick(['1', '1', '2', '4']), account, number: ++number };
+    });
   for (const who of ['maintainer', 'colleague'])
-    act(who, 2000, () => ({
+    act(who, 1500, () => ({
       do: pick(['accepted', 'accepted', 'declined', 'changes-asked']),
       machine: machine(),
-      bot: proposed(),
-      account: recent(),
+      number: below(1000),
     }));
   act('committer', 2500, () => {
     const chance = random();

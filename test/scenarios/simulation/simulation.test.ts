@@ -3,9 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, lstatSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as rest } from 'node:timers/promises';
 import { eventually } from '../../support/eventually.ts';
 import { act, describeLast } from './actors.ts';
-import { type Fault, findLeftovers, type Holdings, judge, measure, settle } from './aftermath.ts';
+import { type Fault, findLeftovers, type Holdings, judge, look, measure, settle } from './aftermath.ts';
 import { makePlan, type Plan } from './plan.ts';
 import { createWorld, type World } from './world.ts';
 
@@ -32,26 +33,31 @@ async function simulate(world: World, plan: Plan, checks: Map<string, number>): 
   // The one that is left alone at the end, whose files and memory must not grow.
   const resting = world.machines[plan.seed % world.machines.length];
   let before: Holdings | undefined;
-  setTimeout(() => (before = resting && measure(resting)), (plan.milliseconds * world.slowness * 2) / 3);
+  const measured = rest((plan.milliseconds * world.slowness * 2) / 3).then(async () => {
+    // Frozen or cut off, it does not say.
+    before = resting && (await measure(resting).catch(() => undefined));
+  });
   await act(world, plan);
+  await measured;
   const faults: Fault[] = [];
   try {
     await settle(world);
   } catch (error) {
     faults.push({ what: `the machines do not settle: ${String(error)}` });
   }
-  if (resting && before && before.pid === measure(resting)?.pid) {
+  if (resting && before && before.pid === resting.service?.process.pid) {
     checks.set('files and memory', 1);
-    const limits = { files: before.files + 20, megabytes: before.megabytes + 100 };
-    // Connections of clients that are idle end after some seconds.
-    await eventually(() => {
-      const now = measure(resting);
+    const { files, megabytes, heap } = before;
+    // Connections of clients that are idle end after some seconds, and what is not used is collected at times.
+    await eventually(async () => {
+      const now = await measure(resting);
       ok(
-        now && now.files <= limits.files && now.megabytes <= limits.megabytes,
+        now && now.files <= files + 20 && now.megabytes <= megabytes + 100 && now.heap <= heap + 40,
         JSON.stringify({ now, before }),
       );
-    }).catch((error: unknown) => faults.push({ what: `a machine grew: ${String(error)}` }));
+    }, 30).catch((error: unknown) => faults.push({ what: `a machine grew: ${String(error)}` }));
   }
+  await look(world);
   faults.push(...judge(world, plan, checks));
   if (faults.length === 0) faults.push(...(await findLeftovers(world)));
   return faults;

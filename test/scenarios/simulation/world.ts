@@ -12,7 +12,7 @@ import { issueTestTokens } from '../../support/token.ts';
 import { Visitor } from '../../support/visitor.ts';
 import { type FaultInjector, faultInjector } from '../faults/fault-injector.ts';
 import { allBots, type Deed, machineCount } from './plan.ts';
-import { Recorder } from './recorder.ts';
+import { type Event, Recorder } from './recorder.ts';
 
 /** The author of all bots, and the two who decide about proposals. */
 export const people = { author: '1000', maintainer: '42', colleague: '43' } as const;
@@ -167,11 +167,29 @@ export async function endMachine(machine: Machine, signal: 'SIGTERM' | 'SIGKILL'
     throw new Error(`machine ${machine.index} ended with ${code} after SIGTERM`);
 }
 
-/** Makes trouble at a machine for as long as the plan says, and ends it. */
+/** Resolves with the bot of the `many`th count from now that a machine has taken, at once with its response, or with null after a while. */
+async function answered(recorder: Recorder, { index }: Machine, many: number): Promise<string | null> {
+  return await new Promise((resolve) => {
+    let left = many;
+    const end = (bot: string | null): void => {
+      clearTimeout(timer);
+      recorder.watchers.delete(watch);
+      resolve(bot);
+    };
+    const watch = ({ machine, what, outcome, writes, bot }: Event): void => {
+      if (machine !== index || what !== 'post' || outcome !== 'done' || writes['count'] === undefined) return;
+      if (--left === 0) end(bot);
+    };
+    const timer = setTimeout(() => end(null), 5000);
+    recorder.watchers.add(watch);
+  });
+}
+
+/** Makes trouble at a machine for as long as the plan says, and ends it. @returns the bot that it struck, where it struck one */
 export async function makeTrouble(
   { machines, troubles, recorder, slowness }: World,
   trouble: Extract<Deed, { readonly ms: number; readonly machine: number }>,
-): Promise<void> {
+): Promise<string | null> {
   const machine = machines[trouble.machine];
   if (machine === undefined) throw new Error(`there is no machine ${trouble.machine}`);
   const { lineToRemote, lineOfClients, remote, calls } = machine;
@@ -187,42 +205,49 @@ export async function makeTrouble(
       await rest(ms);
       if (kind === 'clock') machine.clockDays = machine.clockDays === 0 ? (number % 2) * 2 - 1 : 0;
       await startMachine(machine);
-      return;
+      return null;
+    case 'kill-answered': {
+      const bot = await answered(recorder, machine, 1 + (number % 3));
+      await rest(number % 7 === 0 ? number % 20 : 0);
+      await endMachine(machine, 'SIGKILL');
+      await startMachine(machine);
+      return bot;
+    }
     case 'freeze':
       machine.service?.process.kill('SIGSTOP');
       await rest(ms);
       machine.service?.process.kill('SIGCONT');
-      return;
+      return null;
     case 'disk-full':
       calls?.arm(0, 0);
       await rest(ms);
       calls?.disarm();
-      return;
+      return null;
     case 'calls-fail':
       for (const end = recorder.now + ms; recorder.now < end; await rest(100))
         calls?.arm(1 + (number % 40), number % 3);
       calls?.disarm();
-      return;
+      return null;
     case 'remote-refuses':
     case 'remote-hangs':
       remote.mode = kind === 'remote-hangs' ? 'hang' : 'refuse';
       await rest(ms);
       remote.mode = 'serve';
-      return;
+      return null;
     case 'remote-cut':
     case 'remote-slow':
     case 'remote-half':
       lineToRemote.line = kind === 'remote-cut' ? 'cut' : kind === 'remote-slow' ? 'slow' : half;
       await rest(ms);
       lineToRemote.line = 'good';
-      return;
+      return null;
     case 'clients-cut':
     case 'clients-slow':
     case 'clients-half':
       lineOfClients.line = kind === 'clients-cut' ? 'cut' : kind === 'clients-slow' ? 'slow' : half;
       await rest(ms);
       lineOfClients.line = 'good';
-      return;
+      return null;
     case 'edit-clone':
       throw new Error('this is no trouble');
   }
