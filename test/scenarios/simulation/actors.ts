@@ -21,6 +21,9 @@ export async function act(world: World, { steps, milliseconds }: Plan): Promise<
     for (const step of own) {
       if (recorder.now > milliseconds * slowness * 1.5) return;
       await rest(Math.max(0, step.at * slowness - recorder.now));
+      // Nobody sends much to a service that does not run.
+      if ('machine' in step && !('ms' in step))
+        while (machineOf(world, step).lineOfClients.target === 0) await rest(20);
       const done = perform(world, step);
       if (step.do === 'post' && step.age > 0) unawaited.push(done);
       else await done;

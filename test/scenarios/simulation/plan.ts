@@ -2,8 +2,8 @@
  * What happens in a simulation: who does what at which machine when, and what goes wrong. It follows from a seed alone.
  */
 
-/** The bots that stay, and those that people remove and add again. */
-export const stayingBots = ['1', '2', '3'];
+/** The bots that stay, of which people only propose changes of the last two, and those that are removed and added again. */
+export const stayingBots = ['1', '2', '3', '6', '7'];
 export const comingBots = ['4', '5'];
 export const allBots = [...stayingBots, ...comingBots];
 export const machineCount = 3;
@@ -153,7 +153,7 @@ export function makePlan(seed: number, minutes: number, canFail: boolean): Plan 
     act(`reader at ${m}`, 250, () => ({
       do: pick(['read', 'read', 'read-count']),
       machine: m,
-      bot: bot(),
+      bot: random() < 0.8 ? bot() : pick(['6', '7']),
     }));
     // One machine is neither killed nor stopped in the last half, so that what it holds on to shows.
     const rests = m === seed % machineCount;
@@ -215,7 +215,13 @@ export function makePlan(seed: number, minutes: number, canFail: boolean): Plan 
       if (random() < 0.2) return { do: 'withdraw', machine: machine(), number: below(1000) };
       // Nobody may send more than twenty in a day.
       const account = String(1001 + Math.floor(sent++ / 30) * 3 + below(3));
-      return { do: 'send', machine: machine(), bot: pick(['1', '1', '2', '4']), account, number: ++number };
+      return {
+        do: 'send',
+        machine: machine(),
+        bot: pick(['1', '4', '6', '6', '7', '7']),
+        account,
+        number: ++number,
+      };
     });
   for (const who of ['maintainer', 'colleague'])
     act(who, 1500, () => ({
