@@ -13,13 +13,13 @@ export const explanations: readonly Explanation[] = [
   // On a busy machine.
   { pattern: /"it did not respond in time".* was changed on this machine only/, by: [] },
   { pattern: /"login":"unavailable"|Operation too slow/, by: [] },
-  { pattern: clearedLock, by: ['kill', ...ofDisk] },
+  { pattern: clearedLock, by: ['kill', 'kill-answered', ...ofDisk] },
   { pattern: /not in step with the remote: |could not push the last commits/, by: [...ofRemote, ...ofDisk] },
   { pattern: /proposals are not shared with the other machines: /, by: [...ofRemote, ...ofDisk] },
   { pattern: /was changed on this machine only, as the remote cannot be reached/, by: ofRemote },
   {
     pattern:
-      /the disk is full|git could not write|ENOSPC|No space left|ENOENT: no such file or directory, mkdir/,
+      /the disk is full|(?:unable to|could not|couldn't|cannot|failed to) (?:write|create|append|open|update|lock|rename|sync)|ENOSPC|No space left|ENOENT: no such file or directory, mkdir/i,
     by: ofDisk,
   },
   {
