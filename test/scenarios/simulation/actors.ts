@@ -15,15 +15,16 @@ export async function act(world: World, { steps, milliseconds }: Plan): Promise<
   const { recorder, slowness } = world;
   const actors = new Map<string, Step[]>();
   for (const step of steps) actors.set(step.actor, [...(actors.get(step.actor) ?? []), step]);
+  const isLate = (): boolean => recorder.now > milliseconds * slowness * 1.5;
   // A token that has ended is looked for at the remote first, at most every five seconds: nobody waits for that.
   const unawaited: Promise<void>[] = [];
   const doAll = async (own: readonly Step[]): Promise<void> => {
     for (const step of own) {
-      if (recorder.now > milliseconds * slowness * 1.5) return;
+      if (isLate()) return;
       await rest(Math.max(0, step.at * slowness - recorder.now));
       // Nobody sends much to a service that does not run.
       if ('machine' in step && !('ms' in step))
-        while (machineOf(world, step).lineOfClients.target === 0) await rest(20);
+        while (machineOf(world, step).lineOfClients.target === 0 && !isLate()) await rest(20);
       const done = perform(world, step);
       if (step.do === 'post' && step.age > 0) unawaited.push(done);
       else await done;
