@@ -92,10 +92,11 @@ export class BranchWriter<E extends FileEdit> {
     for (const [ref, to] of refs) updates.set(ref, { from: await readRef(repository, ref), to });
     await this.#advance({ branch, changes, seen, ...(contents && { contents }) }, async () => {
       await updateRefs(repository, updates);
-      for (const ref of refs.keys())
-        for (const folder of listRefFolders(repository, ref)) this.#unsynced.add(folder);
       return commit;
     });
+    // Synced after those of the branch: a power loss must not leave a proposal accepted that the branch does not have.
+    for (const ref of refs.keys())
+      for (const folder of listRefFolders(repository, ref)) this.#unsynced.add(folder);
     const durabilityError = await this.#confirm();
     if (durabilityError) throw durabilityError;
   }

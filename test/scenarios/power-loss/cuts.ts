@@ -16,16 +16,21 @@ export interface Cut {
   readonly seed: number;
 }
 
-/** Chooses cuts at random, half of them right after a response. The same seed makes the same cuts of a trace. */
+/**
+ * Chooses cuts at random, half of them right after a response; of the model that keeps what was synced, the others right
+ * after a sync, as nothing else changes it. The same seed makes the same cuts of a trace.
+ */
 export function chooseCuts({ steps }: DiskModel, many: number, seed: number): Cut[] {
   const random = randomFrom(seed);
-  const responses = steps.flatMap(({ kind }, i) => (kind === 'response' ? [i + 1] : []));
+  const [responses = [], syncs = []] = ['response', 'sync'].map((wanted) =>
+    steps.flatMap(({ kind }, i) => (kind === wanted ? [i + 1] : [])),
+  );
   return Array.from({ length: many }, (_, i) => {
     const [isAfterResponse, where] = [random() < 0.5 && responses.length > 0, random()];
-    const at = isAfterResponse
-      ? responses[Math.floor(where * responses.length)]
-      : Math.floor(where * (steps.length + 1));
-    return { model: models[i % models.length] ?? 'synced', at: at ?? 0, seed: seed + i };
+    const model = models[i % models.length] ?? 'synced';
+    const points = isAfterResponse ? responses : model === 'synced' ? syncs : undefined;
+    const at = points ? points[Math.floor(where * points.length)] : Math.floor(where * (steps.length + 1));
+    return { model, at: at ?? 0, seed: seed + i };
   });
 }
 
