@@ -323,12 +323,15 @@ function createExcuse({
         later.outcome !== 'refused',
     );
     const clone = event.machine === null ? shared : machines[event.machine]?.clone;
+    const path = `bots/00${bot}/${bot}.en.md`;
+    // The commit of an accepted proposal is not in the response.
+    const search = ['log', '--all', '--reflog', '-1', '--format=%H', '--grep=^Reviewed-by: ', `-S${value}"`];
+    const made = event.what === 'accepted' ? clone?.git(...search, '--', path) : event.commit;
     return known.some(({ old, commit, dropped }) => {
       if (dropped.has(`${register} ${value}`)) return true;
-      if (event.what === 'accepted' || event.commit === null || clone === undefined) return false;
+      if (!made || clone === undefined) return false;
       if (isReplaced || valueAt(old, bot, key) !== valueAt(commit, bot, key)) return true;
-      const unseen = `${event.commit}..${commit}`;
-      const path = `bots/00${bot}/${bot}.en.md`;
+      const unseen = `${made}..${commit}`;
       return clone.git('log', '--format=%H', '-m', `-G"${key}"`, unseen, '--', path) !== '';
     });
   };

@@ -11,7 +11,7 @@ export const explanations: readonly Explanation[] = [
   // A person's edit that is not committed yet.
   { pattern: /is behind the branch: it has uncommitted edits/, by: [] },
   // On a busy machine.
-  { pattern: /"it did not respond in time".* was changed on this machine only/, by: [] },
+  { pattern: /it did not respond in time/, by: [] },
   { pattern: /"login":"unavailable"|Operation too slow/, by: [] },
   { pattern: clearedLock, by: ['kill', 'kill-answered', ...ofDisk] },
   { pattern: /not in step with the remote: |could not push the last commits/, by: [...ofRemote, ...ofDisk] },
