@@ -99,8 +99,11 @@ class Search {
   #rarity = 0;
   /** The weight of all terms, however rare. */
   #ownWeight = 0;
-  /** How many terms other spellings were looked for of. */
+  /** How many terms were added, and of how many other spellings were looked for. */
+  #added = 0;
   #spelled = 0;
+  /** How many words of the catalogue were looked at for that. */
+  #lookedAt = 0;
 
   constructor(parts: readonly SegmentSearch[], slice: TimeSlice, needs: Needs) {
     this.#parts = parts;
@@ -142,6 +145,10 @@ class Search {
    * @returns another spelling that was searched for in its place; null where nothing was found
    */
   async #addTerm(term: Term, isOnly: boolean): Promise<string | null | undefined> {
+    if (this.#added++ >= maxExpandedTerms) {
+      await this.#match((index) => [{ postings: index.findWord(term), fit: 1 }]);
+      return this.#weigh(term.weight) ? undefined : null;
+    }
     await this.#match((index) => expandTerm(term, index));
     const spelling =
       this.#count < minMatches && !term.unspaced ? await this.#matchSimilar(term, isOnly) : undefined;
@@ -164,8 +171,10 @@ class Search {
     if (this.#spelled++ >= maxSpelledTerms) return undefined;
     const fit = count === 0 ? nearFit : besidesFit;
     for (const errors of count === 0 && isOnly ? [1, 2] : [1]) {
-      if (text.length < errors * 2 + 2) continue;
-      const near = await findNearWords(text, [...this.#indexes, this.#needs.index], errors, this.#slice);
+      if (text.length < errors * 2 + 2 || this.#lookedAt >= maxLookedAt) continue;
+      const indexes = [...this.#indexes, this.#needs.index];
+      this.#lookedAt += indexes.reduce((sum, { size }) => sum + size, 0);
+      const near = await findNearWords(text, indexes, errors, this.#slice);
       for (const word of near) {
         const needs = this.#needs.find([word]).get(word) ?? [];
         const other = { text: word, unspaced: false, others: [], needs, place: 0, weight };
@@ -248,8 +257,11 @@ const minRarity = 0.2;
 const termSaturation = 1.5;
 /** A term that fewer bots have is searched for with other spellings, too. */
 const minMatches = 3;
-/** For each, every word of the catalogue is looked at. */
+/** Terms behind these are found as they are typed, as each other form, half and beginning is work. */
+const maxExpandedTerms = 8;
+/** For each, every word of the catalogue is looked at, while fewer words than `maxLookedAt` were. */
 const maxSpelledTerms = 6;
+const maxLookedAt = 500_000;
 const minPrefixLength = 3;
 const nearFit = 0.8;
 /** What another spelling counts where some bot has the term as it is spelled. */

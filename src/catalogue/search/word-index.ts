@@ -82,7 +82,9 @@ export class WordIndex {
     const [from, to] = this.#beginningWith(word.slice(0, minCommonPrefixLength));
     for (let place = from; place < to; place++) {
       const form = this.word(place);
-      if (form !== word && stems.areSharedBy(form, languages[place] ?? 0))
+      // To work out a stem takes long, and thousands of words may have the same first letters.
+      const isForm = form !== word && form.length <= word.length * 2 + 1;
+      if (isForm && stems.areSharedBy(form, languages[place] ?? 0))
         forms.push({ postings: this.#postings(place, place + 1), fit: fit * formFit });
     }
     return forms;

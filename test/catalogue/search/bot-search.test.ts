@@ -67,6 +67,19 @@ describe('a search', () => {
     strictEqual(corrected, [...words.slice(0, 6), 'gardenx', 'hammerx'].join(' '));
   });
 
+  it('looks for other forms of eight words of a query, and for no others', async () => {
+    const words = ['abacus', 'biscuit', 'camera', 'donkey', 'elephant', 'falcon', 'garden', 'hammer'];
+    add('1', 'One', `${words.join(' ')} island island`);
+    deepStrictEqual((await read(`${words.join('s ')}s islands`)).unmatched, ['islands']);
+    deepStrictEqual((await read(`${words.slice(1).join('s ')}s islands`)).unmatched, []);
+  });
+
+  it('looks for no forms of more than twice the letters', async () => {
+    add('1', 'One', 'Usefulness.');
+    add('2', 'Two', 'Useful.');
+    strictEqual(await found('use'), '2');
+  });
+
   it('finds a bot by its id first', async () => {
     add('190519304972664832', 'Homer', 'Answers.');
     add('2', 'Nine', 'Counts to 190519304972664832.');
