@@ -10,6 +10,8 @@ export interface TcpProxy {
   /** The port of the server, of this machine; 0 where there is none: connections are refused. */
   target: number;
   line: Line;
+  /** Is called with what comes from the server, before it is passed on. */
+  onAnswer: ((piece: Buffer) => void) | undefined;
 }
 
 /** Starts a line to a port of this machine. */
@@ -32,6 +34,7 @@ export async function startTcpProxy(target = 0): Promise<TcpProxy> {
       from.on('error', () => to.destroy());
       from.on('end', () => to.end());
       from.on('data', (piece: Buffer) => {
+        if (from === onward) proxy.onAnswer?.(piece);
         left -= piece.length;
         if (left < 0) return void from.destroy();
         from.pause();
@@ -46,6 +49,7 @@ export async function startTcpProxy(target = 0): Promise<TcpProxy> {
   const proxy: TcpProxy = {
     port: (server.address() as AddressInfo).port,
     target,
+    onAnswer: undefined,
     get line() {
       return line;
     },

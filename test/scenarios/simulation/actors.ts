@@ -61,9 +61,10 @@ async function perform(world: World, step: Step): Promise<void> {
     case 'edit-clone':
       return await editClone(world, step);
     default: {
-      const bot = await makeTrouble(world, step);
+      await makeTrouble(world, step);
       const look = { actor: step.actor, do: 'read-count', machine: step.machine } as const;
-      if (bot !== null) await read(world, { ...look, bot });
+      if (step.do === 'kill-answered')
+        await Promise.all(allBots.map(async (bot) => await read(world, { ...look, bot })));
     }
   }
 }
@@ -285,7 +286,7 @@ async function rewrite(world: World, step: Of<'rewrite'>): Promise<void> {
       const writes = existsSync(path) ? readValues(maintainer.read(pagePath(bot))) : gone;
       return { outcome: isPushed ? 'done' : 'refused', writes };
     });
-  if (isPushed === true) world.rewrites.push({ old, commit });
+  if (isPushed === true) world.rewrites.push({ old, commit, at: Date.now() });
 }
 
 /** Edits a page in the clone of a service, which sees the file at once, and commits that later, or does not. */

@@ -303,11 +303,12 @@ function createExcuse({
     const path = shared.git('ls-tree', '-r', '--name-only', commit, `bots/00${bot}/`);
     return path === '' ? 'gone' : readValues(shared.git('show', `${commit}:${path}`))[key];
   };
-  const known = rewrites.map(({ old, commit }) => {
+  const known = rewrites.map(({ old, commit, at }) => {
     const dropped = readCommits(shared, old, `^${commit}`);
     return {
       old,
       commit,
+      at,
       dropped: new Set(dropped.flatMap(({ writes }) => [...writes].map((write) => write.join(' ')))),
     };
   });
@@ -327,12 +328,13 @@ function createExcuse({
     // The commit of an accepted proposal is not in the response.
     const search = ['log', '--all', '--reflog', '-1', '--format=%H', '--grep=^Reviewed-by: ', `-S${value}"`];
     const made = event.what === 'accepted' ? clone?.git(...search, '--', path) : event.commit;
-    return known.some(({ old, commit, dropped }) => {
+    return known.some(({ old, commit, at, dropped }) => {
       if (dropped.has(`${register} ${value}`)) return true;
       if (!made || clone === undefined) return false;
       if (isReplaced || valueAt(old, bot, key) !== valueAt(commit, bot, key)) return true;
-      const unseen = `${made}..${commit}`;
-      return clone.git('log', '--format=%H', '-m', `-G"${key}"`, unseen, '--', path) !== '';
+      // Its machine may have been away for a while, and have seen what came after the force push at the same time.
+      const unseen = [`${made}..main`, `--until=${new Date(at + 60_000).toISOString()}`];
+      return clone.git('log', '--format=%H', '-m', `-G"${key}"`, ...unseen, '--', path) !== '';
     });
   };
 }

@@ -33,8 +33,6 @@ export class Recorder {
   /** When it began, in milliseconds since the epoch. */
   readonly startedAt = Date.now();
   readonly #start = performance.now();
-  /** Called with each event as soon as it has ended. */
-  readonly watchers = new Set<(event: Event) => void>();
 
   get now(): number {
     return performance.now() - this.#start;
@@ -61,7 +59,6 @@ export class Recorder {
     const done = { ...begun, ...(await work().catch(refuseOthers)) };
     const event = { ...done, end: done.outcome === 'maybe' ? Number.POSITIVE_INFINITY : this.now };
     this.events[begun.number] = event;
-    for (const watch of this.watchers) watch(event);
     return event;
   }
 }

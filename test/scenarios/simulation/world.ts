@@ -12,7 +12,7 @@ import { issueTestTokens } from '../../support/token.ts';
 import { Visitor } from '../../support/visitor.ts';
 import { type FaultInjector, faultInjector } from '../faults/fault-injector.ts';
 import { allBots, type Deed, machineCount } from './plan.ts';
-import { type Event, Recorder } from './recorder.ts';
+import { Recorder } from './recorder.ts';
 
 /** The author of all bots, and the two who decide about proposals. */
 export const people = { author: '1000', maintainer: '42', colleague: '43' } as const;
@@ -55,7 +55,7 @@ export interface World {
   /** What went wrong when, and where. */
   readonly troubles: { readonly kind: string; readonly machine: number; readonly start: number }[];
   /** The branch before and after each force push. */
-  readonly rewrites: { readonly old: string; readonly commit: string }[];
+  readonly rewrites: { readonly old: string; readonly commit: string; readonly at: number }[];
   /** Bot → the tokens that its owner got, the last one last. */
   readonly tokens: Map<string, string[]>;
   /** The browser of an account, logged in at one machine and so at all. */
@@ -167,29 +167,28 @@ export async function endMachine(machine: Machine, signal: 'SIGTERM' | 'SIGKILL'
     throw new Error(`machine ${machine.index} ended with ${code} after SIGTERM`);
 }
 
-/** Resolves with the bot of the `many`th count from now that a machine has taken, at once with its response, or with null after a while. */
-async function answered(recorder: Recorder, { index }: Machine, many: number): Promise<string | null> {
-  return await new Promise((resolve) => {
+/** Kills a service at once when it has answered the `many`th post of a count from now, or after a while. The client gets the answer. */
+async function killAnswered({ lineOfClients, service }: Machine, many: number): Promise<void> {
+  await new Promise<void>((resolve) => {
     let left = many;
-    const end = (bot: string | null): void => {
+    const end = (): void => {
       clearTimeout(timer);
-      recorder.watchers.delete(watch);
-      resolve(bot);
+      lineOfClients.onAnswer = undefined;
+      service?.process.kill('SIGKILL');
+      resolve();
     };
-    const watch = ({ machine, what, outcome, writes, bot }: Event): void => {
-      if (machine !== index || what !== 'post' || outcome !== 'done' || writes['count'] === undefined) return;
-      if (--left === 0) end(bot);
+    const timer = setTimeout(end, 5000);
+    lineOfClients.onAnswer = (piece) => {
+      if (piece.includes('"commit":null') && --left === 0) end();
     };
-    const timer = setTimeout(() => end(null), 5000);
-    recorder.watchers.add(watch);
   });
 }
 
-/** Makes trouble at a machine for as long as the plan says, and ends it. @returns the bot that it struck, where it struck one */
+/** Makes trouble at a machine for as long as the plan says, and ends it. */
 export async function makeTrouble(
   { machines, troubles, recorder, slowness }: World,
   trouble: Extract<Deed, { readonly ms: number; readonly machine: number }>,
-): Promise<string | null> {
+): Promise<void> {
   const machine = machines[trouble.machine];
   if (machine === undefined) throw new Error(`there is no machine ${trouble.machine}`);
   const { lineToRemote, lineOfClients, remote, calls } = machine;
@@ -205,49 +204,47 @@ export async function makeTrouble(
       await rest(ms);
       if (kind === 'clock') machine.clockDays = machine.clockDays === 0 ? (number % 2) * 2 - 1 : 0;
       await startMachine(machine);
-      return null;
-    case 'kill-answered': {
-      const bot = await answered(recorder, machine, 1 + (number % 3));
-      await rest(number % 7 === 0 ? number % 20 : 0);
+      return;
+    case 'kill-answered':
+      await killAnswered(machine, 1 + (number % 3));
       await endMachine(machine, 'SIGKILL');
       await startMachine(machine);
-      return bot;
-    }
+      return;
     case 'freeze':
       machine.service?.process.kill('SIGSTOP');
       await rest(ms);
       machine.service?.process.kill('SIGCONT');
-      return null;
+      return;
     case 'disk-full':
       calls?.arm(0, 0);
       await rest(ms);
       calls?.disarm();
-      return null;
+      return;
     case 'calls-fail':
       for (const end = recorder.now + ms; recorder.now < end; await rest(100))
         calls?.arm(1 + (number % 40), number % 3);
       calls?.disarm();
-      return null;
+      return;
     case 'remote-refuses':
     case 'remote-hangs':
       remote.mode = kind === 'remote-hangs' ? 'hang' : 'refuse';
       await rest(ms);
       remote.mode = 'serve';
-      return null;
+      return;
     case 'remote-cut':
     case 'remote-slow':
     case 'remote-half':
       lineToRemote.line = kind === 'remote-cut' ? 'cut' : kind === 'remote-slow' ? 'slow' : half;
       await rest(ms);
       lineToRemote.line = 'good';
-      return null;
+      return;
     case 'clients-cut':
     case 'clients-slow':
     case 'clients-half':
       lineOfClients.line = kind === 'clients-cut' ? 'cut' : kind === 'clients-slow' ? 'slow' : half;
       await rest(ms);
       lineOfClients.line = 'good';
-      return null;
+      return;
     case 'edit-clone':
       throw new Error('this is no trouble');
   }
