@@ -101,7 +101,12 @@ export async function findLeftovers({ machines, shared }: World): Promise<Fault[
     const { clone, index } = machine;
     await endMachine(machine, 'SIGTERM');
     const names = readdirSync(clone.folder, { recursive: true, encoding: 'utf8' });
-    const left = names.filter((name) => /\.lock$|(^|\/)(\.?tmp_|\.tmp-)|\.tmp$|fast_import_crash/.test(name));
+    // Packs that a killed fetch has left are removed by the next maintenance.
+    const left = names.filter(
+      (name) =>
+        /\.lock$|(^|\/)(\.?tmp_|\.tmp-)|\.tmp$|fast_import_crash/.test(name) &&
+        !/objects\/pack\/tmp_pack_\w+$/.test(name),
+    );
     for (const name of left) faults.push({ what: `machine ${index} leaves ${name}` });
     if (clone.git('worktree', 'list').includes('\n'))
       faults.push({ what: `machine ${index} leaves a worktree` });
