@@ -272,6 +272,8 @@ function listOperations(
   { machine, bot, key }: { readonly machine: number; readonly bot: string; readonly key: string },
   areTimesRight: boolean,
 ): Operation[] {
+  const rewrites = events.filter((event) => event.what === 'rewrite' && event.bot === bot);
+  const lastRewrite = rewrites.findLast(({ outcome }) => outcome === 'done')?.end ?? 0;
   return events.flatMap((event): Operation[] => {
     const { start, end, outcome, byGit, what } = event;
     const label = describeEvent(event);
@@ -285,6 +287,14 @@ function listOperations(
     const value = event.writes[key];
     if (value === undefined || outcome === 'refused') return operations;
     const write = { kind: 'write', value, start, label } as const;
+    // A write that a force push has dropped is replayed, and shows once more.
+    if (
+      event.commit !== null &&
+      what === 'post' &&
+      start < lastRewrite &&
+      (key === 'website' || key === 'support')
+    )
+      operations.push({ ...write, end: Number.POSITIVE_INFINITY, mayBe: true });
     if (isHere && outcome === 'done' && !byGit) return [...operations, { ...write, end }];
     // Posts keep the time of their machine: seconds are what commits have.
     const isTimed = key !== 'token' && !byGit && areTimesRight && outcome === 'done';
