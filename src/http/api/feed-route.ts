@@ -1,4 +1,5 @@
-import { once } from 'node:events';
+import type { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Router } from '@koa/router';
 import { type ChangesAfter, isChangeCursor, type ChangeFeed } from '../../catalogue/changes/change-feed.ts';
@@ -37,7 +38,7 @@ export function addFeedRoute(router: Router, feed: ChangeFeed, baseUrl: string):
       ctx.set({ ...readHeaders, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
       ctx.res.shouldKeepAlive = false;
       ctx.type = kind;
-      ctx.body = Readable.from(follow(feed, page)).once('close', () => streams--);
+      ctx.body = Readable.from(follow(feed, page, ctx.res)).once('close', () => streams--);
       return;
     }
     const { changes, next, current } = page;
@@ -70,8 +71,15 @@ export const feedParameters: ReadonlyMap<string, ListParameter<unknown, null>> =
   } satisfies Record<string, ListParameter<unknown, null>>),
 );
 
-/** Yields the events of a page of changes, then those that follow, until the service stops or the cursor is unknown. */
-async function* follow(feed: ChangeFeed, first: ChangesAfter): AsyncGenerator<string> {
+/**
+ * Yields the events of a page of changes, then those that follow, until the service stops, the reader is gone or the cursor
+ * is unknown.
+ */
+async function* follow(
+  feed: ChangeFeed,
+  first: ChangesAfter,
+  response: ServerResponse,
+): AsyncGenerator<string> {
   const { tip } = feed;
   for (let page: ChangesAfter | undefined = first; page;) {
     const events = page.changes.map(
@@ -81,9 +89,9 @@ async function* follow(feed: ChangeFeed, first: ChangesAfter): AsyncGenerator<st
     const next: string = page.next;
     yield `${events.join('')}id: ${next}\n\n`;
     while (next === tip.current) {
-      await once(tip.moves, 'move', { signal: AbortSignal.timeout(commentMs) }).catch(() => undefined);
-      if (tip.signal.aborted) return;
-      // Also notices readers that have gone.
+      await firstOf(commentMs, [tip.moves, 'move'], [response, 'close']);
+      if (tip.signal.aborted || response.closed) return;
+      // Also notices readers that have gone without a word.
       if (next === tip.current) yield ':\n\n';
     }
     // All readers wait for the same move.
@@ -94,3 +102,16 @@ async function* follow(feed: ChangeFeed, first: ChangesAfter): AsyncGenerator<st
 }
 
 const commentMs = 20_000;
+
+/** Waits for the first of some events, and for `ms` at most. */
+async function firstOf(ms: number, ...events: readonly [EventEmitter, string][]): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      for (const [emitter, name] of events) emitter.off(name, end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms).unref();
+    for (const [emitter, name] of events) emitter.once(name, end);
+  });
+}
