@@ -77,7 +77,7 @@ export class Login {
     parameters: URLSearchParams,
     cookie: string | undefined,
   ): Promise<{ session: CookieText; to: string }> {
-    const opened = cookie === undefined ? undefined : await this.#keys.open(purpose, cookie);
+    const opened = await this.#keys.open(purpose, cookie ?? '');
     if (opened === undefined) {
       throw new LoginError(
         'stale',

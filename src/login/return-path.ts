@@ -1,6 +1,6 @@
 /**
- * Returns the public path that a login redirects to: `text` where it is the path of a known page, with or without a query,
- * else the front page. So no link through the login can lead to another site.
+ * Returns the public path that a login redirects to: `text` where it has the form of a page's path, with or without a query,
+ * and is not of the login itself, else the front page. So no link through the login can lead to another site.
  * @param basePath the path of the public address; empty where it has none
  */
 export function parseReturnPath(text: string | undefined, basePath = ''): string {
@@ -8,5 +8,4 @@ export function parseReturnPath(text: string | undefined, basePath = ''): string
 }
 
 /** Below the path of the public address. */
-const pages =
-  /^\/(?:bots\/[0-9]{1,20}(?:\/(?:token|edit|translate))?|(?:proposals\/|review\/(?:[a-z0-9-]{1,80}\/)?)[a-z0-9-]{1,80}|add(?:\/collection)?|docs|review|my-bots(?:\/name)?|compare|authors\/[0-9]{1,20}|collections(?:\/[a-z0-9-]{1,60}(?:\/(?:edit|translate))?)?|categories\/[a-z][a-z0-9-]{0,19})?(?:\?[\w=&%.+~*-]{1,1000})?$/;
+const pages = /^(?!\/log)(?:\/|(?:\/[a-z0-9-]{1,80}){1,4})(?:\?[\w=&%.+~*-]{1,1000})?$/;

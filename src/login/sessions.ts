@@ -35,7 +35,7 @@ export class Sessions {
   ): Promise<{ readonly session: Session; readonly renewal: CookieText | undefined } | undefined> {
     const opened = await this.#keys.open(this.#purpose, text);
     const session = opened && parseSession(opened.value);
-    if (opened === undefined || session === undefined || countSecondsLeft(session) <= 0) return undefined;
+    if (opened === undefined || session === undefined) return undefined;
     const due = !opened.newest || Date.now() - opened.sealedAt > renewAfter;
     return { session, renewal: due ? await this.#seal(session) : undefined };
   }
@@ -65,7 +65,7 @@ const renewAfter = 86_400_000;
 function parseSession(value: unknown): Session | undefined {
   const { id, name, authenticatedAt, loggedInAt } = (value ?? {}) as Readonly<Record<string, unknown>>;
   const account = typeof id === 'string' ? parseAccountId(id) : undefined;
-  if (account === undefined || typeof authenticatedAt !== 'number' || typeof loggedInAt !== 'number')
-    return undefined;
-  return { id: account, name: typeof name === 'string' ? name : account, authenticatedAt, loggedInAt };
+  const hasTimes = typeof authenticatedAt === 'number' && typeof loggedInAt === 'number';
+  if (account === undefined || typeof name !== 'string' || !hasTimes) return undefined;
+  return { id: account, name, authenticatedAt, loggedInAt };
 }

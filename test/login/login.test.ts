@@ -167,7 +167,8 @@ describe('returnPath', () => {
       '/?q=a%2Fb+c&sort=name&page=2',
       '/categories/music?locale=fr',
       '/proposals/42',
-      '/add?draft=0123456789abcdef0123456789abcdef',
+      '/review/profile-42/0123456789',
+      '/bots/42/changes',
       '/bots/42/edit?language=pt-BR&draft=0123456789abcdef0123456789abcdef&locale=fr',
     ])
       strictEqual(parseReturnPath(path), path);
@@ -175,14 +176,7 @@ describe('returnPath', () => {
 
   it('is below the path of the public address', () => {
     strictEqual(parseReturnPath('/shelf/bots/42/token', '/shelf'), '/shelf/bots/42/token');
-    for (const text of [
-      undefined,
-      '/',
-      '/bots/42',
-      '/shelf/shelf/docs',
-      '/shelfs/docs',
-      '/shelf//evil.example',
-    ])
+    for (const text of [undefined, '/', '/bots/42', '/shelf/login', '/shelfs/docs', '/shelf//evil.example'])
       strictEqual(parseReturnPath(text, '/shelf'), '/shelf/');
   });
 
@@ -198,6 +192,10 @@ describe('returnPath', () => {
       '/bots/42@evil.example',
       '/bots/42/token?next=//evil.example',
       '/bots/42\n',
+      '/?',
+      '/a/b/c/d/e',
+      `/${'a'.repeat(81)}`,
+      `/?${'a'.repeat(1001)}`,
       '/bots/../..//evil.example',
       '/login',
       '/logout',

@@ -86,12 +86,13 @@ describe('the settings of the login', () => {
   });
 
   it('work where cookies travel encrypted, or never leave the machine', () => {
-    for (const url of ['https://a.example', 'http://localhost:8080', 'http://127.0.0.1:1', 'http://[::1]:1'])
+    for (const url of ['https://a.example', 'http://localhost:8080', 'http://127.0.0.12:1', 'http://[::1]:1'])
       ok(isSecureOrigin(url), url);
     for (const url of [
       'http://a.example',
       'http://192.168.0.1',
       'http://localhost.example',
+      'http://evil-localhost',
       'http://127.0.0.1.example',
     ])
       ok(!isSecureOrigin(url), url);

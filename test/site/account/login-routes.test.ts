@@ -25,7 +25,8 @@ describe('the login', () => {
       ['/login', '/?q=homer', '/?q=homer'],
       ['/login?locale=de', '/?q=homer&locale=de', '/?q=homer&locale=de'],
       ['/login?locale=de', `/bots/${homer}/edit?locale=de`, `/bots/${homer}/edit?locale=de`],
-      ['/login?locale=de', '/nothing?locale=de', '/?locale=de'],
+      ['/login?locale=de', `/bots/${homer}/changes`, `/bots/${homer}/changes?locale=de`],
+      ['/login?locale=de', '/login/callback?locale=de', '/?locale=de'],
       ['/login?to=/my-bots&locale=de', '/', '/my-bots?locale=de'],
       ['/login?locale=//x', '/', '/'],
     ] as const) {
