@@ -3,6 +3,7 @@ import { SerialQueue } from '../lib/serial-queue.ts';
 import { type Failure, FailureLog } from '../lib/failure-log.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import type { Log } from '../lib/log.ts';
+import { computeBackoff } from '../lib/retry.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { BotState } from './bot-state.ts';
 import type { Journal } from './journal.ts';
@@ -69,7 +70,8 @@ export class Checkpointer {
     if (this.#timer !== undefined || this.#queue.size > 0 || this.#stopped) return;
     const { seconds } = this.#options;
     const dueIn = this.#startedAt + seconds * 1000 - performance.now();
-    const delay = this.#failuresInRow > 0 ? this.#retryDelay() : Math.max(0, dueIn);
+    const delay =
+      this.#failuresInRow > 0 ? computeBackoff(this.#failuresInRow, 1000, 60_000) : Math.max(0, dueIn);
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       // The error is logged, and kept as `failure`.
@@ -123,11 +125,6 @@ export class Checkpointer {
       for (const id of bots.keys()) this.#uncommitted.set(id, asInMemory);
       throw error;
     }
-  }
-
-  /** Milliseconds: one second after the first failure, then twice as long each time, at most a minute. */
-  #retryDelay(): number {
-    return Math.min(60_000, 1000 * 2 ** (this.#failuresInRow - 1));
   }
 }
 

@@ -1,3 +1,5 @@
+import { computeBackoff } from '../lib/retry.ts';
+
 export interface HostQueueOptions<T> {
   /** How many items are worked on at once, at most; never two of one host. */
   readonly concurrency: number;
@@ -93,7 +95,7 @@ export class HostQueue<T> {
       this.#ready.add(host);
       this.#startNext();
     };
-    setTimeout(wake, Math.min(max, first * 2 ** (host.failures - 1))).unref();
+    setTimeout(wake, computeBackoff(host.failures, first, max)).unref();
   }
 
   #setLeft(left: number): void {

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../lib/log.ts';
 import { codeOf, messageOf } from '../lib/errors.ts';
+import { computeBackoff } from '../lib/retry.ts';
 import type { Decoder } from './decoder.ts';
 import { ImageError } from './image-error.ts';
 import { HostQueue } from './host-queue.ts';
@@ -192,5 +193,5 @@ function hostOf(url: string): string {
 
 /** Returns the milliseconds until an image that failed `count` times is retried, varied by a quarter. */
 export function retryDelay(count: number, { firstRetry, lastRetry }: Intervals): number {
-  return Math.min(lastRetry, firstRetry * 2 ** (count - 1)) * (0.75 + Math.random() / 2);
+  return computeBackoff(count, firstRetry, lastRetry) * (0.75 + Math.random() / 2);
 }

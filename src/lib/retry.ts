@@ -30,3 +30,8 @@ export async function retry<T>(
     if (delay) await sleep(delay(attempt), undefined, signal && { signal });
   }
 }
+
+/** Returns how long to wait after the last of `failures` in a row: twice as long each time, from `first` to `max`. */
+export function computeBackoff(failures: number, first: number, max: number): number {
+  return Math.min(max, first * 2 ** (failures - 1));
+}

@@ -5,6 +5,7 @@ import type { GitHost } from '../git/hosts.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { type Failure, FailureLog } from '../lib/failure-log.ts';
 import type { Log } from '../lib/log.ts';
+import { computeBackoff } from '../lib/retry.ts';
 import { describeRemoteError } from '../sync/remote-error.ts';
 import { fetchCommit, listRefs, pushRemote, type Remote } from '../sync/remote.ts';
 import { type GitHubOptions, GitHubPulls } from './github-pulls.ts';
@@ -165,7 +166,7 @@ export class HostReview {
         // What fetch throws says nothing; its cause does.
         this.#failures.add(error, describeRemoteError((error instanceof TypeError && error.cause) || error));
         const asked = (this.#pulls?.retryAt ?? 0) - Date.now();
-        pauseMs = Math.max(asked, Math.min(this.#pauseMs * 2 ** failed++, this.#followMs));
+        pauseMs = Math.max(asked, computeBackoff(++failed, this.#pauseMs, this.#followMs));
       }
       await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
       if (failed === 0)

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, ExplainedError, messageOf } from '../lib/errors.ts';
 import { FailureLog } from '../lib/failure-log.ts';
 import type { Log } from '../lib/log.ts';
+import { computeBackoff } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
 import { DatedFiles, parseFileTime } from './dated-files.ts';
 import { type Notice, toWebhookBody } from './notice.ts';
@@ -86,7 +87,7 @@ export class Notifications {
     const { minDelayMs } = this.#options;
     const { signal } = this.#closing;
     let failures = 0;
-    for (let [first] = this.#files.list(); first && !signal.aborted; [first] = this.#files.list()) {
+    for (let [first] = this.#files.list(); first; [first] = this.#files.list()) {
       try {
         await this.#sendOrDrop(first[0]);
         this.#failures.end();
@@ -98,11 +99,11 @@ export class Notifications {
         const message = messageOf(cause) || String(codeOf(cause));
         // What the receiver said may have times in it.
         this.#failures.add(cause, message, message.replace(/".*/s, ''));
-        const delay = this.#retryAfterMs ?? Math.min(minDelayMs * 2 ** failures++, maxDelayMs);
+        const delay = this.#retryAfterMs ?? computeBackoff(++failures, minDelayMs, maxDelayMs);
         await sleep(Math.max(delay, minDelayMs), undefined, { signal }).catch(() => {});
       }
     }
-    this.#isFull &&= signal.aborted;
+    this.#isFull = false;
     this.#sending = null;
   }
 

@@ -1,3 +1,5 @@
+import { computeBackoff } from '../lib/retry.ts';
+
 export interface ScheduleOptions {
   /** Fetches at least that often. */
   readonly syncSeconds: number;
@@ -74,7 +76,7 @@ export class Schedule {
     const { syncSeconds, pushSeconds } = this.#options;
     this.#fetchRequested = true;
     const maxDelayMs = Math.min(60, Math.max(1, syncSeconds)) * 1000;
-    const delay = Math.min(maxDelayMs, 500 * 2 ** this.#failures++) * (0.5 + Math.random() / 2);
+    const delay = computeBackoff(++this.#failures, 500, maxDelayMs) * (0.5 + Math.random() / 2);
     this.#pushedAt = Math.min(this.#pushedAt, performance.now() + delay - pushSeconds * 1000);
     this.runIn(delay);
   }

@@ -1,5 +1,5 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
-import { retry } from '../../src/lib/retry.ts';
+import { computeBackoff, retry } from '../../src/lib/retry.ts';
 
 describe('retries', () => {
   it('returns what the first attempt that succeeds returns, and waits after each that failed', async () => {
@@ -29,6 +29,15 @@ describe('retries', () => {
     const retrying = retry(failUntil(9), { maxAttempts: 5, delay: () => 60_000, signal: closing.signal });
     setImmediate(() => closing.abort());
     await rejects(retrying, { name: 'AbortError' });
+  });
+});
+
+describe('the wait after failures in a row', () => {
+  it('begins with the first, doubles with each, and ends with the longest', () => {
+    deepStrictEqual(
+      [1, 2, 3, 4, 2000].map((failures) => computeBackoff(failures, 50, 350)),
+      [50, 100, 200, 350, 350],
+    );
   });
 });
 
