@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
-import { connect, createServer, type Server } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { once } from 'node:events';
 import type { Log } from '../lib/log.ts';
-import { UserError, codeOf, ignoreMissing } from '../lib/errors.ts';
+import { UserError, codeOf, ignoreMissing, messageOf } from '../lib/errors.ts';
 import { makeFolder } from '../lib/fsync.ts';
 import { type Repository, type RepositoryOpener, toUnavailableError } from './repository.ts';
 
@@ -41,12 +41,12 @@ export async function takeInstanceLock(folder: string, shown: string = folder): 
   const name = randomBytes(8).toString('hex');
   const own = `${lock}.${name}`;
   await mkdir(own);
-  let server: Server | undefined;
+  const server = createServer(sendName).unref();
   try {
-    server = await listenIn(own, name);
+    await listenIn(own, name, server);
     while (!(await renameIfFree(own, lock))) await removeStaleSockets(lock, shown);
   } catch (error) {
-    server?.close();
+    server.close();
     await rm(own, { recursive: true });
     throw error;
   }
@@ -88,30 +88,26 @@ export async function takeCloneLock(
   }
 }
 
-/** Listens on a socket of this name, and sends the name of this process over each connection. */
-async function listenIn(folder: string, name: string): Promise<Server> {
-  const server = createServer((socket) => {
-    socket.on('error', () => {});
-    socket.end(`process ${process.pid} on ${hostname()}`);
-  });
-  server.unref();
+/** Sends the name of this process over a connection. */
+function sendName(socket: Socket): void {
+  socket.on('error', () => {});
+  socket.end(`process ${process.pid} on ${hostname()}`);
+}
+
+/** Listens on a socket of this name. */
+async function listenIn(folder: string, name: string, server: Server): Promise<void> {
   try {
     await withAddress(folder, name, async (path) => {
       server.listen(path);
       await once(server, 'listening');
     });
   } catch (error) {
-    if (!noSockets.has(codeOf(error) ?? '')) throw error;
     throw new UserError(
-      `${dirname(folder)} is on a file system that has no Unix sockets, which keep a second service away: put it on a local disk`,
+      `${dirname(folder)} takes no Unix socket, which keeps a second service away (${messageOf(error)}): put it on a local disk`,
       { cause: error },
     );
   }
-  return server;
 }
-
-/** The errors of a file system without sockets. */
-const noSockets = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL']);
 
 /** Renames `from` to `to`, and returns whether that was done; false while there are files in `to`. */
 async function renameIfFree(from: string, to: string): Promise<boolean> {

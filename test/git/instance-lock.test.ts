@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -13,6 +13,7 @@ import {
 import { silentLog } from '../../src/lib/log.ts';
 import { eventually } from '../support/eventually.ts';
 import { openerOf } from '../support/opened.ts';
+import { recordedLog } from '../support/recorded-log.ts';
 import { testRepository } from '../support/repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { needs } from '../support/tools.ts';
@@ -102,6 +103,14 @@ describe('the instance lock', () => {
     await kill(first);
   });
 
+  it('is taken over from a process that ends while it is asked', async () => {
+    const folder = tempFolder();
+    const first = await holder(folder);
+    first.kill('SIGSTOP');
+    setTimeout(() => first.kill('SIGKILL'), 100);
+    await (await takeInstanceLock(folder)).release();
+  });
+
   it('is not lost when somebody asks who has it and does not wait for the answer', async () => {
     const folder = tempFolder();
     const lock = await takeInstanceLock(folder);
@@ -124,6 +133,14 @@ describe('the instance lock', () => {
     writeFileSync(join(folder, 'botshelf.lock/other'), '');
     await next.release();
     deepStrictEqual(readdirSync(join(folder, 'botshelf.lock')), ['other']);
+  });
+
+  needs('strace', it)('is refused on a file system without sockets, and leaves nothing there', () => {
+    const folder = tempFolder();
+    const refused = ['-fqq', '-o', '/dev/null', '-e', 'trace=bind', '-e', 'inject=bind:error=EPERM'];
+    const args = [...refused, process.execPath, '--input-type=module', '-e', holding, folder];
+    strictEqual(spawnSync('strace', args, { encoding: 'utf8' }).stdout, 'UserError\n');
+    deepStrictEqual(readdirSync(folder), []);
   });
 
   it('is taken over when what is no socket stands where one should', async () => {
@@ -175,7 +192,16 @@ describe('the lock of a clone', () => {
     await lock?.release();
   });
 
-  it('is none where there is no clone', async () => {
+  it('is none where there is no clone, or one that nobody can write to', async () => {
     strictEqual(await takeCloneLock(openerOf(tempFolder()), silentLog), undefined);
+    const { folder } = testRepository();
+    const opener = openerOf(folder);
+    const repository = await opener.open();
+    opener.open = async () => await Promise.resolve({ ...repository, gitDir: '/sys' });
+    const log = recordedLog();
+    strictEqual(await takeCloneLock(opener, log), undefined);
+    strictEqual(log.lines.length, 1);
+    opener.open = async () => await Promise.resolve({ ...repository, gitDir: join(folder, '.git/HEAD/x') });
+    await rejects(takeCloneLock(opener, log), { code: 'ENOTDIR' });
   });
 });
