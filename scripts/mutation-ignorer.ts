@@ -2,9 +2,8 @@
 interface Path {
   readonly node: { readonly type: string };
   readonly parentPath: Path | null;
-  /** `arguments` of an argument of a call, with its index as the key. */
+  /** `arguments` of an argument of a call. */
   readonly listKey: string | undefined;
-  readonly key: string | number;
   get(key: 'callee' | 'expression'): Path;
   get(key: 'body'): readonly Path[];
   toString(): string;
@@ -35,10 +34,11 @@ function isLog(path: Path): boolean {
   return /\blog\??\.(?:debug|info|warn|error|fatal)$|^failpoint$/i.test(String(path.get('callee')));
 }
 
-/** Whether a text is in the first argument of `new …Error(…)`. */
+/** Whether a text is words in an argument of `new …Error(…)`. */
 function isInMessage(text: Path): boolean {
+  if (!String(text).includes(' ')) return false;
   for (let at = text; at.parentPath !== null && !/Statement|Function/.test(at.node.type); at = at.parentPath)
-    if (at.listKey === 'arguments' && at.key === 0 && at.parentPath.node.type === 'NewExpression')
+    if (at.listKey === 'arguments' && at.parentPath.node.type === 'NewExpression')
       return String(at.parentPath.get('callee')).endsWith('Error');
   return false;
 }
