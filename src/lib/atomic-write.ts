@@ -1,4 +1,4 @@
-import { type FileHandle, link, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fsyncFolder } from './fsync.ts';
 
@@ -7,8 +7,6 @@ export interface AtomicWriteOptions {
   readonly fsync: 'none' | 'content' | 'content and name';
   /** The permission bits; those that the umask leaves by default. */
   readonly mode?: number;
-  /** Whether the write fails with EEXIST where the file exists; it is replaced by default. */
-  readonly exclusive?: boolean;
 }
 
 /**
@@ -20,7 +18,7 @@ export interface AtomicWriteOptions {
 export async function writeAtomically(
   path: string,
   content: string | Uint8Array | ((file: FileHandle) => Promise<void>),
-  { fsync, mode, exclusive = false }: AtomicWriteOptions,
+  { fsync, mode }: AtomicWriteOptions,
 ): Promise<void> {
   const folder = dirname(path);
   const temporary = join(folder, `.${basename(path)}.${process.pid}.${++writes}.tmp`);
@@ -38,12 +36,11 @@ export async function writeAtomically(
     } finally {
       await file.close();
     }
-    await (exclusive ? link(temporary, path) : rename(temporary, path));
+    await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {});
     throw error;
   }
-  if (exclusive) await rm(temporary, { force: true });
   if (fsync === 'content and name') await fsyncFolder(folder);
 }
 

@@ -29,8 +29,8 @@ export class DemoProvider implements IdentityProvider {
   }
 
   async finish(parameters: URLSearchParams): Promise<Account> {
-    const { id, name } = this.people.find((person) => person.id === parameters.get('account')) ?? {};
-    if (!id || !name) throw new LoginError('denied', 'the demo has no such person');
-    return await Promise.resolve({ id, name, authenticatedAt: Date.now() });
+    const person = this.people.find(({ id }) => id === parameters.get('account'));
+    if (person === undefined) throw new LoginError('denied', 'the demo has no such person');
+    return await Promise.resolve({ id: person.id, name: person.name, authenticatedAt: Date.now() });
   }
 }

@@ -191,7 +191,7 @@ function createClientAuth(secret: string): oauth.ClientAuth {
 type Claims = Readonly<Record<string, unknown>>;
 
 function requireObject(value: unknown): Claims {
-  if (typeof value === 'object' && value !== null) return value as Claims;
+  if (value instanceof Object) return value as Claims;
   throw new TypeError('the account is not an object');
 }
 
@@ -230,7 +230,7 @@ function classifyError(error: unknown): Exclude<LoginErrorKind, 'no-account'> {
   if (error instanceof oauth.ResponseBodyError)
     return error.error === 'invalid_grant' ? 'stale' : 'misconfigured';
   if (error instanceof oauth.WWWAuthenticateChallengeError) return 'misconfigured';
-  if (error instanceof oauth.ClientError && mismatches.test(error.code ?? '')) return 'invalid-response';
+  if (error instanceof oauth.ClientError && mismatches.test(String(error.code))) return 'invalid-response';
   return 'unavailable';
 }
 

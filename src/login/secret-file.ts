@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAtomically } from '../lib/atomic-write.ts';
 import { ignoreMissing } from '../lib/errors.ts';
@@ -15,10 +15,8 @@ export async function readSecretFile(folder: string): Promise<string> {
   return secret.length >= 32 ? secret : await make(path);
 }
 
-/** Makes the file; one that holds no whole secret is removed first. */
 async function make(path: string): Promise<string> {
   const secret = randomBytes(32).toString('hex');
-  await rm(path, { force: true });
-  await writeAtomically(path, `${secret}\n`, { fsync: 'content', mode: 0o600, exclusive: true });
+  await writeAtomically(path, `${secret}\n`, { fsync: 'content', mode: 0o600 });
   return secret;
 }

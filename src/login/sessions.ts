@@ -34,8 +34,9 @@ export class Sessions {
     text: string,
   ): Promise<{ readonly session: Session; readonly renewal: CookieText | undefined } | undefined> {
     const opened = await this.#keys.open(this.#purpose, text);
-    const session = opened && parseSession(opened.value);
-    if (opened === undefined || session === undefined) return undefined;
+    if (opened === undefined) return undefined;
+    const session = parseSession(opened.value);
+    if (session === undefined) return undefined;
     const due = !opened.newest || Date.now() - opened.sealedAt > renewAfter;
     return { session, renewal: due ? await this.#seal(session) : undefined };
   }

@@ -48,7 +48,7 @@ export function readLoginSettings(reader: SettingReader): LoginSettings | null {
     clientSecret === undefined && `BOTSHELF_OAUTH_CLIENT_SECRET ${isMissing}`,
   ].filter((fault) => fault !== false);
   faults.push(...found);
-  if (found.length > 0 || clientId === undefined || clientSecret === undefined) return null;
+  if (clientId === undefined || clientSecret === undefined) return null;
   return {
     kind: issuer === undefined ? 'discord' : 'oidc',
     issuer: issuer ?? 'https://discord.com',
@@ -61,7 +61,7 @@ export function readLoginSettings(reader: SettingReader): LoginSettings | null {
 /** Reads the secrets that seal cookies, newest first, separated by commas or white space. Empty when none is set. */
 export function readSecrets(reader: SettingReader): readonly string[] {
   const { faults } = reader;
-  const secrets = (reader.secret('BOTSHELF_SECRET') ?? '').split(/[\s,]+/).filter((secret) => secret !== '');
+  const secrets = (reader.secret('BOTSHELF_SECRET') ?? '').split(/[\s,]/).filter((secret) => secret !== '');
   if (secrets.some(({ length }) => length < minSecretLength)) {
     faults.push(
       `BOTSHELF_SECRET has a secret of fewer than ${minSecretLength} characters: make one with "openssl rand -hex 32".`,
@@ -78,11 +78,12 @@ const minSecretLength = 32;
 /** Whether secure cookies, and so the login, work at an address: over https, or on this machine. */
 export function isSecureOrigin(url: string): boolean {
   const { protocol, hostname } = new URL(url);
-  return protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+  const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+  return protocol === 'https:' || (protocol === 'http:' && isHere);
 }
 
 function isIssuer(text: string): boolean {
   if (!URL.canParse(text)) return false;
-  const { protocol, search, hash, username } = new URL(text);
-  return /^https?:$/.test(protocol) && isSecureOrigin(text) && !search && !hash && !username;
+  const { search, hash, username } = new URL(text);
+  return isSecureOrigin(text) && !search && !hash && !username;
 }

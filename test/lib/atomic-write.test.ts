@@ -62,13 +62,6 @@ describe('an atomic write', () => {
     strictEqual(statSync(path).mode & 0o7777, 0o666);
   });
 
-  it('replaces no file where it is exclusive', async () => {
-    await writeAtomically(path, 'first', { fsync: 'content', exclusive: true });
-    await rejects(writeAtomically(path, 'second', { fsync: 'content', exclusive: true }), { code: 'EEXIST' });
-    strictEqual(readFileSync(path, 'utf8'), 'first');
-    deepStrictEqual(readdirSync(folder), ['file']);
-  });
-
   it('keeps apart what is written to the same file at the same time', async () => {
     const texts = Array.from({ length: 20 }, (_, i) => String(i).repeat(10_000));
     await Promise.all(texts.map(async (text) => await writeAtomically(path, text, { fsync: 'none' })));

@@ -1,5 +1,6 @@
-import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
-import type { LoginErrorKind } from '../../src/login/login-error.ts';
+import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
+import { mock } from 'node:test';
+import type { LoginError, LoginErrorKind } from '../../src/login/login-error.ts';
 import { type Account, type AuthorizationRequest, Provider } from '../../src/login/provider.ts';
 import { startDiscord } from '../support/discord.ts';
 import { eventually } from '../support/eventually.ts';
@@ -13,8 +14,11 @@ const tight = { time: 1000, bytes: 20_000 };
 describe('Provider', () => {
   describe('of OpenID Connect', () => {
     it('returns the account, its name and when it proved who it is', async () => {
-      const provider = new Provider((await startProvider(baseUrl)).settings, redirectUri);
+      const real = await startProvider(baseUrl, { clientAuthMethods: ['client_secret_basic'] });
+      const provider = new Provider(real.settings, redirectUri);
       const { id, name, authenticatedAt } = await logIn(provider, '42');
+      strictEqual(provider.name, new URL(real.issuer).host);
+      ok(real.requests.includes('POST /token Basic'));
       strictEqual(id, '42');
       strictEqual(name, 'Person 42');
       ok(Math.abs(Date.now() - authenticatedAt) < 60_000);
@@ -29,19 +33,48 @@ describe('Provider', () => {
       });
       const provider = new Provider({ ...real.settings, idClaim: 'discord_id' }, redirectUri);
       strictEqual((await logIn(provider, 'marge@example.org')).id, '43');
+      ok(real.requests.includes('POST /token'));
     });
 
-    it('reads the metadata once for many logins', async () => {
+    it('reads the metadata once an hour for many logins, and keeps them while it is away', async () => {
       const real = await startProvider(baseUrl);
       const provider = new Provider(real.settings, redirectUri);
+      const countReads = (): number =>
+        real.requests.filter((line) => line.includes('openid-configuration')).length;
       await Promise.all([provider.begin(), provider.begin()]);
       await logIn(provider, '42');
-      strictEqual(real.requests.filter((request) => request.includes('.well-known')).length, 1);
+      strictEqual(countReads(), 1);
+      const now = performance.now() + 3_600_000;
+      const clock = mock.method(performance, 'now', () => now);
+      try {
+        real.answer('/.well-known', 'with HTML');
+        await provider.begin();
+        strictEqual(countReads(), 2);
+        real.answer('/.well-known', 'well');
+        for (let i = 0; i < 2; i++) await provider.begin();
+        strictEqual(countReads(), 3);
+      } finally {
+        clock.mock.restore();
+      }
     });
 
-    it('takes a name apart that would break a page', async () => {
-      const real = await startProvider(baseUrl, { claims: { name: ' \u202eEvil\n\u0000 name ' } });
-      strictEqual((await logIn(new Provider(real.settings, redirectUri), '42')).name, 'Evil name');
+    it('takes a name apart that would break a page, and has another or the id where there is none', async () => {
+      for (const [claims, expected] of [
+        [{ name: ` \u202eEvil\n\u0000 name ${'x'.repeat(80)}` }, `Evil name ${'x'.repeat(50)}`],
+        [{ name: '\n', preferred_username: 'marge' }, 'marge'],
+        [{ name: 7 }, '42'],
+      ] as const) {
+        const real = await startProvider(baseUrl, { claims });
+        strictEqual((await logIn(new Provider(real.settings, redirectUri), '42')).name, expected);
+        // It has the account's page only where the token has no name.
+        strictEqual(real.requests.includes('GET /me Bearer'), expected === '42');
+      }
+    });
+
+    it('that has no page of accounts is believed for what is in its token', async () => {
+      const real = await startProvider(baseUrl, { claims: { name: 7 }, hasUserInfo: false });
+      const { id, name } = await logIn(new Provider(real.settings, redirectUri), '42');
+      deepStrictEqual([id, name], ['42', '42']);
     });
 
     for (const claim of [undefined, 42, '', '4 2', '123456789012345678901', null, ['42']]) {
@@ -68,6 +101,7 @@ describe('Provider', () => {
       const { request } = await provider.begin();
       for (const [error, kind] of [
         ['access_denied', 'denied'],
+        ['access_denied_x', 'misconfigured'],
         ['login_required', 'denied'],
         ['consent_required', 'denied'],
         ['server_error', 'unavailable'],
@@ -146,6 +180,7 @@ describe('Provider', () => {
       strictEqual(account.id, '80351110224678912');
       strictEqual(account.name, 'Nelly');
       ok(Math.abs(Date.now() - account.authenticatedAt) < 60_000);
+      strictEqual(new URL((await provider.begin(true)).url).searchParams.get('prompt'), 'consent');
       const [asked] = discord.asked;
       deepStrictEqual(
         ['scope', 'prompt', 'code_challenge_method', 'response_type', 'nonce'].map((name) =>
@@ -163,8 +198,10 @@ describe('Provider', () => {
 
     it('that answers with no account is away', async () => {
       const discord = await startDiscord(baseUrl);
-      discord.user = null;
-      await rejects(throughDiscord(new Provider(discord.settings, redirectUri)), { kind: 'unavailable' });
+      for (const user of [null, 'x']) {
+        discord.user = user;
+        await rejects(throughDiscord(new Provider(discord.settings, redirectUri)), { kind: 'unavailable' });
+      }
       discord.user = { id: 42 };
       await rejects(throughDiscord(new Provider(discord.settings, redirectUri)), { kind: 'no-account' });
     });
@@ -181,7 +218,15 @@ describe('Provider', () => {
     it('that does not take the secret is the operator’s to mend', async () => {
       const discord = await startDiscord(baseUrl);
       const provider = new Provider({ ...discord.settings, clientSecret: 'wrong' }, redirectUri);
-      await rejects(throughDiscord(provider), { kind: 'misconfigured' });
+      await rejects(throughDiscord(provider), ({ name, kind, message, cause }: LoginError) => {
+        deepStrictEqual([name, kind], ['LoginError', 'misconfigured']);
+        match(message, /^Discord does not accept this service/);
+        return cause instanceof Error;
+      });
+      const real = await startProvider(baseUrl);
+      await rejects(logIn(new Provider({ ...real.settings, clientSecret: 'x' }, redirectUri), '42'), {
+        kind: 'misconfigured',
+      });
     });
 
     it('takes a code once, and with the verifier of its login alone', async () => {

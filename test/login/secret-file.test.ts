@@ -12,6 +12,8 @@ describe('readSecretFile', () => {
     strictEqual(statSync(join(folder, 'cookie-secret')).mode & 0o777, 0o600);
     strictEqual(await readSecretFile(folder), secret);
     notStrictEqual(await readSecretFile(tempFolder()), secret);
+    writeFileSync(join(folder, 'cookie-secret'), `${'x'.repeat(32)}\n`);
+    strictEqual(await readSecretFile(folder), 'x'.repeat(32));
     strictEqual(readdirSync(folder).length, 1);
   });
 

@@ -80,7 +80,7 @@ describe('Sessions', () => {
     const parts = [{ id: 'x' }, { id: 2 }, { name: null }, { authenticatedAt: null }, { loggedInAt: null }];
     for (const value of [null, 1, ...parts.map((part) => ({ ...whole, ...part }))]) {
       const text = await new KeyRing([secret]).seal('session of https://login.example.org', value, 60);
-      strictEqual(await open(text), undefined);
+      strictEqual(await sessions.open(text), undefined);
     }
   });
 

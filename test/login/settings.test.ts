@@ -46,9 +46,14 @@ describe('the settings of the login', () => {
     ],
     [{ BOTSHELF_OAUTH_PROVIDER: 'discord' }, /CLIENT_ID is not set/, /CLIENT_SECRET is not set/],
     [{ BOTSHELF_OAUTH_CLIENT_ID: 'us', BOTSHELF_OAUTH_PROVIDER: 'discord' }, /CLIENT_SECRET is not set/],
-    [client, /BOTSHELF_OAUTH_PROVIDER is not set/],
+    [{ ...client, BOTSHELF_OAUTH_ID_CLAIM: 'sub' }, /BOTSHELF_OAUTH_PROVIDER is not set/],
     [
-      { ...client, BOTSHELF_OAUTH_PROVIDER: 'discord', BOTSHELF_OAUTH_ISSUER: 'https://a.example' },
+      {
+        ...client,
+        BOTSHELF_OAUTH_PROVIDER: 'discord',
+        BOTSHELF_OAUTH_ISSUER: 'https://a.example',
+        BOTSHELF_OAUTH_ID_CLAIM: 'sub',
+      },
       /ISSUER is for another/,
     ],
     [
@@ -90,6 +95,7 @@ describe('the settings of the login', () => {
       ok(isSecureOrigin(url), url);
     for (const url of [
       'http://a.example',
+      'ftp://localhost',
       'http://192.168.0.1',
       'http://localhost.example',
       'http://evil-localhost',

@@ -17,7 +17,7 @@ export interface TestProvider {
   readonly issuer: string;
   /** What a service has to be configured with. */
   readonly settings: LoginSettings;
-  /** Every request it got: method and path. */
+  /** Every request it got: method, path, and how it was authorised. */
   readonly requests: readonly string[];
   /** From now on requests whose path begins with `path` get this response. */
   answer(path: string, mood: Mood): void;
@@ -31,20 +31,22 @@ export interface ProviderOptions {
   /** More about the service, as oidc-provider has it. */
   readonly client?: object;
   readonly clientAuthMethods?: readonly string[];
+  /** Whether it has an address that says more of an account than the token. */
+  readonly hasUserInfo?: boolean;
 }
 
 /** Starts oidc-provider for a service at `baseUrl`. It ends when the tests of the file are over. */
 export async function startProvider(
   baseUrl: string,
-  { claims = {}, client = {}, clientAuthMethods }: ProviderOptions = {},
+  { claims = {}, client = {}, clientAuthMethods, hasUserInfo = true }: ProviderOptions = {},
 ): Promise<TestProvider> {
   let answer: RequestListener = (_request, response) => response.writeHead(503).end();
   const moods = new Map<string, Mood>();
   const requests: string[] = [];
   const server = createServer((request, response) => {
-    const { method = '', url = '' } = request;
+    const { method = '', url = '', headers } = request;
     const [path = ''] = url.split('?');
-    requests.push(`${method} ${path}`);
+    requests.push(`${method} ${path} ${headers.authorization?.split(' ')[0] ?? ''}`.trim());
     const mood = [...moods].find(([start]) => path.startsWith(start))?.[1] ?? 'well';
     inMood[mood](request, response, answer);
   });
@@ -68,6 +70,7 @@ export async function startProvider(
       claims: () => ({ sub, name: `Person ${sub}`, ...claims }),
     }),
     ...(clientAuthMethods && { clientAuthMethods }),
+    features: { userinfo: { enabled: hasUserInfo } },
     pkce: { required: () => true },
     jwks: { keys: [signingKey()] },
     cookies: { keys: ['the key of the test provider'] },
