@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { toCanonicalLocale, type Locale, toLanguage } from '../../bot/locale.ts';
 
 /**
@@ -63,16 +64,16 @@ export function directionOf(locale: string): 'ltr' | 'rtl' {
 /** Returns a language's name in that language, such as français, or in another; the tag where it is not known. */
 export function formatLocaleName(locale: string, inLocale: string = locale): string {
   const key = `${locale} ${inLocale}`;
-  const known = names.get(key);
-  if (known !== undefined) return known;
-  const name = new Intl.DisplayNames([inLocale], { type: 'language', fallback: 'code' }).of(locale) ?? locale;
-  if (names.size < maxNames) names.set(key, name);
+  const name =
+    names.get(key) ??
+    new Intl.DisplayNames([inLocale], { type: 'language', fallback: 'code' }).of(locale) ??
+    locale;
+  names.set(key, name);
   return name;
 }
 
 /** Intl takes a tenth of a millisecond for each, and a page has dozens. */
-const names = new Map<string, string>();
-const maxNames = 2000;
+const names = new LRUCache<string, string>({ max: 2000 });
 
 /** Finds the language itself, else a shorter form of it, else another regional form: pt-BR for pt-PT. */
 function lookUp(available: readonly Locale[], range: string): Locale | undefined {

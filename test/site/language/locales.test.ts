@@ -57,4 +57,12 @@ describe('the language of a page', () => {
     strictEqual(formatLocaleName('fr'), 'français');
     strictEqual(formatLocaleName('xq'), 'xq');
   });
+  it('has its name however many names were asked for', () => {
+    const letters = 'abcdefghijklmnopqrstuvwxyz';
+    for (const a of letters)
+      for (const b of letters) for (const inLocale of ['en', 'de', 'fr']) formatLocaleName(a + b, inLocale);
+    strictEqual(formatLocaleName('fr'), 'français');
+    strictEqual(formatLocaleName('zz', 'en'), 'zz');
+    strictEqual(formatLocaleName('de', 'fr'), 'allemand');
+  });
 });
