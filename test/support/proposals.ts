@@ -1,18 +1,34 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
 import { readSettings, createDiskReader } from '../../src/catalogue/settings/read-settings.ts';
 import type { CatalogueSettings } from '../../src/catalogue/settings/settings.ts';
 import type { Log } from '../../src/lib/log.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
-import type { Person } from '../../src/proposals/proposal.ts';
+import { formatStep, type Person, type ProposalStep } from '../../src/proposals/proposal.ts';
 import { Proposals } from '../../src/proposals/proposals.ts';
 import { committerOn } from './committing.ts';
-import { accountId } from './sample.ts';
+import { accountId, botId } from './sample.ts';
 
 /** An author of the sample page, a person without a bot, and the maintainer of `proposalSettings`. */
 export const author: Person = { id: accountId('190519304972664832'), name: 'Homer Simpson' };
 export const visitor: Person = { id: accountId('7'), name: 'Ned' };
 export const maintainer: Person = { id: accountId('42'), name: 'Marge' };
+
+/** A step of a proposal of Homer, on no commit of the branch. */
+export const sentStep: ProposalStep = {
+  subject: botId('190519304972663312'),
+  proposer: author,
+  state: 'waiting',
+  base: '0'.repeat(40),
+  sentAt: Date.now(),
+  reviewer: null,
+  reason: null,
+  commit: null,
+  text: '',
+};
 
 /** `botshelf.json` of a catalogue with a maintainer. */
 export const proposalSettings = JSON.stringify({ maintainers: [maintainer.id] });
@@ -32,6 +48,26 @@ export async function openProposals(folder: string, log: Log = silentLog): Promi
   await proposals.closeAccepted();
   closing.push(repositoryOpener);
   return proposals;
+}
+
+/** Makes proposals as if they had been sent, in a repository without packed refs: ref → steps. */
+export function importProposals(
+  folder: string,
+  proposals: ReadonlyMap<string, readonly ProposalStep[]>,
+): void {
+  const toCommit = (step: ProposalStep): string => {
+    const message = formatStep(step);
+    return `commit refs/imported\nmark :1\ncommitter Botshelf <botshelf@localhost> 1767225600 +0000\ndata ${Buffer.byteLength(message)}\n${message}\n`;
+  };
+  const input = [...proposals.values()].map(
+    (steps) => `reset refs/imported\n\n${steps.map(toCommit).join('')}get-mark :1\n`,
+  );
+  const args = ['fast-import', '--quiet', '--done'];
+  const ids = execFileSync('git', args, { cwd: folder, input: `${input.join('')}done\n`, encoding: 'utf8' });
+  const lines = ids.split('\n');
+  // Git takes seconds to make thousands of refs.
+  const refs = [...proposals.keys()].map((ref, i) => `${lines[i]} ${ref}\n`);
+  writeFileSync(join(folder, '.git/packed-refs'), refs.join(''));
 }
 
 async function readSettingsOf(folder: string): Promise<CatalogueSettings | undefined> {

@@ -56,14 +56,19 @@ export function addProposalRoutes(router: Router, parts: SiteParts, proposals: P
   router.post('/proposals/:subject/withdraw', refuseCrossSite(site.baseUrl), respond);
 }
 
-/** Returns the last proposal of an account for each bot, the last one first, and no more than a page can show. */
+/**
+ * Returns the last proposal of an account for each bot, those that wait before the others, the last one first, and no more
+ * than a page can show.
+ */
 export async function listProposals(
   parts: SiteParts,
   proposals: Proposals,
   account: AccountId,
 ): Promise<ListedProposal[]> {
   const all = proposals.listOf(account);
-  const list = all.filter((proposal) => proposals.findLast(proposal.subject, account) === proposal);
+  const list = all
+    .filter((proposal) => proposals.findLast(proposal.subject, account) === proposal)
+    .toSorted((a, b) => Number(a.closedAt !== null) - Number(b.closedAt !== null));
   const shown = list.slice(0, maxListed).map(async (proposal) => {
     return { proposal, name: await readName(parts, proposals, proposal) };
   });

@@ -1,9 +1,11 @@
-import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { formatClosedRef, type ProposalStep } from '../../../src/proposals/proposal.ts';
 import { author, homer, type LoginSite, openLoginSite, stranger } from '../../support/login-site.ts';
 import { openBrowserPage } from '../../support/browser.ts';
 import { eventually } from '../../support/eventually.ts';
 import { checkAtWidths } from '../../support/page-checks.ts';
-import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
+import { importProposals, openProposals, proposalSettings, sentStep } from '../../support/proposals.ts';
+import { botId, mainPage, pagePath, writeFiles } from '../../support/sample.ts';
 import { issueTestToken } from '../../support/token.ts';
 import { Visitor } from '../../support/visitor.ts';
 import { updateRequest } from '../../support/update-request.ts';
@@ -13,7 +15,11 @@ describe('my bots', () => {
   let site: LoginSite;
   before(async () => {
     const many = Array.from({ length: 60 }, (_, i) => `19051930497267${1000 + i}`);
-    site = await openLoginSite({ bots: [homer, '1001', ...many] });
+    site = await openLoginSite({
+      bots: [homer, '1001', ...many],
+      files: { 'botshelf.json': proposalSettings },
+      prepare: async ({ folder }) => await addProposals(folder, many),
+    });
   });
 
   it('lead a visitor to log in, and back', async () => {
@@ -55,6 +61,13 @@ describe('my bots', () => {
       strictEqual((await visitor.go(`${site.baseUrl}/my-bots?page=${page}`)).status, 404, page);
   });
 
+  it('are above 50 proposals of the account: those that wait, and the last others', async () => {
+    const { page } = await site.loggedIn(author, '/my-bots');
+    const ids = [...page.text.matchAll(/href="\/proposals\/(\d+)"/g)].map(([, id]) => id);
+    strictEqual(ids.length, 50);
+    deepStrictEqual([ids[0], ids[1], ids[49]], [homer, '190519304972671059', '190519304972671011']);
+  });
+
   needs('chromium', it)('have no violation that axe finds, and nothing wider than the page', async () => {
     const { visitor } = await site.loggedIn(author, '/my-bots');
     const own = [...(visitor.cookies.get(new URL(site.baseUrl).host) ?? [])];
@@ -74,3 +87,15 @@ describe('my bots', () => {
     match(page.text, /No listed bot has your account/);
   });
 });
+
+/** Sends a proposal of the author for Homer, and adds one for each of these bots that was sent later, and withdrawn. */
+async function addProposals(folder: string, bots: readonly string[]): Promise<void> {
+  const { subject, proposer } = sentStep;
+  const withdrawn = bots.map((bot, i): [string, ProposalStep[]] => {
+    const step = { ...sentStep, subject: botId(bot), sentAt: Date.now() + 60_000 + i };
+    return [formatClosedRef(step.subject, proposer.id, step.sentAt), [{ ...step, state: 'withdrawn' }]];
+  });
+  importProposals(folder, new Map(withdrawn));
+  const pages = new Map([[pagePath(homer), mainPage({ authors: [author], nsfw: true })]]);
+  await (await openProposals(folder)).send({ subject, proposer, pages, note: '' });
+}
