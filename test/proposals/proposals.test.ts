@@ -1,10 +1,18 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
-import type { Proposal } from '../../src/proposals/proposal.ts';
+import { formatOpenRef, type Proposal, type ProposalStep } from '../../src/proposals/proposal.ts';
 import type { ProposalErrorKind } from '../../src/proposals/proposal-error.ts';
 import { ProposalError } from '../../src/proposals/proposal-error.ts';
 import type { Decision, Proposals, SentProposal } from '../../src/proposals/proposals.ts';
 import { atTime } from '../support/at-time.ts';
-import { author, maintainer, openProposals, proposalSettings, visitor } from '../support/proposals.ts';
+import {
+  author,
+  importProposals,
+  maintainer,
+  openProposals,
+  proposalSettings,
+  sentStep,
+  visitor,
+} from '../support/proposals.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 import { botId, mainPage, pagePath, translation } from '../support/sample.ts';
 import { collection, profile } from '../support/side-files.ts';
@@ -280,6 +288,27 @@ describe('proposals', () => {
     const large = new Map([[homerPath, mainPage({}, 'x'.repeat(65_536))]]);
     await rejectsWith(proposals.send(change({ proposer: visitor, pages: large })), 'too-large');
     await rejectsWith(proposals.send(change({ proposer: visitor, note: 'x'.repeat(1001) })), 'too-large');
+  });
+
+  it('are limited to 10,000 open ones of all, which can be sent again', async () => {
+    await send();
+    const others = Array.from({ length: 9_999 }, (_, i): [string, ProposalStep[]] => {
+      const other = { ...sentStep, subject: botId(String(i + 1)), proposer: visitor };
+      return [formatOpenRef(other.subject, visitor.id), [other]];
+    });
+    importProposals(repository.folder, new Map(others));
+    await proposals.load();
+    strictEqual(proposals.open.length, 10_000);
+    await rejectsWith(proposals.send(change({ proposer: maintainer })), 'too-many-in-all');
+    strictEqual((await send({ note: 'Again.' })).text, 'Again.');
+  });
+
+  it('have the last 200 of their steps', async () => {
+    const steps = Array.from({ length: 201 }, (_, i) => ({ ...sentStep, text: `Note ${i}.` }));
+    importProposals(repository.folder, new Map([[openRef, steps]]));
+    await proposals.load();
+    const { steps: read } = await proposals.read(proposals.open[0] as Proposal);
+    deepStrictEqual([read.length, read[0]?.text, read[199]?.text], [200, 'Note 200.', 'Note 1.']);
   });
 
   it('of young accounts are refused where the settings say so', async () => {

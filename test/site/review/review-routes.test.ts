@@ -320,8 +320,12 @@ describe('the review of proposals', function () {
     doesNotMatch(second.text, /Reports from visitors/);
   });
 
-  it('accepts nothing that breaks a rule, and says which', async () => {
-    site = await openSite([newBot('1001')]);
+  it('accepts nothing that breaks a rule, and says which, up to fifty times', async () => {
+    const pages = new Map(newBot('1001').pages);
+    for (const letter of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ')
+      for (const language of ['de', 'it'])
+        pages.set(pagePath('1001', `${language}-X${letter}`), translation('Bot 1001', 'Answers.', ''));
+    site = await openSite([{ subject: botId('1001'), pages }]);
     site.service.expectLog(/the pages of this catalogue are in fr/);
     site.repo.commit(settings({ languages: ['fr'], proposals: { reasons: ['Not <b>here</b>'] } }));
     const opened = await open(reviewOf('1001', 701));
@@ -329,6 +333,8 @@ describe('the review of proposals', function () {
       opened.page.text,
       /it has errors[^]*the pages of this catalogue are in fr|the pages of this catalogue are in fr[^]*it has errors/,
     );
+    match(opened.page.text, /53 errors/);
+    strictEqual(opened.page.text.match(/<li><code>bots/g)?.length, 50);
     const told = await press(opened, 'accepted');
     strictEqual(told.status, 409);
     await eventually(async () => {
