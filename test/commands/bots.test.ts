@@ -199,6 +199,20 @@ describe('botshelf bots --set', () => {
     strictEqual(repository.git('rev-parse', 'HEAD'), tip);
   });
 
+  it('names 50 faults and how many more there are, in 1,000 characters each', async () => {
+    const ids = Array.from({ length: 52 }, (_, i) => String(200 + i));
+    const { folder } = testRepository(Object.fromEntries(ids.map((id) => [pagePath(id), page(id)])));
+    const run = async (values: readonly string[]): Promise<string[]> => {
+      const args = values.flatMap((value) => ['--set', value]);
+      const { stdout, stderr } = await botshelf(folder, ['bots', '--all', ...args]);
+      return (stdout || stderr).split('\n').slice(0, -1);
+    };
+    const wrong = Array.from({ length: 20 }, (_, i) => `key${i}=${'a'.repeat(80)}`);
+    const faults = await run(wrong);
+    deepStrictEqual([faults[0]?.length, faults[49]?.length], [1000, 1000]);
+    deepStrictEqual(faults.slice(50), ['and 2 more', 'Nothing was changed.']);
+  });
+
   it('names files with uncommitted edits, and commits nothing', async () => {
     const repository = catalogue();
     const tip = repository.git('rev-parse', 'HEAD');

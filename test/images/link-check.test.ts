@@ -230,6 +230,27 @@ describe('the link check', () => {
     deepEqual([...check.failures().keys()], [at('/other')]);
   });
 
+  it('keeps 10,000 failures, and notes another once one of them works', async () => {
+    await check.close();
+    links = findDue('a.example').slice(0, 2);
+    const [works = '', fails = ''] = links;
+    const others = Array.from({ length: 9_999 }, (_, i) => `https://b.example/${i}`);
+    const failure = { since: Date.now(), message: 'has status 404', isRepeated: true };
+    const failures = [works, ...others].map((url) => [url, failure]);
+    writeFileSync(path, JSON.stringify({ version: 1, hour: 0, failures }));
+    let status = 500;
+    const probe = async (url: string): Promise<number> => (url === works ? status : 500);
+    await open({ connector: { probe, close }, listLinks: () => [...links, ...others], pauseMs: 0 });
+    const read = (): string[] =>
+      JSON.parse(readFileSync(path, 'utf8')).failures.map(([url]: [string]) => url);
+    await run(hourMs);
+    deepEqual([check.failures().size, read().includes(fails)], [10_000, false]);
+    status = 200;
+    mock.timers.setTime(Date.now() + weekMs - hourMs);
+    await run(hourMs);
+    deepEqual([check.failures().size, read().length, read().includes(fails)], [9_999, 10_000, true]);
+  });
+
   it('starts afresh where its file is gone or is not one of its own', async () => {
     links = [at('/gone')];
     await run(2 * weekMs);

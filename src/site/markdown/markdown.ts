@@ -18,18 +18,22 @@ export interface RenderedText extends Pick<RenderedMarkdown, 'headings'> {
  * is ended.
  */
 export class Markdown {
-  readonly #rendered = new LRUCache<string, RenderedText, () => Promise<RenderedText>>({
-    maxSize: 64 * 1024 * 1024,
-    sizeCalculation: ({ html, headings }) => (html?.length ?? 0) * 2 + headings.length * 200 + 200,
-    fetchMethod: async (_key, _stale, { context }) => await context(),
-  });
+  readonly #rendered: LRUCache<string, RenderedText, () => Promise<RenderedText>>;
   readonly #pages: RenderThread;
   readonly #previews: RenderThread;
   /** The addresses whose previews wait or are rendered. */
   readonly #previewing = new Set<string>();
 
-  /** @param limit milliseconds that a text may take */
-  constructor(limit = 1000) {
+  /**
+   * @param limit milliseconds that a text may take
+   * @param maxBytes of the rendered texts that are kept
+   */
+  constructor(limit = 1000, maxBytes = 64 * 1024 * 1024) {
+    this.#rendered = new LRUCache({
+      maxSize: maxBytes,
+      sizeCalculation: ({ html, headings }) => (html?.length ?? 0) * 2 + headings.length * 200 + 200,
+      fetchMethod: async (_key, _stale, { context }) => await context(),
+    });
     this.#pages = new RenderThread(limit, 0);
     this.#previews = new RenderThread(limit, restOfPreview);
   }

@@ -47,6 +47,13 @@ describe('what changes in a bot', () => {
     );
   });
 
+  it('names a hundred fields, those that matter most among them', () => {
+    const many = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`key${i}`, i]));
+    const [page] = comparePages(parse({}), parse({ ...many, nsfw: true, invite: `${invite}8` }));
+    const names = page?.fields.map(({ name }) => name) ?? [];
+    deepStrictEqual([names.length, ...names.slice(0, 3)], [100, 'invite', 'nsfw', 'key0']);
+  });
+
   it('takes values of any kind', () => {
     const strange = parse({ invite: [{}], authors: 7, codehost: null, trigger: { a: { b: 1 } }, nsfw: 'x' });
     const [page] = comparePages(parse({}), strange);

@@ -3,6 +3,7 @@ import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ChangeIndex } from '../../../src/catalogue/changes/change-index.ts';
 import { followRemovedBots } from '../../../src/catalogue/changes/removed-bots.ts';
+import { BotStore } from '../../../src/catalogue/store/bot-store.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openCatalogue } from '../../support/live-catalogue.ts';
@@ -41,6 +42,14 @@ describe('the removed bots of a folder outside of Git', () => {
     strictEqual(await at('8'), undefined, 'a file in a wrong folder is there');
     rmSync(join(root, 'bots/007/8.en.md'));
     await eventually(async () => ok(await at('8')));
+  });
+
+  it('are the first 100,000 of them', async () => {
+    const store = new BotStore(silentLog);
+    const removedAt = followRemovedBots(store, { list: async () => [] });
+    for (let id = 1; id <= 100_001; id++) store.emit('change', botId(String(id)));
+    ok(await removedAt(botId('100000')));
+    strictEqual(await removedAt(botId('100001')), undefined);
   });
 });
 

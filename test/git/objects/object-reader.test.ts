@@ -1,5 +1,8 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
-import { ObjectReader } from '../../../src/git/objects/object-reader.ts';
+import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { MissingObjectError, ObjectReader } from '../../../src/git/objects/object-reader.ts';
 import { maxObjectBytes } from '../../../src/git/objects/objects.ts';
 import { testRepository } from '../../support/repository.ts';
 
@@ -33,6 +36,19 @@ describe('the reader of objects', () => {
     strictEqual((await last).length, 5);
   });
 
+  it('keeps trees of up to 32 MiB, those that were read last', async () => {
+    const { folder } = testRepository();
+    const ids = ['a', 'b', 'c'].map((first) => writeTree(folder, first));
+    const [a = '', b = '', c = ''] = ids;
+    const reader = new ObjectReader(folder);
+    const read = async (id: string): Promise<number> => (await reader.readTrees([id]))[0]?.length ?? 0;
+    for (const id of [a, b, a]) strictEqual(await read(id), treeBytes);
+    for (const id of ids) if (id !== c) rmSync(join(folder, '.git/objects', id.slice(0, 2), id.slice(2)));
+    for (const id of [b, a, c, a]) strictEqual(await read(id), treeBytes);
+    await rejects(read(b), MissingObjectError);
+    reader.close();
+  });
+
   it('starts no git once it is closed', async () => {
     const { folder } = testRepository({ a: 'first' });
     const reader = new ObjectReader(folder);
@@ -47,3 +63,12 @@ describe('the reader of objects', () => {
     await rejects(reader.readOne('a\nb'), RangeError);
   });
 });
+
+const treeBytes = 15_000_000;
+
+/** Writes a tree of so many bytes, with one long name. Returns its id. */
+function writeTree(folder: string, letter: string): string {
+  const entry = `100644 ${letter.repeat(treeBytes - 28)}\0${'i'.repeat(20)}`;
+  const args = ['-c', 'core.compression=0', 'hash-object', '-w', '-t', 'tree', '--stdin'];
+  return execFileSync('git', args, { cwd: folder, input: entry, encoding: 'utf8' }).trim();
+}

@@ -16,9 +16,7 @@ describe('the pages of a list', () => {
       bots.set(sampleBot(String(number), undefined, { created: number }));
     };
     for (let number = 1; number <= 150; number++) put(number);
-    const profiles = { version: 0, files: new Map() };
-    const parts = { bots, lists: listsOf(bots), authors: new AuthorIndex(bots, profiles), counts: noCounts };
-    const lists = new FrontLists({ ...parts, profiles, site: { settings: {} } } as unknown as SiteParts);
+    const lists = frontListsOf(bots);
     const read = async (page: number): Promise<string[]> => {
       const { entries } = await lists.get({ ...noQuery, sort: 'newest', page });
       return entries.map(({ bot }) => bot.id);
@@ -33,3 +31,24 @@ describe('the pages of a list', () => {
     await eventually(async () => (await read(2))[0] === '127');
   });
 });
+
+describe('the front page', () => {
+  it('does not wait long for examples of searches, and has them once they are chosen', async () => {
+    let build = (): void => {};
+    const built = new Promise<void>((resolve) => (build = resolve));
+    const bots = new MutableBotIndex();
+    bots.set(sampleBot('1', { en: ['Homer', 'Answers.'] }));
+    const sorted = bots.sorted.bind(bots);
+    bots.sorted = async () => await built.then(sorted);
+    const lists = frontListsOf(bots);
+    deepStrictEqual((await lists.examples(['answers'])).queries, []);
+    build();
+    await eventually(async () => (await lists.examples(['answers'])).queries.length === 1);
+  });
+});
+
+function frontListsOf(bots: MutableBotIndex): FrontLists {
+  const profiles = { version: 0, files: new Map() };
+  const parts = { bots, lists: listsOf(bots), authors: new AuthorIndex(bots, profiles), counts: noCounts };
+  return new FrontLists({ ...parts, profiles, site: { settings: {} } } as unknown as SiteParts);
+}

@@ -1,5 +1,6 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual, notStrictEqual } from 'node:assert/strict';
 import { Markdown } from '../../../src/site/markdown/markdown.ts';
+import type { MarkdownSource } from '../../../src/site/markdown/markdown-renderer.ts';
 import { hostilePages } from '../../support/hostile-pages.ts';
 
 describe('markdown of strangers', () => {
@@ -38,6 +39,17 @@ describe('markdown of strangers', () => {
   it('is rendered once', async () => {
     const [one, other] = await Promise.all([render('same'), render('same')]);
     strictEqual(one, other);
+  });
+
+  it('is kept for as long as it is among the last ones, which are of so many bytes', async () => {
+    const few = new Markdown(10_000, 2000);
+    const text = (letter: string): MarkdownSource => ({ text: letter.repeat(300), name: '', images: {} });
+    const [a, b] = [await few.render(text('a')), await few.render(text('b'))];
+    strictEqual(await few.render(text('a')), a);
+    await few.render(text('c'));
+    strictEqual(await few.render(text('a')), a);
+    notStrictEqual(await few.render(text('b')), b);
+    await few.close();
   });
 
   for (const url of [
