@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { link, readFile, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, link, readFile, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WritesUnavailableError } from '../bot/errors.ts';
 import { writeAtomically } from '../lib/atomic-write.ts';
@@ -82,6 +82,8 @@ async function take(lock: string, staging: string): Promise<boolean> {
       if (code === 'EEXIST') return await isOurs(lock, staging);
       if (code !== 'ENOENT') throw error;
     }
+    // Git's folder may be gone: the write would make it again.
+    await access(dirname(lock));
     // Durable before it is linked: the fsync of any other file may bring the link to the disk, and not the bytes.
     await writeAtomically(marked, `${mark} ${process.pid}\n`, { fsync: 'content' });
   }

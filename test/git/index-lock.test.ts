@@ -80,13 +80,14 @@ describe('the index.lock', () => {
     strictEqual(existsSync(lock), false);
   });
 
-  it('is not taken where the folder of Git is none', async () => {
+  it('is not taken where the folder of Git is none or gone, which stays so', async () => {
+    const lockIt = async (): Promise<string> =>
+      await withIndexLock({ gitDir, staging }, 0, async () => 'done');
     rmSync(gitDir, { recursive: true });
+    await rejects(lockIt(), { code: 'ENOENT' });
+    strictEqual(existsSync(gitDir), false);
     writeFileSync(gitDir, '');
-    await rejects(
-      withIndexLock({ gitDir, staging }, 0, async () => 'done'),
-      { code: 'ENOTDIR' },
-    );
+    await rejects(lockIt(), { code: 'ENOTDIR' });
   });
 
   it('of a service that was killed is removed, and no other', async () => {
