@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { BotId } from '../bot/id.ts';
 import { listChangedBots } from '../catalogue/changes/changed-bots.ts';
-import { botsFolder, parsePagePath } from '../catalogue/page/layout.ts';
+import { botsFolder, parsePagePath, parsePlace } from '../catalogue/page/layout.ts';
 import { readCommittedPages } from '../catalogue/store/committed-pages.ts';
 import type { StateStore } from '../counts/state-store.ts';
 import { BranchFollower } from '../git/branch-follower.ts';
@@ -10,6 +10,7 @@ import { readChangeLog } from '../git/change-log.ts';
 import { hasCommit, isCommit } from '../git/history.ts';
 import { readRef } from '../git/refs.ts';
 import { findBranch, type Repository, type RepositoryOpener } from '../git/repository.ts';
+import { listFiles } from '../git/tree-listing.ts';
 import { writeAtomically } from '../lib/atomic-write.ts';
 import { formatCount } from '../lib/counted.ts';
 import type { Log } from '../lib/log.ts';
@@ -29,12 +30,14 @@ export interface TokensOfRemovedBotsOptions {
  * Ends the token of each bot whose last page a commit of the branch removes, also one that was made while the service was
  * stopped and one after which the bot is back. A token that was issued after that commit stays. Reads commits only: files that
  * are missing or cannot be read, another branch that is checked out and a branch that was reset end nothing, nor does a commit
- * without the folder of the bots.
+ * that moves the folder of the bots elsewhere.
  */
 export class TokensOfRemovedBots extends BranchFollower {
   readonly #options: TokensOfRemovedBotsOptions;
   #branch: string | undefined;
   #done: string | undefined;
+  /** The branch, and its commit that has the bots elsewhere. */
+  #moved: string | undefined;
 
   constructor(options: TokensOfRemovedBotsOptions) {
     super({
@@ -53,8 +56,8 @@ export class TokensOfRemovedBots extends BranchFollower {
     this.#branch ??= findBranch(repository);
     const tip = this.#branch === undefined ? null : await readRef(repository, this.#branch);
     const now = `${this.#branch} ${tip}`;
-    if (tip === null || now === this.#done) return;
-    if (!(await hasFolder(repository, tip))) return;
+    if (tip === null || now === this.#done || now === this.#moved) return;
+    if (await isMovedAway(repository, tip)) return void (this.#moved = now);
     this.#done ??= await readFile(file, 'utf8').catch(() => undefined);
     const removed = await this.#listRemoved(repository, tip);
     const ended = await state.write(async (committed) => {
@@ -94,7 +97,7 @@ export class TokensOfRemovedBots extends BranchFollower {
     if (!(await hasCommit(repository, tip, from))) return removed;
     for await (const { to, time } of listBranchSteps(repository, from, tip)) {
       this.signal.throwIfAborted();
-      if (!(await hasFolder(repository, to))) continue;
+      if (await isMovedAway(repository, to)) continue;
       for await (const { id, what } of listChangedBots(repository, from, to))
         // Git's times are whole seconds: to the end of this one.
         if (what === 'removed') removed.set(id, time + 1000);
@@ -104,6 +107,12 @@ export class TokensOfRemovedBots extends BranchFollower {
   }
 }
 
-async function hasFolder({ objects, prefix }: Repository, commit: string): Promise<boolean> {
-  return (await objects.readOne(`${commit}:${prefix}${botsFolder}`)) !== undefined;
+/** Whether a commit has no folder of the bots, but pages of bots elsewhere. */
+async function isMovedAway(repository: Repository, commit: string): Promise<boolean> {
+  const { objects, prefix } = repository;
+  if ((await objects.readOne(`${commit}:${prefix}${botsFolder}`)) !== undefined) return false;
+  return (await listFiles(repository, commit)).some(({ path }) => {
+    const [name = '', folder = ''] = path.split('/').toReversed();
+    return 'id' in parsePlace(folder, name);
+  });
 }

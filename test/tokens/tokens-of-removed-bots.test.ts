@@ -140,6 +140,19 @@ describe('the token of a bot that was removed', () => {
     }
   });
 
+  it('ends when the folder goes with the last bots, also when they are back before that is looked at', async () => {
+    for (const isBack of [false, true]) {
+      const { repository } = await begin();
+      const tokens = open(repository);
+      await tokens.look();
+      repository.git('rm', '-q', '-r', 'bots');
+      repository.git('commit', '-q', '-m', 'Remove all');
+      if (isBack) repository.git('revert', '--no-edit', 'HEAD');
+      await tokens.look();
+      strictEqual(await listTokens(repository), '', String(isBack));
+    }
+  });
+
   it('that is issued when the bot is back stays, also on a machine that looks late', async () => {
     const { repository } = await begin();
     const late = open(repository);
