@@ -119,7 +119,7 @@ export function prepareCheckout(
   });
 
   const indexing = entries.length > 0 ? catchError(copyIndex(repository, entries)) : undefined;
-  const staging = forEach(steps, async (step) => {
+  const staging = someAtATime(steps, async (step) => {
     const { change, seen, staged } = step;
     const { path, after } = change;
     if (after === null || isSubmodule(change) || after.mode === symbolicLink || seen.id === after.id) return;
@@ -141,7 +141,12 @@ export function prepareCheckout(
   return {
     apply: async () => {
       await staging;
-      await forEach(steps.toSorted(byRemoval), place);
+      // Removals come first: a file may become a folder.
+      for (const removes of [true, false])
+        await someAtATime(
+          steps.filter(({ change }) => (change.after === null) === removes),
+          place,
+        );
       failpoint('checkout.before-index');
       const failure = (await indexing) ?? (indexing && (await catchError(swapIndex(repository))));
       if (failure !== undefined) for (const change of entries) reject(change, failure);
@@ -159,11 +164,6 @@ interface Step {
   /** The path of the new file until it is in place. */
   readonly staged: string;
   failure?: unknown;
-}
-
-/** Removals come first: a file may become a folder. */
-function byRemoval({ change: a }: Step, { change: b }: Step): number {
-  return Number(b.after === null) - Number(a.after === null);
 }
 
 /** Returns a path that was not used yet. What a failure leaves there is removed at the next start. */
@@ -192,6 +192,15 @@ async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>)
     await work(item);
     if (slice.isOver) await slice.next();
   }
+}
+
+/** Runs `work` for 16 items at a time, as a disk that others sync to lets each write wait for milliseconds. */
+async function someAtATime<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const rest = items.values();
+  const run = async (): Promise<void> => {
+    for (const item of rest) await work(item);
+  };
+  await Promise.all(Array.from({ length: 16 }, run));
 }
 
 function isSubmodule({ before, after }: FileChange): boolean {

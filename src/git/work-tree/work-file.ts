@@ -10,8 +10,8 @@ import {
   rmSync,
   type Stats,
   symlinkSync,
-  writeFileSync,
 } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf } from '../../lib/errors.ts';
 import { computeBlobId, type HashName, streamBlobId } from '../objects/object-id.ts';
@@ -57,7 +57,7 @@ export async function stageFile(
     ? computeMode(change, stat)
     : (isExecutable(after) ? 0o777 : 0o666) & ~umask;
   const bytes = content ?? (await repository.objects.readOne(after.id))?.content;
-  writeFileSync(staged, bytes ?? '', { mode: permissions });
+  await writeFile(staged, bytes ?? '', { mode: permissions });
   if (!bytes) await repository.run([...largeInPieces, 'cat-file', 'blob', after.id], { outputFile: staged });
   if ((permissions & umask) !== 0) chmodSync(staged, permissions);
 }
@@ -87,7 +87,7 @@ export async function placeFile(
       rmSync(beside, { force: true });
       symlinkSync((await objects.readOne(after.id))?.content ?? '', beside);
       renameSync(beside, absolute);
-    } else moveInto(staged, absolute);
+    } else await moveInto(staged, absolute);
   }
   return true;
 }
@@ -130,9 +130,9 @@ function removeFile(absolute: string, top: string): void {
 }
 
 /** Renames a file; copies it first where Git's folder is on another file system than the work tree. */
-function moveInto(staged: string, absolute: string): void {
+async function moveInto(staged: string, absolute: string): Promise<void> {
   try {
-    renameSync(staged, absolute);
+    await rename(staged, absolute);
   } catch (error) {
     if (codeOf(error) !== 'EXDEV') throw error;
     const beside = join(dirname(absolute), `.${basename(staged)}`);
