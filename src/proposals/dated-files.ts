@@ -36,9 +36,11 @@ export class DatedFiles<T> {
     await removeUnfinishedWrites(this.#folder);
     for (const name of (await readdir(this.#folder)).toSorted()) {
       if (!namePattern.test(name)) continue;
-      const entry = this.#isOld(name) ? undefined : await toEntry(name);
-      if (entry !== undefined) this.#entries.set(name, entry);
-      else if (this.#isOld(name)) await rm(join(this.#folder, name), { force: true });
+      if (this.#isOld(name)) await rm(join(this.#folder, name), { force: true });
+      else {
+        const entry = await toEntry(name);
+        if (entry !== undefined) this.#entries.set(name, entry);
+      }
     }
     await this.#deleteOld();
     setInterval(() => void this.#deleteOld(), cleanUpMs).unref();

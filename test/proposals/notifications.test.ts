@@ -139,7 +139,7 @@ describe('notifications', () => {
     const fail: Respond = (response) => response.writeHead(500).end(`broken at /api/webhooks/1/${secret}`);
     const reset: Respond = (_, request) => request.socket.resetAndDestroy();
     responds = [fail, fail, reset, reset, () => {}, accept];
-    const notifications = start({ timeoutMs: 300 });
+    const notifications = start({ timeoutMs: 1000 });
     notifications.notify(notice('a'));
     notifications.notify(notice('b'));
     await sent('a', 'a', 'a', 'a', 'a', 'a', 'b');

@@ -1,5 +1,13 @@
-import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
-import { formatOpenRef, type Proposal, type ProposalStep } from '../../src/proposals/proposal.ts';
+import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
+import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
+import { toSettings } from '../../src/catalogue/settings/settings.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import {
+  formatOpenRef,
+  type Person,
+  type Proposal,
+  type ProposalStep,
+} from '../../src/proposals/proposal.ts';
 import type { ProposalErrorKind } from '../../src/proposals/proposal-error.ts';
 import { ProposalError } from '../../src/proposals/proposal-error.ts';
 import type { Decision, Proposals, SentProposal } from '../../src/proposals/proposals.ts';
@@ -102,7 +110,10 @@ describe('proposals', () => {
 
   it('are accepted: one commit on the branch, with who proposed and who reviewed, and a closed ref', async () => {
     const proposal = await send();
-    const { proposal: closed } = await proposals.decide(homer, author.id, decision(proposal));
+    const steps: Proposal[] = [];
+    proposals.subscribe((step) => void steps.push(step));
+    const { proposal: closed, shared } = await proposals.decide(homer, author.id, decision(proposal));
+    deepStrictEqual([shared, steps], [true, [closed]]);
     strictEqual(closed.commit, repository.git('rev-parse', 'main'));
     strictEqual(
       repository.git('log', '-1', '--format=%B'),
@@ -113,7 +124,6 @@ describe('proposals', () => {
     strictEqual(repository.status(), '');
     deepStrictEqual(proposals.open, []);
     deepStrictEqual(proposals.listOf(author.id), [closed]);
-    ok((proposals.medianWaitMs() ?? -1) >= 0);
   });
 
   it('are of the profile of the account that sends them, published at once where the settings say so', async () => {
@@ -180,11 +190,65 @@ describe('proposals', () => {
     const declined = decision(await send(), { state: 'declined', reason: 'duplicate', text: 'See Bart.' });
     const { proposal } = await proposals.decide(homer, author.id, declined);
     deepStrictEqual([proposal.state, proposal.reason, proposal.text], ['declined', 'duplicate', 'See Bart.']);
+    strictEqual(proposals.findLast(homer, author.id), proposal);
     const { version } = await send();
+    strictEqual(proposals.findLast(homer, author.id)?.version, version);
     await rejectsWith(proposals.withdraw(homer, author.id, proposal.version), 'changed');
     strictEqual((await proposals.withdraw(homer, author.id, version)).proposal.state, 'withdrawn');
+    deepStrictEqual(
+      proposals.listOf(author.id).map(({ state }) => state),
+      ['withdrawn', 'declined'],
+    );
+    strictEqual(proposals.findLast(botId('1'), author.id), undefined);
     strictEqual(refs(repository), `${closedRef}\n${closedRef}`);
     strictEqual(repository.git('log', '--format=%s', 'main'), 'Begin');
+  });
+
+  it('wait as long as the decisions of the last 30 days took: half of them less, half of them more', async () => {
+    strictEqual(proposals.medianWaitMs(), undefined);
+    for (const [hours, end] of [
+      [1, 'declined'],
+      [0, 'declined'],
+      [2, 'withdrawn'],
+    ] as const) {
+      const proposal = await send({ sentAt: Date.now() - hours * 3_600_000 });
+      if (end === 'withdrawn') await proposals.withdraw(homer, author.id, proposal.version);
+      else await proposals.decide(homer, author.id, decision(proposal, { state: end }));
+    }
+    strictEqual(Math.round((proposals.medianWaitMs() ?? 0) / 3_600_000), 1);
+    await atTime(Date.now() + 31 * 86_400_000, async () => {
+      strictEqual(await Promise.resolve(proposals.medianWaitMs()), undefined);
+    });
+  });
+
+  it('are reviewed, published or not taken as the settings say, where they name a maintainer', () => {
+    const find = (policies: object, authors: string[] | null, account: Person | null): string =>
+      proposals.findPolicy(
+        toSettings({ maintainers: [maintainer.id], proposals: policies }),
+        authors,
+        account?.id ?? null,
+      );
+    const policies = { newBots: 'off', authors: 'publish' };
+    const by = [author.id];
+    deepStrictEqual(
+      [find(policies, null, author), find(policies, by, author), find(policies, by, visitor)],
+      ['off', 'publish', 'review'],
+    );
+    deepStrictEqual(
+      [find(policies, null, null), find(policies, by, null), find({ authors: 'off' }, by, null)],
+      ['off', 'review', 'review'],
+    );
+    strictEqual(find({ authors: 'off', others: 'off' }, by, null), 'off');
+    strictEqual(proposals.findPolicy(toSettings(), by, author.id), 'off');
+  });
+
+  it('are not taken of who is blocked, nor where nobody can tell', async () => {
+    const blocked = { ...nothingBlocked, accounts: { [visitor.id]: {} } };
+    proposals = await openProposals(repository.folder, silentLog, blocked);
+    await rejectsWith(send({ proposer: visitor }), 'blocked');
+    await send();
+    proposals = await openProposals(repository.folder, silentLog, null);
+    await rejects(send(), { name: 'WritesUnavailableError' });
   });
 
   it('are merged by key with a branch that has moved', async () => {

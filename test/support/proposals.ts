@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
+import { type Blocked, nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
 import { readSettings, createDiskReader } from '../../src/catalogue/settings/read-settings.ts';
 import type { CatalogueSettings } from '../../src/catalogue/settings/settings.ts';
 import type { Log } from '../../src/lib/log.ts';
@@ -34,13 +34,17 @@ export const sentStep: ProposalStep = {
 export const proposalSettings = JSON.stringify({ maintainers: [maintainer.id] });
 
 /** The proposals of a catalogue's folder, loaded, with a committer of their own. */
-export async function openProposals(folder: string, log: Log = silentLog): Promise<Proposals> {
+export async function openProposals(
+  folder: string,
+  log: Log = silentLog,
+  blocked: Blocked | null = nothingBlocked,
+): Promise<Proposals> {
   const repositoryOpener = new RepositoryOpener(folder);
   const proposals = new Proposals({
     repositoryOpener,
     committer: committerOn(folder),
     settings: async () => await readSettingsOf(folder),
-    blocked: () => nothingBlocked,
+    blocked: () => blocked,
     needsMaintainer: true,
     log,
   });
