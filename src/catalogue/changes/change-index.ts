@@ -10,7 +10,7 @@ import { type LoggedCommits, readChangeLog } from '../../git/change-log.ts';
 import { hasCommit } from '../../git/history.ts';
 import { readHead } from '../../git/refs.ts';
 import type { Repository, RepositoryOpener } from '../../git/repository.ts';
-import { writeAtomically } from '../../lib/atomic-write.ts';
+import { removeUnfinishedWrites, writeAtomically } from '../../lib/atomic-write.ts';
 import type { Log } from '../../lib/log.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { botsFolder, folderOf, isFolderName, parsePagePath } from '../page/layout.ts';
@@ -83,7 +83,10 @@ export class ChangeIndex extends BranchFollower {
     const tipFile = join(folder, 'tip');
     const [kept, bytes] = (await readFile(tipFile, 'utf8').catch(() => '')).split(' ');
     if (to === null || (this.isComplete && kept === to)) return;
-    if (!this.isComplete) this.#sizes = await readSizes(folder);
+    if (!this.isComplete) {
+      await removeUnfinishedWrites(folder);
+      this.#sizes = await readSizes(folder);
+    }
     const isWhole = kept !== undefined && Number(bytes) === this.#countBytes();
     const from = isWhole && (await hasCommit(repository, to, kept).catch(() => false)) ? kept : undefined;
     this.isComplete &&= from !== undefined;

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, readdirSync, rmSync, truncateSync } from 'node:fs';
+import { appendFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ChangeIndex } from '../../../src/catalogue/changes/change-index.ts';
 import {
@@ -100,6 +100,14 @@ describe('the index of what changed in bots', () => {
     await index.look();
     deepStrictEqual((await list(index)).slice(0, 1), [other]);
     strictEqual((await list(index)).length, 2);
+  });
+
+  it('removes what a kill left of a write', async () => {
+    await update();
+    const names = readdirSync(folder);
+    writeFileSync(join(folder, '.tip.1.1.tmp'), '');
+    await update();
+    deepStrictEqual(readdirSync(folder), names);
   });
 
   it('dates the commits of a merged branch no earlier than the branch that they came to', async () => {
