@@ -14,13 +14,12 @@ export function wasKilled(error: unknown): boolean {
 }
 
 /**
- * Removes what a failed git has left: stale locks, partial packs and the files that its error names. Returns how many
- * locks, each of which may be why another git failed.
+ * Removes what a failed git has left: stale locks and partial packs. Returns how many locks, each of which may be why
+ * another git failed.
  * @throws a system error
  */
 export async function removeLeftovers(repository: Repository, error: unknown, log: Log): Promise<number> {
   if (!(error instanceof GitError) || error.notStarted) return 0;
-  await removeNamedFiles(repository, error);
   return await removeStaleLocks(repository, log);
 }
 
@@ -166,17 +165,6 @@ async function findOrphans(repository: Repository): Promise<GitProcess[]> {
 
 /** Milliseconds after which a partial pack is removed where a hidden git may still write it. It blocks nothing. */
 const hiddenPackAge = 600_000;
-
-/** Removes the files that a failed git has left and names: its pack, as the disk is full, and its report. */
-async function removeNamedFiles({ gitDir, commonDir }: Repository, { stderr }: GitError): Promise<void> {
-  const packs = stderr.match(/(?<=objects\/pack\/)tmp_\w+/g) ?? [];
-  const reports = stderr.match(/\bfast_import_crash_\d+/g) ?? [];
-  const paths = [
-    ...packs.map((name) => join(commonDir, 'objects/pack', name)),
-    ...reports.map((name) => join(gitDir, name)),
-  ];
-  for (const path of paths) await rm(path, { force: true });
-}
 
 async function listPartialFiles(objects: string): Promise<string[]> {
   const paths = await readdir(objects, { recursive: true }).catch(() => []);

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fsyncFolders } from '../../lib/fsync.ts';
 import { GitError } from '../process/git-error.ts';
@@ -46,7 +46,7 @@ export async function importCommit(repository: Repository, commit: RefCommit): P
   const input = toStream(formatCommit(ref, { committer, parents, files, message }));
   const compression = urgent ? ['-c', 'core.compression=0'] : [];
   try {
-    return (await repository.run([...compression, ...fastImport], { input })).trim();
+    return await runFastImport(repository, compression, input);
   } catch (error) {
     if (!(error instanceof GitError) || error.notStarted) throw error;
     const tip = await readAfterFailure(ref, error, async () => await repository.objects.readOne(ref));
@@ -97,9 +97,30 @@ const unused = 'refs/botshelf/writing';
 
 async function writeObjects(repository: Repository, parts: readonly StreamPart[], mark = 1): Promise<string> {
   const input = toStream(parts, mark, `reset ${unused}\n\n`);
-  const id = (await repository.run(fastImport, { input })).trim();
+  const id = await runFastImport(repository, [], input);
   await fsyncFolders(await listObjectFolders(repository));
   return id;
+}
+
+/** Runs fast-import and returns what it prints. One that fails leaves a pack, where the disk is full, and a report: both go. */
+async function runFastImport(
+  repository: Repository,
+  settings: readonly string[],
+  input: ReturnType<typeof toStream>,
+): Promise<string> {
+  try {
+    return (await repository.run([...settings, ...fastImport], { input })).trim();
+  } catch (error) {
+    const stderr = error instanceof GitError ? error.stderr : '';
+    const packs = stderr.match(/(?<=objects\/pack\/)tmp_\w+/g) ?? [];
+    const reports = stderr.match(/\bfast_import_crash_\d+/g) ?? [];
+    const paths = [
+      ...packs.map((name) => join(toPackFolder(repository), name)),
+      ...reports.map((name) => join(repository.gitDir, name)),
+    ];
+    for (const path of paths) await rm(path, { force: true });
+    throw error;
+  }
 }
 
 function nameCommitter({ identity }: Repository): string {

@@ -1,7 +1,8 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { importCommit, type NewFile, writeCommit } from '../../../src/git/commit/fast-import.ts';
+import { GitError } from '../../../src/git/process/git-error.ts';
 import { RefConflictError } from '../../../src/git/refs.ts';
 import { type Repository } from '../../../src/git/repository.ts';
 import { testRepository, type TestRepository } from '../../support/repository.ts';
@@ -84,6 +85,17 @@ describe('a commit by fast-import', () => {
     const moved = clone.commit({ a: 'moved' });
     await rejects(importFiles([['a', null]]), RefConflictError);
     strictEqual(clone.git('rev-parse', 'main'), moved);
+  });
+
+  it('leaves no report of Git where it fails', async () => {
+    await rejects(
+      writeCommit(repository, { parents: ['1'.repeat(40)], files: new Map(), message: 'x' }),
+      GitError,
+    );
+    deepStrictEqual(
+      readdirSync(repository.gitDir).filter((name) => name.includes('crash')),
+      [],
+    );
   });
 
   it('has the given parents, tree and message, and is on no ref where none is named', async () => {
