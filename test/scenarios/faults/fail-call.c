@@ -2,8 +2,8 @@
  * Makes system calls on files below a folder fail: loaded into a service and all that it starts by LD_PRELOAD.
  *
  * FAULT_FOLDER is the folder, absolute, and FAULT_CONTROL a file of 4,096 bytes that the test shares with it:
- * int armed, int target (which call of a kind that is counted fails, from 1; 0 is a full disk: all that write fail),
- * int count, int error, int fired, then the words that say what was made to fail. FAULT_ONLY, such as "rename of
+ * int armed (2 has a process killed as soon as it has answered a post), int target (which call of a kind that is counted
+ * fails, from 1; 0 is a full disk: all that write fail), int count, int error, int fired, then the words that say what was made to fail. FAULT_ONLY, such as "rename of
  * .git/index", counts such calls only. CLOCK_OFFSET is the seconds by which the clock is wrong.
  */
 #define _GNU_SOURCE
@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ static int resolve(int at, const char *path, char *full) {
 
 /* Whether this call is the one that fails. */
 static int fails(const char *call, const char *path, int errors[4]) {
-  if (control == NULL || !control->armed || !is_below(path)) return 0;
+  if (control == NULL || control->armed != 1 || !is_below(path)) return 0;
   char words[PATH_MAX + 64];
   snprintf(words, sizeof words, "%s of %s", call, path + folder_length);
   if (only != NULL && strcmp(words, only) != 0) return 0;
@@ -88,7 +89,7 @@ static int fails(const char *call, const char *path, int errors[4]) {
 }
 
 static int path_fails(const char *call, int at, const char *path, int errors[4]) {
-  if (control == NULL || !control->armed) return 0;
+  if (control == NULL || control->armed != 1) return 0;
   char full[2 * PATH_MAX];
   int saved = errno;
   int result = resolve(at, path, full) && fails(call, full, errors);
@@ -97,12 +98,20 @@ static int path_fails(const char *call, int at, const char *path, int errors[4])
 }
 
 static int descriptor_fails(const char *call, int fd, int errors[4]) {
-  if (control == NULL || !control->armed) return 0;
+  if (control == NULL || control->armed != 1) return 0;
   char path[PATH_MAX];
   int saved = errno;
   int result = of_descriptor(fd, path) && fails(call, path, errors);
   if (!result) errno = saved;
   return result;
+}
+
+/* Kills this process where it has answered a post: the client has the answer, and nothing is done after it. */
+static void end_after(const struct iovec *data, int count) {
+  if (control == NULL || control->armed != 2 || count == 0) return;
+  if (data->iov_len < 12 || memcmp(data->iov_base, "HTTP/1.1 200", 12) != 0) return;
+  for (int i = 0; i < count; i++)
+    if (memmem(data[i].iov_base, data[i].iov_len, "\"commit\":", 9) != NULL) kill(getpid(), SIGKILL);
 }
 
 static int open_errors[4] = {EMFILE, EIO, EACCES, 0};
@@ -142,16 +151,28 @@ OPENAT(openat64)
     if (descriptor_fails(call, fd, errors)) return -1;                      \
     return REAL(name)(__VA_ARGS__);                                         \
   }
-DESCRIPTOR(ssize_t, write, "write", write_errors, (int fd, const void *data, size_t size), fd, data, size)
 DESCRIPTOR(ssize_t, pwrite, "write", write_errors, (int fd, const void *data, size_t size, off_t at), fd, data, size, at)
 DESCRIPTOR(ssize_t, pwrite64, "write", write_errors, (int fd, const void *data, size_t size, off64_t at), fd, data, size, at)
-DESCRIPTOR(ssize_t, writev, "write", write_errors, (int fd, const struct iovec *data, int count), fd, data, count)
 DESCRIPTOR(ssize_t, pwritev, "write", write_errors, (int fd, const struct iovec *data, int count, off_t at), fd, data, count, at)
 DESCRIPTOR(ssize_t, pwritev64, "write", write_errors, (int fd, const struct iovec *data, int count, off64_t at), fd, data, count, at)
 DESCRIPTOR(int, fsync, "fsync", sync_errors, (int fd), fd)
 DESCRIPTOR(int, fdatasync, "fsync", sync_errors, (int fd), fd)
 DESCRIPTOR(int, ftruncate, "truncate", write_errors, (int fd, off_t size), fd, size)
 DESCRIPTOR(int, ftruncate64, "truncate", write_errors, (int fd, off64_t size), fd, size)
+
+ssize_t write(int fd, const void *data, size_t size) {
+  if (descriptor_fails("write", fd, write_errors)) return -1;
+  ssize_t written = REAL(write)(fd, data, size);
+  end_after(&(struct iovec){(void *)data, size}, 1);
+  return written;
+}
+
+ssize_t writev(int fd, const struct iovec *data, int count) {
+  if (descriptor_fails("write", fd, write_errors)) return -1;
+  ssize_t written = REAL(writev)(fd, data, count);
+  end_after(data, count);
+  return written;
+}
 
 #define PATH(name, call, at, path, errors, parameters, ...)                 \
   int name parameters {                                                     \

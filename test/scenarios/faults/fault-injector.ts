@@ -14,6 +14,8 @@ export interface FaultInjector {
    * disk is full: every call that writes fails.
    */
   arm(target: number, kind: number): void;
+  /** Has the process killed as soon as it has answered a post. */
+  killAfterAnswer(): void;
   /** Ends it, and returns how many calls there were and what was made to fail, such as "fsync of .git/index, EIO". */
   disarm(): { readonly calls: number; readonly failed: string | undefined };
 }
@@ -42,6 +44,7 @@ export function faultInjector(folder: string, only?: string): FaultInjector {
       write([0, target, 0, kind, 0]);
       write([1]);
     },
+    killAfterAnswer: () => write([2]),
     disarm: () => {
       write([0]);
       const state = Buffer.alloc(532);

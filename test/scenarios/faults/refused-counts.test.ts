@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
 import { testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
+import { clearedLock } from '../../support/service-log.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { issueTestToken } from '../../support/token.ts';
 import { updateRequest } from '../../support/update-request.ts';
@@ -40,5 +41,23 @@ needs('gcc', describe)('a count that the disk refuses', () => {
     service = await start();
     const { json } = await service.request('/api/v2/bots/312/counts');
     strictEqual(json.at(-1).count, 5);
+  });
+});
+
+needs('gcc', describe)('a count whose service dies as it answers', () => {
+  it('is there after the next start', async () => {
+    const repository = testRepository({ [pagePath('312')]: mainPage() });
+    const token = await issueTestToken(repository.folder, '312');
+    const injector = faultInjector(repository.folder);
+    const first = await startTestService({}, { root: repository.folder, env: injector.env });
+    injector.killAfterAnswer();
+    const { status } = await first.request('/api/v2/bots/312', updateRequest(token, { count: 7 }));
+    strictEqual(status, 200);
+    injector.disarm();
+    await eventually(() => strictEqual(first.process.signalCode, 'SIGKILL'));
+    const service = await startTestService({}, { root: repository.folder });
+    service.allowLog(clearedLock);
+    const { json } = await service.request('/api/v2/bots/312/counts');
+    strictEqual(json.at(-1).count, 7);
   });
 });
