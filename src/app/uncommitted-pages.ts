@@ -55,6 +55,8 @@ export class UncommittedPages {
   readonly #log: Log;
   readonly #closing = new AbortController();
   #pages: readonly UncommittedPage[] = [];
+  /** By path: when each page was first found, for those that were removed. */
+  #foundAt: ReadonlyMap<string, number> = new Map();
   #logged: ReadonlySet<string> = new Set();
 
   constructor(repositoryOpener: RepositoryOpener, log: Log) {
@@ -88,7 +90,11 @@ export class UncommittedPages {
 
   /** Logs each page once, when its edit is so old that nobody is at work on it. */
   #logNew(): void {
-    const old = this.#pages.filter(({ editedAt }) => Date.now() - (editedAt ?? 0) > logAfterMs);
+    const now = Date.now();
+    this.#foundAt = new Map(this.#pages.map(({ path }) => [path, this.#foundAt.get(path) ?? now]));
+    const old = this.#pages.filter(
+      ({ path, editedAt }) => now - (editedAt ?? this.#foundAt.get(path) ?? now) > logAfterMs,
+    );
     for (const { path, message } of old.slice(0, maxNamedPaths))
       if (!this.#logged.has(path)) this.#log.warn({ path }, message);
     this.#logged = new Set(old.map(({ path }) => path));

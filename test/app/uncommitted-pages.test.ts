@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { utimesSync, writeFileSync } from 'node:fs';
+import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 import { testRepository } from '../support/repository.ts';
@@ -14,7 +14,9 @@ describe('uncommitted edits in the clone of a service', () => {
     const token = await issueTestToken(folder, '1');
     writeFileSync(join(folder, pagePath('1')), mainPage({ category: 'games' }));
     utimesSync(join(folder, pagePath('1')), 1_700_000_000, 1_700_000_000);
+    rmSync(join(folder, pagePath('2')));
     const service = await startTestService({}, { root: folder });
+    // The removal is no line of the log while somebody may be at work on it.
     service.expectLog(/1\.en\.md.* has had uncommitted edits/);
     const readyz = async (): Promise<string[]> => {
       const { ready, parts } = (await service.request('/readyz')).json;
@@ -29,6 +31,7 @@ describe('uncommitted edits in the clone of a service', () => {
     await eventually(async () =>
       deepStrictEqual(await readyz(), [
         '"bots/001/1.en.md" has had uncommitted edits since 2023-11-14T22:13:20.000Z, so posts to its bot are refused: commit or discard them',
+        '"bots/002/2.en.md" has had uncommitted edits, so posts to its bot are refused: commit or discard them',
       ]),
     );
     match((await ages()).join(), /^\w+\{path="bots\/001\/1\.en\.md"\} \d{8,}/);
