@@ -8,7 +8,16 @@ import { updateRequest } from '../../support/update-request.ts';
 import type { Page } from '../../support/visitor.ts';
 import { addressOf, allBots, type Plan, type Step } from './plan.ts';
 import { describeEvent, type Event } from './recorder.ts';
-import { type Machine, makeTrouble, pageWith, people, type World } from './world.ts';
+import {
+  endMachine,
+  type Machine,
+  makeTrouble,
+  pageWith,
+  people,
+  recordTrouble,
+  startMachine,
+  type World,
+} from './world.ts';
 
 /** Does what is planned: each actor one deed after the other, all actors at the same time. A machine that is too slow leaves out the last ones. */
 export async function act(world: World, { steps, milliseconds }: Plan): Promise<void> {
@@ -60,11 +69,11 @@ async function perform(world: World, step: Step): Promise<void> {
       return await rewrite(world, step);
     case 'edit-clone':
       return await editClone(world, step);
+    case 'kill-answered':
+      return await killAnswered(world, step);
     default: {
-      await makeTrouble(world, step);
-      const look = { actor: step.actor, do: 'read-count', machine: step.machine } as const;
-      if (step.do === 'kill-answered')
-        await Promise.all(allBots.map(async (bot) => await read(world, { ...look, bot })));
+      const machine = machineOf(world, step);
+      await recordTrouble(world, step.do, machine, async () => await makeTrouble(world, step, machine));
     }
   }
 }
@@ -88,16 +97,19 @@ async function get(url: string, init: RequestInit = {}): Promise<{ status: numbe
   return { status: response.status, text: await response.text() };
 }
 
-async function post(world: World, step: Of<'post'>): Promise<void> {
+async function post(
+  world: World,
+  step: Of<'post' | 'kill-answered'>,
+  { address }: { readonly address: string } = machineOf(world, step),
+): Promise<void> {
   const { bot, keys, number, count, age } = step;
   const token = world.tokens.get(bot)?.at(-1 - age);
   if (token === undefined) return;
   const value = (key: string): unknown => (key === 'count' ? count : addressOf(number));
   const body = Object.fromEntries(keys.map((key) => [key, value(key)]));
   const writes = Object.fromEntries(keys.map((key) => [key, String(value(key))]));
-  await world.recorder.record({ ...about(step), writes }, async () => {
-    const request = updateRequest(token, body);
-    const { status, text } = await get(`${machineOf(world, step).address}/api/v2/bots/${bot}`, request);
+  await world.recorder.record({ ...about(step), what: 'post', writes }, async () => {
+    const { status, text } = await get(`${address}/api/v2/bots/${bot}`, updateRequest(token, body));
     if (status === 200)
       return {
         status,
@@ -111,6 +123,19 @@ async function post(world: World, step: Of<'post'>): Promise<void> {
     // With 503 the change may be there all the same: the disk does not say.
     return { status, outcome: status === 503 ? 'maybe' : 'refused' };
   });
+}
+
+/** Posts, has the service killed as soon as it has answered, and reads what the next one knows of the bot. */
+async function killAnswered(world: World, step: Of<'kill-answered'>): Promise<void> {
+  const machine = machineOf(world, step);
+  await recordTrouble(world, step.do, machine, async () => {
+    machine.calls?.killAfterAnswer();
+    await post(world, step, machine.service);
+    machine.calls?.disarm();
+    await endMachine(machine, 'SIGKILL');
+    await startMachine(machine);
+  });
+  for (const what of ['read', 'read-count'] as const) await read(world, { ...step, do: what });
 }
 
 /** Reads the addresses of a bot at a machine, or its count, from the badge: `/api/v2/counts` may be some seconds old. */
@@ -286,7 +311,7 @@ async function rewrite(world: World, step: Of<'rewrite'>): Promise<void> {
       const writes = existsSync(path) ? readValues(maintainer.read(pagePath(bot))) : gone;
       return { outcome: isPushed ? 'done' : 'refused', writes };
     });
-  if (isPushed === true) world.rewrites.push({ old, commit, at: Date.now() });
+  if (isPushed === true) world.rewrites.push({ old, commit });
 }
 
 /** Edits a page in the clone of a service, which sees the file at once, and commits that later, or does not. */

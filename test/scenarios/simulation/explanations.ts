@@ -4,19 +4,23 @@ import type { Explanation } from './models.ts';
 const ofRemote = ['remote-cut', 'remote-slow', 'remote-half', 'remote-refuses', 'remote-hangs'];
 const ofDisk = ['disk-full', 'calls-fail'];
 
-/** The warnings and errors that trouble at a machine explains; none is needed for the first ones. */
+/** What people did with Git, or decided about proposals. */
+const ofPeople = ['pull', 'add-or-remove', 'rewrite', 'edit-clone', 'commit', 'accepted'];
+
+/** The warnings and errors of a machine, and what explains them. */
 export const explanations: readonly Explanation[] = [
-  { pattern: /"msg":"set aside /, by: [] },
-  { pattern: /the remote's branch was rewritten: replayed/, by: [] },
-  // A person's edit that is not committed yet.
-  { pattern: /is behind the branch: it has uncommitted edits/, by: [] },
-  // On a busy machine.
-  { pattern: /it did not respond in time/, by: [] },
-  { pattern: /"login":"unavailable"|Operation too slow/, by: [] },
+  { pattern: /"msg":"set aside /, by: ofPeople },
+  { pattern: /the remote's branch was rewritten: replayed/, by: ['rewrite'] },
+  { pattern: /is behind the branch: it has uncommitted edits/, by: ['edit-clone'] },
+  { pattern: /it did not respond in time/, by: [...ofRemote, ...ofDisk, 'freeze'], spare: 2 },
+  { pattern: /Operation too slow/, by: [...ofRemote, 'freeze'] },
+  { pattern: /"login":"unavailable"/, by: ['freeze', ...ofDisk], spare: 2 },
   { pattern: clearedLock, by: ['kill', 'kill-answered', ...ofDisk] },
-  { pattern: /not in step with the remote: |could not push the last commits/, by: [...ofRemote, ...ofDisk] },
-  { pattern: /proposals are not shared with the other machines: /, by: [...ofRemote, ...ofDisk] },
-  { pattern: /was changed on this machine only, as the remote cannot be reached/, by: ofRemote },
+  {
+    pattern:
+      /not in step with the remote: |could not push the last commits|not shared with the other machines: |was changed on this machine only/,
+    by: [...ofRemote, ...ofDisk],
+  },
   {
     pattern:
       /the disk is full|(?:unable to|could not|couldn't|cannot|failed to) (?:write|create|append|open|update|lock|rename|sync)|ENOSPC|No space left|ENOENT: no such file or directory, mkdir/i,

@@ -1,13 +1,20 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import {
+  type AnsweredWrite,
   type Commit,
+  type EndState,
+  findDifferences,
+  findLeftovers,
   findLost,
+  findMisnamed,
   findUnexplained,
   findUnexplainedLines,
+  findUnexplainedRewrites,
   findWrongMerge,
   findWrongProposals,
   type Operation,
   type ProposalDeed,
+  type Rewrite,
 } from './models.ts';
 
 const write = (value: string, start: number, end: number, more: Partial<Operation> = {}): Operation => ({
@@ -109,50 +116,83 @@ describe('the model of the branch', () => {
     match(check('y', ...split('post')) ?? '', /of an earlier post/);
   });
 
+  const answered = { machine: 1, register: '1 website', value: 'y' };
+  const move = (more: Partial<Rewrite>): Rewrite => ({
+    machine: 1,
+    isForced: false,
+    dropped: [commit('b', 'a', 'y')],
+    before: new Map([['1 website', 'y']]),
+    common: new Map([['1 website', 'x']]),
+    remote: new Map([['1 website', 'x']]),
+    ...more,
+  });
+
   it('refuses that an answered write is in no commit, unless a force push dropped it', () => {
-    const answered = { register: '1 website', value: 'y', isRewritten: false };
-    deepStrictEqual(findLost([commit('a', '', 'y')], [answered]), []);
-    deepStrictEqual(findLost([commit('a', '', 'x')], [answered]), [answered]);
-    deepStrictEqual(findLost([commit('a', '', 'x')], [{ ...answered, isRewritten: true }]), []);
+    const find = (value: string, ...moves: Rewrite[]): AnsweredWrite[] =>
+      findLost([commit('a', '', value)], [answered], moves);
+    deepStrictEqual(find('y'), []);
+    deepStrictEqual(find('x'), [answered]);
+    deepStrictEqual(find('x', move({ machine: null, isForced: true })), []);
+    deepStrictEqual(find('x', move({ machine: null, dropped: [commit('b', 'a', 'z')] })), [answered]);
+  });
+
+  it('refuses that a machine does not replay what it had not pushed, unless it or the remote had replaced it', () => {
+    const find = (more: Partial<Rewrite>): AnsweredWrite[] => findLost([], [answered], [move(more)]);
+    deepStrictEqual(find({}), [answered]);
+    deepStrictEqual(find({ before: new Map([['1 website', 'z']]) }), []);
+    deepStrictEqual(find({ remote: new Map([['1 website', 'z']]) }), []);
+    deepStrictEqual(find({ machine: 2, remote: new Map([['1 website', 'z']]) }), [answered]);
+  });
+
+  it('refuses that an answer names a commit that did not make the change', () => {
+    const find = (id: string | null): number =>
+      findMisnamed([commit('a', '', 'y'), commit('b', 'a', 'z')], [{ ...answered, commit: id }]).length;
+    deepStrictEqual([find('a'), find(null), find('b'), find('c')], [0, 0, 1, 1]);
+  });
+
+  it('refuses that a branch is moved back without a force push', () => {
+    const forced = move({ machine: null, isForced: true });
+    deepStrictEqual(findUnexplainedRewrites([forced, move({})]), []);
+    const others = [move({ machine: null }), move({ dropped: [commit('c', 'a')] })];
+    deepStrictEqual(findUnexplainedRewrites([forced, ...others]), others);
   });
 });
 
 describe('the model of proposals', () => {
-  const deed = (what: ProposalDeed['what'], start: number): ProposalDeed => ({
+  const deed = (what: ProposalDeed['what'], value = 'x'): ProposalDeed => ({
     what,
     proposal: '1/7',
-    value: 'x',
-    start,
-    end: start + 1,
+    value,
     isAnswered: true,
     isRewritten: false,
   });
+  /** @param closed the values in closed refs @param open the one in the open ref */
   const check = (
     deeds: readonly ProposalDeed[],
-    ends: { open?: boolean; kept?: boolean; inBranch?: boolean },
+    { open, closed = [], inBranch = false }: { open?: string; closed?: string[]; inBranch?: boolean },
   ): string =>
-    findWrongProposals(
-      deeds,
-      {
-        open: new Set(ends.open === true ? ['1/7'] : []),
-        values: new Map(ends.kept === false ? [] : [['1/7', new Set(['x'])]]),
-        inBranch: new Set(ends.inBranch === true ? ['x'] : []),
-      },
-      true,
-    ).join();
+    findWrongProposals(deeds, {
+      open: new Map(open === undefined ? [] : [['1/7', open]]),
+      values: new Map([['1/7', new Set(open === undefined ? closed : [open, ...closed])]]),
+      closed: new Map([['1/7', new Set(closed)]]),
+      inBranch: new Set(inBranch ? ['x'] : []),
+    }).join();
 
   it('refuses one that is lost, that nobody accepted, or that is accepted and not in the branch', () => {
-    strictEqual(check([deed('send', 0)], { open: true }), '');
-    match(check([deed('send', 0)], { kept: false }), /is lost after send/);
-    match(check([deed('send', 0)], { inBranch: true }), /nobody accepted it/);
-    strictEqual(check([deed('send', 0), deed('accepted', 2)], { inBranch: true }), '');
-    match(check([deed('send', 0), deed('accepted', 2)], {}), /is not in the branch/);
+    strictEqual(check([deed('send')], { open: 'x' }), '');
+    match(check([deed('send')], {}), /is lost after send/);
+    match(check([deed('send')], { open: 'x', inBranch: true }), /nobody accepted it/);
+    const accepted = [deed('send'), deed('accepted')];
+    strictEqual(check(accepted, { closed: ['x'], inBranch: true }), '');
+    match(check(accepted, { closed: ['x'] }), /is not in the branch/);
   });
 
   it('refuses one that is open after its end, unless it was sent again', () => {
-    strictEqual(check([deed('send', 0), deed('withdraw', 2)], {}), '');
-    match(check([deed('send', 0), deed('withdraw', 2)], { open: true }), /open after withdraw/);
-    strictEqual(check([deed('send', 0), deed('withdraw', 2), deed('send', 3)], { open: true }), '');
+    const withdrawn = [deed('send'), deed('withdraw')];
+    strictEqual(check(withdrawn, { closed: ['x'] }), '');
+    match(check(withdrawn, { open: 'x' }), /is not closed after withdraw/);
+    match(check(withdrawn, { open: 'x', closed: ['x'] }), /of x is open and closed/);
+    strictEqual(check([...withdrawn, deed('send', 'y')], { open: 'y', closed: ['x'] }), '');
   });
 });
 
@@ -160,10 +200,60 @@ describe('the model of the log', () => {
   it('refuses a warning without a trouble before it that explains it', () => {
     const lines = [{ at: 5, text: 'the disk is full' }];
     const explanations = [{ pattern: /disk/, by: ['disk-full'] }];
-    const check = (kind: string, start: number): string[] =>
-      findUnexplainedLines(lines, [{ kind, start }], explanations);
+    const check = (kind: string, start: number, end = Number.POSITIVE_INFINITY): string[] =>
+      findUnexplainedLines(lines, [{ kind, start, end }], explanations, 1);
     deepStrictEqual(check('disk-full', 4), []);
+    deepStrictEqual(check('disk-full', 3, 4), []);
     deepStrictEqual(check('kill', 4), ['the disk is full']);
     deepStrictEqual(check('disk-full', 6), ['the disk is full']);
+    deepStrictEqual(check('disk-full', 2, 3), ['the disk is full']);
+  });
+
+  it('spares some of what a busy machine logs without trouble', () => {
+    const lines = [1, 2, 3].map((at) => ({ at, text: `too slow ${at}` }));
+    const explanations = [{ pattern: /too slow/, by: ['freeze'], spare: 2 }];
+    deepStrictEqual(findUnexplainedLines(lines, [], explanations, 1), ['too slow 3']);
+    const freeze = { kind: 'freeze', start: 1, end: 1 };
+    deepStrictEqual(findUnexplainedLines(lines, [freeze], explanations, 0), []);
+  });
+});
+
+describe('the model of the end', () => {
+  const machine = (more: Partial<EndState> = {}): EndState => ({
+    refs: 'main a',
+    uncommitted: '',
+    readiness: 200,
+    faults: [],
+    responses: new Map([['/api/v2/bots', '[]']]),
+    ...more,
+  });
+  const check = (more: Partial<EndState>): string =>
+    findDifferences('main a', [machine(), machine(more)]).join();
+
+  it('refuses machines that differ from the remote or from each other, or are not in order', () => {
+    strictEqual(check({}), '');
+    match(check({ refs: 'main b' }), /^machine 1 has other refs than the remote/);
+    match(check({ uncommitted: ' M bots/001/1.en.md' }), /not committed: {2}M bots/);
+    match(check({ readiness: 503 }), /is not ready: 503/);
+    match(check({ faults: ['a fault'] }), /is not ready: 200 \["a fault"\]/);
+    match(check({ responses: new Map([['/api/v2/bots', '[{}]']]) }), /serves at \/api\/v2\/bots/);
+    match(check({ responses: new Map() }), /serves at \/api\/v2\/bots/);
+  });
+
+  it('refuses what a stopped machine leaves behind', () => {
+    const clean = { files: [], worktrees: '/clone', broken: '', processes: [] };
+    const files = [
+      '.git/index',
+      '.git/objects/pack/tmp_pack_x',
+      '.git/index.lock',
+      'bots/001/.tmp-1',
+      'var/a.tmp',
+      '.git/fast_import_crash_7',
+    ];
+    deepStrictEqual(findLeftovers(clean), []);
+    deepStrictEqual(findLeftovers({ ...clean, files }), files.slice(2));
+    deepStrictEqual(findLeftovers({ ...clean, processes: ['git push'] }), ['the process git push']);
+    match(findLeftovers({ ...clean, worktrees: '/clone\n/other' }).join(), /^a worktree/);
+    match(findLeftovers({ ...clean, broken: 'missing blob' }).join(), /missing blob$/);
   });
 });

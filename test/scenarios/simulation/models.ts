@@ -141,19 +141,77 @@ export function findWrongMerge(
   return undefined;
 }
 
-/** A write that was answered, and what may excuse that the branch has it not. */
+/** A write that was answered. */
 export interface AnsweredWrite {
+  /** The machine that answered; null where people pushed it themselves. */
+  readonly machine: number | null;
   readonly register: string;
   readonly value: string;
-  /** Whether a force push dropped it, or a key of it was changed by one that its machine had not seen. */
-  readonly isRewritten: boolean;
 }
 
-/** Returns the answered writes that no commit of the branch has. */
-export function findLost(commits: readonly Commit[], answered: readonly AnsweredWrite[]): AnsweredWrite[] {
+/** A move of a branch to a commit that does not have all that was there before. */
+export interface Rewrite {
+  /** The machine whose branch it is; null for the remote. */
+  readonly machine: number | null;
+  /** Whether it is a force push of a person. */
+  readonly isForced: boolean;
+  /** The commits that the branch had before, and has no longer. */
+  readonly dropped: readonly Commit[];
+  /** Register → its value before the move. */
+  readonly before: ReadonlyMap<string, string>;
+  /** The values of the last commit before the move that the remote had too, and those that the machine found at the remote. */
+  readonly common: ReadonlyMap<string, string>;
+  readonly remote: ReadonlyMap<string, string>;
+}
+
+/**
+ * Whether a force push explains that no commit of the branch has a write: it dropped the commit, or the machine, which
+ * makes one commit of all that it had not pushed, had replaced the value itself or found another one at the remote.
+ */
+export function isDropped(
+  { machine, register, value }: AnsweredWrite,
+  rewrites: readonly Rewrite[],
+): boolean {
+  return rewrites.some(
+    (rewrite) =>
+      rewrite.dropped.some(({ writes }) => writes.get(register) === value) &&
+      (rewrite.machine === null ||
+        (rewrite.machine === machine &&
+          (rewrite.before.get(register) !== value ||
+            rewrite.common.get(register) !== rewrite.remote.get(register)))),
+  );
+}
+
+/** Returns the answered writes that no commit of the branch has, unless a force push explains that. */
+export function findLost<T extends AnsweredWrite>(
+  commits: readonly Commit[],
+  answered: readonly T[],
+  rewrites: readonly Rewrite[],
+): T[] {
   const made = new Set(commits.flatMap(({ writes }) => [...writes].map((write) => write.join(' '))));
   return answered.filter(
-    ({ register, value, isRewritten }) => !isRewritten && !made.has(`${register} ${value}`),
+    (write) => !made.has(`${write.register} ${write.value}`) && !isDropped(write, rewrites),
+  );
+}
+
+/** Returns the answered writes whose answer named a commit that did not make them. */
+export function findMisnamed<T extends AnsweredWrite & { readonly commit: string | null }>(
+  commits: readonly Commit[],
+  answered: readonly T[],
+): T[] {
+  const known = new Map(commits.map(({ id, writes }) => [id, writes]));
+  return answered.filter(
+    ({ commit, register, value }) => commit !== null && known.get(commit)?.get(register) !== value,
+  );
+}
+
+/** Returns the moves that no force push explains: a machine moves its branch back only where one has dropped a commit of it. */
+export function findUnexplainedRewrites(rewrites: readonly Rewrite[]): Rewrite[] {
+  const forced = rewrites.filter(({ isForced }) => isForced);
+  const dropped = new Set(forced.flatMap((rewrite) => rewrite.dropped.map(({ id }) => id)));
+  return rewrites.filter(
+    (rewrite) =>
+      !rewrite.isForced && (rewrite.machine === null || !rewrite.dropped.some(({ id }) => dropped.has(id))),
   );
 }
 
@@ -164,8 +222,6 @@ export interface ProposalDeed {
   readonly proposal: string;
   /** What was sent, or what the version that was decided about has. */
   readonly value: string;
-  readonly start: number;
-  readonly end: number;
   readonly isAnswered: boolean;
   /** Whether a force push may have dropped what it led to. */
   readonly isRewritten: boolean;
@@ -173,56 +229,132 @@ export interface ProposalDeed {
 
 /** Where proposals are in the end, by bot and account. */
 export interface ProposalEnds {
-  /** Those whose ref is open still. */
-  readonly open: ReadonlySet<string>;
-  /** Proposal → the values in the history of its refs. */
+  /** Proposal → the value that is open still. */
+  readonly open: ReadonlyMap<string, string>;
+  /** Proposal → the values in the history of its refs, of open and closed ones, and of closed ones alone. */
   readonly values: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly closed: ReadonlyMap<string, ReadonlySet<string>>;
   /** Every value that a commit of the branch wrote. */
   readonly inBranch: ReadonlySet<string>;
 }
 
-/** Returns what is wrong with the proposals in the end. @param areTimesRight whether no clock was wrong */
+/** Returns what is wrong with the proposals in the end. */
 export function findWrongProposals(
   deeds: readonly ProposalDeed[],
-  { open, values, inBranch }: ProposalEnds,
-  areTimesRight: boolean,
+  { open, values, closed, inBranch }: ProposalEnds,
 ): string[] {
-  const faults: string[] = [];
-  const of = (what: ProposalDeed['what'], name: string): ProposalDeed[] =>
-    deeds.filter((deed) => deed.what === what && deed.proposal === name);
-  for (const { what, proposal, value, start, isAnswered, isRewritten } of deeds) {
-    const accepts = of('accepted', proposal).filter((deed) => deed.value === value);
-    if (what === 'send' && inBranch.has(value) && accepts.length === 0)
+  const faults = [...open]
+    .filter(([proposal, value]) => closed.get(proposal)?.has(value) === true)
+    .map(([proposal, value]) => `the proposal ${proposal} of ${value} is open and closed`);
+  for (const { what, proposal, value, isAnswered, isRewritten } of deeds) {
+    const isAccepted = deeds.some(
+      (deed) => deed.what === 'accepted' && deed.proposal === proposal && deed.value === value,
+    );
+    if (what === 'send' && inBranch.has(value) && !isAccepted)
       faults.push(`the proposal ${proposal} of ${value} is in the branch, and nobody accepted it`);
     if (!isAnswered) continue;
-    if (!(values.get(proposal)?.has(value) ?? false))
+    if (values.get(proposal)?.has(value) !== true)
       faults.push(`the proposal ${proposal} of ${value} is lost after ${what}`);
     if (what === 'accepted' && !inBranch.has(value) && !isRewritten)
       faults.push(`the proposal ${proposal} of ${value} was accepted and is not in the branch`);
+    // What was sent elsewhere at the same time is open still.
     const isEnd = what === 'withdraw' || what === 'declined' || what === 'accepted';
-    if (isEnd && areTimesRight && of('send', proposal).every(({ end }) => end < start) && open.has(proposal))
-      faults.push(`the proposal ${proposal} is open after ${what} of ${value}`);
+    if (isEnd && closed.get(proposal)?.has(value) !== true)
+      faults.push(`the proposal ${proposal} of ${value} is not closed after ${what}`);
   }
   return [...new Set(faults)];
+}
+
+/** Something that went wrong at a machine. Times are milliseconds. */
+export interface Trouble {
+  readonly kind: string;
+  readonly start: number;
+  /** Infinity while it lasts. */
+  readonly end: number;
 }
 
 /** What a service logs when something goes wrong, and the kinds of trouble that explain it. */
 export interface Explanation {
   readonly pattern: RegExp;
   readonly by: readonly string[];
+  /** How many such lines of a machine need no trouble, as a busy machine is slow; none where left out. */
+  readonly spare?: number;
 }
 
-/** Returns the warnings and errors that no trouble explains which the machine had before. */
+/**
+ * Returns the warnings and errors of a machine that no trouble explains.
+ * @param after how many milliseconds after its end a trouble explains what is logged
+ */
 export function findUnexplainedLines(
   lines: readonly { readonly at: number; readonly text: string }[],
-  troubles: readonly { readonly kind: string; readonly start: number }[],
+  troubles: readonly Trouble[],
   explanations: readonly Explanation[],
+  after: number,
 ): string[] {
-  const isExplained = (at: number, text: string): boolean =>
-    explanations.some(
-      ({ pattern, by }) =>
-        pattern.test(text) &&
-        (by.length === 0 || troubles.some(({ kind, start }) => start <= at && by.includes(kind))),
-    );
+  const spared = new Map<Explanation, number>();
+  const isExplained = (at: number, text: string): boolean => {
+    const fitting = explanations.filter(({ pattern }) => pattern.test(text));
+    const kinds = new Set(fitting.flatMap(({ by }) => by));
+    if (troubles.some(({ kind, start, end }) => kinds.has(kind) && start <= at && at <= end + after))
+      return true;
+    const spare = fitting.find((one) => (spared.get(one) ?? 0) < (one.spare ?? 0));
+    if (spare !== undefined) spared.set(spare, (spared.get(spare) ?? 0) + 1);
+    return spare !== undefined;
+  };
   return lines.filter(({ at, text }) => !isExplained(at, text)).map(({ text }) => text);
+}
+
+/** What a machine has and serves in the end. */
+export interface EndState {
+  /** The branch, the state and the proposals, as `git for-each-ref` lists them. */
+  readonly refs: string;
+  /** What is not committed, as `git status` lists it. */
+  readonly uncommitted: string;
+  /** The status of `/readyz`, and the faults that it names. */
+  readonly readiness: number;
+  readonly faults: readonly unknown[];
+  /** Path → what is served there. */
+  readonly responses: ReadonlyMap<string, string>;
+}
+
+/** Returns what differs between the machines, or from the remote, or is not in order. @param refs those of the remote */
+export function findDifferences(refs: string, machines: readonly EndState[]): string[] {
+  return machines.flatMap((machine, index) => {
+    const faults: string[] = [];
+    const add = (what: string): void => void faults.push(`machine ${index} ${what}`);
+    if (machine.refs !== refs) add(`has other refs than the remote:\n${machine.refs}\nnot\n${refs}`);
+    if (machine.uncommitted !== '') add(`has changes that are not committed: ${machine.uncommitted}`);
+    if (machine.readiness !== 200 || machine.faults.length > 0)
+      add(`is not ready: ${machine.readiness} ${JSON.stringify(machine.faults)}`);
+    for (const [path, text] of machines[0]?.responses ?? [])
+      if (machine.responses.get(path) !== text)
+        add(`serves at ${path}\n${machine.responses.get(path)}\nand not, as machine 0,\n${text}`);
+    return faults;
+  });
+}
+
+/** What a machine that was stopped leaves behind. */
+export interface Remains {
+  /** The names of all its files. */
+  readonly files: readonly string[];
+  /** What `git worktree list` prints. */
+  readonly worktrees: string;
+  /** What `git fsck` finds wrong. */
+  readonly broken: string;
+  /** The commands of processes that still run for it. */
+  readonly processes: readonly string[];
+}
+
+/** Returns what of it should not be there. Packs that a killed fetch has left are removed by the next maintenance. */
+export function findLeftovers({ files, worktrees, broken, processes }: Remains): string[] {
+  return [
+    ...files.filter(
+      (name) =>
+        /\.lock$|(^|\/)(\.?tmp_|\.tmp-)|\.tmp$|fast_import_crash/.test(name) &&
+        !/objects\/pack\/tmp_pack_\w+$/.test(name),
+    ),
+    ...(worktrees.includes('\n') ? [`a worktree: ${worktrees}`] : []),
+    ...(broken === '' ? [] : [`what git fsck finds: ${broken}`]),
+    ...processes.map((command) => `the process ${command}`),
+  ];
 }

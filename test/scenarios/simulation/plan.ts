@@ -2,11 +2,13 @@
  * What happens in a simulation: who does what at which machine when, and what goes wrong. It follows from a seed alone.
  */
 
-/** The bots that stay, of which people only propose changes of the last two, and those that are removed and added again. */
-export const stayingBots = ['1', '2', '3', '6', '7'];
+/** For each machine, a bot that is only posted to there: what was answered last is what it has from then on. */
+export const ownBots = ['8', '9', '10'] as const;
+export const machineCount = ownBots.length;
+/** The bots that stay, of which people only propose changes of 6 and 7, and those that are removed and added again. */
+export const stayingBots = ['1', '2', '3', '6', '7', ...ownBots];
 export const comingBots = ['4', '5'];
 export const allBots = [...stayingBots, ...comingBots];
-export const machineCount = 3;
 
 /** Numbers of the plan are values: no two writes of a key have the same. */
 export const addressOf = (number: number): string => `https://example.org/${number}`;
@@ -14,18 +16,21 @@ export const addressOf = (number: number): string => `https://example.org/${numb
 /** A key of a page whose values are addresses. */
 export type AddressKey = 'website' | 'support';
 
+interface Post {
+  readonly machine: number;
+  readonly bot: string;
+  readonly keys: readonly (AddressKey | 'count')[];
+  /** How many tokens were issued after the one that is sent: 0 for the last, all others have ended. */
+  readonly age: number;
+  /** The count, which is short, so that a badge shows all of it. */
+  readonly count: number;
+  readonly number: number;
+}
+
 export type Deed =
-  | {
-      readonly do: 'post';
-      readonly machine: number;
-      readonly bot: string;
-      readonly keys: readonly (AddressKey | 'count')[];
-      /** How many tokens were issued after the one that is sent: 0 for the last, all others have ended. */
-      readonly age: number;
-      /** The count, which is short, so that a badge shows all of it. */
-      readonly count: number;
-      readonly number: number;
-    }
+  | (Post & { readonly do: 'post' })
+  /** A post after whose answer the service is killed. */
+  | (Post & { readonly do: 'kill-answered' })
   | { readonly do: 'read' | 'read-count'; readonly machine: number; readonly bot: string }
   | { readonly do: 'issue' | 'revoke'; readonly machine: number; readonly bot: string }
   | {
@@ -60,10 +65,10 @@ export type Deed =
       readonly number: number;
     }
   | {
-      readonly do: 'kill' | 'kill-answered' | 'stop' | 'freeze' | 'disk-full' | 'calls-fail' | 'clock';
+      readonly do: 'kill' | 'stop' | 'freeze' | 'disk-full' | 'calls-fail' | 'clock';
       readonly machine: number;
       readonly ms: number;
-      /** After which answer it is killed; which of the calls fail, with which error; how many days the clock is wrong. */
+      /** Which of the calls fail, with which error; how many days the clock is wrong. */
       readonly number: number;
     }
   | {
@@ -114,68 +119,60 @@ export function makePlan(seed: number, minutes: number, canFail: boolean): Plan 
       steps.push({ ...next(), at: Math.round(at), actor });
   };
   const machine = (): number => below(machineCount);
-  /** A post of a count with a token that may have ended. */
-  const use = (at: number, of: string, age: number): Deed => ({
+  const post = (
+    at: number,
+    of: string,
+    keys: readonly (AddressKey | 'count')[],
+    age = 0,
+  ): Post & { do: 'post' } => ({
     do: 'post',
     machine: at,
     bot: of,
-    keys: ['count'],
+    keys,
     age,
     count: countOf(of),
     number: ++number,
   });
   const bot = (): string => pick(['1', '1', '1', '2', '2', '3', '4', '5']);
   const key = (): AddressKey => pick(['website', 'support']);
-  for (let m = 0; m < machineCount; m++) {
-    act(`owner at ${m}`, 700, () => {
-      const of = bot();
-      return {
-        do: 'post',
-        machine: m,
-        bot: of,
-        keys: pick([
-          ['count'],
-          ['count'],
-          ['website'],
-          ['support'],
-          ['website', 'support'],
-          ['website', 'count'],
-        ]),
-        age: 0,
-        count: countOf(of),
-        number: ++number,
-      };
-    });
-    act(`holder of ended tokens at ${m}`, 500, () => {
-      const of = bot();
-      return use(m, of, 1 + below(3));
-    });
+  for (const [m, own] of ownBots.entries()) {
+    act(`owner at ${m}`, 700, () =>
+      post(
+        m,
+        random() < 0.2 ? own : bot(),
+        pick([['count'], ['count'], ['website'], ['support'], ['website', 'support'], ['website', 'count']]),
+      ),
+    );
+    act(`holder of ended tokens at ${m}`, 500, () => post(m, bot(), ['count'], 1 + below(3)));
     act(`reader at ${m}`, 250, () => ({
       do: pick(['read', 'read', 'read-count']),
       machine: m,
-      bot: random() < 0.8 ? bot() : pick(['6', '7']),
+      bot: random() < 0.6 ? bot() : pick(['6', '7', own, own]),
     }));
     // One machine is neither killed nor stopped in the last half, so that what it holds on to shows.
     const rests = m === seed % machineCount;
-    const process = [
-      'kill',
+    const process = ['kill', 'stop', 'freeze'] as const;
+    const calls = [
       'kill-answered',
       'kill-answered',
       'kill-answered',
       'kill-answered',
-      'stop',
-      'freeze',
+      'disk-full',
+      'calls-fail',
+      ...(hasWrongClocks ? (['clock'] as const) : []),
     ] as const;
-    const disk = ['disk-full', 'calls-fail', ...(hasWrongClocks ? (['clock'] as const) : [])] as const;
     act(
       `trouble at ${m}`,
       8000,
-      () => ({
-        do: pick(canFail ? [...process, ...disk] : process),
-        machine: m,
-        ms: 300 + below(2500),
-        number: below(200),
-      }),
+      () => {
+        const what = pick(canFail ? [...process, ...calls] : process);
+        if (what === 'kill-answered')
+          return {
+            ...post(m, own, pick([['count'], ['count'], ['website'], ['website', 'count']])),
+            do: what,
+          };
+        return { do: what, machine: m, ms: 300 + below(2500), number: below(200) };
+      },
       0,
       rests ? 0.5 : 1,
     );
@@ -203,9 +200,9 @@ export function makePlan(seed: number, minutes: number, canFail: boolean): Plan 
     const ends = pick(['issue', 'issue', 'revoke'] as const);
     if (author.length === 0)
       author = [
-        use(m, of, 0),
+        post(m, of, ['count']),
         { do: ends, machine: m, bot: of },
-        use(random() < 0.5 ? m : machine(), of, ends === 'issue' ? 1 : 0),
+        post(random() < 0.5 ? m : machine(), of, ['count'], ends === 'issue' ? 1 : 0),
       ];
     return author.shift() as Deed;
   });

@@ -6,27 +6,26 @@ import { dirname, join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { eventually } from '../../support/eventually.ts';
 import { act, describeLast } from './actors.ts';
-import { type Fault, findLeftovers, type Holdings, judge, look, measure, settle } from './aftermath.ts';
+import { type Fault, type Holdings, judge, look, measure, settle, stop } from './aftermath.ts';
 import { makePlan, type Plan } from './plan.ts';
 import { createWorld, type World } from './world.ts';
 
-/** Only where a seed is given, as `npm run simulate` does. */
+/** As `npm run simulate` gives them; half a minute of one seed in `npm test`. */
 const { SIMULATE_MINUTES: long, SIMULATE_SEED: given } = process.env;
 const minutes = Number(long ?? 0.5);
-const seeds = given === undefined ? [] : [Number(given)];
+const seed = Number(given ?? 2);
 const canFail = spawnSync('cc', ['--version'], { stdio: 'ignore' }).status === 0;
 
 describe('three machines, with the people who use them and all that goes wrong', () => {
-  for (const seed of seeds)
-    it(`end as the models say, from seed ${seed}`, async function () {
-      this.timeout(minutes * 600_000 + 300_000);
-      const plan = makePlan(seed, minutes, canFail);
-      const world = await createWorld(canFail);
-      const checks = new Map<string, number>();
-      const faults = await simulate(world, plan, checks);
-      if (given !== undefined || faults.length > 0) summarise(world, plan, checks);
-      ok(faults.length === 0, report(world, plan, faults));
-    });
+  it(`end as the models say, from seed ${seed}`, async function () {
+    this.timeout(minutes * 600_000 + 300_000);
+    const plan = makePlan(seed, minutes, canFail);
+    const world = await createWorld(canFail);
+    const checks = new Map<string, number>();
+    const faults = await simulate(world, plan, checks);
+    if (given !== undefined || faults.length > 0) summarise(world, plan, checks);
+    ok(faults.length === 0, report(world, faults));
+  });
 });
 
 async function simulate(world: World, plan: Plan, checks: Map<string, number>): Promise<Fault[]> {
@@ -59,7 +58,7 @@ async function simulate(world: World, plan: Plan, checks: Map<string, number>): 
   }
   await look(world);
   faults.push(...judge(world, plan, checks));
-  if (faults.length === 0) faults.push(...(await findLeftovers(world)));
+  if (faults.length === 0) faults.push(...(await stop(world)));
   return faults;
 }
 
@@ -87,7 +86,7 @@ function summarise(
   );
 }
 
-function report({ recorder, shared }: World, { seed }: Plan, faults: readonly Fault[]): string {
+function report({ recorder, shared }: World, faults: readonly Fault[]): string {
   const kept = join(tmpdir(), `simulation-${seed}`);
   if (given !== undefined && faults.length > 0)
     cpSync(dirname(shared.folder), kept, { recursive: true, filter: (path) => !lstatSync(path).isSocket() });
@@ -99,6 +98,7 @@ function report({ recorder, shared }: World, { seed }: Plan, faults: readonly Fa
     ...(first === undefined
       ? []
       : [`the last events about bot ${first}:`, describeLast(recorder.events, first)]),
-    `${kept} has the repositories; run it again with: npm run simulate -- --seed ${seed} --minutes ${minutes}`,
+    ...(given === undefined ? [] : [`${kept} has the repositories`]),
+    `run it again with: npm run simulate -- --seed ${seed} --minutes ${minutes}`,
   ].join('\n');
 }

@@ -11,6 +11,7 @@ import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { issueTestTokens } from '../../support/token.ts';
 import { Visitor } from '../../support/visitor.ts';
 import { type FaultInjector, faultInjector } from '../faults/fault-injector.ts';
+import type { Trouble } from './models.ts';
 import { allBots, type Deed, machineCount } from './plan.ts';
 import { Recorder } from './recorder.ts';
 
@@ -46,6 +47,8 @@ export interface Machine {
   readonly services: { readonly service: ServiceProcess; readonly clockDays: number }[];
 }
 
+export type MachineTrouble = Trouble & { readonly machine: number };
+
 export interface World {
   readonly shared: SharedRepository;
   readonly machines: readonly Machine[];
@@ -53,9 +56,9 @@ export interface World {
   /** How many times longer all takes than on a machine that does nothing else, so that as much is done on a busy one. */
   readonly slowness: number;
   /** What went wrong when, and where. */
-  readonly troubles: { readonly kind: string; readonly machine: number; readonly start: number }[];
+  readonly troubles: MachineTrouble[];
   /** The branch before and after each force push. */
-  readonly rewrites: { readonly old: string; readonly commit: string; readonly at: number }[];
+  readonly rewrites: { readonly old: string; readonly commit: string }[];
   /** Bot → the tokens that its owner got, the last one last. */
   readonly tokens: Map<string, string[]>;
   /** The browser of an account, logged in at one machine and so at all. */
@@ -75,6 +78,8 @@ export async function createWorld(canFail: boolean): Promise<World> {
       ]),
     ),
   });
+  // All that the branch was, also what a force push has dropped, stays to be looked at.
+  shared.git('config', 'core.logAllRefUpdates', 'always');
   const issued = await issueTestTokens(shared.maintainer.folder, allBots);
   shared.maintainer.git('push', '-q', 'origin', 'refs/botshelf/state');
   const machines: Machine[] = [];
@@ -167,35 +172,29 @@ export async function endMachine(machine: Machine, signal: 'SIGTERM' | 'SIGKILL'
     throw new Error(`machine ${machine.index} ended with ${code} after SIGTERM`);
 }
 
-/** Kills a service at once when it has answered the `many`th post of a count from now, or after a while. The client gets the answer. */
-async function killAnswered({ lineOfClients, service }: Machine, many: number): Promise<void> {
-  await new Promise<void>((resolve) => {
-    let left = many;
-    const end = (): void => {
-      clearTimeout(timer);
-      lineOfClients.onAnswer = undefined;
-      service?.process.kill('SIGKILL');
-      resolve();
-    };
-    const timer = setTimeout(end, 5000);
-    lineOfClients.onAnswer = (piece) => {
-      if (piece.includes('"commit":null') && --left === 0) end();
-    };
-  });
+/** Makes trouble of a kind at a machine, and records it. A wrong clock lasts until it is right again. */
+export async function recordTrouble(
+  { troubles, recorder }: World,
+  kind: string,
+  machine: Machine,
+  make: () => Promise<void>,
+): Promise<void> {
+  const trouble = { kind, machine: machine.index, start: recorder.now, end: Number.POSITIVE_INFINITY };
+  const place = troubles.push(trouble) - 1;
+  await make();
+  if (kind !== 'clock' || machine.clockDays === 0) troubles[place] = { ...trouble, end: recorder.now };
 }
 
 /** Makes trouble at a machine for as long as the plan says, and ends it. */
 export async function makeTrouble(
-  { machines, troubles, recorder, slowness }: World,
+  { recorder, slowness }: World,
   trouble: Extract<Deed, { readonly ms: number; readonly machine: number }>,
+  machine: Machine,
 ): Promise<void> {
-  const machine = machines[trouble.machine];
-  if (machine === undefined) throw new Error(`there is no machine ${trouble.machine}`);
   const { lineToRemote, lineOfClients, remote, calls } = machine;
   const { do: kind, number } = trouble;
   const ms = trouble.ms * slowness;
   const half = { bytes: number };
-  troubles.push({ kind, machine: machine.index, start: recorder.now });
   switch (kind) {
     case 'kill':
     case 'stop':
@@ -203,11 +202,6 @@ export async function makeTrouble(
       await endMachine(machine, kind === 'kill' ? 'SIGKILL' : 'SIGTERM');
       await rest(ms);
       if (kind === 'clock') machine.clockDays = machine.clockDays === 0 ? (number % 2) * 2 - 1 : 0;
-      await startMachine(machine);
-      return;
-    case 'kill-answered':
-      await killAnswered(machine, 1 + (number % 3));
-      await endMachine(machine, 'SIGKILL');
       await startMachine(machine);
       return;
     case 'freeze':
