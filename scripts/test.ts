@@ -18,6 +18,7 @@ const mocha = fileURLToPath(import.meta.resolve('mocha/bin/mocha.js'));
 /** What takes longest begins first, so that no core is idle at the end. Files of one mocha share its browser. */
 const longest = [
   ['scenarios/power-loss/power-loss'],
+  ['scenarios/simulation/simulation'],
   ['scenarios/browser', 'scenarios/lists'],
   ['scenarios/docs'],
   ['scenarios/fuzz'],
@@ -29,7 +30,6 @@ const longest = [
   ['scenarios/demo', 'scenarios/languages'],
   ['scenarios/forms', 'site/page/prose'],
   ['site/account/token-page', 'site/account/my-bots-routes', 'site/account/login-routes'],
-  ['scenarios/replicas'],
   ['tokens/shared-tokens'],
   ['sync/sync-posts'],
   ['scenarios/faults/faults'],
