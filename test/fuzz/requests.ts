@@ -8,6 +8,7 @@ import { startService } from '../../src/app/service.ts';
 import { validate } from '../../src/catalogue/page/schema.ts';
 import { KeyRing } from '../../src/login/key-ring.ts';
 import { Sessions } from '../../src/login/sessions.ts';
+import { eventually } from '../support/eventually.ts';
 import { startProvider } from '../support/login-provider.ts';
 import { loginEnv } from '../support/login-site.ts';
 import { recordedLog } from '../support/recorded-log.ts';
@@ -74,6 +75,10 @@ async function openService(): Promise<FuzzedService> {
     ...loginEnv(settings, secrets),
   });
   const service = await startService(config, log);
+  // Until its history is read, the changes of a bot are not there yet.
+  await eventually(async () =>
+    strictEqual((await fetch(`${service.address}/api/v2/bots/7/changes`)).status, 200),
+  );
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   close = async () => {
     agent.destroy();
