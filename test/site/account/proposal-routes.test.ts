@@ -13,21 +13,22 @@ const path = `/proposals/${homer}`;
 const original = mainPage({ authors: [author] });
 const proposed = mainPage({ authors: [author], description: 'Knows <b>everything</b>.', nsfw: true });
 
-/** Sends a change of Homer in place of its author, and has a maintainer decide. */
+/** Sends a change of a bot in place of its author, and has a maintainer decide. */
 async function decide(
   repo: TestRepository,
+  bot: string,
   state: Decision['state'],
   reason: string | null = null,
 ): Promise<void> {
   const proposals = await openProposals(repo.folder);
   const { proposal } = await proposals.send({
-    subject: botId(homer),
+    subject: botId(bot),
     proposer: homerJ,
-    pages: new Map([[pagePath(homer), proposed]]),
+    pages: new Map([[pagePath(bot), proposed]]),
     note: 'Ask it about <i>doughnuts</i>.',
   });
   const text = 'Where can I\ntest it? <script>alert(1)</script>';
-  await proposals.decide(botId(homer), accountId(author), {
+  await proposals.decide(botId(bot), accountId(author), {
     state,
     reviewer: maintainer,
     version: proposal.version,
@@ -41,8 +42,27 @@ const linkIn = ({ text }: Page, name: string): string =>
   new RegExp(`href="([^"]*)"[^>]*>${name}`).exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
 
 describe('the page of a proposal', () => {
+  let site: LoginSite;
+  const [changed, offline, refused, accepted] = ['1001', '1002', '1003', '1004'] as const;
+
+  before(async () => {
+    site = await openLoginSite({
+      files,
+      bots: [homer, changed, offline, refused, accepted],
+      prepare: async (repo) => {
+        await decide(repo, homer, 'changes-asked');
+        await decide(repo, changed, 'changes-asked');
+        const website = 'https://example.org/';
+        const description = '<i>The page now.</i>';
+        repo.commit({ [pagePath(changed)]: mainPage({ authors: [author], description, website }) });
+        await decide(repo, offline, 'declined', 'offline');
+        await decide(repo, refused, 'declined', 'Only <b>fun</b> bots');
+        await decide(repo, accepted, 'accepted');
+      },
+    });
+  });
+
   it('is that of the account only', async () => {
-    const site = await openLoginSite({ files, prepare: async (repo) => await decide(repo, 'changes-asked') });
     const page = await new Visitor().go(`${site.baseUrl}${path}`);
     doesNotMatch(page.text, /doughnuts/);
     strictEqual(page.headers.get('refresh'), `0; url=/login?to=${encodeURIComponent(path)}`);
@@ -54,7 +74,6 @@ describe('the page of a proposal', () => {
   });
 
   it('has the words of both, escaped, and leads to the form, filled in with what was sent', async () => {
-    const site = await openLoginSite({ files, prepare: async (repo) => await decide(repo, 'changes-asked') });
     const { page, visitor } = await site.loggedIn(author, path);
     match(page.text, /<h2 id="state">Changes asked for<\/h2>/);
     match(page.text, /Where can I\ntest it\? &lt;script>/);
@@ -75,16 +94,7 @@ describe('the page of a proposal', () => {
   });
 
   it('is edited again beside what the page has now, where both have changed the same', async () => {
-    const site = await openLoginSite({
-      files,
-      prepare: async (repo) => {
-        await decide(repo, 'changes-asked');
-        const website = 'https://example.org/';
-        const description = '<i>The page now.</i>';
-        repo.commit({ [pagePath(homer)]: mainPage({ authors: [author], description, website }) });
-      },
-    });
-    const { page, visitor } = await site.loggedIn(author, path);
+    const { page, visitor } = await site.loggedIn(author, `/proposals/${changed}`);
     const form = await visitor.go(`${site.baseUrl}${linkIn(page, 'Edit again')}`);
     match(
       form.text,
@@ -97,24 +107,20 @@ describe('the page of a proposal', () => {
     strictEqual(fields['website'], 'https://example.org/');
     const checked = await visitor.press(form, linkIn(page, 'Edit again'), { ...fields, description: '' });
     match(checked.text, /The page now has:/);
-    const sent = await visitor.press(form, `/bots/${homer}/edit/send`, fields);
+    const sent = await visitor.press(form, `/bots/${changed}/edit/send`, fields);
     match(sent.text, /<h2 id="state">Waiting for review<\/h2>/);
     match(
-      site.repo.git('show', `refs/botshelf/proposals/${homer}/${author}:${pagePath(homer)}`),
+      site.repo.git('show', `refs/botshelf/proposals/${changed}/${author}:${pagePath(changed)}`),
       /example\.org/,
     );
   });
 
   it('says why it was declined, in the words of the interface or of the maintainers', async () => {
-    for (const [reason, shown] of [
-      ['offline', 'Le bot est hors ligne ou ne répond pas.'],
-      ['Only <b>fun</b> bots', 'Only &lt;b>fun&lt;/b> bots'],
+    for (const [bot, shown] of [
+      [offline, 'Le bot est hors ligne ou ne répond pas.'],
+      [refused, 'Only &lt;b>fun&lt;/b> bots'],
     ] as const) {
-      const site = await openLoginSite({
-        files,
-        prepare: async (repo) => await decide(repo, 'declined', reason),
-      });
-      const { page } = await site.loggedIn(author, `${path}?locale=fr`);
+      const { page } = await site.loggedIn(author, `/proposals/${bot}?locale=fr`);
       ok(page.text.includes(shown), page.text);
       match(page.text, /<h2 id="state">Refusée<\/h2>/);
       match(page.text, /Modifier à nouveau/);
@@ -123,39 +129,31 @@ describe('the page of a proposal', () => {
   });
 
   it('shows what was proposed also once the listing has it', async () => {
-    const site = await openLoginSite({ files, prepare: async (repo) => await decide(repo, 'accepted') });
-    const { page } = await site.loggedIn(author, path);
+    const { page } = await site.loggedIn(author, `/proposals/${accepted}`);
     match(page.text, /<ins>  &quot;nsfw&quot;: true<\/ins>/);
     doesNotMatch(page.text, /edited/);
   });
 
-  describe('has a button that withdraws it', () => {
-    let site: LoginSite;
-    before(async () => {
-      site = await openLoginSite({ files, prepare: async (repo) => await decide(repo, 'changes-asked') });
-    });
-
-    it('at the version that was seen, and not from another site', async () => {
-      const { page, visitor } = await site.loggedIn(author, path);
-      const version = versionIn(page);
-      const elsewhere = { ...page, url: new URL('https://evil.example/') };
-      const target = `${site.baseUrl}${path}/withdraw`;
-      strictEqual((await visitor.press(elsewhere, target, { version })).status, 403);
-      const other = await visitor.press(page, `${path}/withdraw`, { version: 'x' });
-      strictEqual(other.status, 409);
-      match(other.text, /has changed since you opened/);
-      const done = await visitor.press(page, `${path}/withdraw`, { version });
-      strictEqual(done.url.pathname, path);
-      match(done.text, /<h2 id="state">Withdrawn<\/h2>/);
-      const again = await visitor.press(page, `${path}/withdraw`, { version });
-      strictEqual(again.status, 409);
-      match(again.text, /has ended/);
-      match(
-        (await visitor.go(`${site.baseUrl}/my-bots`)).text,
-        /<details><summary>Decided or withdrawn[^]+Withdrawn/,
-      );
-      strictEqual(site.repo.git('show', `HEAD:${pagePath(homer)}`), original.trim());
-    });
+  it('is withdrawn by a button, at the version that was seen, and not from another site', async () => {
+    const { page, visitor } = await site.loggedIn(author, path);
+    const version = versionIn(page);
+    const elsewhere = { ...page, url: new URL('https://evil.example/') };
+    const target = `${site.baseUrl}${path}/withdraw`;
+    strictEqual((await visitor.press(elsewhere, target, { version })).status, 403);
+    const other = await visitor.press(page, `${path}/withdraw`, { version: 'x' });
+    strictEqual(other.status, 409);
+    match(other.text, /has changed since you opened/);
+    const done = await visitor.press(page, `${path}/withdraw`, { version });
+    strictEqual(done.url.pathname, path);
+    match(done.text, /<h2 id="state">Withdrawn<\/h2>/);
+    const again = await visitor.press(page, `${path}/withdraw`, { version });
+    strictEqual(again.status, 409);
+    match(again.text, /has ended/);
+    match(
+      (await visitor.go(`${site.baseUrl}/my-bots`)).text,
+      /<details><summary>Decided or withdrawn[^]+Withdrawn/,
+    );
+    strictEqual(site.repo.git('show', `HEAD:${pagePath(homer)}`), original.trim());
   });
 });
 
