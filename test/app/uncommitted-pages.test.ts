@@ -9,7 +9,8 @@ import { issueTestToken } from '../support/token.ts';
 import { updateRequest } from '../support/update-request.ts';
 
 describe('uncommitted edits in the clone of a service', () => {
-  it('are named with their time on /readyz, with their age in the metrics, and once in the log, until they are committed', async () => {
+  it('are named with their time on /readyz, with their age in the metrics, and once in the log, until they are committed', async function () {
+    this.timeout(120_000);
     const { folder, git } = testRepository({ [pagePath('1')]: mainPage(), [pagePath('2')]: mainPage() });
     const token = await issueTestToken(folder, '1');
     writeFileSync(join(folder, pagePath('1')), mainPage({ category: 'games' }));
