@@ -4,7 +4,7 @@ import { type BotIndex, parseListElement, type IndexedBot } from '../store/bot-i
 import { folderOf } from '../page/layout.ts';
 import { findMatchingLocales } from '../search/matching-locales.ts';
 import type { BotSearch } from '../search/bot-search.ts';
-import type { QueryReading } from '../search/run-search.ts';
+import type { Found, QueryReading } from '../search/run-search.ts';
 import { createElementForm, fileForm, type List, buildList } from './json-list.ts';
 import { selectBest, type BestBots } from './relevance.ts';
 import type { SortedIndexes } from './sorted-indexes.ts';
@@ -32,7 +32,7 @@ export interface ListQuery extends Selection {
   readonly fields?: readonly (keyof BotListElement)[];
 }
 
-export interface SearchQuery extends Omit<Selection, 'sort'> {
+export interface SearchQuery extends Selection {
   readonly q: string;
 }
 
@@ -99,16 +99,15 @@ export class BotLists {
   }
 
   /**
-   * Returns a page of the bots that a search finds, the best first, and what there is to say about them.
+   * Returns a page of the bots that a search finds, in the query's order or the best first, and what there is to say about them.
    * @throws {QueueFullError}
    */
   async search(query: SearchQuery): Promise<SearchResult> {
     return await this.#run(query.q, async () => {
-      const { counts } = this.#sortedIndexes;
       const slice = new TimeSlice();
       const found = await this.#search.search(query.q, slice);
       const { reading } = found;
-      const selected = await selectBest(found, query, counts, slice);
+      const selected = await this.#pick(found, query, slice);
       const localesOf = (bot: IndexedBot): readonly Locale[] =>
         findMatchingLocales(parseListElement(bot).contents, reading.corrected ?? query.q);
       return { ...selected, ...reading, localesOf };
@@ -168,20 +167,30 @@ export class BotLists {
   }
 
   async #select(query: Selection, slice = new TimeSlice()): Promise<PageOfBots> {
-    const found = query.q === undefined ? undefined : await this.#search.search(query.q, slice);
-    const corrected = found?.reading.corrected;
-    if (found && query.sort === undefined)
-      return { ...(await selectBest(found, query, this.#sortedIndexes.counts, slice)), corrected };
-    const { key, descending } = query.sort ?? byId;
-    const { bots: all, valueOf } = await this.#sortedIndexes.by(key);
-    if (found === undefined) {
-      const { bots } = await this.#filter(query);
-      return cutPage(bots, valueOf, descending, query);
+    if (query.q !== undefined) {
+      const found = await this.#search.search(query.q, slice);
+      return { ...(await this.#pick(found, query, slice)), corrected: found.reading.corrected };
     }
-    const { after: _after, limit: _limit, ...wanted } = query;
-    const among = new Set((await selectBest(found, wanted, this.#sortedIndexes.counts, slice)).bots);
-    const matching = await filterInSlices(descending ? all.toReversed() : all, (bot) => among.has(bot));
-    return { ...cutPage(matching, valueOf, descending, query), corrected };
+    const { key, descending } = query.sort ?? byId;
+    const { bots } = await this.#filter(query);
+    return cutPage(bots, this.#sortedIndexes.valueOf(key), descending, query);
+  }
+
+  /** Picks a page of what a search found. */
+  async #pick(found: Found, query: Selection, slice: TimeSlice): Promise<BestBots> {
+    const { counts } = this.#sortedIndexes;
+    const { after: _after, limit: _limit, sort, ...wanted } = query;
+    if (sort === undefined) return await selectBest(found, query, counts, slice);
+    const best = await selectBest(found, wanted, counts, slice);
+    const { bots: all, valueOf } = await this.#sortedIndexes.by(sort.key);
+    const among = new Set(best.bots);
+    // To sort a few takes less than a look at all.
+    const sorted =
+      among.size < all.length / 16
+        ? sortBots(best.bots, valueOf)
+        : await filterInSlices(all, (bot) => among.has(bot));
+    const ordered = sort.descending ? sorted.toReversed() : sorted;
+    return { ...best, ...cutPage(ordered, valueOf, sort.descending, query) };
   }
 
   /** Returns the bots that pass the filters of a query, in its order. They are kept: a page of any length is cut from them. */
@@ -212,8 +221,7 @@ export class BotLists {
   async #ofAuthor(author: string, valueOf: ValueOf): Promise<IndexedBot[]> {
     const group = async (): Promise<AuthorGroups> => await groupByAuthor(await this.#bots.sorted());
     const { listBots } = await this.#authors.get('', [() => this.#bots.version], group);
-    const bots = listBots(author).map((bot) => ({ bot, value: valueOf(bot) }));
-    return bots.toSorted(compareSorted).map(({ bot }) => bot);
+    return sortBots(listBots(author), valueOf);
   }
 
   async #list(
@@ -230,6 +238,11 @@ export class BotLists {
     if (q !== undefined) await this.#search.update();
     return await this.#queue.run(work);
   }
+}
+
+function sortBots(bots: readonly IndexedBot[], valueOf: ValueOf): IndexedBot[] {
+  const valued = bots.map((bot) => ({ bot, value: valueOf(bot) }));
+  return valued.toSorted(compareSorted).map(({ bot }) => bot);
 }
 
 interface Filtered {

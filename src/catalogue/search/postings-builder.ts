@@ -1,5 +1,5 @@
 import { botOf, type Field, maxPlace, shareOfOne } from './postings.ts';
-import { computeLetterMask, type PackedIndex } from './word-index.ts';
+import { computeLetterMask, type PackedIndex, reverse } from './word-index.ts';
 
 interface CollectedWord {
   /** The languages it is used in, as bits. */
@@ -49,8 +49,13 @@ export class PostingsBuilder {
     }
     const text = words.map(([word]) => word).join('');
     const letters = Uint32Array.from(words, ([word]) => computeLetterMask(word));
+    const reversed = words.map(([word]) => reverse(word));
+    const endings = Uint32Array.from(words.keys()).toSorted((a, b) =>
+      (reversed[a] ?? '') < (reversed[b] ?? '') ? -1 : 1,
+    );
     const languages = Uint32Array.from(words, ([, word]) => word.languages);
-    return { text, wordStarts, letters, languages, starts, postings, shares: Uint8Array.from(this.#shares) };
+    const shares = Uint8Array.from(this.#shares);
+    return { text, wordStarts, letters, endings, languages, starts, postings, shares };
   }
 }
 

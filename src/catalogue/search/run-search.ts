@@ -102,8 +102,6 @@ class Search {
   /** How many terms were added, and of how many other spellings were looked for. */
   #added = 0;
   #spelled = 0;
-  /** How many words of the catalogue were looked at for that. */
-  #lookedAt = 0;
 
   constructor(parts: readonly SegmentSearch[], slice: TimeSlice, needs: Needs) {
     this.#parts = parts;
@@ -171,10 +169,8 @@ class Search {
     if (this.#spelled++ >= maxSpelledTerms) return undefined;
     const fit = count === 0 ? nearFit : besidesFit;
     for (const errors of count === 0 && isOnly ? [1, 2] : [1]) {
-      if (text.length < errors * 2 + 2 || this.#lookedAt >= maxLookedAt) continue;
-      const indexes = [...this.#indexes, this.#needs.index];
-      this.#lookedAt += indexes.reduce((sum, { size }) => sum + size, 0);
-      const near = await findNearWords(text, indexes, errors, this.#slice);
+      if (text.length < errors * 2 + 2) continue;
+      const near = await findNearWords(text, [...this.#indexes, this.#needs.index], errors, this.#slice);
       for (const word of near) {
         const needs = this.#needs.find([word]).get(word) ?? [];
         const other = { text: word, unspaced: false, others: [], needs, place: 0, weight };
@@ -259,9 +255,8 @@ const termSaturation = 1.5;
 const minMatches = 3;
 /** Terms behind these are found as they are typed, as each other form, half and beginning is work. */
 const maxExpandedTerms = 8;
-/** For each, every word of the catalogue is looked at, while fewer words than `maxLookedAt` were. */
+/** For each, words of the catalogue are looked at that begin or end as it does; for the only term, then all of them. */
 const maxSpelledTerms = 6;
-const maxLookedAt = 500_000;
 const minPrefixLength = 3;
 const nearFit = 0.8;
 /** What another spelling counts where some bot has the term as it is spelled. */

@@ -1,5 +1,6 @@
 import { computeDistance } from '../../lib/damerau.ts';
 import type { TimeSlice } from '../../lib/time-slice.ts';
+import { findFirstPlace } from '../store/binary-search.ts';
 import { findFollowed } from './postings.ts';
 import { minCommonPrefixLength, Stems } from './stems.ts';
 import { listLetterPairs, type Word } from './words.ts';
@@ -12,6 +13,8 @@ export interface PackedIndex {
   readonly wordStarts: Uint32Array;
   /** Which letters each word has, as bits: two words of one spelling error differ in few of them. */
   readonly letters: Uint32Array;
+  /** The words in ascending order of their letters from the last one to the first. */
+  readonly endings: Uint32Array;
   /** The languages each word is used in, as bits. */
   readonly languages: Uint32Array;
   /** Where the postings of each word begin, and the end of the last. */
@@ -98,17 +101,39 @@ export class WordIndex {
     onWord: (near: string, distance: number, count: number) => void,
   ): Promise<void> {
     const wanted = computeLetterMask(word);
-    const { text, wordStarts, letters, starts } = this.#packed;
-    for (let place = 0; place < this.size; place++) {
-      if (place % wordsPerCheck === 0 && slice.isOver) await slice.next();
-      if (countBits(wanted ^ (letters[place] ?? 0)) > 2 * maxDistance) continue;
-      let start = wordStarts[place] ?? 0;
-      if (isSign(text.charCodeAt(start))) start++;
-      const near = text.slice(start, wordStarts[place + 1]);
-      const distance = computeDistance(word, near, maxDistance);
-      if (distance > 0 && distance <= maxDistance)
-        onWord(near, distance, (starts[place + 1] ?? 0) - (starts[place] ?? 0));
-    }
+    const { text, wordStarts, letters, starts, endings } = this.#packed;
+    const found = new Map<number, { readonly near: string; readonly distance: number }>();
+    const ranges = maxDistance === 1 ? this.#listSimilar(word) : [[0, this.size] as const];
+    for (const [from, to, isOfEndings] of ranges)
+      for (let i = from; i < to; i++) {
+        if (i % wordsPerCheck === 0 && slice.isOver) await slice.next();
+        const place = isOfEndings ? (endings[i] ?? 0) : i;
+        if (countBits(wanted ^ (letters[place] ?? 0)) > 2 * maxDistance) continue;
+        let start = wordStarts[place] ?? 0;
+        if (isSign(text.charCodeAt(start))) start++;
+        const end = wordStarts[place + 1] ?? 0;
+        if (Math.abs(end - start - word.length) > maxDistance) continue;
+        const near = text.slice(start, end);
+        const distance = computeDistance(word, near, maxDistance);
+        if (distance > 0 && distance <= maxDistance) found.set(place, { near, distance });
+      }
+    for (const [place, { near, distance }] of [...found].toSorted(([a], [b]) => a - b))
+      onWord(near, distance, (starts[place + 1] ?? 0) - (starts[place] ?? 0));
+  }
+
+  /**
+   * Returns the words that begin or end as a word does, up to the letter in its middle: one error leaves one of the halves as
+   * it is. They are few.
+   */
+  #listSimilar(word: string): (readonly [from: number, to: number, isOfEndings?: true])[] {
+    const half = (word.length - 1) >> 1;
+    const ending = reverse(word.slice(half + 1));
+    const findEnding = (text: string): number =>
+      findFirstPlace(this.#packed.endings, (place) => reverse(this.word(place)) < text);
+    return [
+      ...['', '=', '#'].map((sign) => this.#beginningWith(sign + word.slice(0, half))),
+      [findEnding(ending), findEnding(`${ending}\uffff`), true],
+    ];
   }
 
   #postings(from: number, to: number): Uint32Array {
@@ -150,6 +175,13 @@ export function computeLetterMask(word: string): number {
 /** Whether a letter is the sign before a whole name or a category that is kept as a word. */
 function isSign(code: number): boolean {
   return code === 0x3d || code === 0x23;
+}
+
+/** Returns the letters of a word from the last one to the first. */
+export function reverse(word: string): string {
+  let reversed = '';
+  for (let i = word.length - 1; i >= 0; i--) reversed += word.charAt(i);
+  return reversed;
 }
 
 function countBits(bits: number): number {

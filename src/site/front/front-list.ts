@@ -191,15 +191,10 @@ export class FrontLists {
     return { ...noSearch, bots, total: bots.length, categories };
   }
 
-  /** Searches for the bots up to the end of a page, or for all; the best matches without sorting all of them. */
+  /** Searches for the bots up to the end of a page. */
   async #search(query: FrontQuery): Promise<Omit<SearchResult, 'next'>> {
     const { q, page } = query;
-    const selection = toSelection(query);
-    const isBest = selection.sort === undefined;
-    const found = await this.#lists.search({ ...selection, q, limit: isBest ? page * pageSize : 1 });
-    if (isBest) return found;
-    const { bots } = await this.#lists.select({ ...selection, q });
-    return { ...found, bots };
+    return await this.#lists.search({ ...toSelection(query), q, limit: page * pageSize });
   }
 
   /** Selects all bots as one shelf. */

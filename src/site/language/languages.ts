@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Context } from 'koa';
-import { toCanonicalLocale, type Locale } from '../../bot/locale.ts';
+import { toCanonicalLocale, toLanguage, type Locale } from '../../bot/locale.ts';
 import { localesFolder } from '../../catalogue/settings/interface-locales.ts';
 import { defaultCategories } from '../../bot/schemas.ts';
 import type { Category } from '../../bot/schema-types.ts';
@@ -77,7 +77,7 @@ export class Languages {
   #categoryName(category: Category, locale: Locale): string {
     const { categoryNames, language } = this.#settings();
     const names = categoryNames.get(category) ?? {};
-    const own = names[locale] ?? names[new Intl.Locale(locale).language];
+    const own = names[locale] ?? names[toLanguage(locale)];
     if (own !== undefined) return own;
     const key = `category.${category}`;
     if (isMessageKey(key)) return this.messages(locale).text(key);

@@ -57,9 +57,16 @@ export function withLocale(path: string, locale: string | undefined): string {
 
 /** Returns the direction that a language is written in. */
 export function directionOf(locale: string): 'ltr' | 'rtl' {
+  const known = directions.get(locale);
+  if (known !== undefined) return known;
   const { language, script } = new Intl.Locale(locale).maximize();
-  return rightToLeft.has(script ?? '') || language === 'dv' ? 'rtl' : 'ltr';
+  const direction = rightToLeft.has(script ?? '') || language === 'dv' ? 'rtl' : 'ltr';
+  directions.set(locale, direction);
+  return direction;
 }
+
+/** Intl takes microseconds, and a page needs it for every card. */
+const directions = new LRUCache<string, 'ltr' | 'rtl'>({ max: 2000 });
 
 /** Returns a language's name in that language, such as français, or in another; the tag where it is not known. */
 export function formatLocaleName(locale: string, inLocale: string = locale): string {

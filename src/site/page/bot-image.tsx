@@ -81,6 +81,10 @@ function tintOf(id: string): string {
 const tintCount = 8;
 
 function findInitial(name: string): string {
-  const [first] = new Intl.Segmenter().segment(name.replace(/^[^\p{L}\p{N}]+/u, '') || name);
+  segmenter ??= new Intl.Segmenter();
+  const [first] = segmenter.segment(name.replace(/^[^\p{L}\p{N}]+/u, '') || name);
   return first?.segment.toUpperCase() ?? '';
 }
+
+/** Made once, as a page has dozens of names. */
+let segmenter: Intl.Segmenter | undefined;
