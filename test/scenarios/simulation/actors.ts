@@ -48,7 +48,11 @@ type Of<Do extends Step['do']> = Extract<Step, { readonly do: Do }>;
 async function perform(world: World, step: Step): Promise<void> {
   switch (step.do) {
     case 'post':
-      return await post(world, step);
+      await post(world, step);
+      // Owners look at what they have posted.
+      if (step.age === 0)
+        await read(world, { ...step, do: step.keys[0] === 'count' ? 'read-count' : 'read' });
+      return;
     case 'read':
     case 'read-count':
       return await read(world, step);
