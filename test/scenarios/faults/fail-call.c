@@ -120,7 +120,13 @@ static int sync_errors[4] = {EIO, ENOSPC, 0, 0};
 static int name_errors[4] = {ENOSPC, EIO, EACCES, 0};
 static int unlink_errors[4] = {EIO, EACCES, 0, 0};
 
-#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+/* Looked up once: a signal handler that waits for the lock of dlsym hangs. */
+#define REAL(name)                                                          \
+  (*({                                                                      \
+    static __typeof__(&name) real;                                          \
+    if (real == NULL) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name);    \
+    real;                                                                   \
+  }))
 
 #define OPEN(name)                                                          \
   int name(const char *path, int flags, ...) {                              \
@@ -190,17 +196,13 @@ PATH(mkdir, "mkdir", AT_FDCWD, path, name_errors, (const char *path, mode_t mode
 PATH(mkdirat, "mkdir", at, path, name_errors, (int at, const char *path, mode_t mode), at, path, mode)
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
-  static int (*real)(clockid_t, struct timespec *);
-  if (real == NULL) real = REAL(clock_gettime);
-  int result = real(clock, time);
+  int result = REAL(clock_gettime)(clock, time);
   if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) time->tv_sec += clock_offset;
   return result;
 }
 
 int gettimeofday(struct timeval *restrict time, void *restrict zone) {
-  static int (*real)(struct timeval *restrict, void *restrict);
-  if (real == NULL) real = REAL(gettimeofday);
-  int result = real(time, zone);
+  int result = REAL(gettimeofday)(time, zone);
   time->tv_sec += clock_offset;
   return result;
 }
