@@ -264,6 +264,8 @@ export function judge(world: World, plan: Plan, checks: Map<string, number>): Fa
   for (const what of findWrongProposals(deeds, ends))
     faults.push({ what, bot: /proposal (\d+)/.exec(what)?.[1] ?? '' });
 
+  const minutes = Math.ceil(plan.milliseconds / 60_000);
+  const spared = explanations.map((one) => ({ ...one, spare: (one.spare ?? 0) * minutes }));
   for (const { index, services } of machines) {
     const lines = services.flatMap(({ service, clockDays }) =>
       service
@@ -277,7 +279,7 @@ export function judge(world: World, plan: Plan, checks: Map<string, number>): Fa
       .filter(({ byGit, what, machine }) => (byGit || what === 'accepted') && (machine ?? index) === index)
       .map(({ what, start }) => ({ kind: what, start, end: Number.POSITIVE_INFINITY }));
     const troubles = [...world.troubles.filter(({ machine }) => machine === index), ...byPeople];
-    for (const text of findUnexplainedLines(lines, troubles, explanations, 60_000 * world.slowness))
+    for (const text of findUnexplainedLines(lines, troubles, spared, 60_000 * world.slowness))
       faults.push({ what: `machine ${index} logged ${text}` });
   }
   return faults;

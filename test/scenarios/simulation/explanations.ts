@@ -7,14 +7,16 @@ const ofDisk = ['disk-full', 'calls-fail'];
 /** What people did with Git, or decided about proposals. */
 const ofPeople = ['pull', 'add-or-remove', 'rewrite', 'edit-clone', 'commit', 'accepted'];
 
-/** The warnings and errors of a machine, and what explains them. */
+/** The warnings and errors of a machine, and what explains them; those that are spared in each minute of the plan. */
 export const explanations: readonly Explanation[] = [
   { pattern: /"msg":"set aside /, by: ofPeople },
   { pattern: /the remote's branch was rewritten: replayed/, by: ['rewrite'] },
   { pattern: /is behind the branch: it has uncommitted edits/, by: ['edit-clone'] },
-  { pattern: /it did not respond in time/, by: [...ofRemote, ...ofDisk, 'freeze'], spare: 2 },
+  // A person's editor is held up between emptying a file and writing it.
+  { pattern: /"rule":"opener"/, by: [], spare: 1 },
+  { pattern: /it did not respond in time/, by: [...ofRemote, ...ofDisk, 'freeze'], spare: 10 },
   { pattern: /Operation too slow/, by: [...ofRemote, 'freeze'] },
-  { pattern: /"login":"unavailable"/, by: ['freeze', ...ofDisk], spare: 2 },
+  { pattern: /"login":"unavailable"/, by: ['freeze', ...ofDisk], spare: 5 },
   { pattern: clearedLock, by: ['kill', 'kill-answered', ...ofDisk] },
   {
     pattern:
