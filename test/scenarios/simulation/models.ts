@@ -345,13 +345,13 @@ export interface Remains {
   readonly processes: readonly string[];
 }
 
-/** Returns what of it should not be there. Packs that a killed fetch has left are removed by the next maintenance. */
+/** Returns what of it should not be there. Packs and their indexes that a killed fetch has left are removed by the next maintenance. */
 export function findLeftovers({ files, worktrees, broken, processes }: Remains): string[] {
   return [
     ...files.filter(
       (name) =>
         /\.lock$|(^|\/)(\.?tmp_|\.tmp-)|\.tmp$|fast_import_crash/.test(name) &&
-        !/objects\/pack\/tmp_pack_\w+$/.test(name),
+        !/objects\/pack\/tmp_(?:pack|idx)_\w+$/.test(name),
     ),
     ...(worktrees.includes('\n') ? [`a worktree: ${worktrees}`] : []),
     ...(broken === '' ? [] : [`what git fsck finds: ${broken}`]),
