@@ -25,7 +25,7 @@ export const explanations: readonly Explanation[] = [
   },
   {
     pattern:
-      /the disk is full|(?:unable to|could not|couldn't|cannot|failed to) (?:write|create|append|open|update|lock|rename|sync)|ENOSPC|No space left|ENOENT: no such file or directory, mkdir/i,
+      /the disk is full|write error|(?:unable to|could not|couldn't|cannot|failed to) (?:write|create|append|open|update|lock|rename|sync)|ENOSPC|No space left|ENOENT: no such file or directory, mkdir/i,
     by: ofDisk,
   },
   {
