@@ -29,7 +29,7 @@ describe('Provider', () => {
       const real = await startProvider(baseUrl, {
         client: { token_endpoint_auth_method: method },
         clientAuthMethods: [method],
-        claims: { discord_id: '43' },
+        claims: { name: 'Marge', discord_id: '43' },
       });
       const provider = new Provider({ ...real.settings, idClaim: 'discord_id' }, redirectUri);
       strictEqual((await logIn(provider, 'marge@example.org')).id, '43');
@@ -223,7 +223,7 @@ describe('Provider', () => {
         match(message, /^Discord does not accept this service/);
         return cause instanceof Error;
       });
-      const real = await startProvider(baseUrl);
+      const real = await startProvider(baseUrl, { clientAuthMethods: ['client_secret_basic'] });
       await rejects(logIn(new Provider({ ...real.settings, clientSecret: 'x' }, redirectUri), '42'), {
         kind: 'misconfigured',
       });

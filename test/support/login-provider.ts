@@ -64,7 +64,11 @@ export async function startProvider(
         ...client,
       },
     ],
-    claims: { openid: ['sub', ...Object.keys(claims)], profile: ['name'] },
+    // Those of `profile` alone are not in the token, but on the page of the account.
+    claims: {
+      openid: ['sub', ...Object.keys(claims).filter((claim) => claim !== 'discord_id')],
+      profile: ['name', 'discord_id'],
+    },
     findAccount: (_context: unknown, sub: string) => ({
       accountId: sub,
       claims: () => ({ sub, name: `Person ${sub}`, ...claims }),
