@@ -1,6 +1,7 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { mock } from 'node:test';
 import { formatJournalLine } from '../../src/counts/journal-segment.ts';
 import { botId } from '../support/sample.ts';
 import { BrokenRef, newPlace, open, until } from '../support/place.ts';
@@ -28,12 +29,34 @@ describe('a checkpoint', () => {
   });
 
   it('happens by itself when its time is over', async () => {
+    const now = performance.now.bind(performance);
+    const weeksLater = mock.method(performance, 'now', () => now() + 1e9);
     const place = newPlace();
     const store = await open(place, { stateSeconds: 1 });
     await store.setCount(homer, 1);
     await until(() => place.ref.history().length === 1);
     await store.setCount(homer, 2);
     await until(() => place.ref.history().length === 2);
+    weeksLater.mock.restore();
+  });
+
+  it('commits what came while another ran, when its time is over, and within a minute where that failed', async () => {
+    for (const [stateSeconds, reason] of [
+      [1, undefined],
+      [3600, 'no space'],
+    ] as const) {
+      const place = newPlace();
+      const store = await open(place, { stateSeconds });
+      const commit = place.ref.commit.bind(place.ref);
+      place.ref.commit = async (...args) => {
+        place.ref.commit = commit;
+        await store.setCount(marge, 1);
+        if (reason) throw new Error(reason);
+        return await commit(...args);
+      };
+      await store.setCount(homer, 1);
+      await until(() => Object.keys(place.ref.history().at(-1)?.files ?? {}).length === 2);
+    }
   });
 
   it('is done by a clean stop, which then refuses what comes', async () => {
@@ -52,7 +75,10 @@ describe('a checkpoint', () => {
     const place = newPlace();
     const blocked = await open(place, { ref: new BrokenRef(place.refPath) });
     await blocked.setCount(homer, 1);
+    const timeouts = mock.method(globalThis, 'setTimeout');
     await blocked.close();
+    strictEqual(timeouts.mock.callCount(), 0, 'nothing is retried once it is closed');
+    timeouts.mock.restore();
     strictEqual(readdirSync(place.folder).length, 1);
     await open(place);
     await until(() => readdirSync(place.folder).length === 0);
