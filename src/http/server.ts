@@ -137,7 +137,7 @@ function logRefusals(server: Server, log: Log): void {
  * progress it only ends the connection, after that response, as the client would read the document as part of it. Such
  * bytes are often the rest of a body that is longer than its Content-Length.
  */
-function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+function refuse(error: NodeJS.ErrnoException & { readonly rawPacket?: Buffer }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
@@ -157,8 +157,9 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
         : ['400 Bad Request', 'this is not a valid HTTP/1.1 request: check the request line and the headers'];
   const problem = new ProblemError('bad-request', detail).toJSON();
   const body = JSON.stringify({ ...problem, status: Number.parseInt(status, 10) });
+  const isHead = error.rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
   socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${isHead ? '' : body}`,
   );
 }
 

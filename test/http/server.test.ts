@@ -69,6 +69,7 @@ describe('a connection', () => {
       return (await socket.toArray()).join('');
     };
     match(await send('NONSENSE\r\n\r\n'), /^HTTP\/1\.1 400 [^]*problem\+json[^]*"status":400/);
+    match(await send('HEAD /\u00e3 HTTP/1.1\r\n\r\n'), /^HTTP\/1\.1 400 [^]*\r\n\r\n$/);
     match(
       await send(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
       /^HTTP\/1\.1 431 [^]*"title":"The request is malformed","status":431/,
