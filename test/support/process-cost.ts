@@ -21,8 +21,8 @@ export async function costOf(pid: number, work: () => Promise<unknown>): Promise
   return { cpu: cpuOf(pid) - cpu, memory: Math.max(most, residentOf(pid)) - memory };
 }
 
-/** User and system time are the 14th and 15th word; the second is a name in brackets that may hold blanks. */
-function cpuOf(pid: number): number {
+/** Returns the milliseconds of CPU that a process has used. User and system time are the 14th and 15th word; the second is a name in brackets that may hold blanks. */
+export function cpuOf(pid: number): number {
   const words = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
     .split(' ');
