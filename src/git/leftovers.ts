@@ -66,7 +66,7 @@ const hiddenCheckIntervalMs = 2000;
 
 /**
  * Cleans up after a crash of the service: waits for the git processes that it had started, as they may still finish,
- * then removes its locks, partial packs and staged files. Call it while this service runs no other git.
+ * then removes its locks, partial packs, staged files and reports of what it was importing. Call it while this service runs no other git.
  * @throws a system error
  */
 export async function cleanUpAfterCrash(repository: Repository, log: Log): Promise<void> {
@@ -76,6 +76,8 @@ export async function cleanUpAfterCrash(repository: Repository, log: Log): Promi
     log.warn({}, 'removed the stale index lock of a killed service');
   await removeStaleLocks(repository, log);
   await rm(repository.staging, { recursive: true, force: true });
+  for (const name of await readdir(repository.gitDir))
+    if (name.startsWith('fast_import_crash_')) await rm(join(repository.gitDir, name));
 }
 
 /**

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
-import { removeStaleLocks } from '../../src/git/leftovers.ts';
+import { cleanUpAfterCrash, removeStaleLocks } from '../../src/git/leftovers.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { needs } from '../support/tools.ts';
@@ -72,6 +72,14 @@ describe('removing what a git has left', () => {
     utimesSync(pack(repository, name), 0, 0);
     return pack(repository, name);
   };
+
+  it('removes the report of an import that ended with a killed service', async () => {
+    const { folder } = testRepository({ 'a.txt': 'A' });
+    const report = join(folder, '.git/fast_import_crash_7');
+    writeFileSync(report, '');
+    await cleanUpAfterCrash(await openUntilEnd(folder), silentLog);
+    strictEqual(existsSync(report), false);
+  });
 
   it('leaves the lock of a branch while the git that holds it lives, and removes it when that is killed', async () => {
     const repository = testRepository({ 'a.txt': 'A' });
