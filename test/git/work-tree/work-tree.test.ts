@@ -63,10 +63,10 @@ describe('the work tree', () => {
   });
 
   it('has a later update replace what an earlier one could not write', async () => {
-    const update = await workTree.prepare(await planCommit({ a: 'second\n' }));
+    const plan = await planCommit({ a: 'second\n' });
     rmSync(repository.staging, { recursive: true });
     clone.write('.git/botshelf/staging', 'a file in the way');
-    await workTree.apply(update);
+    await workTree.apply(await workTree.prepare(plan));
     strictEqual(workTree.outdated().length, 1);
     rmSync(repository.staging);
     mkdirSync(repository.staging);
