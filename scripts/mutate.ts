@@ -76,25 +76,27 @@ function forgetSurvivors(file: string): void {
 }
 
 /**
- * The tests of a place and of its command, others of its room that load it, and others that import it. Those that start
+ * The tests of a place and of the command of its room, others of its room that load it, and others that import it. Those that start
  * services are last, as they are slow, and only where they are of the place, as the changed line runs in another process.
  */
 function listTests(place: string): string[] {
   const source = `dist/src/${place.replace(/\.tsx?$/, '.js')}`;
   const twin = `dist/test/${place.replace(/\.tsx?$/, '.test.js')}`;
+  const [room = ''] = place.split('/');
   const isIn = (file: string, path: string): boolean => file === path || file.startsWith(`${path}/`);
   const services = /\/support\/(?:browser|login-site|replica|service|service-process)\.js$/;
   return readdirSync('dist/test', { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.js') && !name.startsWith('scenarios/'))
     .map((name) => {
       const file = `dist/test/${name}`;
-      const isTwin = isIn(file, twin) || name.startsWith(`commands/${place}`);
-      const isOfRoom = name.split('/')[0] === place.split('/')[0];
+      const isTwin = isIn(file, twin);
+      const isOfCommand = name.startsWith(`commands/${room}`);
+      const isOfRoom = name.startsWith(`${room}/`);
       const loaded = isOfRoom ? [...listLoaded(file)] : listImports(file);
       const isSlow = listImports(file).some((path) => services.test(path));
-      return { file, isTwin, isSlow, loads: loaded.some((path) => isIn(path, source)) };
+      return { file, isTwin, isOfCommand, isSlow, loads: loaded.some((path) => isIn(path, source)) };
     })
-    .filter(({ isTwin, isSlow, loads }) => isTwin || (loads && !isSlow))
+    .filter(({ isTwin, isOfCommand, isSlow, loads }) => isTwin || isOfCommand || (loads && !isSlow))
     .toSorted((a, b) => Number(a.isSlow) - Number(b.isSlow) || Number(b.isTwin) - Number(a.isTwin))
     .map(({ file }) => file);
 }

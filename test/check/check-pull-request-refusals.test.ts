@@ -1,4 +1,5 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
@@ -234,14 +235,16 @@ describe('a pull request is refused by name', () => {
 
   it('with more than 1,000 files, and says so in one line', async () => {
     const repo = catalogueOfTwo();
-    pullRequest(repo, () => {
-      const blob = repo.git('hash-object', '-w', join(repo.folder, '.gitignore'));
-      const entries = Array.from({ length: 1001 }, (_, id) => {
-        const path = `bots/${String(id % 7).padStart(3, '0')}/${id}`;
-        return ['--cacheinfo', `100644,${blob},${path}`];
-      });
-      repo.git('update-index', '--add', ...entries.flat());
+    const blob = repo.git('hash-object', '-w', join(repo.folder, '.gitignore'));
+    const add = (...ids: number[]): void => {
+      const entries = ids.map((id) => `100644,${blob},bots/${String(id % 7).padStart(3, '0')}/${id}`);
+      repo.git('update-index', '--add', ...entries.flatMap((entry) => ['--cacheinfo', entry]));
       repo.git('commit', '-q', '-m', 'Change');
+    };
+    pullRequest(repo, () => {
+      add(...Array.from({ length: 1000 }, (_, id) => id));
+      repo.git('branch', 'smaller');
+      add(1000);
     });
     const { code, stdout } = await runCheck(repo);
     strictEqual(code, 1);
@@ -250,6 +253,39 @@ describe('a pull request is refused by name', () => {
       /^bots\/000\/0:1:1 change-size this change touches 1001 files, and at most 1000 are checked: split it/,
     );
     strictEqual(stdout.match(/:1:1 /g)?.length, 1);
+    repo.git('branch', '-q', '-f', 'pull', 'smaller');
+    strictEqual((await check(repo)).found.length, 1000);
+  });
+
+  it('with commits of more than 512 MiB, of which each file may be fine, or that are too many to look through', async () => {
+    const large = catalogueOfTwo();
+    pullRequest(large, () => {
+      for (let i = 0; i < 52; i++) {
+        // It has its size by its header only, so that Git fails when anything reads it.
+        const blob = `b${i + 100}`.padEnd(40, '0');
+        large.write(
+          `.git/objects/${blob.slice(0, 2)}/${blob.slice(2)}`,
+          deflateSync(`blob ${10 * 2 ** 20}\0`),
+        );
+        large.git('update-index', '--add', '--cacheinfo', `100644,${blob},large${i}`);
+      }
+      large.git('commit', '-q', '-m', 'Change');
+    });
+    const { found, messages } = await check(large);
+    deepStrictEqual(found.slice(0, 2), ['bots change-size error', 'large0 outside-bots notice']);
+    strictEqual(found.length, 53);
+    match(messages[0] ?? '', /^the files of this change are more than 512 MiB together: /);
+
+    const long = catalogueOfTwo();
+    const commit = `commit refs/heads/pull\ncommitter Ada <ada@example.org> 0 +0000\ndata 0\n`;
+    const blob = long.git('rev-parse', 'main:.gitignore');
+    const names = Array.from({ length: 2100 }, (_, i) => `M 100644 ${blob} ${String(i).padEnd(4000, 'x')}\n`);
+    const tree = long.git('rev-parse', 'main^{tree}');
+    const input = `${commit}from refs/heads/main\n${names.join('')}${commit}M 040000 ${tree} \n`;
+    execFileSync('git', ['fast-import', '--quiet'], { cwd: long.folder, input });
+    const checked = await check(long);
+    deepStrictEqual(checked.found, ['bots change-size error']);
+    match(checked.messages[0] ?? '', /^this change has too many commits or file versions to look through: /);
   });
 
   it('with files of the service’s own folder', async () => {
