@@ -38,7 +38,7 @@ describe('proposals that are reviewed at the Git host', () => {
     log = recordedLog();
     host = await startGitHost(kind, { [homerPath]: mainPage(), 'botshelf.json': proposalSettings });
     clone = host.shared.clone();
-    proposals = await openProposals(clone.folder, log);
+    proposals = await openProposals(clone.folder, { log });
     if (kind === 'github') github = await startGitHub(host);
     return await startReview(kind);
   }

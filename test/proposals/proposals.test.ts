@@ -1,15 +1,13 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
 import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
 import { toSettings } from '../../src/catalogue/settings/settings.ts';
-import { silentLog } from '../../src/lib/log.ts';
 import {
   formatOpenRef,
   type Person,
   type Proposal,
   type ProposalStep,
 } from '../../src/proposals/proposal.ts';
-import type { ProposalErrorKind } from '../../src/proposals/proposal-error.ts';
-import { ProposalError } from '../../src/proposals/proposal-error.ts';
+import type { ProposalError, ProposalErrorKind } from '../../src/proposals/proposal-error.ts';
 import type { Decision, Proposals, SentProposal } from '../../src/proposals/proposals.ts';
 import { atTime } from '../support/at-time.ts';
 import {
@@ -44,8 +42,12 @@ function decision({ version }: Proposal, values: Partial<Decision> = {}): Decisi
   return { state: 'accepted', reviewer: maintainer, version, reason: null, text: '', ...values };
 }
 
-async function rejectsWith(work: Promise<unknown>, kind: ProposalErrorKind): Promise<void> {
-  await rejects(work, (error) => error instanceof ProposalError && error.kind === kind);
+async function rejectsWith(
+  work: Promise<unknown>,
+  kind: ProposalErrorKind,
+  values?: ProposalError['values'],
+): Promise<void> {
+  await rejects(work, { name: 'ProposalError', kind, ...(values && { values }) });
 }
 
 function refs(repository: TestRepository): string {
@@ -244,11 +246,108 @@ describe('proposals', () => {
 
   it('are not taken of who is blocked, nor where nobody can tell', async () => {
     const blocked = { ...nothingBlocked, accounts: { [visitor.id]: {} } };
-    proposals = await openProposals(repository.folder, silentLog, blocked);
+    proposals = await openProposals(repository.folder, { blocked: () => blocked });
     await rejectsWith(send({ proposer: visitor }), 'blocked');
     await send();
-    proposals = await openProposals(repository.folder, silentLog, null);
+    proposals = await openProposals(repository.folder, { blocked: () => null });
     await rejects(send(), { name: 'WritesUnavailableError' });
+  });
+
+  it('of who is blocked since are read, with that, but not accepted', async () => {
+    const proposal = await send({ proposer: visitor });
+    const blocked = { ...nothingBlocked, accounts: { [visitor.id]: {} } };
+    proposals = await openProposals(repository.folder, { blocked: () => blocked });
+    const { findings } = await proposals.read(proposal);
+    deepStrictEqual(
+      findings.map(({ path, rule, severity }) => [path, rule, severity]),
+      [[homerPath, 'blocked', 'error']],
+    );
+    await rejects(proposals.decide(homer, visitor.id, decision(proposal)), { kind: 'faulty' });
+    proposals = await openProposals(repository.folder, { blocked: () => null });
+    deepStrictEqual((await proposals.read(proposal)).findings, []);
+    await rejects(proposals.decide(homer, visitor.id, decision(proposal)), {
+      name: 'WritesUnavailableError',
+    });
+  });
+
+  it('are neither taken nor decided while the settings have a fault, or the branch has no commit', async () => {
+    const proposal = await send();
+    repository.commit({ 'botshelf.json': '{' });
+    await rejectsWith(send({ note: 'Again.' }), 'off');
+    await rejectsWith(proposals.decide(homer, author.id, decision(proposal)), 'not-maintainer');
+    const free = await openProposals(repository.folder, { needsMaintainer: false });
+    strictEqual(free.findPolicy(toSettings(), [], author.id), 'review');
+    strictEqual((await free.send(change({ note: 'Again.' }))).proposal.text, 'Again.');
+    repository.git('switch', '-q', '--orphan', 'none');
+    await rejects(send(), /the branch has no commit yet/);
+    await rejects(proposals.readTip(), { name: 'WritesUnavailableError' });
+  });
+
+  it('are of an author where one main page says so, and of others where two do', async () => {
+    strictEqual((await proposals.read(await send())).kind, 'authors');
+    strictEqual((await proposals.read(await send({ proposer: visitor }))).kind, 'others');
+    repository.commit({ [pagePath(homer, 'fr')]: mainPage() });
+    strictEqual((await proposals.read(proposals.open[0] as Proposal)).kind, 'others');
+  });
+
+  it('of one account are sent one after the other, on the last one alone where the branch has not moved', async () => {
+    const first = await send({ sentAt: 1_700_000_000_000 });
+    const second = await send({ note: 'Again.', sentAt: 1_600_000_000_000 });
+    strictEqual(repository.git('log', '-1', '--format=%P', second.version), first.version);
+    strictEqual(second.sentAt, 1_700_000_000_001);
+    deepStrictEqual(proposals.open, [second]);
+  });
+
+  it('are not sent again in part where the branch has changed the rest, and the field is named', async () => {
+    const german = pagePath(homer, 'de');
+    const words = translation('Homer', 'Ja.');
+    await send({ pages: new Map([[homerPath, mainPage({ name: 'Homer J.' })]]) });
+    repository.commit({ [homerPath]: mainPage({ name: 'Max Power' }) });
+    await rejectsWith(send({ pages: new Map([[german, words]]) }), 'conflict', { fields: 'name' });
+    const all = new Map([
+      [homerPath, mainPage({ name: 'Homer J.' })],
+      [german, words],
+    ]);
+    deepStrictEqual((await proposals.read(await send({ pages: all }))).conflicts, []);
+  });
+
+  it('are in a catalogue that is a folder of a repository', async () => {
+    repository = testRepository({
+      [`inner/${homerPath}`]: mainPage(),
+      'inner/botshelf.json': proposalSettings,
+    });
+    proposals = await openProposals(`${repository.folder}/inner`);
+    const proposal = await send();
+    strictEqual(repository.git('diff', '--name-only', 'main', openRef), `inner/${homerPath}`);
+    await proposals.decide(homer, author.id, decision(proposal));
+    match(repository.read(`inner/${homerPath}`), /"nsfw": true/);
+    await send({ pages: new Map([[homerPath, mainPage({ category: 'music' })]]) });
+    await proposals.closeAccepted();
+    repository.commit({ 'inner/notes': '', [homerPath]: mainPage({ category: 'music' }) });
+    await proposals.closeAccepted();
+    strictEqual(proposals.open.length, 1);
+    repository.commit({ [`inner/${homerPath}`]: mainPage({ category: 'music' }) });
+    await proposals.closeAccepted();
+    deepStrictEqual(proposals.open, []);
+  });
+
+  it('are refused while a hundred others wait', async () => {
+    const results = await Promise.allSettled(
+      Array.from({ length: 103 }, async () => await proposals.withdraw(homer, author.id, '')),
+    );
+    const kinds = results.map((result) => (result.status === 'rejected' ? result.reason : undefined));
+    strictEqual(kinds.filter((error) => error.kind === 'gone').length, 101);
+    deepStrictEqual(
+      kinds.slice(101).map(({ name, reason }) => [name, reason]),
+      Array.from({ length: 2 }, () => ['WritesUnavailableError', 'overloaded']),
+    );
+  });
+
+  it('go on after a git that failed, whose locks are removed', async () => {
+    repository.write(`.git/${openRef}.lock`, '');
+    await rejects(send(), { name: 'WritesUnavailableError' });
+    const { version } = await send();
+    strictEqual(repository.git('rev-parse', openRef), version);
   });
 
   it('are merged by key with a branch that has moved', async () => {
@@ -269,6 +368,22 @@ describe('proposals', () => {
     deepStrictEqual((await proposals.read(proposal)).conflicts, ['name']);
   });
 
+  it('are accepted without a commit where the branch has their changes', async () => {
+    const proposal = await send();
+    const tip = repository.commit({ [homerPath]: mainPage({ nsfw: true }) });
+    const { proposal: closed } = await proposals.decide(
+      homer,
+      author.id,
+      decision(proposal, { text: 'Yes.' }),
+    );
+    deepStrictEqual(
+      [closed.state, closed.commit, closed.reviewer, closed.text],
+      ['accepted', tip, maintainer, 'Yes.'],
+    );
+    strictEqual(repository.git('rev-parse', 'main'), tip);
+    strictEqual(refs(repository), closedRef);
+  });
+
   it('are neither sent nor accepted where the result would break a rule', async () => {
     await rejectsWith(
       proposals.send(change({ pages: new Map([[homerPath, mainPage({ name: '' })]]) })),
@@ -278,7 +393,8 @@ describe('proposals', () => {
     repository.commit({
       'botshelf.json': JSON.stringify({ maintainers: [maintainer.id], categories: { fun: {} } }),
     });
-    await rejectsWith(proposals.decide(homer, author.id, decision(proposal)), 'faulty');
+    const message = 'category: "music" is not an allowed value: choose fun or other';
+    await rejectsWith(proposals.decide(homer, author.id, decision(proposal)), 'faulty', { fault: message });
   });
 
   it('are not sent where they change nothing', async () => {
@@ -336,22 +452,42 @@ describe('proposals', () => {
     match(repository.read(homerPath), /"category": "music"/);
     const page = repository.read(homerPath).replace('"authors": [', '"authors": ["7", ');
     strictEqual((await send({ pages: new Map([[homerPath, page]]) })).state, 'waiting');
-    await rejectsWith(proposals.send(change({ proposer: visitor })), 'off');
+    await rejectsWith(send({ proposer: visitor }), 'off');
+    const known = [nothingBlocked];
+    proposals = await openProposals(repository.folder, { blocked: () => known.pop() ?? null });
+    const waits = await send({ pages: new Map([[homerPath, mainPage()]]), note: 'Again.' });
+    deepStrictEqual([waits.state, proposals.open], ['waiting', [waits]]);
   });
 
-  it('are limited: five open and twenty sent a day for an account, and 64 KiB', async () => {
+  it('are limited to five open and twenty sent a day for an account, also of those that ended', async () => {
     const asBot = (id: string): Partial<SentProposal> => ({
       subject: botId(id),
       pages: new Map([[pagePath(id), mainPage({ name: `Bot ${id}` })]]),
     });
     for (const id of ['1', '2', '3', '4', '5']) await send(asBot(id));
-    await rejectsWith(proposals.send(change(asBot('6'))), 'too-many-open');
-    for (let i = 5; i < 20; i++) await send({ ...asBot('1'), note: String(i) });
-    await rejectsWith(proposals.send(change(asBot('1'))), 'too-many-sent');
+    await rejectsWith(send(asBot('6')), 'too-many-open', { max: 5 });
+    const { version } = await send({ ...asBot('2'), note: 'Again.' });
+    await proposals.withdraw(botId('2'), author.id, version);
+    for (let i = 6; i < 20; i++) await send({ ...asBot('1'), note: String(i) });
+    await rejectsWith(send(asBot('1')), 'too-many-sent', { max: 20 });
     await atTime(Date.now() + 86_500_000, async () => await send(asBot('1')));
-    const large = new Map([[homerPath, mainPage({}, 'x'.repeat(65_536))]]);
-    await rejectsWith(proposals.send(change({ proposer: visitor, pages: large })), 'too-large');
-    await rejectsWith(proposals.send(change({ proposer: visitor, note: 'x'.repeat(1001) })), 'too-large');
+  });
+
+  it('are limited to 64 KiB, and what is said of them to 1,000 characters', async () => {
+    const german = translation('Homer', 'Ja.', '一'.repeat(15_200));
+    const rest = 65_536 - Buffer.byteLength(german + mainPage({}, ''));
+    const pages = (more: number): SentProposal['pages'] =>
+      new Map([
+        [pagePath(homer, 'de'), german],
+        [homerPath, mainPage({}, 'x'.repeat(rest + more))],
+      ]);
+    await rejectsWith(send({ pages: pages(1) }), 'too-large', { max: 64 });
+    await rejectsWith(send({ note: 'x'.repeat(1001) }), 'too-large', { max: 64 });
+    const proposal = await send({ pages: pages(0), note: 'x'.repeat(1000) });
+    const decide = async (length: number): Promise<unknown> =>
+      await proposals.decide(homer, author.id, decision(proposal, { text: 'x'.repeat(length) }));
+    await rejectsWith(decide(1001), 'too-large', { max: 64 });
+    await decide(1000);
   });
 
   it('are limited to 10,000 open ones of all, which can be sent again', async () => {
@@ -363,7 +499,7 @@ describe('proposals', () => {
     importProposals(repository.folder, new Map(others));
     await proposals.load();
     strictEqual(proposals.open.length, 10_000);
-    await rejectsWith(proposals.send(change({ proposer: maintainer })), 'too-many-in-all');
+    await rejectsWith(send({ proposer: maintainer }), 'too-many-in-all', { max: 10_000 });
     strictEqual((await send({ note: 'Again.' })).text, 'Again.');
   });
 
@@ -378,8 +514,12 @@ describe('proposals', () => {
   it('of young accounts are refused where the settings say so', async () => {
     const settings = { maintainers: [maintainer.id], proposals: { minAccountAgeDays: 30 } };
     repository.commit({ 'botshelf.json': JSON.stringify(settings) });
-    await rejectsWith(proposals.send(change({ accountCreatedAt: Date.now() - 86_400_000 })), 'new-account');
-    await send({ accountCreatedAt: Date.now() - 31 * 86_400_000 });
+    const now = Date.now();
+    const created = now - 30 * 86_400_000;
+    await atTime(now, async () => {
+      await rejectsWith(send({ accountCreatedAt: created + 1 }), 'new-account', { days: 30 });
+      await send({ accountCreatedAt: created });
+    });
   });
 
   it('that ended are forgotten after 90 days', async () => {

@@ -1,14 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Blocked, nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
+import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
 import { readSettings, createDiskReader } from '../../src/catalogue/settings/read-settings.ts';
 import type { CatalogueSettings } from '../../src/catalogue/settings/settings.ts';
-import type { Log } from '../../src/lib/log.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
 import { formatStep, type Person, type ProposalStep } from '../../src/proposals/proposal.ts';
-import { Proposals } from '../../src/proposals/proposals.ts';
+import { Proposals, type ProposalsOptions } from '../../src/proposals/proposals.ts';
 import { committerOn } from './committing.ts';
 import { accountId, botId } from './sample.ts';
 
@@ -36,17 +35,17 @@ export const proposalSettings = JSON.stringify({ maintainers: [maintainer.id] })
 /** The proposals of a catalogue's folder, loaded, with a committer of their own. */
 export async function openProposals(
   folder: string,
-  log: Log = silentLog,
-  blocked: Blocked | null = nothingBlocked,
+  options: Partial<ProposalsOptions> = {},
 ): Promise<Proposals> {
   const repositoryOpener = new RepositoryOpener(folder);
   const proposals = new Proposals({
     repositoryOpener,
     committer: committerOn(folder),
     settings: async () => await readSettingsOf(folder),
-    blocked: () => blocked,
+    blocked: () => nothingBlocked,
     needsMaintainer: true,
-    log,
+    log: silentLog,
+    ...options,
   });
   await proposals.load();
   await proposals.closeAccepted();

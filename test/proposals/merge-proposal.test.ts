@@ -1,0 +1,142 @@
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import {
+  describeChange,
+  mergeProposal,
+  type MergedProposal,
+  withEdited,
+} from '../../src/proposals/merge-proposal.ts';
+import { atTime } from '../support/at-time.ts';
+import { openerOf } from '../support/opened.ts';
+import { testRepository } from '../support/repository.ts';
+import { botId, mainPage, pagePath, translation } from '../support/sample.ts';
+
+const id = botId('190519304972663312');
+const [english, german, french] = ['en', 'de', 'fr'].map((locale) => pagePath(id, locale)) as [
+  string,
+  string,
+  string,
+];
+const words = translation('Homer', 'Beantwortet Fragen.');
+
+type Texts = Readonly<Record<string, string>>;
+
+function merged(before: Texts, changed: Texts): MergedProposal {
+  return {
+    before: new Map(Object.entries(before)),
+    changed: new Map(Object.entries(changed)),
+    conflicts: [],
+  };
+}
+
+describe('a proposal merged with a commit of the branch', () => {
+  /** Merges a proposal of these texts with these, where both began with one page. */
+  async function merge(theirs: Texts, ours: Texts | null): Promise<MergedProposal> {
+    const repository = testRepository({ [english]: mainPage(), [german]: words });
+    const base = repository.git('rev-parse', 'HEAD');
+    const version = repository.commit(theirs, 'Propose');
+    repository.git('reset', '-q', '--hard', base);
+    if (ours === null) repository.git('rm', '-q', english);
+    const tip = ours !== null && Object.keys(ours).length === 0 ? base : repository.commit(ours ?? {});
+    return await mergeProposal(await openerOf(repository.folder).open(), tip, { subject: id, base, version });
+  }
+
+  it('changes what the commit has not, of the files that the proposal changes', async () => {
+    const nsfw = mainPage({ nsfw: true });
+    const { before, changed, conflicts } = await merge({ [english]: nsfw, [french]: words }, {});
+    deepStrictEqual([...before.keys()].toSorted(), [german, english]);
+    deepStrictEqual(Object.fromEntries(changed), { [english]: nsfw, [french]: words });
+    deepStrictEqual(conflicts, []);
+    const both = await merge({ [english]: nsfw, [french]: words }, { [english]: nsfw, [german]: 'Other' });
+    deepStrictEqual([...both.changed.keys()], [french]);
+    strictEqual(both.before.get(german), 'Other');
+    deepStrictEqual(both.conflicts, []);
+  });
+
+  it('has the keys of both, and names those that both have changed', async () => {
+    const theirs = mainPage({ name: 'Homer J.', nsfw: true }, 'Theirs.');
+    const ours = mainPage({ name: 'Max', website: 'https://example.org/' }, 'Ours.');
+    const { changed, conflicts } = await merge({ [english]: theirs }, { [english]: ours });
+    match(changed.get(english) ?? '', /"name": "Homer J\."[^]+"website"[^]+Theirs\.$/);
+    deepStrictEqual(conflicts, ['name', 'page']);
+  });
+
+  it('has a conflict where the commit has removed the file', async () => {
+    const nsfw = mainPage({ nsfw: true });
+    const { before, changed, conflicts } = await merge({ [english]: nsfw }, null);
+    deepStrictEqual([...before.keys()], [german]);
+    deepStrictEqual([...changed], [[english, nsfw]]);
+    deepStrictEqual(conflicts, ['file']);
+  });
+});
+
+describe('the files of an accepted proposal', () => {
+  const now = 1_800_000_000_000;
+  const raise = async (before: Texts, changed: Texts): Promise<unknown> =>
+    await atTime(now, async () => {
+      const files = withEdited(id, merged(before, changed));
+      return await Promise.resolve(
+        [...files].map(([path, text]) => [path, Number(/"edited": (\d+)/.exec(text)?.[1])]),
+      );
+    });
+
+  it('have the time of the edit in the main page, which is later than the one before', async () => {
+    const before = { [english]: mainPage() };
+    const nsfw = { [english]: mainPage({ nsfw: true }) };
+    deepStrictEqual(await raise(before, nsfw), [[english, now]]);
+    deepStrictEqual(await raise(before, { [german]: words }), [
+      [german, Number.NaN],
+      [english, now],
+    ]);
+    const future = { edited: now + 5 };
+    deepStrictEqual(await raise({ [english]: mainPage(future) }, { [english]: mainPage(future) }), [
+      [english, now + 6],
+    ]);
+    const created = { [english]: mainPage({ created: now + 7 }) };
+    deepStrictEqual(await raise(created, created), [[english, now + 8]]);
+    const odd = { [english]: mainPage({ edited: 'x' }) };
+    deepStrictEqual(await raise(odd, odd), [[english, now]]);
+  });
+
+  it('are as they were proposed where the bot is new, has no main page, or they are of no bot', async () => {
+    deepStrictEqual(await raise({}, { [english]: mainPage() }), [[english, Number.NaN]]);
+    deepStrictEqual(await raise({ [german]: words }, { [french]: words }), [[french, Number.NaN]]);
+    const { changed, ...others } = merged({ 'people/1.json': '{}' }, { 'people/1.json': '{"name": "A"}' });
+    strictEqual(withEdited('profile-1', { changed, ...others }), changed);
+  });
+});
+
+describe('the commit of an accepted proposal', () => {
+  const describeBot = (before: Texts, changed: Texts, toShownName?: (name: string) => string): string =>
+    describeChange(id, merged(before, changed), ['Proposed-by: 1'], toShownName);
+  const end = `\n\nBot: ${id}\nProposed-by: 1\n`;
+
+  it('names the bot, and the keys and the languages that change', () => {
+    const en = { [english]: mainPage() };
+    strictEqual(describeBot({}, en), `Add Homer (${id})${end}`);
+    strictEqual(
+      describeBot(en, { [english]: mainPage({ nsfw: true, category: undefined }) }),
+      `Update Homer (${id}): category, nsfw${end}`,
+    );
+    strictEqual(describeBot(en, { [english]: mainPage({}, 'Other.') }), `Update Homer (${id}): page${end}`);
+    const all = { ...en, [german]: words };
+    strictEqual(
+      describeBot(all, { [english]: mainPage({ name: 'Max' }), [german]: '', [french]: words }),
+      `Update Max (${id}): name, de, fr${end}`,
+    );
+    strictEqual(
+      describeBot({ [english]: 'no page' }, en, (name) => `${name}!`),
+      `Update Homer! (${id}): en${end}`,
+    );
+    strictEqual(describeBot({ [german]: words }, { [german]: '' }), `Update  (${id}): de${end}`);
+  });
+
+  it('names the files of a profile or a collection', () => {
+    const files = { 'collections/fun.de.md': 'a', 'collections/fun.en.md': 'b' };
+    const describeFiles = (before: Texts): string =>
+      describeChange('collection-fun', merged(before, files), ['Proposed-by: 1', 'Reviewed-by: 2']);
+    const paths = 'collections/fun.de.md, collections/fun.en.md';
+    const trailers = 'Proposed-by: 1\nReviewed-by: 2\n';
+    strictEqual(describeFiles({}), `Add ${paths}\n\n${trailers}`);
+    strictEqual(describeFiles({ 'collections/fun.de.md': '' }), `Update ${paths}\n\n${trailers}`);
+  });
+});
