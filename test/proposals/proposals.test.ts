@@ -1,4 +1,6 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
 import { toSettings } from '../../src/catalogue/settings/settings.ts';
 import {
@@ -341,6 +343,30 @@ describe('proposals', () => {
       kinds.slice(101).map(({ name, reason }) => [name, reason]),
       Array.from({ length: 2 }, () => ['WritesUnavailableError', 'overloaded']),
     );
+  });
+
+  it('have refs of their own where two end at one time', async () => {
+    const now = Date.now();
+    await atTime(now, async () => {
+      for (let i = 0; i < 2; i++) await proposals.withdraw(homer, author.id, (await send()).version);
+    });
+    const last = proposals.listOf(author.id);
+    deepStrictEqual(
+      last.map(({ closedAt }) => closedAt),
+      [now + 1, now],
+    );
+    deepStrictEqual(proposals.listClosedSince(now), [last[0]]);
+  });
+
+  it('end also where their open ref cannot be deleted, which the next start does', async () => {
+    const { version } = await send();
+    repository.write(`.git/${openRef}.lock`, '');
+    strictEqual((await proposals.withdraw(homer, author.id, version)).proposal.state, 'withdrawn');
+    deepStrictEqual(proposals.open, []);
+    strictEqual(refs(repository), `${closedRef}\n${openRef}`);
+    rmSync(join(repository.folder, '.git', `${openRef}.lock`));
+    deepStrictEqual((await openProposals(repository.folder)).open, []);
+    strictEqual(refs(repository), closedRef);
   });
 
   it('go on after a git that failed, whose locks are removed', async () => {

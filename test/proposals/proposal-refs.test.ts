@@ -1,0 +1,56 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { formatClosedRef, formatOpenRef, formatStep } from '../../src/proposals/proposal.ts';
+import { findOldestKept, parseCommit, toProposal } from '../../src/proposals/proposal-refs.ts';
+import { atTime } from '../support/at-time.ts';
+import { sentStep, visitor } from '../support/proposals.ts';
+import { botId } from '../support/sample.ts';
+
+const { subject, proposer } = sentStep;
+const now = 1_800_000_000_000;
+const version = 'a'.repeat(40);
+
+describe('the closed proposals that are kept', () => {
+  it('ended in the last 90 days, and are 20,000 at most', async () => {
+    await atTime(now, async () => {
+      const oldest = now - 90 * 86_400_000;
+      const times = Array.from({ length: 20_001 }, (_, i) => now - i).toReversed();
+      deepStrictEqual(
+        [[], times.slice(1), times, times.map(() => oldest - 1)].map(findOldestKept),
+        await Promise.resolve([oldest, oldest, now - 19_999, oldest]),
+      );
+    });
+  });
+});
+
+describe('the commit of a proposal', () => {
+  const [first, second] = ['b'.repeat(40), 'c'.repeat(64)];
+  const head = `tree ${version}\nparent ${first}\nparent ${second}\nauthor Ada <a@example.org> 1 +0000`;
+  const committer = 'Botshelf <botshelf@localhost> 1700000000 +0000';
+  const contentOf = (message: string): string => `${head}\ncommitter ${committer}\n\n${message}`;
+
+  it('has its parents, and who made it when, and nothing of that from its text', () => {
+    const text = `Words.\n\nparent ${version}\ncommitter Ned <ned@example.org> 5 +0000`;
+    const step = { ...sentStep, text };
+    deepStrictEqual(parseCommit(contentOf(formatStep(step))), {
+      step,
+      parents: [first, second],
+      committer,
+      at: 1_700_000_000_000,
+    });
+  });
+
+  it('is a proposal at a ref of its name only', () => {
+    const content = contentOf(formatStep(sentStep));
+    const open = formatOpenRef(subject, proposer.id);
+    deepStrictEqual(toProposal(open, version, content), { ...sentStep, ref: open, version, closedAt: null });
+    const closed = formatClosedRef(subject, proposer.id, now);
+    strictEqual(toProposal(closed, version, content)?.closedAt, now);
+    for (const ref of [
+      formatOpenRef(botId('7'), proposer.id),
+      formatOpenRef(subject, visitor.id),
+      'refs/heads/main',
+    ])
+      strictEqual(toProposal(ref, version, content), undefined);
+    strictEqual(toProposal(open, version, contentOf('Words.\n')), undefined);
+  });
+});
