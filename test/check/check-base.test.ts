@@ -174,6 +174,24 @@ describe('botshelf check --base', () => {
     match(stdout, /\n2 files, 2 faults, 1 notice\n$/);
   });
 
+  it('refuses a file of more than 10 MiB, wherever it is, once', async () => {
+    const root = repository();
+    const bytes = 10 * 1024 * 1024;
+    writeFiles(root, {
+      fine: Buffer.alloc(bytes),
+      large: Buffer.alloc(bytes + 1),
+      'bots/005/5.en.md': Buffer.alloc(bytes + 1),
+    });
+    git(root, 'add', 'fine', 'large');
+    deepStrictEqual((await check(root)).found, [
+      'bots/005/5.en.md file-size error',
+      'fine outside-bots notice',
+      'large file-size error',
+    ]);
+    const { stdout } = await botshelf(root, ['check', '--base=main']);
+    match(stdout, /^\.\/large:1:1 file-size the file has more than 10 MiB: leave it out, /m);
+  });
+
   it('refuses a submodule that was not checked out, and a link in the place of bots/', async () => {
     const root = repository();
     const commit = git(root, 'rev-parse', 'HEAD').trim();
