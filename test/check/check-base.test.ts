@@ -44,17 +44,24 @@ describe('botshelf check --base', () => {
     deepStrictEqual((await check(root)).found, []);
   });
 
-  it('names the bots of a category and of a language that the settings no longer have', async () => {
+  it('names the bots of a category and of a language that the settings no longer have, beside its own faults', async () => {
     const root = repository();
-    writeFiles(root, { 'botshelf.json': '{"categories": {"books": {"en": "Books"}}, "languages": ["en"]}' });
+    writeFiles(root, {
+      'botshelf.json':
+        '{"categories": {"books": {"en": "Books"}}, "languages": ["en"], "logo": "missing.png"}',
+      'bots/003/notes.txt': '',
+      'bots/README/notes.txt': '',
+    });
     deepStrictEqual((await check(root)).found, [
+      'bots/003/notes.txt stray-file error',
       `${pagePath(homer)} enum error`,
       `${pagePath(homer, 'fr')} language error`,
       `${pagePath(lenny)} enum error`,
-      'botshelf.json outside-bots notice',
+      'bots/README stray-file error',
+      'botshelf.json logo error',
     ]);
     writeFiles(root, { 'botshelf.json': '{"categories": {"fun": {}}}' });
-    deepStrictEqual((await check(root)).found, ['botshelf.json outside-bots notice']);
+    deepStrictEqual((await check(root)).found.slice(2), ['botshelf.json outside-bots notice']);
   });
 
   it('sees what is committed on the branch, staged, edited and not yet known to Git, but not what main did since', async () => {
