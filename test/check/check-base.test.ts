@@ -62,6 +62,8 @@ describe('botshelf check --base', () => {
     ]);
     writeFiles(root, { 'botshelf.json': '{"categories": {"fun": {}}}' });
     deepStrictEqual((await check(root)).found.slice(2), ['botshelf.json outside-bots notice']);
+    writeFiles(root, { 'botshelf.json': '{"languages": ["en"]}' });
+    deepStrictEqual((await check(root)).found.slice(1, 2), [`${pagePath(homer, 'fr')} language error`]);
   });
 
   it('sees what is committed on the branch, staged, edited and not yet known to Git, but not what main did since', async () => {

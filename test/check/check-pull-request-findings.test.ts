@@ -130,6 +130,22 @@ describe('a maintainer is informed of a pull request', () => {
     match(stdout, /^3 files, 0 faults, 4 warnings$/m);
   });
 
+  it('that adds a bot whose name several have, however it is written', async () => {
+    const repo = catalogueOfTwo();
+    const named = (name: string): string => mainPage().replace('"name": "Homer"', name);
+    repo.commit({
+      [pagePath('4')]: named(String.raw`"name": "\x", "name": "\u"`),
+      [pagePath('5')]: named(String.raw`"name" :"Se\u0076en"`),
+      [pagePath('6')]: named('"name":"SEVEN"'),
+    });
+    pullRequest(repo, () =>
+      repo.write(pagePath('7'), mainPage({ name: 'Seven', invite: 'https://example.org/7' })),
+    );
+    const { found, messages } = await check(repo);
+    deepStrictEqual(found, [`${pagePath('7')} name-taken warning`]);
+    match(messages[0] ?? '', /^name: "Seven" is the name of bots\/005\/5\.en\.md and 1 more already: /);
+  });
+
   it('but not of a duplicate that was there before', async () => {
     const repo = testRepository({
       [pagePath('7')]: mainPage(),

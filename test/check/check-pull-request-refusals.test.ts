@@ -77,15 +77,19 @@ describe('a pull request is refused by name', () => {
       repo.git('commit', '-q', '-m', 'Change');
     };
     pullRequest(repo, () => {
-      commit(pagePath(lenny), 'large.bin');
+      commit(pagePath(lenny), 'botshelf.json', 'large.bin');
       repo.git('branch', 'large');
-      repo.git('rm', '-q', '--cached', 'large.bin');
+      repo.git('rm', '-q', '--cached', 'botshelf.json', 'large.bin');
       repo.commit({ [pagePath(lenny)]: mainPage({ name: 'Lenny', invite: 'https://example.org/lenny' }) });
     });
     const takenAway = await check(repo);
     ok(!takenAway.passes);
-    deepStrictEqual(takenAway.found, [`${pagePath(lenny)} file-size error`, 'large.bin file-size error']);
-    match(takenAway.messages[1] ?? '', /^commit [0-9a-f]{10} adds a file of more than 10 MiB here: /);
+    deepStrictEqual(takenAway.found, [
+      `${pagePath(lenny)} file-size error`,
+      'botshelf.json file-size error',
+      'large.bin file-size error',
+    ]);
+    match(takenAway.messages[2] ?? '', /^commit [0-9a-f]{10} adds a file of more than 10 MiB here: /);
 
     repo.git('branch', '-q', '-f', 'pull', 'large');
     const { found, messages } = await check(repo);

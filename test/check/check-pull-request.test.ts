@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { botshelf } from '../support/command-line.ts';
-import { type TestRepository, testRepository } from '../support/repository.ts';
+import { repositoryIn, type TestRepository, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
 import {
   catalogueOfTwo,
@@ -14,6 +14,7 @@ import {
   pullRequest,
   runCheck,
 } from '../support/pull-request.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 describe('a pull request is checked without being checked out', () => {
   it('and passes when it is sound', async () => {
@@ -90,6 +91,15 @@ describe('a pull request is checked without being checked out', () => {
     const nowhere = await botshelf(repo.folder, ['check', '--base=main', '--head=--output=x']);
     deepStrictEqual([nowhere.code, nowhere.stdout], [2, '']);
     match(nowhere.stderr, /^"--output=x" is no commit here: .+\n$/);
+  });
+
+  it('in a repository of SHA-256', async () => {
+    const folder = tempFolder();
+    execFileSync('git', ['init', '-q', '-b', 'main', '--object-format=sha256', folder]);
+    const repo = repositoryIn(folder);
+    repo.commit({ 'botshelf.json': '{"categories": {"books": {"en": "Books"}}}' });
+    pullRequest(repo, () => repo.write(pagePath('7'), mainPage()));
+    deepStrictEqual((await check(repo)).found, [`${pagePath('7')} enum error`]);
   });
 
   it('in a catalogue that is a folder of a repository', async () => {
