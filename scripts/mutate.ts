@@ -84,7 +84,7 @@ function listTests(place: string): string[] {
   const twin = `dist/test/${place.replace(/\.tsx?$/, '.test.js')}`;
   const [room = ''] = place.split('/');
   const isIn = (file: string, path: string): boolean => file === path || file.startsWith(`${path}/`);
-  const services = /\/support\/(?:browser|login-site|replica|service|service-process)\.js$/;
+  const services = /\/support\/(?:browser|git-host|login-site|replica|service|service-process)\.js$/;
   return readdirSync('dist/test', { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.js') && !name.startsWith('scenarios/'))
     .map((name) => {
