@@ -120,7 +120,11 @@ describe('the commit of an accepted proposal', () => {
     strictEqual(describeBot(en, { [english]: mainPage({}, 'Other.') }), `Update Homer (${id}): page${end}`);
     const all = { ...en, [german]: words };
     strictEqual(
-      describeBot(all, { [english]: mainPage({ name: 'Max' }), [german]: '', [french]: words }),
+      describeBot(all, {
+        [english]: mainPage({ name: 'Max' }),
+        [german]: translation('Homer', 'Neu.'),
+        [french]: words,
+      }),
       `Update Max (${id}): name, de, fr${end}`,
     );
     strictEqual(

@@ -1,0 +1,193 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import type { Repository } from '../../src/git/repository.ts';
+import { mergeRefs, toKnownRef } from '../../src/proposals/merge-refs.ts';
+import {
+  formatClosedRef,
+  formatOpenRef,
+  formatStep,
+  parseStep,
+  type ProposalStep,
+} from '../../src/proposals/proposal.ts';
+import { openUntilEnd } from '../support/opened.ts';
+import { maintainer, sentStep, visitor } from '../support/proposals.ts';
+import { testRepository, type TestRepository } from '../support/repository.ts';
+import { botId } from '../support/sample.ts';
+
+type Refs = Readonly<Record<string, string>>;
+
+const { subject, proposer } = sentStep;
+const open = formatOpenRef(subject, proposer.id);
+const start = Date.now() - 1000;
+const closedAt = (time: number): string => formatClosedRef(subject, proposer.id, start + time);
+
+describe('the proposals of this clone and of the remote', () => {
+  let clone: TestRepository;
+  let repository: Repository;
+  let base: string;
+  let first: string;
+
+  before(async () => {
+    clone = testRepository();
+    repository = await openUntilEnd(clone.folder);
+    base = clone.git('rev-parse', 'main');
+    first = send(0, base);
+  });
+
+  /** Makes the commit of a step, whose tree has its text. @param made when, in seconds since the epoch */
+  function make(values: Partial<ProposalStep>, parents: readonly string[], made = 1_700_000_000): string {
+    const step = { ...sentStep, base, sentAt: start, ...values };
+    const run = (input: string, ...args: string[]): string => {
+      const env = { ...process.env, GIT_COMMITTER_DATE: `${made} +0000` };
+      const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org'];
+      const options = { cwd: clone.folder, input, env, encoding: 'utf8' } as const;
+      return execFileSync('git', [...identity, ...args], options).trim();
+    };
+    const blob = run(step.text, 'hash-object', '-w', '--stdin');
+    const tree = run(`100644 blob ${blob}\ttext\n`, 'mktree');
+    return run(formatStep(step), 'commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]));
+  }
+
+  function send(time: number, ...parents: string[]): string {
+    return make({ sentAt: start + time, text: `Sent at ${time}.` }, parents);
+  }
+
+  function list(): Record<string, string> {
+    const format = '--format=%(refname) %(objectname)';
+    const lines = clone.git('for-each-ref', format, 'refs/botshelf/proposals', 'refs/botshelf/closed');
+    return Object.fromEntries(lines.split('\n').flatMap((line) => (line === '' ? [] : [line.split(' ')])));
+  }
+
+  async function mergeInto(ours: Refs, theirs: Refs): Promise<Record<string, string>> {
+    const known = Object.entries(theirs).map(([ref, id]) => [toKnownRef(ref), id] as const);
+    const refs = new Map([...Object.entries(ours), ...known]);
+    const before = clone.git('for-each-ref', '--format=%(refname)', 'refs/botshelf').split('\n');
+    const updates = [
+      ...before.flatMap((ref) => (ref === '' || refs.has(ref) ? [] : `delete ${ref}\n`)),
+      ...[...refs].map(([ref, id]) => `update ${ref} ${id}\n`),
+    ];
+    execFileSync('git', ['update-ref', '--stdin'], { cwd: clone.folder, input: updates.join('') });
+    const { isMoved, toPush } = await mergeRefs(repository);
+    const merged = list();
+    strictEqual(
+      isMoved,
+      JSON.stringify(Object.entries(ours).toSorted()) !== JSON.stringify(Object.entries(merged).toSorted()),
+    );
+    const pushed: Record<string, string> = { ...theirs };
+    for (const { ref, commit, lease } of toPush) {
+      strictEqual(lease, theirs[ref] ?? '');
+      if (commit === null) delete pushed[ref];
+      else pushed[ref] = commit;
+    }
+    deepStrictEqual(pushed, merged);
+    return merged;
+  }
+
+  /** Returns the merged refs, which are the same on the other machine. */
+  async function merge(ours: Refs, theirs: Refs): Promise<Record<string, string>> {
+    const merged = await mergeInto(ours, theirs);
+    deepStrictEqual(await mergeInto(theirs, ours), merged);
+    deepStrictEqual(await mergeInto(merged, merged), merged);
+    return merged;
+  }
+
+  /** Checks that a commit has two in its history, the step of one of them, and the files of one. */
+  function ensureJoined(
+    id = '',
+    parents: readonly string[],
+    values: Partial<ProposalStep>,
+    text: string,
+  ): void {
+    strictEqual(clone.git('log', '-1', '--format=%P', id), parents.join(' '));
+    const step = parseStep(clone.git('log', '-1', '--format=%B', id)) as ProposalStep;
+    deepStrictEqual(step, { ...step, ...values });
+    strictEqual(clone.git('show', `${id}:text`), text);
+    const committer = '--format=%cn %ct';
+    strictEqual(clone.git('log', '-1', committer, id), clone.git('log', '-1', committer, parents[0] ?? ''));
+  }
+
+  it('are the same on both then: what one has, and the later of two versions', async () => {
+    const other = {
+      [formatOpenRef(botId('7'), visitor.id)]: make({ subject: botId('7'), proposer: visitor }, []),
+    };
+    deepStrictEqual(await merge({ [open]: first }, {}), { [open]: first });
+    deepStrictEqual(await merge({ [open]: first }, other), { [open]: first, ...other });
+    const second = send(1, first);
+    deepStrictEqual(await merge({ [open]: first }, { [open]: second }), { [open]: second });
+  });
+
+  it('that were sent again on both have the later files, with all that was sent in their history', async () => {
+    const [a, b] = [send(1, first), send(2, first)];
+    const merged = await merge({ [open]: a }, { [open]: b });
+    ensureJoined(merged[open], [b, a], { state: 'waiting', sentAt: start + 2 }, 'Sent at 2.');
+  });
+
+  it('of which one was answered and one was sent again have the answer, and the later files', async () => {
+    const asked = make({ state: 'changes-asked', reviewer: maintainer, text: 'Why?' }, [first]);
+    const again = send(1, first);
+    const merged = await merge({ [open]: asked }, { [open]: again });
+    const values = { state: 'changes-asked', reviewer: maintainer, text: 'Why?', sentAt: start + 1 } as const;
+    ensureJoined(merged[open], [asked, again], values, 'Sent at 1.');
+  });
+
+  it('that were answered twice have the later answer, or any where they are equally late', async () => {
+    const ask = (text: string, made: number): string => make({ state: 'changes-asked', text }, [first], made);
+    const [early, late, other] = [ask('A', 1_700_000_001), ask('B', 1_700_000_002), ask('C', 1_700_000_002)];
+    const merged = await merge({ [open]: early }, { [open]: late });
+    ensureJoined(merged[open], [late, early], { text: 'B' }, 'B');
+    const [loser = '', winner = ''] = [late, other].toSorted();
+    const text = winner === late ? 'B' : 'C';
+    const equal = await merge({ [open]: late }, { [open]: other });
+    ensureJoined(equal[open], [winner, loser], { text }, text);
+  });
+
+  for (const [state, time, at, isOver] of [
+    ['declined', 9, 0, true],
+    ['accepted', 1, 0, false],
+    ['accepted', 0, 0, true],
+    ['withdrawn', 5, 5, true],
+    ['withdrawn', 6, 5, false],
+  ] as const)
+    it(`that are ${state} on one at ${at} and were sent again on the other at ${time} ${isOver ? 'are over' : 'stay open'}`, async () => {
+      const end = make({ state, text: 'The end.' }, [first]);
+      const again = send(time, first);
+      const closed = closedAt(at);
+      deepStrictEqual(await merge({ [open]: first }, { [closed]: end }), { [closed]: end });
+      const merged = await merge({ [open]: again }, { [closed]: end });
+      if (!isOver) deepStrictEqual(merged, { [open]: again, [closed]: end });
+      else {
+        deepStrictEqual(Object.keys(merged), [closed]);
+        ensureJoined(merged[closed], [end, again], { state, sentAt: start }, 'The end.');
+      }
+    });
+
+  it('that began on both, and ended with what began on one, are over with both', async () => {
+    const other = send(0, base, make({}, []));
+    const both = make({ sentAt: start + 1, text: 'Both.' }, [first, other]);
+    const end = make({ state: 'declined', text: 'No.' }, [other]);
+    const merged = await merge({ [open]: both }, { [closedAt(0)]: end });
+    deepStrictEqual(Object.keys(merged), [closedAt(0)]);
+    ensureJoined(merged[closedAt(0)], [end, both], { state: 'declined' }, 'No.');
+  });
+
+  it('that ended on both at one time are one, as the stronger end', async () => {
+    const [accepted, declined] = (['accepted', 'declined'] as const).map((state) =>
+      make({ state, text: state }, [first]),
+    ) as [string, string];
+    const merged = await merge({ [closedAt(0)]: declined }, { [closedAt(0)]: accepted });
+    deepStrictEqual(Object.keys(merged), [closedAt(0)]);
+    ensureJoined(merged[closedAt(0)], [accepted, declined], { state: 'accepted' }, 'accepted');
+  });
+
+  it('that ended 90 days ago are deleted on both, and commits of somebody else are left alone', async () => {
+    const end = make({ state: 'declined' }, [first]);
+    const old = formatClosedRef(subject, proposer.id, Date.now() - 90 * 86_400_000);
+    deepStrictEqual(await merge({ [old]: end }, { [old]: end }), {});
+    const other = send(1);
+    deepStrictEqual(await merge({ [old]: end }, { [open]: other }), { [open]: other });
+    clone.git('update-ref', open, base);
+    clone.git('update-ref', toKnownRef(open), first);
+    deepStrictEqual(await mergeRefs(repository), { isMoved: false, toPush: [] });
+    strictEqual(clone.git('rev-parse', open), base);
+  });
+});
