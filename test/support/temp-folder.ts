@@ -12,5 +12,7 @@ export function tempFolder(): string {
 const folders: string[] = [];
 
 after('remove the temp folders', () => {
+  // Where mutants are made, files of tests are loaded once, and run again and again with the folders that they made then.
+  if ('__stryker__' in globalThis) return;
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 });
