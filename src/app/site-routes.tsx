@@ -73,7 +73,7 @@ export function addSiteRoutes(router: Router, parts: SiteParts): SitePreparation
   router.get('/docs', async (ctx) => await respond(ctx, docs));
   router.get('/authors/:id', async (ctx) => {
     const author = await findKnownAuthor(parts.authors, ctx.params['id'] ?? '');
-    await respond(ctx, createAuthorRecipe(ctx, site, lists, author));
+    await respond(ctx, await createAuthorRecipe(ctx, site, lists, author));
   });
   const readGroups = createGroupReader(bots, counts);
   router.get('/bots/:id', async (ctx) => {

@@ -469,7 +469,7 @@ describe('a hostile request costs less than twenty plain ones:', function () {
   }
 });
 
-/** CPU of a round; the clock has steps of 10 ms. */
+/** CPU of a round, so that what else the service does counts little. */
 const measurableMs = 100;
 
 /** Bytes; the garbage of plain requests is about that much, and differs from round to round. */

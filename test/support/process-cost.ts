@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** What work has cost a process. */
 export interface Cost {
@@ -8,7 +8,7 @@ export interface Cost {
   readonly memory: number;
 }
 
-/** Does `work` and returns what it cost the process `pid`. The system's clock for that has steps of 10 ms. */
+/** Does `work` and returns what it cost the process `pid`. */
 export async function costOf(pid: number, work: () => Promise<unknown>): Promise<Cost> {
   const [cpu, memory] = [cpuOf(pid), residentOf(pid)];
   let most = memory;
@@ -21,12 +21,13 @@ export async function costOf(pid: number, work: () => Promise<unknown>): Promise
   return { cpu: cpuOf(pid) - cpu, memory: Math.max(most, residentOf(pid)) - memory };
 }
 
-/** Returns the milliseconds of CPU that a process has used. User and system time are the 14th and 15th word; the second is a name in brackets that may hold blanks. */
+/** Returns the milliseconds of CPU that the threads of a process have used: the sum in its `stat` has steps of 10 ms. */
 export function cpuOf(pid: number): number {
-  const words = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ');
-  return (Number(words[11]) + Number(words[12])) * 10;
+  const threads = `/proc/${pid}/task`;
+  const times = readdirSync(threads).map((id) =>
+    Number.parseInt(readFileSync(`${threads}/${id}/schedstat`, 'utf8')),
+  );
+  return times.reduce((sum, nanoseconds) => sum + nanoseconds, 0) / 1e6;
 }
 
 function residentOf(pid: number): number {

@@ -1,18 +1,25 @@
+import type { Locale } from '../../bot/locale.ts';
 import { type Current, CurrentCache } from '../../lib/current-cache.ts';
 import { forEachInSlices } from '../../lib/in-slices.ts';
 import type { Profile } from '../page/profile.ts';
 import type { BotIndex, IndexedBot } from '../store/bot-index.ts';
 import type { WatchedFolder } from '../store/watched-folder.ts';
 
-/** An account as an author of bots. */
-export interface Author {
-  readonly id: string;
-  /** Undefined where it has none; the same object until its file changes. */
-  readonly profile: Profile | undefined;
+/** The bots of an author. */
+interface AuthorBots {
   /** In the order of their ids. */
   readonly bots: readonly IndexedBot[];
   /** When the oldest of the bots was created, in milliseconds since the epoch; null where there is none. */
   readonly since: number | null;
+  /** The languages that they have a page in. */
+  readonly locales: readonly Locale[];
+}
+
+/** An account as an author of bots. */
+export interface Author extends AuthorBots {
+  readonly id: string;
+  /** Undefined where it has none; the same object until its file changes. */
+  readonly profile: Profile | undefined;
 }
 
 /** All bots by author. */
@@ -26,6 +33,8 @@ export class AuthorIndex {
   readonly #bots: BotIndex;
   readonly #profiles: Pick<WatchedFolder<Profile>, 'files'>;
   readonly #groups = new CurrentCache<AuthorGroups>(1024, () => 0, minRebuildRatio);
+  /** By the bots of a group: looking at all of them takes long where there are thousands. */
+  readonly #known = new WeakMap<readonly IndexedBot[], AuthorBots>();
 
   constructor(bots: BotIndex, profiles: Pick<WatchedFolder<Profile>, 'files'>) {
     this.#bots = bots;
@@ -45,9 +54,9 @@ export class AuthorIndex {
     const group = async (): Promise<AuthorGroups> => await groupByAuthor(await this.#bots.sorted());
     const { listBots, current } = await this.#groups.get('', [() => this.#bots.version], group);
     const [bots, profile] = [listBots(id), this.findProfile(id)];
-    const oldest = bots.reduce((time, { facts }) => Math.min(time, facts.created), Infinity);
-    const since = bots.length === 0 ? null : oldest;
-    return { id, profile, bots, since, current: () => current() && this.findProfile(id) === profile };
+    const known = this.#known.get(bots) ?? summarise(bots);
+    this.#known.set(bots, known);
+    return { ...known, id, profile, current: () => current() && this.findProfile(id) === profile };
   }
 }
 
@@ -66,5 +75,16 @@ export async function groupByAuthor(bots: readonly IndexedBot[]): Promise<Author
       else byAuthor.set(author, [known, bot]);
     }
   });
-  return { listBots: (account) => [byAuthor.get(account) ?? []].flat() };
+  return {
+    listBots: (account) => {
+      const known = byAuthor.get(account) ?? [];
+      return Array.isArray(known) ? known : [known];
+    },
+  };
+}
+
+function summarise(bots: readonly IndexedBot[]): AuthorBots {
+  const oldest = bots.reduce((time, { facts }) => Math.min(time, facts.created), Infinity);
+  const locales = new Set(bots.flatMap(({ facts }) => facts.locales));
+  return { bots, since: bots.length === 0 ? null : oldest, locales: [...locales] };
 }

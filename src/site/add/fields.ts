@@ -154,13 +154,13 @@ function toLink(text: string): string {
 
 /** Splits a text into lines. A space at the end of a line is kept: a prefix may end in one. */
 function splitLines(text: string): string[] {
-  const lines = text.split(/\r\n|\n|\r/).map((line) => line.trimStart());
-  return lines.filter((line) => line !== '').slice(0, maxEntries);
+  const lines = text.trimStart().split(/[\n\r]\s*/, maxEntries);
+  return lines.filter((line) => line !== '');
 }
 
 function splitWords(text: string): string[] {
-  const words = text.split(/[\s,]+/).filter((word) => word !== '');
-  return words.slice(0, maxEntries);
+  const words = text.split(/[\s,]+/, maxEntries);
+  return words.filter((word) => word !== '');
 }
 
 /** More than any list may have, so the schema still reports that the list is too long. */

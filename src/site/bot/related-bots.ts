@@ -33,10 +33,13 @@ export function createGroupReader(bots: BotIndex, counts: ReadonlyCounts): ReadG
 
 /** Returns other bots of the authors of a bot. */
 export function listBotsOfSameAuthor(authors: readonly Author[], bot: BotRecord): IndexedBot[] {
-  const others = authors.flatMap(({ bots }) => bots);
-  return [...new Set(others)]
-    .filter(({ id, facts }) => id !== bot.id && (bot.nsfw || !facts.nsfw))
-    .slice(0, maxOfAuthor);
+  const others = new Set<IndexedBot>();
+  for (const { bots } of authors)
+    for (const other of bots) {
+      if (others.size === maxOfAuthor) break;
+      if (other.id !== bot.id && (bot.nsfw || !other.facts.nsfw)) others.add(other);
+    }
+  return [...others];
 }
 
 /** Returns the bots of the same category and language that share most words with this one. */

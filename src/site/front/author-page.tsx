@@ -22,13 +22,12 @@ export interface AuthorPageProps extends PageProps, Author {
 
 /** Who an author is, and their bots. */
 export function AuthorPage(props: AuthorPageProps): VNode {
-  const { site, viewer, id, profile, bots, since, locale, shown } = props;
+  const { site, viewer, id, profile, bots, since, locales, locale, shown } = props;
   const language = useLanguage();
   const { t, text, day, href, languageName, publicPath, requested } = language;
   const { website = null, description = {} } = profile ?? {};
   const title = profile ? withoutBidiControls(profile.name) : text('author.ofBots', { count: bots.length });
   const about = withoutBidiControls((locale && description[locale]) ?? '');
-  const languages = new Set(bots.flatMap(({ facts }) => facts.locales));
   const list = publicPath(formatFrontPath({ ...noQuery, locale: requested, filters: { author: id } }));
   const address = site.canonicalUrl + toAuthorPath(id);
   const feed = { title, path: toFeedPath('author', id) };
@@ -51,7 +50,7 @@ export function AuthorPage(props: AuthorPageProps): VNode {
         {since !== null && (
           <dl class="bot-facts">
             <Fact name={t('author.since')}>{day(since)}</Fact>
-            <Fact name={t('author.languages')}>{language.list.format([...languages].map(languageName))}</Fact>
+            <Fact name={t('author.languages')}>{language.list.format(locales.map(languageName))}</Fact>
           </dl>
         )}
         <ul class="actions">

@@ -15,9 +15,9 @@ import type { ListedBot } from './card.tsx';
 import { chooseCollections, chooseShelves } from './choose-shelves.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
 import { listLinkedCollections, showCollection } from './collections.ts';
-import { type FrontEntry, type FrontLists, pageSize } from './front-list.ts';
+import type { FrontEntry, FrontLists } from './front-list.ts';
 import { FrontPage } from './front-page.tsx';
-import { formatFrontPath, type FrontQuery } from './front-query.ts';
+import { formatFrontPath, type FrontQuery, noQuery } from './front-query.ts';
 import { ListPage } from './list-page.tsx';
 import { hasRemembered } from './remembered-filters.ts';
 
@@ -96,26 +96,27 @@ export async function listRecipe(
   };
 }
 
-/** Returns how the page of an author is made. */
-export function createAuthorRecipe(
+/**
+ * Returns how the page of an author is made.
+ * @throws {QueueFullError}
+ */
+export async function createAuthorRecipe(
   ctx: Context,
   { languages, settings }: Site,
   lists: FrontLists,
   author: Author & Current,
-): PageRecipe {
-  const { id, profile, bots } = author;
+): Promise<PageRecipe> {
+  const { id, profile, locales } = author;
   const language = languages.of(ctx);
-  const locales = bots.flatMap(({ facts }) => facts.locales);
-  const entries = lists.toEntries(bots.filter(({ facts }) => !facts.nsfw));
-  const popular = entries.toSorted((a, b) => (b.count ?? -1) - (a.count ?? -1)).slice(0, pageSize);
-  const shown = showIn(findReaderLanguages(ctx, language, locales), popular);
+  const { entries, current } = await lists.get({ ...noQuery, filters: { author: id } });
+  const shown = showIn(findReaderLanguages(ctx, language, locales), entries);
   const described = Object.keys(profile?.description ?? {}) as Locale[];
   const { wanted } = findReaderLanguages(ctx, language, described);
   const known = [...wanted, ...findLanguages([settings.language], described), ...described];
   const props = { ...author, locale: known[0] };
   return {
     key: { author: id, locale: props.locale, shown: shown.map(toKey) },
-    inputs: [whileTrue(author.current), currentMinute, ...lists.inputs],
+    inputs: [whileTrue(author.current), whileTrue(current), currentMinute],
     render: async (page) => <AuthorPage {...{ ...page, ...props }} shown={shown.map(toListed)} />,
   };
 }
