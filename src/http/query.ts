@@ -60,14 +60,18 @@ export function readParameters<S>(
   for (const name of new Set(params.keys())) {
     const texts = params.getAll(name);
     const parameter = table.get(name);
+    const pointer = `?${name.slice(0, 50)}`;
+    if (parameter === undefined) {
+      errors.push({ pointer, detail: `there is no such parameter: use ${[...table.keys()].join(', ')}` });
+      continue;
+    }
     try {
-      if (parameter === undefined) refuse(`there is no such parameter: use ${[...table.keys()].join(', ')}`);
       if (texts.length > 1 && !parameter.repeats) refuse('it is there more than once: send it once');
       const value = parameter.parse(texts as [string], settings);
       if (value !== undefined) values[name] = value;
     } catch (error) {
       if (!(error instanceof InvalidValueError)) throw error;
-      errors.push({ pointer: `?${name.slice(0, 50)}`, detail: error.message });
+      errors.push({ pointer, detail: error.message });
     }
   }
   return { values, errors };
