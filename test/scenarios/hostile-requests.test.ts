@@ -492,10 +492,10 @@ const heavier: readonly (readonly [name: RegExp, times: number])[] = [
   // A search, 500 bots of one author, or all files, of which eight can be read at once.
   [
     /^GET (?:\/|\/api\/v2\/bots|\/categories\/:category|\/authors\/:id\/attention\.atom|\/api\/v2\/export\S*),/,
-    100,
+    150,
   ],
   // A page or a form that is rendered for one reader.
-  [/^(?:GET|POST) \/(?!api\/)/, 75],
+  [/^(?:GET|POST) \/(?!api\/)/, 100],
 ];
 
 function timesOf(name: string): number {
