@@ -1,4 +1,4 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import {
   checkOutside,
   checkPath,
@@ -10,6 +10,7 @@ import type { Finding } from '../../src/check/check.ts';
 import type { Locale } from '../../src/bot/locale.ts';
 import { parsePageFile } from '../../src/catalogue/page/page-file.ts';
 import type { ChangedFile } from '../../src/git/changed-files.ts';
+import { saysWhatToDo } from '../support/pull-request.ts';
 import { botId, mainPage, pagePath, translation } from '../support/sample.ts';
 
 const id = botId('190519304972663312');
@@ -21,6 +22,7 @@ function change(path: string, values: Partial<ChangedFile> = {}): ChangedFile {
 }
 
 function describeFindings(findings: readonly Finding[]): string[] {
+  for (const { message } of findings) match(message, saysWhatToDo);
   return findings.map(({ path, rule, severity }) => `${path} ${rule} ${severity}`);
 }
 

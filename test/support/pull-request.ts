@@ -1,3 +1,4 @@
+import { match } from 'node:assert/strict';
 import { checkChanges } from '../../src/check/check-changes.ts';
 import type { Finding } from '../../src/check/check.ts';
 import { printReport } from '../../src/commands/check-report.ts';
@@ -44,12 +45,16 @@ export async function check({ folder }: TestRepository): Promise<Checked> {
   const range = await resolveRange(folder, 'main', 'pull');
   const report = printReport(await checkChanges(folder, range, 'everything'), 'json');
   const { faults } = JSON.parse(report) as { faults: readonly Finding[] };
+  for (const { message } of faults) match(message, saysWhatToDo);
   return {
     passes: faults.every(({ severity }) => severity !== 'error'),
     found: faults.map(({ path, rule, severity }) => `${path} ${rule} ${severity}`),
     messages: faults.map(({ message }) => message),
   };
 }
+
+/** What is wrong, a colon, and the fix. */
+export const saysWhatToDo = /^\S[^]*: \S/;
 
 /** Runs `botshelf check` of the pull request, in the repository or a folder of it. */
 export async function runCheck({ folder }: Pick<TestRepository, 'folder'>, ...args: string[]): Promise<Run> {
