@@ -32,10 +32,11 @@ export function findFormerMainPages(
   blobs: ReadonlyMap<string, Buffer>,
 ): ReadonlyMap<BotId, FormerPage> {
   const pages = new Map<BotId, FormerPage>();
-  for (const { previousPath: path, previousBlob } of changes) {
-    const place = path === null ? undefined : parsePagePath(path);
-    const before = previousBlob === null ? undefined : blobs.get(previousBlob);
-    if (path === null || !place) continue;
+  for (const { previousPath, previousBlob } of changes) {
+    const path = previousPath ?? '';
+    const place = parsePagePath(path);
+    if (!place) continue;
+    const before = blobs.get(previousBlob ?? '');
     const page = before && parsePage(path, before).page;
     if (page ? isMainPage({ page }) : !pages.has(place.id)) pages.set(place.id, { path, page });
   }
@@ -129,7 +130,7 @@ type ChangedPath = Pick<ChangedFile, 'path' | 'previousPath' | 'kind'>;
  * be updated. Below `bots/` other rules refuse both.
  */
 export function checkSwaps(changes: readonly ChangedFile[]): Finding[] {
-  const now = changes.filter(({ kind }) => kind !== 'gone').map(({ path }) => path);
+  const now = changes.map(({ path }) => path);
   const before = changes.flatMap(({ previousPath }) => previousPath ?? []);
   return [
     ...checkFolders(before, now, 'this was a file and becomes a folder'),

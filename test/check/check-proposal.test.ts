@@ -124,11 +124,15 @@ describe('the check of a proposal', () => {
 
   it('warns where the main page as it was could not be read, and it changes', () => {
     deepStrictEqual(check({ en: 'no page' }, { en: mainPage() }), [`${path} former-page warning`]);
+    deepStrictEqual(check({ en: mainPage({ created: 'x' }) }, { en: mainPage() }), [
+      `${path} former-page warning`,
+    ]);
     const odd = mainPage({ authors: 'me' });
     const fr = translation('Homère', 'Répond.');
     deepStrictEqual(check({ en: odd }, { en: odd, fr }), []);
     const [warning] = checkProposal(files({ en: odd }), files({ en: mainPage() }), noLimits);
     match(warning?.message ?? '', /^bots\/312\/\d+\.en\.md could not be read before this change: compare /);
+    strictEqual(warning?.line, 5);
   });
 
   it('names the place of a finding', () => {

@@ -250,6 +250,11 @@ describe('a maintainer is informed of a pull request', () => {
     const repo = catalogueOfTwo();
     pullRequest(repo, () => repo.write('botshelf.json', '{\n  "name": "A",\n  "maintainers": ["1"]\n}\n'));
     match((await runCheck(repo)).stdout, /^\.?\/?botshelf\.json:3:18 maintainers-changed /m);
+    repo.commit({ 'botshelf.json': '{' });
+    repo.git('switch', '-q', '-c', 'mended');
+    repo.commit({ 'botshelf.json': '{\n  "name": "A",\n  "maintainers": ["1"]\n}\n' });
+    const { stdout } = await botshelf(repo.folder, ['check', '--base=main']);
+    match(stdout, /^\.?\/?botshelf\.json:3:18 former-settings /m);
   });
 
   it('but not of the maintainers where the change is about the logo alone', async () => {
