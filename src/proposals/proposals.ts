@@ -601,8 +601,7 @@ async function isInBranch(repository: Repository, tip: string, proposal: Proposa
   const folder = repository.prefix + toSubjectFolder(proposal.subject);
   const [before, now] = await repository.objects.read([`${proposal.base}:${folder}`, `${tip}:${folder}`]);
   if (before?.id === now?.id) return false;
-  const { changed, conflicts } = await mergeProposal(repository, tip, proposal);
-  return changed.size === 0 && conflicts.length === 0;
+  return (await mergeProposal(repository, tip, proposal)).changed.size === 0;
 }
 
 async function readTip(repository: Repository): Promise<string> {

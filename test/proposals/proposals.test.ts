@@ -10,7 +10,7 @@ import {
   type ProposalStep,
 } from '../../src/proposals/proposal.ts';
 import type { ProposalError, ProposalErrorKind } from '../../src/proposals/proposal-error.ts';
-import type { Decision, Proposals, SentProposal } from '../../src/proposals/proposals.ts';
+import type { Decision, HostDecision, Proposals, SentProposal } from '../../src/proposals/proposals.ts';
 import { atTime } from '../support/at-time.ts';
 import {
   author,
@@ -21,6 +21,7 @@ import {
   sentStep,
   visitor,
 } from '../support/proposals.ts';
+import { recordedLog } from '../support/recorded-log.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 import { botId, mainPage, pagePath, translation } from '../support/sample.ts';
 import { collection, profile } from '../support/side-files.ts';
@@ -374,6 +375,27 @@ describe('proposals', () => {
     await rejects(send(), { name: 'WritesUnavailableError' });
     const { version } = await send();
     strictEqual(repository.git('rev-parse', openRef), version);
+  });
+
+  it('are decided as the Git host says, and nothing is committed to the branch', async () => {
+    const log = recordedLog();
+    proposals = await openProposals(repository.folder, { log });
+    const tip = repository.git('rev-parse', 'main');
+    const { version } = await send();
+    const decide = async (values: Partial<HostDecision>): Promise<Proposal> => {
+      const seen = proposals.open[0] as Proposal;
+      const decision: HostDecision = { state: 'accepted', text: '', commit: null, ...values };
+      return (await proposals.decideAtHost(seen, decision)).proposal;
+    };
+    const asked = await decide({ state: 'changes-asked', text: 'Why?' });
+    deepStrictEqual(proposals.open, [asked]);
+    deepStrictEqual([asked.state, asked.text, asked.reviewer], ['changes-asked', 'Why?', null]);
+    strictEqual(repository.git('log', '-1', '--format=%P', openRef), version);
+    const closed = await decide({ text: 'Yes.', commit: tip });
+    deepStrictEqual([closed.state, closed.text, closed.commit], ['accepted', 'Yes.', tip]);
+    strictEqual(refs(repository), closedRef);
+    strictEqual(repository.git('rev-parse', 'main'), tip);
+    deepStrictEqual(log.lines, []);
   });
 
   it('are merged by key with a branch that has moved', async () => {

@@ -5,6 +5,7 @@ import type { Proposal } from '../../src/proposals/proposal.ts';
 import { ProposalError, type ProposalErrorKind } from '../../src/proposals/proposal-error.ts';
 import type { Decision, Proposals, SavedStep } from '../../src/proposals/proposals.ts';
 import { atTime } from '../support/at-time.ts';
+import { eventually } from '../support/eventually.ts';
 import { type ProposalMachine, proposalMachine, whileAway } from '../support/proposal-machines.ts';
 import { author, maintainer, proposalSettings, visitor } from '../support/proposals.ts';
 import { botId, mainPage, pagePath } from '../support/sample.ts';
@@ -142,6 +143,7 @@ describe('proposals of two machines', () => {
     shared.mergePullRequest((person) => person.write(homerPath, pageOf(0)));
     await b.round();
     await rejectsWith(decide(b, 'accepted', proposal), 'conflict');
+    await eventually(() => strictEqual(shared.git('rev-parse', proposal.ref), proposal.version));
     deepStrictEqual(await agree(), ['waiting']);
   });
 
