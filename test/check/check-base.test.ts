@@ -86,6 +86,7 @@ describe('botshelf check --base', () => {
       'bots/004/4.en.md opener error',
       `${pagePath(lenny)} opener error`,
     ]);
+    rmSync(join(root, pagePath(homer)));
     deepStrictEqual((await check(root, 'bots/003', 'bots/004/4.en.md')).found, [
       'bots/003/3.en.md opener error',
       'bots/004/4.en.md opener error',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { botshelf } from '../support/command-line.ts';
 import { testRepository } from '../support/repository.ts';
 import { sampleImage } from '../support/sample-images.ts';
-import { mainPage, pagePath } from '../support/sample.ts';
+import { mainPage, pagePath, translation } from '../support/sample.ts';
 import {
   catalogueOfTwo,
   check,
@@ -138,12 +138,17 @@ describe('a maintainer is informed of a pull request', () => {
       [pagePath('5')]: named(String.raw`"name" :"Se\u0076en"`),
       [pagePath('6')]: named('"name":"SEVEN"'),
     });
-    pullRequest(repo, () =>
-      repo.write(pagePath('7'), mainPage({ name: 'Seven', invite: 'https://example.org/7' })),
-    );
+    pullRequest(repo, () => {
+      for (const id of ['7', '8'])
+        repo.write(pagePath(id), mainPage({ name: 'Seven', invite: `https://example.org/${id}` }));
+      repo.write(pagePath('7', 'fr'), translation('Seven', 'Répond.'));
+    });
     const { found, messages } = await check(repo);
-    deepStrictEqual(found, [`${pagePath('7')} name-taken warning`]);
-    match(messages[0] ?? '', /^name: "Seven" is the name of bots\/005\/5\.en\.md and 1 more already: /);
+    deepStrictEqual(found, [`${pagePath('7')} name-taken warning`, `${pagePath('8')} name-taken warning`]);
+    const others = messages.map(
+      (message) => /^name: "Seven" is the name of (.+) already: /.exec(message)?.[1],
+    );
+    deepStrictEqual(others, ['bots/005/5.en.md and 2 more', 'bots/005/5.en.md and 3 more']);
   });
 
   it('but not of a duplicate that was there before', async () => {

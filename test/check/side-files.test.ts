@@ -70,5 +70,13 @@ describe('the check of the files beside bots/', () => {
       `${pagePath(lenny)} bot-removed notice`,
       'collections/small.en.md unknown-bot warning',
     ]);
+    const other = await checkChange((repo) => {
+      repo.git('switch', '-q', 'main');
+      repo.commit({ [small]: collection({ bots: [homer, '1'] }) });
+      repo.git('switch', '-q', 'pull');
+      repo.git('reset', '-q', '--hard', 'main');
+      repo.commit({ notes: '' });
+    });
+    deepStrictEqual(other.found, ['notes outside-bots notice']);
   });
 });
