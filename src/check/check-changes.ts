@@ -174,8 +174,6 @@ function checkOnDisk(root: string, { path, kind }: ChangedFile): Finding[] {
   const found = searchOnDisk(root, path, maxObjectBytes);
   if (found === undefined) return [];
   if (found === 'too large') {
-    // A page of that size is refused with the pages.
-    if (path.startsWith(`${botsFolder}/`)) return [];
     const message = `the file has more than ${maxObjectBytes / 1024 / 1024} MiB: leave it out, every clone would contain it for good`;
     return [createFileError(path, 'file-size', message)];
   }

@@ -42,6 +42,12 @@ describe('botshelf check --base', () => {
     commitAll(root, 'Break the settings');
     writeFiles(root, { [pagePath(homer)]: mainPage({ nsfw: true }) });
     deepStrictEqual((await check(root)).found, []);
+    writeFiles(root, { 'botshelf.json': '{"categories": {"books": {"en": "Books"}}}' });
+    deepStrictEqual((await check(root)).found, [
+      `${pagePath(homer)} enum error`,
+      `${pagePath(lenny)} enum error`,
+      'botshelf.json former-settings warning',
+    ]);
   });
 
   it('names the bots of a category and of a language that the settings no longer have, beside its own faults', async () => {
@@ -64,6 +70,15 @@ describe('botshelf check --base', () => {
     deepStrictEqual((await check(root)).found.slice(2), ['botshelf.json outside-bots notice']);
     writeFiles(root, { 'botshelf.json': '{"languages": ["en"]}' });
     deepStrictEqual((await check(root)).found.slice(1, 2), [`${pagePath(homer, 'fr')} language error`]);
+    writeFiles(root, { 'botshelf.json': '{"categories": {"music": {}}}' });
+    deepStrictEqual((await check(root)).found.slice(1, 3), [
+      `${pagePath(homer)} enum error`,
+      `${pagePath(lenny)} enum error`,
+    ]);
+    writeFiles(root, { 'botshelf.json': '{"languages": ["en"]}' });
+    commitAll(root, 'Take English only');
+    writeFiles(root, { 'botshelf.json': '{}' });
+    deepStrictEqual((await check(root)).found, ['botshelf.json outside-bots notice']);
   });
 
   it('sees what is committed on the branch, staged, edited and not yet known to Git, but not what main did since', async () => {
@@ -193,11 +208,15 @@ describe('botshelf check --base', () => {
       'bots/005/5.en.md': Buffer.alloc(bytes + 1),
     });
     git(root, 'add', 'fine', 'large');
-    deepStrictEqual((await check(root)).found, [
+    const expected = [
       'bots/005/5.en.md file-size error',
       'fine outside-bots notice',
       'large file-size error',
-    ]);
+    ];
+    deepStrictEqual((await check(root)).found, expected);
+    git(root, 'checkout', '--quiet', '-b', 'more');
+    commitAll(root, 'Add files');
+    deepStrictEqual((await check(root)).found, expected);
     const { stdout } = await botshelf(root, ['check', '--base=main']);
     match(stdout, /^\.\/large:1:1 file-size the file has more than 10 MiB: leave it out, /m);
   });

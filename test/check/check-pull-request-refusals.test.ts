@@ -23,6 +23,19 @@ describe('a pull request is refused by name', () => {
     ]);
   });
 
+  it('with a change of a bot of which another file is a link', async () => {
+    const repo = catalogueOfTwo();
+    symlinkSync('/etc/passwd', join(repo.folder, pagePath(lenny, 'fr')));
+    repo.commit({}, 'Link');
+    pullRequest(repo, () =>
+      repo.write(
+        pagePath(lenny),
+        mainPage({ name: 'Lenny', invite: 'https://example.org/lenny', nsfw: true }),
+      ),
+    );
+    deepStrictEqual((await check(repo)).found, [`${pagePath(lenny, 'fr')} regular-file error`]);
+  });
+
   it('with a link in the place of bots/', async () => {
     const { found } = await checkChange((repo) => {
       rmSync(join(repo.folder, 'bots'), { recursive: true });
