@@ -265,17 +265,15 @@ describe('the link check', () => {
     equal((await readFailedLinks(join(tempFolder(), 'links.json'))).size, 0);
   });
 
-  it('ends at once when it is closed, and takes that for no failure', async () => {
+  it('ends when it is closed, before the site responds, and takes that for no failure', async () => {
     let arrived = false;
     links = findDue(`images.test:${site.port}`).slice(0, 1);
     site.answers[new URL(links[0] ?? '').pathname] = () => void (arrived = true);
     mock.timers.setTime(Date.now() + hourMs);
     const checking = check.checkHour();
     await eventually(() => arrived);
-    const start = performance.now();
     await check.close();
     await checking;
-    ok(performance.now() - start < 500);
     equal(existsSync(path), true);
     match(readFileSync(path, 'utf8'), /"failures":\[\]/);
   });

@@ -265,15 +265,13 @@ describe('proposals that are reviewed at the Git host', () => {
 
   it('are not held up by a host that hangs', async () => {
     await start('github');
-    const { port } = await listenOnLoopback(createServer(() => {}));
+    let ended = 0;
+    const { port } = await listenOnLoopback(createServer((request) => request.once('close', () => ended++)));
     await startReview('github', `http://127.0.0.1:${port}`);
-    const began = performance.now();
     await send();
-    ok(performance.now() - began < 2000);
     await eventually(() => branches() === '');
-    const stopped = performance.now();
+    strictEqual(ended, 0, 'the first request is still waiting');
     await open.at(-1)?.close();
-    ok(performance.now() - stopped < 2000);
   });
 
   describe('at GitLab', () => {
