@@ -81,6 +81,7 @@ export class RepositoryOpener {
   #opened: Repository | undefined;
   #reason: string | undefined;
   #opening: Promise<Repository> | undefined;
+  #isClosed = false;
 
   constructor(catalogue: string, client: GitClient = directClient) {
     this.#catalogue = catalogue;
@@ -108,7 +109,7 @@ export class RepositoryOpener {
   /** @throws {WritesUnavailableError} */
   async open(): Promise<Repository> {
     if (this.#opened && !statSync(join(this.#opened.gitDir, 'HEAD'), { throwIfNoEntry: false })) {
-      this.close();
+      this.#end();
     }
     return this.#opened ?? (await (this.#opening ??= this.#open()));
   }
@@ -122,9 +123,12 @@ export class RepositoryOpener {
   /** Called once for concurrent callers: each opened repository keeps a git running, and `close` ends only one. */
   async #open(): Promise<Repository> {
     try {
-      this.#opened = await openRepository(this.#catalogue, this.#client);
+      if (this.#isClosed) throw new WritesUnavailableError(closed);
+      const opened = await openRepository(this.#catalogue, this.#client);
+      if (this.#isClosed) throw new WritesUnavailableError(closed);
+      this.#opened = opened;
       this.#reason = undefined;
-      return this.#opened;
+      return opened;
     } catch (error) {
       this.#reason = messageOf(error);
       throw error;
@@ -133,8 +137,13 @@ export class RepositoryOpener {
     }
   }
 
-  /** Ends the git that is kept running. */
+  /** Ends the git that is kept running, and opens no other: nobody would end that one, and it would keep this process running. */
   close(): void {
+    this.#isClosed = true;
+    this.#end();
+  }
+
+  #end(): void {
     this.#opened?.objects.close();
     this.#opened = undefined;
   }
@@ -156,6 +165,8 @@ export function toUnavailableError(error: unknown): WritesUnavailableError {
 const noRoom = /no space left|out of diskspace|quota exceeded|file too large/i;
 
 const unknown = 'git failed, and it is not known whether the change was saved: send it again';
+
+const closed = 'the service is being stopped: send it again';
 
 const tooFast = 'the branch moves faster than a change can be committed: send it again';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GitError } from '../../src/git/process/git-error.ts';
-import { openRepository, type Repository } from '../../src/git/repository.ts';
+import { openRepository, type Repository, RepositoryOpener } from '../../src/git/repository.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { openUntilEnd, openerOf } from '../support/opened.ts';
 
@@ -65,6 +65,17 @@ describe('the repositoryOpener to a repository', () => {
       repositoryOpener.open(),
     ]);
     strictEqual(new Set(opened).size, 1);
+  });
+
+  it('opens none once it is closed, also for one who asked before, so that no git is left that nobody ends', async () => {
+    const { folder } = testRepository({ file: 'text' });
+    const opener = new RepositoryOpener(folder);
+    const asked = opener.open();
+    opener.close();
+    const refused = { message: 'the service is being stopped: send it again' };
+    await rejects(asked, refused);
+    await rejects(opener.open(), refused);
+    strictEqual(opener.opened, undefined);
   });
 });
 

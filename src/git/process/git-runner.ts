@@ -43,6 +43,7 @@ interface PendingCommand {
 export class GitRunner implements GitClient {
   readonly #pending = new Map<number, PendingCommand>();
   #process: ChildProcess | undefined;
+  #isClosed = false;
   #lastId = 0;
 
   /** Starts the process, best while this one is small. One that has ended is restarted by the next command. */
@@ -55,6 +56,7 @@ export class GitRunner implements GitClient {
   }
 
   async run(command: GitCommand, signal?: AbortSignal): Promise<string> {
+    if (this.#isClosed) throw new GitError(command.args, null, hasEnded);
     const runner = (this.#process ??= this.#start());
     const id = ++this.#lastId;
     const stop = (): void => void runner.send({ id, stop: true } satisfies RunnerStop, () => undefined);
@@ -73,8 +75,9 @@ export class GitRunner implements GitClient {
     }).finally(() => signal?.removeEventListener('abort', stop));
   }
 
-  /** Ends the process; its commands fail. */
+  /** Ends the process; its commands fail, and later ones. */
   close(): void {
+    this.#isClosed = true;
     if (this.#process === undefined) return;
     this.#process.disconnect();
     this.#failAll(this.#process);
@@ -106,8 +109,7 @@ export class GitRunner implements GitClient {
   #failAll(child: ChildProcess): void {
     if (this.#process !== child) return;
     this.#process = undefined;
-    const stderr = 'the process that runs git has ended';
-    for (const id of this.#pending.keys()) this.#settle({ id, status: null, stderr });
+    for (const id of this.#pending.keys()) this.#settle({ id, status: null, stderr: hasEnded });
   }
 
   #settle(response: RunnerResponse): void {
@@ -118,6 +120,8 @@ export class GitRunner implements GitClient {
     else pending?.reject(new GitError(pending.command.args, response.status, response.stderr));
   }
 }
+
+const hasEnded = 'the process that runs git has ended';
 
 function findInputPipe(runner: ChildProcess): Socket | undefined {
   const pipe = runner.stdio[inputPipe];

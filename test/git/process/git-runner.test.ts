@@ -72,6 +72,8 @@ describe('the process that runs git', () => {
     other.close();
     await eventually(() => strictEqual(running('sleep\u{0}62.5'), false));
     await waiting;
+    await rejects(other.run({ folder, args: ['version'] }), GitError);
+    strictEqual(other.pid, undefined);
   });
 
   it('writes what a command prints into a file, byte for byte', async () => {

@@ -165,12 +165,17 @@ export async function startMachine(machine: Machine): Promise<void> {
 
 export async function endMachine(machine: Machine, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
   machine.lineOfClients.target = signal === 'SIGKILL' ? 0 : machine.lineOfClients.target;
-  const code = await machine.service?.end(signal);
+  const code = await Promise.race([
+    machine.service?.end(signal),
+    rest(stopLimitMs, 'running' as const, { ref: false }),
+  ]);
   machine.lineOfClients.target = 0;
   machine.service = undefined;
-  if (signal === 'SIGTERM' && code !== 0)
-    throw new Error(`machine ${machine.index} ended with ${code} after SIGTERM`);
+  if (signal === 'SIGTERM' && code !== 0) throw new Error(`machine ${machine.index}, after SIGTERM: ${code}`);
 }
+
+/** Longer than systemd waits by default. */
+const stopLimitMs = 120_000;
 
 /** Makes trouble of a kind at a machine, and records it. A wrong clock lasts until it is right again. */
 export async function recordTrouble(
