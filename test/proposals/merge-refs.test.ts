@@ -110,8 +110,11 @@ describe('the proposals of this clone and of the remote', () => {
     };
     deepStrictEqual(await merge({ [open]: first }, {}), { [open]: first });
     deepStrictEqual(await merge({ [open]: first }, other), { [open]: first, ...other });
-    const second = send(1, first);
-    deepStrictEqual(await merge({ [open]: first }, { [open]: second }), { [open]: second });
+    // Versions are read in the order of their ids.
+    const later = Array.from({ length: 16 }, (_, i) => send(i + 1, first));
+    for (const second of [later.find((id) => id < first), later.find((id) => id > first)])
+      if (second !== undefined)
+        deepStrictEqual(await merge({ [open]: first }, { [open]: second }), { [open]: second });
   });
 
   it('that were sent again on both have the later files, with all that was sent in their history', async () => {

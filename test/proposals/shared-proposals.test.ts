@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Proposal } from '../../src/proposals/proposal.ts';
 import { ProposalError, type ProposalErrorKind } from '../../src/proposals/proposal-error.ts';
@@ -286,6 +286,16 @@ describe('proposals of two machines', () => {
     ok((await send(b, visitor)).proposal);
     await b.round();
     strictEqual(shared.git('rev-parse', `refs/botshelf/proposals/${homer}/${visitor.id}`), tip);
+  });
+
+  it('that the remote has, and refuses to give up, are decided here all the same', async () => {
+    await sendToBoth();
+    const hook = join(shared.folder, 'hooks/update');
+    writeFileSync(hook, '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    const { proposal, shared: isShared } = await decide(a, 'declined');
+    deepStrictEqual([proposal.state, isShared], ['declined', false]);
+    rmSync(hook);
+    deepStrictEqual(await agree(), ['declined']);
   });
 
   it('that the remote refuses keep nothing else from it, and are named for the operator', async () => {
