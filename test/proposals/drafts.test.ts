@@ -51,9 +51,13 @@ describe('drafts', () => {
   });
 
   it('of one address are 20 at most, the oldest are deleted first', async () => {
-    const other = await drafts.save('other', '10.0.0.2');
     const ids: string[] = [];
-    for (let i = 0; i < 22; i++) ids.push(await drafts.save(String(i), '10.0.0.1'));
+    const save = async (many: number): Promise<void> => {
+      for (let i = 0; i < many; i++) ids.push(await drafts.save(String(i), '10.0.0.1'));
+    };
+    await save(10);
+    const other = await drafts.save('other', '10.0.0.2');
+    await save(12);
     deepStrictEqual(
       await listRead(ids),
       ids.map((_, i) => i >= 2),
@@ -69,7 +73,10 @@ describe('drafts', () => {
     const last = await drafts.save('x', '10.1.0.2');
     deepStrictEqual(await listRead([first, last]), [false, true]);
     strictEqual(readdirSync(folder).length, 500);
-    strictEqual((await listRead(readdirSync(folder), await Drafts.open(folder))).includes(false), false);
+    const again = await Drafts.open(folder);
+    strictEqual((await listRead(readdirSync(folder), again)).includes(false), false);
+    await again.save('x', '10.1.0.3');
+    strictEqual(readdirSync(folder).length, 500);
   });
 
   it('that cannot be saved are refused, with what the operator can do', async function () {

@@ -99,13 +99,15 @@ describe('reports of visitors', () => {
       JSON.stringify({ ...report('a'), bot: '../1' }),
       JSON.stringify({ ...report('a'), reason: 'constructor' }),
       JSON.stringify({ ...report('a'), text: 1 }),
+      JSON.stringify({ ...report('a'), text: [] }),
       JSON.stringify({ ...report('a'), locale: '!' }),
       JSON.stringify(report('x'.repeat(1001))),
     ];
     for (const [i, text] of bad.entries()) writeFileSync(join(folder, name(i)), text);
     writeFileSync(join(folder, 'notes.json'), JSON.stringify(report('a')));
-    writeFileSync(join(folder, name(100)), JSON.stringify(report('good')));
-    await atTime(start + day, async () => deepStrictEqual(texts(await openReports()), ['good']));
+    const good = 'x'.repeat(1000);
+    writeFileSync(join(folder, name(100)), JSON.stringify(report(good)));
+    await atTime(start + day, async () => deepStrictEqual(texts(await openReports()), [good]));
     strictEqual(log.lines.length, bad.length);
     match(log.lines[0] ?? '', /^warn: \d+-a+ in .*reports is not a report: it is left out$/);
     strictEqual(readdirSync(folder).length, bad.length + 2);
