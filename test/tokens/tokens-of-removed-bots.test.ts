@@ -1,4 +1,4 @@
-import { match, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -167,6 +167,21 @@ describe('the token of a bot that was removed', () => {
     strictEqual(await listTokens(repository), '7 8');
   });
 
+  it('is not revoked once more where it has ended, or there was none', async () => {
+    const { repository } = await begin();
+    remove(repository);
+    await open(repository).look();
+    const commits = (): string => repository.git('rev-list', '--count', 'refs/botshelf/state');
+    const before = commits();
+    repository.commit({ [pagePath('9')]: mainPage({ name: 'Lisa' }) });
+    repository.git('rm', '-q', pagePath('9'));
+    repository.git('commit', '-q', '-m', 'Remove Lisa');
+    await open(repository).look();
+    rmSync(join(repository.folder, 'var'), { recursive: true });
+    await open(repository).look();
+    deepStrictEqual([await listTokens(repository), commits()], ['8', before]);
+  });
+
   it('does not end while its files are gone, faulty or unreadable and no commit says so', async () => {
     const { repository } = await begin();
     const bots = join(repository.folder, 'bots');
@@ -194,6 +209,9 @@ describe('the token of a bot that was removed', () => {
     // As where all files of a repository are moved to another place.
     repository.git('mv', 'bots', 'moved');
     await look();
+    rmSync(join(repository.folder, 'var'), { recursive: true });
+    await open(repository).look();
+    strictEqual(await listTokens(repository), '7 8', 'what it kept is not needed');
     repository.git('mv', 'moved', 'bots');
     await look();
   });
