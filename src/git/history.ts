@@ -5,10 +5,13 @@ export async function isCommit({ objects }: Repository, id: string): Promise<boo
   return (await objects.readOne(`${id}^{commit}`)) !== undefined;
 }
 
-/** Returns whether `commit` is in the history of `tip`. @throws {GitError} where either is no commit here */
+/**
+ * Returns whether `commit`, a whole id, is in the history of `tip`. A range of `git rev-list` would not tell: it goes by the
+ * times of commits, and has too many where the clock of a machine was behind.
+ * @throws {GitError} where either is no commit here
+ */
 export async function hasCommit(repository: Repository, tip: string, commit: string): Promise<boolean> {
-  if (tip === commit) return true;
-  return (await repository.run(['rev-list', '--count', '--max-count=1', commit, `^${tip}`])).trim() === '0';
+  return tip === commit || (await mergeBase(repository, commit, tip)) === commit;
 }
 
 /** Returns how many commits the histories of `tips` have that those of `others` lack. @throws {GitError} */

@@ -70,10 +70,12 @@ function mergeShard(path: string, known: string, other: string): string {
  */
 async function isPruned(repository: Repository, ours: string, theirs: string): Promise<boolean> {
   const base = await mergeBase(repository, ours, theirs);
-  const list = async (tip: string): Promise<string[]> => {
+  const list = async (tip: string): Promise<(readonly [content: string, id: string])[]> => {
     const range = base === undefined ? [tip] : [tip, `^${base}`];
-    return (await repository.run(['log', '--format=%T %ct %s', ...range])).split('\n').slice(0, -1);
+    const lines = (await repository.run(['log', '--format=%H %T %ct %s', ...range])).split('\n').slice(0, -1);
+    return lines.map((line) => [line.slice(line.indexOf(' ')), line.slice(0, line.indexOf(' '))]);
   };
-  const known = new Set(await list(theirs));
-  return (await list(ours)).some((commit) => known.has(commit));
+  const known = new Map(await list(theirs));
+  // Where a clock was behind, Git lists commits of both, too.
+  return (await list(ours)).some(([content, id]) => (known.get(content) ?? id) !== id);
 }

@@ -361,7 +361,8 @@ function readRewrites({ shared, machines, rewrites }: World): Rewrite[] {
         return {
           machine: index,
           isForced: index === null && rewrites.some(({ old, commit }) => old === from && commit === to),
-          dropped: readCommits(clone, from, `^${to}`),
+          // By their times alone, Git would list commits of both where a clock was wrong.
+          dropped: readCommits(clone, from, `^${to}`).filter(({ id }) => !isAncestor(id, to)),
           before: readRegisters(clone, from),
           common: readRegisters(clone, common ?? from),
           remote: readRegisters(clone, found),

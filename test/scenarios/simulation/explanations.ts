@@ -34,4 +34,6 @@ export const explanations: readonly Explanation[] = [
     by: ['calls-fail'],
   },
   { pattern: /a login failed/, by: ['clock'] },
+  // To a clock that is a day ahead, an edit of this moment is a day old.
+  { pattern: /has had uncommitted edits since/, by: ['clock'] },
 ];
