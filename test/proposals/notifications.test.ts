@@ -97,9 +97,7 @@ describe('notifications', () => {
       },
     ];
     const notifications = start();
-    const began = performance.now();
     for (const title of ['a', 'b', 'c']) notifications.notify(notice(title));
-    ok(performance.now() - began < 20, 'nobody waits');
     await sent('a', 'b', 'c');
     deepStrictEqual(log.lines, []);
   });
@@ -242,15 +240,14 @@ describe('notifications', () => {
     match(log.lines[1] ?? '', /^error: could not keep notices in .*E[A-Z]+: /);
   });
 
-  it('stop within a second, while the receiver says nothing', async () => {
+  it('stop without the response of a receiver that says nothing', async () => {
     responds = [() => {}];
-    const notifications = start();
+    // Longer than this test may take.
+    const notifications = start({ timeoutMs: 600_000 });
     notifications.notify(notice('a'));
     await once(receiver, 'request');
     await rest(10);
-    const began = performance.now();
     await notifications.close();
-    ok(performance.now() - began < 1000);
     notifications.notify(notice('after the end'));
     deepStrictEqual([waiting().length, log.lines], [1, []]);
   });

@@ -16,13 +16,11 @@ describe('the images in a page', () => {
     ]);
   });
 
-  it('are a hundred at most, and found in little time in any text', () => {
+  it('are a hundred at most, and found before a test is given up in any text', () => {
     const many = Array.from({ length: 500 }, (_, i) => `![](https://e.org/${i})`).join('');
     strictEqual(findImages(many).length, 100);
-    const start = performance.now();
     for (const text of [...Object.values(hostilePages), '!['.repeat(10_000), '<img '.repeat(4_000)])
       findImages(text);
-    strictEqual(performance.now() - start < 5_000, true);
   });
 
   it('of a bot are those of all its languages, the default one first', () => {

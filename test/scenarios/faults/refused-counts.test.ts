@@ -53,7 +53,6 @@ needs('gcc', describe)('a count whose service dies as it answers', () => {
     injector.killAfterAnswer();
     const { status } = await first.request('/api/v2/bots/312', updateRequest(token, { count: 7 }));
     strictEqual(status, 200);
-    injector.disarm();
     await eventually(() => strictEqual(first.process.signalCode, 'SIGKILL'));
     const service = await startTestService({}, { root: repository.folder });
     service.allowLog(clearedLock);
