@@ -71,7 +71,7 @@ interface DemoProposal extends Pick<SentProposal, 'proposer' | 'note'> {
 export async function makeDemo(folder: string): Promise<{ bots: number; id: BotId; token: Token }> {
   const now = Date.now();
   const bots = readBots();
-  const proposals = readProposals(bots);
+  const proposals = readDemoProposals(bots);
   const all = [...bots, ...proposals.map(({ bot }) => bot)];
   const filling = fillImageCache(join(folder, 'var/appdata'), all);
   copyTemplate(folder, false, 'github');
@@ -111,7 +111,7 @@ function readBots(): readonly [DemoBot, ...DemoBot[]] {
   return Object.entries(bots).map(([id, bot]) => ({ id, ...bot })) as [DemoBot];
 }
 
-function readProposals(bots: readonly DemoBot[]): DemoProposal[] {
+function readDemoProposals(bots: readonly DemoBot[]): DemoProposal[] {
   return (readDemoFile('proposals.json') as DemoProposal[]).map(({ bot, ...proposal }) => {
     const before = bots.find(({ id }) => id === bot.id);
     return { ...proposal, bot: editBot(before ?? bot, bot) };

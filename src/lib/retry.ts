@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from './errors.ts';
 
 export interface RetryOptions {
   /** How often the task runs at most, the first run included. */
@@ -31,7 +32,17 @@ export async function retry<T>(
   }
 }
 
+/** Waits for the remote while a person waits for us. Returns why it could not be reached in time; undefined when it was. */
+export async function tryRemote(work: Promise<void> | undefined): Promise<string | undefined> {
+  if (work === undefined) return undefined;
+  const ended = work.then(() => undefined, messageOf);
+  return await Promise.race([ended, sleep(maxRemoteMs, 'it did not respond in time', { ref: false })]);
+}
+
 /** Returns how long to wait after the last of `failures` in a row: twice as long each time, from `first` to `max`. */
 export function computeBackoff(failures: number, first: number, max: number): number {
   return Math.min(max, first * 2 ** (failures - 1));
 }
+
+/** Milliseconds that a step of a proposal or the change of a token waits for a fetch, and again for a push. */
+const maxRemoteMs = 5000;

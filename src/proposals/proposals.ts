@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccountId } from '../bot/account.ts';
 import { WritesUnavailableError } from '../bot/errors.ts';
 import { isMainPage, isReadable } from '../catalogue/page/rules.ts';
@@ -14,16 +13,16 @@ import { blockedRule } from '../check/blocked-rule.ts';
 import { checkProposal, findReviewedChanges } from '../check/check-proposal.ts';
 import { createFileError, type Finding, toErrorFinding } from '../check/check.ts';
 import { parseSideFiles } from '../check/side-files.ts';
-import type { Committer } from '../git/commit/committer.ts';
+import { type Committer, readTip } from '../git/commit/committer.ts';
 import { computeTimeAfter } from '../counts/bot-state.ts';
 import { writeCommit } from '../git/commit/fast-import.ts';
 import { diffTrees } from '../git/diff.ts';
 import { readTreeId } from '../git/history.ts';
 import { removeLeftovers } from '../git/leftovers.ts';
-import { moveRefs, readRef } from '../git/refs.ts';
+import { moveRefs } from '../git/refs.ts';
 import { type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
-import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
+import { tryRemote } from '../lib/retry.ts';
 import { QueueFullError, SerialQueue } from '../lib/serial-queue.ts';
 import {
   describeChange,
@@ -471,7 +470,7 @@ export class Proposals {
 
   /** Fetches the steps of other machines, so that nothing is decided twice. Without the remote it goes on. */
   async #fetch(): Promise<void> {
-    await describeFailure(this.#remote?.fetchProposals());
+    await tryRemote(this.#remote?.fetchProposals());
   }
 
   /**
@@ -483,7 +482,7 @@ export class Proposals {
     const proposal = this.find(subject, account);
     if (proposal?.version !== version) return await this.#fetch();
     let isClaimed: boolean | undefined;
-    await describeFailure(this.#remote?.claimProposal(proposal).then((result) => void (isClaimed = result)));
+    await tryRemote(this.#remote?.claimProposal(proposal).then((result) => void (isClaimed = result)));
     if (isClaimed === false)
       throw new ProposalError(this.find(subject, account) === undefined ? 'gone' : 'changed');
   }
@@ -508,11 +507,11 @@ export class Proposals {
   async #step(work: (repository: Repository) => Promise<Proposal>): Promise<SavedStep> {
     const proposal = await this.#run(work).catch((error: unknown) => {
       // The remote may lack what was claimed.
-      void describeFailure(this.#remote?.pushProposals());
+      void tryRemote(this.#remote?.pushProposals());
       throw error;
     });
     for (const listener of this.#listeners) listener(proposal);
-    const because = await describeFailure(this.#remote?.pushProposals());
+    const because = await tryRemote(this.#remote?.pushProposals());
     if (because !== undefined)
       this.#options.log.warn(
         { because },
@@ -604,12 +603,6 @@ async function isInBranch(repository: Repository, tip: string, proposal: Proposa
   return (await mergeProposal(repository, tip, proposal)).changed.size === 0;
 }
 
-async function readTip(repository: Repository): Promise<string> {
-  const tip = await readRef(repository, repository.branch());
-  if (tip === null) throw new WritesUnavailableError('the branch has no commit yet: make the first one');
-  return tip;
-}
-
 function toFiles(
   { prefix }: Repository,
   pages: FileTexts,
@@ -631,20 +624,10 @@ function createConflict(fields: readonly string[]): ProposalError {
   return new ProposalError('conflict', { fields: fields.join(', ') });
 }
 
-/** Returns why the remote could not be reached in time; undefined when it was. */
-async function describeFailure(work: Promise<void> | undefined): Promise<string | undefined> {
-  if (work === undefined) return undefined;
-  const ended = work.then(() => undefined, messageOf);
-  return await Promise.race([ended, sleep(maxShareMs, 'it did not respond in time', { ref: false })]);
-}
-
 const msPerDay = 86_400_000;
 
 /** Proposals that are compared with the branch while a step waits. */
 const comparedAtOnce = 20;
-
-/** Milliseconds that a step waits for a fetch, and again for a push. */
-const maxShareMs = 5000;
 
 /** Steps that may wait for the one that is being made. */
 const maxWaiting = 100;

@@ -4,6 +4,7 @@ import type { BotId } from '../bot/id.ts';
 import { computeDigest, isSameDigest, type Token } from '../bot/token.ts';
 import type { Log } from '../lib/log.ts';
 import { messageOf } from '../lib/errors.ts';
+import { tryRemote } from '../lib/retry.ts';
 import type { CommittedState } from '../counts/committed-state.ts';
 import type { StateStore } from '../counts/state-store.ts';
 import { issueToken, revokeToken, type TokenChanger } from './token-changes.ts';
@@ -109,7 +110,7 @@ export class SharedTokens implements Tokens {
     this.#waiting++;
     try {
       this.#nextFetch ??= this.#fetchInTime(remote);
-      await waitAtMost(maxCheckMs, this.#nextFetch);
+      await Promise.race([this.#nextFetch, sleep(maxCheckMs, undefined, { ref: false })]);
     } finally {
       this.#waiting--;
     }
@@ -141,22 +142,16 @@ export async function changeToken<T>(
   change: () => Promise<T>,
 ): Promise<TokenChange<T>> {
   if (remote === null) return { result: await change(), shared: true };
-  const notFetched = await describeFailure(remote.fetchState());
+  const notFetched = await tryRemote(remote.fetchState());
   if (!remote.stateFetched) throw createNotFetchedError();
   const result = await change();
-  const notShared = notFetched ?? (await describeFailure(remote.pushState()));
+  const notShared = notFetched ?? (await tryRemote(remote.pushState()));
   if (notShared !== undefined)
     log.warn(
       { because: notShared },
       'a token was changed on this machine only, as the remote cannot be reached: it is pushed later',
     );
   return { result, shared: notShared === undefined };
-}
-
-/** Returns why the remote could not be reached in time; undefined when it was. */
-async function describeFailure(work: Promise<void>): Promise<string | undefined> {
-  const ended = work.then(() => undefined, messageOf);
-  return await waitAtMost(maxTryMs, ended, 'it did not respond in time');
 }
 
 function createNotFetchedError(): WritesUnavailableError {
@@ -166,16 +161,8 @@ function createNotFetchedError(): WritesUnavailableError {
   );
 }
 
-/** Resolves as `work` does, or with `late` after `time` milliseconds. */
-async function waitAtMost<T>(time: number, work: Promise<T>, late?: T): Promise<T | undefined> {
-  return await Promise.race([work, sleep(time, late, { ref: false })]);
-}
-
 /** Milliseconds that the check of an unknown token waits for a fetch: less than posting libraries wait for a response. */
 const maxCheckMs = 8000;
-
-/** Milliseconds that the change of a token waits for a fetch, and again for a push. */
-const maxTryMs = 5000;
 
 /** Checks that may wait for a fetch at the same time. */
 const maxWaitingChecks = 1000;

@@ -234,8 +234,8 @@ const batchSize = 1000;
 /** Attempts while the branch moves or git is killed: scripts of people commit fast, too. */
 const maxAttempts = 30;
 
-/** @throws {WritesUnavailableError} */
-async function readTip(repository: Repository): Promise<string> {
+/** Returns the branch's commit. @throws {WritesUnavailableError} while it has none */
+export async function readTip(repository: Repository): Promise<string> {
   const tip = await readRef(repository, repository.branch());
   if (tip === null) throw new WritesUnavailableError('the branch has no commit yet: make the first one');
   return tip;

@@ -65,7 +65,7 @@ export interface CollectionsPageProps extends PageProps, Pick<PageLinksProps, 'p
 /** All collections. */
 export function CollectionsPage({ site, viewer, collections, page, pages }: CollectionsPageProps): VNode {
   const { t, text, locale, locales, requested, href } = useLanguage();
-  const toAddress = (tag?: Locale): string => site.canonicalUrl + withLocale(pathOf(page), tag);
+  const toAddress = (tag?: Locale): string => site.canonicalUrl + withLocale(pageAddress(page), tag);
   const [title, description] = [text('collections.title'), text('collections.text')];
   const meta = {
     title,
@@ -76,7 +76,7 @@ export function CollectionsPage({ site, viewer, collections, page, pages }: Coll
     languages: listLanguages(locales, toAddress),
   };
   return (
-    <Layout {...{ site, viewer, title, meta }} pathIn={(tag) => withLocale(pathOf(page), tag)}>
+    <Layout {...{ site, viewer, title, meta }} pathIn={(tag) => withLocale(pageAddress(page), tag)}>
       <div class="list-head">
         <h1>{title}</h1>
         <p>{description}</p>
@@ -86,13 +86,13 @@ export function CollectionsPage({ site, viewer, collections, page, pages }: Coll
           <CollectionCard key={collection.name} {...collection} />
         ))}
       </ul>
-      <PageLinks {...{ page, pages }} pathOf={(number) => href(pathOf(number))} />
+      <PageLinks {...{ page, pages }} pathOf={(number) => href(pageAddress(number))} />
       {site.hasForms && <ActionLink href={href('/add/collection')}>{t('collection.add')}</ActionLink>}
     </Layout>
   );
 }
 
-function pathOf(page: number): string {
+function pageAddress(page: number): string {
   return page === 1 ? collectionsPath : `${collectionsPath}?page=${page}`;
 }
 
