@@ -203,10 +203,10 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
       return await (sync ? sync.prune(repository, since) : pruneHistory(repository, since));
     },
   });
-  // Everything that commits closes before the last push.
+  // Everything that commits closes before the last push, but for the committer, which a merge before it needs.
   closers.own(maintenance);
-  closers.own(sync);
   closers.own(committer);
+  closers.own(sync);
   closers.own(state);
   closers.own(hostReview);
   const removedTokens = new TokensOfRemovedBots({
@@ -217,7 +217,6 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     log,
   });
   closers.own(removedTokens);
-  closers.add(async () => await sync?.pause());
 
   const uncommitted = closers.own(new UncommittedPages(repositoryOpener, log));
   const markdown = closers.own(new Markdown());

@@ -156,17 +156,15 @@ export class Sync implements RemoteState {
     });
   }
 
-  /** Starts no further round and waits for the running one. Call it before the committer closes, which it needs. */
-  async pause(): Promise<void> {
-    this.#schedule.stop();
-    await this.#queueLast(async () => {});
-  }
-
-  /** Stops, and pushes once more if the remote could be reached until now. */
+  /**
+   * Starts no further round, and pushes once more if the remote could be reached until now. Call it before the committer
+   * closes, which a merge needs.
+   */
   async close(): Promise<void> {
-    await this.pause();
+    this.#schedule.stop();
+    const timer = setTimeout(() => this.#abort.abort(), closeLimit * 1000);
     try {
-      await this.#queueLast(async () => {
+      await this.#queue.run(async () => {
         if (this.failure === null && !this.#options.followsOnly) await this.#pushLast();
       });
     } catch (error) {
@@ -175,14 +173,9 @@ export class Sync implements RemoteState {
         `could not push the last commits: ${describeRemoteError(error)}; they are safe in this clone and pushed after the next start`,
       );
     } finally {
+      clearTimeout(timer);
       this.#abort.abort();
     }
-  }
-
-  /** Runs this behind what is queued, and aborts all of it when it takes too long. */
-  async #queueLast(work: () => Promise<void>): Promise<void> {
-    const timer = setTimeout(() => this.#abort.abort(), closeLimit * 1000);
-    await this.#queue.run(work).finally(() => clearTimeout(timer));
   }
 
   /** Runs a round behind what is queued. What goes wrong is logged, and named by `failure`. */
@@ -243,7 +236,7 @@ export class Sync implements RemoteState {
       await this.#push(repository);
       return true;
     };
-    return await pushWithRetries(push, async () => await this.#fetch(repository), this.#abort.signal);
+    return await this.#pushMerged(repository, push);
   }
 
   /** Fetches and merges, and returns whether the remote had something new. */
@@ -283,21 +276,15 @@ export class Sync implements RemoteState {
     if (commit !== null) await setRefs(repository, new Map([[remoteRefs.state, commit]]));
   }
 
-  /**
-   * Pushes what the remote does not have, branch and state together, without the committer, which a merge of the branch
-   * needs. Where another replica has pushed in between, the state is still pushed, merged with the remote's.
-   */
+  /** Pushes what the remote does not have, merged with what it has where another replica has pushed in between. */
   async #pushLast(): Promise<void> {
     const repository = await this.#options.repositoryOpener.open();
     for (const work of this.#further) await work(repository, this.#remote, false);
-    try {
-      await this.#push(repository);
-    } catch (error) {
-      await this.#pushState().catch(() => {
-        throw error;
-      });
-      if ((await listRefsToPush(repository, this.#remoteBranch(repository))).length > 0) throw error;
-    }
+    await this.#pushMerged(repository, async () => await this.#push(repository));
+  }
+
+  async #pushMerged<T>(repository: Repository, push: () => Promise<T>): Promise<T> {
+    return await pushWithRetries(push, async () => await this.#fetch(repository), this.#abort.signal);
   }
 
   get #remote(): Remote {

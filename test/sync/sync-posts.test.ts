@@ -104,7 +104,7 @@ describe('a service with a remote that owners post to', () => {
     await eventually(async () => strictEqual((await remoteFaults(service)).length, 0));
   });
 
-  it('pushes its counts when it stops, merged with what another has pushed since it last fetched', async () => {
+  it('pushes all that it has when it stops, merged with what another has pushed since it last fetched', async () => {
     const { shared, service, tokens } = await startReplica({
       BOTSHELF_PUSH_SECONDS: '3600',
       BOTSHELF_SYNC_SECONDS: '3600',
@@ -113,9 +113,13 @@ describe('a service with a remote that owners post to', () => {
     await issueTestTokens(other.folder, ['331']);
     other.git('push', '-q', 'origin', '+refs/botshelf/state:refs/botshelf/state');
     const theirs = other.git('rev-parse', 'refs/botshelf/state');
-    strictEqual((await post(service, id, tokens.get(id) ?? '', { count: 77 })).status, 200);
+    const values = { count: 77, category: 'music' };
+    strictEqual((await post(service, id, tokens.get(id) ?? '', values)).status, 200);
+    const merged = shared.mergePullRequest((person) => person.write('README.md', 'x'));
     strictEqual(await service.end('SIGTERM'), 0);
     match(stateOf(shared, id), /"count":77\b/);
+    match(shared.git('show', `main:${homer}`), /"category": "music"/);
+    match(shared.git('log', '--format=%H', 'main'), new RegExp(merged));
     match(shared.git('log', '--format=%H', 'refs/botshelf/state'), new RegExp(theirs));
   });
 

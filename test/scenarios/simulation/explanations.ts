@@ -30,7 +30,7 @@ export const explanations: readonly Explanation[] = [
   },
   {
     pattern:
-      /not a git repository|refs.* cannot be read: try again|EIO|EACCES|EMFILE|Input\/output error|Permission denied|Too many open files/,
+      /not a git repository|refs.* cannot be read: try again|EIO|EACCES|EMFILE|Input\/output error|Permission denied|may not read the file|Too many open files/,
     by: ['calls-fail'],
   },
   { pattern: /a login failed/, by: ['clock'] },
