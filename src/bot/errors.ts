@@ -26,6 +26,9 @@ export class WritesUnavailableError extends ExplainedError {
   }
 }
 
+/** The message while the service stops: a request that waited too long for something is refused by what has closed. */
+export const stopping = 'the service is stopping: send the request again in a moment';
+
 /** The catalogue is in no Git repository that commits can be made in. */
 export class NoRepositoryError extends WritesUnavailableError {
   /** @param fix what the operator can do, besides to serve another folder */

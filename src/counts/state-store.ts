@@ -1,4 +1,4 @@
-import { WritesUnavailableError } from '../bot/errors.ts';
+import { stopping, WritesUnavailableError } from '../bot/errors.ts';
 import type { CurrentCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
 import type { Failure } from '../lib/failure-log.ts';
@@ -213,7 +213,7 @@ export class StateStore implements CurrentCounts {
    */
   async close(): Promise<void> {
     if (this.#closed !== undefined) return;
-    this.#closed = 'the service is shutting down: try again in a few seconds';
+    this.#closed = stopping;
     this.#checkpointer.stop();
     await this.#checkpointer.checkpoint().catch(() => {});
     await this.#journal.close();

@@ -1,6 +1,12 @@
 import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DiskFullError, NoRepositoryError, toWriteError, WritesUnavailableError } from '../bot/errors.ts';
+import {
+  DiskFullError,
+  NoRepositoryError,
+  stopping,
+  toWriteError,
+  WritesUnavailableError,
+} from '../bot/errors.ts';
 import { messageOf } from '../lib/errors.ts';
 import { RefConflictError, UnknownOutcomeError } from './refs.ts';
 import { directClient, type GitClient, type GitCommand, type RunOptions } from './process/run-git.ts';
@@ -123,9 +129,9 @@ export class RepositoryOpener {
   /** Called once for concurrent callers: each opened repository keeps a git running, and `close` ends only one. */
   async #open(): Promise<Repository> {
     try {
-      if (this.#isClosed) throw new WritesUnavailableError(closed);
+      if (this.#isClosed) throw new WritesUnavailableError(stopping);
       const opened = await openRepository(this.#catalogue, this.#client);
-      if (this.#isClosed) throw new WritesUnavailableError(closed);
+      if (this.#isClosed) throw new WritesUnavailableError(stopping);
       this.#opened = opened;
       this.#reason = undefined;
       return opened;
@@ -165,8 +171,6 @@ export function toUnavailableError(error: unknown): WritesUnavailableError {
 const noRoom = /no space left|out of diskspace|quota exceeded|file too large/i;
 
 const unknown = 'git failed, and it is not known whether the change was saved: send it again';
-
-const closed = 'the service is being stopped: send it again';
 
 const tooFast = 'the branch moves faster than a change can be committed: send it again';
 

@@ -72,7 +72,7 @@ describe('the repositoryOpener to a repository', () => {
     const opener = new RepositoryOpener(folder);
     const asked = opener.open();
     opener.close();
-    const refused = { message: 'the service is being stopped: send it again' };
+    const refused = { message: /the service is stopping/ };
     await rejects(asked, refused);
     await rejects(opener.open(), refused);
     strictEqual(opener.opened, undefined);

@@ -1,6 +1,6 @@
 import { isAbsolute, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WritesUnavailableError } from '../../bot/errors.ts';
+import { stopping, WritesUnavailableError } from '../../bot/errors.ts';
 import { LogThrottle } from '../../lib/log-throttle.ts';
 import type { Log } from '../../lib/log.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
@@ -74,8 +74,7 @@ export class Committer<E extends FileEdit> {
    * says
    */
   async commit(edit: E): Promise<string | null> {
-    if (this.#closed)
-      throw new WritesUnavailableError('the service is stopping: send the change again in a moment');
+    if (this.#closed) throw new WritesUnavailableError(stopping);
     return await new Promise((resolve, reject) => {
       this.#waiting.push({ edit, resolve, reject });
       if (this.#waiting.length === 1) void this.#queue.run(async () => await this.#commitWaiting());

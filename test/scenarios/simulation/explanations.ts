@@ -33,6 +33,8 @@ export const explanations: readonly Explanation[] = [
       /not a git repository|refs.* cannot be read: try again|EIO|EACCES|EMFILE|Input\/output error|Permission denied|may not read the file|Too many open files/,
     by: ['calls-fail'],
   },
+  // It waited for a slow remote for longer than a stop waits for requests.
+  { pattern: /requests are refused: the service is stopping/, by: ['stop', 'clock'] },
   { pattern: /a login failed/, by: ['clock'] },
   // To a clock that is a day ahead, an edit of this moment is a day old.
   { pattern: /has had uncommitted edits since/, by: ['clock'] },
