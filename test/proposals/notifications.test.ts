@@ -42,7 +42,8 @@ function titleOf(body: string): string {
   return (JSON.parse(body) as { readonly botshelf: Notice }).botshelf.title;
 }
 
-const secret = 'a-token-that-nobody-may-see';
+/** As short as what is taken for one. */
+const secret = 'twelve-chars';
 const open: Notifications[] = [];
 
 describe('notifications', () => {
@@ -105,6 +106,12 @@ describe('notifications', () => {
   it('are what Discord shows, with no mention, no link of the text’s own, and within its limits', async () => {
     const at = Date.now() - 1000;
     const title = `[Log in](https://evil.example) @everyone\n**${'x'.repeat(300)}`;
+    responds = [
+      (response, request) => {
+        strictEqual(request.headers['content-type'], 'application/json');
+        accept(response, request);
+      },
+    ];
     start().notify(notice(title, { text: `<@1> discord.gg/a ${'_'.repeat(5000)}😀`, at }));
     await eventually(() => strictEqual(bodies.length, 1));
     const body = JSON.parse(bodies[0] ?? '') as {
@@ -134,7 +141,8 @@ describe('notifications', () => {
   });
 
   it('are sent again after an error, a reset connection and a time-out, and the log has each cause once', async () => {
-    const fail: Respond = (response) => response.writeHead(500).end(`broken at /api/webhooks/1/${secret}`);
+    const fail: Respond = (response) =>
+      response.writeHead(500).end(`broken at /api/webhooks/1/${secret} after ${times.length}`);
     const reset: Respond = (_, request) => request.socket.resetAndDestroy();
     responds = [fail, fail, reset, reset, () => {}, accept];
     const notifications = start({ timeoutMs: 1000 });
@@ -145,11 +153,28 @@ describe('notifications', () => {
     strictEqual(log.lines.length, 4);
     strictEqual(
       log.lines[0],
-      `error: could not send notices to ${host}: the response was 500 "broken at /api/webhooks/1/…"; they wait, retrying for 24 hours`,
+      `error: could not send notices to ${host}: the response was 500 "broken at /api/webhooks/1/… after 1"; they wait, retrying for 24 hours`,
     );
     match(log.lines[1] ?? '', /: (?:read ECONNRESET|other side closed);/);
     match(log.lines[2] ?? '', /timeout/);
     strictEqual(log.lines[3], `info: ${host} takes notices again`);
+  });
+
+  it('wait longer after each failure, such as a response that says nothing or is cut off', async () => {
+    const nothing: Respond = (response) => response.writeHead(304).end();
+    const cutOff: Respond = (response, request) => {
+      response.writeHead(500, { 'Content-Length': '9' }).flushHeaders();
+      setTimeout(() => request.socket.resetAndDestroy(), 50);
+    };
+    responds = [nothing, cutOff, nothing, accept];
+    start({ minDelayMs: 40 }).notify(notice('a'));
+    await sent('a', 'a', 'a', 'a');
+    deepStrictEqual(
+      log.lines.map((line) => / (?:was \d+ ".*?"|again)/.exec(line)?.[0]),
+      [' was 304 ""', ' was 500 ""', ' was 304 ""', ' again'],
+    );
+    const [, , third = 0, fourth = 0] = times;
+    ok(fourth - third >= 150, `${fourth - third} ms`);
   });
 
   it('wait as long as the receiver says, in seconds or until a date', async () => {
@@ -167,7 +192,8 @@ describe('notifications', () => {
   });
 
   it('that the receiver refuses are dropped, and the log says what it said', async () => {
-    responds = [(response) => response.writeHead(400).end('{"message":"Invalid Form Body"}'), accept];
+    const words = '{"message":"Invalid Form Body"}'.padEnd(1000, '.');
+    responds = [(response) => response.writeHead(400).end(words), accept];
     const notifications = start();
     notifications.notify(notice('a'));
     notifications.notify(notice('b'));
@@ -175,7 +201,7 @@ describe('notifications', () => {
     strictEqual(log.lines.length, 1);
     match(
       log.lines[0] ?? '',
-      /^warn: the notice of [-\dT:.]+Z is dropped: the response was 400 "\{\\"message\\":/,
+      /^warn: the notice of [-\dT:.]+Z is dropped: the response was 400 "\{\\"message\\":.{291}"$/,
     );
   });
 
@@ -245,11 +271,15 @@ describe('notifications', () => {
     // Longer than this test may take.
     const notifications = start({ timeoutMs: 600_000 });
     notifications.notify(notice('a'));
-    await once(receiver, 'request');
-    await rest(10);
+    const [request] = (await once(receiver, 'request')) as [IncomingMessage];
+    await eventually(() => strictEqual(received.length, 1));
+    const ended = once(request.socket, 'close');
+    notifications.notify(notice('b'));
     await notifications.close();
+    await ended;
     notifications.notify(notice('after the end'));
-    deepStrictEqual([waiting().length, log.lines], [1, []]);
+    await rest(50);
+    deepStrictEqual([waiting().length, log.lines], [2, []]);
   });
 });
 
