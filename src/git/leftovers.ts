@@ -113,6 +113,8 @@ async function findLocks(repository: Repository): Promise<Map<string, string>> {
   const paths = [
     join(gitDir, 'HEAD.lock'),
     join(commonDir, 'packed-refs.lock'),
+    // Written under that lock; git refuses to write over it.
+    join(commonDir, 'packed-refs.new'),
     join(commonDir, 'objects/info/commit-graphs/commit-graph-chain.lock'),
     ...(branch === undefined ? [] : [join(commonDir, `${branch}.lock`)]),
     ...(await findLocksBelow(join(commonDir, 'refs/botshelf'))),

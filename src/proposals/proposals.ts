@@ -56,6 +56,8 @@ export interface RemoteProposals {
    * back. Returns false where another machine has changed or taken it. @throws {Error} as fetchProposals
    */
   claimProposal(proposal: Proposal): Promise<boolean>;
+  /** Waits while the machine that has taken a proposal is about to share what it decides. @throws as fetchProposals does */
+  waitForDecision(proposal: Proposal): Promise<void>;
 }
 
 export interface ProposalsOptions {
@@ -135,6 +137,7 @@ export class Proposals {
   readonly #options: ProposalsOptions;
   readonly #queue = new SerialQueue(maxWaiting);
   readonly #refs = new ProposalRefs();
+  #isLoaded = false;
   readonly #listeners: ((proposal: Proposal) => void)[] = [];
   #remote: RemoteProposals | null = null;
   /** The tip of the branch when it was last compared with the proposals, and those that were. */
@@ -194,7 +197,8 @@ export class Proposals {
 
   /** Reads the refs, and deletes what ended 90 days ago. @throws {WritesUnavailableError} */
   async load(): Promise<void> {
-    await this.#run(async (repository) => await this.#refs.load(repository));
+    this.#isLoaded = false;
+    await this.#run(async () => {});
   }
 
   /** Merges the remote's proposals, as they were fetched, and returns what it lacks. @throws as load does */
@@ -483,8 +487,9 @@ export class Proposals {
     if (proposal?.version !== version) return await this.#fetch();
     let isClaimed: boolean | undefined;
     await tryRemote(this.#remote?.claimProposal(proposal).then((result) => void (isClaimed = result)));
-    if (isClaimed === false)
-      throw new ProposalError(this.find(subject, account) === undefined ? 'gone' : 'changed');
+    if (isClaimed !== false) return;
+    await tryRemote(this.#remote?.waitForDecision(proposal));
+    throw new ProposalError(this.find(subject, account) === undefined ? 'gone' : 'changed');
   }
 
   /** Makes a step of an open proposal, if this is its version on all machines. @throws {ProposalError} gone, changed */
@@ -530,6 +535,8 @@ export class Proposals {
         async () =>
           await this.#open(async (repository) => {
             try {
+              if (!this.#isLoaded) await this.#refs.load(repository);
+              this.#isLoaded = true;
               return await work(repository);
             } catch (error) {
               await removeLeftovers(repository, error, this.#options.log).catch(() => undefined);

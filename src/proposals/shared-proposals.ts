@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { removeLeftovers } from '../git/leftovers.ts';
 import { readRef, updateRefs } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
 import { type Failure, FailureLog } from '../lib/failure-log.ts';
@@ -18,15 +19,19 @@ import type { Proposals, RemoteProposals } from './proposals.ts';
 export class SharedProposals implements RemoteProposals {
   readonly #proposals: Proposals;
   readonly #sync: Pick<Sync, 'run' | 'addToRounds'>;
+  readonly #log: Log;
   readonly #failures: FailureLog;
   /** What has been requested and has not begun. */
   readonly #waiting = new Map<RemoteWork, Promise<void>>();
   /** Version → when a machine, also this one, has taken it from the remote to decide about it. */
   readonly #taken = new Map<string, number>();
+  /** Those that this machine has taken. */
+  readonly #claimed = new Set<string>();
 
   constructor(proposals: Proposals, sync: Pick<Sync, 'run' | 'addToRounds'>, log: Log) {
     this.#proposals = proposals;
     this.#sync = sync;
+    this.#log = log;
     this.#failures = new FailureLog({
       log,
       failed: (message) => `${notShared}: ${message}. They are safe in this clone, retrying in each round`,
@@ -45,7 +50,8 @@ export class SharedProposals implements RemoteProposals {
   }
 
   async pushProposals(): Promise<void> {
-    this.#taken.clear();
+    for (const version of this.#claimed) this.#taken.delete(version);
+    this.#claimed.clear();
     await this.#runSoon(this.#push);
   }
 
@@ -61,13 +67,14 @@ export class SharedProposals implements RemoteProposals {
         isClaimed = false;
       }
     });
-    if (isClaimed) this.#taken.set(version, performance.now());
-    else await this.#waitForDecision(ref, version);
+    if (isClaimed) {
+      this.#taken.set(version, performance.now());
+      this.#claimed.add(version);
+    }
     return isClaimed;
   }
 
-  /** Waits while the machine that has taken a version is about to share what it decides. */
-  async #waitForDecision(ref: string, version: string): Promise<void> {
+  async waitForDecision({ ref, version }: Proposal): Promise<void> {
     while (this.#isTaken(version)) {
       await sleep(pollMs);
       await this.#sync.run(async (repository, remote) => {
@@ -87,6 +94,7 @@ export class SharedProposals implements RemoteProposals {
       await this.#push(repository, remote);
       this.#failures.end();
     } catch (error) {
+      await removeLeftovers(repository, error, this.#log).catch(() => undefined);
       if (!remote.signal.aborted) this.#failures.add(error, describeRemoteError(error), notShared);
     }
     void this.#proposals.closeAccepted();

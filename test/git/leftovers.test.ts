@@ -104,6 +104,16 @@ describe('removing what a git has left', () => {
     strictEqual(existsSync(lock), false);
   });
 
+  it('removes the half-written packed refs of a killed git, which would keep every later one from deleting refs', async () => {
+    const repository = testRepository({ 'a.txt': 'A' });
+    repository.git('tag', 'a');
+    repository.git('pack-refs', '--all');
+    writeFileSync(join(repository.folder, '.git/packed-refs.new'), '');
+    notStrictEqual(repository.tryGit('tag', '-d', 'a'), 0);
+    strictEqual(await run(repository), 1);
+    strictEqual(repository.tryGit('tag', '-d', 'a'), 0);
+  });
+
   it('leaves the half-written packs while a git lives, and removes them when that is killed', async () => {
     const repository = testRepository({ 'a.txt': 'A' });
     const git = start(repository, 'fast-import', '--quiet');
