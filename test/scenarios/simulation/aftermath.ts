@@ -203,7 +203,8 @@ export function judge(world: World, plan: Plan, checks: Map<string, number>): Fa
         );
         count('operations on registers', operations.length);
         const stuck = findUnexplained(initial, operations);
-        if (stuck === undefined) continue;
+        if (stuck === 'undecided') count('registers that are undecided', 1);
+        if (stuck === undefined || stuck === 'undecided') continue;
         const last = operations
           .filter(({ start }) => start <= stuck.end)
           .toSorted((a, b) => a.start - b.start)

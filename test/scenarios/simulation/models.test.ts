@@ -34,7 +34,10 @@ const maybe = (value: string, start: number, staleAfter?: number): Operation => 
   ...write(value, start, Number.POSITIVE_INFINITY, { mayBe: true }),
   ...(staleAfter !== undefined && { staleAfter }),
 });
-const stuckAt = (...operations: Operation[]): string | undefined => findUnexplained('0', operations)?.label;
+const stuckAt = (...operations: Operation[]): string | undefined => {
+  const stuck = findUnexplained('0', operations);
+  return typeof stuck === 'object' ? stuck.label : stuck;
+};
 
 describe('the model of a register', () => {
   it('accepts what some order explains, and refuses an answered write that is not seen', () => {
@@ -49,6 +52,17 @@ describe('the model of a register', () => {
     strictEqual(stuckAt(maybe('1', 0), read('0', 5, 6)), undefined);
     strictEqual(stuckAt(maybe('1', 7), read('1', 5, 6)), 'read 1');
     strictEqual(stuckAt(read('1', 5, 6)), 'read 1');
+  });
+
+  it('decides also where hundreds of writes may be that nothing tells apart', () => {
+    const not = (value: string, start: number): Operation => ({
+      ...read(value, start, start + 1),
+      kind: 'not',
+    });
+    const many = Array.from({ length: 300 }, (_, i) => maybe(`u${i}`, i, i + 10));
+    const looks = Array.from({ length: 100 }, (_, i) => not('0', 400 + 2 * i));
+    strictEqual(stuckAt(...many, ...looks), undefined);
+    strictEqual(stuckAt(...many, ...looks, read('1', 700, 701)), 'read 1');
   });
 
   it('refuses a read that goes back to an older value', () => {

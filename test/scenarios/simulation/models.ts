@@ -18,11 +18,16 @@ export interface Operation {
 /**
  * Returns the operation at which no order explains what was seen; undefined where the register is linearizable: all
  * operations, each at an instant between its start and its end, are those of one register. After Wing and Gong: what may
- * come next is tried, and no state twice. A write that may be is only of use just before something that sees it.
+ * come next is tried, and no state twice. A write that may be is only of use just before something that sees it; of those
+ * that nothing tells apart the earliest is. After `maxStates` it is undecided.
  */
-export function findUnexplained(initial: string, operations: readonly Operation[]): Operation | undefined {
+export function findUnexplained(
+  initial: string,
+  operations: readonly Operation[],
+): Operation | 'undecided' | undefined {
   const musts = operations.filter(({ mayBe }) => mayBe !== true).toSorted((a, b) => a.start - b.start);
   const maybes = operations.filter(({ mayBe }) => mayBe === true).toSorted((a, b) => a.start - b.start);
+  const seen = new Set(musts.filter(({ kind }) => kind !== 'write').map(({ value }) => value));
   const tried = new Set<string>();
   let deepest = 0;
   let stuck = musts[0];
@@ -42,6 +47,7 @@ export function findUnexplained(initial: string, operations: readonly Operation[
     const name = `${low} ${[...done].join()} ${value} ${used.join()} ${latestStart}`;
     if (tried.has(name)) continue;
     tried.add(name);
+    if (tried.size > maxStates) return 'undecided';
     if (low + done.size >= deepest) {
       deepest = low + done.size;
       stuck = musts[low];
@@ -68,12 +74,17 @@ export function findUnexplained(initial: string, operations: readonly Operation[
         continue;
       }
       const fits = (seen: string): boolean => (seen === operation.value) === (operation.kind === 'read');
+      const alike = new Set<string>();
       for (const [n, write] of maybes.entries()) {
         if (write.start > firstEnd) break;
         if (used.includes(n) || !fits(write.value) || latestStart > (write.staleAfter ?? latestStart))
           continue;
+        const value = seen.has(write.value) ? write.value : 'any other';
+        const what = `${write.staleAfter === undefined} ${value}`;
+        if (alike.has(what)) continue;
+        alike.add(what);
         follow(i, {
-          value: write.value,
+          value,
           used: [...used, n].toSorted((a, b) => a - b),
           latestStart:
             write.staleAfter === undefined ? Number.NEGATIVE_INFINITY : Math.max(latestStart, write.start),
@@ -84,6 +95,9 @@ export function findUnexplained(initial: string, operations: readonly Operation[
   }
   return stuck;
 }
+
+/** As many as fit into memory. */
+const maxStates = 2_000_000;
 
 /** A commit of the branch, with what it changed; a merge of a service or of Git changes nothing by itself. */
 export interface Commit {
