@@ -107,9 +107,9 @@ async function bumpChangedPages(
     const edits = await planBumpEdited(repository, from, theirs);
     const results = await Promise.allSettled(edits.map(async (edit) => await committer.commit(edit)));
     const failures = results.filter((result) => result.status === 'rejected');
-    const failure = failures.find(({ reason }) => !(reason instanceof EditConflictError));
+    const failure = failures.find(({ reason }) => !isOfPage(reason));
     if (failure !== undefined) throw failure.reason;
-    // Where a person edits the file in this clone, the next round retries.
+    // The next round retries, and this one pushes what it has.
     if (failures.length > 0) return;
     if (edits.length > 0)
       log.info(
@@ -118,6 +118,12 @@ async function bumpChangedPages(
       );
   }
   await setRefs(repository, new Map([[remoteRefs.touched, theirs]]));
+}
+
+/** Whether the page cannot be written: a person edits it in this clone, or something is in its way. */
+function isOfPage(error: unknown): boolean {
+  const isUnusable = error instanceof WritesUnavailableError && error.reason === 'unusable-page';
+  return isUnusable || error instanceof EditConflictError;
 }
 
 /** A move of the branch, with what is logged once it is made. */

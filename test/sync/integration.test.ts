@@ -107,6 +107,14 @@ describe('the integration of a branch that was fetched', () => {
     );
   });
 
+  it('does not fail where the page that it would edit cannot be written, and tries it again', async () => {
+    const tip = theirs({ [homer]: page.replace('"fun"', '"games"') });
+    const failure = new WritesUnavailableError('its folder is a link', 'unusable-page');
+    const commit = async (): Promise<never> => await Promise.reject(failure);
+    await integrate(repository, tip, { committer: { move: committer.move.bind(committer), commit }, log });
+    strictEqual(clone.git('rev-parse', 'HEAD', remoteRefs.touched), `${tip}\n${base}`);
+  });
+
   it('stays where it is when it has all of it', async () => {
     const own = clone.commit({ [homer]: page.replace('"fun"', '"games"') });
     await take(base);

@@ -55,7 +55,8 @@ export class IntentLog {
     await file.datasync();
     this.#torn = false;
     this.#size += line.length;
-    this.#changes.push(...entries);
+    // Not as arguments of one call: an import has more files than fit on the stack.
+    for (const entry of entries) this.#changes.push(entry);
   }
 
   /** Returns the changes that the log has. */
