@@ -114,7 +114,8 @@ export class Catalogue {
       this.store,
     );
     this.#watcher = new Watcher(join(root, botsFolder), log, {
-      onHint: (folder, name) => this.scanner.schedule(folder, name, hintDelayMs),
+      onHint: (folder, name) =>
+        this.scanner.schedule(folder, name, this.#watcher.isBusy ? busyHintDelayMs : hintDelayMs),
       onStray: () => void this.scanner.folders(),
       onMiss: () => void this.#forEachFolder((folder) => this.scanner.scan(folder)),
     });
@@ -250,6 +251,9 @@ export class Catalogue {
 
 /** Milliseconds that a hint waits for others: one save makes two or three. */
 const hintDelayMs = 5;
+
+/** The same while many files are replaced, which takes several times as long when each is read in between. */
+const busyHintDelayMs = 500;
 
 function pickLimits({ categories, languages }: PageLimits): PageLimits {
   return { categories, languages };

@@ -10,7 +10,6 @@ import { type ImageLookup, readBot } from './bot-reader.ts';
 import type { BotStore } from './bot-store.ts';
 import {
   computeFingerprint,
-  type FileStat,
   groupByBot,
   isFolder,
   listFolder,
@@ -52,7 +51,7 @@ export class Scanner {
   readonly #options: ScannerOptions;
   readonly #store: BotStore;
   readonly #stats = new Map<string, StatCache>();
-  readonly #delayQueue = new DelayQueue((path) => this.#scanPath(path));
+  readonly #delayQueue = new DelayQueue((path) => this.#unlessUnreadable(() => this.#scanPath(path)));
   #fault: string | null = null;
 
   constructor(options: ScannerOptions, store: BotStore) {
@@ -95,13 +94,11 @@ export class Scanner {
    * @param waits whether a file that may still be half written is read a moment later
    */
   scan(folder: string, waits = true): void {
-    let stats: ReadonlyMap<string, FileStat>;
-    try {
-      stats = listFolder(this.#options.root, folder);
-    } catch (error) {
-      void this.#fail(error);
-      return;
-    }
+    this.#unlessUnreadable(() => this.#scanFolder(folder, waits));
+  }
+
+  #scanFolder(folder: string, waits: boolean): void {
+    const stats = listFolder(this.#options.root, folder);
     const cache = this.#statsIn(folder);
     const names = [...new Set([...cache.names, ...stats.keys()])];
     const changed = new Set(names.filter((name) => cache.differs(name, stats.get(name))));
@@ -150,17 +147,20 @@ export class Scanner {
 
   /** Yields every folder as it is served. One with faults, or with files that changed just now, has no fingerprint. */
   *snapshot(): Generator<FolderState> {
-    const faulty = new Set(Array.from(this.#store.faultyKeys(), toFolder));
-    const byFolder = new Map<string, IndexedBot[]>();
-    for (const bot of this.#store.bots.all()) {
-      const bots = byFolder.get(folderOf(bot.id));
-      if (bots) bots.push(bot);
-      else byFolder.set(folderOf(bot.id), [bot]);
+    const byFolder = new Map<string, BotId[]>();
+    for (const { id } of this.#store.bots.all()) {
+      const ids = byFolder.get(folderOf(id));
+      if (ids) ids.push(id);
+      else byFolder.set(folderOf(id), [id]);
     }
-    for (const [folder, bots] of byFolder) {
+    for (const [folder, ids] of byFolder) {
+      // Read together with the stats: bots change while the folders before this one are being written.
+      const bots = ids.flatMap((id) => this.#store.bots.get(id) ?? []);
       const cache = this.#statsIn(folder);
       const sure = cache.sureStats();
-      const isUnchanged = sure.size === cache.names.length && !faulty.has(folder);
+      const served = bots.flatMap(({ files }) => files).length;
+      const isFaulty = bots.some(({ id }) => this.#store.faultsOf(id).length > 0);
+      const isUnchanged = sure.size === cache.names.length && served === sure.size && !isFaulty;
       const stats = bots.flatMap(({ id, files }) =>
         files.map(({ locale }) => {
           const name = formatFileName({ id, locale });
@@ -175,6 +175,15 @@ export class Scanner {
 
   close(): void {
     this.#delayQueue.close();
+  }
+
+  /** Runs work on files; where a folder cannot be listed or entered, that is set and logged. */
+  #unlessUnreadable(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      void this.#fail(error);
+    }
   }
 
   /** Sets why `bots/` cannot be read. Where it is gone, Git may be about to put it back, or to commit that there are no bots. */
@@ -278,6 +287,13 @@ export class Scanner {
       return;
     }
     record();
+    for (const [i, place] of places.entries()) {
+      const [name, file] = [names[i] ?? '', files[i]];
+      if (!contents?.has(name) || file === undefined || isBlob(root, place, file.sha, hash)) continue;
+      // A person saved it while it was committed, which is shown as soon as it is whole.
+      cache.postpone(name, stats[i], now);
+      this.schedule(folder, name, clockTick);
+    }
     const found = files.filter((file) => file !== undefined);
     const { bot, faults } = found.length > 0 ? readBot(id, found, previous, limits(), cachedImages) : nothing;
     const paths = found.map(({ path }) => path);
@@ -305,8 +321,3 @@ const nothing = { bot: undefined, faults: [] };
 
 /** With this many files scheduled, whole folders are scanned instead. */
 const manyNames = 1000;
-
-/** Returns the folder of a faulty key: a bot's id, or a path. */
-function toFolder(key: string): string {
-  return key.split('/')[1] ?? folderOf(key as BotId);
-}

@@ -37,7 +37,8 @@ export class StatCache {
   ): number {
     const isMissing = stat === undefined || file === undefined;
     const waitMs = isMissing ? missingAfterMs : settledAfterMs;
-    const age = now - (isMissing ? (this.#files.get(name)?.missingSince ?? now) : stat.mtimeMs);
+    // A clock that was set back must not make a file missing for hours.
+    const age = isMissing ? Math.abs(now - (this.#files.get(name)?.missingSince ?? now)) : now - stat.mtimeMs;
     if (!isMissing && (file.tail === served?.tail || age < -waitMs)) return 0;
     return isWriting && age < maxWritingMs ? waitMs : waitMs - age;
   }

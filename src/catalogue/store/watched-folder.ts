@@ -113,7 +113,14 @@ export class WatchedFolder<T> {
   #compareFile(name: string): void {
     const { folder, parse, onFaults } = this.#options;
     const path = `${folder}/${name}`;
-    const [before, stat] = [this.#stats.get(name), readStat(join(this.#path, name))];
+    const before = this.#stats.get(name);
+    let stat: FileStat | undefined;
+    try {
+      stat = readStat(join(this.#path, name));
+    } catch (error) {
+      const message = `the file cannot be read (${messageOf(error)}): let the service enter the folder`;
+      return onFaults(path, [createFileFault(path, 'regular-file', message)]);
+    }
     if (before && stat && isSameFileStat(before, stat)) return;
     const bytes = stat && readRegularFile(join(this.#path, name));
     if (stat === undefined || bytes === undefined) {

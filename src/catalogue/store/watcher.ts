@@ -45,6 +45,11 @@ export class Watcher {
     return this.#fault;
   }
 
+  /** Whether so many hints come that a checkout or a merge is in progress. */
+  get isBusy(): boolean {
+    return this.#hints > busyHintsPerSecond;
+  }
+
   start(): void {
     this.#watchAll();
     this.#guard = setInterval(() => this.#check(), 1000).unref();
@@ -147,9 +152,17 @@ const retryDelayMs = 5000;
  */
 const maxHintsPerSecond = 8000;
 
+/** About a hundred files, as one save is three hints. */
+const busyHintsPerSecond = 300;
+
 function readFolderInode(path: string): number | undefined {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  return stat?.isDirectory() ? stat.ino : undefined;
+  try {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    return stat?.isDirectory() ? stat.ino : undefined;
+  } catch {
+    // The scanner reports why nothing above it can be read.
+    return undefined;
+  }
 }
 
 function describeWatchError(error: unknown): string {

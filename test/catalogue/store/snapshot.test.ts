@@ -219,6 +219,19 @@ describe('a restart with a snapshot', () => {
     );
   });
 
+  it('serves what changed while the folders before it were being saved', async () => {
+    await started(async (catalogue) => {
+      await catalogue.unpacked();
+      const states = catalogue.scanner.snapshot();
+      const first = states.next();
+      writeFiles(root, { [pagePath('200')]: mainPage({ name: 'New' }), [pagePath('1200')]: mainPage() });
+      await eventually(() => ok(names(catalogue).includes('200 New') && names(catalogue).length === 4));
+      const rest = [...states];
+      await writeSnapshot(path, [...(first.done ? [] : [first.value]), ...rest], limits);
+    });
+    deepStrictEqual(await started(names), ['7 Old', '30 Old', '200 New', '1200 Homer']);
+  });
+
   it('finds files that came and went, and whole folders', async () => {
     rmSync(join(root, pagePath('30')));
     renameSync(join(root, 'bots/200'), join(root, 'elsewhere'));
