@@ -2,6 +2,7 @@ import type { BotId } from '../../bot/id.ts';
 import { parseTree, toKind, type TreeEntry } from '../../git/objects/tree.ts';
 import type { Repository } from '../../git/repository.ts';
 import { findTreeEntries } from '../../git/tree-listing.ts';
+import { splitIntoParts } from '../../lib/worker-pool.ts';
 import { botsFolder, folderOf, isFolderName, parsePlace } from '../page/layout.ts';
 import type { PageBlobs } from './change-index.ts';
 
@@ -14,8 +15,8 @@ export interface ChangedBot {
 }
 
 /**
- * Yields the bots whose pages differ between two commits, folder by folder, in the order of their files' names. One folder at
- * a time is in memory.
+ * Yields the bots whose pages differ between two commits, folder by folder, in the order of their files' names. A few folders
+ * are in memory at a time.
  * @param from null for the empty history
  * @param after the bot that they begin after; the first one where left out
  * @throws {GitError}
@@ -27,10 +28,10 @@ export async function* listChangedBots(
   after?: BotId,
 ): AsyncGenerator<ChangedBot> {
   const [before, now] = [await readTop(repository, from), await readTop(repository, to)];
-  for (const folder of listDifferent(before, now)) {
-    if (!isFolderName(folder) || (after !== undefined && folder < folderOf(after))) continue;
-    const files = await readTree(repository, before.get(folder));
-    const newFiles = await readTree(repository, now.get(folder));
+  const folders = listDifferent(before, now).filter(
+    (folder) => isFolderName(folder) && (after === undefined || folder >= folderOf(after)),
+  );
+  for await (const [folder, files, newFiles] of readFolders(repository, folders, before, now)) {
     const bots = new Map<BotId, PageBlobs[]>();
     for (const name of listDifferent(files, newFiles)) {
       const place = parsePlace(folder, name);
@@ -50,15 +51,42 @@ export async function* listChangedBots(
 
 type Tree = ReadonlyMap<string, TreeEntry>;
 
-async function readTop(repository: Repository, commit: string | null): Promise<Tree> {
-  const path = repository.prefix + botsFolder;
-  return await readTree(repository, (await findTreeEntries(repository, commit, [path])).get(path));
+/** Yields each folder as it was before and as it is now. */
+async function* readFolders(
+  repository: Repository,
+  folders: readonly string[],
+  before: Tree,
+  now: Tree,
+): AsyncGenerator<[folder: string, before: Tree, now: Tree]> {
+  for (const some of splitIntoParts(folders, foldersAtATime)) {
+    const trees = await readTrees(
+      repository,
+      some.flatMap((folder) => [before.get(folder), now.get(folder)]),
+    );
+    for (const [i, folder] of some.entries())
+      yield [folder, trees[2 * i] ?? new Map(), trees[2 * i + 1] ?? new Map()];
+  }
 }
 
-/** Returns what is in a folder; nothing where it is none. Not from the cache of trees, which batches need. */
-async function readTree({ objects, hash }: Repository, entry: TreeEntry | undefined): Promise<Tree> {
-  if (entry === undefined || toKind(entry.mode) !== 'folder') return new Map();
-  return parseTree((await objects.readOne(entry.id))?.content ?? Buffer.alloc(0), hash);
+/** As many as make one read of Git worth its time. */
+const foldersAtATime = 16;
+
+async function readTop(repository: Repository, commit: string | null): Promise<Tree> {
+  const path = repository.prefix + botsFolder;
+  const entry = (await findTreeEntries(repository, commit, [path])).get(path);
+  return (await readTrees(repository, [entry]))[0] ?? new Map();
+}
+
+/** Returns what is in each folder; nothing where it is none. Not from the cache of trees, which batches need. */
+async function readTrees(
+  { objects, hash }: Repository,
+  entries: readonly (TreeEntry | undefined)[],
+): Promise<Tree[]> {
+  const ids = entries.flatMap((entry) => (entry && toKind(entry.mode) === 'folder' ? [entry.id] : []));
+  const found = new Map(
+    (await objects.read(ids)).flatMap((object) => (object ? [[object.id, object.content]] : [])),
+  );
+  return entries.map((entry) => parseTree(found.get(entry?.id ?? '') ?? Buffer.alloc(0), hash));
 }
 
 /** Returns the names whose entries are not the same, in order. */

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { failpoint } from '../../lib/failpoint.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { splitIntoParts } from '../../lib/worker-pool.ts';
 import type { Repository } from '../repository.ts';
 import { submodule, symbolicLink } from '../objects/tree.ts';
 import type { FileChange } from '../diff.ts';
@@ -119,14 +120,7 @@ export function prepareCheckout(
   });
 
   const indexing = entries.length > 0 ? catchError(copyIndex(repository, entries)) : undefined;
-  const staging = someAtATime(steps, async (step) => {
-    const { change, seen, staged } = step;
-    const { path, after } = change;
-    if (after === null || isSubmodule(change) || after.mode === symbolicLink || seen.id === after.id) return;
-    step.failure = await catchError(
-      stageFile(repository, staged, { ...change, after }, seen, contents?.get(path)),
-    );
-  });
+  const staging = stageFiles(repository, steps, contents);
   const throwAtLinks = linkGuard(repository.folder);
   const place = async ({ change, seen, staged, failure }: Step): Promise<void> => {
     try {
@@ -156,6 +150,34 @@ export function prepareCheckout(
       await Promise.all([staging, indexing]);
     },
   };
+}
+
+/** Writes the new files, some at a time, as reading their blobs one by one takes longer than writing them. */
+async function stageFiles(
+  repository: Repository,
+  steps: readonly Step[],
+  contents: ReadonlyMap<string, Buffer> | undefined,
+): Promise<void> {
+  const files = steps.flatMap((step) => {
+    const { change, seen } = step;
+    const { after } = change;
+    const isFile = after !== null && !isSubmodule(change) && after.mode !== symbolicLink;
+    return isFile && seen.id !== after.id ? [{ step, change: { ...change, after } }] : [];
+  });
+  for (const some of splitIntoParts(files, 16)) {
+    const missing = some
+      .filter(({ change }) => !contents?.has(change.path))
+      .map(({ change }) => change.after.id);
+    // Where one cannot be read, each is read alone, and fails alone.
+    const blobs = await repository.objects.read(missing).catch(() => []);
+    const read = new Map(blobs.map((blob) => [blob?.id, blob?.content]));
+    await Promise.all(
+      some.map(async ({ step, change }) => {
+        const content = contents?.get(change.path) ?? read.get(change.after.id);
+        step.failure = await catchError(stageFile(repository, step.staged, change, step.seen, content));
+      }),
+    );
+  }
 }
 
 interface Step {
