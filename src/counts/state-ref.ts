@@ -61,6 +61,12 @@ export function createStateRef(
       throw error instanceof RefConflictError ? error : toUnavailableError(error);
     }
   };
+  /** Whether the last commit may not survive a power loss, as the fsync of its folders failed. */
+  let isUnsynced = false;
+  const sync = async (repository: Repository): Promise<void> => {
+    await fsyncFolders([toPackFolder(repository), ...listRefFolders(repository, stateRef)]);
+    isUnsynced = false;
+  };
   return {
     read: async (known) => await using(async (repository) => await readState(repository, known)),
     commit: async (onto, files, subject) =>
@@ -68,6 +74,7 @@ export function createStateRef(
         const changed = await findChangedFiles(repository, onto, files);
         if (changed.size === 0) {
           if ((await readRef(repository, stateRef)) !== onto) throw new RefConflictError(stateRef);
+          if (isUnsynced) await sync(repository);
           return onto;
         }
         const change: RefCommit = {
@@ -77,11 +84,13 @@ export function createStateRef(
           urgent: false,
           files: changed,
         };
-        const commit = await retry(async () => await commitState(repository, change), {
+        const commit = await retry(async () => await importCommit(repository, change), {
           maxAttempts,
           isRetriable: wasKilled,
           repair: async (error) => (await removeLeftovers(repository, error, log)) > 0,
         });
+        isUnsynced = true;
+        await sync(repository);
         commits.publish({ ref: 'state', commit });
         return commit;
       }),
@@ -115,12 +124,6 @@ async function listBlobs(
     return new Map(files.flatMap(({ path, after }) => (after === null ? [] : [[path, after.id]])));
   }
   return new Map((await listFiles(repository, commit)).map(({ path, id }) => [path, id]));
-}
-
-async function commitState(repository: Repository, commit: RefCommit): Promise<string> {
-  const id = await importCommit(repository, commit);
-  await fsyncFolders([toPackFolder(repository), ...listRefFolders(repository, stateRef)]);
-  return id;
 }
 
 async function findChangedFiles(
