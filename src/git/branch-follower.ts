@@ -40,6 +40,7 @@ export abstract class BranchFollower {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    this.#pause.abort();
     await this.#following;
   }
 
@@ -55,8 +56,8 @@ export abstract class BranchFollower {
         const isThere = await this.#repositoryOpener.open().then(Boolean, () => false);
         if (isThere && !this.signal.aborted) this.#failures.add(error, messageOf(error));
       }
-      const signal = AbortSignal.any([this.signal, this.#pause.signal]);
-      await sleep(followMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (this.signal.aborted) return;
+      await sleep(followMs, undefined, { signal: this.#pause.signal, ref: false }).catch(() => undefined);
     }
   }
 }

@@ -229,6 +229,23 @@ describe('POST /api/v2/bots/:id', () => {
     ok(!preflight.headers.get('access-control-allow-methods')?.includes('POST'));
   });
 
+  it('whose token ends before its body has come is refused', async () => {
+    const authorization = await issueTestToken(repo.folder, '7');
+    const call = request(`${service.address}/api/v2/bots/7`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+    });
+    const answered = once(call, 'response');
+    call.write('{"bot": ');
+    // As above.
+    await setTimeout(200);
+    await issueTestToken(repo.folder, '7');
+    call.end('{"count": 77}}');
+    const [response] = (await answered) as [IncomingMessage];
+    strictEqual(response.statusCode, 401);
+    match((await response.toArray()).join(''), /urn:botshelf:problem:bad-token/);
+  });
+
   it('for a bot that is removed meanwhile responds 404, with If-Match and without', async () => {
     for (const [id, headers] of [
       ['8', {}],

@@ -59,8 +59,12 @@ export function addUpdateRoute(
     const bot = findKnownBot(bots, id);
     await authenticate(ctx, bot.id, options);
     posts.count(ctx, bot.id, 'post less often, every half hour is plenty');
+    const hasArrived = ctx.req.complete;
+    const body = await readText(ctx, bodyRules);
+    // The token may have ended while the body came.
+    if (!hasArrived) await authenticate(ctx, findKnownBot(bots, id).id, options);
     const values = parseUpdate(
-      await readText(ctx, bodyRules),
+      body,
       settings().categories,
       () => `edit ${findMainPath(bot)} by pull request`,
     );
