@@ -31,7 +31,7 @@ export interface FoundPull {
 export class GitHubPulls {
   readonly #options: GitHubOptions;
   readonly #fetch: ReturnType<typeof createBoundedFetch>;
-  /** When the host may be asked again; milliseconds since the epoch. */
+  /** When the host may be asked again, by `performance.now()`. */
   retryAt = 0;
 
   constructor(options: GitHubOptions) {
@@ -88,7 +88,7 @@ export class GitHubPulls {
     // An error may repeat the token.
     const text = (await response.text()).replaceAll(token, '…');
     if (response.ok) return JSON.parse(text) as unknown;
-    this.retryAt = Date.now() + readDelay(response);
+    this.retryAt = performance.now() + readDelay(response);
     const said = JSON.stringify(text.slice(0, maxShownLength));
     throw new ExplainedError(
       `${method} ${path.replace(/\?.*/, '')} has the response ${response.status} ${said}`,

@@ -45,7 +45,7 @@ interface Entry {
   /** The last comment that an event had, and what an event said was decided. */
   comment: HostEvent | null;
   decision: HostDecision | null;
-  /** When it is looked at again; milliseconds since the epoch. */
+  /** When it is looked at again, by `performance.now()`, as a clock may be set back. */
   dueAt: number;
 }
 
@@ -165,7 +165,7 @@ export class HostReview {
         if (signal.aborted) return;
         // What fetch throws says nothing; its cause does.
         this.#failures.add(error, describeRemoteError((error instanceof TypeError && error.cause) || error));
-        const asked = (this.#pulls?.retryAt ?? 0) - Date.now();
+        const asked = (this.#pulls?.retryAt ?? 0) - performance.now();
         pauseMs = Math.max(asked, computeBackoff(++failed, this.#pauseMs, this.#followMs));
       }
       await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
@@ -196,10 +196,10 @@ export class HostReview {
     for (const proposal of [...ended, ...open]) entries.push(await this.#describe(repository, proposal));
     this.#entries = new Map(entries.map((entry) => [entry.proposal.ref, entry]));
     for (const entry of entries.toSorted((a, b) => a.dueAt - b.dueAt)) {
-      if (entry.dueAt > Date.now()) break;
-      entry.dueAt = Date.now() + this.#followMs;
+      if (entry.dueAt > performance.now()) break;
+      entry.dueAt = performance.now() + this.#followMs;
       await this.#bring(repository, entry, refs).catch((error: unknown) => {
-        entry.dueAt = Date.now();
+        entry.dueAt = performance.now();
         throw error;
       });
     }
