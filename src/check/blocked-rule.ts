@@ -8,13 +8,14 @@ import {
   nothingBlocked,
 } from '../catalogue/settings/blocked.ts';
 import { type IndexedBot, parseListElement } from '../catalogue/store/bot-index.ts';
+import { parseInvite } from '../bot/invite.ts';
 import type { Fault } from '../catalogue/page/fault.ts';
 
 /** The name of the rule. */
 export const blockedRule = 'blocked';
 
 /**
- * Finds what is blocked among the id of a bot, its authors, and the hosts of the addresses on its main page.
+ * Finds what is blocked among the id and the OAuth clients of a bot, its authors, and the hosts of the addresses on its main page.
  * @param showsReasons whether messages say why: they are then for maintainers
  */
 export function checkBlocked(files: readonly PageFile[], blocked: Blocked, showsReasons: boolean): Fault[] {
@@ -22,9 +23,10 @@ export function checkBlocked(files: readonly PageFile[], blocked: Blocked, shows
   if (main === undefined || blocked === nothingBlocked) return [];
   const { id, page } = main;
   const places = listTexts(page.data).map(({ place, text }) => {
-    return { place, named: place[0] === 'authors' ? { authors: [text] } : { addresses: [text] } };
+    if (place[0] === 'authors') return { place, named: { authors: [text] } };
+    return { place, named: { addresses: [text], bots: listClients({ [String(place[0])]: text }) } };
   });
-  return [{ place: [], named: { id } }, ...places].flatMap(({ place, named }) =>
+  return [{ place: [], named: { bots: [id] } }, ...places].flatMap(({ place, named }) =>
     findBlocked(blocked, named).map((name) =>
       page.faultAt(place, blockedRule, describeBlocked(name, showsReasons)),
     ),
@@ -33,9 +35,21 @@ export function checkBlocked(files: readonly PageFile[], blocked: Blocked, shows
 
 /** Returns what is blocked of a bot that is listed. */
 export function findBlockedIn(bot: IndexedBot, blocked: Blocked): BlockedName[] {
-  const { invite, website, support, images } = parseListElement(bot);
+  const { invite, oauth, website, support, images } = parseListElement(bot);
   const addresses = [invite, website, support, images.avatar, images.cover, ...images.preview];
-  return findBlocked(blocked, { id: bot.id, authors: bot.facts.authors, addresses });
+  const bots = new Set([bot.id, ...listClients({ invite, oauth })]);
+  return findBlocked(blocked, { bots: [...bots], authors: bot.facts.authors, addresses });
+}
+
+/** Returns the OAuth clients that a bot is: a bot that is blocked stays so under another id of its page. */
+function listClients({
+  invite,
+  oauth,
+}: {
+  readonly invite?: string;
+  readonly oauth?: string | null;
+}): string[] {
+  return [...(parseInvite(invite ?? '')?.clients ?? []), ...(oauth == null ? [] : [oauth])];
 }
 
 interface PlacedText {

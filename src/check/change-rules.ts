@@ -191,7 +191,7 @@ function checkMaintainerKey(page: Page, former: Page | undefined, key: 'verified
   return [{ ...page.faultAt([key], `${key}-changed`, message), severity: 'notice' }];
 }
 
-/** Authors may press Token. */
+/** Authors can issue tokens for the bot. */
 function checkAuthors(page: Page, former: Page | undefined): Finding[] {
   const { authors: now } = page.data;
   const before = former?.data['authors'];

@@ -66,6 +66,6 @@ async function ensureMayHaveToken({ catalogue, blocked }: Config, id: BotId): Pr
     throw new UserError(
       `there is no bot ${id} in ${catalogue}: add its page first, or set BOTSHELF_CATALOGUE`,
     );
-  const [name] = findBlocked(ensureValid(await readBlocked(catalogue, blocked)), { id });
+  const [name] = findBlocked(ensureValid(await readBlocked(catalogue, blocked)), { bots: [id] });
   if (name) throw new UserError(describeBlocked(name, true));
 }

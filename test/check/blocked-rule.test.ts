@@ -39,6 +39,16 @@ describe('what is blocked', () => {
     ]);
   });
 
+  it('is found under another id of the page, by the OAuth client of the invite link or of the bot itself', () => {
+    const bots = { ...blocked, bots: { 78: {} } };
+    const invite = 'https://discord.com/oauth2/authorize?scope=bot&client_id=78';
+    const pages = [mainPage({ invite }), mainPage({ oauth: '78' }), mainPage({ website: invite })];
+    deepStrictEqual(
+      pages.map((page) => check(files(page), bots).map((text) => text.replace(/^\d+ /, ''))),
+      [['the bot 78 is blocked'], ['the bot 78 is blocked'], []],
+    );
+  });
+
   it('is no account of which only the name or another key has the id', () => {
     deepStrictEqual(check(files(mainPage({ name: '5', oauth: '5' })), { ...blocked, bots: {} }), []);
   });

@@ -1,6 +1,5 @@
 import { basename, dirname, join } from 'node:path';
 import { WritesUnavailableError } from '../../bot/errors.ts';
-import type { BotId } from '../../bot/id.ts';
 import type { BlockedFile } from '../../bot/schema-types.ts';
 import { type Parsed, parseJsonFile } from '../page/json-file.ts';
 import { maxReadSize } from '../page/page-file.ts';
@@ -77,20 +76,21 @@ function parsePrivateBlocked(reading: FileReading): Parsed<Blocked> {
 export function findBlocked(
   blocked: Blocked,
   named: {
-    readonly id?: BotId;
+    /** Ids of bots, and of the OAuth clients that they are. */
+    readonly bots?: readonly string[];
     readonly authors?: readonly string[];
     readonly addresses?: readonly (string | null)[];
   },
 ): BlockedName[] {
   if (blocked === nothingBlocked) return [];
-  const { id, authors = [], addresses = [] } = named;
+  const { bots = [], authors = [], addresses = [] } = named;
   const find = (kind: BlockedName['kind'], names: readonly string[]): BlockedName[] => {
     const entries = blocked[`${kind}s`];
     const name = names.find((one) => Object.hasOwn(entries, one));
     return name === undefined ? [] : [{ kind, name, reason: entries[name]?.reason }];
   };
   return [
-    ...(id === undefined ? [] : find('bot', [id])),
+    ...bots.flatMap((bot) => find('bot', [bot])),
     ...authors.flatMap((author) => find('account', [author])),
     ...addresses.flatMap((address) => find('host', listDomains(address ?? ''))),
   ];

@@ -35,7 +35,7 @@ export function addTokenRoutes(
     const viewer = await viewerOf(ctx);
     if (viewer === null) return { kind: 'visitor' };
     if (!(await committedAuthors(id)).includes(viewer.id)) return { kind: 'not-an-author', viewer };
-    const [found] = findBlocked(requireBlocked(blocked()), { id, authors: [viewer.id] });
+    const [found] = findBlocked(requireBlocked(blocked()), { bots: [id], authors: [viewer.id] });
     if (found) return { kind: 'blocked', viewer, blocked: found };
     const info = await tokens.tokenInfo(id);
     if (!isFresh(viewer)) return { kind: 'stale', viewer, info, pressed };

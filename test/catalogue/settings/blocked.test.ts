@@ -29,7 +29,7 @@ describe('a file that says who is blocked', () => {
       `{ "accounts": { "${account}": { "reason": "Spam" } }, "bots": { "77": {} }, "hosts": { "example.org": {} } }`,
     );
     const found = findBlocked(blocked, {
-      id: parseBotId('77') as BotId,
+      bots: [parseBotId('77') as BotId],
       authors: ['1', account],
       addresses: [
         'https://bad.EXAMPLE.org./a',
