@@ -40,7 +40,7 @@ export class KeyRing {
   /** Returns undefined for a text that was not sealed with a known key for this purpose, or has expired. */
   async open(purpose: string, sealed: string): Promise<SealContents | undefined> {
     try {
-      const { payload, protectedHeader } = await jwtDecrypt(sealed, ({ kid }) => this.#key(String(kid)), {
+      const { payload, protectedHeader } = await jwtDecrypt(sealed, ({ kid }) => this.#key(kid), {
         audience: purpose,
         keyManagementAlgorithms: [algorithm.alg],
         contentEncryptionAlgorithms: [algorithm.enc],
@@ -56,8 +56,9 @@ export class KeyRing {
     }
   }
 
-  #key(name: string): Uint8Array {
-    const key = this.#keys.get(name);
+  /** @param name of any type where it comes from a cookie */
+  #key(name: unknown): Uint8Array {
+    const key = this.#keys.get(name as string);
     if (key === undefined) throw new errors.JWEInvalid('sealed by no key of this ring');
     return key;
   }

@@ -25,7 +25,7 @@ export async function openSession(): Promise<Target> {
       ...jsonWords,
       ...['a', 'b', 'c'].flatMap((name) => [0, 1, 2, 3, 4].map((i) => `$${name}${i}`)),
       ...split(
-        '. ^ ^1 <{"alg":"dir","enc":"A256GCM"}> <{"alg":"none"}> "zip":"DEF" "kid": "crit":["exp"] "alg":"A256KW" "alg":"PBES2-HS256+A128KW","p2c":1 "enc":"A128CBC-HS256" $a0.$a1.$a2.$a3.$a4',
+        '. ^ ^1 <{"alg":"dir","enc":"A256GCM"}> <{"alg":"none"}> "zip":"DEF" "kid": "kid":{"toString":0} "crit":["exp"] "alg":"A256KW" "alg":"PBES2-HS256+A128KW","p2c":1 "enc":"A128CBC-HS256" $a0.$a1.$a2.$a3.$a4',
       ),
     ],
     libraries: ['jose'],

@@ -35,6 +35,9 @@ describe('strict JSON', () => {
     [`{"a": ${'['.repeat(8)}${']'.repeat(8)}}`, '0 nesting'],
     ['{"a":'.repeat(40_000), '0 nesting'],
     [`{"a": "${'['.repeat(100)}"}`, 'ok'],
+    ['{"a": "\\ud83d\\ude00", "b": "\\\\ud83d"}', 'ok'],
+    ['{"a": 1, "b": ["\\ud83d"]}', '15 unicode'],
+    ['{"a": {"\\uDE00": 1}}', '7 unicode'],
   ] as const)
     it(`${text.slice(0, 50)} is ${expected}`, () => strictEqual(found(text), expected));
 

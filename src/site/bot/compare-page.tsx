@@ -22,7 +22,9 @@ import { useServerCount, useSource, useUsage } from './bot-facts.tsx';
 export function createCompareRecipe(ctx: Context, { bots, counts, changes, authors }: SiteParts): PageRecipe {
   const params = parseQuery(ctx);
   const texts = params.getAll('bots').flatMap((text) => text.split(',', maxCompared + 1));
-  const named = new Set(texts.map((text) => text.trim().slice(0, maxIdLength)).filter(Boolean));
+  const named = new Set(
+    texts.map((text) => text.trim().slice(0, maxIdLength).toWellFormed()).filter(Boolean),
+  );
   const wanted = [...named].slice(0, maxCompared);
   const ids = wanted.flatMap((text) => parseBotId(text) ?? []);
   const found = ids.flatMap((id) => bots.get(id) ?? []);
