@@ -8,6 +8,7 @@ import {
   WritesUnavailableError,
 } from '../bot/errors.ts';
 import { UnknownCursorError } from '../catalogue/changes/change-feed.ts';
+import { ImageError } from '../images/image-error.ts';
 import { QueueFullError } from '../lib/serial-queue.ts';
 import { LogThrottle } from '../lib/log-throttle.ts';
 import type { Log } from '../lib/log.ts';
@@ -65,6 +66,10 @@ export function toProblem(error: unknown, basePath = ''): ProblemError {
   }
   if (error instanceof QueueFullError)
     return new ProblemError('busy', error.message, { headers: { 'Retry-After': '2' } });
+  if (error instanceof ImageError)
+    return new ProblemError('busy', `the picture ${error.message}: try again later`, {
+      headers: { 'Retry-After': '60' },
+    });
   if (error instanceof PreconditionFailedError) {
     return new ProblemError('precondition-failed', error.message, { headers: { ETag: `"${error.digest}"` } });
   }

@@ -131,8 +131,9 @@ export class ImageConnector {
 
   async #dialChecked(options: buildConnector.Options): Promise<Socket> {
     const addresses = await this.#addressesOf(options.hostname.replace(/^\[|\]$/g, ''));
-    const refused = addresses.find((address) => !this.#allow(address));
-    if (refused !== undefined) throw new ImageError(`leads to ${refused}, which is not a public address`);
+    // Not which one: failures are public, and names of the operator's own network lead to addresses, too.
+    if (!addresses.every((address) => this.#allow(address)))
+      throw new ImageError('leads to an address that is not public');
     let failure: unknown;
     for (const address of addresses.slice(0, maxAttempts)) {
       try {

@@ -6,22 +6,24 @@ import { computeTimeAfter } from '../counts/bot-state.ts';
 import { removeUnfinishedWrites, writeAtomically } from '../lib/atomic-write.ts';
 import { ignoreMissing } from '../lib/errors.ts';
 
-export interface DatedFilesLimits {
+export interface DatedFilesLimits<T> {
   readonly maxAgeMs: number;
   readonly maxFiles: number;
+  /** Of more files than that, the oldest of the largest group goes; all are one group where left out. */
+  readonly groupOf?: (entry: T) => string;
 }
 
 /**
  * A private folder of small texts: a file each, whose name begins with its time and cannot be guessed. What is too old or
- * too much is deleted, the oldest first. What is known of each, a `T`, is in memory.
+ * too much is deleted. What is known of each, a `T`, is in memory.
  */
 export class DatedFiles<T> {
   readonly #folder: string;
-  readonly #limits: DatedFilesLimits;
+  readonly #limits: DatedFilesLimits<T>;
   /** By the name of the file, the oldest first. */
   readonly #entries = new Map<string, T>();
 
-  constructor(folder: string, limits: DatedFilesLimits) {
+  constructor(folder: string, limits: DatedFilesLimits<T>) {
     this.#folder = folder;
     this.#limits = limits;
   }
@@ -82,9 +84,23 @@ export class DatedFiles<T> {
 
   /** A failure is left to the next time. */
   async #deleteOld(): Promise<void> {
-    const names = [...this.#entries.keys()];
-    const old = names.filter((name, i) => this.#isOld(name) || i < names.length - this.#limits.maxFiles);
-    await this.delete(old).catch(() => {});
+    const old = [...this.#entries.keys()].filter((name) => this.#isOld(name));
+    await this.delete([...old, ...this.#listExcess()]).catch(() => {});
+  }
+
+  /** Returns what is too much of what is not too old. */
+  #listExcess(): string[] {
+    const { maxFiles, groupOf = () => '' } = this.#limits;
+    const groups = new Map<string, string[]>();
+    const names = this.list();
+    for (const [name, entry] of names) {
+      const group = groupOf(entry);
+      groups.set(group, [...(groups.get(group) ?? []), name]);
+    }
+    return Array.from({ length: Math.max(0, names.length - maxFiles) }, () => {
+      const largest = [...groups.values()].reduce((a, b) => (b.length > a.length ? b : a));
+      return largest.shift() ?? '';
+    });
   }
 
   #isOld(name: string): boolean {

@@ -40,7 +40,12 @@ export class VisitorReports {
   readonly #adding = new SerialQueue(maxUnsaved);
 
   private constructor(folder: string) {
-    this.#files = new DatedFiles(folder, { maxAgeMs: 90 * msPerDay, maxFiles: maxReports });
+    this.#files = new DatedFiles(folder, {
+      maxAgeMs: 90 * msPerDay,
+      maxFiles: maxReports,
+      // Who sends as many as fit, about other bots, does not push out those about this one.
+      groupOf: ({ bot }) => bot,
+    });
   }
 
   /** Reads the reports. A file that holds none is left alone, with a line in the log. @throws a system error */

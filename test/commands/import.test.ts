@@ -153,7 +153,7 @@ describe('botshelf import', () => {
     const alone = await importFrom(folder, catalogue().folder, '--images');
     match(
       alone.stdout,
-      /1 added, .*\n0 of 2 pictures in .*\n2 could not be fetched: .*\n.*not a public address\n/,
+      /1 added, .*\n0 of 2 pictures in .*\n2 could not be fetched: .*\n.*leads to an address that is not public\n/,
     );
     strictEqual(alone.code, 1);
     const { folder: root } = catalogue();

@@ -117,7 +117,10 @@ describe('the image connector and addresses that are not public', () => {
   for (const spelling of spellings) {
     it(`refuses the literal address ${spelling}, which needs no look-up`, async () => {
       const connector = new ImageConnector();
-      await refusal(connector.fetch(`https://${spelling}:${secret.port}/`), /which is not a public address/);
+      await refusal(
+        connector.fetch(`https://${spelling}:${secret.port}/`),
+        /leads to an address that is not public$/,
+      );
       await connector.close();
       equal(secret.connections, 0);
     });
@@ -139,10 +142,7 @@ describe('the image connector and addresses that are not public', () => {
     });
     const connector = await testConnector({ names: { 'inner.test': () => ['127.0.0.2'] } });
     for (const path of ['/literal', '/name']) {
-      await refusal(
-        connector.fetch(`https://images.test:${site.port}${path}`),
-        /127\.0\.0\.2, which is not a public/,
-      );
+      await refusal(connector.fetch(`https://images.test:${site.port}${path}`), /that is not public$/);
     }
     equal(inner.connections, 0);
   });
@@ -154,7 +154,7 @@ describe('the image connector and addresses that are not public', () => {
     });
     const url = `https://rebinding.images.test:${site.port}/`;
     deepEqual(await connector.fetch(url), image);
-    await refusal(connector.fetch(url), /leads to 127\.0\.0\.2/);
+    await refusal(connector.fetch(url), /that is not public$/);
     equal(site.connections, 1);
   });
 
@@ -163,7 +163,7 @@ describe('the image connector and addresses that are not public', () => {
     const connector = await testConnector({
       names: { 'mixed.images.test': () => ['127.0.0.1', '10.0.0.1'] },
     });
-    await refusal(connector.fetch(`https://mixed.images.test:${site.port}/`), /leads to 10\.0\.0\.1/);
+    await refusal(connector.fetch(`https://mixed.images.test:${site.port}/`), /that is not public$/);
     equal(site.connections, 0);
   });
 

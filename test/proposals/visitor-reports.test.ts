@@ -90,6 +90,19 @@ describe('reports of visitors', () => {
     });
   });
 
+  it('about a bot are not pushed out by as many about others', async () => {
+    mkdirSync(folder, { recursive: true });
+    const write = (i: number, bot: string): void =>
+      writeFileSync(join(folder, `${start + i}-${'0'.repeat(32)}`), JSON.stringify(report(String(i), bot)));
+    write(0, '2');
+    for (let i = 1; i < 1000; i++) write(i, String(3 + (i % 50)));
+    await atTime(start + day, async () => {
+      const reports = await openReports();
+      await reports.add(report('one more', '3'));
+      deepStrictEqual([reports.list().length, reports.list().at(-1)?.bot], [1000, '2']);
+    });
+  });
+
   it('in a file that is not one are left out and left alone, and the log says so', async () => {
     mkdirSync(folder, { recursive: true });
     const name = (i: number): string => `${start + i}-${'a'.repeat(32)}`;

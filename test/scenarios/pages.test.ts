@@ -242,6 +242,8 @@ describe('pages', () => {
       strictEqual(badge.headers.get('content-type'), 'image/svg+xml; charset=utf-8');
       deepStrictEqual(textsOf(parseXml(await badge.text()), 'title'), ['Botshelf: evil <b>']);
       deepStrictEqual(textsOf(parseXml(await html('/bots/7/badge.svg')), 'title'), ['Botshelf: Seven']);
+      strictEqual(badge.headers.get('cache-control'), 'no-cache');
+      strictEqual(badge.headers.get('vary'), 'Accept-Encoding');
       const etag = badge.headers.get('etag') ?? '';
       strictEqual((await get('/bots/9/badge.svg', { 'If-None-Match': etag })).status, 304);
       strictEqual((await get('/bots/404404/badge.svg')).status, 404);

@@ -3,6 +3,7 @@ import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { computeExportDigest, exportLines } from '../../catalogue/store/export.ts';
 import type { RepositoryOpener } from '../../git/repository.ts';
 import { CurrentCache } from '../../lib/current-cache.ts';
+import { toAddressGroup } from '../../lib/network-address.ts';
 import { joinToPieces } from '../../lib/pieces.ts';
 import { ProblemError } from '../problem.ts';
 import { compressedBodies, readHeaders, send } from '../representation.ts';
@@ -27,14 +28,19 @@ export function addExportRoute(
     const all = await bots.sorted();
     return { all, cursor, digest: `${cursor ?? ''}-${await computeExportDigest(all)}` };
   };
-  let sending = 0;
+  /** The clients that an export is being sent to. */
+  const clients: string[] = [];
   router.get(['/api/v2/export.ndjson', '/api/v2/export.ndjson.gz'], refuseQuery, async (ctx) => {
-    if (sending >= maxExports) {
-      const detail = `${maxExports} exports are being sent, which is the most: try again in a minute`;
+    const client = toAddressGroup(ctx.ip);
+    const refuse = (what: string): never => {
+      const detail = `${what} are being sent, which is the most: try again in a minute`;
       throw new ProblemError('busy', detail, { headers: { 'Retry-After': '60' } });
-    }
-    sending++;
-    ctx.res.once('close', () => sending--);
+    };
+    if (clients.length >= maxExports) refuse(`${maxExports} exports`);
+    if (clients.filter((one) => one === client).length >= maxExportsPerClient)
+      refuse(`${maxExportsPerClient} exports to you`);
+    clients.push(client);
+    ctx.res.once('close', () => clients.splice(clients.indexOf(client), 1));
     const inputs = [() => tip.current, () => bots.version];
     const { all, cursor, digest } = await kept.get('', inputs, readExport);
     const lines = {
@@ -61,3 +67,6 @@ interface Export {
 
 /** Each takes up half a megabyte, and for a million bots some minutes. */
 const maxExports = 8;
+
+/** One that reads slowly is not to keep all others from it. */
+const maxExportsPerClient = 4;

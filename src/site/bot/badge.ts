@@ -1,7 +1,7 @@
 import type { Router } from '@koa/router';
 import { findKnownBot } from '../../http/api/read-routes.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
-import { createDocument, send } from '../../http/representation.ts';
+import { createDocument, readHeaders, send } from '../../http/representation.ts';
 import { escapeXml } from '../../lib/escape-xml.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import type { SiteParts } from '../page/site-parts.ts';
@@ -19,7 +19,10 @@ export function addBadgeRoute(router: Router, parts: SiteParts): void {
     const body = Buffer.from(formatBadge(site.settings.name, label));
     await send(ctx, {
       ...createDocument('image/svg+xml; charset=utf-8', body),
-      headers: { 'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox" },
+      headers: {
+        ...readHeaders,
+        'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+      },
       current,
     });
   });

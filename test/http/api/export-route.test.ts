@@ -89,17 +89,27 @@ describe('GET /api/v2/export.ndjson', function () {
     strictEqual((await read()).lines[1]?.files[0]?.text, text);
   });
 
-  it('is sent to at most eight at once, also where they do not read; others are told to come back', async () => {
+  it('is sent to at most eight at once, four of one client, also where they do not read; others are told to come back', async () => {
     const text = `${'Ⓓ'.repeat(99)}\n`.repeat(190);
     // More than sockets hold.
     const large = Array.from({ length: 160 }, (_, i) => [
       pagePath(String(i)),
       mainPage({ name: `Bot ${i}` }, text),
     ]);
-    const { address } = await startTestService(Object.fromEntries(large) as Record<string, string>);
-    const sockets = Array.from({ length: 8 }, () => stalledReader(new URL(address)));
+    const { address } = await startTestService(Object.fromEntries(large) as Record<string, string>, {
+      env: { BOTSHELF_TRUST_PROXY: 'on' },
+    });
+    const from = (client: string, many: number): Socket[] =>
+      Array.from({ length: many }, () => stalledReader(new URL(address), client));
+    const sockets = from('192.0.2.1', 4);
+    const readable = async (): Promise<unknown> =>
+      await Promise.all(sockets.map(async (socket) => socket.readable || (await once(socket, 'readable'))));
     try {
-      await Promise.all(sockets.map(async (socket) => await once(socket, 'readable')));
+      await readable();
+      const fifth = await fetch(address + path, { headers: { 'X-Forwarded-For': '192.0.2.1' } });
+      match(await fifth.text(), /4 exports to you are being sent/);
+      sockets.push(...from('192.0.2.2', 4));
+      await readable();
       const response = await fetch(address + path);
       deepStrictEqual([response.status, response.headers.get('retry-after')], [503, '60']);
       match(await response.text(), /8 exports are being sent/);
@@ -111,8 +121,9 @@ describe('GET /api/v2/export.ndjson', function () {
 });
 
 /** Requests the export and reads only its beginning. */
-function stalledReader({ hostname, port }: URL): Socket {
+function stalledReader({ hostname, port }: URL, client: string): Socket {
   const socket = connect(Number(port), hostname);
-  socket.write(`GET /api/v2/export.ndjson HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
+  const headers = `Host: ${hostname}\r\nX-Forwarded-For: ${client}`;
+  socket.write(`GET /api/v2/export.ndjson HTTP/1.1\r\n${headers}\r\n\r\n`);
   return socket;
 }
