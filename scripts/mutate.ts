@@ -10,12 +10,19 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
 
 /*
  * Mutation testing: Stryker changes src/ in one small way after another, and names the changes that no test notices. The
  * arguments are folders and files of src/, such as `tokens git/commit git/index-lock.ts`; without any it is those below.
+ * `--share 8` changes an eighth of the lines only: 20 lines of every 160, others with each `--offset`.
  * Results are in reports/mutation/: the next run is of what changed in src/ since, and of what was not noticed.
  */
+const { values, positionals: named } = parseArgs({
+  options: { share: { type: 'string', default: '1' }, offset: { type: 'string', default: '0' } },
+  allowPositionals: true,
+});
+const [share, offset] = [Number(values.share), Number(values.offset)];
 const places = [
   'tokens',
   'counts',
@@ -31,9 +38,9 @@ const places = [
 /** Installed when it runs: its mocha runner cannot load mocha 12 yet, so it brings its own. */
 const packages = ['@stryker-mutator/core@9.6.1', '@stryker-mutator/mocha-runner@9.6.1', 'mocha@11.8.0'];
 
-const named = process.argv.slice(2);
 for (const place of named.length > 0 ? named : places) {
-  const name = `reports/mutation/${place.replaceAll('/', '-')}`;
+  const sample = share > 1 ? `-${offset}-of-${share}` : '';
+  const name = `reports/mutation/${place.replaceAll('/', '-')}${sample}`;
   mkdirSync('reports/mutation', { recursive: true });
   forgetSurvivors(`${name}.incremental.json`);
   writeFileSync(`${name}.config.json`, JSON.stringify(configure(place, name), null, 2));
@@ -49,7 +56,7 @@ for (const place of named.length > 0 ? named : places) {
 
 function configure(place: string, name: string): object {
   return {
-    mutate: [/\.tsx?$/.test(place) ? `src/${place}` : `src/${place}/**/*.ts{,x}`],
+    mutate: listSources(place).flatMap(pickLines),
     // Types are checked by `npm run build`: a mutant may be of any type. Nor does Stryker have to read tsconfig.json.
     buildCommand: 'tsc --noCheck',
     disableTypeChecks: false,
@@ -76,6 +83,23 @@ function configure(place: string, name: string): object {
     clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
     allowConsoleColors: false,
   };
+}
+
+function listSources(place: string): string[] {
+  if (/\.tsx?$/.test(place)) return [`src/${place}`];
+  return readdirSync(`src/${place}`, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => `src/${place}/${name}`);
+}
+
+/** Returns a file, or those of its lines that are in the sample. */
+function pickLines(file: string, index: number): string[] {
+  if (share === 1) return [file];
+  const lines = readFileSync(file, 'utf8').split('\n').length;
+  const parts = Array.from({ length: Math.ceil(lines / 20) }, (_, part) => part);
+  return parts
+    .filter((part) => (part + index + offset) % share === 0)
+    .map((part) => `${file}:${part * 20 + 1}-${Math.min(lines, part * 20 + 20)}`);
 }
 
 /** Makes the next run try the survivors again, as Stryker does not see that a test of the same name has changed. */
