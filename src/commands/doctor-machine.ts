@@ -287,7 +287,7 @@ export const checkState = inClone(async (_repository, { repositoryOpener }) => {
     ? fine(`refs/botshelf/state has ${formatCount(bots, 'bot')}`)
     : failure(
         `refs/botshelf/state has ${formatCount(faults.length, 'faulty line')}, the first is ${first.path}:${first.line} (${first.message})`,
-        'git log -p refs/botshelf/state has the lines before; the next posts of those bots replace counts, their owners press Token again',
+        'git log -p refs/botshelf/state has the lines before; the next posts of those bots replace counts, an author of each issues a new token on its token page',
       );
 });
 
