@@ -5,6 +5,7 @@ export class DelayQueue {
   readonly #due = new Map<string, number>();
   readonly #work: (name: string) => void;
   #timer: NodeJS.Timeout | undefined;
+  #timerDue = Number.POSITIVE_INFINITY;
   #closed = false;
 
   constructor(work: (name: string) => void) {
@@ -21,7 +22,7 @@ export class DelayQueue {
     const due = performance.now() + delay;
     if (this.#closed || (this.#due.get(name) ?? Number.POSITIVE_INFINITY) <= due) return;
     this.#due.set(name, due);
-    this.#wait();
+    if (due < this.#timerDue) this.#wait();
   }
 
   close(): void {
@@ -32,8 +33,9 @@ export class DelayQueue {
 
   #wait(): void {
     clearTimeout(this.#timer);
+    this.#timerDue = Math.min(...this.#due.values());
     if (this.#due.size === 0) return;
-    const delay = Math.min(...this.#due.values()) - performance.now();
+    const delay = this.#timerDue - performance.now();
     // Node 24 warns of a negative one.
     this.#timer = setTimeout(() => this.#run(), Math.max(0, delay)).unref();
   }

@@ -152,8 +152,8 @@ const retryDelayMs = 5000;
  */
 const maxHintsPerSecond = 8000;
 
-/** About a hundred files, as one save is three hints. */
-const busyHintsPerSecond = 300;
+/** A file that is put in the place of another is one hint, a save is three. */
+const busyHintsPerSecond = 60;
 
 function readFolderInode(path: string): number | undefined {
   try {
