@@ -70,14 +70,19 @@ const hiddenCheckIntervalMs = 2000;
  * @throws a system error
  */
 export async function cleanUpAfterCrash(repository: Repository, log: Log): Promise<void> {
-  for (let waited = 0; waited < 5000 && (await findOrphans(repository)).length > 0; waited += 20)
-    await sleep(20);
+  await waitForOrphans(repository);
   if (await removeStaleIndexLock(repository))
     log.warn({}, 'removed the stale index lock of a killed service');
   await removeStaleLocks(repository, log);
   await rm(repository.staging, { recursive: true, force: true });
   for (const name of await readdir(repository.gitDir))
     if (name.startsWith('fast_import_crash_')) await rm(join(repository.gitDir, name));
+}
+
+/** Waits until the gits have ended whose runner has: they may still move a ref. Gives up after five seconds. */
+export async function waitForOrphans(repository: Repository): Promise<void> {
+  for (let waited = 0; waited < 5000 && (await findOrphans(repository)).length > 0; waited += 20)
+    await sleep(20);
 }
 
 /**

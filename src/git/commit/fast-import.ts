@@ -1,6 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fsyncFolders } from '../../lib/fsync.ts';
+import { waitForOrphans, wasKilled } from '../leftovers.ts';
 import { GitError } from '../process/git-error.ts';
 import type { Repository } from '../repository.ts';
 import type { GitFile } from '../diff.ts';
@@ -49,6 +50,7 @@ export async function importCommit(repository: Repository, commit: RefCommit): P
     return await runFastImport(repository, compression, input);
   } catch (error) {
     if (!(error instanceof GitError) || error.notStarted) throw error;
+    if (wasKilled(error)) await waitForOrphans(repository);
     const tip = await readAfterFailure(ref, error, async () => await repository.objects.readOne(ref));
     if ((tip?.id ?? null) === onto) throw error;
     if (tip !== undefined && isWantedCommit(tip.content, { onto, committer, message })) return tip.id;

@@ -1,10 +1,13 @@
-import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, notStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { importCommit, type NewFile, writeCommit } from '../../../src/git/commit/fast-import.ts';
 import { GitError } from '../../../src/git/process/git-error.ts';
 import { RefConflictError } from '../../../src/git/refs.ts';
-import { type Repository } from '../../../src/git/repository.ts';
+import { GitRunner } from '../../../src/git/process/git-runner.ts';
+import { openRepository, type Repository } from '../../../src/git/repository.ts';
+import { eventually } from '../../support/eventually.ts';
+import { needs } from '../../support/tools.ts';
 import { testRepository, type TestRepository } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { openUntilEnd } from '../../support/opened.ts';
@@ -61,7 +64,7 @@ describe('a commit by fast-import', () => {
   });
 
   it('takes a commit for made, and not for a conflict, where git is killed after it has moved the ref', async () => {
-    const restore = killedAtTheEnd();
+    const restore = replaceFastImport(killAtTheEnd);
     const commit = await importFiles([['a', null]]).finally(restore);
     strictEqual(clone.git('rev-parse', 'main'), commit);
     strictEqual(clone.git('rev-parse', 'main^'), tip);
@@ -85,6 +88,24 @@ describe('a commit by fast-import', () => {
     const moved = clone.commit({ a: 'moved' });
     await rejects(importFiles([['a', null]]), RefConflictError);
     strictEqual(clone.git('rev-parse', 'main'), moved);
+  });
+
+  needs('strace', it)('is made where the process that runs git is killed, and git goes on', async () => {
+    const takeBack = replaceFastImport(syncSlowly);
+    const runner = new GitRunner();
+    try {
+      repository = await openRepository(clone.folder, runner);
+      const importing = importFiles([['a', null]]);
+      const packs = join(repository.gitDir, 'objects/pack');
+      await eventually(() => ok(readdirSync(packs).some((name) => name.startsWith('tmp_pack'))));
+      process.kill(Number(runner.pid), 'SIGKILL');
+      strictEqual(await importing, clone.git('rev-parse', 'main'));
+      notStrictEqual(clone.git('rev-parse', 'main'), tip);
+    } finally {
+      takeBack();
+      repository.objects.close();
+      runner.close();
+    }
   });
 
   it('leaves no report of Git where it fails', async () => {
@@ -123,13 +144,13 @@ describe('a commit by fast-import', () => {
   }
 });
 
-/** Has each fast-import be killed once it has done its work. Returns what takes it back. */
-function killedAtTheEnd(): () => void {
+/** Runs a command of the shell in place of each fast-import, whose arguments are `"$@"`. Returns what takes it back. */
+function replaceFastImport(command: string): () => void {
   const bin = tempFolder();
   const found = process.env['PATH'] ?? '';
   const script = `#!/bin/sh
 PATH='${found}'
-case "$*" in *fast-import*) git "$@"; kill -9 $$ ;; esac
+case "$*" in *fast-import*) ${command} ;; esac
 exec git "$@"
 `;
   writeFileSync(join(bin, 'git'), script, { mode: 0o755 });
@@ -138,3 +159,7 @@ exec git "$@"
     process.env['PATH'] = found;
   };
 }
+
+const killAtTheEnd = 'git "$@"; kill -9 $$';
+const syncSlowly =
+  'exec strace -f -qq -o /dev/null -e trace=fsync -e inject=fsync:delay_enter=300000 git "$@"';

@@ -1,0 +1,41 @@
+import { match, strictEqual } from 'node:assert/strict';
+import { chmodSync, chownSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { mainFile } from '../support/command-line.ts';
+import { eventually } from '../support/eventually.ts';
+import { testRepository } from '../support/repository.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { startTestService } from '../support/service.ts';
+
+/** Root may enter every folder. */
+const isRoot = process.getuid?.() === 0;
+const nobody = 65534;
+const asUser = isRoot ? ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'] : ['env'];
+
+describe('a folder that the service may list and not enter', () => {
+  it('is named, and what was served of it stays, also for a service that starts then', async () => {
+    const { folder: root } = testRepository({
+      [pagePath('7')]: mainPage({ name: 'Seven' }),
+      'people/190519304972664832.json': '{ "name": "Marge" }\n',
+    });
+    if (isRoot)
+      for (const name of ['.', ...readdirSync(root, { recursive: true, encoding: 'utf8' })])
+        chownSync(join(root, name), nobody, nobody);
+    const [program = '', ...args] = [...asUser, process.execPath, mainFile, 'serve'];
+    const start = async () => await startTestService({}, { root, command: [program, ...args] });
+    const service = await start();
+    for (const pattern of [/a file breaks a rule/, /cannot read the catalogue/]) service.expectLog(pattern);
+    for (const folder of ['people', 'bots/007']) chmodSync(join(root, folder), 0o644);
+    await eventually(async () => {
+      const { json } = await service.request('/readyz');
+      match(JSON.stringify(json), /people\/190519304972664832.json.*cannot be read/);
+      match(JSON.stringify(json), /bots\/ cannot be read: EACCES/);
+    });
+    strictEqual((await service.request('/api/v2/bots/7')).json.contents.en.name, 'Seven');
+    strictEqual(await service.end('SIGTERM'), 0);
+    const again = await start();
+    again.allowLog(/a file breaks a rule|cannot read the catalogue/);
+    strictEqual((await again.request('/api/v2/bots/7')).json.contents.en.name, 'Seven');
+    for (const folder of ['people', 'bots/007']) chmodSync(join(root, folder), 0o755);
+  });
+});
