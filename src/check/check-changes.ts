@@ -72,7 +72,7 @@ export async function checkChanges(
   const others = findings.filter(
     ({ path }) => !known.has(`submodule ${path}`) && !known.has(`regular-file ${path}`),
   );
-  const faults = removeRepeats(own, others, ...history.map((finding) => [finding]));
+  const faults = removeRepeats([own, others, ...history.map((finding) => [finding])]);
   const faulty = new Set(faults.map(({ path }) => path));
   const outside = inScope.flatMap(checkOutside).filter(({ path }) => !faulty.has(path));
   return { files, findings: [...faults, ...outside].toSorted(compareFaults) };
@@ -86,11 +86,12 @@ async function fetchChange(
 ): Promise<void> {
   const paths = changes.flatMap(({ path, previousPath }) => [path, previousPath ?? path]);
   const folders = paths.flatMap((path) => /^bots\/\d{3}(?=\/)/.exec(path)?.[0] ?? []);
+  const beside = concernsSideFiles(changes) ? sideFolders : [];
   const trees = [before, after ?? before].map((id) => `${id}^{tree}`);
   await fetchMissing(
     root,
     [head, `^${base}`],
-    [...trees, '--', settingsName, blockedName, ...new Set(folders)],
+    [...trees, '--', settingsName, blockedName, ...beside, ...new Set(folders)],
   );
 }
 
@@ -113,10 +114,7 @@ async function checkBots(
   const newcomers: AddedBot[] = [];
   const opened = await openChangedCatalogue(root, after, changes, paths, formerFiles);
   const { source, scope, settings } = opened;
-  const concernsSideFiles = changes.some(
-    ({ path, kind }) => (kind === 'gone' && parsePagePath(path)) || isSideFile(path),
-  );
-  const beside = concernsSideFiles ? (await checkSideFiles(source)).findings : [];
+  const beside = concernsSideFiles(changes) ? (await checkSideFiles(source)).findings : [];
   const blocked = parseBlocked(await source.readFile(blockedName));
   const report = await checkCatalogue(source, scope, {
     ...options,
@@ -183,8 +181,13 @@ function checkOnDisk(root: string, { path, kind }: ChangedFile): Finding[] {
 const leakMessage =
   'this looks like a bot token: remove it and make a new one (botshelf token, or the Manage link on its page), as others may have read it';
 
+/** Whether people or collections change, or lose a bot that they name. */
+function concernsSideFiles(changes: readonly ChangedFile[]): boolean {
+  return changes.some(({ path, kind }) => (kind === 'gone' && parsePagePath(path)) || isSideFile(path));
+}
+
 /** Joins lists of findings. A list adds none for a path and a rule that a list before it has. */
-function removeRepeats(...lists: readonly (readonly Finding[])[]): Finding[] {
+function removeRepeats(lists: readonly (readonly Finding[])[]): Finding[] {
   const known = new Set<string>();
   return lists.flatMap((list) => {
     const added = list.filter(({ rule, path }) => !known.has(`${rule} ${path}`));

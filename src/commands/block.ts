@@ -17,7 +17,7 @@ import { writeAtomically } from '../lib/atomic-write.ts';
 import { formatCount } from '../lib/counted.ts';
 import { UserError } from '../lib/errors.ts';
 import { withCatalogue } from './catalogue-on-disk.ts';
-import { type ChangeOptions, removeBots } from './change-bots.ts';
+import { type ChangeOptions, readOnlyAdvice, removeBots } from './change-bots.ts';
 
 export interface BlockFlags {
   readonly reason?: string;
@@ -42,7 +42,8 @@ export async function block(kind: BlockedName['kind'], text: string, flags: Bloc
     const before = ensureValid(parsed);
     const { [name]: former, ...others } = before[key];
     if (ends && former === undefined) throw new UserError(`the ${kind} ${name} is not blocked`);
-    const after = printBlocked({ ...before, [key]: ends ? others : { ...others, [name]: entry } });
+    const kept = { ...others, [name]: { ...entry, ...former, ...(reason !== undefined && { reason }) } };
+    const after = printBlocked({ ...before, [key]: ends ? others : kept });
     ensureValid(parseBlocked(Buffer.from(after)));
     return after;
   };
@@ -55,6 +56,7 @@ export async function block(kind: BlockedName['kind'], text: string, flags: Bloc
   await withCatalogue(async (opened) => {
     const { config, catalogue, repositoryOpener } = opened;
     const { blocked: file } = config;
+    if (config.readOnly && (file === null || remove)) throw new UserError(readOnlyAdvice);
     const only: Blocked = { ...nothingBlocked, [key]: { [name]: entry } };
     const all = ends ? [] : [...(await catalogue.store.bots.sorted())];
     const bots = all.filter((bot) => findBlockedIn(bot, only).length > 0);

@@ -3,7 +3,7 @@ import { type IndexedBot, parseListElement } from '../catalogue/store/bot-index.
 import { formatCount } from '../lib/counted.ts';
 import { UserError } from '../lib/errors.ts';
 import { type CatalogueOnDisk, withCatalogue } from './catalogue-on-disk.ts';
-import { removeBots, setInBots } from './change-bots.ts';
+import { readOnlyAdvice, removeBots, setInBots } from './change-bots.ts';
 import { type BotSelectors, selectBots } from './select-bots.ts';
 
 export interface BotsFlags extends BotSelectors {
@@ -25,8 +25,7 @@ export async function bots(ids: readonly string[], flags: BotsFlags): Promise<vo
   if ((values || remove) && !all && ids.length === 0 && Object.keys(selectors).length === 0)
     throw new UserError('this is about every bot: name bots or pass a filter, or --all');
   await withCatalogue(async (opened) => {
-    if ((values || remove) && opened.config.readOnly)
-      throw new UserError('a read-only copy cannot be changed: run this where the original is');
+    if ((values || remove) && opened.config.readOnly) throw new UserError(readOnlyAdvice);
     const found = await selectBots(opened, ids, selectors);
     if (found.length === 0) return void process.stderr.write('No bot was found.\n');
     if (!values && !remove) return void process.stdout.write(formats[format](found, opened));

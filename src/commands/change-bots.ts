@@ -150,3 +150,6 @@ function refuseFaults(faults: readonly string[]): void {
 const maxFaults = 50;
 
 const maxLineLength = 1000;
+
+/** Why a command changes nothing in a read-only copy, whose commits would be gone with the next fetch. */
+export const readOnlyAdvice = 'a read-only copy cannot be changed: run this where the original is';

@@ -81,7 +81,7 @@ const severities = [
  * Escapes what is invisible, could move the cursor, begin a line, change the reading direction, or be a command such as
  * `##[group]`, which some CI run anywhere in a line. Masks tokens.
  */
-function escapeInvisible(text: string): string {
+export function escapeInvisible(text: string): string {
   return maskTokens(text).replaceAll(
     /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029]|#(?=#\w*\[)/gu,
     (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,

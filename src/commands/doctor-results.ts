@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../app/config.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { codeOf, messageOf } from '../lib/errors.ts';
+import { escapeInvisible } from './check-report.ts';
 
 /** What a check has found. */
 export interface Outcome {
@@ -100,7 +101,7 @@ export function toExitCode({ state }: Outcome): number {
 export function printResults(results: readonly DoctorResult[]): string {
   const width = Math.max(...results.map(({ name }) => name.length));
   const lines = results.flatMap(({ name, state, reason, fix }) => [
-    `${state.padEnd(9)}${name.padEnd(width)}  ${reason}`,
+    `${state.padEnd(9)}${name.padEnd(width)}  ${escapeInvisible(reason)}`,
     ...(fix === null ? [] : [`${' '.repeat(width + 11)}fix: ${fix}`]),
   ]);
   const [ok, warnings, errors] = states.map(

@@ -8,6 +8,7 @@ import { createLog, silentLog } from '../lib/log.ts';
 import { UserError } from '../lib/errors.ts';
 import { openImages, listNamedImages } from '../app/images.ts';
 import { toCatalogueError } from '../app/start-errors.ts';
+import { escapeInvisible } from './check-report.ts';
 import { createProgress } from './progress.ts';
 import { formatCount } from '../lib/counted.ts';
 
@@ -50,7 +51,7 @@ export async function images(): Promise<void> {
   if (failing === 0) return;
   process.stdout.write(`${failing} could not be fetched: the service retries them, less and less often\n`);
   for (const [url, { message }] of [...opened.cache.failures()].slice(0, maxNamedImages)) {
-    process.stdout.write(`  ${url} ${message}\n`);
+    process.stdout.write(`  ${escapeInvisible(`${url} ${message}`)}\n`);
   }
   if (failing > maxNamedImages) process.stdout.write(`  and ${failing - maxNamedImages} more\n`);
   process.exitCode = 1;

@@ -14,6 +14,9 @@ import { ImportReport } from '../import/import-report.ts';
 import { readRecords } from '../import/read-records.ts';
 import { suggestMap } from '../import/suggest-map.ts';
 import { formatCount } from '../lib/counted.ts';
+import { UserError } from '../lib/errors.ts';
+import { readOnlyAdvice } from './change-bots.ts';
+import { escapeInvisible } from './check-report.ts';
 import { createProgress } from './progress.ts';
 
 export interface ImportFlags {
@@ -27,13 +30,14 @@ export interface ImportFlags {
 
 /** Imports a list of bots and prints a report; the exit code is 1 when some records did not fit. @throws {UserError} */
 export async function importList(path: string, flags: ImportFlags): Promise<void> {
-  const { catalogue: root, blocked } = readConfig();
+  const { catalogue: root, blocked, readOnly } = readConfig();
   const { settings } = await readSettings(createDiskReader(root));
   const usable = settings ?? toSettings();
   if (flags.suggest) {
     const map = await suggestMap(readRecords(path), usable.categories);
     return void process.stdout.write(`${JSON.stringify(map, null, 2)}\n`);
   }
+  if (readOnly && !flags.dryRun) throw new UserError(readOnlyAdvice);
   const report = new ImportReport();
   const options = {
     root,
@@ -55,7 +59,7 @@ export async function importList(path: string, flags: ImportFlags): Promise<void
     progress.end();
     opener.close();
   }
-  process.stdout.write(report.print());
+  process.stdout.write(report.print(escapeInvisible));
   if (report.counts.refused > 0) process.exitCode = 1;
   if (flags.images && !flags.dryRun) await fetchImages();
 }

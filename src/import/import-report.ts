@@ -11,23 +11,25 @@ export class ImportReport {
   add(kind: keyof ImportReport['counts'], place: string, refusals: readonly Refusal[] = []): void {
     this.counts[kind]++;
     for (const { rule, message } of refusals) {
-      if (this.#lines.length < maxLines) this.#lines.push(`${place} ${rule} ${message}\n`);
-      else if (this.#lines.length === maxLines)
-        this.#lines.push('and more: correct these, and run it again\n');
+      if (this.#lines.length < maxLines) this.#lines.push(`${place} ${rule} ${message}`);
+      else if (this.#lines.length === maxLines) this.#lines.push('and more: correct these, and run it again');
       const [, key = ''] = messageKey.exec(message) ?? [];
       const reason = this.#reasons.size < maxReasons ? `${rule} ${key}`.trim() : 'others';
       this.#reasons.set(reason, (this.#reasons.get(reason) ?? 0) + 1);
     }
   }
 
-  /** Returns a line for each reason of each record, and a summary. */
-  print(): string {
+  /**
+   * Returns a line for each reason of each record, and a summary.
+   * @param escape makes a text of a stranger safe for a terminal
+   */
+  print(escape: (text: string) => string): string {
     const { added, replaced, unchanged, refused } = this.counts;
     const records = formatCount(added + replaced + unchanged + refused, 'record');
     const counts = `${added} added, ${replaced} replaced, ${unchanged} there already, ${refused} did not fit`;
     const reasons = [...this.#reasons].toSorted(([, a], [, b]) => b - a);
     const table = reasons.map(([reason, count]) => `${String(count).padStart(8)} ${reason}\n`);
-    return [...this.#lines, `${records}: ${counts}\n`, ...table].join('');
+    return [...this.#lines.map((line) => `${escape(line)}\n`), `${records}: ${counts}\n`, ...table].join('');
   }
 }
 

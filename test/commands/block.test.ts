@@ -44,6 +44,8 @@ describe('botshelf block', () => {
       'The host bad.example is blocked. 2 bots still listed: --remove removes them, and ends their tokens.\n',
     ]);
     deepStrictEqual(await run('block', 'account', '10'), [0, '', 'The account 10 is blocked.\n']);
+    // What was said of it before stays.
+    await run('block', 'account', '5');
     deepStrictEqual(JSON.parse(read('blocked.json')), {
       accounts: { 5: { reason: 'Spam', since: today }, 10: { since: today } },
       hosts: { 'bad.example': { since: today } },
@@ -60,6 +62,17 @@ describe('botshelf block', () => {
       [2, 'the bot 12 is blocked (Lies): remove it here, or from blocked.json\n'],
     );
     strictEqual(status(), '');
+  });
+
+  it('is refused in a read-only copy, which would lose the commit', async () => {
+    const { folder, git } = catalogue();
+    const env = { BOTSHELF_READ_ONLY: 'on', BOTSHELF_REMOTE: 'origin' };
+    const { code, stderr } = await botshelf(folder, ['block', 'account', '5'], { env });
+    deepStrictEqual(
+      [code, stderr],
+      [2, 'a read-only copy cannot be changed: run this where the original is\n'],
+    );
+    strictEqual(git('rev-list', '--count', 'HEAD'), '1');
   });
 
   it('refuses what the file may not have, and a file with edits or faults, and commits nothing', async () => {

@@ -26,7 +26,7 @@ export async function commitFiles(
     if (planned === undefined || planned.files.size === 0) return null;
     const commit = await writeCommit(repository, { parents: tip === null ? [] : [tip], ...planned });
     try {
-      await repository.run(['merge', '--quiet', '--ff-only', '--no-overwrite-ignore', commit]);
+      await repository.run([...merge, commit], { isDetached: true });
       return commit;
     } catch (error) {
       // The lock may be gone by now.
@@ -37,6 +37,9 @@ export async function commitFiles(
     }
   }
 }
+
+/** A merge that is stopped would leave files without their commit, and one with a stash lay edits over those of the plan. */
+const merge = ['merge', '--quiet', '--ff-only', '--no-overwrite-ignore', '--no-autostash'];
 
 /** Milliseconds in which the lock of another git, and a branch that moves, are waited for. */
 const maxWaitMs = 20_000;

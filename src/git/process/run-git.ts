@@ -23,6 +23,8 @@ export interface GitCommand {
    * as the setting `push.pushOption`. None may have a line break.
    */
   readonly pushOptions?: readonly string[];
+  /** Whether it goes on where Ctrl-C in a terminal ends this process: it is in a process group of its own. */
+  readonly isDetached?: boolean;
   /** The file that its standard output is written to, instead of being returned. */
   readonly outputFile?: string;
 }
@@ -56,8 +58,9 @@ export const directClient: GitClient = {
  * @throws {GitError} when it fails or is killed, and what `take` throws
  */
 export async function runGit(command: GitCommand, { signal, take }: RunOptions = {}): Promise<string> {
-  const { args, background, timeLimit, outputFile } = command;
-  const isOrdinary = !background && timeLimit === undefined && outputFile === undefined && !take;
+  const { args, background, timeLimit, isDetached, outputFile } = command;
+  const isOrdinary =
+    !background && timeLimit === undefined && !isDetached && outputFile === undefined && !take;
   if (isOrdinary) return await runSimpleGit(command);
   if (signal?.aborted) throw new GitError(args, null, '');
   const pieces: Buffer[] = [];
@@ -80,13 +83,14 @@ export function spawnGit({
   args,
   indexFile,
   timeLimit,
+  isDetached = false,
   pushOptions = [],
 }: Omit<GitCommand, 'input'>): ChildProcessWithoutNullStreams {
   const onNetwork = timeLimit !== undefined;
   const settings = [...gitSettings, ...(onNetwork ? networkSettings : [])].flatMap((each) => ['-c', each]);
   // In a process group of its own, without a terminal: helpers such as ssh are killed with it and cannot prompt.
   const env = { ...createGitEnvironment(indexFile), ...toPushOptionVariables(pushOptions) };
-  const options = { cwd: folder, env, detached: onNetwork };
+  const options = { cwd: folder, env, detached: onNetwork || isDetached };
   return spawn('git', [...settings, ...args], options);
 }
 

@@ -22,6 +22,20 @@ describe('files that a command commits', () => {
     strictEqual(repository.git('log', '-1', '--format=%B'), 'Change bots');
   });
 
+  it('are not laid under the edits of a person, also where git is told to stash these', async () => {
+    const repository = testRepository({ [path]: 'old', [other]: 'old' });
+    repository.git('config', 'merge.autoStash', 'true');
+    writeFileSync(join(repository.folder, path), 'of a person');
+    const opened = await openUntilEnd(repository.folder);
+    await rejects(
+      commitFiles(opened, async () => toCommit({ [path]: 'new' })),
+      /would be overwritten/,
+    );
+    await commitFiles(opened, async () => toCommit({ [other]: 'new' }));
+    strictEqual(repository.read(path), 'of a person');
+    strictEqual(repository.git('stash', 'list'), '');
+  });
+
   it('may be the first ones', async () => {
     const repository = repositoryIn(tempFolder());
     repository.git('init', '-q', '-b', 'main');
