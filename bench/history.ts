@@ -75,7 +75,7 @@ async function* measure(stage: Stage, model: string, next: Model): AsyncGenerato
 }
 
 async function maintain(repositoryOpener: RepositoryOpener, since: number, now: number): Promise<void> {
-  const prune = async (repository: Parameters<typeof pruneHistory>[0]): Promise<number> =>
+  const prune = async (repository: Parameters<typeof pruneHistory>[0]): Promise<number | undefined> =>
     await pruneHistory(repository, since, now);
   const maintenance = new Maintenance({ repositoryOpener, log: silentLog, prune });
   await maintenance.run();

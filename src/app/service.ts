@@ -242,7 +242,8 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   const responses = new ResponseCache();
   const metrics = new Metrics(parts, health, responses);
   const repository = await repositoryOpener.open().catch(() => undefined);
-  commits.subscribe(() => maintenance.committed());
+  commits.subscribe(() => maintenance.packAdded());
+  sync?.onFetch(() => maintenance.packAdded());
   commits.subscribe(() => sync?.requestPush());
   commits.subscribe((event) => metrics.committed(event));
   const { scanner, settings, profiles, collections } = catalogue;

@@ -39,8 +39,8 @@ export function selectCommits<T extends { readonly time: number }>(
 
 /**
  * Prunes the history of the state ref: replaces it with a line of the kept commits, with their trees. The commit of a day
- * of the last month gets files with the counts at the end of its hours. Returns the number of removed commits; 0, without
- * a change, where the ref moves at the same time. Content history is never pruned.
+ * of the last month gets files with the counts at the end of its hours. Returns the number of removed commits; undefined,
+ * without a change, where the ref moves at the same time. Content history is never pruned.
  * @param since in seconds since the epoch, as is `now`
  * @throws {GitError}
  */
@@ -48,7 +48,7 @@ export async function pruneHistory(
   repository: Repository,
   since: number,
   now = Date.now() / 1000,
-): Promise<number> {
+): Promise<number | undefined> {
   const tip = await readRef(repository, stateRef);
   if (tip === null) return 0;
   const pruned = await writePrunedHistory(repository, tip, since, now);
@@ -56,7 +56,7 @@ export async function pruneHistory(
   try {
     await updateRefs(repository, new Map([[stateRef, { from: tip, to: pruned.commit }]]));
   } catch (error) {
-    if (error instanceof RefConflictError) return 0;
+    if (error instanceof RefConflictError) return undefined;
     throw error;
   }
   return pruned.removed;

@@ -11,19 +11,19 @@ import { formatCount } from '../lib/counted.ts';
 export interface MaintenanceOptions {
   readonly repositoryOpener: RepositoryOpener;
   readonly log: Log;
-  /** Removes commits that are no longer needed, once a day. Returns how many. */
-  readonly prune: (repository: Repository) => Promise<number>;
+  /** Removes commits that are no longer needed, once a day. Returns how many; undefined where that cannot be done now. */
+  readonly prune: (repository: Repository) => Promise<number | undefined>;
 }
 
 /**
- * Keeps Git fast while the service commits. Each commit adds a pack, so packs are consolidated, refs packed and the
+ * Keeps Git fast while the service commits and fetches. Each commit and each fetch adds a pack, so packs are consolidated, refs packed and the
  * commit-graph written every few commits, at the lowest priority, one step at a time. Objects that no ref and no reflog
  * reaches are deleted after a day, as a person may still want them.
  */
 export class Maintenance {
   readonly #options: MaintenanceOptions;
   readonly #stop = new AbortController();
-  #commits = 0;
+  #packs = 0;
   #prunedOn = '';
   #running: Promise<void> | undefined;
 
@@ -31,10 +31,10 @@ export class Maintenance {
     this.#options = options;
   }
 
-  /** Counts a commit, and runs in the background after every 32. */
-  committed(): void {
-    this.#commits++;
-    if (this.#commits >= commitsBetween && !this.#stop.signal.aborted) void this.run();
+  /** Counts a commit or a fetch, and runs in the background after every 32. */
+  packAdded(): void {
+    this.#packs++;
+    if (this.#packs >= packsBetween && !this.#stop.signal.aborted) void this.run();
   }
 
   /** Runs now, or waits for the run under way. A failure is logged; the next run retries. */
@@ -51,16 +51,18 @@ export class Maintenance {
 
   async #run(): Promise<void> {
     const { repositoryOpener, log, prune } = this.#options;
-    this.#commits = 0;
+    this.#packs = 0;
     try {
       const repository = await repositoryOpener.open();
       await this.#consolidate(repository);
       const today = new Date().toISOString().slice(0, 10);
       if (this.#prunedOn === today || this.#stop.signal.aborted) return;
       const pruned = await prune(repository);
+      if (pruned === undefined) return;
       this.#prunedOn = today;
-      if (pruned === 0) return;
-      log.info({ commits: pruned }, `pruned ${formatCount(pruned, 'old commit')} of the state`);
+      if (pruned > 0)
+        log.info({ commits: pruned }, `pruned ${formatCount(pruned, 'old commit')} of the state`);
+      // Also what another machine has pruned.
       await this.#writeGraph(repository, '--split=replace');
       await this.#repack(repository, keepUnreachable);
     } catch (error) {
@@ -98,8 +100,8 @@ export class Maintenance {
   }
 }
 
-/** Commits between two runs. */
-const commitsBetween = 32;
+/** New packs between two runs. */
+const packsBetween = 32;
 
 /** Packs that slow nothing down. */
 const packsAllowed = 16;

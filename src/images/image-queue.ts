@@ -57,6 +57,7 @@ export class ImageQueue {
   readonly #closing = new AbortController();
   #fetched = 0;
   #failed = 0;
+  #lastProgress = '';
   #progress: NodeJS.Timeout | undefined;
 
   constructor(options: ImageQueueOptions) {
@@ -169,10 +170,10 @@ export class ImageQueue {
 
   #logProgress(): void {
     const [fetched, failed, left] = [this.#fetched, this.#failed, this.left];
-    this.#options.log.info(
-      { fetched, failed, left },
-      `image cache: ${fetched} fetched, ${failed} failed, ${left} left`,
-    );
+    const message = `image cache: ${fetched} fetched, ${failed} failed, ${left} left`;
+    // The images of a host that fails may wait for days.
+    if (message !== this.#lastProgress) this.#options.log.info({ fetched, failed, left }, message);
+    this.#lastProgress = message;
     if (left > 0) return;
     clearInterval(this.#progress);
     this.#progress = undefined;

@@ -51,7 +51,7 @@ export class ShareCards {
   }
 
   async #store(path: string, bytes: Buffer): Promise<void> {
-    await writeAtomically(path, bytes, { fsync: 'none' });
+    await writeAtomically(path, bytes, { fsync: 'content' });
     const paths = (await readdir(this.#folder)).map((name) => join(this.#folder, name));
     if (paths.length <= maxFiles) return;
     const files = await Promise.all(paths.map(async (file) => ({ file, time: (await stat(file)).mtimeMs })));

@@ -43,7 +43,9 @@ export class ImageStore {
   /** Reads the image of that name, or its copy of that width; undefined when there is none. */
   async read(name: string, width?: VariantWidth): Promise<Buffer | undefined> {
     if (!/^[0-9a-f]{64}$/.test(name)) return undefined;
-    return await ignoreMissing(readFile(this.#pathOf(name, width)));
+    const bytes = await ignoreMissing(readFile(this.#pathOf(name, width)));
+    // A power loss leaves a file without its bytes.
+    return bytes?.length === 0 ? undefined : bytes;
   }
 
   /**
@@ -110,7 +112,7 @@ export class ImageStore {
     const smaller = await decoder.decode(full, width).catch(() => undefined);
     if (smaller === undefined) return full;
     // Where it cannot be stored, it is made again for the next request.
-    await writeAtomically(this.#pathOf(name, width), smaller.bytes, { fsync: 'none' }).catch(() => {});
+    await writeAtomically(this.#pathOf(name, width), smaller.bytes, { fsync: 'content' }).catch(() => {});
     return smaller.bytes;
   }
 

@@ -22,12 +22,15 @@ export async function createLog(
 ): Promise<Log> {
   const options = { level, base: null, serializers, timestamp: stdTimeFunctions.isoTime };
   const readable = format === null ? process.stderr.isTTY : format === 'pretty';
-  const log: Log = pino(
-    options,
-    readable ? await openPrettyStream() : pino.destination({ dest: 2, sync: true }),
-  );
+  const lines = pino.destination({ dest: 2, sync: true, maxLength: maxUnwrittenBytes });
+  // A log on a full disk must not end the service, nor what it was about to do.
+  lines.on('error', () => {});
+  const log: Log = pino(options, readable ? await openPrettyStream() : lines);
   return log;
 }
+
+/** Of lines that a full disk does not take. */
+const maxUnwrittenBytes = 1024 * 1024;
 
 /** Imports its library here only: a service seldom writes to a terminal. */
 async function openPrettyStream(): Promise<DestinationStream> {

@@ -74,7 +74,7 @@ function isLocked(error: unknown): boolean {
 
 /**
  * Replaces the history of the remote's state by a pruned one, and returns its commit and how many commits are removed.
- * Undefined where there is nothing to prune, or the remote has not the same state as this clone.
+ * Undefined where the remote has not the same state as this clone.
  * @param since seconds since the epoch: later commits stay
  * @throws {GitError} also where the remote has moved
  */
@@ -86,7 +86,7 @@ export async function pushPrunedState(
   const tip = await readRef(repository, stateRef);
   if (tip === null || tip !== (await readRef(repository, remoteRefs.state))) return undefined;
   const pruned = await writePrunedHistory(repository, tip, since);
-  if (pruned === undefined) return undefined;
+  if (pruned === undefined) return { commit: tip, removed: 0 };
   await pushRefs(repository, [{ ref: stateRef, commit: pruned.commit, lease: tip }], remote);
   return pruned;
 }

@@ -44,6 +44,7 @@ export class Sync implements RemoteState {
   readonly #waiters = new Set<(isPushed: boolean) => void>();
   #stateFetched = false;
   #unpushed = 0;
+  #onFetch: () => void = () => {};
 
   constructor(options: SyncOptions) {
     this.#options = options;
@@ -112,6 +113,11 @@ export class Sync implements RemoteState {
     this.#further.push(work);
   }
 
+  /** Calls `listener` after each fetch that has brought something. */
+  onFetch(listener: () => void): void {
+    this.#onFetch = listener;
+  }
+
   /** Schedules a fetch, as the remote says that it has changed; at most one a second. */
   requestFetch(): void {
     this.#schedule.requestFetch();
@@ -145,14 +151,14 @@ export class Sync implements RemoteState {
 
   /**
    * Prunes the history of the state on the remote first, and here if that succeeds, so that no replica meets a pruned
-   * history that the remote lacks. Returns how many commits were removed.
+   * history that the remote lacks. Returns how many commits were removed; undefined where that cannot be done now.
    */
-  async prune(repository: Repository, since: number): Promise<number> {
+  async prune(repository: Repository, since: number): Promise<number | undefined> {
     return await this.#queue.run(async () => {
-      const pruned = this.failure === null && (await pushPrunedState(repository, since, this.#remote));
-      if (!pruned) return 0;
-      await this.#mergeState(repository, pruned.commit);
-      return pruned.removed;
+      if (this.failure !== null) return undefined;
+      const pruned = await pushPrunedState(repository, since, this.#remote);
+      if (pruned !== undefined && pruned.removed > 0) await this.#mergeState(repository, pruned.commit);
+      return pruned?.removed;
     });
   }
 
@@ -248,7 +254,9 @@ export class Sync implements RemoteState {
     if (tips.state !== null) await this.#mergeState(repository, tips.state);
     this.#stateFetched = true;
     await integrate(repository, tips.branch, this.#options);
-    return before.branch !== tips.branch || before.state !== tips.state;
+    const isNew = before.branch !== tips.branch || before.state !== tips.state;
+    if (isNew) this.#onFetch();
+    return isNew;
   }
 
   async #mergeState(repository: Repository, theirs: string): Promise<void> {

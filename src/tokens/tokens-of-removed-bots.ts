@@ -58,7 +58,8 @@ export class TokensOfRemovedBots extends BranchFollower {
     const now = `${this.#branch} ${tip}`;
     if (tip === null || now === this.#done || now === this.#moved) return;
     if (await isMovedAway(repository, tip)) return void (this.#moved = now);
-    this.#done ??= await readFile(file, 'utf8').catch(() => undefined);
+    // A power loss may have emptied it.
+    this.#done ??= (await readFile(file, 'utf8').catch(() => undefined)) || undefined;
     const removed = await this.#listRemoved(repository, tip);
     const ended = await state.write(async (committed) => {
       await committed.refresh();
@@ -72,7 +73,7 @@ export class TokensOfRemovedBots extends BranchFollower {
     });
     if (ended.length > 0)
       log.info({ bots: ended }, `${formatCount(ended.length, 'token')} ended, as the bots were removed`);
-    await writeAtomically(file, now, { fsync: 'none' });
+    await writeAtomically(file, now, { fsync: 'content' });
     this.#done = now;
   }
 

@@ -290,7 +290,7 @@ async function bytesOf(history: CountHistory): Promise<Buffer> {
 }
 
 async function prune(place: string, since: number, now: number): Promise<number> {
-  return await pruneHistory(await openUntilEnd(place), since, now);
+  return (await pruneHistory(await openUntilEnd(place), since, now)) ?? 0;
 }
 
 function execGit(place: string, ...args: string[]): string {

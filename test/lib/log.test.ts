@@ -1,5 +1,7 @@
-import { deepStrictEqual, match, ok } from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -32,6 +34,22 @@ describe('the log', () => {
       const pretty = await createLog({ level: 'debug', format: 'pretty' });
       pretty.debug({ bot: '7' }, 'low');
     `);
+  });
+
+  it('ends nothing where it cannot be written, as on a full disk', async () => {
+    const log = JSON.stringify(new URL('../../src/lib/log.js', import.meta.url));
+    const script = `const { createLog } = await import(${log});
+      const log = await createLog({ level: 'info', format: 'json' });
+      for (let i = 0; i < 3; i++) log.error({}, 'x'.repeat(700_000));
+      process.stdout.write('done');`;
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', full],
+    });
+    const output = child.stdout?.toArray() ?? [];
+    deepStrictEqual(await once(child, 'exit'), [0, null]);
+    closeSync(full);
+    strictEqual((await output).join(''), 'done');
   });
 
   it('has the level and the format that are set', () => {

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { failpoint } from '../../lib/failpoint.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
@@ -122,15 +123,18 @@ export function prepareCheckout(
   const indexing = entries.length > 0 ? catchError(copyIndex(repository, entries)) : undefined;
   const staging = stageFiles(repository, steps, contents);
   const throwAtLinks = linkGuard(repository.folder);
-  const place = async ({ change, seen, staged, failure }: Step): Promise<void> => {
+  const place = async (step: Step): Promise<void> => {
+    const { change, seen, staged, failure } = step;
     try {
       if (failure !== undefined) throw failure;
       throwAtLinks(change.path);
       if (isSubmodule(change)) placeSubmodule(join(repository.folder, change.path), change.after);
-      else if (!(await placeFile(repository, change, seen, staged))) reject(change, edited);
+      else if (await placeFile(repository, change, seen, staged)) return;
+      else reject(change, edited);
     } catch (error) {
       reject(change, error);
     }
+    await removeStaged(step);
   };
   return {
     apply: async () => {
@@ -148,6 +152,7 @@ export function prepareCheckout(
     },
     discard: async () => {
       await Promise.all([staging, indexing]);
+      await someAtATime(steps, removeStaged);
     },
   };
 }
@@ -188,7 +193,12 @@ interface Step {
   failure?: unknown;
 }
 
-/** Returns a path that was not used yet. What a failure leaves there is removed at the next start. */
+/** Removes a new file that is not in its place. Where that fails, too, the next start does it. */
+async function removeStaged({ staged }: Step): Promise<void> {
+  await rm(staged, { force: true }).catch(() => {});
+}
+
+/** Returns a path that was not used yet. */
 function nextStagedPath({ staging }: Repository): string {
   return join(staging, `file-${stagedFiles++}`);
 }

@@ -138,6 +138,7 @@ async function moveInto(staged: string, absolute: string): Promise<void> {
     const beside = join(dirname(absolute), `.${basename(staged)}`);
     copyFileSync(staged, beside);
     renameSync(beside, absolute);
+    rmSync(staged, { force: true });
   }
 }
 
