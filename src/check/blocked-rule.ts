@@ -49,7 +49,7 @@ function listClients({
   readonly invite?: string;
   readonly oauth?: string | null;
 }): string[] {
-  return [...(parseInvite(invite ?? '')?.clients ?? []), ...(oauth == null ? [] : [oauth])];
+  return [...(parseInvite(invite ?? '')?.clients ?? []), ...(oauth ? [oauth] : [])];
 }
 
 interface PlacedText {

@@ -10,7 +10,9 @@ import { startTestService } from '../support/service.ts';
 /** Root may enter every folder. */
 const isRoot = process.getuid?.() === 0;
 const nobody = 65534;
-const asUser = isRoot ? ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'] : ['env'];
+const asUser: readonly [string, ...string[]] = isRoot
+  ? ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups']
+  : ['env'];
 
 describe('a folder that the service may list and not enter', () => {
   it('is named, and what was served of it stays, also for a service that starts then', async () => {
@@ -21,8 +23,8 @@ describe('a folder that the service may list and not enter', () => {
     if (isRoot)
       for (const name of ['.', ...readdirSync(root, { recursive: true, encoding: 'utf8' })])
         chownSync(join(root, name), nobody, nobody);
-    const [program = '', ...args] = [...asUser, process.execPath, mainFile, 'serve'];
-    const start = async () => await startTestService({}, { root, command: [program, ...args] });
+    const command = [...asUser, process.execPath, mainFile, 'serve'] as const;
+    const start = async () => await startTestService({}, { root, command });
     const service = await start();
     for (const pattern of [/a file breaks a rule/, /cannot read the catalogue/]) service.expectLog(pattern);
     for (const folder of ['people', 'bots/007']) chmodSync(join(root, folder), 0o644);

@@ -32,13 +32,9 @@ export function addExportRoute(
   const clients: string[] = [];
   router.get(['/api/v2/export.ndjson', '/api/v2/export.ndjson.gz'], refuseQuery, async (ctx) => {
     const client = toAddressGroup(ctx.ip);
-    const refuse = (what: string): never => {
-      const detail = `${what} are being sent, which is the most: try again in a minute`;
-      throw new ProblemError('busy', detail, { headers: { 'Retry-After': '60' } });
-    };
-    if (clients.length >= maxExports) refuse(`${maxExports} exports`);
+    if (clients.length >= maxExports) throw createBusyError(`${maxExports} exports`);
     if (clients.filter((one) => one === client).length >= maxExportsPerClient)
-      refuse(`${maxExportsPerClient} exports to you`);
+      throw createBusyError(`${maxExportsPerClient} exports to you`);
     clients.push(client);
     ctx.res.once('close', () => clients.splice(clients.indexOf(client), 1));
     const inputs = [() => tip.current, () => bots.version];
@@ -56,6 +52,11 @@ export function addExportRoute(
       current: () => false,
     });
   });
+}
+
+function createBusyError(what: string): ProblemError {
+  const detail = `${what} are being sent, which is the most: try again in a minute`;
+  return new ProblemError('busy', detail, { headers: { 'Retry-After': '60' } });
 }
 
 /** All bots at one moment. */
