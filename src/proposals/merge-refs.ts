@@ -130,8 +130,11 @@ async function findEnd(
   if (end !== undefined) return end;
   for (const first of await listFirstSteps(repository, version)) {
     const stronger = (await listEnds(first)).find(
+      // A withdrawal ends the submission that it is of, also where the clock was behind.
       (end) =>
-        end.state === 'declined' || sentAt <= (end.state === 'withdrawn' ? (end.closedAt ?? 0) : end.sentAt),
+        end.state === 'declined' ||
+        sentAt <= end.sentAt ||
+        (end.state === 'withdrawn' && sentAt <= (end.closedAt ?? 0)),
     );
     if (stronger !== undefined) return stronger;
   }

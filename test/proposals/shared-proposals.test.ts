@@ -184,6 +184,15 @@ describe('proposals of two machines', () => {
     match(a.clone.read(homerPath), new RegExp(`example.org/${sent}`));
   });
 
+  it('that are withdrawn where the clock is a day behind, and asked to be changed on the other, are withdrawn', async () => {
+    await sendToBoth();
+    await whileAway(shared, async () => {
+      await atTime(Date.now() - 86_400_000, async () => await withdraw(a));
+      await decide(b, 'changes-asked');
+    });
+    deepStrictEqual(await agree(), ['withdrawn']);
+  });
+
   describe('that are sent again on one while the other, without the remote,', () => {
     let first: string;
     let second: string;
