@@ -289,7 +289,9 @@ export class Scanner {
     record();
     for (const [i, place] of places.entries()) {
       const [name, file] = [names[i] ?? '', files[i]];
-      if (!contents?.has(name) || file === undefined || isBlob(root, place, file.sha, hash)) continue;
+      const former = previous?.files.find(({ locale }) => locale === place.locale);
+      const known = [file, former].flatMap((one) => one?.sha ?? []);
+      if (!contents?.has(name) || known.some((sha) => isBlob(root, place, sha, hash))) continue;
       // A person saved it while it was committed, which is shown as soon as it is whole.
       cache.postpone(name, stats[i], now);
       this.schedule(folder, name, clockTick);

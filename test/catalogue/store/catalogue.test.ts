@@ -2,6 +2,7 @@ import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
+import type { Locale } from '../../../src/bot/locale.ts';
 import { Catalogue } from '../../../src/catalogue/store/catalogue.ts';
 import { type Log, silentLog } from '../../../src/lib/log.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -77,6 +78,22 @@ describe('a catalogue', () => {
     write({ [pagePath('7')]: named('New') });
     isWriting = false;
     await eventually(() => name('7') === 'New' && name('8') === undefined);
+  });
+
+  it('serves what was committed at once, and what a person saved in that moment as soon as it is whole', async () => {
+    const { catalogue, write, name } = await openCatalogue({ [pagePath('7')]: named('Old') });
+    const place = { id: botId('7'), locale: 'en' as Locale };
+    const put = (text: string): void => catalogue.scanner.put(new Map([[place, Buffer.from(named(text))]]));
+    // By then the file is no longer new, which would be read once more.
+    await rest(200);
+    put('Posted');
+    await rest(600);
+    // Where the file could not be put into place.
+    strictEqual(name('7'), 'Posted');
+    write({ [pagePath('7')]: named('Saved') });
+    put('Posted again');
+    strictEqual(name('7'), 'Posted again');
+    await eventually(() => name('7') === 'Saved');
   });
 
   it('keeps what it served while bots/ is a symbolic link, reads nothing through it, and says so', async () => {
