@@ -230,8 +230,8 @@ describe('POST /api/v2/bots/:id', () => {
   });
 
   it('whose token ends before its body has come is refused', async () => {
-    const authorization = await issueTestToken(repo.folder, '7');
-    const call = request(`${service.address}/api/v2/bots/7`, {
+    const authorization = await issueTestToken(repo.folder, marge);
+    const call = request(`${service.address}/api/v2/bots/${marge}`, {
       method: 'POST',
       headers: { authorization, 'content-type': 'application/json' },
     });
@@ -239,7 +239,7 @@ describe('POST /api/v2/bots/:id', () => {
     call.write('{"bot": ');
     // As above.
     await setTimeout(200);
-    await issueTestToken(repo.folder, '7');
+    await issueTestToken(repo.folder, marge);
     call.end('{"count": 77}}');
     const [response] = (await answered) as [IncomingMessage];
     strictEqual(response.statusCode, 401);
