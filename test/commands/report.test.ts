@@ -92,7 +92,7 @@ describe('botshelf report', () => {
       '',
       '## Pictures that cannot be fetched \\(1\\)',
       '',
-      `- \` Bot 5 \` \\(5\\) Avatar: \` https://127\\.0\\.0\\.1/a\\.png \`, since ${day} \` .* leads to an address that is not public \` ${edit(5)}`,
+      `- \` Bot 5 \` \\(5\\) Avatar: \` https://127\\.0\\.0\\.1/a\\.png \`, since ${day} \` leads to an address that is not public \` ${edit(5)}`,
       '',
       '## No new server count \\(1\\)',
       '',
