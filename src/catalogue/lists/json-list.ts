@@ -77,7 +77,8 @@ const wholeElements: ListForm = {
 
 export const fileForm: ListForm = {
   toJson: listFileItems,
-  digestOf: ({ files }) => files.map(({ sha }) => sha).join(''),
+  // The names are in no file.
+  digestOf: ({ id, files }) => files.map(({ locale, sha }) => `${id}.${locale} ${sha} `).join(''),
   salt: '',
 };
 
