@@ -35,6 +35,8 @@ export class CompressedBodies {
   readonly #cache = new LRUCache<string, Buffer, { body: Body; coding: Coding }>({
     maxSize: 128 * 1024 * 1024,
     maxEntrySize: 64 * 1024 * 1024,
+    // One that larger bodies push out while it waits is sent all the same.
+    ignoreFetchAbort: true,
     sizeCalculation: (bytes) => bytes.length + 200,
     fetchMethod: async (_key, _stale, { context: { body, coding } }) =>
       await (Buffer.isBuffer(body)

@@ -52,6 +52,24 @@ describe('compressed bodies', () => {
     strictEqual(started, 2);
   });
 
+  it('are sent though larger ones pushed them out while they were compressed', async () => {
+    const bodies = new CompressedBodies();
+    let start = (): void => {};
+    const started = new Promise<void>((resolve) => (start = resolve));
+    const slow: Body = {
+      bytes: 4,
+      read: async function* () {
+        await started;
+        yield Buffer.from('text');
+      },
+    };
+    const waiting = read(bodies, 'slow', 'br', slow);
+    const large = randomBytes(45 * 1024 * 1024);
+    await Promise.all(['a', 'b', 'c'].map(async (digest) => await bodies.get(digest, 'gzip', large)));
+    start();
+    strictEqual(await waiting, 'text');
+  });
+
   it('are compressed again after a failure', async () => {
     const bodies = new CompressedBodies();
     const failing: Body = {
