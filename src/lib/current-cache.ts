@@ -53,7 +53,7 @@ export class CurrentCache<V extends object> {
    * @param make uses nothing that can change but what `inputs` read
    */
   async get(key: string, inputs: readonly Input[], make: () => Promise<V>): Promise<V & Current> {
-    for (;;) {
+    for (let joins = 0; ;) {
       const kept = this.#kept.get(key);
       if (kept?.value.current()) return kept.value;
       const joined = this.#making.get(key);
@@ -65,7 +65,8 @@ export class CurrentCache<V extends object> {
         return kept.value;
       }
       const { value } = await making;
-      if (joined === undefined || value.current()) return value;
+      // What was begun after a first one had ended was begun after the call.
+      if (joined === undefined || joins++ > 0 || value.current()) return value;
     }
   }
 

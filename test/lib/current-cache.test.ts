@@ -126,6 +126,16 @@ describe('a cache of what is current', () => {
     strictEqual((await before).version, 0);
   });
 
+  it('makes a value twice at most for all callers at the same time, though its inputs change all the time', async () => {
+    const cache = new CurrentCache<Value>(1_000_000, () => 1000);
+    const makeAndChange = async (): Promise<Value> => {
+      version++;
+      return await make();
+    };
+    await Promise.all(Array.from({ length: 10 }, async () => await cache.get('a', inputs, makeAndChange)));
+    strictEqual(made, 2);
+  });
+
   it('holds no more bytes than it may, however many values there are', async () => {
     const cache = new CurrentCache<Value>(100_000, () => 10_000);
     for (let i = 0; i < 100; i++) await cache.get(String(i), inputs, make);

@@ -54,9 +54,10 @@ export class BotSearch {
     return await runSearch(this.#segments, text, slice, this.#needs());
   }
 
-  /** Indexes what is not indexed yet. Resolves when every bot is there; pages of a large catalogue may follow. */
+  /** Indexes what is not indexed yet. Resolves when every bot of now is there; pages of a large catalogue may follow. */
   async update(): Promise<void> {
-    while (this.#indexed !== (await this.#bots.sorted()))
+    // An update that is going on may have begun before; the one after it cannot.
+    for (let tries = 0; tries < 2 && this.#indexed !== (await this.#bots.sorted()); tries++)
       await (this.#updating ??= this.#update().finally(() => (this.#updating = undefined)));
   }
 
