@@ -65,10 +65,11 @@ export function addSiteRoutes(router: Router, parts: SiteParts): SitePreparation
   router.get(toCollectionPath(':name'), async (ctx) => {
     await respond(ctx, createCollectionRecipe(ctx, parts, lists, ctx.params['name'] ?? ''));
   });
-  let guide: ReturnType<typeof renderApiGuide> | undefined;
-  const renderDocs = async (props: PageProps): Promise<VNode> => (
-    <DocsPage {...props} {...await (guide ??= renderApiGuide(site.canonicalUrl))} />
-  );
+  let guide: Awaited<ReturnType<typeof renderApiGuide>> | undefined;
+  const renderDocs = async (props: PageProps): Promise<VNode> => {
+    guide ??= await renderApiGuide(site.canonicalUrl);
+    return <DocsPage {...props} {...guide} />;
+  };
   const docs = { key: { page: 'docs' }, inputs: [], render: renderDocs };
   router.get('/docs', async (ctx) => await respond(ctx, docs));
   router.get('/authors/:id', async (ctx) => {

@@ -7,7 +7,7 @@ import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { BotLists, CatalogueSizes, SearchResult } from '../../catalogue/lists/bot-lists.ts';
 import type { QueryReading } from '../../catalogue/search/run-search.ts';
 import type { Selection } from '../../catalogue/lists/selection.ts';
-import { type Current, CurrentCache, type Input } from '../../lib/current-cache.ts';
+import { type Current, CurrentCache, type Input, readMinute } from '../../lib/current-cache.ts';
 import { listNamedAuthors } from '../page/author-names.tsx';
 import type { NameLinkProps } from '../page/links.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
@@ -90,7 +90,14 @@ export class FrontLists {
     this.#bots = bots;
     this.#authors = authors;
     this.#counts = counts;
-    this.inputs = [() => bots.version, () => counts.version, () => profiles.version, () => site.settings];
+    this.inputs = [
+      () => bots.version,
+      () => counts.version,
+      () => profiles.version,
+      () => site.settings,
+      // A count that is posted again makes no new version, and ages are shown.
+      readMinute,
+    ];
   }
 
   /**
