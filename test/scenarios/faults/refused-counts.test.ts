@@ -1,4 +1,4 @@
-import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
@@ -41,6 +41,29 @@ needs('gcc', describe)('a count that the disk refuses', () => {
     service = await start();
     const { json } = await service.request('/api/v2/bots/312/counts');
     strictEqual(json.at(-1).count, 5);
+  });
+});
+
+needs('gcc', describe)('a commit of counts that is not synced', () => {
+  it('is synced before its journal goes', async () => {
+    const repository = testRepository({ [pagePath('312')]: mainPage() });
+    const token = await issueTestToken(repository.folder, '312');
+    const journal = join(repository.folder, 'var/journal');
+    const syncs = faultInjector(repository.folder, 'fsync of .git/refs/botshelf');
+    const env = { ...syncs.env, BOTSHELF_STATE_SECONDS: '1' };
+    const service = await startTestService({}, { root: repository.folder, env });
+    service.allowLog(/counts/);
+    const post = async (count: number): Promise<void> => {
+      const { status } = await service.request('/api/v2/bots/312', updateRequest(token, { count }));
+      strictEqual(status, 200);
+      await eventually(() => deepStrictEqual(readdirSync(journal), []), 30);
+    };
+    await post(1);
+    syncs.arm(1, 0);
+    await post(2);
+    const { failed, calls } = syncs.disarm();
+    strictEqual(failed, 'fsync of .git/refs/botshelf, EIO');
+    ok(calls > 1, 'it was tried again');
   });
 });
 
