@@ -121,7 +121,8 @@ async function isClean(repository: TestRepository, service: TestService, failed:
     const { parts } = (await response.json()) as { parts: Record<string, { faults: string[] }> };
     strictEqual(parts['repository']?.faults.join(), '', failed);
     strictEqual((parts['remote']?.faults ?? []).join(), '', failed);
-  });
+    // A round that failed is tried again after some seconds, and a whole run is long and beside others.
+  }, 60);
 }
 
 function websiteOf(number: number): string {
