@@ -6,6 +6,7 @@ import { RepositoryOpener } from '../../src/git/repository.ts';
 import { HostReview } from '../../src/proposals/host-review.ts';
 import type { Proposal } from '../../src/proposals/proposal.ts';
 import type { Proposals } from '../../src/proposals/proposals.ts';
+import { atTime } from '../support/at-time.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   type GitHostServer,
@@ -152,6 +153,17 @@ describe('proposals that are reviewed at the Git host', () => {
       await eventually(() => host.shared.git('rev-parse', 'refs/pull/1/head') !== sha);
       await rest(800);
       strictEqual(find()?.state, 'waiting');
+    });
+
+    it('are followed though the clock is set back', async () => {
+      await send();
+      await eventually(() => github.pulls.length === 1);
+      const commit_id = host.shared.git('rev-parse', branch);
+      await atTime(Date.now() - 3_600_000, async () => {
+        const review = { state: 'CHANGES_REQUESTED', commit_id, body: 'A picture, please.' };
+        github.pulls[0]?.reviews.push({ ...review, author_association: 'MEMBER' });
+        await eventually(() => find()?.state === 'changes-asked');
+      });
     });
 
     it('are declined when their pull request is closed, with the last comment as the reason', async () => {

@@ -65,6 +65,10 @@ describe('the comparison of bots', function () {
     ok(five.includes('>Silent<') && !five.includes('Not in this list'));
   });
 
+  it('shows a text that is cut within a sign of two halves', async () => {
+    match(await read(`?bots=1,${'x'.repeat(59)}😀`), /x{59}�/);
+  });
+
   it('is where the page of a bot leads', async () => {
     const html = await (
       await fetch(`${service.address}/bots/1`, { headers: { Accept: 'text/html' } })
