@@ -51,17 +51,19 @@ export class Scanner {
   readonly #options: ScannerOptions;
   readonly #store: BotStore;
   readonly #stats = new Map<string, StatCache>();
-  readonly #delayQueue = new DelayQueue((path) => this.#unlessUnreadable(() => this.#scanPath(path)));
+  readonly #delayQueue = new DelayQueue((path) => this.#scanPath(path));
   #fault: string | null = null;
+  /** Folder → why it, or a file in it, cannot be read. */
+  readonly #unreadable = new Map<string, string>();
 
   constructor(options: ScannerOptions, store: BotStore) {
     this.#options = options;
     this.#store = store;
   }
 
-  /** Why `bots/` cannot be read; null where it can. */
+  /** Why `bots/` or a folder in it cannot be read; null where all can. */
   get fault(): string | null {
-    return this.#fault;
+    return this.#fault ?? this.#unreadable.values().next().value ?? null;
   }
 
   /** Returns the folders on disk and those that were there before; reports anything else in `bots/` as a fault. */
@@ -94,7 +96,7 @@ export class Scanner {
    * @param waits whether a file that may still be half written is read a moment later
    */
   scan(folder: string, waits = true): void {
-    this.#unlessUnreadable(() => this.#scanFolder(folder, waits));
+    this.#unlessUnreadable(folder, () => this.#scanFolder(folder, waits));
   }
 
   #scanFolder(folder: string, waits: boolean): void {
@@ -121,20 +123,23 @@ export class Scanner {
   read(places: readonly PagePlace[]): void {
     for (const id of new Set(places.map((place) => place.id))) {
       const own = places.filter((place) => place.id === id);
-      this.#readBot(id, this.#listPlaces(id, own), 'whole');
+      this.#unlessUnreadable(folderOf(id), () => this.#readBot(id, this.#listPlaces(id, own), 'whole'));
     }
   }
 
   /** Reads these bots again at once: for a caller that has changed what their records are made of. */
   reload(ids: Iterable<BotId>): void {
-    for (const id of ids) this.#readBot(id, this.#listPlaces(id), 'reload');
+    for (const id of ids)
+      this.#unlessUnreadable(folderOf(id), () => this.#readBot(id, this.#listPlaces(id), 'reload'));
   }
 
   /** Serves these bytes as the content of their files at once: for a caller that has committed them. */
   put(files: ReadonlyMap<PagePlace, Buffer>): void {
     for (const [place, bytes] of files) {
       const contents = new Map([[formatFileName(place), bytes]]);
-      this.#readBot(place.id, this.#listPlaces(place.id, [place]), 'reload', contents);
+      this.#unlessUnreadable(folderOf(place.id), () =>
+        this.#readBot(place.id, this.#listPlaces(place.id, [place]), 'reload', contents),
+      );
     }
   }
 
@@ -177,12 +182,15 @@ export class Scanner {
     this.#delayQueue.close();
   }
 
-  /** Runs work on files; where a folder cannot be listed or entered, that is set and logged. */
-  #unlessUnreadable(work: () => void): void {
+  /** Runs work on the files of a folder; where it cannot be listed or entered, that is set, and logged once. */
+  #unlessUnreadable(folder: string, work: () => void): void {
     try {
       work();
+      this.#unreadable.delete(folder);
     } catch (error) {
-      void this.#fail(error);
+      if (codeOf(error) === 'ENOENT') return void this.#fail(error);
+      if (!this.#unreadable.has(folder)) this.#logFault(error);
+      this.#unreadable.set(folder, `${botsFolder}/${folder}/ cannot be read: ${messageOf(error)}`);
     }
   }
 
@@ -200,10 +208,13 @@ export class Scanner {
   /** Sets why `bots/` cannot be read, and logs it; null when it can. */
   #setError(error: unknown): void {
     const fault = error === null ? null : `${botsFolder}/ cannot be read: ${messageOf(error)}`;
-    if (fault !== null && fault !== this.#fault) {
-      this.#options.log.error({ fault }, 'cannot read the catalogue: the bots that were served stay served');
-    }
+    if (fault !== null && fault !== this.#fault) this.#logFault(error);
     this.#fault = fault;
+  }
+
+  #logFault(error: unknown): void {
+    const message = 'cannot read the catalogue: the bots that were served stay served';
+    this.#options.log.error({ err: error }, message);
   }
 
   /** Returns the stats of a folder's files; empty for a folder that is not known yet. */
@@ -236,9 +247,11 @@ export class Scanner {
     const { root } = this.#options;
     const [folder = ''] = path.split('/');
     const place = parsePagePath(`${botsFolder}/${path}`);
-    if (place === undefined || !isFolder(root, folder)) this.scan(folder);
-    else if (this.#statsIn(folder).differs(formatFileName(place), readPageStat(root, place)))
-      this.#readBot(place.id, this.#listPlaces(place.id, [place]), 'hint');
+    this.#unlessUnreadable(folder, () => {
+      if (place === undefined || !isFolder(root, folder)) this.#scanFolder(folder, true);
+      else if (this.#statsIn(folder).differs(formatFileName(place), readPageStat(root, place)))
+        this.#readBot(place.id, this.#listPlaces(place.id, [place]), 'hint');
+    });
   }
 
   /** Returns the places of the known files of a bot, and of others. */

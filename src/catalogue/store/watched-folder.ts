@@ -118,6 +118,7 @@ export class WatchedFolder<T> {
     try {
       stat = readStat(join(this.#path, name));
     } catch (error) {
+      this.#stats.delete(name);
       const message = `the file cannot be read (${messageOf(error)}): let the service enter the folder`;
       return onFaults(path, [createFileFault(path, 'regular-file', message)]);
     }
@@ -152,18 +153,27 @@ export class WatchedFolder<T> {
   }
 
   #tick(): void {
-    const inode = readStat(this.#path)?.ino;
+    const inode = this.#readInode();
     if (inode !== this.#watchedInode) {
       this.#watch();
       void this.read();
     } else if (++this.#ticks % ticksPerRound === 0) void this.read();
   }
 
+  /** Returns undefined where the folder is not there, or one above it cannot be entered, as `#listNames` says. */
+  #readInode(): number | undefined {
+    try {
+      return readStat(this.#path)?.ino;
+    } catch {
+      return undefined;
+    }
+  }
+
   /** Watches the folder that has the name now. Where that cannot be done, the rounds find changes. */
   #watch(): void {
     this.#watcher?.close();
     this.#watcher = undefined;
-    this.#watchedInode = readStat(this.#path)?.ino;
+    this.#watchedInode = this.#readInode();
     if (this.#watchedInode === undefined) return;
     try {
       this.#watcher = watch(this.#path, () => this.#schedule(hintDelayMs));
