@@ -61,8 +61,11 @@ export function createStateRef(
       throw error instanceof RefConflictError ? error : toUnavailableError(error);
     }
   };
-  /** Whether the last commit may not survive a power loss, as the fsync of its folders failed. */
-  let isUnsynced = false;
+  /**
+   * Whether the last commit may not survive a power loss: the fsync of its folders failed, or the process before this one
+   * may have ended without it.
+   */
+  let isUnsynced = true;
   const sync = async (repository: Repository): Promise<void> => {
     await fsyncFolders([toPackFolder(repository), ...listRefFolders(repository, stateRef)]);
     isUnsynced = false;

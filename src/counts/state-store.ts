@@ -78,7 +78,9 @@ export class StateStore implements CurrentCounts {
     await this.follow()?.catch((error: unknown) => this.#log.error({ err: error }, messageOf(error)));
     if (this.#closed === undefined)
       await this.#journal.replay(({ id, count, countedAt }) => {
-        if (this.#state.merge(id, { count: { value: count, at: countedAt } })) this.#checkpointer.add(id);
+        this.#state.merge(id, { count: { value: count, at: countedAt } });
+        // Also what the ref has, whose commit may not be synced yet.
+        this.#checkpointer.add(id);
       });
     if (this.#journal.hasSealed) this.#checkpointer.schedule();
     this.#isLoaded = true;

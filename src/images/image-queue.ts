@@ -179,6 +179,7 @@ export class ImageQueue {
     this.#progress = undefined;
     this.#fetched = 0;
     this.#failed = 0;
+    this.#lastProgress = '';
   }
 }
 

@@ -49,8 +49,12 @@ import {
 export interface RemoteProposals {
   /** Fetches them and merges them into ours. @throws {Error} whose message says why the remote cannot be reached */
   fetchProposals(): Promise<void>;
-  /** Pushes ours, merged with the remote's. @throws {Error} as fetchProposals */
-  pushProposals(): Promise<void>;
+  /**
+   * Pushes ours, merged with the remote's.
+   * @param claimed the version that was taken for a decision, which has been made or given up
+   * @throws {Error} as fetchProposals
+   */
+  pushProposals(claimed?: string): Promise<void>;
   /**
    * Takes an open proposal from the remote, so that no other machine decides about this version; the next push brings it
    * back. Returns false where another machine has changed or taken it. @throws {Error} as fetchProposals
@@ -505,18 +509,21 @@ export class Proposals {
       if (proposal === undefined) throw new ProposalError('gone');
       if (proposal.version !== version) throw new ProposalError('changed');
       return await work(repository, proposal);
-    });
+    }, version);
   }
 
-  /** Makes a step, tells the listeners, and shares it. */
-  async #step(work: (repository: Repository) => Promise<Proposal>): Promise<SavedStep> {
+  /**
+   * Makes a step, tells the listeners, and shares it.
+   * @param claimed the version that was claimed for it
+   */
+  async #step(work: (repository: Repository) => Promise<Proposal>, claimed?: string): Promise<SavedStep> {
     const proposal = await this.#run(work).catch((error: unknown) => {
       // The remote may lack what was claimed.
-      void tryRemote(this.#remote?.pushProposals());
+      void tryRemote(this.#remote?.pushProposals(claimed));
       throw error;
     });
     for (const listener of this.#listeners) listener(proposal);
-    const because = await tryRemote(this.#remote?.pushProposals());
+    const because = await tryRemote(this.#remote?.pushProposals(claimed));
     if (because !== undefined)
       this.#options.log.warn(
         { because },
@@ -540,7 +547,10 @@ export class Proposals {
               return await work(repository);
             } catch (error) {
               await removeLeftovers(repository, error, this.#options.log).catch(() => undefined);
-              await this.#refs.load(repository).catch(() => undefined);
+              this.#isLoaded = await this.#refs.load(repository).then(
+                () => true,
+                () => false,
+              );
               throw error;
             }
           }),

@@ -25,8 +25,6 @@ export class SharedProposals implements RemoteProposals {
   readonly #waiting = new Map<RemoteWork, Promise<void>>();
   /** Version → when a machine, also this one, has taken it from the remote to decide about it. */
   readonly #taken = new Map<string, number>();
-  /** Those that this machine has taken. */
-  readonly #claimed = new Set<string>();
 
   constructor(proposals: Proposals, sync: Pick<Sync, 'run' | 'addToRounds'>, log: Log) {
     this.#proposals = proposals;
@@ -49,9 +47,8 @@ export class SharedProposals implements RemoteProposals {
     await this.#runSoon(this.#fetch);
   }
 
-  async pushProposals(): Promise<void> {
-    for (const version of this.#claimed) this.#taken.delete(version);
-    this.#claimed.clear();
+  async pushProposals(claimed?: string): Promise<void> {
+    if (claimed !== undefined) this.#taken.delete(claimed);
     await this.#runSoon(this.#push);
   }
 
@@ -67,10 +64,7 @@ export class SharedProposals implements RemoteProposals {
         isClaimed = false;
       }
     });
-    if (isClaimed) {
-      this.#taken.set(version, performance.now());
-      this.#claimed.add(version);
-    }
+    if (isClaimed) this.#taken.set(version, performance.now());
     return isClaimed;
   }
 

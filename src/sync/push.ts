@@ -73,8 +73,8 @@ function isLocked(error: unknown): boolean {
 }
 
 /**
- * Replaces the history of the remote's state by a pruned one, and returns its commit and how many commits are removed.
- * Undefined where the remote has not the same state as this clone.
+ * Replaces the history of the remote's state by a pruned one, and returns its commit, null where it stays, and how
+ * many commits are removed. Undefined where the remote has not the same state as this clone.
  * @param since seconds since the epoch: later commits stay
  * @throws {GitError} also where the remote has moved
  */
@@ -82,11 +82,11 @@ export async function pushPrunedState(
   repository: Repository,
   since: number,
   remote: Remote,
-): Promise<{ readonly commit: string; readonly removed: number } | undefined> {
+): Promise<{ readonly commit: string | null; readonly removed: number } | undefined> {
   const tip = await readRef(repository, stateRef);
-  if (tip === null || tip !== (await readRef(repository, remoteRefs.state))) return undefined;
-  const pruned = await writePrunedHistory(repository, tip, since);
-  if (pruned === undefined) return { commit: tip, removed: 0 };
+  if (tip !== (await readRef(repository, remoteRefs.state))) return undefined;
+  const pruned = tip === null ? undefined : await writePrunedHistory(repository, tip, since);
+  if (tip === null || pruned === undefined) return { commit: null, removed: 0 };
   await pushRefs(repository, [{ ref: stateRef, commit: pruned.commit, lease: tip }], remote);
   return pruned;
 }

@@ -157,7 +157,7 @@ export class Sync implements RemoteState {
     return await this.#queue.run(async () => {
       if (this.failure !== null) return undefined;
       const pruned = await pushPrunedState(repository, since, this.#remote);
-      if (pruned !== undefined && pruned.removed > 0) await this.#mergeState(repository, pruned.commit);
+      if (pruned?.commit) await this.#mergeState(repository, pruned.commit);
       return pruned?.removed;
     });
   }

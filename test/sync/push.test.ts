@@ -61,7 +61,7 @@ describe('what is pushed', () => {
   });
 
   it('is the pruned history of the state only where the remote has the same state', async () => {
-    strictEqual(await pushPrunedState(repository, 1_700_000_000, remote), undefined);
+    deepStrictEqual(await pushPrunedState(repository, 1_700_000_000, remote), { commit: null, removed: 0 });
     commitCounts(
       clone.folder,
       [1, 2, 3, 400 * day].map((n) => ({ time: 1_600_000_000 + n, counts: { 7: n } })),

@@ -3,6 +3,7 @@ import { messageOf } from '../../lib/errors.ts';
 import { fsyncFolders } from '../../lib/fsync.ts';
 import type { Log } from '../../lib/log.ts';
 import { retry } from '../../lib/retry.ts';
+import { waitForOrphans, wasKilled } from '../leftovers.ts';
 import type { CommitEvents } from '../commit-events.ts';
 import { diffTrees } from '../diff.ts';
 import { listRefFolders, readRef, updateRefs } from '../refs.ts';
@@ -91,7 +92,12 @@ export class BranchWriter<E extends FileEdit> {
     updates.set(branch, { from: tip, to: commit });
     for (const [ref, to] of refs) updates.set(ref, { from: await readRef(repository, ref), to });
     await this.#advance({ branch, changes, seen, ...(contents && { contents }) }, async () => {
-      await updateRefs(repository, updates);
+      await updateRefs(repository, updates).catch(async (error: unknown) => {
+        if (!wasKilled(error)) throw error;
+        // A git whose runner was killed goes on, and may have moved them after it was read.
+        await waitForOrphans(repository);
+        await updateRefs(repository, updates);
+      });
       return commit;
     });
     // Synced after those of the branch: a power loss must not leave a proposal accepted that the branch does not have.

@@ -1,15 +1,15 @@
 import { deepStrictEqual, notStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
-import { readdirSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { importCommit, type NewFile, writeCommit } from '../../../src/git/commit/fast-import.ts';
 import { GitError } from '../../../src/git/process/git-error.ts';
 import { RefConflictError } from '../../../src/git/refs.ts';
 import { GitRunner } from '../../../src/git/process/git-runner.ts';
 import { openRepository, type Repository } from '../../../src/git/repository.ts';
 import { eventually } from '../../support/eventually.ts';
+import { replaceGit } from '../../support/replaced-git.ts';
 import { needs } from '../../support/tools.ts';
 import { testRepository, type TestRepository } from '../../support/repository.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
 import { openUntilEnd } from '../../support/opened.ts';
 
 describe('a commit by fast-import', () => {
@@ -64,7 +64,7 @@ describe('a commit by fast-import', () => {
   });
 
   it('takes a commit for made, and not for a conflict, where git is killed after it has moved the ref', async () => {
-    const restore = replaceFastImport(killAtTheEnd);
+    const restore = replaceGit('fast-import', killAtTheEnd);
     const commit = await importFiles([['a', null]]).finally(restore);
     strictEqual(clone.git('rev-parse', 'main'), commit);
     strictEqual(clone.git('rev-parse', 'main^'), tip);
@@ -91,7 +91,7 @@ describe('a commit by fast-import', () => {
   });
 
   needs('strace', it)('is made where the process that runs git is killed, and git goes on', async () => {
-    const takeBack = replaceFastImport(syncSlowly);
+    const takeBack = replaceGit('fast-import', syncSlowly);
     const runner = new GitRunner();
     try {
       repository = await openRepository(clone.folder, runner);
@@ -143,22 +143,6 @@ describe('a commit by fast-import', () => {
     });
   }
 });
-
-/** Runs a command of the shell in place of each fast-import, whose arguments are `"$@"`. Returns what takes it back. */
-function replaceFastImport(command: string): () => void {
-  const bin = tempFolder();
-  const found = process.env['PATH'] ?? '';
-  const script = `#!/bin/sh
-PATH='${found}'
-case "$*" in *fast-import*) ${command} ;; esac
-exec git "$@"
-`;
-  writeFileSync(join(bin, 'git'), script, { mode: 0o755 });
-  process.env['PATH'] = [bin, found].join(delimiter);
-  return () => {
-    process.env['PATH'] = found;
-  };
-}
 
 const killAtTheEnd = 'git "$@"; kill -9 $$';
 const syncSlowly =
