@@ -1,0 +1,65 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { findKeyWriter, type KeyWriter, readPageHistory } from '../../src/sync/key-history.ts';
+import { openUntilEnd } from '../support/opened.ts';
+import { type TestRepository, testRepository } from '../support/repository.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+
+const path = pagePath('312');
+const post = 'Update\n\nBot: 312';
+const person = { by: 'person' };
+
+describe('who set a key of a page', () => {
+  let clone: TestRepository;
+  let base: string;
+
+  beforeEach(() => {
+    clone = testRepository({ [path]: mainPage({ website: null }) });
+    base = clone.git('rev-parse', 'HEAD');
+  });
+
+  const set = (values: Readonly<Record<string, unknown>>, message?: string): string =>
+    clone.commit({ [path]: mainPage(values) }, message);
+  const find = async (key: string, value: unknown, bot = '312'): Promise<KeyWriter | undefined> => {
+    const repository = await openUntilEnd(clone.folder);
+    const history = await readPageHistory(repository, 'main', base, [path]);
+    return await findKeyWriter(repository, history, { path, bot, key, value });
+  };
+
+  it('is the last commit that changed it, of a person or of a post, or none of this side', async () => {
+    set({ website: 'https://a.example', edited: 5_000 }, post);
+    set({ website: 'https://a.example', edited: 5_000, nsfw: true });
+    deepStrictEqual(await find('website', 'https://a.example'), { by: 'post', at: 5_000 });
+    deepStrictEqual(await find('nsfw', true), person);
+    strictEqual(await find('name', 'Homer'), undefined);
+    deepStrictEqual(await find('website', 'https://a.example', '7'), person, 'the post was of another bot');
+  });
+
+  it('is in a post without a time of its own when that was committed', async () => {
+    set({ website: 'https://a.example' }, post);
+    const seconds = Number(clone.git('log', '-1', '--format=%ct'));
+    deepStrictEqual(await find('website', 'https://a.example'), { by: 'post', at: seconds * 1000 });
+  });
+
+  it('is who made the file again that was removed', async () => {
+    clone.git('rm', '-q', path);
+    clone.commit({});
+    set({ website: null });
+    deepStrictEqual(await find('website', null), person);
+    strictEqual(await find('website', 'https://never.example'), undefined);
+  });
+
+  for (const kept of ['main', 'other'])
+    it(`is of two that were merged the one whose value stayed, on ${kept}`, async () => {
+      clone.git('branch', 'other');
+      set({ website: 'https://main.example', edited: 5_000 }, post);
+      clone.git('checkout', '-q', 'other');
+      set({ website: 'https://other.example' });
+      clone.git('checkout', '-q', kept);
+      clone.git('merge', '-q', '-s', 'ours', '-m', 'Merge', kept === 'main' ? 'other' : 'main');
+      if (kept === 'other') clone.git('branch', '-q', '-f', 'main');
+      deepStrictEqual(
+        await find('website', `https://${kept}.example`),
+        kept === 'main' ? { by: 'post', at: 5_000 } : person,
+      );
+    });
+});
