@@ -1,7 +1,7 @@
 import { deepStrictEqual, notStrictEqual, strictEqual } from 'node:assert/strict';
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 import { cleanUpAfterCrash, removeStaleLocks } from '../../src/git/leftovers.ts';
@@ -79,6 +79,14 @@ describe('removing what a git has left', () => {
     writeFileSync(report, '');
     await cleanUpAfterCrash(await openUntilEnd(folder), silentLog);
     strictEqual(existsSync(report), false);
+  });
+
+  it('removes the new files that a killed service had staged', async () => {
+    const repository = await openUntilEnd(testRepository({ 'a.txt': 'A' }).folder);
+    mkdirSync(repository.staging, { recursive: true });
+    writeFileSync(join(repository.staging, 'file-7'), 'B');
+    await cleanUpAfterCrash(repository, silentLog);
+    strictEqual(existsSync(repository.staging), false);
   });
 
   it('leaves the lock of a branch while the git that holds it lives, and removes it when that is killed', async () => {

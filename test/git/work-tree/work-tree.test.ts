@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileChange } from '../../../src/git/diff.ts';
 import { UnknownOutcomeError } from '../../../src/git/refs.ts';
@@ -10,6 +10,9 @@ import { testRepository, type TestRepository } from '../../support/repository.ts
 import { openUntilEnd } from '../../support/opened.ts';
 
 const branch = 'refs/heads/main';
+
+/** A folder on a file system of its own on most machines. */
+const memory = '/dev/shm';
 
 describe('the work tree', () => {
   let clone: TestRepository;
@@ -39,6 +42,36 @@ describe('the work tree', () => {
     deepStrictEqual(workTree.outdated(), []);
     strictEqual(clone.read('a'), 'a\n');
     strictEqual(clone.status(), '');
+  });
+
+  it('leaves no new file staged where the branch did not move', async () => {
+    const update = await workTree.prepare(await planCommit({ a: 'new\n', b: 'new\n' }));
+    await workTree.abandon(update, new Error('git failed'));
+    deepStrictEqual(stagedFiles(), []);
+  });
+
+  it('leaves no new file staged where a person has edited or moved what it would replace', async () => {
+    const update = await workTree.prepare(await planCommit({ a: 'new\n', b: 'new\n' }));
+    clone.write('a', 'by a person\n');
+    rmSync(join(clone.folder, 'b'));
+    clone.write('b/c', 'by a person\n');
+    await workTree.apply(update);
+    strictEqual(workTree.outdated().length, 2);
+    deepStrictEqual(stagedFiles(), []);
+  });
+
+  it('leaves no new file staged where that folder is on another file system than the files', async function () {
+    if (!existsSync(memory) || statSync(memory).dev === statSync(clone.folder).dev) this.skip();
+    const plan = await planCommit({ a: 'new\n' });
+    const elsewhere = mkdtempSync(join(memory, 'botshelf-'));
+    rmSync(repository.staging, { recursive: true });
+    symlinkSync(elsewhere, repository.staging);
+    try {
+      await workTree.apply(await workTree.prepare(plan));
+      deepStrictEqual([clone.read('a'), stagedFiles()], ['new\n', []]);
+    } finally {
+      rmSync(elsewhere, { recursive: true });
+    }
   });
 
   it('finishes an update whose branch may have moved', async () => {
@@ -96,6 +129,10 @@ describe('the work tree', () => {
     strictEqual(clone.read('.git/botshelf/intents'), '');
     strictEqual(existsSync(join(clone.folder, '.git/index.lock')), false);
   });
+
+  function stagedFiles(): string[] {
+    return readdirSync(repository.staging).filter((name) => name.startsWith('file-'));
+  }
 
   async function open(): Promise<WorkTree> {
     return await WorkTree.open(repository, {
