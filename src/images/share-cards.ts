@@ -36,7 +36,11 @@ export class ShareCards {
    */
   async get(card: NamedShareCard): Promise<Buffer> {
     const path = join(this.#folder, `${toShareCardVersion(card)}.png`);
-    const read = async (): Promise<Buffer | undefined> => await ignoreMissing(readFile(path));
+    // A power loss may have emptied it.
+    const read = async (): Promise<Buffer | undefined> => {
+      const bytes = await ignoreMissing(readFile(path));
+      return bytes?.length === 0 ? undefined : bytes;
+    };
     return (
       (await read()) ?? (await this.#queue.run(async () => (await read()) ?? (await this.#draw(card, path))))
     );

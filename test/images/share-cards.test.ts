@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { Decoder } from '../../src/images/decoder.ts';
@@ -87,6 +87,14 @@ describe('share cards', () => {
     deepStrictEqual(readdirSync(folder), [`${toShareCardVersion(plain)}.png`]);
     writeFileSync(path, 'stored');
     strictEqual(String(await cards.get(plain)), 'stored');
+  });
+
+  it('are drawn again where a power loss has left them empty', async () => {
+    const drawn = await cards.get(plain);
+    const path = join(folder, `${toShareCardVersion(plain)}.png`);
+    truncateSync(path);
+    ok(drawn.equals(await cards.get(plain)));
+    ok(drawn.equals(readFileSync(path)));
   });
 
   it('are a thousand on the disk at most: the oldest go first', async () => {

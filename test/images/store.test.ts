@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import sharp from 'sharp';
 import { Decoder } from '../../src/images/decoder.ts';
@@ -135,6 +135,13 @@ describe('the image store', () => {
       const [first, ...others] = await Promise.all(requests);
       ok(first);
       for (const other of others) equal(other, first);
+    });
+
+    it('makes one again that a power loss has left empty', async () => {
+      const bytes = await store.readVariant(name, 128, decoder);
+      truncateSync(pathOf(folder, `${name}.128`));
+      deepEqual(await store.readVariant(name, 128, decoder), bytes);
+      deepEqual(await store.read(name, 128), bytes);
     });
 
     it('has the full copy where none can be made', async () => {
