@@ -5,6 +5,7 @@ import { botshelf, type Run } from '../support/command-line.ts';
 import { repositoryIn, type TestRepository, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
 import { sampleImage } from '../support/sample-images.ts';
+import { collection, profile } from '../support/side-files.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const ids = ['190519304972663312', '190519304972663313', '7', '8', '9'];
@@ -81,6 +82,22 @@ describe('botshelf check in a partial clone without a work tree, as pipelines ha
     strictEqual(connections, 3);
     ok(missing() <= 1);
     strictEqual((await check(head)).connections, 0, 'nothing is fetched twice');
+  });
+
+  it('fetches all profiles and collections in one request, where one of them changes', async () => {
+    const people = ids.map((id): [string, string] => [
+      `people/${id}.json`,
+      profile({ name: `Person ${id}` }),
+    ]);
+    const collections = ids.map((id): [string, string] => [
+      `collections/list-${id}.en.md`,
+      collection({ title: `List ${id}`, bots: [id] }),
+    ]);
+    const pages = ids.map((id): [string, string] => [pagePath(id), pageOf(id)]);
+    const repo = originOf(Object.fromEntries([...pages, ...people, ...collections]));
+    const head = pullRequest({ 'people/7.json': profile({ name: 'Ada' }) }, repo);
+    const run = await check(head, cloneOf(repo));
+    deepStrictEqual([run.code, run.stderr, run.connections], [0, '', 2]);
   });
 
   describe('of 300 bots connects at most three times where the settings change', () => {
