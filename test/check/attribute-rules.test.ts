@@ -47,4 +47,12 @@ describe('a .gitattributes is read as Git reads it', () => {
     write(path, '#'.repeat(size + 1));
     deepStrictEqual(await check(), ['git-attributes']);
   });
+
+  it('so that what is refused is named by its place', async () => {
+    const { folder, write } = testRepository();
+    const path = '.gitattributes';
+    write(path, '*.png binary\n*.md text filter=x\n');
+    const [{ line, column } = {}] = await findingsOfAttributes(folder, [{ path, kind: 'file', blob: null }]);
+    deepStrictEqual([line, column], [2, 11]);
+  });
 });
