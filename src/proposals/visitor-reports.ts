@@ -43,7 +43,7 @@ export class VisitorReports {
     this.#files = new DatedFiles(folder, {
       maxAgeMs: 90 * msPerDay,
       maxFiles: maxReports,
-      // Who sends as many as fit, about other bots, does not push out those about this one.
+      // Who sends as many as fit about a few bots does not push out those about others.
       groupOf: ({ bot }) => bot,
     });
   }
