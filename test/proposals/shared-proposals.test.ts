@@ -1,6 +1,8 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { mock } from 'node:test';
+import { toKnownRef } from '../../src/proposals/merge-refs.ts';
 import type { Proposal } from '../../src/proposals/proposal.ts';
 import { ProposalError, type ProposalErrorKind } from '../../src/proposals/proposal-error.ts';
 import type { Decision, Proposals, SavedStep } from '../../src/proposals/proposals.ts';
@@ -154,6 +156,39 @@ describe('proposals of two machines', () => {
     deepStrictEqual(b.proposals.open, [proposal]);
     await decide(b, 'accepted', proposal);
     deepStrictEqual(await agree(), ['accepted']);
+  });
+
+  it('that another machine is deciding are not decided here, also where the remote is away then', async () => {
+    const proposal = await sendToBoth();
+    ok(await a.shared.claimProposal(proposal));
+    const refused = rejectsWith(decide(b, 'accepted', proposal), 'changed');
+    await eventually(() => strictEqual(b.clone.git('for-each-ref', toKnownRef(proposal.ref)), ''));
+    await whileAway(shared, async () => await refused);
+    await a.shared.pushProposals(proposal.version);
+    deepStrictEqual(await agree(), ['waiting']);
+  });
+
+  it('that another machine is deciding are not put back at the remote when others are sent here', async () => {
+    const proposal = await sendToBoth();
+    ok(await a.shared.claimProposal(proposal));
+    // No machine counts as crashed, however slow this one is.
+    const start = performance.now();
+    const clock = mock.method(performance, 'now', () => start);
+    try {
+      await b.round();
+      ok((await send(b, visitor)).shared);
+    } finally {
+      clock.mock.restore();
+    }
+    strictEqual(shared.git('for-each-ref', proposal.ref), '');
+  });
+
+  it('are shared again after a git was killed that was deleting one', async () => {
+    await sendToBoth();
+    b.clone.git('pack-refs', '--all');
+    writeFileSync(join(b.clone.folder, '.git/packed-refs.new'), '');
+    await decide(a, 'declined');
+    deepStrictEqual(await agree(), ['declined']);
   });
 
   it('that are sent while the remote is away are pushed later', async () => {
