@@ -1,8 +1,10 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
 import { toSettings } from '../../src/catalogue/settings/settings.ts';
+import { RepositoryOpener } from '../../src/git/repository.ts';
+import { silentLog } from '../../src/lib/log.ts';
 import {
   formatOpenRef,
   type Person,
@@ -10,8 +12,14 @@ import {
   type ProposalStep,
 } from '../../src/proposals/proposal.ts';
 import type { ProposalError, ProposalErrorKind } from '../../src/proposals/proposal-error.ts';
-import type { Decision, HostDecision, Proposals, SentProposal } from '../../src/proposals/proposals.ts';
+import {
+  type Decision,
+  type HostDecision,
+  Proposals,
+  type SentProposal,
+} from '../../src/proposals/proposals.ts';
 import { atTime } from '../support/at-time.ts';
+import { committerOn } from '../support/committing.ts';
 import {
   author,
   importProposals,
@@ -94,6 +102,26 @@ describe('proposals', () => {
     const again = await openProposals(repository.folder);
     deepStrictEqual(again.open, [first, second]);
     strictEqual(again.find(homer, visitor.id)?.text, 'Try /donut.');
+  });
+
+  it('are there from the next step on where they could not be read at the start', async () => {
+    const sent = await send();
+    const { folder } = repository;
+    const repositoryOpener = new RepositoryOpener(folder);
+    const again = new Proposals({
+      repositoryOpener,
+      committer: committerOn(folder),
+      settings: async () => toSettings(),
+      blocked: () => nothingBlocked,
+      needsMaintainer: true,
+      log: silentLog,
+    });
+    renameSync(join(folder, '.git'), join(folder, 'away'));
+    await rejects(again.load());
+    renameSync(join(folder, 'away'), join(folder, '.git'));
+    await again.mergeFetched();
+    deepStrictEqual(again.open, [sent]);
+    repositoryOpener.close();
   });
 
   it('are sent again on top of themselves, and keep the pages that are not sent again', async () => {
