@@ -4,6 +4,7 @@ import { formatCount } from '../lib/counted.ts';
 import { UserError } from '../lib/errors.ts';
 import { type CatalogueOnDisk, withCatalogue } from './catalogue-on-disk.ts';
 import { readOnlyAdvice, removeBots, setInBots } from './change-bots.ts';
+import { formatJson } from './check-report.ts';
 import { type BotSelectors, selectBots } from './select-bots.ts';
 
 export interface BotsFlags extends BotSelectors {
@@ -58,7 +59,7 @@ type Print = (bots: readonly IndexedBot[], opened: CatalogueOnDisk) => string;
 
 const formats: Readonly<Record<BotsFlags['format'], Print>> = {
   ids: (found) => found.map(({ id }) => `${id}\n`).join(''),
-  json: (found) => `[\n${found.map((bot) => JSON.stringify(parseListElement(bot))).join(',\n')}\n]\n`,
+  json: (found) => `[\n${found.map((bot) => formatJson(parseListElement(bot), 0)).join(',\n')}\n]\n`,
   table: (found, { counts }) => {
     const rows = found.map(({ id, facts: { name, category, authors } }) => {
       const at = counts.reportedAt(id);

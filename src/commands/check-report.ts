@@ -38,9 +38,15 @@ function formatAnnotation({ path, line, column, rule, severity, message }: Findi
   return `::${severity} ${properties}::${escapeData(escapeInvisible(message))}`;
 }
 
-/** Returns JSON in which a command such as `##[group]` is escaped, as some CI run it in JSON too. */
-function formatJson(document: unknown): string {
-  return JSON.stringify(document, null, 2).replaceAll(/#(?=#\w*\[)/g, String.raw`\u0023`);
+/**
+ * Returns JSON in which a command such as `##[group]` is escaped, as some CI run it in JSON too, and what JSON leaves of
+ * the characters that are commands to a terminal.
+ */
+export function formatJson(document: unknown, space = 2): string {
+  return JSON.stringify(document, null, space).replaceAll(
+    /[\u007f-\u009f]|#(?=#\w*\[)/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 function toJsonFinding({ path, line, column, rule, severity, message }: Finding): Finding {

@@ -102,7 +102,7 @@ export function printResults(results: readonly DoctorResult[]): string {
   const width = Math.max(...results.map(({ name }) => name.length));
   const lines = results.flatMap(({ name, state, reason, fix }) => [
     `${state.padEnd(9)}${name.padEnd(width)}  ${escapeInvisible(reason)}`,
-    ...(fix === null ? [] : [`${' '.repeat(width + 11)}fix: ${fix}`]),
+    ...(fix === null ? [] : [`${' '.repeat(width + 11)}fix: ${escapeInvisible(fix)}`]),
   ]);
   const [ok, warnings, errors] = states.map(
     (wanted) => results.filter(({ state }) => state === wanted).length,

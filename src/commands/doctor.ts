@@ -1,6 +1,7 @@
 import { readConfig } from '../app/config.ts';
 import { readVersion } from '../app/version.ts';
 import { RepositoryOpener } from '../git/repository.ts';
+import { formatJson } from './check-report.ts';
 import * as machine from './doctor-machine.ts';
 import * as network from './doctor-network.ts';
 import { type DoctorCheck, printResults, runChecks, toExitCode } from './doctor-results.ts';
@@ -42,7 +43,7 @@ export async function doctor({ json = false }: { readonly json?: boolean }): Pro
   end.abort();
   repositoryOpener.close();
   process.stdout.write(
-    json ? `${JSON.stringify({ ...readVersion(), checks: results }, null, 2)}\n` : printResults(results),
+    json ? `${formatJson({ ...readVersion(), checks: results })}\n` : printResults(results),
   );
   process.exitCode = Math.max(...results.map(toExitCode));
   // A check that was given up may still hold the process, such as one that reads a disk that hangs.

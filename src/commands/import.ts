@@ -16,7 +16,7 @@ import { suggestMap } from '../import/suggest-map.ts';
 import { formatCount } from '../lib/counted.ts';
 import { UserError } from '../lib/errors.ts';
 import { readOnlyAdvice } from './change-bots.ts';
-import { escapeInvisible } from './check-report.ts';
+import { escapeInvisible, formatJson } from './check-report.ts';
 import { createProgress } from './progress.ts';
 
 export interface ImportFlags {
@@ -35,7 +35,7 @@ export async function importList(path: string, flags: ImportFlags): Promise<void
   const usable = settings ?? toSettings();
   if (flags.suggest) {
     const map = await suggestMap(readRecords(path), usable.categories);
-    return void process.stdout.write(`${JSON.stringify(map, null, 2)}\n`);
+    return void process.stdout.write(`${formatJson(map)}\n`);
   }
   if (readOnly && !flags.dryRun) throw new UserError(readOnlyAdvice);
   const report = new ImportReport();

@@ -10,6 +10,7 @@ import { Languages } from '../site/language/languages.ts';
 import type { Messages } from '../site/language/messages.tsx';
 import { type Attention, type AttentionItem, toMessageValues } from '../site/review/attention.ts';
 import { withCatalogue } from './catalogue-on-disk.ts';
+import { formatJson } from './check-report.ts';
 
 /**
  * Prints what needs attention in the catalogue: as markdown for an issue, or as JSON. Reads what a service has found, too,
@@ -37,7 +38,7 @@ export async function report({ json = false }: { readonly json?: boolean }): Pro
     const messages = new Languages(log, () => catalogue.settings.current).messages('en' as Locale);
     const site = config.isBaseUrlSet ? config.baseUrl : '';
     process.stdout.write(
-      json ? `${maskTokens(JSON.stringify(attention, null, 2))}\n` : printMarkdown(attention, messages, site),
+      json ? `${maskTokens(formatJson(attention))}\n` : printMarkdown(attention, messages, site),
     );
   });
 }

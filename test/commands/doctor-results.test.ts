@@ -49,6 +49,11 @@ describe('the checks of botshelf doctor', () => {
     match(printResults([good, bad]), /^ok {7}check 0 {2}a\nerror {4}check 2 {2}d\n {18}fix: e\n\n1 ok, /);
   });
 
+  it('print what a remote or a file says as text, not as commands to a terminal', () => {
+    const bad = { name: 'remote', ...failure('it says \u001b[2J', 'read\n\u009b2J') };
+    match(printResults([bad]), /it says \\u\{1b\}\[2J\n +fix: read\\u\{a\}\\u\{9b\}2J\n/);
+  });
+
   it('take the last part of a message for what mends it', () => {
     deepStrictEqual(toOutcome('warning', 'a (b: c): do this'), warning('a (b: c)', 'do this'));
     match(toOutcome('error', 'a bug').fix ?? '', /production/);

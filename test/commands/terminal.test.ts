@@ -1,0 +1,47 @@
+import { doesNotMatch, match } from 'node:assert/strict';
+import { botshelf } from '../support/command-line.ts';
+import { testRepository } from '../support/repository.ts';
+import { homerKeys, mainPage, pagePath, writeFiles } from '../support/sample.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+/** Clears the screen, in two ways, and begins a line, in three. */
+const commands = '\u001b[2J\u009b2J\rmine\nmine\u0085mine\u007f';
+/** What of it an address may have. */
+const inAddress = '\u001b[2J\u009b2J';
+
+describe('what strangers wrote commands nothing in the terminal that it is printed in', () => {
+  const address = `https://127.0.0.1/${inAddress}`;
+  const { folder } = testRepository({
+    [pagePath('7')]: mainPage({ name: 'Seven', website: address, images: { avatar: `${address}.png` } }),
+    [pagePath('8')]: mainPage({ name: `Eight: ${commands}`, website: `https://a.example/: ${commands}` }),
+    [pagePath('9')]: mainPage({ name: 'Nine', [commands]: 1 }),
+  });
+  const list = tempFolder();
+  const record = { ...homerKeys, id: `x${commands}`, category: commands };
+  writeFiles(list, {
+    'bots.ndjson': `${JSON.stringify(record)}\n`,
+    'map.json': JSON.stringify({ id: 'id', name: 'name' }),
+  });
+
+  before('have the picture fail', async () => void (await botshelf(folder, ['images'])));
+
+  for (const [command, shown] of [
+    ['images', /7\.0\.0\.1/],
+    ['check', /Eight/],
+    ['check --format json', /Eight/],
+    ['bots --format json', /127\.0\.0\.1/],
+    ['bots 7 --set website=null', /127\.0\.0\.1/],
+    ['report', /127\.0\.0\.1/],
+    ['report --json', /127\.0\.0\.1/],
+    ['doctor', /127\.0\.0\.1/],
+    ['doctor --json', /127\.0\.0\.1/],
+    ['import bots.ndjson --map map.json', /mine/],
+    ['import bots.ndjson --suggest', /mine/],
+  ] as const)
+    it(`botshelf ${command}`, async () => {
+      const { stdout, stderr } = await botshelf(folder, command.split(' '), { cwd: list });
+      match(stdout, shown);
+      // oxlint-disable-next-line no-control-regex -- that is what must not be there
+      doesNotMatch(stdout + stderr, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]|^mine/m);
+    });
+});
