@@ -64,6 +64,17 @@ describe('botshelf block', () => {
     strictEqual(status(), '');
   });
 
+  it('keeps the date and, unless another is given, the reason of who is blocked already', async () => {
+    const { folder, read, commit } = catalogue();
+    const spam = { reason: 'Spam', since: '2020-01-01' };
+    commit({ 'blocked.json': JSON.stringify({ accounts: { 9: spam, 10: spam } }) });
+    await botshelf(folder, ['block', 'account', '9']);
+    await botshelf(folder, ['block', 'account', '10', '--reason', 'Lies']);
+    deepStrictEqual(JSON.parse(read('blocked.json')), {
+      accounts: { 9: spam, 10: { ...spam, reason: 'Lies' } },
+    });
+  });
+
   it('is refused in a read-only copy, which would lose the commit', async () => {
     const { folder, git } = catalogue();
     const env = { BOTSHELF_READ_ONLY: 'on', BOTSHELF_REMOTE: 'origin' };
