@@ -1,7 +1,10 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { botshelf } from '../support/command-line.ts';
+import { botshelf, mainFile } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { homerKeys, mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
@@ -45,6 +48,27 @@ describe('botshelf import', () => {
     const { code, stdout } = await importFrom(folder, root);
     deepStrictEqual([code, stdout], [0, '1 record: 0 added, 0 replaced, 1 there already, 0 did not fit\n']);
     strictEqual(repository.git('rev-list', '--count', 'HEAD'), '2');
+  });
+
+  it('leaves no files without their commit where Ctrl-C ends it while git writes them', async () => {
+    const repository = catalogue();
+    const pid = join(repository.folder, '.git/pid');
+    // Git runs this for each file that it writes; Ctrl-C reaches all that is in the process group of the command.
+    repository.git('config', 'filter.stop.smudge', `kill -s INT -- -$(cat '${pid}'); sleep 0.2; cat`);
+    writeFiles(repository.folder, { '.git/info/attributes': '*.md filter=stop\n' });
+    const records = ['7', '8', '9'].map((id) => ({ ...homerKeys, id, name: `Bot ${id}` }));
+    const child = spawn(process.execPath, [mainFile, 'import', 'bots.ndjson', '--map', 'map.json'], {
+      cwd: list(records),
+      env: { ...process.env, BOTSHELF_CATALOGUE: repository.folder },
+      stdio: 'ignore',
+      detached: true,
+    });
+    writeFiles(repository.folder, { '.git/pid': String(child.pid) });
+    deepStrictEqual(await once(child, 'exit'), [null, 'SIGINT']);
+    await eventually(() => {
+      strictEqual(repository.git('log', '-1', '--format=%s'), 'Import 3 bots');
+      strictEqual(repository.status(), '');
+    });
   });
 
   it('reports every reason of every record that does not fit, and imports the others', async () => {
