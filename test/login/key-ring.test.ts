@@ -62,6 +62,7 @@ describe('KeyRing', () => {
     const sealed = await keys.seal('test', 1, 60);
     const [header = '', , ...rest] = sealed.split('.');
     const unsealed = Buffer.from('{"alg":"none"}').toString('base64url');
+    const odd = '{"alg":"dir","enc":"A256GCM","kid":{"toString":0}}';
     for (const text of [
       '',
       'x',
@@ -71,6 +72,7 @@ describe('KeyRing', () => {
       `${sealed.slice(0, -2)}${sealed.at(-2) === 'A' ? 'B' : 'A'}${sealed.at(-1)}`,
       `${unsealed}.e30.`,
       `${unsealed}..${rest.join('.')}`,
+      `${Buffer.from(odd).toString('base64url')}..${rest.join('.')}`,
       `${header}..AAAA.AAAA.AAAA`,
       `${header}.${'A'.repeat(10_000)}`,
     ]) {
