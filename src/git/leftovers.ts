@@ -79,7 +79,7 @@ export async function cleanUpAfterCrash(repository: Repository, log: Log): Promi
     if (name.startsWith('fast_import_crash_')) await rm(join(repository.gitDir, name));
 }
 
-/** Waits for the git processes of a runner that has ended, as they may still move a ref. Gives up after five seconds. */
+/** Waits for the git processes of a runner that has ended, as they may still move a ref; five seconds at most. */
 export async function waitForOrphans(repository: Repository): Promise<void> {
   for (let waited = 0; waited < 5000 && (await findOrphans(repository)).length > 0; waited += 20)
     await sleep(20);

@@ -5,6 +5,7 @@ const tools = {
   chromium: [process.env['CHROMIUM_PATH'] ?? 'true', '--version'],
   gcc: ['cc', '--version'],
   python3: ['python3', '--version'],
+  'a second file system': ['sh', '-c', '[ "$(stat -c %d /dev/shm)" != "$(stat -c %d "${TMPDIR:-/tmp}")" ]'],
   strace: ['strace', '-f', '-o', '/dev/null', 'true'],
   unshare: ['unshare', '-Urpfm', '--mount-proc', 'true'],
 } as const;
