@@ -1,134 +1,73 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import chromium from '@sparticuz/chromium';
 
 /*
- * Runs all tests: some mochas at a time, each with some files. Most tests wait for processes that they start, so there
- * are twice as many mochas as cores. A mocha that fails is run once more when the machine is quiet, and its failure is
- * named in either case: a test that passes only then has to be mended, and does not say that the service is broken.
- * What a mocha prints is printed when it ends; the last lines are what was not run because a tool is missing, the five
- * slowest mochas, what failed, and the totals of all.
+ * Runs the tests of the tiers that are named, such as `process browser`, or of `unit`; further arguments are mocha's.
+ * The last lines name the tests that need a missing tool, the other tiers, and the totals.
  */
-const top = fileURLToPath(new URL('../', import.meta.url));
 const mocha = fileURLToPath(import.meta.resolve('mocha/bin/mocha.js'));
+const cores = availableParallelism();
 
-/** What takes longest begins first, so that no core is idle at the end. Files of one mocha share its browser. */
-const longest = [
-  ['scenarios/power-loss/power-loss'],
-  ['scenarios/simulation/simulation'],
-  ['scenarios/browser', 'scenarios/lists'],
-  ['scenarios/docs'],
-  ['scenarios/fuzz'],
-  ['scenarios/package'],
-  ['scenarios/hostile-requests'],
-  ['proposals/host-review'],
-  ['proposals/proposal-schedules', 'proposals/shared-proposals'],
-  ['site/review/review-page', 'site/add/add-page'],
-  ['scenarios/demo', 'scenarios/languages'],
-  ['scenarios/forms', 'site/page/prose'],
-  ['site/account/token-page', 'site/account/my-bots-routes', 'site/account/login-routes'],
-  ['tokens/shared-tokens'],
-  ['sync/sync-posts'],
-  ['scenarios/faults/faults'],
-  ['scenarios/unavailable'],
-  ['scenarios/merge-crash'],
-  ['scenarios/base-path'],
-  ['commands/serve'],
-  // These share the process that runs botshelf.
-  ['commands/check', 'check/check-base', 'commands/check-partial-clone', 'commands/format'],
-  [
-    'check/check-pull-request',
-    'check/check-pull-request-findings',
-    'check/check-pull-request-refusals',
-    'commands/check-report',
-  ],
-  ['commands/doctor-machine', 'commands/doctor-network', 'commands/doctor-results'],
-].map((names) => names.map((name) => `${name}.test.js`));
-const others = readdirSync(`${top}test`, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.test.js') && !longest.flat().includes(name))
-  .toSorted();
-// Files that take some seconds are three to a mocha, the others ten, because each mocha takes half a second to load what
-// it tests.
-const chunks = [
-  ...longest,
-  ...inChunks(others.filter(isLong), 3),
-  ...inChunks(
-    others.filter((name) => !isLong(name)),
-    10,
-  ),
-];
+/** Tier → its files, how many run at the same time, and what it holds. */
+const tiers = {
+  unit: {
+    files: ['dist/test/**/*.test.js', '--ignore=dist/test/{process,browser,verify}/**'],
+    jobs: cores,
+    holds: 'units, Git, HTTP and the commands',
+  },
+  process: {
+    files: ['dist/test/process/**/*.test.js'],
+    // Most of these tests wait for processes that they start.
+    jobs: cores * 2,
+    holds: 'kills, signals, several machines, clients, the package and the documents',
+  },
+  browser: { files: ['dist/test/browser/**/*.test.js'], jobs: 1, holds: 'pages in Chromium' },
+  verify: {
+    files: ['dist/test/verify/**/*.test.js'],
+    jobs: cores * 2,
+    holds: 'power loss, simulation, failing calls, fuzzing, hostile requests and crashes, in short',
+  },
+};
+type Tier = keyof typeof tiers;
 
-const seconds = new Map<string, number>();
+const args = process.argv.slice(2);
+const named = args.filter((arg): arg is Tier => arg in tiers);
+const chosen: readonly Tier[] = named.length > 0 ? named : ['unit'];
+const options = args.filter((arg) => !(arg in tiers));
+
 const totals = new Map<string, number>([
   ['passing', 0],
   ['failing', 0],
-  ['pending', 0],
 ]);
 const notRun = new Set<string>();
-const failures: string[] = [];
 const started = performance.now();
-// Unpacked once, as two that do it at the same time get in each other's way.
-const browser = process.env['CHROMIUM_PATH'] ?? (await chromium.executablePath());
+for (const tier of chosen) if (!(await run(tier))) process.exitCode = 1;
 
-const failed: (readonly string[])[] = [];
-await Promise.all(
-  Array.from({ length: availableParallelism() * 2 }, async () => {
-    for (let chunk = chunks.shift(); chunk; chunk = chunks.shift())
-      if (!(await runChunk(chunk, 'first'))) failed.push(chunk);
-  }),
-);
-for (const chunk of failed) if (!(await runChunk(chunk, 'again'))) process.exitCode = 1;
-
-const minutes = ((performance.now() - started) / 60_000).toFixed(1);
+const seconds = Math.round((performance.now() - started) / 1000);
+const others = (Object.keys(tiers) as Tier[]).filter((tier) => !chosen.includes(tier));
 process.stdout.write(['', ...notRun, ''].join('\n'));
-const slowest = [...seconds].toSorted(([, a], [, b]) => b - a);
-for (const [names, taken] of slowest.slice(0, 5))
-  process.stdout.write(`  ${taken.toFixed(1).padStart(5)} s  ${names}\n`);
-process.stdout.write(failures.join(''));
+for (const tier of others)
+  process.stdout.write(`  not in this run: npm run test:${tier} (${tiers[tier].holds})\n`);
 for (const [what, many] of totals)
-  if (many > 0 || what !== 'pending')
-    process.stdout.write(`  ${many} ${what}${what === 'passing' ? ` (${minutes}m)` : ''}\n`);
+  process.stdout.write(`  ${many} ${what}${what === 'passing' ? ` (${seconds}s)` : ''}\n`);
 
-/** Whether the tests of a file start services, replicas or a browser, or are of the commands. */
-function isLong(name: string): boolean {
-  if (/^(?:scenarios|commands)\//.test(name)) return true;
-  const imports = /from '[^']*\/support\/(?:browser|login-site|replica|service|service-process)\.js'/;
-  return imports.test(readFileSync(`${top}test/${name}`, 'utf8'));
-}
-
-function inChunks(names: readonly string[], size: number): string[][] {
-  return Array.from({ length: Math.ceil(names.length / size) }, (_, i) =>
-    names.slice(i * size, (i + 1) * size),
-  );
-}
-
-/** Runs a mocha, and returns whether it passed. A first run that failed is not in the totals. */
-async function runChunk(names: readonly string[], run: 'first' | 'again'): Promise<boolean> {
-  const paths = names.map((name) => `dist/test/${name}`);
-  // A flag of node that mocha has to pass on costs a second process for each mocha.
-  const args = ['--enable-source-maps', mocha, ...process.argv.slice(2), ...paths];
-  const child = spawn(process.execPath, args, {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, CHROMIUM_PATH: browser },
+/** Runs the tests of a tier. Returns whether all passed. */
+async function run(tier: Tier): Promise<boolean> {
+  const { files, jobs } = tiers[tier];
+  const parallel = jobs > 1 ? ['--parallel', `--jobs=${jobs}`] : [];
+  const child = spawn(process.execPath, [mocha, ...parallel, ...files, ...options], {
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const begun = performance.now();
   let printed = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (printed += String(piece)));
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    process.stdout.write(text);
+    printed += text;
+  });
   await once(child, 'close');
-  seconds.set(names.join(' '), (performance.now() - begun) / 1000);
-  process.stdout.write(printed);
   for (const [line] of printed.matchAll(/^not run here: .*$/gm)) notRun.add(line);
-  const hasPassed = child.exitCode === 0;
-  if (!hasPassed) {
-    const [, reasons = ''] = printed.split(/^ {2}\d+ failing$/m);
-    const ended = `mocha ended with ${child.exitCode ?? child.signalCode}, ${run === 'first' ? 'and is run again' : 'again'}`;
-    failures.push(`\n${ended}: ${paths.join(' ')}\n${reasons.slice(0, 6000)}\n`);
-    if (run === 'first') return false;
-  }
-  for (const [, many, what] of printed.matchAll(/^ {2}(\d+) (passing|failing|pending)\b.*$/gm))
-    if (what !== undefined) totals.set(what, (totals.get(what) ?? 0) + Number(many));
-  return hasPassed;
+  for (const [, many, what = ''] of printed.matchAll(/^ {2}(\d+) (passing|failing)\b/gm))
+    totals.set(what, (totals.get(what) ?? 0) + Number(many));
+  return child.exitCode === 0;
 }

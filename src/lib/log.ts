@@ -16,16 +16,20 @@ export interface LogSettings {
   readonly format: 'json' | 'pretty' | null;
 }
 
-/** Creates a log on standard error. Times are in UTC, as in `2027-01-31T12:00:00.000Z`. */
+/**
+ * Creates a log on standard error. Times are in UTC, as in `2027-01-31T12:00:00.000Z`.
+ * @param stream receives the log instead, as JSON lines
+ */
 export async function createLog(
   { level, format }: LogSettings = { level: 'info', format: null },
+  stream?: DestinationStream,
 ): Promise<Log> {
   const options = { level, base: null, serializers, timestamp: stdTimeFunctions.isoTime };
   const readable = format === null ? process.stderr.isTTY : format === 'pretty';
   const lines = pino.destination({ dest: 2, sync: true, maxLength: maxUnwrittenBytes });
   // A log on a full disk must not end the service, nor what it was about to do.
   lines.on('error', () => {});
-  const log: Log = pino(options, readable ? await openPrettyStream() : lines);
+  const log: Log = pino(options, stream ?? (readable ? await openPrettyStream() : lines));
   return log;
 }
 

@@ -33,7 +33,7 @@ describe('a catalogue whose last bot is removed, with the folder that Git does n
     strictEqual(repository.status(), '?? var/');
     repository.git('revert', '--no-edit', 'HEAD');
     await eventually(async () => await isServed(service, ['7']));
-    await service.end('SIGTERM');
+    await service.stop();
     repository.git('reset', '-q', '--hard', 'HEAD^');
     strictEqual(existsSync(join(repository.folder, 'bots')), false);
     const next = await startTestService({}, { root: repository.folder });

@@ -8,6 +8,7 @@ import { startService } from '../../src/app/service.ts';
 import { validate } from '../../src/catalogue/page/schema.ts';
 import { KeyRing } from '../../src/login/key-ring.ts';
 import { Sessions } from '../../src/login/sessions.ts';
+import { cleanUpAfterFile } from '../support/cleanup.ts';
 import { eventually } from '../support/eventually.ts';
 import { startProvider } from '../support/login-provider.ts';
 import { loginEnv } from '../support/login-site.ts';
@@ -40,9 +41,6 @@ interface FuzzedService {
 }
 
 let opened: Promise<FuzzedService> | undefined;
-let close: (() => Promise<void>) | undefined;
-
-after('close the service', async () => await close?.());
 
 async function openService(): Promise<FuzzedService> {
   const repo = testRepository({
@@ -80,10 +78,11 @@ async function openService(): Promise<FuzzedService> {
     strictEqual((await fetch(`${service.address}/api/v2/bots/7/changes`)).status, 200),
   );
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  close = async () => {
+  cleanUpAfterFile(async () => {
+    opened = undefined;
     agent.destroy();
     await service.close();
-  };
+  });
   const sessions = new Sessions(new KeyRing(secrets), issuer);
   const account = { id: accountId('77'), name: visitor, authenticatedAt: Date.now() };
   const cookie = `__Host-botshelf=${(await sessions.begin(account)).text}`;

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import { testRepository } from '../support/repository.ts';
 import { sampleImage } from '../support/sample-images.ts';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
-import { type Answer, startTestService, type TestService } from '../support/service.ts';
+import { type Answer, startTestService, type LocalService } from '../support/service.ts';
 import { issueTestToken } from '../support/token.ts';
 import { Visitor } from '../support/visitor.ts';
 import { updateRequest } from '../support/update-request.ts';
@@ -26,7 +26,7 @@ const german = {
 };
 
 describe('the settings of a catalogue', () => {
-  let service: TestService;
+  let service: LocalService;
   before(async () => {
     service = await startTestService({ [pagePath('7')]: mainPage({ name: 'Seven' }) });
   });
@@ -184,7 +184,7 @@ describe('the settings of a catalogue', () => {
   });
 
   it('stay in force over a restart with the faulty file, and are the defaults again when it is removed', async () => {
-    strictEqual(await service.end('SIGTERM'), 0);
+    await service.stop();
     service = await startTestService({}, { root: service.root });
     service.expectLog(/"nmae\\" is not a key: write/);
     match(await get('/'), /<title>Robotek<\/title>/);

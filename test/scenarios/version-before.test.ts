@@ -9,7 +9,7 @@ import { atTime } from '../support/at-time.ts';
 import { packageFolder } from '../support/clone.ts';
 import { eventually } from '../support/eventually.ts';
 import { repositoryIn, type TestRepository } from '../support/repository.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type LocalService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { updateRequest } from '../support/update-request.ts';
 
@@ -30,7 +30,7 @@ describe('what version 0.1.0 has stored', () => {
   /** The folder `var` as it was, which no service runs on. */
   let stored: string;
   let clone: TestRepository;
-  let service: TestService;
+  let service: LocalService;
 
   before('start this version on it', async () => {
     const folder = tempFolder();
@@ -89,7 +89,7 @@ describe('what version 0.1.0 has stored', () => {
   });
 
   it('can be read by it again: caches have their format in the first line, the state has the same keys', async () => {
-    strictEqual(await service.end('SIGTERM'), 0);
+    await service.stop();
     const firstLine = (text: string): string => text.slice(0, text.indexOf('\n'));
     const before = (path: string): string => readFileSync(join(stored, path), 'latin1');
     for (const path of ['count-history', 'appdata/index'])

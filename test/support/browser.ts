@@ -1,41 +1,32 @@
 import chromium from '@sparticuz/chromium';
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium as driver,
-  type Page,
-} from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium as driver, type Page } from 'playwright-core';
+import { cleanUp, cleanUpAfterFile } from './cleanup.ts';
 
 /**
- * The Chromium of the test file, started at its first use: the one that CHROMIUM_PATH names, else
- * the one that the tests bring. It ends with the file's tests.
+ * The Chromium of the run, started at its first use: the one that CHROMIUM_PATH names, else
+ * the one that the tests bring.
  * @throws when there is none that starts
  */
 export async function testBrowser(): Promise<Browser> {
-  browser ??= launch();
+  if (browser === undefined) {
+    browser = launch();
+    cleanUpAfterFile(async () => {
+      const running = await browser;
+      browser = undefined;
+      await running?.close();
+    });
+  }
   return await browser;
 }
 
 /** Opens an empty page of a browser without cookies or a cache. It closes when the test is over. */
 export async function openBrowserPage(options: BrowserContextOptions = {}): Promise<Page> {
   const context = await (await testBrowser()).newContext(options);
-  contexts.push(context);
+  cleanUp(async () => await context.close());
   return await context.newPage();
 }
 
 let browser: Promise<Browser> | undefined;
-const contexts: BrowserContext[] = [];
-
-afterEach('close the pages', async () => {
-  await Promise.all(contexts.splice(0).map(async (context) => await context.close()));
-});
-
-after('stop the browser', async () => {
-  const running = await browser;
-  browser = undefined;
-  await running?.close();
-});
 
 async function launch(): Promise<Browser> {
   const executablePath = process.env['CHROMIUM_PATH'] ?? (await chromium.executablePath());

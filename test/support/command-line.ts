@@ -73,8 +73,8 @@ interface Runner {
 
 const idleRunners: Runner[] = [];
 
-after('end the processes that run botshelf', () => {
-  for (const { child } of idleRunners.splice(0)) child.kill('SIGKILL');
+process.once('exit', () => {
+  for (const { child } of idleRunners) child.kill('SIGKILL');
 });
 
 function startRunner(): Runner {

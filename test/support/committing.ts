@@ -4,6 +4,7 @@ import { Committer, type CommitterOptions } from '../../src/git/commit/committer
 import { RepositoryOpener } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { type KeyEdit, keyEditor } from './keys.ts';
+import { cleanUp } from './cleanup.ts';
 
 /** A committer of keys on a folder of a repository; it is closed when the tests of the file are over. */
 export function committerOn(
@@ -27,15 +28,9 @@ export function committerWith<E extends FileEdit>(
     log: silentLog,
     ...options,
   });
-  closing.push(async () => {
+  cleanUp(async () => {
     await committer.close();
     repositoryOpener.close();
   });
   return committer;
 }
-
-const closing: (() => Promise<void>)[] = [];
-
-after('close the committers', async () => {
-  await Promise.all(closing.splice(0).map(async (close) => await close()));
-});

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { mainFile } from './command-line.ts';
+import { cleanUp } from './cleanup.ts';
 
 /** A `botshelf demo` in a process of its own. It ends with the file's tests. */
 export interface DemoProcess {
@@ -26,7 +27,7 @@ export async function startDemo(env: Readonly<Record<string, string>> = {}): Pro
     await gone;
     return child.exitCode;
   };
-  running.add(async () => await end('SIGTERM'));
+  cleanUp(async () => await end('SIGTERM'));
   process.once('exit', () => child.kill('SIGTERM'));
   let stdout = '';
   let stderr = '';
@@ -41,10 +42,3 @@ export async function startDemo(env: Readonly<Record<string, string>> = {}): Pro
   });
   return { address, folder, stdout: () => stdout, stderr: () => stderr, end };
 }
-
-const running = new Set<() => Promise<unknown>>();
-
-after('stop the demos of the file', async () => {
-  for (const end of running) await end();
-  running.clear();
-});

@@ -4,6 +4,7 @@ import { ResponseCache } from '../../src/http/response-cache.ts';
 import { listen } from '../../src/http/server.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { type RawResponse, sendRaw } from './raw-request.ts';
+import { cleanUp } from './cleanup.ts';
 
 export interface TestServer {
   readonly port: number;
@@ -23,14 +24,8 @@ export async function serveHandler(
   for (const handler of handlers) app.use(async (ctx, next) => void (await handler(ctx, next)));
   const limits = { host: '127.0.0.1', port: 0, maxConnections: 100, log: silentLog };
   const { port, close } = await listen(app.callback(), limits, responses);
-  open.push(close);
+  cleanUp(close);
   const send: TestServer['send'] = async (method, path, headers = {}) =>
     await sendRaw(`http://127.0.0.1:${port}`, path, { method, headers });
   return { port, send, get: async (headers) => await send('GET', '/', headers) };
 }
-
-const open: (() => Promise<void>)[] = [];
-
-after('close the servers of handlers', async () => {
-  await Promise.all(open.splice(0).map(async (close) => await close()));
-});

@@ -6,6 +6,7 @@ import { ImageConnector } from '../../src/images/connector.ts';
 import { isPublicAddress } from '../../src/lib/network-address.ts';
 import { listenOnLoopback } from './loopback.ts';
 import { makeCertificate } from './certificate.ts';
+import { cleanUp } from './cleanup.ts';
 
 /** Responds to a request. */
 export type Answer = (response: ServerResponse, request: IncomingMessage) => void;
@@ -21,12 +22,6 @@ export interface Site {
   /** Path → answer; may be changed at any time. */
   readonly answers: Record<string, Answer>;
 }
-
-const open: (() => Promise<void>)[] = [];
-
-after('stop the sites', async () => {
-  await Promise.all(open.splice(0).map(async (close) => await close()));
-});
 
 const certificate = makeCertificate(['images.test', '*.images.test'], ['127.0.0.1', '127.0.0.2']);
 
@@ -63,7 +58,7 @@ export async function testConnector(
     site: 'https://bots.example.org',
     timeLimit: options.timeLimit ?? 10_000,
   });
-  open.push(async () => await connector.close());
+  cleanUp(async () => await connector.close());
   return connector;
 }
 
@@ -109,7 +104,7 @@ async function startNameServer(names: Readonly<Record<string, Lookup>>): Promise
   });
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
-  open.push(async () => {
+  cleanUp(async () => {
     socket.close();
     await once(socket, 'close');
   });

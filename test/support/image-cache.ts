@@ -2,7 +2,6 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FullImages } from '../../src/bot/schema-types.ts';
 import { type ImageCache, type ImageCacheOptions, openImageCache } from '../../src/images/cache.ts';
-import type { ImageConnector } from '../../src/images/connector.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { bytes, type Site, startSite, testConnector } from './https-site.ts';
 import { sampleImage } from './sample-images.ts';
@@ -25,11 +24,9 @@ export interface TestImages {
   files(): string[];
 }
 
-let connector: ImageConnector | undefined;
-
 /** Opens an image cache. Nothing is tried a second time, and nothing is dropped, unless a test says so. */
 export async function openTestImages(): Promise<TestImages> {
-  const fetcher = (connector ??= await testConnector({ timeLimit: 2_000 }));
+  const fetcher = await testConnector({ timeLimit: 2_000 });
   const site = await startSite({
     '/avatar.png': bytes(await sampleImage({ width: 600, height: 600 })),
     '/cover.jpg': bytes(await sampleImage({ width: 2000, height: 500, format: 'jpeg' }), 'image/jpeg'),

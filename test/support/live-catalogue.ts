@@ -3,6 +3,7 @@ import { silentLog } from '../../src/lib/log.ts';
 import { eventually } from './eventually.ts';
 import { botId, writeFiles } from './sample.ts';
 import { tempFolder } from './temp-folder.ts';
+import { cleanUp } from './cleanup.ts';
 
 /** A catalogue in a temp folder, watched, and a short word for what it serves. */
 export interface LiveCatalogue {
@@ -27,7 +28,7 @@ export async function openCatalogue(
   const root = options.root ?? tempFolder();
   writeFiles(root, files);
   const catalogue = new Catalogue({ root, log: silentLog, snapshot: null, roundSeconds: 36_000, ...options });
-  open.push(catalogue);
+  cleanUp(async () => await catalogue.close());
   await catalogue.load();
   await eventually(() => catalogue.status.watcherFault === null);
   return {
@@ -38,9 +39,3 @@ export async function openCatalogue(
     faults: () => catalogue.store.faults().map(({ path, rule }) => `${path} ${rule}`),
   };
 }
-
-const open: Catalogue[] = [];
-
-afterEach('close the catalogues', async () => {
-  await Promise.all(open.splice(0).map(async (catalogue) => await catalogue.close()));
-});

@@ -2,7 +2,7 @@ import type { LoginSettings } from '../../src/login/settings.ts';
 import { freePort } from './loopback.ts';
 import { testRepository, type TestRepository } from './repository.ts';
 import { mainPage, pagePath } from './sample.ts';
-import { startTestService, type TestService } from './service.ts';
+import { startTestService, type LocalService } from './service.ts';
 import { type ProviderOptions, startProvider, type TestProvider } from './login-provider.ts';
 import { type Page, Visitor } from './visitor.ts';
 
@@ -14,7 +14,7 @@ export const stranger = '190519304972664833';
 export interface LoginSite {
   readonly baseUrl: string;
   readonly repo: TestRepository;
-  readonly service: TestService;
+  readonly service: LocalService;
   readonly provider: TestProvider;
   /** What its cookies are sealed with. */
   readonly secrets: readonly string[];

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { cleanUp } from './cleanup.ts';
 
 /** Has a server listen on a free port of a loopback address. It ends when the tests of the file are over. */
 export async function listenOnLoopback(
@@ -17,7 +18,7 @@ export async function listenOnLoopback(
     server.closeAllConnections();
     await once(server, 'close');
   };
-  open.push(close);
+  cleanUp(close);
   return { port, close };
 }
 
@@ -27,9 +28,3 @@ export async function freePort(): Promise<number> {
   await close();
   return port;
 }
-
-const open: (() => Promise<void>)[] = [];
-
-after('close the servers', async () => {
-  await Promise.all(open.splice(0).map(async (close) => await close()));
-});

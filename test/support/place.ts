@@ -7,6 +7,7 @@ import { SharedTokens } from '../../src/tokens/shared-tokens.ts';
 import { codeOf } from '../../src/lib/errors.ts';
 import { tempFolder } from './temp-folder.ts';
 import { FileRef } from './file-ref.ts';
+import { cleanUp } from './cleanup.ts';
 
 /** Where a state is: a journal's folder and a ref. */
 export interface Place {
@@ -40,7 +41,7 @@ export async function open(
   const { ref = place.ref, log = silentLog, stateSeconds = 3600, repeatSeconds } = more;
   const store = new StateStore({ folder: place.folder, ref, stateSeconds, repeatSeconds, log });
   await store.load();
-  stores.push(store);
+  cleanUp(async () => await store.close());
   return store;
 }
 
@@ -71,12 +72,6 @@ export class BrokenRef extends FileRef {
     if (this.broken) throw new Error('git is not there: install it');
   }
 }
-
-const stores: StateStore[] = [];
-
-afterEach('close the stores', async () => {
-  for (const store of stores.splice(0)) await store.close();
-});
 
 /** Copies a file, or nothing where it has just been removed. */
 function copy(from: string, to: string): void {

@@ -13,6 +13,7 @@ import type { RemoteWork } from '../../src/sync/sync.ts';
 import { committerOn } from './committing.ts';
 import type { TestRepository } from './repository.ts';
 import type { SharedRepository } from './shared-repository.ts';
+import { cleanUp } from './cleanup.ts';
 
 /** A machine with proposals, in this process, that is in step with a shared repository only when a test says so. */
 export interface ProposalMachine {
@@ -32,7 +33,7 @@ export async function proposalMachine(
 ): Promise<ProposalMachine> {
   const clone = makeClone();
   const repositoryOpener = new RepositoryOpener(clone.folder);
-  closing.push(repositoryOpener);
+  cleanUp(() => repositoryOpener.close());
   const committer = committerOn(clone.folder);
   const log = { ...silentLog, error: (_: object, line: string) => void logged.push(line) };
   const proposals = new Proposals({
@@ -83,9 +84,3 @@ export async function whileAway<T>({ folder }: SharedRepository, work: () => Pro
     renameSync(`${folder}.away`, folder);
   }
 }
-
-const closing: RepositoryOpener[] = [];
-
-after('close the repositories of the machines', () => {
-  for (const opener of closing.splice(0)) opener.close();
-});

@@ -10,6 +10,7 @@ import { formatStep, type Person, type ProposalStep } from '../../src/proposals/
 import { Proposals, type ProposalsOptions } from '../../src/proposals/proposals.ts';
 import { committerOn } from './committing.ts';
 import { accountId, botId } from './sample.ts';
+import { cleanUp } from './cleanup.ts';
 
 /** An author of the sample page, a person without a bot, and the maintainer of `proposalSettings`. */
 export const author: Person = { id: accountId('190519304972664832'), name: 'Homer Simpson' };
@@ -49,7 +50,7 @@ export async function openProposals(
   });
   await proposals.load();
   await proposals.closeAccepted();
-  closing.push(repositoryOpener);
+  cleanUp(() => repositoryOpener.close());
   return proposals;
 }
 
@@ -77,9 +78,3 @@ async function readSettingsOf(folder: string): Promise<CatalogueSettings | undef
   const { settings } = await readSettings(createDiskReader(folder));
   return settings;
 }
-
-const closing: RepositoryOpener[] = [];
-
-after('close the repositories of proposals', () => {
-  for (const opener of closing.splice(0)) opener.close();
-});

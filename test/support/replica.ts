@@ -2,7 +2,7 @@ import { toShardNumber, toShardPath } from '../../src/counts/shards.ts';
 import { eventually } from './eventually.ts';
 import type { TestRepository } from './repository.ts';
 import { botId, mainPage, pagePath } from './sample.ts';
-import { originRemote, startTestService, type TestService } from './service.ts';
+import { originRemote, type LocalService, startTestService, type TestService } from './service.ts';
 import { type SharedRepository, sharedRepository } from './shared-repository.ts';
 import { issueTestTokens } from './token.ts';
 import { updateRequest } from './update-request.ts';
@@ -14,7 +14,7 @@ export const replicaPage = mainPage({ website: null, edited: 1_700_000_000_000 }
 export interface Replica {
   readonly shared: SharedRepository;
   readonly clone: TestRepository;
-  readonly service: TestService;
+  readonly service: LocalService;
   /** Bot → its token. */
   readonly tokens: ReadonlyMap<string, string>;
 }

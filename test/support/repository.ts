@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { tempFolder } from './temp-folder.ts';
+import { sharedFolder, tempFolder } from './temp-folder.ts';
 
 /** A throw-away Git repository, and a person who works in it with the real git. */
 export interface TestRepository {
@@ -36,7 +36,7 @@ let empty: string | undefined;
 /** A folder in which git has made a repository, to be copied. */
 function emptyRepository(): string {
   if (empty === undefined) {
-    empty = tempFolder();
+    empty = sharedFolder();
     execFileSync('git', ['init', '-q', '-b', 'main', empty]);
     const hooks = join(empty, '.git/hooks');
     for (const sample of readdirSync(hooks)) rmSync(join(hooks, sample));

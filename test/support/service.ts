@@ -1,16 +1,32 @@
 import { ok, strictEqual } from 'node:assert/strict';
 import type { SchemaName } from '../../src/bot/schemas.ts';
+import { readConfig } from '../../src/app/config.ts';
+// oxlint-disable-next-line no-restricted-imports -- the one place that starts services in this process
+import { type Service, startService } from '../../src/app/service.ts';
+import { messageOf } from '../../src/lib/errors.ts';
+import { createLog } from '../../src/lib/log.ts';
 import { validate } from '../../src/catalogue/page/schema.ts';
 import { testRepository } from './repository.ts';
 import { writeFiles } from './sample.ts';
-import { type ServiceProcess, startServiceProcess } from './service-process.ts';
+import { type ServiceProcess, startServiceProcess, testSettings } from './service-process.ts';
+import { ServiceLog } from './service-log.ts';
+import { type RunningService, superviseService } from './running-service.ts';
 
 /** A running service on a catalogue of its own, and a client for it. */
-export interface TestService extends ServiceProcess {
+export interface TestService extends RunningService {
   readonly root: string;
   /** Sends a request, and holds the answer's body against the schema that the path and the status promise. */
   request(path: string, init?: RequestInit): Promise<Answer>;
 }
+
+/** A service in the tests' own process. */
+export interface LocalService extends TestService {
+  /** Stops it, as SIGTERM does. */
+  stop(): Promise<void>;
+}
+
+/** A service in a process of its own. */
+export type TestServiceProcess = TestService & ServiceProcess;
 
 export interface Answer {
   readonly status: number;
@@ -28,23 +44,63 @@ export const originRemote = {
   BOTSHELF_PUSH_SECONDS: '0',
 } as const;
 
-/** Starts a service on a repository of its own that holds `files`, or on `root`, where they are written but not committed. */
+interface ServiceOptions {
+  /** The folder of a repository that is there already: the files are written into it, but not committed. */
+  readonly root?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Starts a service in this process, on a repository of its own that holds `files`. */
 export async function startTestService(
   files: Readonly<Record<string, string | Buffer>>,
-  more: {
-    readonly root?: string;
-    readonly env?: Readonly<Record<string, string>>;
-    readonly command?: readonly [string, ...string[]];
-  } = {},
-): Promise<TestService> {
-  const root = more.root ?? testRepository(files).folder;
-  if (more.root !== undefined) writeFiles(root, files);
-  const service = await startServiceProcess(root, more.env, more.command);
-  return {
-    ...service,
-    root,
-    request: async (path, init) => await request(service.address, path, init),
+  options: ServiceOptions = {},
+): Promise<LocalService> {
+  const root = prepareRoot(files, options);
+  const lines = new ServiceLog();
+  const config = readConfig({ ...testSettings(root), ...options.env });
+  const log = await createLog(config.log, { write: (line) => lines.add(line.trimEnd()) });
+  for (const sentence of config.unknown) log.warn({}, sentence);
+  let service: Service | undefined;
+  const stop = async (): Promise<void> => {
+    const running = service;
+    service = undefined;
+    await running?.close();
   };
+  superviseService(lines, async () => {
+    try {
+      await stop();
+      return undefined;
+    } catch (error) {
+      return `(it did not stop cleanly: ${messageOf(error)})`;
+    }
+  });
+  service = await startService(config, log);
+  const { address } = service;
+  return {
+    root,
+    address,
+    log: () => lines.text,
+    expectLog: (pattern) => lines.expect(pattern),
+    allowLog: (pattern) => lines.allow(pattern),
+    request: async (path, init) => await request(address, path, init),
+    stop,
+  };
+}
+
+/** Starts a service in a process of its own: for tests of signals, kills, limits of processes and exit codes. */
+export async function startTestServiceProcess(
+  files: Readonly<Record<string, string | Buffer>>,
+  options: ServiceOptions & { readonly command?: readonly [string, ...string[]] } = {},
+): Promise<TestServiceProcess> {
+  const root = prepareRoot(files, options);
+  const service = await startServiceProcess(root, options.env, options.command);
+  return { ...service, root, request: async (path, init) => await request(service.address, path, init) };
+}
+
+function prepareRoot(files: Readonly<Record<string, string | Buffer>>, { root }: ServiceOptions): string {
+  if (root === undefined) return testRepository(files).folder;
+  writeFiles(root, files);
+  return root;
 }
 
 async function request(address: string, path: string, init?: RequestInit): Promise<Answer> {

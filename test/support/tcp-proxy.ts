@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { cleanUp } from './cleanup.ts';
 
 /** What happens to connections: nothing, they are cut and refused, each piece comes late, or they end after some bytes. */
 export type Line = 'good' | 'cut' | 'slow' | { readonly bytes: number };
@@ -58,15 +59,9 @@ export async function startTcpProxy(target = 0): Promise<TcpProxy> {
       if (line === 'cut') for (const socket of sockets) socket.destroy();
     },
   };
-  closing.push(() => {
+  cleanUp(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
   return proxy;
 }
-
-const closing: (() => void)[] = [];
-
-after('close the lines', () => {
-  for (const close of closing.splice(0)) close();
-});

@@ -1,18 +1,24 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { cleanUp } from './cleanup.ts';
 
 /** Makes an empty folder that is removed when the test is over. */
 export function tempFolder(): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'botshelf-')));
-  folders.push(folder);
+  const folder = makeFolder();
+  // For mutants, a file of tests is loaded once and run again with the folders that it made then.
+  if (!('__stryker__' in globalThis))
+    cleanUp(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
   return folder;
 }
 
-const folders: string[] = [];
+/** Makes an empty folder for what tests of several files copy. It is removed when the process ends. */
+export function sharedFolder(): string {
+  const folder = makeFolder();
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
 
-after('remove the temp folders', () => {
-  // Where mutants are made, files of tests are loaded once, and run again and again with the folders that they made then.
-  if ('__stryker__' in globalThis) return;
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-});
+function makeFolder(): string {
+  return realpathSync(mkdtempSync(join(tmpdir(), 'botshelf-')));
+}

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
 import { testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
+import { startTestService, type LocalService } from '../../support/service.ts';
 import { commitCounts } from '../../support/state-history.ts';
 import { issueTestToken } from '../../support/token.ts';
 import { updateRequest } from '../../support/update-request.ts';
@@ -15,7 +15,7 @@ const bart = '190519304972663314';
 const day = 24 * 60 * 60;
 
 describe('GET /api/v2/bots/:id/counts', () => {
-  let service: TestService;
+  let service: LocalService;
   let root: string;
   /** Midnight UTC. */
   let today: number;
@@ -172,7 +172,7 @@ describe('GET /api/v2/bots/:id/counts', () => {
     const path = `/api/v2/bots/${homer}/counts?step=hour`;
     const before = (await service.request(path)).text;
     for (const spoil of [() => {}, () => rmSync(join(root, 'var/count-history'))]) {
-      await service.end('SIGTERM');
+      await service.stop();
       spoil();
       service = await startTestService({}, { root });
       await eventually(async () => strictEqual((await service.request(path)).text, before));

@@ -155,7 +155,7 @@ describe('GET /api/v2/changes', () => {
     const reader = new EventReader(`${other.address}${path}`);
     await eventually(() => reader.lastId !== '');
     const begun = performance.now();
-    strictEqual(await other.end('SIGTERM'), 0);
+    await other.stop();
     await reader.ended;
     ok(performance.now() - begun < 9000, 'it waited until connections are cut off');
     rmSync(join(other.root, '.git'), { recursive: true });

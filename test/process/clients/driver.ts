@@ -1,0 +1,36 @@
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { autopost } from '../../../clients/typescript/src/index.ts';
+
+/*
+ * Posts the counts that come as lines: a number, `throw`, or `wait`, which waits for some posts; says what happens. The end
+ * of the lines stops it. test/clients/driver.py does the same.
+ */
+const [baseUrl = '', id = ''] = process.argv.slice(2);
+let line = '';
+const posting = autopost({
+  baseUrl,
+  id,
+  token: process.env['BOTSHELF_TOKEN'] ?? '',
+  intervalMs: 50,
+  timeoutMs: 500,
+  count: () => {
+    if (line === 'throw') throw new Error('no count');
+    return line === '' ? undefined : Number(line);
+  },
+  onPost: (count) => {
+    console.log(`posted ${count}`);
+    throw new Error('onPost fails');
+  },
+  onError: async (error) => {
+    console.log(`error ${(error as Error).message}`);
+    throw new Error('onError fails');
+  },
+});
+for await (const next of createInterface({ input: process.stdin })) {
+  if (next === 'wait') await sleep(300);
+  else line = next;
+  console.log(`did ${next}`);
+}
+await posting.stop();
+console.log('stopped');

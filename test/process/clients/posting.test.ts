@@ -1,0 +1,208 @@
+import { deepStrictEqual, fail, match, ok, strictEqual } from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { packageFolder } from '../../support/clone.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type FaultyProxy, startFaultyProxy } from '../../support/faulty-proxy.ts';
+import { testRepository } from '../../support/repository.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { startTestServiceProcess, type TestServiceProcess } from '../../support/service.ts';
+import { issueTestTokens } from '../../support/token.ts';
+import { needs } from '../../support/tools.ts';
+
+const node = [process.execPath, fileURLToPath(new URL('./driver.js', import.meta.url))];
+const python = ['python3', `${packageFolder}/test/clients/driver.py`];
+
+/** Bot → what posts its count. */
+const clients = [
+  { name: 'TypeScript', id: '11', define: describe, command: node },
+  {
+    name: 'Python, in a thread',
+    id: '22',
+    define: needs('python3', describe),
+    command: [...python, 'thread'],
+  },
+  {
+    name: 'Python, in asyncio',
+    id: '33',
+    define: needs('python3', describe),
+    command: [...python, 'asyncio'],
+  },
+];
+
+interface Driver {
+  readonly process: ChildProcess;
+  /** What it has said, a line each. */
+  said(): string[];
+  say(line: string): void;
+  /** Ends it. Resolves with its exit code and what it printed as an error. */
+  stop(): Promise<readonly [number | null, string]>;
+}
+
+describe('a client that posts counts', () => {
+  let root: string;
+  let tokens: ReadonlyMap<string, string>;
+  let service: TestServiceProcess;
+
+  before(async () => {
+    const ids = clients.map(({ id }) => id);
+    root = testRepository(Object.fromEntries(ids.map((id) => [pagePath(id), mainPage()]))).folder;
+    tokens = await issueTestTokens(root, ids);
+    service = await startTestServiceProcess({}, { root });
+  });
+
+  const start = (
+    [program = '', ...args]: readonly string[],
+    address: string,
+    id: string,
+    token: string,
+  ): Driver => {
+    const env = { ...process.env, BOTSHELF_TOKEN: token };
+    const child = spawn(program, [...args, address, id], { env });
+    running.push(child);
+    let [said, errors] = ['', ''];
+    child.stdout.on('data', (chunk) => (said += String(chunk)));
+    child.stderr.on('data', (chunk) => (errors += String(chunk)));
+    const ended = once(child, 'close');
+    return {
+      process: child,
+      said: () => said.split('\n').slice(0, -1),
+      say: (line) => void child.stdin.write(`${line}\n`),
+      stop: async () => {
+        child.stdin.end();
+        const [code] = (await ended) as [number | null];
+        ok(!`${said}${errors}`.includes(token), 'the token is nowhere');
+        return [code, errors];
+      },
+    };
+  };
+  const running: ChildProcess[] = [];
+  /** The client of each bot, behind a proxy of its own. */
+  const started: { readonly id: string; readonly driver: Driver; readonly proxy: FaultyProxy }[] = [];
+  const countIs = async (id: string, count: number): Promise<void> =>
+    await eventually(async () => strictEqual(await readCount(service, id), count), 30);
+  after(() => {
+    for (const child of running) child.kill('SIGKILL');
+  });
+
+  for (const { name, id, define, command } of clients)
+    define(name, () => {
+      let proxy: FaultyProxy;
+      let driver: Driver;
+      const token = (): string => tokens.get(id) ?? '';
+      const errors = (): string[] => driver.said().filter((line) => line.startsWith('error '));
+
+      before(async () => {
+        proxy = await startFaultyProxy(service.address);
+        driver = start(command, proxy.address, id, token());
+        started.push({ id, driver, proxy });
+      });
+
+      it('posts when the count is known, and only when it has changed', async () => {
+        driver.say('wait');
+        await eventually(() => driver.said().includes('did wait'));
+        strictEqual(proxy.requests, 0);
+        driver.say('1');
+        await countIs(id, 1);
+        await eventually(() => driver.said().includes('posted 1'));
+        const { requests } = proxy;
+        driver.say('wait');
+        await eventually(() => driver.said().filter((line) => line === 'did wait').length === 2);
+        strictEqual(proxy.requests, requests);
+      });
+
+      it('posts the last count after every fault, one request at a time', async () => {
+        const date = new Date(Date.now() + 1500).toUTCString();
+        proxy.faults.push(
+          { status: 503, headers: { 'Retry-After': '1' } },
+          { status: 429, headers: { 'Retry-After': date } },
+          'cut',
+          'hang',
+          'half',
+          { status: 302, headers: { Location: `${service.address}/api/v2/bots/${id}` } },
+          { status: 404, headers: { 'Content-Type': 'text/html' }, body: `<p>${token()}</p>` },
+          {
+            status: 500,
+            headers: { 'Content-Type': 'application/problem+json' },
+            body: `{"detail": "${token()}"}`,
+          },
+          { status: 200, body: 'It works!' },
+        );
+        const faults = proxy.faults.length;
+        driver.say('2');
+        await countIs(id, 2);
+        await eventually(() => driver.said().includes('posted 2'));
+        strictEqual(proxy.faults.length, 0);
+        strictEqual(proxy.mostInFlight, 1);
+        ok(errors().length >= faults, errors().join('\n'));
+        match(errors().join('\n'), /503[^]*429[^]*404[^]*500[^]*is this the address of the list\?/);
+      });
+
+      it('goes on when the count cannot be told', async () => {
+        driver.say('throw');
+        await eventually(() => driver.said().includes('error no count'));
+        driver.say('3');
+        await countIs(id, 3);
+      });
+
+      it('ends by itself, and says why, where the bot, the owner or the token is wrong', async () => {
+        const lostProxy = await startFaultyProxy(service.address);
+        const other = clients.find((one) => one.id !== id)?.id ?? '';
+        const wrong = [
+          [/401 /, id, `bsh_${'x'.repeat(49)}`],
+          [/403 /, other, token()],
+          [/404 /, '44', token()],
+          [/token is empty or incomplete/, id, 'bsh_x\nX-More: 1'],
+        ] as const;
+        const begin = async ([pattern, of, given]: (typeof wrong)[number]): Promise<Driver> => {
+          const lost = start(command, lostProxy.address, of, given);
+          lost.say('4');
+          await eventually(() => lost.said().some((line) => line.startsWith('error ') && pattern.test(line)));
+          return lost;
+        };
+        const drivers = await Promise.all(wrong.map(begin));
+        const { requests } = lostProxy;
+        const finish = async (lost: Driver): Promise<void> => {
+          lost.say('wait');
+          await eventually(() => lost.said().includes('did wait'));
+          ok(!lost.said().includes('posted 4'));
+          deepStrictEqual(await lost.stop(), [0, '']);
+        };
+        await Promise.all(drivers.map(finish));
+        strictEqual(lostProxy.requests, requests);
+      });
+    });
+
+  describe('of a service that is killed and started again', () => {
+    before(async () => {
+      await service.end('SIGKILL');
+      for (const { driver } of started) driver.say('5');
+      await eventually(() => started.every(({ driver }) => driver.said().at(-1)?.startsWith('error ')));
+      service = await startTestServiceProcess({}, { root });
+      service.allowLog(/./);
+      for (const { proxy } of started) proxy.target = service.address;
+    });
+
+    for (const { name, id } of clients)
+      (name === 'TypeScript' ? it : needs('python3', it))(
+        `posts the last count, and then stops: ${name}`,
+        async () => {
+          const { driver, proxy } = started.find((one) => one.id === id) ?? fail(name);
+          await countIs(id, 5);
+          proxy.faults.push('hang');
+          driver.say('6');
+          await eventually(() => proxy.faults.length === 0);
+          deepStrictEqual(await driver.stop(), [0, '']);
+          strictEqual(driver.said().at(-1), 'stopped');
+          // The four of the test before were drivers of their own.
+          ok(proxy.mostInFlight <= 4);
+        },
+      );
+  });
+});
+
+async function readCount({ request }: TestServiceProcess, id: string): Promise<unknown> {
+  const { json } = await request(`/api/v2/bots/${id}/counts?step=day`);
+  return (json as { count: number }[]).at(-1)?.count;
+}

@@ -1,0 +1,208 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, renameSync } from 'node:fs';
+import { Agent, createServer, type IncomingMessage, request } from 'node:http';
+import { join } from 'node:path';
+import { createToken } from '../../../src/bot/token.ts';
+import { eventually } from '../../support/eventually.ts';
+import { testRepository } from '../../support/repository.ts';
+import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
+import { botshelf, mainFile } from '../../support/command-line.ts';
+import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+import { issueTestToken } from '../../support/token.ts';
+import { updateRequest } from '../../support/update-request.ts';
+import { listenOnLoopback } from '../../support/loopback.ts';
+
+/** Runs `botshelf serve` where it cannot start: every line that it says. */
+async function refused(
+  root: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ code: number; lines: string[] }> {
+  const { code, stderr } = await botshelf(root, ['serve'], { cwd: '/', env: { PORT: '0', ...env } });
+  return { code, lines: stderr.trim().split('\n') };
+}
+
+function catalogue(): string {
+  return testRepository({ [pagePath('1')]: mainPage() }).folder;
+}
+
+function withoutRepository(): string {
+  const root = tempFolder();
+  writeFiles(root, { [pagePath('1')]: mainPage() });
+  return root;
+}
+
+describe('botshelf serve', () => {
+  it('ends with 2 and one clear line when the port is in use', async () => {
+    const { port } = await listenOnLoopback(createServer());
+    const { status, stderr } = spawnSync(process.execPath, [mainFile, 'serve'], {
+      env: { ...process.env, BOTSHELF_CATALOGUE: catalogue(), PORT: String(port) },
+      encoding: 'utf8',
+      timeout: 15_000,
+    });
+    strictEqual(status, 2);
+    deepStrictEqual(stderr.split('\n'), [
+      `port ${port} is in use: stop what listens there, or set PORT to another one`,
+      '',
+    ]);
+  });
+
+  it('ends with 2 and one clear line when there is no catalogue', async () => {
+    const empty = tempFolder();
+    for (const root of [empty, join(empty, 'mistyped')]) {
+      const { code, lines } = await refused(root);
+      strictEqual(code, 2);
+      strictEqual(lines.length, 1, lines.join('\n'));
+      match(
+        lines[0] ?? '',
+        /has no folder bots\/: make a catalogue with “botshelf init DIR”, or set BOTSHELF_CATALOGUE to one/,
+      );
+    }
+    deepStrictEqual(readdirSync(empty), [], 'nothing was made');
+  });
+
+  it('ends with 2 and one clear line when the folder for its own files cannot be made', async () => {
+    // There Node, asked for the folders above as well, would try for ever.
+    const { code, lines } = await refused(catalogue(), { BOTSHELF_VAR: '/proc/none' });
+    strictEqual(code, 2);
+    strictEqual(lines.length, 1);
+    match(lines[0] ?? '', /\/proc\/none cannot be used.*Set BOTSHELF_VAR to a writable folder/);
+  });
+
+  it('ends with 2 and a line for every bad value of the environment', async () => {
+    const { code, lines } = await refused(catalogue(), {
+      PORT: 'http',
+      BOTSHELF_TRUST_PROXY: 'maybe',
+      BOTSHELF_BASE_URL: 'example.org',
+      BOTSHELF_RATE_LIMIT: '-1',
+    });
+    strictEqual(code, 2);
+    deepStrictEqual(
+      lines.map((line) => line.split(' ')[0]),
+      ['PORT', 'BOTSHELF_BASE_URL', 'BOTSHELF_TRUST_PROXY', 'BOTSHELF_RATE_LIMIT'],
+    );
+  });
+
+  it('on SIGTERM responds to what it has read, saves it and ends with 0', async () => {
+    const { folder, git } = testRepository({ [pagePath('1')]: mainPage() });
+    const service = await startServiceProcess(folder);
+    const authorization = await issueTestToken(folder, '1');
+    const headers = { authorization, 'content-type': 'application/json', expect: '100-continue' };
+    const agent = new Agent({ keepAlive: true });
+    const post = request(`${service.address}/api/v2/bots/1`, { method: 'POST', headers, agent });
+    const answered = once(post, 'response') as Promise<[IncomingMessage]>;
+    post.flushHeaders();
+    await once(post, 'continue');
+    const ended = service.end('SIGTERM');
+    await eventually(() => match(service.log(), /"stopping"/));
+    post.end('{"bot": {"count": 7, "category": "music"}}');
+    const [response] = await answered;
+    response.resume();
+    strictEqual(response.statusCode, 200);
+    strictEqual(response.headers.connection, 'close', 'no further request is waited for');
+    strictEqual(await ended, 0);
+    match(git('show', `HEAD:${pagePath('1')}`), /"category": "music"/);
+    match(git('show', 'refs/botshelf/state:00/01.json'), /"count":7,/);
+    strictEqual(git('status', '--porcelain'), '');
+  });
+
+  it('refuses a second service on the same clone, whatever its var/, and names the first one', async () => {
+    const root = catalogue();
+    const service = await startServiceProcess(root);
+    for (const varFolder of ['', tempFolder()]) {
+      const { code, lines } = await refused(root, { BOTSHELF_VAR: varFolder });
+      strictEqual(code, 2);
+      strictEqual(lines.length, 1);
+      match(
+        lines[0] ?? '',
+        new RegExp(`another botshelf, process ${service.process.pid} on .+, runs on ${root}`),
+      );
+    }
+    strictEqual((await fetch(`${service.address}/readyz`)).status, 200);
+  });
+});
+
+describe('a service on a catalogue that is in no repository', () => {
+  let root: string;
+  let service: ServiceProcess;
+  before(async () => {
+    root = withoutRepository();
+    service = await startServiceProcess(root);
+    service.expectLog(/"msg":"[^"]+ is in no Git repository [^}]+ run \\"git init\\" there/);
+  });
+
+  it('serves it, and says in one sentence what writing needs', async () => {
+    service.expectLog(/"msg":"requests are refused: [^}]+ run \\"git init\\" there/);
+    const bot = `${service.address}/api/v2/bots/1`;
+    strictEqual((await fetch(bot)).status, 200);
+    strictEqual((await fetch(bot, updateRequest(createToken(), { count: 1 }))).status, 503);
+    // Once at the start, once for the request.
+    await eventually(() => strictEqual(service.log().match(/^.*is in no Git repository.*$/gm)?.length, 2));
+    ok(!service.log().includes('"stack"'), service.log());
+  });
+
+  it('says on /readyz why nothing can be committed, for as long as that is so', async () => {
+    const faults = async (): Promise<string> => {
+      const response = await fetch(`${service.address}/readyz`);
+      strictEqual(response.status, 200, 'reads go on');
+      const { parts } = (await response.json()) as { parts: { repository: { faults: string[] } } };
+      return parts.repository.faults.join();
+    };
+    const git = (...args: string[]): unknown => execFileSync('git', ['-C', root, ...args]);
+    match(await faults(), /is in no Git repository [^]+ run "git init" there/);
+    git('init', '-q', '-b', 'main');
+    await eventually(async () => strictEqual(await faults(), ''));
+    git('add', 'bots');
+    git('-c', 'user.name=A', '-c', 'user.email=a@localhost', 'commit', '-q', '-m', 'First');
+    git('switch', '-q', '--detach');
+    match(await faults(), /HEAD is on no branch: [^]+ run "git switch <branch>"/);
+    git('switch', '-q', 'main');
+    strictEqual(await faults(), '');
+    renameSync(join(root, '.git'), join(root, 'git'));
+    match(await faults(), /\S/);
+    renameSync(join(root, 'git'), join(root, '.git'));
+    strictEqual(await faults(), '');
+  });
+});
+
+describe('botshelf token', () => {
+  it('prints the token alone, and it works at once in a running service; --revoke and revoke end it at once and issue none', async () => {
+    const { folder } = testRepository({ [pagePath('1')]: mainPage() });
+    const service = await startServiceProcess(folder);
+    const post = async (token: string): Promise<number> =>
+      (await fetch(`${service.address}/api/v2/bots/1`, updateRequest(token, { count: 1 }))).status;
+    const first = await botshelf(folder, ['token', '1']);
+    match(first.stdout, /^bsh_[0-9A-Za-z]{49}\n$/);
+    strictEqual(await post(first.stdout.trim()), 200);
+    const second = await botshelf(folder, ['token', '1']);
+    strictEqual(await post(first.stdout.trim()), 401);
+    strictEqual(await post(second.stdout.trim()), 200);
+    const revoked = await botshelf(folder, ['token', '1', '--revoke']);
+    strictEqual(revoked.code, 0);
+    strictEqual(revoked.stdout, '');
+    strictEqual(await post(second.stdout.trim()), 401);
+    const third = await botshelf(folder, ['token', '1']);
+    strictEqual(await post(third.stdout.trim()), 200);
+    const ended = await botshelf(folder, ['revoke', '1']);
+    deepStrictEqual([ended.code, ended.stdout, ended.stderr], [0, '', 'The token of 1 has ended.\n']);
+    strictEqual(await post(third.stdout.trim()), 401);
+    strictEqual(await service.end('SIGINT'), 0);
+  });
+
+  it('ends with 2 and the fix for a bot that is not there, a bad id, and a catalogue that is in no repository', async () => {
+    const { folder } = testRepository({ [pagePath('1')]: mainPage() });
+    for (const [root, id, fix] of [
+      [folder, '2', /add its page first/],
+      [folder, 'x', /pass 1 to 20 digits/],
+      [withoutRepository(), '1', /git init/],
+    ] as const) {
+      const { code, stdout, stderr } = await botshelf(root, ['token', id]);
+      strictEqual(code, 2);
+      strictEqual(stdout, '');
+      match(stderr, fix);
+      ok(!stderr.includes('    at '), 'no stack trace');
+    }
+  });
+});

@@ -1,0 +1,60 @@
+import { doesNotMatch, match, strictEqual } from 'node:assert/strict';
+import { chmodSync, chownSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as rest } from 'node:timers/promises';
+import { mainFile } from '../support/command-line.ts';
+import { eventually } from '../support/eventually.ts';
+import { testRepository } from '../support/repository.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { startTestServiceProcess } from '../support/service.ts';
+
+/** Root may enter every folder. */
+const isRoot = process.getuid?.() === 0;
+const nobody = 65534;
+const asUser: readonly [string, ...string[]] = isRoot
+  ? ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups']
+  : ['env'];
+
+describe('a folder that the service may list and not enter', () => {
+  it('is named, and what was served of it stays, also for a service that starts then', async () => {
+    const { folder: root } = testRepository({
+      [pagePath('7')]: mainPage({ name: 'Seven' }),
+      'people/190519304972664832.json': '{ "name": "Marge" }\n',
+    });
+    if (isRoot)
+      for (const name of ['.', ...readdirSync(root, { recursive: true, encoding: 'utf8' })])
+        chownSync(join(root, name), nobody, nobody);
+    const command = [...asUser, process.execPath, mainFile, 'serve'] as const;
+    const start = async () => await startTestServiceProcess({}, { root, command });
+    const service = await start();
+    for (const pattern of [/a file breaks a rule/, /cannot read the catalogue/]) service.expectLog(pattern);
+    for (const folder of ['people', 'bots/007']) chmodSync(join(root, folder), 0o644);
+    await eventually(async () => {
+      const { json } = await service.request('/readyz');
+      match(JSON.stringify(json), /people\/190519304972664832.json.*cannot be read/);
+      match(JSON.stringify(json), /bots\/007\/ cannot be read: EACCES/);
+    });
+    strictEqual((await service.request('/api/v2/bots/7')).json.contents.en.name, 'Seven');
+    // All records are made again.
+    writeFileSync(join(root, 'botshelf.json'), '{ "categories": { "maths": { "en": "Maths" } } }\n');
+    await eventually(async () =>
+      strictEqual((await service.request('/api/v2/bots?category=maths')).status, 200),
+    );
+    for (const folder of ['people', 'bots/007']) chmodSync(join(root, folder), 0o755);
+    await eventually(async () => {
+      const { json } = await service.request('/readyz');
+      doesNotMatch(JSON.stringify(json), /cannot be read/);
+    }, 90);
+    // The folders are looked at every two seconds.
+    chmodSync(root, 0o644);
+    await rest(2500);
+    strictEqual((await service.request('/api/v2/bots/7')).json.contents.en.name, 'Seven');
+    chmodSync(root, 0o755);
+    for (const folder of ['people', 'bots/007']) chmodSync(join(root, folder), 0o644);
+    strictEqual(await service.end('SIGTERM'), 0);
+    const again = await start();
+    again.allowLog(/a file breaks a rule|cannot read the catalogue/);
+    strictEqual((await again.request('/api/v2/bots/7')).json.contents.en.name, 'Seven');
+    for (const folder of ['people', 'bots/007']) chmodSync(join(root, folder), 0o755);
+  });
+});

@@ -1,0 +1,104 @@
+import { strictEqual } from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { repositoryIn } from '../../support/repository.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+import { checkProposals, readAnsweredSteps } from '../../scenarios/proposal-aftermath.ts';
+import { checkAftermath } from './aftermath.ts';
+import { chooseCuts, type Cut, models, writeAfterCut } from './cuts.ts';
+import { checkImages, whyNoImages } from './images.ts';
+import { addAnswer, type Answers } from './owners.ts';
+import { record, type Recording, type Story } from './recording.ts';
+import { needs } from '../../support/tools.ts';
+
+/**
+ * The short form has two cuts for each model, in a run with counts, content and merges; the long form is `npm run power-loss`.
+ * A failed cut prints the variables that try it again.
+ */
+const cuts = Number(process.env['POWER_LOSS_CUTS'] ?? 2 * models.length);
+const isLong = process.env['POWER_LOSS_CUTS'] !== undefined;
+const kept = process.env['POWER_LOSS_FOLDER'];
+const single = process.env['POWER_LOSS_CUT']?.split(' ');
+
+needs('strace', describe)('a power loss while the service', function () {
+  this.timeout(60_000 + cuts * 20_000);
+  let folder = '';
+  let hasFailed = false;
+
+  before(() => {
+    folder = kept ?? mkdtempSync(join(tmpdir(), 'botshelf-power-loss-'));
+  });
+
+  afterEach(function () {
+    hasFailed ||= this.currentTest?.state === 'failed';
+  });
+
+  after('remove what was recorded, unless a cut is to be tried again', () => {
+    if (!hasFailed && kept === undefined) rmSync(folder, { recursive: true });
+  });
+
+  const stories: readonly [string, Story][] = [
+    ['saves counts', 'counts'],
+    ['commits content', 'content'],
+    ['saves and decides proposals', 'proposals'],
+    ['saves counts, commits content and merges changes of the remote', 'a merge'],
+  ];
+  for (const [what, story] of isLong || kept !== undefined ? stories : stories.slice(-2)) {
+    it(`${what} keeps every change that was answered, and starts without an operator, ${cuts} times`, async () => {
+      const place = join(folder, story.replace(' ', '-'));
+      const recording = await record(story, place, isLong ? 10 : 3);
+      const [model, at, seed] = single ?? [];
+      const chosen =
+        single === undefined
+          ? chooseCuts(recording.disk, cuts, Math.floor(Math.random() * 2 ** 31))
+          : [{ model: models.find((one) => one === model) ?? 'synced', at: Number(at), seed: Number(seed) }];
+      let failures = 0;
+      const tryCuts = async (): Promise<void> => {
+        for (let cut = chosen.pop(); cut; cut = chosen.pop()) {
+          const fault = await faultAfter(recording, cut);
+          if (fault === undefined) continue;
+          failures++;
+          const { text } = recording.disk.steps[cut.at - 1] ?? { text: 'the start' };
+          const again = `POWER_LOSS_FOLDER=${folder} POWER_LOSS_CUT="${cut.model} ${cut.at} ${cut.seed}"`;
+          process.stdout.write(`    ${fault}\n    after ${text}\n    once more: ${again}\n`);
+        }
+      };
+      await Promise.all([tryCuts(), tryCuts()]);
+      strictEqual(failures, 0, `${failures} of ${cuts} power losses had a fault; they are named above`);
+    });
+  }
+
+  for (const type of ['ext4', 'xfs'] as const) {
+    if (!isLong) break;
+    it(`has its folder on ${type} keeps every change that was answered, and starts without an operator`, async function () {
+      const reason = whyNoImages(type);
+      if (reason !== undefined) {
+        process.stdout.write(`    no image of ${type} can be mounted here: ${reason}\n`);
+        // Only root can mount, and only where the kernel has the file system; npm run power-loss alone gets here.
+        this.skip();
+      }
+      await checkImages(type, Math.ceil(cuts / 25));
+    });
+  }
+});
+
+/** Returns what is wrong after a power loss, if anything. */
+async function faultAfter({ story, disk, tokens, remote }: Recording, cut: Cut): Promise<string | undefined> {
+  const bodies = disk.steps.slice(0, cut.at).flatMap((step) => (step.kind === 'response' ? [step.body] : []));
+  const folder = join(tempFolder(), 'clone');
+  try {
+    writeAfterCut(folder, disk, cut);
+    if (story === 'proposals') await checkProposals(repositoryIn(folder), readAnsweredSteps(bodies));
+    else {
+      const answers: Answers = new Map();
+      for (const body of bodies) addAnswer(answers, body);
+      await checkAftermath(folder, answers, tokens, remote);
+    }
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
