@@ -18,7 +18,6 @@ import {
   readFrontQuery,
 } from '../site/front/front-query.ts';
 import { createAuthorRecipe, createFrontRecipe, listRecipe } from '../site/front/front-recipe.tsx';
-import { redirectToRemembered } from '../site/front/remembered-filters.ts';
 import { addBadgeRoute } from '../site/bot/badge.ts';
 import { createCompareRecipe } from '../site/bot/compare-page.tsx';
 import { createBotRecipe } from '../site/bot/bot-recipe.tsx';
@@ -42,10 +41,8 @@ export function addSiteRoutes(router: Router, parts: SiteParts): SitePreparation
   addReportRoutes(router, parts);
   const respond = createPageCache(parts);
   const lists = new FrontLists(parts);
-  const respondWithList = async (ctx: Context, params: URLSearchParams, query: FrontQuery): Promise<void> => {
-    if (!redirectToRemembered(ctx, site, params, query))
-      await respond(ctx, await listRecipe(ctx, site, lists, query));
-  };
+  const respondWithList = async (ctx: Context, query: FrontQuery): Promise<void> =>
+    await respond(ctx, await listRecipe(ctx, site, lists, query));
   router.get('/', async (ctx) => {
     const params = parseQuery(ctx);
     const query = readFrontQuery(params, undefined, site.settings);
@@ -53,13 +50,12 @@ export function addSiteRoutes(router: Router, parts: SiteParts): SitePreparation
     const category = site.settings.categories.find((id) => id === params.get('category'));
     if (category !== undefined) ctx.redirect(language.publicPath(formatFrontPath({ ...query, category })));
     else if (isFront(query)) await respond(ctx, await createFrontRecipe(ctx, parts, lists, query, language));
-    else await respondWithList(ctx, params, query);
+    else await respondWithList(ctx, query);
   });
   router.get('/categories/:category', async (ctx) => {
     const { settings } = site;
     const category = parseCategory(ctx.params['category'] ?? '', settings);
-    const params = parseQuery(ctx);
-    await respondWithList(ctx, params, readFrontQuery(params, category, settings));
+    await respondWithList(ctx, readFrontQuery(parseQuery(ctx), category, settings));
   });
   router.get(collectionsPath, async (ctx) => await respond(ctx, createCollectionsRecipe(ctx, parts)));
   router.get(toCollectionPath(':name'), async (ctx) => {

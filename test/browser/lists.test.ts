@@ -120,6 +120,7 @@ needs('chromium', describe)('lists of bots', function () {
 
   it('name their filters in the heading and the title', async () => {
     strictEqual(await headingOf('/?sort=growing&verified=true'), 'Growing this month, verified');
+    strictEqual(await headingOf('/?q=music&administrator=false'), '1 bot for “music”, without Administrator');
     strictEqual(await headingOf('/?q=music&language=fr'), '1 bot for “music”, in French');
     match(await read('/?q=music&language=fr'), />Note<\/a>/);
     strictEqual(

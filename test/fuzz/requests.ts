@@ -208,7 +208,7 @@ export async function openHeaders(): Promise<Target> {
       ...paths,
       ...hostile,
       ...split(
-        'GET HEAD OPTIONS DELETE PUT ;q=0 ;q=0.5 ;q="1 ; , * */* text/html application/json text/event-stream application/problem+json gzip br identity deflate en de-CH-1996 zh-Hant x-a * W/ "a" bytes=0-1 bytes=-1 bytes=9-1 1.2.3.4 ::1 [::1]:80 ::ffff:1.2.3.4 for="_a";proto=https unknown __Host-botshelf= __Host-botshelf-filters= __Secure-botshelf= eyJhbGciOiJkaXIi bearer',
+        'GET HEAD OPTIONS DELETE PUT ;q=0 ;q=0.5 ;q="1 ; , * */* text/html application/json text/event-stream application/problem+json gzip br identity deflate en de-CH-1996 zh-Hant x-a * W/ "a" bytes=0-1 bytes=-1 bytes=9-1 1.2.3.4 ::1 [::1]:80 ::ffff:1.2.3.4 for="_a";proto=https unknown __Host-botshelf= __Host-botshelf-login= __Secure-botshelf= eyJhbGciOiJkaXIi bearer',
       ),
       'Thu, 01 Jan 1970 00:00:00 GMT',
     ],

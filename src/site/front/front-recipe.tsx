@@ -19,7 +19,6 @@ import type { FrontEntry, FrontLists } from './front-list.ts';
 import { FrontPage } from './front-page.tsx';
 import { formatFrontPath, type FrontQuery, noQuery } from './front-query.ts';
 import { ListPage } from './list-page.tsx';
-import { hasRemembered } from './remembered-filters.ts';
 
 /** Returns how the front page is made for a reader of a language. */
 export async function createFrontRecipe(
@@ -77,7 +76,6 @@ export async function listRecipe(
   lists: FrontLists,
   query: FrontQuery,
 ): Promise<PageRecipe> {
-  const isRemembered = hasRemembered(ctx, site);
   const { current, entries, ...numbers } = await lists.get(query);
   const { pages } = numbers;
   if (query.page > Math.max(1, pages))
@@ -88,11 +86,9 @@ export async function listRecipe(
   const languages = findReaderLanguages(ctx, site.languages.of(ctx), numbers.languages);
   const shown = showIn(languages, entries, query.filters.locale);
   return {
-    key: { query, isRemembered, shown: shown.map(toKey) },
+    key: { query, shown: shown.map(toKey) },
     inputs: [whileTrue(current), currentMinute],
-    render: async (props) => (
-      <ListPage {...{ ...props, ...numbers, query, isRemembered, bots: shown.map(toListed) }} />
-    ),
+    render: async (props) => <ListPage {...{ ...props, ...numbers, query, bots: shown.map(toListed) }} />,
   };
 }
 

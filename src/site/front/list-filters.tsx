@@ -12,7 +12,6 @@ import {
   toggleNames,
   toggles,
 } from './front-query.ts';
-import { toRememberingPath } from './remembered-filters.ts';
 import type { ListPageProps } from './list-page.tsx';
 
 /** Narrows and orders a list. All of them are links, which are folded away on a phone but for the order. */
@@ -79,7 +78,7 @@ function FilterChips(props: ListPageProps): VNode {
           const others = { ...filters, [name]: isOn ? undefined : toggles[name] };
           const to = { ...query, filters: others, sort: sortOf(query) };
           return (
-            <Chip key={name} {...{ to, current: isOn, remembers: name === 'administrator' }}>
+            <Chip key={name} {...{ to, current: isOn }}>
               {t(`filter.${name}`)}
             </Chip>
           );
@@ -88,7 +87,6 @@ function FilterChips(props: ListPageProps): VNode {
           <Chip
             to={withLanguage(query, filters.locale === own ? undefined : own)}
             current={filters.locale === own}
-            remembers
           >
             {t('filter.ownLanguage')}
           </Chip>
@@ -113,11 +111,11 @@ function LanguageMenu({ query, languages }: ListPageProps): VNode {
         {name === undefined ? t('filter.language') : t('filter.inLanguage', { language: name })}
       </summary>
       <ul>
-        <Choice to={withLanguage(query, undefined)} current={language === undefined} remembers>
+        <Choice to={withLanguage(query, undefined)} current={language === undefined}>
           {t('filter.anyLanguage')}
         </Choice>
         {languages.slice(0, maxLanguages).map((other) => (
-          <Choice key={other} to={withLanguage(query, other)} current={other === language} remembers>
+          <Choice key={other} to={withLanguage(query, other)} current={other === language}>
             {languageName(other)}
           </Choice>
         ))}
@@ -152,8 +150,6 @@ function SortLinks({ query }: ListPageProps): VNode {
 interface ChoiceProps {
   readonly to: FrontQuery;
   readonly current: boolean;
-  /** Whether the visitor's browser remembers the filters of the other list. */
-  readonly remembers?: boolean;
   readonly children: ComponentChildren;
   readonly class?: string;
 }
@@ -163,13 +159,12 @@ function Chip(props: ChoiceProps): VNode {
 }
 
 /** A link to another list, from its first page. */
-function Choice({ to, current, remembers = false, children, ...others }: ChoiceProps): VNode {
+function Choice({ to, current, children, ...others }: ChoiceProps): VNode {
   const { publicPath } = useLanguage();
-  const href = publicPath((remembers ? toRememberingPath : formatFrontPath)({ ...to, page: 1 }));
-  const rel = remembers ? 'nofollow' : undefined;
+  const href = publicPath(formatFrontPath({ ...to, page: 1 }));
   return (
     <li>
-      <a {...others} {...{ href, rel }} aria-current={current ? 'true' : undefined}>
+      <a {...others} href={href} aria-current={current ? 'true' : undefined}>
         {children}
       </a>
     </li>

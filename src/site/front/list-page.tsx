@@ -9,13 +9,10 @@ import { type FrontQuery, formatFrontPath, isNarrowed, sortOf, toggleNames } fro
 import { ListFilters } from './list-filters.tsx';
 import { createListMeta } from './list-meta.ts';
 import { NothingFound } from './nothing-found.tsx';
-import { toRememberingPath } from './remembered-filters.ts';
 import { PageLinks } from './page-links.tsx';
 
 export interface ListPageProps extends PageProps, Omit<FrontList, 'entries'> {
   readonly query: FrontQuery;
-  /** Whether the visitor's browser remembers filters. */
-  readonly isRemembered: boolean;
   /** The bots of this page of the list. */
   readonly bots: readonly ListedBot[];
 }
@@ -50,7 +47,6 @@ export function ListPage(props: ListPageProps): VNode {
             </a>
           </p>
         )}
-        {props.isRemembered && <Remembered {...props} />}
       </div>
       {(bots.length > 0 || isNarrowed(query)) && <ListFilters {...props} />}
       {bots.length === 0 ? (
@@ -75,21 +71,6 @@ export function ListPage(props: ListPageProps): VNode {
 
 /** The cards that a large screen shows without scrolling. */
 export const cardsAtOnce = 8;
-
-/** Says that a cookie remembers filters, with a link that ends it. */
-function Remembered({ query }: ListPageProps): VNode {
-  const { t, publicPath } = useLanguage();
-  const filters = { ...query.filters, administrator: undefined, locale: undefined };
-  const path = toRememberingPath({ ...query, sort: sortOf(query), filters, page: 1 });
-  return (
-    <p class="muted">
-      {t('list.remembered')}{' '}
-      <a rel="nofollow" href={publicPath(path)}>
-        {t('list.forget')}
-      </a>
-    </p>
-  );
-}
 
 /** Returns what a list shows: the order or the words, then the filters that are on. */
 function formatHeading(props: ListPageProps, language: PageLanguage): string {

@@ -3,15 +3,13 @@ import { useLanguage } from '../language/page-language.tsx';
 import { type FrontQuery, formatFrontPath, noQuery } from './front-query.ts';
 import { CategoryChips } from './list-filters.tsx';
 import type { ListPageProps } from './list-page.tsx';
-import { toRememberingPath } from './remembered-filters.ts';
 
 /** What an empty list shows: what to try, the same search without its filters, and the categories. */
 export function NothingFound(props: ListPageProps): VNode {
-  const { site, query, isRemembered, allCategories, withoutFilters } = props;
+  const { site, query, allCategories, withoutFilters } = props;
   const { t, href, publicPath } = useLanguage();
   const { q, locale } = query;
   const all: FrontQuery = { ...noQuery, locale, q, sort: q === '' ? 'popular' : undefined };
-  const toPath = isRemembered ? toRememberingPath : formatFrontPath;
   return (
     <>
       <div class="empty">
@@ -20,7 +18,7 @@ export function NothingFound(props: ListPageProps): VNode {
           {t('list.nothingAdvice')}
         </p>
         {withoutFilters > 0 && (
-          <a class="button quiet" href={publicPath(toPath(all))}>
+          <a class="button quiet" href={publicPath(formatFrontPath(all))}>
             {t('list.withoutFilters')} ({t('list.found', { count: withoutFilters })})
           </a>
         )}
