@@ -79,8 +79,6 @@ function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
     proposals,
     /** The Git host, where they are reviewed there. */
     hostReview: readHostSettings(reader, proposals === 'host'),
-    /** Check once a week whether the links of the bots work. */
-    linkCheck: reader.flag('BOTSHELF_LINK_CHECK'),
     /** For people who edit the catalogue: open pages reload on edits and show faults. */
     dev: reader.flag('BOTSHELF_DEV'),
     /** Whom visitors of a demo log in as, with no password. Null: no setting makes a service a demo. */

@@ -48,7 +48,6 @@ import { noticeFaults } from './fault-notices.ts';
 import { createAttentionReader, createOwnAttention } from './attention.ts';
 import { openHostReview } from './host-review.ts';
 import { followImages, openImages } from './images.ts';
-import { openLinks } from './links.ts';
 import { createPageEditor } from './page-editor.ts';
 import { createRemoteNotice } from './remote-notice.ts';
 import { readCommittedSettings } from './committed-facts.ts';
@@ -251,11 +250,10 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   commits.subscribe(showCommits(scanner, settings, beside, repository?.prefix ?? ''));
   commits.subscribe(() => tip.lookNow());
 
-  const links = closers.own(config.linkCheck ? await openLinks(config, catalogue, log) : null);
   const live = config.dev ? new LivePreview(catalogue.store) : null;
   const site = createSite(config, catalogue, origin, log);
   const { store, blocked } = catalogue;
-  const attentionParts = { ...parts, store, settings, blocked, countHistory, images, links, log };
+  const attentionParts = { ...parts, store, settings, blocked, countHistory, images, log };
   const options: AppOptions = {
     ...parts,
     config,
@@ -320,10 +318,8 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   // Who edits the catalogue does so in the clone.
   if (!config.dev && !config.demo && !isReadOnly) void uncommitted.start();
   if (images) closers.add(followImages(catalogue, images));
-  void catalogue.unpacked().then(async (isOpen) => {
-    if (!isOpen) return;
-    changes.start();
-    await links?.start();
+  void catalogue.unpacked().then((isOpen) => {
+    if (isOpen) changes.start();
   });
 
   progress.end();

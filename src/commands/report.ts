@@ -4,7 +4,6 @@ import type { Locale } from '../bot/locale.ts';
 import { maskTokens } from '../check/token-search.ts';
 import { CountHistory } from '../counts/count-history.ts';
 import { ImageIndex } from '../images/image-index.ts';
-import { readFailedLinks } from '../images/link-check.ts';
 import { silentLog as log } from '../lib/log.ts';
 import { Languages } from '../site/language/languages.ts';
 import type { Messages } from '../site/language/messages.tsx';
@@ -23,7 +22,6 @@ export async function report({ json = false }: { readonly json?: boolean }): Pro
     const countHistory = new CountHistory({ repositoryOpener, latest, folder, isReadOnly: true, log });
     // Without a repository there are no counts.
     await countHistory.update().catch(() => {});
-    const failedLinks = await readFailedLinks(join(folder, 'links.json'));
     const attention = await readAttention({
       store: catalogue.store,
       settings: catalogue.settings,
@@ -31,7 +29,6 @@ export async function report({ json = false }: { readonly json?: boolean }): Pro
       state: counts,
       countHistory,
       images: await ImageIndex.open(join(folder, 'appdata/index')),
-      links: { failures: () => failedLinks },
       repositoryOpener,
       log,
     });

@@ -20,7 +20,7 @@ export interface ConnectorOptions {
 }
 
 /**
- * Requests images and links at untrusted addresses: over https only, and only on the public internet. Host names are resolved
+ * Fetches images from untrusted addresses: over https only, and only from the public internet. Host names are resolved
  * here, all their addresses are checked, and the connection goes to one of those, so that a name that resolves differently
  * later gains nothing. The resolver uses no thread of the pool that writes files, unlike the system's.
  */
@@ -30,12 +30,12 @@ export class ImageConnector {
   readonly #resolver = new Resolver({ timeout: 3_000, tries: 2 });
   readonly #agent: Agent;
   readonly #timeLimit: number;
-  readonly #site: string;
+  readonly #userAgent: string;
 
   constructor({ allow, nameServers, ca, timeLimit, site }: ConnectorOptions = {}) {
     this.#allow = allow ?? isPublicAddress;
     this.#timeLimit = timeLimit ?? 10_000;
-    this.#site = site === undefined ? '' : ` (+${site})`;
+    this.#userAgent = site === undefined ? 'Botshelf image cache' : `Botshelf image cache (+${site})`;
     if (nameServers) this.#resolver.setServers(nameServers);
     this.#dial = buildConnector({ timeout: attemptTime, ...(ca === undefined ? {} : { ca }) });
     this.#agent = new Agent({
@@ -51,35 +51,6 @@ export class ImageConnector {
    * @throws {ImageError} for every failure, and when `signal` is aborted
    */
   async fetch(url: string, signal?: AbortSignal): Promise<Buffer> {
-    const headers = {
-      'user-agent': `Botshelf image cache${this.#site}`,
-      accept: 'image/webp,image/png,image/jpeg,image/gif',
-      'accept-encoding': 'identity',
-    };
-    return await this.#request(url, headers, readResponseBody, signal);
-  }
-
-  /**
-   * Returns the status that a link leads to within ten seconds, without its body.
-   * @throws {ImageError} with `host` where no response comes, and when `signal` is aborted
-   */
-  async probe(url: string, signal?: AbortSignal): Promise<number> {
-    const headers = { 'user-agent': `Botshelf link check${this.#site}` };
-    return await this.#request(url, headers, async ({ statusCode }) => statusCode, signal);
-  }
-
-  /** Ends all connections; what is being fetched fails. */
-  async close(): Promise<void> {
-    this.#resolver.cancel();
-    await this.#agent.destroy();
-  }
-
-  async #request<T>(
-    url: string,
-    headers: Readonly<Record<string, string>>,
-    read: (response: Dispatcher.ResponseData) => Promise<T>,
-    signal?: AbortSignal,
-  ): Promise<T> {
     const abort = new AbortController();
     const end = (): void => abort.abort(new ImageError('was cancelled'));
     if (signal?.aborted) end();
@@ -88,8 +59,8 @@ export class ImageConnector {
       abort.abort(new ImageError(`did not arrive within ${this.#timeLimit / 1000} s`, 'host'));
     }, this.#timeLimit);
     try {
-      const response = await this.#follow(url, headers, abort.signal);
-      return await read(response).finally(() => discard(response));
+      const response = await this.#follow(url, abort.signal);
+      return await readResponseBody(response).finally(() => discard(response));
     } catch (error) {
       throw toImageError(abort.signal.aborted ? abort.signal.reason : error);
     } finally {
@@ -98,17 +69,23 @@ export class ImageConnector {
     }
   }
 
-  async #follow(
-    start: string,
-    headers: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<Dispatcher.ResponseData> {
+  /** Ends all connections; what is being fetched fails. */
+  async close(): Promise<void> {
+    this.#resolver.cancel();
+    await this.#agent.destroy();
+  }
+
+  async #follow(start: string, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     let url = checkUrl(start, start);
     for (let hops = 0; hops <= maxRedirects; hops += 1) {
       const response = await request(url, {
         dispatcher: this.#agent,
         signal,
-        headers,
+        headers: {
+          'user-agent': this.#userAgent,
+          accept: 'image/webp,image/png,image/jpeg,image/gif',
+          'accept-encoding': 'identity',
+        },
       });
       const next = findRedirect(response);
       if (next === undefined) return response;

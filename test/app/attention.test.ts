@@ -90,7 +90,7 @@ describe('the bots that ask for Administrator since a change', () => {
 });
 
 describe('the list of what needs attention', () => {
-  const read = (catalogue: Catalogue, folder: string, lists: string[] = []): (() => Promise<Attention>) =>
+  const read = (catalogue: Catalogue, folder: string): (() => Promise<Attention>) =>
     createAttentionReader({
       store: catalogue.store,
       settings: catalogue.settings,
@@ -98,12 +98,6 @@ describe('the list of what needs attention', () => {
       state: noCounts,
       countHistory: noCountHistory,
       images: null,
-      links: {
-        failures: () => {
-          lists.push('made');
-          return new Map();
-        },
-      },
       repositoryOpener: openerOf(folder),
       log: silentLog,
     });
@@ -113,8 +107,7 @@ describe('the list of what needs attention', () => {
     commitAgo(repo, 9, { [pagePath('1')]: page('1', 0) });
     repo.commit({ [pagePath('1')]: page('1', 8) });
     const { catalogue, write } = await openCatalogue({}, { root: repo.folder });
-    const made: string[] = [];
-    const attention = read(catalogue, repo.folder, made);
+    const attention = read(catalogue, repo.folder);
     const now = Date.now();
     const [first, second] = await atTime(now, async () => await Promise.all([attention(), attention()]));
     strictEqual(first.isComplete, true);
@@ -123,7 +116,6 @@ describe('the list of what needs attention', () => {
       ['1'],
     );
     strictEqual(second.groups, first.groups);
-    strictEqual(made.length, 1);
     write({ [pagePath('2')]: page('2', 0, { name: 'bot 1' }) });
     await eventually(() => catalogue.store.bots.get(botId('2')) !== undefined);
     strictEqual((await atTime(now, attention)).groups, first.groups);

@@ -21,14 +21,13 @@ function invite(id: string, permissions: number): string {
   return `https://discord.com/oauth2/authorize?client_id=${id}&scope=bot&permissions=${permissions}`;
 }
 
-/** A clone in which something of each kind needs attention, with what a service has found in `var`. */
+/** A clone in which something of each kind needs attention. */
 function cloneWithAll(): string {
   const today = Math.floor(Date.now() / 1000 / daySeconds) * daySeconds;
   const repo = testRepository({
     [pagePath('1')]: page('1'),
     [pagePath('2')]: page('2', { name: 'bot 3' }),
     [pagePath('3')]: page('3', { created: 1_800_000_000_000 }),
-    [pagePath('4')]: page('4', { website: 'https://a.example/' }),
     [pagePath('5')]: page('5', { images: { avatar: 'https://127.0.0.1/a.png', cover: null, preview: [] } }),
     [pagePath('6')]: '---\n{}\n---\n',
     [pagePath('7')]: page('7'),
@@ -50,9 +49,6 @@ function cloneWithAll(): string {
     { time: today - 40 * daySeconds, counts: { 7: 5, 8: 20_000 } },
     { time: today - 2 * daySeconds + 60, counts: { 8: 30 } },
   ]);
-  const since = Date.UTC(2026, 10, 1);
-  const failures = [['https://a.example/', { since, message: 'has status 404', isRepeated: true }]];
-  writeFiles(repo.folder, { 'var/links.json': JSON.stringify({ version: 1, hour: 1, failures }) });
   return repo.folder;
 }
 
@@ -86,10 +82,6 @@ describe('botshelf report', () => {
       '',
       `- \` Bot 8 \` \\(8\\) ${day}: from 20,000 to 30 ${edit(8)}`,
       '',
-      '## Links that no longer work \\(1\\)',
-      '',
-      `- \` Bot 4 \` \\(4\\) Website: \` https://a\\.example/ \`, since November 1, 2026 \` has status 404 \` ${edit(4)}`,
-      '',
       '## Pictures that cannot be fetched \\(1\\)',
       '',
       `- \` Bot 5 \` \\(5\\) Avatar: \` https://127\\.0\\.0\\.1/a\\.png \`, since ${day} \` leads to an address that is not public \` ${edit(5)}`,
@@ -104,7 +96,9 @@ describe('botshelf report', () => {
   });
 
   it('prints JSON in the documented shape', async () => {
-    const { code, stdout } = await botshelf(cloneWithAll(), ['report', '--json']);
+    const root = cloneWithAll();
+    await botshelf(root, ['images']);
+    const { code, stdout } = await botshelf(root, ['report', '--json']);
     strictEqual(code, 0);
     const { groups, isComplete } = JSON.parse(stdout) as Attention;
     strictEqual(isComplete, true);
@@ -122,8 +116,7 @@ describe('botshelf report', () => {
       ['faulty-file', 1, 'faulty-file', '6', null, null, 'message path'],
       toRow('near-duplicate', '3', 'others same'),
       toRow('count-jump', '8', 'after before since'),
-      toRow('link-failed', '4', 'key message since url'),
-      toEmpty('image-failed'),
+      toRow('image-failed', '5', 'key message since url'),
       toRow('no-count', '7', 'days'),
     ]);
   });
@@ -157,7 +150,7 @@ describe('botshelf report', () => {
     service.allowLog(/./);
     const { code, stdout } = await botshelf(root, ['report']);
     strictEqual(code, 0);
-    match(stdout, /Links that no longer work \(1\)/);
+    match(stdout, /Possible duplicates \(1\)/);
     const bare = tempFolder();
     writeFiles(bare, { [pagePath('6')]: '---\n{}\n---\n' });
     const alone = await botshelf(bare, ['report']);

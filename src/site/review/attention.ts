@@ -22,7 +22,6 @@ const kinds = [
   'faulty-file',
   'near-duplicate',
   'count-jump',
-  'link-failed',
   'image-failed',
   'no-count',
 ] as const;
@@ -62,9 +61,8 @@ export interface AttentionSources {
   readonly blocked: { readonly current: Blocked | null };
   readonly state: Pick<ReadonlyCounts, 'reportedAt'>;
   readonly countHistory: ReadonlyCountHistory;
-  /** By address; null where images are not cached, or links not checked. */
+  /** By address; null where images are not cached. */
   readonly images: { readonly failureOf: (url: string) => Failure | undefined } | null;
-  readonly links: { readonly failures: () => ReadonlyMap<string, Failure> } | null;
 }
 
 /**
@@ -72,7 +70,7 @@ export interface AttentionSources {
  * @param beforeAdministrator when the bots that ask for Administrator did not yet; undefined where Git cannot be read
  */
 export async function listAttention(
-  { store, settings, blocked, state, countHistory, images, links }: AttentionSources,
+  { store, settings, blocked, state, countHistory, images }: AttentionSources,
   beforeAdministrator: ReadonlyMap<BotId, number> | undefined,
   now: number = Date.now(),
 ): Promise<Attention> {
@@ -87,7 +85,6 @@ export async function listAttention(
     const id = parsePagePath(fault.path)?.id;
     if (fault.path !== faults[i - 1]?.path) add(toFaultItem(fault, id && bots.get(id)));
   }
-  const failedLinks = links?.failures();
   // By name and by invite.
   const oldest = new Map<string, BotId>();
   const byAge = await sortInSlices(await bots.sorted(), (a, b) => a.facts.created - b.facts.created);
@@ -99,7 +96,7 @@ export async function listAttention(
     };
     const names = findBlockedIn(bot, blocked.current ?? nothingBlocked);
     if (names.length > 0) addBot('blocked', { names: names.map(({ name }) => name).join(', ') });
-    for (const item of listFailures(bot, failedLinks, images)) add(item);
+    for (const item of listFailures(bot, images)) add(item);
     const since = beforeAdministrator?.get(id);
     if (since !== undefined) addBot('administrator-added', { since });
     const [name, link] = [`name ${toNameKey(facts.name)}`, `invite ${toInviteKey(invite)}`].map((key) => {
@@ -122,7 +119,7 @@ export async function listAttention(
 }
 
 /** What an owner can mend. `since` in its values is when it began. */
-export type OwnItem = AttentionItem<'faulty-file' | 'link-failed' | 'image-failed' | 'no-count'>;
+export type OwnItem = AttentionItem<'faulty-file' | 'image-failed' | 'no-count'>;
 
 /**
  * Returns what the owners of bots can mend, of 500 bots at most: a count, for example, that was not posted for a week.
@@ -133,25 +130,24 @@ export type ListOwn = (
   countedAt?: (id: BotId) => number | undefined,
 ) => Promise<readonly OwnItem[]>;
 
-export interface OwnSources extends Pick<AttentionSources, 'images' | 'links' | 'state'> {
+export interface OwnSources extends Pick<AttentionSources, 'images' | 'state'> {
   readonly store: Pick<BotStore, 'faultsOf'>;
   /** Returns when a file of the catalogue was last changed, by its path. */
   readonly modifiedAt: (path: string) => number;
 }
 
 export async function listOwnAttention(
-  { store, links, images, state, modifiedAt }: OwnSources,
+  { store, images, state, modifiedAt }: OwnSources,
   ...[bots, countedAt = (id) => state.reportedAt(id)]: Parameters<ListOwn>
 ): Promise<OwnItem[]> {
   const items: OwnItem[] = [];
-  const failedLinks = links?.failures();
   await forEachInSlices(bots.slice(0, maxItems), (bot) => {
     for (const [i, fault] of store.faultsOf(bot.id).entries()) {
       if (fault.path === store.faultsOf(bot.id)[i - 1]?.path) continue;
       const item = toFaultItem(fault, bot);
       items.push({ ...item, values: { ...item.values, since: modifiedAt(fault.path) } });
     }
-    items.push(...listFailures(bot, failedLinks, images));
+    items.push(...listFailures(bot, images));
     const at = countedAt(bot.id) ?? Infinity;
     const days = Math.floor((Date.now() - at) / msPerDay);
     if (days >= 7) items.push(toItem(bot, 'no-count', { days, since: at + 7 * msPerDay }));
@@ -189,29 +185,17 @@ function toItem<K>({ id, facts }: IndexedBot, kind: K, values: AttentionValues):
   return { kind, bot: id, name: facts.name, fixPath: editPath(id), values };
 }
 
-/** Yields the links and images of a bot that fail. */
-function* listFailures(
-  bot: IndexedBot,
-  links: ReadonlyMap<string, Failure> | undefined,
-  images: AttentionSources['images'],
-): Generator<OwnItem> {
-  const { invite, website, support, images: named } = parseListElement(bot);
-  const { avatar, cover, preview } = named;
-  const pictures = { avatar: [avatar], cover: [cover], preview, page: images ? listPageImages(bot) : [] };
-  for (const [kind, byKey, find] of [
-    [
-      'link-failed',
-      { website: [website], support: [support], invite: [invite] },
-      (url: string) => links?.get(url),
-    ],
-    ['image-failed', pictures, (url: string) => images?.failureOf(url)],
-  ] as const)
-    for (const [key, urls] of Object.entries(byKey))
-      for (const url of urls) {
-        const failure = find(url ?? '');
-        if (url !== null && failure)
-          yield toItem(bot, kind, { key, url, since: failure.since, message: failure.message });
-      }
+/** Yields the images of a bot that fail. */
+function* listFailures(bot: IndexedBot, images: AttentionSources['images']): Generator<OwnItem> {
+  if (images === null) return;
+  const { avatar, cover, preview } = parseListElement(bot).images;
+  const named = { avatar: [avatar], cover: [cover], preview, page: listPageImages(bot) };
+  for (const [key, urls] of Object.entries(named))
+    for (const url of urls) {
+      const failure = images.failureOf(url ?? '');
+      if (url !== null && failure)
+        yield toItem(bot, 'image-failed', { key, url, since: failure.since, message: failure.message });
+    }
 }
 
 /** Returns the last time that the count became more than ten times that of the day before, or less than a tenth. */

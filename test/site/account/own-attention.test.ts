@@ -13,31 +13,24 @@ const token = `bsh_${'a1'.repeat(24)}b`;
 describe('what needs the attention of an author', () => {
   let site: LoginSite;
   const countedAt = Math.floor(Date.now() / 1000) - 8 * 86_400;
-  const linkFailedAt = Date.UTC(2026, 10, 1);
 
   before(async () => {
     const page = (id: string, keys: Readonly<Record<string, unknown>> = {}): [string, string] => [
       pagePath(id),
       mainPage({ name: `Bot ${id}`, authors: [author], ...keys }),
     ];
-    const images = { avatar: 'https://127.0.0.1/a.png', cover: null, preview: [] };
+    const images = { avatar: `https://127.0.0.1/${token}`, cover: null, preview: [] };
     site = await openLoginSite({
       bots: [],
       files: Object.fromEntries([
         page('1'),
-        page('2', { website: `https://a.example/${token}` }),
-        page('3', { images }),
+        page('2', { images }),
+        page('3'),
         page('4'),
-        page('5'),
-        page('6', { authors: [stranger] }),
+        page('5', { authors: [stranger] }),
       ]),
-      env: { BOTSHELF_LINK_CHECK: 'on', BOTSHELF_IMAGES: 'on' },
-      prepare: async ({ folder }) => {
-        commitCounts(folder, [{ time: countedAt, counts: { 4: 5, 6: 5 } }]);
-        const failure = { since: linkFailedAt, message: 'has status 404', isRepeated: true };
-        const failures = [[`https://a.example/${token}`, failure]];
-        writeFiles(folder, { 'var/links.json': JSON.stringify({ version: 1, hour: 1, failures }) });
-      },
+      env: { BOTSHELF_IMAGES: 'on' },
+      prepare: async ({ folder }) => commitCounts(folder, [{ time: countedAt, counts: { 3: 5, 5: 5 } }]),
     });
     site.service.expectLog(/a file breaks a rule/);
     writeFiles(site.repo.folder, { [pagePath('1')]: mainPage({ name: '', authors: [author] }) });
@@ -50,13 +43,12 @@ describe('what needs the attention of an author', () => {
       const [, ...bots] = text
         .split('<h2><a href="/bots/')
         .map((part) => part.split('</li></ul></main>')[0] ?? '');
-      strictEqual(bots.length, 5);
-      const [first = '', second = '', third = '', fourth = '', fifth = ''] = bots;
+      strictEqual(bots.length, 4);
+      const [first = '', second = '', third = '', fourth = ''] = bots;
       match(first, /bots\/001\/1\.en\.md:[^]*Correct the file/);
-      match(second, /Website[^]*November 1, 2026[^]*has status 404[^]*checked once a week/);
-      match(third, /Avatar[^]*127\.0\.0\.1[^]*fetched again later/);
-      match(fourth, /8 days without a new count[^]*still posts its count/);
-      doesNotMatch(fifth, /class="notice/);
+      match(second, /Avatar[^]*127\.0\.0\.1[^]*fetched again later/);
+      match(third, /8 days without a new count[^]*still posts its count/);
+      doesNotMatch(fourth, /class="notice/);
       ok(text.includes(`href="${path}"`));
     });
   });
@@ -71,22 +63,21 @@ describe('what needs the attention of an author', () => {
     const entries = childrenOf(root, 'entry')
       .map((entry) => ['title', 'updated', 'summary'].map((name) => textsOf(entry, name)[0] ?? ''))
       .toSorted(([a = ''], [b = '']) => a.localeCompare(b));
-    const [file, link, picture, count] = entries;
+    const [file, picture, count] = entries;
     match(file?.[0] ?? '', /^Bot 1: Error in bots\/001\/1\.en\.md$/);
-    deepStrictEqual(link, [
-      'Bot 2: Website: https://a.example/bsh_…, since November 1, 2026',
-      new Date(linkFailedAt).toISOString(),
-      'has status 404 Change the link or make it work again; it is checked once a week.',
-    ]);
-    match(picture?.[0] ?? '', /^Bot 3: Avatar: https:\/\/127\.0\.0\.1\/a\.png, since /);
+    match(picture?.[0] ?? '', /^Bot 2: Avatar: https:\/\/127\.0\.0\.1\/bsh_…, since /);
+    strictEqual(
+      picture?.[2],
+      'leads to an address that is not public Change the address or make it work again; it is fetched again later.',
+    );
     deepStrictEqual(count, [
-      'Bot 4: 8 days without a new count',
+      'Bot 3: 8 days without a new count',
       new Date(countedAt * 1000 + 5 + weekMs).toISOString(),
       'Check that your bot still posts its count, with its current token.',
     ]);
     const ids = childrenOf(root, 'entry').flatMap((entry) => textsOf(entry, 'id'));
-    strictEqual(new Set(ids).size, 4);
-    for (const id of ids) match(id, new RegExp(`^${site.baseUrl}/bots/[1-4]#[a-z-]+-[0-9a-f]{40}$`));
+    strictEqual(new Set(ids).size, 3);
+    for (const id of ids) match(id, new RegExp(`^${site.baseUrl}/bots/[1-3]#[a-z-]+-[0-9a-f]{40}$`));
     const again = await fetch(`${site.baseUrl}${path}?locale=de`);
     const german = parseXml(await again.text());
     deepStrictEqual(
@@ -100,7 +91,7 @@ describe('what needs the attention of an author', () => {
     const other = await (await fetch(`${site.baseUrl}/authors/${stranger}/attention.atom`)).text();
     deepStrictEqual(
       childrenOf(parseXml(other), 'entry').flatMap((entry) => textsOf(entry, 'title')),
-      ['Bot 6: 8 days without a new count'],
+      ['Bot 5: 8 days without a new count'],
     );
     strictEqual((await fetch(`${site.baseUrl}/authors/1/attention.atom`)).status, 404);
   });

@@ -23,7 +23,6 @@ const nothing = {
   state: noCounts,
   countHistory: noCountHistory,
   images: null,
-  links: null,
 };
 
 /** Lists what needs attention in a catalogue of these files. */
@@ -81,38 +80,31 @@ describe('what needs attention', () => {
     );
   });
 
-  it('is an image or a link that fails, by the key that names it', async () => {
+  it('is an image that fails, by the key that names it', async () => {
     const failure = { since: now - dayMs, message: 'has status 404' };
     const images = {
       avatar: 'https://a.example/avatar.png',
       cover: 'https://a.example/cover.png',
       preview: ['https://a.example/fine.png', 'https://a.example/1.png'],
     };
-    const links = { website: 'https://a.example/', support: 'https://a.example/help' };
     const files = {
-      [pagePath('7')]: page('7', { images, ...links }, '![Map](https://a.example/map.png)'),
+      [pagePath('7')]: page('7', { images }, '![Map](https://a.example/map.png)'),
       [pagePath('8')]: page('8'),
     };
-    const fail = (urls: readonly string[]): ReadonlyMap<string, typeof failure> =>
-      new Map(urls.map((url) => [url, failure]));
     const { avatar, cover, preview } = images;
     const map = 'https://a.example/map.png';
-    const failedImages = fail([avatar, cover, preview[1] ?? '', map, 'https://no.example/']);
+    const failed = new Set([avatar, cover, preview[1], map, 'https://no.example/']);
     const attention = await list(files, {
-      images: { failureOf: (url) => failedImages.get(url) },
-      links: { failures: () => fail([links.website, links.support, 'https://example.org/7']) },
+      images: { failureOf: (url) => (failed.has(url) ? failure : undefined) },
     });
     deepEqual(
       itemsOf(attention),
       [
-        { kind: 'link-failed', key: 'website', url: links.website },
-        { kind: 'link-failed', key: 'support', url: links.support },
-        { kind: 'link-failed', key: 'invite', url: 'https://example.org/7' },
-        { kind: 'image-failed', key: 'avatar', url: avatar },
-        { kind: 'image-failed', key: 'cover', url: cover },
-        { kind: 'image-failed', key: 'preview', url: preview[1] },
-        { kind: 'image-failed', key: 'page', url: 'https://a.example/map.png' },
-      ].map(({ kind, ...values }) => ({ ...toSubject('7'), kind, values: { ...values, ...failure } })),
+        { key: 'avatar', url: avatar },
+        { key: 'cover', url: cover },
+        { key: 'preview', url: preview[1] },
+        { key: 'page', url: map },
+      ].map((values) => ({ ...toSubject('7'), kind: 'image-failed', values: { ...values, ...failure } })),
     );
   });
 
@@ -206,20 +198,23 @@ describe('what needs attention', () => {
 
   it('has at most 500 items of a kind, and their whole number, and lets others work meanwhile', async () => {
     const bots = new MutableBotIndex();
-    const links = (i: number): string => `https://a.example/${i}`;
     for (let i = 0; i < 20_000; i++)
       bots.set(
         sampleBot(
           String(1000 + i),
           { en: [`Bot ${i % 10_000}`, 'Answers.'] },
-          { website: links(i), invite: `https://discord.com/oauth2/authorize?client_id=${i}&permissions=8` },
+          {
+            images: { avatar: `https://a.example/${i}`, cover: null, preview: [] },
+            invite: `https://discord.com/oauth2/authorize?client_id=${i}&permissions=8`,
+          },
         ),
       );
     const failure = { since: now, message: 'has status 404' };
-    const failedLinks = new Map(Array.from({ length: 3000 }, (_, i) => [links(i), failure]));
+    const failureOf = (url: string): typeof failure | undefined =>
+      Number(url.split('/').at(-1)) < 3000 ? failure : undefined;
     const end = new AbortController();
     let rounds = 0;
-    const sources = { ...nothing, store: { bots, faults: () => [] }, links: { failures: () => failedLinks } };
+    const sources = { ...nothing, store: { bots, faults: () => [] }, images: { failureOf } };
     const listing = listAttention(sources, new Map(), now).finally(() => end.abort());
     for (; !end.signal.aborted; await setImmediate()) rounds++;
     const { groups } = await listing;
@@ -228,7 +223,7 @@ describe('what needs attention', () => {
       groups.filter(({ total }) => total > 0).map(({ kind, total, items }) => [kind, total, items.length]),
       [
         ['near-duplicate', 10_000, 500],
-        ['link-failed', 3000, 500],
+        ['image-failed', 3000, 500],
       ],
     );
   });

@@ -27,7 +27,7 @@ const oneOfEach: readonly AttentionItem[] = [
   { ...bot, kind: 'near-duplicate', values: { same: 'both', others: '8, 9' } },
   { ...bot, kind: 'near-duplicate', values: { same: 'name', others: '10' } },
   { ...bot, kind: 'count-jump', values: { since, before: 30, after: 20_000 } },
-  { ...bot, kind: 'link-failed', values: { key: 'website', url: long, since, message } },
+  { ...bot, kind: 'image-failed', values: { key: 'cover', url: long, since, message } },
   {
     ...bot,
     kind: 'image-failed',
@@ -55,7 +55,7 @@ describe('the list of what needs attention', () => {
       /Same name and invite as <bdi>8, 9<\/bdi>/,
       /Same name as <bdi>10<\/bdi>/,
       /<bdi>November 3, 2026<\/bdi>: from 30 to 20,000/,
-      /<bdi>Website<\/bdi>: <a dir="ltr" href="https:\/\/a\.example\/long/,
+      /<bdi>Cover<\/bdi>: <a dir="ltr" href="https:\/\/a\.example\/long/,
       /<bdi>Avatar<\/bdi>: <a dir="ltr" href="https:\/\/a\.example\/\?a=1&amp;b=&quot;">/,
       /40 days without a new count +<a href="\/bots\/7\/edit">Suggest an edit<\/a>/,
     ])
