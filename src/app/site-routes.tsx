@@ -22,7 +22,7 @@ import { addBadgeRoute } from '../site/bot/badge.ts';
 import { createCompareRecipe } from '../site/bot/compare-page.tsx';
 import { createBotRecipe } from '../site/bot/bot-recipe.tsx';
 import { addReportRoutes } from '../site/bot/report-routes.tsx';
-import { addShareRoutes } from '../site/bot/share.tsx';
+import { addShareRoute } from '../site/bot/share.tsx';
 import { addChangesPage } from '../site/changes/changes-routes.tsx';
 import { createGroupReader } from '../site/bot/related-bots.ts';
 import { collectionsPath, toCollectionPath } from '../site/page/addresses.ts';
@@ -81,7 +81,7 @@ export function addSiteRoutes(router: Router, parts: SiteParts): SitePreparation
   addChangesPage(router, parts, respond);
   router.get('/compare', async (ctx) => await respond(ctx, createCompareRecipe(ctx, parts)));
   addBadgeRoute(router, parts);
-  addShareRoutes(router, parts);
+  addShareRoute(router, parts);
   return async () => {
     await lists.front();
     await readGroups();

@@ -50,6 +50,7 @@ describe('pages', () => {
         const response = await get(path);
         const policy = response.headers.get('content-security-policy') ?? '';
         match(policy, /default-src 'none'/);
+        match(policy, /frame-ancestors 'none'/);
         doesNotMatch(policy, /unsafe|\*|data:/);
         strictEqual(response.headers.get('x-content-type-options'), 'nosniff');
         strictEqual(response.headers.get('access-control-allow-origin'), null);

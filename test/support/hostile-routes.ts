@@ -93,7 +93,6 @@ export const routes: RouteTable = {
     (i) => `/bots/${hostedBot(i)}/badge.svg`,
     (i) => `/bots/${hostedBot(i)}/badge.svg?accent=${i}&label=x${i}`,
   ],
-  'GET /bots/:id/card': [(i) => `/bots/${hostedBot(i)}/card?locale=x-a${i}`],
   'GET /bots/:id/card.png': [(i) => `/bots/${hostedBot(i)}/card.png?v=${i}`],
   'GET /bots/:id/changes': [
     (i) => `/bots/${hostedBot(i)}/changes`,

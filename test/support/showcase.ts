@@ -93,7 +93,6 @@ export const paths = [
   '/bots/11',
   '/bots/13',
   '/bots/14',
-  '/bots/8/card?locale=ar',
   '/bots/8/report',
   '/add',
   '/docs',

@@ -83,10 +83,6 @@ const requests: Readonly<Record<string, (i: number, token: string) => HostileReq
     path: '/',
     headers: { ...page, 'Accept-Language': `de-x-a${i},fr;q=0.${i},en;q=0.1` },
   }),
-  'a card for frames in a language of its own': (i) => ({
-    path: `/bots/${7 + i}/card?locale=de-x-a${i}`,
-    headers: page,
-  }),
   'an If-None-Match of thousands': () => ({
     path: '/api/v2/bots/7',
     headers: { 'If-None-Match': header('"a",') },

@@ -10,7 +10,7 @@ import { Avatar } from '../page/bot-image.tsx';
 import { CheckMark } from '../page/check-mark.tsx';
 import type { NameLinkProps } from '../page/links.tsx';
 
-export interface CardProps {
+interface CardProps {
   readonly bot: BotListElement;
   /** The language to show it in, one of the bot's. */
   readonly locale: Locale;
@@ -28,7 +28,7 @@ export interface CardProps {
   /** Whether it can be ticked, for `CompareForm`. */
   readonly canBeTicked?: boolean;
   /** The level of its heading. */
-  readonly heading: 'h1' | 'h2' | 'h3';
+  readonly heading: 'h2' | 'h3';
   /** Whether all of the list are by one author, which its cards do not say then. */
   readonly hidesAuthors?: boolean;
   /** Whether it is below the fold. */
