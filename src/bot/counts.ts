@@ -9,8 +9,8 @@ export interface Counts {
   count(id: BotId): number | undefined;
 
   /**
-   * Returns by how much of itself a bot's count has grown since the day 30 days ago began: 0.25 is a quarter more, -0.5
-   * half of it. Undefined for a bot without a count then.
+   * Returns by how much of itself a bot's count has grown since the end of the day 30 days ago: 0.25 is a quarter more,
+   * -0.5 half of it. Undefined for a bot without a count then.
    */
   growth(id: BotId): number | undefined;
 

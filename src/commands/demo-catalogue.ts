@@ -205,12 +205,13 @@ function toNewFiles(texts: Iterable<readonly [path: string, text: string]>): Map
 }
 
 /**
- * Yields the commits of a state with 90 days of counts, oldest first: one a day, and one every two hours in the last two
- * days. @param now milliseconds since the epoch
+ * Yields the commits of a state with 90 days of counts, oldest first: one a day, the last one 20 minutes ago.
+ * @param now milliseconds since the epoch
  */
 function* generateHistory(bots: readonly DemoBot[], identity: string, now: number): Generator<PastCommit> {
   const state = new State();
-  for (const daysAgo of generateCommitTimes()) {
+  for (let days = 90; days >= 0; days--) {
+    const daysAgo = days + 20 / (24 * 60);
     const at = now - Math.round(daysAgo * msPerDay);
     const posted = bots.filter(
       ({ id, servers, created, lastCount = 0, growth = 1 }) =>
@@ -233,9 +234,3 @@ function* generateHistory(bots: readonly DemoBot[], identity: string, now: numbe
 }
 
 const msPerDay = 86_400_000;
-
-/** Yields when commits are made, in days before now. The last one is 20 minutes old. */
-function* generateCommitTimes(): Generator<number> {
-  for (let days = 90; days > 2; days--) yield days;
-  for (let hours = 48; hours > 0; hours -= 2) yield (hours - 2) / 24 + 20 / (24 * 60);
-}

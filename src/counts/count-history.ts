@@ -8,20 +8,11 @@ import type { RepositoryOpener } from '../git/repository.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Count } from './bot-state.ts';
 import { CountSeries, readSeries, writeSeries } from './count-series.ts';
-import {
-  computeFirstHour,
-  HistoryReader,
-  planReading,
-  secondsPerDay,
-  secondsPerHour,
-} from './state-history.ts';
+import { HistoryReader, listMoments, secondsPerDay, secondsPerHour } from './state-history.ts';
 
-/** The length of the periods that counts are read by. */
-export type CountStep = 'hour' | 'day';
-
-/** The last count that was known at the end of a period, or is known now where that is not over. */
+/** The last count that was known at the end of a day, or is known now where that is not over. */
 export interface CountAt {
-  /** Hours or days (UTC) since the epoch. */
+  /** The day (UTC), since the epoch. */
   readonly period: number;
   readonly count: number;
 }
@@ -42,21 +33,21 @@ export interface CountHistoryOptions {
 }
 
 /**
- * Each bot's counts over time: at the end of each day for ever, at the end of each hour for 30 days and today. They are read
- * from the history of the state ref, at the start and after each hour, in the background; a cache spares most of that.
- * A period that is not over, or not read yet, has the latest count.
+ * Each bot's counts over time: at the end of each day. They are read from the history of the state ref, at the start and
+ * after each hour, in the background; a cache spares most of that. A day that is not over, or not read yet, has the latest
+ * count.
  */
 export class CountHistory {
   readonly #options: CountHistoryOptions;
   readonly #now: () => number;
   #days = new CountSeries();
-  #hours = new CountSeries();
+  /** The count of each bot on the day that growth goes by. */
+  #before: ReadonlyMap<BotId, number> = new Map();
   readonly #cache: string;
   readonly #stop = new AbortController();
   #isCacheRead = false;
-  #isSaved = true;
-  /** The hour since the epoch that was read last; undefined until all were. */
-  #readHour: number | undefined;
+  /** The last day, since the epoch, of those that were read; undefined until all were. */
+  #readDay: number | undefined;
   #readTip: string | null | undefined;
   #version = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -77,14 +68,14 @@ export class CountHistory {
 
   /** Whether the history is read: until then nothing else here can tell. Waits for that a moment at most. */
   async isRead(): Promise<boolean> {
-    if (this.#readHour === undefined && this.#running)
+    if (this.#readDay === undefined && this.#running)
       await Promise.race([this.#running, sleep(readTimeoutMs, undefined, { ref: false })]);
-    return this.#readHour !== undefined;
+    return this.#readDay !== undefined;
   }
 
   /** Differs from what it was once the counts of a bot may be others. */
-  stamp(id: BotId, step: CountStep): string {
-    return `${this.#version} ${this.present(step)} ${this.#options.latest(id)?.value}`;
+  stamp(id: BotId): string {
+    return `${this.#version} ${this.present()} ${this.#options.latest(id)?.value}`;
   }
 
   /** Begins to read, and goes on after each hour until it is closed. */
@@ -95,12 +86,11 @@ export class CountHistory {
     });
   }
 
-  /** Ends what is under way, and saves what the cache does not have yet. */
+  /** Ends what is under way. */
   async close(): Promise<void> {
     this.#stop.abort();
     clearTimeout(this.#timer);
     await this.#running;
-    await this.#save();
   }
 
   /**
@@ -109,53 +99,52 @@ export class CountHistory {
    * @throws {WritesUnavailableError} where there is no repository
    */
   async update(): Promise<void> {
-    const isFirst = this.#readHour === undefined;
-    if (!this.#isCacheRead)
-      [this.#days, this.#hours] = (await readSeries(this.#cache)) ?? [this.#days, this.#hours];
+    if (!this.#isCacheRead) this.#days = (await readSeries(this.#cache)) ?? this.#days;
     this.#isCacheRead = true;
     const repository = await this.#options.repositoryOpener.open();
     const now = this.#now() / 1000;
-    const lastHour = Math.floor(now / secondsPerHour) - 1;
+    const lastDay = Math.floor(now / secondsPerDay) - 1;
     const tip = await readRef(repository, stateRef);
-    if (tip === this.#readTip && lastHour === this.#readHour) return;
+    if (tip === this.#readTip && lastDay === this.#readDay) return;
+    const moments = await listMoments(repository, tip, now);
     const reader = new HistoryReader(repository, this.#stop.signal);
     try {
-      const { days, hours } = await planReading(repository, reader, tip, now);
-      const isNewDay = await this.#days.update(days, reader);
-      const isNewHour = await this.#hours.update(hours, reader);
-      this.#readHour = lastHour;
+      const isChanged = await this.#days.update(moments, reader);
+      if (isChanged || lastDay !== this.#readDay) {
+        this.#before = await this.#days.countsAt(lastDay + 1 - growthDays);
+        this.#version++;
+      }
+      this.#readDay = lastDay;
       this.#readTip = tip;
-      if (isFirst || isNewDay || isNewHour) this.#version++;
-      this.#isSaved &&= !isNewDay && !isNewHour;
-      if (isNewDay) await this.#save();
+      if (isChanged) await this.#save();
     } finally {
       reader.close();
     }
   }
 
-  /** The last period of a step, which is not over. */
-  present(step: CountStep): number {
-    return Math.floor(this.#now() / 1000 / secondsOf[step]);
+  /** Today, which is not over. */
+  present(): number {
+    return Math.floor(this.#now() / 1000 / secondsPerDay);
   }
 
-  /** The first period that a bot has a count of; undefined where it has none. */
-  first(id: BotId, step: CountStep): number | undefined {
-    return this.#series(step).first(id)?.period ?? (this.#options.latest(id) && this.present(step));
+  /** The first day that a bot has a count of; undefined where it has none. */
+  first(id: BotId): number | undefined {
+    return this.#days.first(id)?.period ?? (this.#options.latest(id) && this.present());
   }
 
-  /** The bot's counts from one period to another, both included; periods before its first, and those to come, are left out. */
-  counts(id: BotId, step: CountStep, from: number, to: number): CountAt[] {
-    const changes = this.#series(step).changes(id);
+  /** The bot's counts from one day to another, both included; days before its first, and those to come, are left out. */
+  counts(id: BotId, from: number, to: number): CountAt[] {
+    const changes = this.#days.changes(id);
     const latest = this.#options.latest(id);
-    const present = this.present(step);
-    const readUntil = Math.floor((((this.#readHour ?? -1) + 1) * secondsPerHour) / secondsOf[step]) - 1;
+    const present = this.present();
+    const readUntil = this.#readDay ?? -1;
     const found: CountAt[] = [];
     let next = 0;
     for (let period = from; period <= Math.min(to, present); period++) {
       while ((changes[next]?.period ?? Infinity) <= period) next++;
       const known = changes[next - 1]?.count;
       const isOver =
-        period < present && latest !== undefined && latest.at >= (period + 1) * secondsOf[step] * 1000;
+        period < present && latest !== undefined && latest.at >= (period + 1) * secondsPerDay * 1000;
       const count = period <= readUntil || isOver ? known : (latest?.value ?? known);
       if (count !== undefined) found.push({ period, count });
     }
@@ -164,14 +153,10 @@ export class CountHistory {
 
   /** The growth of a bot's count, as `Counts` has it. */
   growth(id: BotId): number | undefined {
-    const before = this.#hours.first(id);
+    const before = this.#before.get(id);
     const latest = this.#options.latest(id);
-    if (before === undefined || latest === undefined || before.count === 0) return undefined;
-    return before.period < computeFirstHour(this.#now() / 1000) ? latest.value / before.count - 1 : undefined;
-  }
-
-  #series(step: CountStep): CountSeries {
-    return step === 'day' ? this.#days : this.#hours;
+    if (before === undefined || latest === undefined || before === 0) return undefined;
+    return latest.value / before - 1;
   }
 
   async #round(): Promise<void> {
@@ -199,10 +184,9 @@ export class CountHistory {
   }
 
   async #save(): Promise<void> {
-    if (this.#isSaved || this.#options.isReadOnly) return;
+    if (this.#options.isReadOnly) return;
     try {
-      await writeSeries(this.#cache, [this.#days, this.#hours]);
-      this.#isSaved = true;
+      await writeSeries(this.#cache, this.#days);
     } catch (error) {
       this.#options.log.warn(
         { err: error },
@@ -224,4 +208,5 @@ const afterHour = 10_000;
 /** Milliseconds after which a history that could not be read is tried again. */
 const retryAfter = 60_000;
 
-const secondsOf: Readonly<Record<CountStep, number>> = { hour: secondsPerHour, day: secondsPerDay };
+/** The days before today with whose last one growth compares. */
+const growthDays = 30;

@@ -6,30 +6,27 @@ import { forEachInSlices } from '../lib/in-slices.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import type { HistoryReader, Moment } from './state-history.ts';
 
-/** From the end of a period on, a bot had this count. */
+/** From the end of a day on, a bot had this count. */
 export interface CountChange {
-  /** Since the epoch. */
+  /** The day (UTC), since the epoch. */
   readonly period: number;
   readonly count: number;
 }
 
-/** A moment whose counts have been read. */
-type ReadMoment = Pick<Moment, 'period' | 'tree'>;
-
 /**
- * The count at the end of each period, of every bot, in memory, and the moments of the history that they were read from.
+ * The count at the end of each day, of every bot, in memory, and the moments of the history that they were read from.
  * Only changes are kept, in one to three bytes as a rule.
  */
 export class CountSeries {
   readonly #bots = new Map<BotId, BotSeries>();
-  #moments: readonly ReadMoment[];
+  #moments: readonly Moment[];
 
   /** @param moments those whose counts are added next, ascending */
-  constructor(moments: readonly ReadMoment[] = []) {
+  constructor(moments: readonly Moment[] = []) {
     this.#moments = moments;
   }
 
-  /** Adds the count of a period; one that is not after the bot's last is left out. */
+  /** Adds the count of a day; one that is not after the bot's last is left out. */
   add(id: BotId, period: number, count: number): void {
     let series = this.#bots.get(id);
     if (series !== undefined && (series.count === count || series.period >= period)) return;
@@ -51,24 +48,33 @@ export class CountSeries {
 
   /**
    * Updates the counts to those of these moments, from the first one on that differs from what was read. Returns whether
-   * any did. Counts before the first moment are forgotten, except the last.
+   * any did.
    * @throws what the reader does; the next call goes on from the moment that was not read
    */
   async update(moments: readonly Moment[], reader: HistoryReader): Promise<boolean> {
-    const first = moments[0]?.period ?? 0;
-    const known = this.#moments.findLast(({ period }) => period <= first);
-    const later = this.#moments.filter(({ period }) => period > first);
-    const read = known === undefined ? later : [{ ...known, period: first }, ...later];
+    const read = this.#moments;
     let same = 0;
     while (same < read.length && isSame(read[same], moments[same])) same++;
     this.#moments = read.slice(0, same);
     // This also forgets what an update that failed has read of a moment.
-    await this.#cut(first, read[same - 1]?.period ?? -1);
-    for (let next = same; next < moments.length; next = this.#moments.length) {
-      const count = await reader.read(moments, next, (period, id, value) => this.add(id, period, value));
-      this.#moments = moments.slice(0, next + count);
+    await this.#cut(read[same - 1]?.period ?? -1);
+    for (const [i, { period, tree }] of moments.entries()) {
+      if (i < same) continue;
+      await reader.read(tree, moments[i - 1]?.tree, (id, count) => this.add(id, period, count));
+      this.#moments = moments.slice(0, i + 1);
     }
     return same < read.length || same < moments.length;
+  }
+
+  /** Returns the count of each bot at the end of a day; bots without one are left out. */
+  async countsAt(last: number): Promise<Map<BotId, number>> {
+    const counts = new Map<BotId, number>();
+    await forEachInSlices(this.#bots, ([id, series]) => {
+      const change =
+        series.period <= last ? series : listChanges(series).findLast(({ period }) => period <= last);
+      if (change !== undefined) counts.set(id, change.count);
+    });
+    return counts;
   }
 
   /** Yields its bytes, the same for the same counts however they were added. */
@@ -97,7 +103,7 @@ export class CountSeries {
   /** Reads what `serialize` yielded. */
   static async parse(reader: ByteReader): Promise<CountSeries> {
     const slice = new TimeSlice();
-    const moments: ReadMoment[] = [];
+    const moments: Moment[] = [];
     for (let left = reader.readNumber(); left > 0; left--)
       moments.push({ period: reader.readNumber(), tree: reader.readBytes().toString() });
     const parsed = new CountSeries(moments);
@@ -110,15 +116,12 @@ export class CountSeries {
     return parsed;
   }
 
-  /** Forgets the counts after a period, and those before another except the one that was known then. */
-  async #cut(first: number, last: number): Promise<void> {
+  /** Forgets the counts after a day. */
+  async #cut(last: number): Promise<void> {
     await forEachInSlices(this.#bots, ([id, series]) => {
-      if (series.period <= last && readFirst(series).period >= first) return;
-      const changes = listChanges(series).filter(({ period }) => period <= last);
-      const known = changes.findLast(({ period }) => period <= first);
+      if (series.period <= last) return;
       const kept = createBotSeries();
-      if (known !== undefined) appendChange(kept, { ...known, period: first });
-      for (const change of changes) if (change.period > first) appendChange(kept, change);
+      for (const change of listChanges(series)) if (change.period <= last) appendChange(kept, change);
       if (kept.length === 0) this.#bots.delete(id);
       else this.#bots.set(id, kept);
     });
@@ -128,19 +131,17 @@ export class CountSeries {
 const botsAtOnce = 1000;
 
 /**
- * Writes series to `path`, replacing the file there at once or not at all. It is a cache: nothing is fsynced, the file
+ * Writes a series to `path`, replacing the file there at once or not at all. It is a cache: nothing is fsynced, the file
  * ends in a checksum instead.
  * @throws a system error
  */
-export async function writeSeries(path: string, all: readonly CountSeries[]): Promise<void> {
+export async function writeSeries(path: string, series: CountSeries): Promise<void> {
   const write = async (file: FileHandle): Promise<void> => {
     let sum = crc32(magic);
     await file.writeFile(magic);
-    for (const series of all) {
-      for await (const piece of series.serialize()) {
-        sum = crc32(piece, sum);
-        await file.writeFile(piece);
-      }
+    for await (const piece of series.serialize()) {
+      sum = crc32(piece, sum);
+      await file.writeFile(piece);
     }
     const end = Buffer.alloc(4);
     end.writeUInt32LE(sum);
@@ -149,19 +150,18 @@ export async function writeSeries(path: string, all: readonly CountSeries[]): Pr
   await writeAtomically(path, write, { fsync: 'none' });
 }
 
-/** Reads two series from the file at `path`; undefined where it is missing, damaged or of another format. */
-export async function readSeries(path: string): Promise<[CountSeries, CountSeries] | undefined> {
+/** Reads a series from the file at `path`; undefined where it is missing, damaged or of another format. */
+export async function readSeries(path: string): Promise<CountSeries | undefined> {
   const bytes = await readFile(path).catch(() => undefined);
   if (bytes === undefined || bytes.length < magic.length + 4) return undefined;
   const content = bytes.subarray(0, -4);
   if (!content.subarray(0, magic.length).equals(magic)) return undefined;
   if (crc32(content) !== bytes.readUInt32LE(content.length)) return undefined;
-  const reader = new ByteReader(content, magic.length);
-  return [await CountSeries.parse(reader), await CountSeries.parse(reader)];
+  return await CountSeries.parse(new ByteReader(content, magic.length));
 }
 
 /** Names the format. */
-const magic = Buffer.from('botshelf counts 1\n');
+const magic = Buffer.from('botshelf counts 2\n');
 
 /** The changes of a bot's count as bytes, and the last of them. */
 interface BotSeries {
@@ -180,7 +180,7 @@ function createBotSeries(): BotSeries {
 }
 
 /**
- * Appends the difference to the count before, with its sign in the lowest bit but one. The lowest bit says whether periods
+ * Appends the difference to the count before, with its sign in the lowest bit but one. The lowest bit says whether days
  * were left out; then their number follows.
  */
 function appendChange(series: BotSeries, { period, count }: CountChange): void {
@@ -264,6 +264,6 @@ class ByteReader {
   }
 }
 
-function isSame(a: ReadMoment | undefined, b: ReadMoment | undefined): boolean {
+function isSame(a: Moment | undefined, b: Moment | undefined): boolean {
   return a?.period === b?.period && a?.tree === b?.tree;
 }

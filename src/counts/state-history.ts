@@ -4,11 +4,10 @@ import { ObjectReader } from '../git/objects/object-reader.ts';
 import { parseTree, toKind } from '../git/objects/tree.ts';
 import type { Repository } from '../git/repository.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
-import { type Hour, hoursFolder, hoursIndex, parseHoursIndex, readHours } from './hour-files.ts';
 import { readShard } from './shards.ts';
 
 /** A commit of the state's history. */
-export interface PastState {
+interface PastState {
   readonly tree: string;
   /** Seconds since the epoch. */
   readonly time: number;
@@ -16,26 +15,16 @@ export interface PastState {
   readonly subject: string;
 }
 
-/** The end of a period, and where its counts are. */
+/** The end of a day, and the state then. */
 export interface Moment {
-  /** Since the epoch. */
+  /** The day (UTC), since the epoch. */
   readonly period: number;
-  /** The tree that the last commit of the period was made with: the counts are others only if this is. */
+  /** The tree of the last commit of the day: the counts are others only if this is. */
   readonly tree: string;
-  /** The tree that has the counts now. */
-  readonly source: string;
-  /** Whether they are in its files of hours; else they are its own. */
-  readonly inHourFiles: boolean;
 }
-
-/** The hours that the trees of pruned commits keep in files, by tree. */
-export type HourIndexes = ReadonlyMap<string, readonly Hour[]>;
 
 export const secondsPerHour = 60 * 60;
 export const secondsPerDay = 24 * secondsPerHour;
-
-/** The days before today for which hourly counts are kept. */
-export const hourlyDays = 30;
 
 /** The commits of a state's own line of history, newest first. @throws {GitError} */
 export async function readHistory(repository: Repository, tip: string): Promise<PastState[]> {
@@ -48,84 +37,35 @@ export async function readHistory(repository: Repository, tip: string): Promise<
 }
 
 /**
- * Returns the last commit of each period that has one, by the number of the period since the epoch, in ascending
- * order. The last is the one of the latest time, so a clock that jumps spoils no period but those it jumped to.
+ * Returns the last commit of each day (UTC) that has one, by the number of the day since the epoch, in ascending order.
+ * The last is the one of the latest time, so a clock that jumps spoils no day but those it jumped to.
  * @param history newest first
- * @param seconds the length of a period
  */
-export function findLastOfPeriods<T extends { readonly time: number }>(
-  history: readonly T[],
-  seconds: number,
-): Map<number, T> {
+export function findLastOfDays<T extends { readonly time: number }>(history: readonly T[]): Map<number, T> {
   const last = new Map<number, T>();
   for (const commit of history) {
-    const period = Math.floor(commit.time / seconds);
-    const known = last.get(period);
-    if (known === undefined || commit.time > known.time) last.set(period, commit);
+    const day = Math.floor(commit.time / secondsPerDay);
+    const known = last.get(day);
+    if (known === undefined || commit.time > known.time) last.set(day, commit);
   }
   return new Map([...last].toSorted(([a], [b]) => a - b));
 }
 
-/** Returns the first hour that is kept: that with which the day 30 days ago began. @param now seconds since the epoch */
-export function computeFirstHour(now: number): number {
-  return (Math.floor(now / secondsPerDay) - hourlyDays) * 24;
-}
-
-/** Returns the moments of the days and hours that are over. @param now seconds since the epoch */
-export async function planReading(
+/** Returns the moments of the days that are over. @param now seconds since the epoch */
+export async function listMoments(
   repository: Repository,
-  reader: HistoryReader,
   tip: string | null,
   now: number,
-): Promise<{ readonly days: Moment[]; readonly hours: Moment[] }> {
-  const all = tip === null ? [] : await readHistory(repository, tip);
+): Promise<Moment[]> {
+  const history = tip === null ? [] : await readHistory(repository, tip);
+  const today = Math.floor(now / secondsPerDay) * secondsPerDay;
   // Others were dated by a clock that was wrong.
-  const history = all.filter(({ time }) => time >= minTime && time <= now);
-  const before = (seconds: number): PastState[] =>
-    history.filter(({ time }) => time < Math.floor(now / seconds) * seconds);
-  const firstHour = computeFirstHour(now);
-  const recent = history.filter(({ time }) => time >= (firstHour - 2 * hourlyDays * 24) * secondsPerHour);
-  const indexes = await reader.readHourIndexes(recent);
-  const days = listMoments(before(secondsPerDay), secondsPerDay, indexes);
-  const hours = listHours(before(secondsPerHour), indexes).filter(({ period }) => period >= firstHour);
-  // What was known before the first hour is kept as that of the hour before.
-  const base = days.findLast(({ period }) => period < firstHour / 24);
-  return { days, hours: base === undefined ? hours : [{ ...base, period: firstHour - 1 }, ...hours] };
+  const past = history.filter(({ time }) => time >= minTime && time < today);
+  return [...findLastOfDays(past)].map(([period, { tree }]) => ({ period, tree }));
 }
 
 /** The begin of 2020: Botshelf did not exist before. */
 const minTime = Date.UTC(2020, 0) / 1000;
-
-/** Returns the hours of which commits are left, or which pruned commits keep in files, ascending. */
-export function listHours(history: readonly PastState[], indexes: HourIndexes): Moment[] {
-  const hours = new Map(
-    listMoments(history, secondsPerHour, indexes).map((moment) => [moment.period, moment]),
-  );
-  for (const { tree: source, time } of history.toSorted((a, b) => a.time - b.time)) {
-    for (const { hour: period, tree } of indexes.get(source) ?? []) {
-      if (period < Math.floor(time / secondsPerHour) && hours.get(period)?.inHourFiles !== false)
-        hours.set(period, { period, tree, source, inHourFiles: true });
-    }
-  }
-  return [...hours.values()].toSorted((a, b) => a.period - b.period);
-}
-
-function listMoments(history: readonly PastState[], seconds: number, indexes: HourIndexes): Moment[] {
-  return [...findLastOfPeriods(history, seconds)].map(([period, { tree: source }]) => ({
-    period,
-    tree: findOwnTree(source, indexes),
-    source,
-    inHourFiles: false,
-  }));
-}
-
-/** Returns the tree that a commit was made with, before it was given the hours of its day. */
-export function findOwnTree(tree: string, indexes: HourIndexes): string {
-  return indexes.get(tree)?.at(-1)?.tree ?? tree;
-}
-
-/** Receives the count that a bot had at the end of a period. */
-export type TakeCount = (period: number, id: BotId, count: number) => void;
 
 /**
  * Reads counts of earlier states in slices of time, through a git of its own, so that nothing else waits. Close it when
@@ -143,66 +83,26 @@ export class HistoryReader {
     this.#signal = signal;
   }
 
-  /** The hours that the trees of these commits keep in files. @throws {GitError} */
-  async readHourIndexes(commits: readonly PastState[]): Promise<HourIndexes> {
-    const indexes = await this.#objects.read(commits.map(({ tree }) => `${tree}:${hoursIndex}`));
-    return new Map(
-      commits.flatMap(({ tree }, i) => {
-        const index = indexes[i];
-        return index === undefined ? [] : [[tree, parseHoursIndex(index.content.toString())]];
-      }),
-    );
-  }
-
   /**
-   * Calls `take` with the counts at `moments[first]`, and at those after it in the same files. A bot may be left out whose
-   * count is that of the moment before. Returns how many moments were read.
+   * Calls `take` with the counts in a tree. A bot may be left out whose count is that in the known tree.
    * @throws {GitError}
    */
-  async read(moments: readonly Moment[], first: number, take: TakeCount): Promise<number> {
-    const rest = moments.slice(first);
-    const source = rest[0]?.source ?? '';
-    const end = rest.findIndex((moment) => !moment.inHourFiles || moment.source !== source);
-    if (end === 0) {
-      await this.#readTree(source, rest[0]?.period ?? 0, moments[first - 1], take);
-      return 1;
-    }
-    const inFiles = end === -1 ? rest : rest.slice(0, end);
-    await this.#readHourFiles(source, inFiles, take);
-    return inFiles.length;
+  async read(
+    tree: string,
+    known: string | undefined,
+    take: (id: BotId, count: number) => void,
+  ): Promise<void> {
+    const files = await this.#listChangedFiles(tree, known);
+    const shards = files.filter(({ path }) => /^\d\d\/\d\d\.json$/.test(path));
+    await this.#readFiles(shards, (path, text) => {
+      readShard(path, text, (id, { count }) => {
+        if (count !== undefined) take(id, count.value);
+      });
+    });
   }
 
   close(): void {
     this.#objects.close();
-  }
-
-  async #readTree(tree: string, period: number, known: Moment | undefined, take: TakeCount): Promise<void> {
-    const files = await this.#listChangedFiles(tree, known?.inHourFiles === false ? known.source : undefined);
-    const shards = files.filter(({ path }) => /^\d\d\/\d\d\.json$/.test(path));
-    await this.#readFiles(shards, (path, text) => {
-      readShard(path, text, (id, { count }) => {
-        if (count !== undefined) take(period, id, count.value);
-      });
-    });
-  }
-
-  async #readHourFiles(tree: string, moments: readonly Moment[], take: TakeCount): Promise<void> {
-    const index = await this.#objects.readOne(`${tree}:${hoursIndex}`);
-    const hours = parseHoursIndex(index?.content.toString() ?? '');
-    const places = moments.map(({ period }) => ({
-      period,
-      place: hours.findIndex(({ hour }) => hour === period),
-    }));
-    const files = await this.#listChangedFiles(`${tree}:${hoursFolder}`);
-    const ofBots = files.filter(({ path }) => /^\d\d$/.test(path));
-    await this.#readFiles(ofBots, (_path, text) => {
-      readHours(text, (id, counts) => {
-        for (const { period, place } of places) {
-          const count = counts[place];
-          if (count !== undefined) take(period, id, count);
-        }
-      });
-    });
   }
 
   /** Lists the files below a tree that are not the same in a known one. */

@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BotId } from '../../src/bot/id.ts';
 import { silentLog } from '../../src/lib/log.ts';
-import { type CountAt, CountHistory, type CountStep } from '../../src/counts/count-history.ts';
+import { type CountAt, CountHistory } from '../../src/counts/count-history.ts';
 import { pruneHistory } from '../../src/counts/prune-history.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
 import { botId } from '../support/sample.ts';
@@ -20,7 +20,7 @@ const day = 24 * hour;
 const today = Date.UTC(2026, 10, 22) / 1000;
 
 describe('the counts over time', () => {
-  it('are the last that were known at the end of each day and hour', async () => {
+  it('are the last that were known at the end of each day', async () => {
     const place = newPlace();
     commitCounts(place, [
       { time: today - 3 * day + hour, counts: { [homer]: 1 } },
@@ -36,15 +36,10 @@ describe('the counts over time', () => {
       [-1, 4],
       [0, 6],
     ]);
-    const first = (today - 3 * day) / hour;
-    deepStrictEqual(
-      history.counts(homer, 'hour', first, first + 3).map(({ count }) => count),
-      [1, 2, 2],
-    );
-    strictEqual(history.first(homer, 'hour'), first + 1);
+    strictEqual(history.first(homer), today / day - 3);
   });
 
-  it('have the latest count where a period is not over', async () => {
+  it('have the latest count where a day is not over', async () => {
     const place = newPlace();
     commitCounts(place, [{ time: today - hour, counts: { [homer]: 1 } }]);
     const history = await read(place, today + 10, { [homer]: 3, [marge]: 8 });
@@ -68,7 +63,7 @@ describe('the counts over time', () => {
     await assertSameAsGit(live, place, now);
   });
 
-  it('are the same after the history was pruned, day by day and hour by hour', async () => {
+  it('are the same after the history was pruned', async () => {
     const place = newPlace();
     const commits = story();
     commitCounts(place, commits);
@@ -76,7 +71,7 @@ describe('the counts over time', () => {
     const live = await read(place, now);
     const before = await bytesFromGit(place, now);
     for (const keep of [2.3, 1.3, 0.8]) {
-      ok((await prune(place, now - keep * day, now)) > 0);
+      ok((await prune(place, now - keep * day)) > 0);
       deepStrictEqual(await bytesFromGit(place, now), before);
     }
     const left = Number(execGit(place, 'rev-list', '--count', 'refs/botshelf/state'));
@@ -85,7 +80,7 @@ describe('the counts over time', () => {
     await assertSameAsGit(live, place, now);
   });
 
-  it('go on where history was pruned since, and forget hours that are older than 30 days', async () => {
+  it('go on where history was pruned since', async () => {
     const place = newPlace();
     const commits = story();
     let now = commits[0]?.time ?? 0;
@@ -94,25 +89,10 @@ describe('the counts over time', () => {
       commitCounts(place, some);
       now = (some.at(-1)?.time ?? 0) + 1;
       await live.update();
-      await prune(place, now - day, now);
+      await prune(place, now - day);
       await live.update();
     }
     await assertSameAsGit(live, place, now);
-    // The last commit is of yesterday, and what was known before the first hour is kept as that of the hour before.
-    strictEqual(live.first(homer, 'hour'), today / hour - 31 * 24 - 1);
-    const kept = execGit(place, 'ls-tree', '-r', '--name-only', 'refs/botshelf/state');
-    ok(!kept.includes('hours/'), 'the state itself has no hours');
-    for (const commit of execGit(
-      place,
-      'rev-list',
-      '--since',
-      String(now - day),
-      'refs/botshelf/state',
-    ).split('\n'))
-      ok(!execGit(place, 'ls-tree', '--name-only', commit).includes('hours'), 'nor has a young one');
-    const old = execGit(place, 'rev-list', '--before', String(now - 33 * day), 'refs/botshelf/state');
-    for (const commit of old.split('\n'))
-      ok(!execGit(place, 'ls-tree', '--name-only', commit).includes('hours'));
   });
 
   it('come back from Git where the cache was deleted or damaged, with the same bytes', async () => {
@@ -124,7 +104,7 @@ describe('the counts over time', () => {
     const bytes = await bytesOf(first);
     for (const spoil of [
       () => rmSync(join(folder, 'count-history')),
-      () => writeFileSync(join(folder, 'count-history'), 'botshelf counts 1\nnonsense'),
+      () => writeFileSync(join(folder, 'count-history'), 'botshelf counts 2\nnonsense'),
       () => {},
     ]) {
       spoil();
@@ -151,7 +131,7 @@ describe('the counts over time', () => {
       [0, 6],
     ];
     deepStrictEqual(days(await read(place, today + hour, { [homer]: 6 }), homer), wanted);
-    await prune(place, today - day / 2, today + hour);
+    await prune(place, today - day / 2);
     deepStrictEqual(days(await read(place, today + hour, { [homer]: 6 }), homer), wanted);
   });
 
@@ -167,11 +147,11 @@ describe('the counts over time', () => {
     await assertSameAsGit(live, place, today + 10);
   });
 
-  it('have the growth since the day 30 days ago began, of bots that had a count then', async () => {
+  it('have the growth since the day 30 days ago, of bots that had a count then', async () => {
     const place = newPlace();
     commitCounts(place, [
       { time: today - 40 * day, counts: { [homer]: 100 } },
-      { time: today - 31 * day, counts: { [homer]: 200, [lisa]: 0 } },
+      { time: today - 30 * day, counts: { [homer]: 200, [lisa]: 0 } },
       { time: today - 29 * day, counts: { [marge]: 5 } },
     ]);
     const history = await read(place, today + hour, { [homer]: 250, [marge]: 7, [lisa]: 4 });
@@ -188,23 +168,23 @@ describe('the counts over time', () => {
     const latest: Record<string, number> = {};
     const history = historyOf(place, () => now, tempFolder(), latest);
     strictEqual(await history.isRead(), false);
-    const stamps = [history.stamp(homer, 'hour')];
+    const stamps = [history.stamp(homer)];
     history.start();
     strictEqual(await history.isRead(), true);
-    stamps.push(history.stamp(homer, 'hour'));
-    now += hour;
-    stamps.push(history.stamp(homer, 'hour'));
+    stamps.push(history.stamp(homer));
+    now += day;
+    stamps.push(history.stamp(homer));
     commitCounts(place, [{ time: today + 60, counts: { [homer]: 4 } }]);
     await history.update();
-    stamps.push(history.stamp(homer, 'hour'));
+    stamps.push(history.stamp(homer));
     latest[homer] = 2;
-    stamps.push(history.stamp(homer, 'hour'));
+    stamps.push(history.stamp(homer));
     latest[homer] = 3;
-    stamps.push(history.stamp(homer, 'hour'));
+    stamps.push(history.stamp(homer));
     strictEqual(new Set(stamps).size, 6);
-    strictEqual(history.stamp(homer, 'hour'), stamps[5]);
+    strictEqual(history.stamp(homer), stamps[5]);
     await history.update();
-    strictEqual(history.stamp(homer, 'hour'), stamps[5]);
+    strictEqual(history.stamp(homer), stamps[5]);
     await history.close();
   });
 });
@@ -289,8 +269,8 @@ async function bytesOf(history: CountHistory): Promise<Buffer> {
   return readFileSync(caches.get(history) ?? '');
 }
 
-async function prune(place: string, since: number, now: number): Promise<number> {
-  return (await pruneHistory(await openUntilEnd(place), since, now)) ?? 0;
+async function prune(place: string, since: number): Promise<number> {
+  return (await pruneHistory(await openUntilEnd(place), since)) ?? 0;
 }
 
 function execGit(place: string, ...args: string[]): string {
@@ -298,8 +278,8 @@ function execGit(place: string, ...args: string[]): string {
 }
 
 /** The bot's days as numbers before today, with their counts. */
-function days(history: CountHistory, id: BotId, step: CountStep = 'day'): number[][] {
+function days(history: CountHistory, id: BotId): number[][] {
   return history
-    .counts(id, step, 0, today / day)
+    .counts(id, 0, today / day)
     .map(({ period, count }: CountAt) => [period - today / day, count]);
 }

@@ -92,10 +92,10 @@ describe('what version 0.1.0 has stored', () => {
     await service.stop();
     const firstLine = (text: string): string => text.slice(0, text.indexOf('\n'));
     const before = (path: string): string => readFileSync(join(stored, path), 'latin1');
-    for (const path of ['count-history', 'appdata/index'])
-      strictEqual(firstLine(textOf(path)), firstLine(before(path)));
+    strictEqual(firstLine(textOf('appdata/index')), firstLine(before('appdata/index')));
     match(firstLine(textOf('index.snapshot')), /^botshelf snapshot [0-9a-f]{40}/);
-    notStrictEqual(firstLine(textOf('index.snapshot')), firstLine(before('index.snapshot')));
+    for (const path of ['count-history', 'index.snapshot'])
+      notStrictEqual(firstLine(textOf(path)), firstLine(before(path)));
     deepStrictEqual(readdirSync(join(clone.folder, 'var/journal')), []);
     // It has no other file or ref, which that version could take for something else, but folders that it never reads.
     const known = new Set(readdirSync(stored));

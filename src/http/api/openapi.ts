@@ -7,7 +7,7 @@ import { basePathOf } from '../../lib/base-url.ts';
 import { createDocument, send } from '../representation.ts';
 import { changeParameters } from './changes-route.ts';
 import { feedParameters } from './feed-route.ts';
-import { countParameters, timeParameter } from './counts-route.ts';
+import { countParameters } from './counts-route.ts';
 import { latestCountParameters } from './latest-counts-route.ts';
 import { listParameters } from './list-query.ts';
 import { writableKeys } from './update-body.ts';
@@ -111,7 +111,7 @@ const countAt = {
   type: 'object',
   required: ['at', 'count'],
   properties: {
-    at: timeParameter.schema,
+    at: { type: 'string', format: 'date' },
     count: { type: 'integer', minimum: 0 },
   },
 };
@@ -178,11 +178,11 @@ const paths = {
       operationId: 'getCounts',
       summary: 'Counts of a bot over time',
       description:
-        'In how many servers the bot was at the end of each day, which is kept for ever, or of each hour, which is kept for 30 days; UTC. The last one is not over. `Accept: text/csv` returns CSV.',
+        'In how many servers the bot was at the end of each day (UTC), which is kept for ever. The last one is not over. `Accept: text/csv` returns CSV.',
       parameters: [idParameter, ...createQueryParameters(countParameters)],
       responses: {
         '200': {
-          description: 'The counts, the oldest first. `at` is when the day or hour began.',
+          description: 'The counts, the oldest first. `at` is the day.',
           content: {
             'application/json': { schema: toArraySchema(countAt) },
             'text/csv': { schema: { type: 'string' }, example: 'at,count\r\n2026-11-22,156\r\n' },

@@ -44,7 +44,7 @@ export async function createBotRecipe(
       const { name = '', page: text = '' } = bot.contents[locale] ?? {};
       const images = findCopies(addresses, copyOf);
       const { html, headings } = await markdown.render({ text, name, images });
-      const today = countHistory.present('day');
+      const today = countHistory.present();
       const trustChanges = await readNamedTrustChanges(parts, id);
       const isRead = await countHistory.isRead();
       const similar = findSimilarBots(groups, bot, locale).map((other) => {
@@ -56,7 +56,7 @@ export async function createBotRecipe(
           {...{ ...props, ...shown, bot, html, headings, similar }}
           count={counts.count(id)}
           growth={counts.growth(id)}
-          counts={isRead ? countHistory.counts(id, 'day', today - chartDays + 1, today) : []}
+          counts={isRead ? countHistory.counts(id, today - chartDays + 1, today) : []}
           trustChanges={trustChanges}
           reportedAge={computeAge(counts.reportedAt(id))}
           editedAge={computeAge(facts.edited) ?? 0}
@@ -88,7 +88,7 @@ function createInputs(
     whileTrue(() => bots.get(id) === indexed),
     () => changes.stamp(id),
     () => collections.all,
-    () => countHistory.stamp(id, 'day'),
+    () => countHistory.stamp(id),
     () => computeAge(counts.reportedAt(id)),
     () => computeAge(facts.edited),
     () => addresses.map((address) => copyOf(address)?.path).join(' '),

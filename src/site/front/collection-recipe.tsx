@@ -38,7 +38,7 @@ export function createCollectionRecipe(
       () => profiles.version,
       whileTrue(() => collections.all.get(name) === collection),
       whileTrue(() => collection.bots.every((id, i) => bots.get(id) === found[i])),
-      () => collection.bots.map((id) => countHistory.stamp(id, 'day')).join(' '),
+      () => collection.bots.map((id) => countHistory.stamp(id)).join(' '),
     ],
     render: async (props) => {
       const { html } = await markdown.render({ text: texts.page, name: texts.title, images: {} });

@@ -200,8 +200,8 @@ function* listFailures(bot: IndexedBot, images: AttentionSources['images']): Gen
 
 /** Returns the last time that the count became more than ten times that of the day before, or less than a tenth. */
 function findJump(id: BotId, countHistory: AttentionSources['countHistory']): AttentionValues | undefined {
-  const today = countHistory.present('day');
-  const series = countHistory.counts(id, 'day', today - jumpDays, today);
+  const today = countHistory.present();
+  const series = countHistory.counts(id, today - jumpDays, today);
   const last = series.findLastIndex(({ count }, i) => {
     const [smaller = 0, larger = 0] = [series[i - 1]?.count ?? count, count].toSorted((a, b) => a - b);
     return larger >= minJumpServers && larger > 10 * smaller;

@@ -60,21 +60,13 @@ describe('GET /api/v2/bots/:id/counts', () => {
     strictEqual(headers.get('access-control-allow-origin'), '*');
   });
 
-  it('returns a part of them, by day or by hour, times rounded down to their period', async () => {
+  it('returns a part of them, times rounded down to their day', async () => {
     const days = await service.request(
-      `/api/v2/bots/${homer}/counts?from=${dayBefore(3)}T23:59Z&to=${dayBefore(2)}&step=day`,
+      `/api/v2/bots/${homer}/counts?from=${dayBefore(3)}T23:59Z&to=${dayBefore(2)}`,
     );
     deepStrictEqual(days.json, [
       { at: dayBefore(3), count: 120 },
       { at: dayBefore(2), count: 90 },
-    ]);
-    const hours = await service.request(
-      `/api/v2/bots/${homer}/counts?step=hour&from=${dayBefore(3)}T04:00Z&to=${dayBefore(3)}T06:30:00.5Z`,
-    );
-    deepStrictEqual(hours.json, [
-      { at: `${dayBefore(3)}T04:00Z`, count: 100 },
-      { at: `${dayBefore(3)}T05:00Z`, count: 120 },
-      { at: `${dayBefore(3)}T06:00Z`, count: 120 },
     ]);
   });
 
@@ -103,12 +95,11 @@ describe('GET /api/v2/bots/:id/counts', () => {
   it('ends in the count that was posted last', async () => {
     deepStrictEqual((await service.request(`/api/v2/bots/${marge}/counts`)).json, []);
     await post(marge, 5);
-    const latest = async (step: string): Promise<unknown> =>
-      (await service.request(`/api/v2/bots/${marge}/counts?step=${step}`)).json.at(-1)?.count;
-    strictEqual(await latest('day'), 5);
+    const latest = async (): Promise<unknown> =>
+      (await service.request(`/api/v2/bots/${marge}/counts`)).json.at(-1)?.count;
+    strictEqual(await latest(), 5);
     await post(marge, 3);
-    strictEqual(await latest('day'), 3);
-    strictEqual(await latest('hour'), 3);
+    strictEqual(await latest(), 3);
   });
 
   it('sorts the list by growth, and tells which bots are active', async () => {
@@ -138,19 +129,15 @@ describe('GET /api/v2/bots/:id/counts', () => {
       strictEqual(status, 400, query);
       return json.errors.map(({ pointer, detail }: Record<string, string>) => `${pointer}: ${detail}`);
     };
-    const many = await refused('step=week&from=yesterday&to=2026-02-30&since=1');
+    const many = await refused('step=day&from=yesterday&to=2026-02-30&since=1');
     strictEqual(many.length, 4);
-    ok(many.some((fault) => /^\?step: "week" is not a step: send hour or day$/.test(fault)));
+    ok(many.some((fault) => /^\?step: there is no such parameter: use from, to$/.test(fault)));
     ok(many.some((fault) => fault.startsWith('?from: "yesterday" is not a time: send a day such as')));
-    ok(many.some((fault) => /^\?since: there is no such parameter: use from, to, step$/.test(fault)));
+    ok(many.some((fault) => /^\?since: there is no such parameter: use from, to$/.test(fault)));
     match((await refused('from=2026-01-02&to=2026-01-01'))[0] ?? '', /it is after “to”/);
     match((await refused('from=2000-01-01&to=2026-01-01'))[0] ?? '', /request at most 3660 at once/);
     match((await refused('from=2000-01-01'))[0] ?? '', /request at most 3660/);
-    match(
-      (await refused('step=hour&from=2020-01-01'))[0] ?? '',
-      /hours until the last: request at most 3660/,
-    );
-    match((await refused('step=day&step=hour'))[0] ?? '', /send it once/);
+    match((await refused('from=2026-01-01&from=2026-01-02'))[0] ?? '', /send it once/);
     for (const time of [
       '2026-1-1',
       '',
@@ -169,7 +156,7 @@ describe('GET /api/v2/bots/:id/counts', () => {
   });
 
   it('is the same after a restart, with its cache and without', async () => {
-    const path = `/api/v2/bots/${homer}/counts?step=hour`;
+    const path = `/api/v2/bots/${homer}/counts`;
     const before = (await service.request(path)).text;
     for (const spoil of [() => {}, () => rmSync(join(root, 'var/count-history'))]) {
       await service.stop();

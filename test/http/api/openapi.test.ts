@@ -177,7 +177,7 @@ export async function results(baseUrl: string, token: string) {
   const list = await client.GET('/api/v2/bots', { params: { query: { category: ['fun', 'games'], limit: 5 } } });
   const record = await client.GET('/api/v2/bots/{id}', { params: { path } });
   const post = await client.POST('/api/v2/bots/{id}', { params: { path }, headers, body: { bot: { count: 156, nsfw: true } } });
-  const counts = await client.GET('/api/v2/bots/{id}/counts', { params: { path, query: { step: 'day' } } });
+  const counts = await client.GET('/api/v2/bots/{id}/counts', { params: { path } });
   // @ts-expect-error -- a count is a number
   const refused = await client.POST('/api/v2/bots/{id}', { params: { path }, headers, body: { bot: { count: '156' } } });
   const missing = await client.GET('/api/v2/bots/{id}', { params: { path: { id: '8' } } });

@@ -203,6 +203,6 @@ describe('a client that posts counts', () => {
 });
 
 async function readCount({ request }: TestServiceProcess, id: string): Promise<unknown> {
-  const { json } = await request(`/api/v2/bots/${id}/counts?step=day`);
+  const { json } = await request(`/api/v2/bots/${id}/counts`);
   return (json as { count: number }[]).at(-1)?.count;
 }

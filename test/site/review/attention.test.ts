@@ -174,8 +174,8 @@ describe('what needs attention', () => {
         countHistory: {
           ...noCountHistory,
           present: () => 20_000,
-          counts: (id, step, from, to) => {
-            deepEqual([step, from, to], ['day', 19_970, 20_000]);
+          counts: (id, from, to) => {
+            deepEqual([from, to], [19_970, 20_000]);
             const counts = series[id] ?? [];
             return counts.map((count, i) => ({ period: 20_001 - counts.length + i, count }));
           },
