@@ -122,10 +122,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   closers.add(async () => await cloneLock?.release());
 
   const { notifyUrl } = config;
-  const folder = join(config.var, 'notifications');
-  const notifications = closers.own(
-    notifyUrl === null ? null : new Notifications({ folder, url: notifyUrl, log }),
-  );
+  const notifications = closers.own(notifyUrl === null ? null : new Notifications({ url: notifyUrl, log }));
   const notify = (notice: Notice): void => notifications?.notify(notice);
   const reports = await VisitorReports.open(join(config.var, 'reports'), log);
   const commits = new CommitEvents(log);

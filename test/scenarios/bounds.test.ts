@@ -55,7 +55,6 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'http/api/feed-route.ts defaultLimit',
     'proposals/github-pulls.ts maxShownLength',
     'proposals/host-review.ts maxTitleLength',
-    'proposals/notifications.ts maxShownLength',
     'proposals/proposal.ts maxLineLength',
     'site/bot/bot-panels.tsx maxHeadings',
     'site/bot/bot-recipe.tsx maxCollections',
