@@ -1,6 +1,5 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { setTimeout as rest } from 'node:timers/promises';
 import { gitHosts, type GitHostId } from '../../src/git/hosts.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
 import { HostReview } from '../../src/proposals/host-review.ts';
@@ -33,6 +32,8 @@ describe('proposals that are reviewed at the Git host', () => {
   let proposals: Proposals;
   let log = recordedLog();
   const open: { close(): Promise<void> | void }[] = [];
+  /** Begun rounds of the reviews. */
+  let rounds = 0;
 
   /** Starts a host, and a clone with its proposals. */
   async function start(kind: GitHostId): Promise<HostReview> {
@@ -40,6 +41,11 @@ describe('proposals that are reviewed at the Git host', () => {
     host = await startGitHost(kind, { [homerPath]: mainPage(), 'botshelf.json': proposalSettings });
     clone = host.shared.clone();
     proposals = await openProposals(clone.folder, { log });
+    const load = proposals.load.bind(proposals);
+    proposals.load = async () => {
+      rounds++;
+      await load();
+    };
     if (kind === 'github') github = await startGitHub(host);
     return await startReview(kind);
   }
@@ -58,7 +64,7 @@ describe('proposals that are reviewed at the Git host', () => {
         kind === 'github' ? { api, repository: 'people/list', token: githubToken, timeoutMs: 500 } : null,
       baseUrl: 'https://bots.example.org',
       log,
-      followSeconds: 0.2,
+      followSeconds: 0.05,
     });
     open.push(repositoryOpener, review);
     review.start();
@@ -71,6 +77,12 @@ describe('proposals that are reviewed at the Git host', () => {
   ): Promise<Proposal> {
     const pages = new Map([[homerPath, mainPage(values)]]);
     return (await proposals.send({ subject: homer, proposer: author, pages, note: text })).proposal;
+  }
+
+  /** Waits until two rounds that begin from now on have ended. */
+  async function twoRounds(): Promise<void> {
+    const begun = rounds;
+    await eventually(() => rounds >= begun + 3);
   }
 
   const find = (): Proposal | undefined => proposals.find(homer, author.id);
@@ -147,11 +159,11 @@ describe('proposals that are reviewed at the Git host', () => {
       await eventually(() => find()?.state === 'changes-asked');
       const { version, text } = find() as Proposal;
       strictEqual(text, 'A picture, please.\nThanks');
-      await rest(800);
+      await twoRounds();
       strictEqual(find()?.version, version);
       await send({ website: 'https://homer.example' });
       await eventually(() => host.shared.git('rev-parse', 'refs/pull/1/head') !== sha);
-      await rest(800);
+      await twoRounds();
       strictEqual(find()?.state, 'waiting');
     });
 
@@ -179,7 +191,7 @@ describe('proposals that are reviewed at the Git host', () => {
       strictEqual(last()?.text, 'It is offline.');
       await send({ website: 'https://homer.example' });
       await eventually(() => github.pulls.length === 2);
-      await rest(800);
+      await twoRounds();
       strictEqual(find()?.state, 'waiting');
     });
 
@@ -190,7 +202,7 @@ describe('proposals that are reviewed at the Git host', () => {
         person.write(homerPath, mainPage({ nsfw: false })),
       );
       Object.assign(github.pulls[0] ?? {}, { state: 'closed', merged: true, merge_commit_sha: merge });
-      await rest(800);
+      await twoRounds();
       strictEqual(find()?.state, 'waiting');
       clone.git('pull', '-q', '--ff-only');
       await eventually(() => last()?.state === 'accepted');
@@ -206,7 +218,7 @@ describe('proposals that are reviewed at the Git host', () => {
       const theirs = maintainer.commit({ 'README.md': 'Welcome' });
       maintainer.git('push', '-q', 'origin', `HEAD:${branch}`);
       await send({ website: 'https://homer.example' });
-      await rest(800);
+      await twoRounds();
       strictEqual(host.shared.git('rev-parse', branch), theirs);
     });
 
@@ -228,19 +240,18 @@ describe('proposals that are reviewed at the Git host', () => {
     });
 
     it('wait while the host refuses, and the operator is told why', async () => {
-      const limited = Math.ceil(Date.now() / 1000) + 3;
-      github.faults.push((_, response) =>
+      let limited = Number.POSITIVE_INFINITY;
+      github.faults.push((_, response) => {
+        limited = Date.now() + 500;
         response
-          .writeHead(403, { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': String(limited) })
-          .end(JSON.stringify({ message: `API rate limit exceeded for ${githubToken}` })),
-      );
+          .writeHead(403, { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': String(limited / 1000) })
+          .end(JSON.stringify({ message: `API rate limit exceeded for ${githubToken}` }));
+      });
       await send();
       await eventually(() => /rate limit exceeded for …/.test(review.failure?.message ?? ''));
-      const { length } = github.requests;
-      await rest(1500);
-      strictEqual(github.requests.length, length);
+      await eventually(() => github.requests.length > 1);
+      ok(Date.now() >= limited);
       await eventually(() => github.pulls.length === 1);
-      ok(Date.now() / 1000 >= limited);
       await eventually(() => review.failure === null);
       ok(
         log.lines.some((line) =>
@@ -343,7 +354,7 @@ describe('proposals that are reviewed at the Git host', () => {
       await eventually(() => branches() === branch);
       host.shared.git('update-ref', 'refs/heads/main', branch);
       host.shared.git('update-ref', '-d', branch);
-      await rest(800);
+      await twoRounds();
       strictEqual(find()?.state, 'waiting');
       clone.git('pull', '-q', '--ff-only');
       await eventually(() => last()?.state === 'accepted');
@@ -357,7 +368,7 @@ describe('proposals that are reviewed at the Git host', () => {
       tell({ object_kind: 'note', user: { id: 5 }, object_attributes: { note: 'Too new.' }, merge_request });
       tell({ object_kind: 'issue', user: { id: 5 }, object_attributes: { iid: 1, action: 'close' } });
       tell({ object_kind: 'merge_request', user: { id: 5 }, object_attributes: { iid: 2, action: 'close' } });
-      await rest(800);
+      await twoRounds();
       strictEqual(find()?.state, 'waiting');
       tell({ object_kind: 'merge_request', user: { id: 5 }, object_attributes: { iid: 1, action: 'close' } });
       await eventually(() => last()?.state === 'declined');
@@ -398,7 +409,7 @@ describe('proposals that are reviewed at the Git host', () => {
       const theirs = maintainer.commit({ 'README.md': 'Welcome' });
       maintainer.git('push', '-q', 'origin', 'HEAD:refs/pull/1/head');
       await send({ website: 'https://homer.example' });
-      await rest(800);
+      await twoRounds();
       strictEqual(host.shared.git('rev-parse', 'refs/pull/1/head'), theirs);
       await review.close();
       review = await startReview('forgejo');
