@@ -19,7 +19,7 @@ export interface TokenState {
   readonly digest: TokenDigest | null;
   /** When it was issued or revoked: milliseconds since the epoch. */
   readonly at: number;
-  /** Raised by one by each issue and each revocation; 0 in files from before there were generations. */
+  /** 1 for the first token of a bot; raised by one by each issue and each revocation. */
   readonly generation: number;
 }
 
@@ -84,14 +84,6 @@ export function chooseLaterCount(a: Count | undefined, b: Count | undefined): Co
 export function mergeTokens(a: TokenState | undefined, b: TokenState | undefined): TokenState | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   if (a.generation !== b.generation) return b.generation > a.generation ? b : a;
-  if (a.generation === 0) return chooseLaterToken(a, b);
   const later = b.at > a.at ? b : a;
   return a.digest === b.digest || later.digest === null ? later : { ...later, digest: null };
-}
-
-/** Returns the later of two tokens without a generation; of two with the same time, the revocation, else the greater digest. */
-function chooseLaterToken(a: TokenState, b: TokenState): TokenState {
-  if (a.at !== b.at) return b.at > a.at ? b : a;
-  if (a.digest === null || b.digest === null) return a.digest === null ? a : b;
-  return b.digest > a.digest ? b : a;
 }

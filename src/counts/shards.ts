@@ -52,14 +52,14 @@ function formatShardLine(id: BotId, { count, token }: BotState): string {
   const parts: string[] = [];
   if (count) parts.push(`"count":${count.value},"countedAt":${count.at}`);
   if (token) {
-    parts.push(`"token":${token.digest === null ? 'null' : `"${token.digest}"`},"tokenAt":${token.at}`);
-    if (token.generation > 0) parts.push(`"tokenGen":${token.generation}`);
+    const digest = token.digest === null ? 'null' : `"${token.digest}"`;
+    parts.push(`"token":${digest},"tokenAt":${token.at},"tokenGen":${token.generation}`);
   }
   return `"${id}":{${parts.join(',')}}`;
 }
 
 const pattern =
-  /^"(\d{1,20})": ?\{(?:"count":(\d{1,11}),"countedAt":(\d{1,16})(?:,(?="))?)?(?:"token":(?:null|"(sha256:[0-9a-f]{64})"),"tokenAt":(\d{1,16})(?:,"tokenGen":([1-9]\d{0,14}))?)?\},?$/;
+  /^"(\d{1,20})": ?\{(?:"count":(\d{1,11}),"countedAt":(\d{1,16})(?:,(?="))?)?(?:"token":(?:null|"(sha256:[0-9a-f]{64})"),"tokenAt":(\d{1,16}),"tokenGen":([1-9]\d{0,14}))?\},?$/;
 
 function parseShardLine(
   shard: number,
@@ -69,7 +69,7 @@ function parseShardLine(
   const match = pattern.exec(line);
   if (match === null)
     return 'this is not a line of a state: restore it from an older commit of the state ref';
-  const [, digits = '', count, countedAt, digest, tokenAt, generation = '0'] = match;
+  const [, digits = '', count, countedAt, digest, tokenAt, generation] = match;
   const id = digits as BotId;
   const number = toShardNumber(id);
   if (number !== shard) return `${id} does not belong here: move the line to ${toShardPath(number)}`;

@@ -74,24 +74,6 @@ describe('merging what two replicas know of a bot', () => {
       { digest: null, at: 4, generation: 2 },
       { digest: null, at: 9, generation: 2 },
     ],
-    [
-      'takes the later of two tokens from before there were generations',
-      { digest: second, at: 5, generation: 0 },
-      { digest: first, at: 4, generation: 0 },
-      { digest: second, at: 5, generation: 0 },
-    ],
-    [
-      'takes the revocation of two such of the same time',
-      { digest: null, at: 5, generation: 0 },
-      { digest: first, at: 5, generation: 0 },
-      { digest: null, at: 5, generation: 0 },
-    ],
-    [
-      'takes the same one of two such of the same time on every machine',
-      { digest: second, at: 5, generation: 0 },
-      { digest: first, at: 5, generation: 0 },
-      { digest: first, at: 5, generation: 0 },
-    ],
   ] as const)
     it(title, () => {
       deepStrictEqual(mergeBotStates({ token: ours }, { token: theirs }), { token: merged });
@@ -102,7 +84,6 @@ describe('merging what two replicas know of a bot', () => {
     const count = { value: 5, at: 1 };
     strictEqual(chooseLaterCount(count, { ...count }), count);
     for (const token of [
-      { digest: first, at: 4, generation: 0 },
       { digest: first, at: 4, generation: 2 },
       { digest: null, at: 4, generation: 2 },
     ])

@@ -10,8 +10,8 @@ const count = fc.record({ value: fc.integer({ min: 0, max: 3 }), at: time }, { n
 
 const digest = fc.constantFrom('0', '7', 'f').map((digit) => `sha256:${digit.repeat(64)}` as TokenDigest);
 
-/** Generations so close together that ties are common; 0 is a token from before there were any. */
-const generation = fc.integer({ min: 0, max: 3 });
+/** Generations so close together that ties are common. */
+const generation = fc.integer({ min: 1, max: 3 });
 
 const token = fc.record({ digest: fc.option(digest), at: time, generation }, { noNullPrototype: true });
 
