@@ -166,7 +166,7 @@ export class ImageCache {
     let [cached, failing] = [0, 0];
     for (const { copy, failure } of this.#index) {
       if (copy) cached += 1;
-      if (failure && !failure.isRefused) failing += 1;
+      if (failure && failure.since !== null) failing += 1;
     }
     return { known: this.#index.size, cached, failing, left: this.#queue.left };
   }
@@ -281,7 +281,8 @@ export class ImageCache {
   /** Adds the images that failed, once their time has come. */
   async #retry(): Promise<void> {
     await this.#forEachEntry((entry) => {
-      if (entry.failure && !entry.failure.isRefused && this.#isWanted(entry)) this.#queue.add(entry, false);
+      if (entry.failure && entry.failure.since !== null && this.#isWanted(entry))
+        this.#queue.add(entry, false);
     });
   }
 

@@ -22,10 +22,8 @@ export interface FetchFailure {
   readonly count: number;
   readonly retryAt: number;
   readonly message: string;
-  /** When it failed first; missing in an index from before this was noted. */
-  readonly since?: number;
-  /** It works, but no copies are made of its kind, such as the SVG of a badge: nobody has to do anything. */
-  readonly isRefused?: true;
+  /** When it failed first; null if it works, but no copies are made of its kind, such as the SVG of a badge. */
+  readonly since: number | null;
 }
 
 /** An image that a bot refers to: its copy, its failures and whether it is queued. */
@@ -97,10 +95,11 @@ export class ImageIndex {
 
   /** Returns why the last attempt for an image failed, unless it was refused; `<url> <message>` is a sentence. */
   failureOf(url: string): Failure | undefined {
-    const failure = Object.values(this.#entries)
-      .map((images) => images.get(url)?.failure)
-      .find((failure) => failure && !failure.isRefused);
-    return failure ? { message: failure.message, since: failure.since ?? Date.now() } : undefined;
+    for (const images of Object.values(this.#entries)) {
+      const { message = '', since = null } = images.get(url)?.failure ?? {};
+      if (since !== null) return { message, since };
+    }
+    return undefined;
   }
 
   /** Returns the entry of an image, a new one where there is none. */

@@ -141,7 +141,7 @@ export class ImageQueue {
   /** Looks again when a copy would be old. */
   #refuse(entry: ImageEntry, message: string): void {
     const { log, refreshAfter, onFailure } = this.#options;
-    entry.failure = { count: 1, retryAt: Date.now() + refreshAfter, message, isRefused: true };
+    entry.failure = { count: 1, retryAt: Date.now() + refreshAfter, message, since: null };
     onFailure(entry);
     log.debug({ url: entry.url, message }, `${entry.url} ${message}`);
   }

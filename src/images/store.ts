@@ -49,8 +49,8 @@ export class ImageStore {
   }
 
   /**
-   * Reads the copy of that width, which is made of the full copy for the first request, so that stores of earlier versions
-   * have them too. Returns the full copy where none can be made, undefined where there is no image.
+   * Reads the copy of that width, which is made from the full copy for the first request. Returns the full copy if it cannot
+   * be made, undefined if there is no image.
    */
   async readVariant(name: ImageName, width: VariantWidth, decoder: Decoder): Promise<Buffer | undefined> {
     const stored = await this.read(name, width);

@@ -110,10 +110,10 @@ describe('what botshelf doctor says of pictures and the login', () => {
     mkdirSync(join(context.config.var, 'appdata'), { recursive: true });
     const index = await ImageIndex.open(join(context.config.var, 'appdata/index'));
     const entry = index.getOrCreate('avatar', 'https://example.org/gone.png');
-    entry.failure = { count: 3, retryAt: 1, message: 'responds with status 404' };
+    entry.failure = { count: 3, retryAt: 1, message: 'responds with status 404', since: 1 };
     index.noteChange(entry);
     const badge = index.getOrCreate('wide', 'https://example.org/badge.svg');
-    badge.failure = { count: 1, retryAt: 1, message: 'is an SVG', isRefused: true };
+    badge.failure = { count: 1, retryAt: 1, message: 'is an SVG', since: null };
     index.noteChange(badge);
     await index.close();
     const { state, reason } = await checkImages(context);

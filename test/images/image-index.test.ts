@@ -15,7 +15,7 @@ describe('the index of the image cache', () => {
     await filled(path, 3);
     const index = await ImageIndex.open(path);
     const both = index.getOrCreate('avatar', urlOf(1));
-    both.failure = { count: 2, retryAt: 5, message: 'is answered with 404' };
+    both.failure = { count: 2, retryAt: 5, message: 'is answered with 404', since: 4 };
     index.noteChange(both);
     await index.close();
     equal(index.size, 4);
