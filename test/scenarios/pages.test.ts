@@ -161,7 +161,7 @@ describe('pages', () => {
       match(text, /href="\/\?source=open&amp;verified=true">Verified</);
       deepStrictEqual(names(await html('/?language=ar')), ['قيثارة']);
       match(await html('/?q=homer&language=ar'), /<h1>0 bots for “homer”, in Arabic</);
-      for (const filter of ['verified=true', 'active=30d'])
+      for (const filter of ['verified=true', 'active=7d'])
         deepStrictEqual(names(await html(`/?${filter}`)), []);
       match(await html('/?q=homer&verified=true'), /href="\/\?q=homer">Search without filters \(31 bots\)</);
     });

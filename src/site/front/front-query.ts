@@ -69,8 +69,7 @@ const pageForms: Readonly<Record<string, PageForm>> = {
   administrator: { parse: (text) => (text === 'false' ? false : undefined) },
   openSource: { name: 'source', parse: (text) => text === 'open' || undefined, on: 'open' },
   verified: { parse: (text) => text === 'true' || undefined },
-  // Links of earlier versions have other texts.
-  active: { parse: (text) => (/^(?:7d|30d|true)$/.test(text) ? daysPerWeek : undefined), on: '7d' },
+  active: { parse: (text) => (text === '7d' ? daysPerWeek : undefined), on: '7d' },
   adult: { name: 'nsfw', parse: (text) => text === 'true' || undefined },
   weaker: { parse: (text) => text === 'true' || undefined },
 };

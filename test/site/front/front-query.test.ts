@@ -54,7 +54,7 @@ describe('the query of a list page', () => {
       ['q=a&sort=relevance', '/?q=a'],
       ['administrator=false&q=a', '/?q=a&administrator=false'],
       [
-        'nsfw=true&active=30d&verified=true&source=open&language=pt-br',
+        'nsfw=true&active=7d&verified=true&source=open&language=pt-br',
         '/?language=pt-BR&source=open&verified=true&active=7d&nsfw=true',
       ],
     ] as const) {
