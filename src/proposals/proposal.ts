@@ -1,5 +1,5 @@
 import { type AccountId, parseAccountId } from '../bot/account.ts';
-import { isBot, parseSubject, type Subject } from './subject.ts';
+import { parseSubject, type Subject } from './subject.ts';
 
 /** The state of a proposal. The last three end it. */
 export type ProposalState = (typeof states)[number];
@@ -82,7 +82,7 @@ export function parseProposalRef(ref: string): ProposalRef | undefined {
 export function formatStep(step: ProposalStep): string {
   const { subject, proposer, state, base, sentAt, reviewer, reason, commit, text } = step;
   const trailers = {
-    [isBot(subject) ? 'Bot' : 'Subject']: subject,
+    Subject: subject,
     'Proposed-by': proposer.id,
     Name: proposer.name,
     State: state,
@@ -117,7 +117,7 @@ export function parseStep(message: string): ProposalStep | undefined {
     }),
   );
   const read = (name: string): string => trailers.get(name) ?? '';
-  const subject = parseSubject(read('Bot') || read('Subject'));
+  const subject = parseSubject(read('Subject'));
   const proposer = parsePerson(`${read('Proposed-by')} ${read('Name')}`);
   const state = states.find((known) => known === trailers.get('State'));
   const sentAt = Date.parse(read('Sent'));

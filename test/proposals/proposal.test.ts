@@ -33,7 +33,7 @@ Try /donut.
 
 Then /beer.
 
-Bot: 190519304972663312
+Subject: 190519304972663312
 Proposed-by: 190519304972664832
 Name: Homer Simpson
 State: declined
@@ -110,7 +110,7 @@ Reason: duplicate
       formatStep(step).replace('declined', 'x'),
       formatStep(step).replace(/^Sent: .*$/m, 'Sent: x'),
       formatStep(step).replace(/^Proposed-by: .*$/m, 'Proposed-by: x'),
-      formatStep(step).replace(/^Bot: .*$/m, 'Bot: x'),
+      formatStep(step).replace(/^Subject: .*$/m, 'Subject: x'),
     ])
       strictEqual(parseStep(message), undefined);
     strictEqual(parseStep(formatStep({ ...step, base: 'HEAD' })), undefined);

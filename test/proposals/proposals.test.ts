@@ -90,7 +90,7 @@ describe('proposals', () => {
     strictEqual(repository.git('rev-parse', openRef), version);
     strictEqual(repository.git('rev-parse', `${openRef}^`), tip);
     strictEqual(repository.git('diff', '--name-only', tip, openRef), homerPath);
-    match(repository.git('log', '-1', '--format=%B', openRef), /Try \/donut\.\n\nBot: /);
+    match(repository.git('log', '-1', '--format=%B', openRef), /Try \/donut\.\n\nSubject: /);
     strictEqual(repository.git('rev-parse', 'main'), tip);
     strictEqual(repository.status(), '');
     repository.git('fsck', '--strict', '--no-dangling');
