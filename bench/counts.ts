@@ -1,135 +1,138 @@
-import { join } from 'node:path';
-import { type ServerOptions, type ServerProcess, startServer } from './child.ts';
-import { alternate, cpus, latencies, rateAndCpu, rates } from './comparison.ts';
-import { type CostResult, type LoadedServer, measureLoad } from './cost.ts';
-import { timeFlush } from './flush-time.ts';
-import { startPostgres } from './peers/postgres.ts';
-import { fillSqlite } from './peers/sqlite.ts';
-import { type LoadRequest, postCount } from './request.ts';
-import { milliseconds, plainRow, type Row } from './row.ts';
-import { startWholeService } from './service.ts';
+import { execFileSync } from 'node:child_process';
+import { setTimeout as rest } from 'node:timers/promises';
+import { type LoadedServer, type LoadRequest, postCount, send, sendLoad } from './load.ts';
+import { startKoaCounts, startPostgresCounts, startSqliteCounts } from './peers.ts';
+import { startWholeService } from './processes.ts';
+import {
+  alternate,
+  median,
+  medianRatio,
+  milliseconds,
+  notInstalled,
+  percentile,
+  ratioRow,
+  type Row,
+  times,
+} from './rows.ts';
 import type { Stage } from './stage.ts';
-import { median, medianRatio } from './statistics.ts';
 
 /**
  * Durable posts of counts, against Fastify with PostgreSQL and with SQLite where those are installed, and against the
- * least that Koa, its router and the journal cost.
+ * least that Koa, its router and the journal cost; then posts while thousands of counts are committed to Git.
  */
 export async function* counts(stage: Stage): AsyncGenerator<Row> {
-  yield plainRow('a flush of the disk', milliseconds(timeFlush(stage)));
-  const requests = stage.bots.slice(0, 1000).map(postCount);
+  yield* besidePeers(stage);
+  yield* besideCheckpoint(stage);
+}
+
+async function* besidePeers(stage: Stage): AsyncGenerator<Row> {
   await using service = await startWholeService(stage);
-  await using database = await startPostgres(stage);
-  await using postgres =
-    database &&
-    (await startPeer({
-      command: ['bench/peers/postgres-counts.js'],
-      env: { DATABASE_PORT: String(database.port) },
-    }));
-  const file = fillSqlite(stage);
-  await using sqlite =
-    file === undefined ? undefined : await startPeer({ command: ['bench/peers/sqlite-counts.js', file] });
-  await using floor = await startPeer({
-    command: ['bench/peers/koa-counts.js', join(stage.tempFolder(), 'journal')],
-  });
-  const servers: Servers = {
-    service: {
-      address: service.address,
-      pids: [service.pid],
-      flushes: async () => await journalWrites(service),
-    },
-    ...(database && postgres && { postgres: peerOf(postgres, database.pid) }),
-    ...(sqlite && { sqlite: peerOf(sqlite) }),
-    floor: peerOf(floor),
-  };
-  for (const connections of [1, 32, 256]) yield* compare(servers, requests, connections);
-}
-
-interface Servers {
-  readonly service: LoadedServer;
-  readonly floor: LoadedServer;
-  readonly postgres?: LoadedServer;
-  readonly sqlite?: LoadedServer;
-}
-
-async function startPeer(options: Omit<ServerOptions, 'readyPath'>): Promise<ServerProcess> {
-  return await startServer({ ...options, readyPath: '/flushes' });
-}
-
-function peerOf({ address, pid }: ServerProcess, ...databases: number[]): LoadedServer {
-  const flushes = async (): Promise<number> => Number(await (await fetch(`${address}/flushes`)).text());
-  return { address, pids: [pid, ...databases], flushes };
-}
-
-async function journalWrites({ address }: ServerProcess): Promise<number> {
-  const metrics = await (await fetch(`${address}/metrics`)).text();
-  return Number(/^botshelf_journal_writes_total (\d+)$/m.exec(metrics)?.[1]);
-}
-
-async function* compare(
-  servers: Servers,
-  requests: readonly LoadRequest[],
-  connections: number,
-): AsyncGenerator<Row> {
-  const contenders = Object.entries<LoadedServer>({ ...servers }).map(([name, server]) => {
-    const run = async (seconds: number): Promise<CostResult> =>
-      await measureLoad(server, { connections, seconds, requests });
-    return [name, run] as const;
-  });
-  const results = await alternate(Object.fromEntries(contenders));
-  const { service = [], floor = [] } = results;
-  for (const { key, title, least, missing } of databases) {
-    const peer = results[key];
+  await using postgres = await startPostgresCounts(stage);
+  await using sqlite = await startSqliteCounts(stage);
+  await using koa = await startKoaCounts(stage);
+  const requests = stage.bots.slice(0, 1000).map(postCount);
+  for (const connections of [1, 32, 256]) {
+    const load = (server: LoadedServer) => async (seconds: number) =>
+      await sendLoad(server, { connections, seconds, requests });
+    const ours = await alternate({
+      service: load(service),
+      koa: load(koa),
+      postgres: postgres && load(postgres),
+      sqlite: sqlite && load(sqlite),
+    });
     if (connections === 1) {
-      const ratio = peer && medianRatio(latencies(peer), latencies(service));
+      const [alone, peer] = [ours.service.latency, ours.postgres.latency];
       yield {
-        name: 'one count alone, median',
-        measured: milliseconds(median(latencies(service))),
-        peer: peer ? `${title} ${milliseconds(median(latencies(peer)))}` : missing,
-        ...(ratio !== undefined && { ratio }),
-        goal: key === 'postgres' ? "≤ the peer's" : '–',
-        met: key === 'sqlite' || (ratio ?? 0) >= 1,
+        goal: 'one count alone: ≤ PostgreSQL',
+        measured: postgres
+          ? `${milliseconds(median(alone))} beside ${milliseconds(median(peer))}`
+          : notInstalled,
+        met: medianRatio(peer, alone) >= 1,
       };
-    } else {
-      const ratio = peer && medianRatio(rates(service), rates(peer));
-      yield {
-        name: `counts, ${connections} connections`,
-        measured: rateAndCost(service),
-        peer: peer ? `${title} ${rateAndCost(peer)}` : missing,
-        ...(ratio !== undefined && { ratio }),
-        goal: `≥ ${least.toFixed(1)} × the peer`,
-        met: (ratio ?? 0) >= least,
-      };
+      continue;
     }
+    const name = `counts, ${connections} connections`;
+    yield ratioRow(name, ours.service, ours.postgres, 'PostgreSQL', 1.5);
+    yield ratioRow(name, ours.service, ours.sqlite, 'SQLite', 1);
+    const ratio = medianRatio(ours.service.cpu, ours.koa.cpu);
+    const [cpu, least] = [ours.service.cpu, ours.koa.cpu].map((all) => `${Math.round(median(all))} µs`);
+    yield {
+      goal: `CPU of ${name}: ≤ 1.4× Koa`,
+      measured: `${times(ratio)}, ${cpu} beside ${least}`,
+      met: ratio <= 1.4,
+    };
   }
-  if (connections === 1) return;
-  const ratio = medianRatio(cpus(floor), cpus(service));
-  yield {
-    name: `CPU of counts, ${connections} connections`,
-    measured: rateAndCost(service),
-    peer: `Koa + router + journal ${rateAndCost(floor)}`,
-    ratio,
-    goal: "≤ 1.4 × the peer's CPU",
-    met: ratio >= 1 / 1.4,
+}
+
+/** What a post waits while thousands of counts are committed to Git, against a time without a checkpoint. */
+async function* besideCheckpoint(stage: Stage): AsyncGenerator<Row> {
+  const without = await timePosts(stage, 3600);
+  const beside = await timePosts(stage, secondsBetweenCheckpoints);
+  const enough = beside.checkpointed >= Math.min(3000, stage.bots.length / 2);
+  for (const key of ['longest', 'p99'] as const)
+    yield {
+      goal: `counts beside a checkpoint of ${beside.checkpointed.toLocaleString('en')}, ${key}: ≤ 20 ms more than without`,
+      measured: `${milliseconds(beside[key])}, without ${milliseconds(without[key])}`,
+      met: enough && beside[key] - without[key] <= 20,
+    };
+}
+
+const secondsBetweenCheckpoints = 2;
+
+interface Waiting {
+  /** Milliseconds that the longest post of a round took, and its 99th percentile: the median of three rounds. */
+  readonly longest: number;
+  readonly p99: number;
+  /** How many counts the largest checkpoint of a round had, in the round where that was least. */
+  readonly checkpointed: number;
+}
+
+/** Posts counts of 3,300 bots in one second, then one every 2 ms until a checkpoint was due. */
+async function timePosts(stage: Stage, stateSeconds: number): Promise<Waiting> {
+  await using service = await startWholeService(stage, { BOTSHELF_STATE_SECONDS: String(stateSeconds) });
+  const [lone, ...many] = stage.bots.slice(0, 3301).map(postCount);
+  if (lone === undefined) throw new Error('there is no bot to post to');
+  const post = async (time: number): Promise<number[]> => await postFor(service, lone, time);
+  await post(500);
+  const rounds: number[][] = [];
+  const checkpointed: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    const before = stateTip(stage);
+    if (stateSeconds === secondsBetweenCheckpoints) {
+      // After a checkpoint, so that the next one has all that comes within its time, and not a part.
+      await send(service.address, lone);
+      while (stateTip(stage) === before) await rest(20);
+    }
+    const tip = stateTip(stage);
+    await sendLoad(service, { connections: 32, seconds: 1, requests: many });
+    rounds.push(await post((secondsBetweenCheckpoints + 1) * 1000));
+    const log = runGit(stage, 'log', '--format=%s', `${tip}..refs/botshelf/state`);
+    checkpointed.push(Math.max(0, ...[...log.matchAll(/^Count (\d+) bots?$/gm)].map(([, n]) => Number(n))));
+  }
+  return {
+    longest: median(rounds.map((all) => Math.max(...all))),
+    p99: median(rounds.map((all) => percentile(all, 0.99))),
+    checkpointed: Math.min(...checkpointed),
   };
 }
 
-function rateAndCost(results: readonly CostResult[]): string {
-  const flushes = median(results.map((result) => result.flushes));
-  return `${rateAndCpu(results)}, ${flushes.toFixed(2)} flushes`;
+/** Sends the request again and again, each time 2 ms after the response; returns the milliseconds that each took. */
+async function postFor({ address }: LoadedServer, request: LoadRequest, time: number): Promise<number[]> {
+  const end = performance.now() + time;
+  const taken: number[] = [];
+  while (performance.now() < end) {
+    const sent = performance.now();
+    await send(address, request);
+    taken.push(performance.now() - sent);
+    await rest(2);
+  }
+  return taken;
 }
 
-const databases = [
-  {
-    key: 'postgres',
-    title: 'Fastify + PostgreSQL',
-    least: 1.5,
-    missing: 'install the package "postgresql"',
-  },
-  {
-    key: 'sqlite',
-    title: 'Fastify + SQLite',
-    least: 1.0,
-    missing: 'run npm install --no-save --ignore-scripts=false better-sqlite3',
-  },
-] as const;
+function stateTip(stage: Stage): string {
+  return runGit(stage, 'rev-parse', 'refs/botshelf/state').trim();
+}
+
+function runGit({ catalogue }: Stage, ...args: string[]): string {
+  return execFileSync('git', args, { cwd: catalogue, encoding: 'utf8' });
+}

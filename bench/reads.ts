@@ -1,52 +1,30 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { startServer } from './child.ts';
-import { alternate, type Contender, rateAndCpu, rates } from './comparison.ts';
-import { type CostResult, type LoadedServer, measureLoad } from './cost.ts';
-import { startNginx } from './peers/nginx.ts';
-import type { StoredResponse } from './peers/stored-responses.ts';
-import { getBot, type LoadRequest, send } from './request.ts';
-import type { Row } from './row.ts';
-import { startWholeService } from './service.ts';
+import { alternate, median, medianRatio, perSecond, ratioRow, type Row, times } from './rows.ts';
+import { getBot, type LoadedServer, type LoadRequest, postCount, send, sendLoad } from './load.ts';
+import { startReads, type StoredResponse } from './peers.ts';
+import { startWholeService } from './processes.ts';
 import type { Stage } from './stage.ts';
-import { medianRatio } from './statistics.ts';
 
-/** Reads, against Fastify and bare node:http that have the same responses in memory, and nginx that has them in files. */
+/** Reads, against Fastify and bare node:http that have the same responses in memory, and while counts are posted. */
 export async function* reads(stage: Stage): AsyncGenerator<Row> {
   await using service = await startWholeService(stage);
-  const records = stage.bots.slice(0, 1000).map((bot) => getBot(bot));
-  const list: LoadRequest = {
-    method: 'GET',
-    path: '/api/v2/bots',
-    headers: { 'Accept-Encoding': 'gzip' },
-  };
+  const records = stage.bots.slice(0, 1000).map(getBot);
+  const headers = { 'Accept-Encoding': 'gzip' };
+  const list: LoadRequest = { method: 'GET', path: '/api/v2/bots', headers };
   const responses = await storeResponses(service, [...records, list]);
-  const file = join(stage.tempFolder(), 'responses.json');
-  writeFileSync(file, JSON.stringify(responses));
-  await using fastify = await startServer({
-    command: ['bench/peers/fastify-reads.js', file],
-    readyPath: '/ready',
-  });
-  await using node = await startServer({ command: ['bench/peers/node-reads.js', file], readyPath: '/ready' });
-  await using nginx = await startNginx(stage, responses);
-  const servers: Servers = { service, fastify, node, nginx };
-  yield* compare('one record', servers, records, 32);
-  yield* compare('one record, 304', servers, records, 32, { isConditional: true });
-  yield* compare('the whole list, gzip', servers, [list], 4);
-}
-
-interface Servers {
-  readonly service: LoadedServer;
-  readonly fastify: LoadedServer;
-  readonly node: LoadedServer;
-  /** Undefined where it is not installed. */
-  readonly nginx: LoadedServer | undefined;
+  await using fastify = await startReads(stage, 'fastify', responses);
+  await using node = await startReads(stage, 'node', responses);
+  const servers = { service, fastify, node };
+  yield* compare('one record', servers, async () => records);
+  yield* compare('one record, 304', servers, async (server) => await withConditions(server, records));
+  yield* compare('the whole list, gzip', servers, async () => [list], 4);
+  yield await besidePosts(service, records, stage.bots.slice(0, 1000).map(postCount));
 }
 
 async function storeResponses(
   { address }: LoadedServer,
   requests: readonly LoadRequest[],
 ): Promise<StoredResponse[]> {
+  const addedByNode = ['date', 'connection', 'keep-alive', 'content-length', 'transfer-encoding'];
   const responses: StoredResponse[] = [];
   for (const request of requests) {
     const { headers, body } = await send(address, request);
@@ -64,31 +42,21 @@ async function storeResponses(
 
 async function* compare(
   name: string,
-  servers: Servers,
-  requests: readonly LoadRequest[],
-  connections: number,
-  { isConditional = false } = {},
+  servers: Readonly<Record<'service' | 'fastify' | 'node', LoadedServer>>,
+  requestsFor: (server: LoadedServer) => Promise<readonly LoadRequest[]>,
+  connections = 32,
 ): AsyncGenerator<Row> {
-  const contenders: Record<string, Contender<CostResult>> = {};
-  for (const [key, server] of Object.entries<LoadedServer | undefined>({ ...servers })) {
-    if (server === undefined) continue;
-    const sent = isConditional ? await withConditions(server, requests) : requests;
-    contenders[key] = async (seconds) => await measureLoad(server, { connections, seconds, requests: sent });
-  }
-  const results = await alternate(contenders);
-  const { service = [] } = results;
-  for (const { key, title, least } of peers) {
-    const peer = results[key];
-    const ratio = peer && medianRatio(rates(service), rates(peer));
-    yield {
-      name,
-      measured: rateAndCpu(service),
-      peer: peer ? `${title} ${rateAndCpu(peer)}` : missingNginx,
-      ...(ratio !== undefined && { ratio }),
-      goal: least === undefined ? '–' : `≥ ${least.toFixed(1)} × the peer`,
-      met: least === undefined || (ratio ?? 0) >= least,
-    };
-  }
+  const contender = async (server: LoadedServer) => {
+    const requests = await requestsFor(server);
+    return async (seconds: number) => await sendLoad(server, { connections, seconds, requests });
+  };
+  const { service, fastify, node } = await alternate({
+    service: await contender(servers.service),
+    fastify: await contender(servers.fastify),
+    node: await contender(servers.node),
+  });
+  yield ratioRow(name, service, fastify, 'Fastify', 1);
+  yield ratioRow(name, service, node, 'node:http', 0.9);
 }
 
 /** Adds the ETag that the server has for each address, so that it responds 304. */
@@ -98,21 +66,36 @@ async function withConditions(
 ): Promise<LoadRequest[]> {
   const conditional: LoadRequest[] = [];
   for (const request of requests) {
-    const { headers } = await send(address, request);
-    const etag = headers['etag'];
+    const { etag } = (await send(address, request)).headers;
     if (typeof etag !== 'string') throw new Error(`${address}${request.path} has no ETag`);
-    conditional.push({ ...request, headers: { ...request.headers, 'If-None-Match': etag } });
+    conditional.push({ ...request, headers: { 'If-None-Match': etag } });
   }
   return conditional;
 }
 
-const addedByNode = ['date', 'connection', 'keep-alive', 'content-length', 'transfer-encoding'];
-
-/** nginx is the upper limit. */
-const peers = [
-  { key: 'fastify', title: 'Fastify', least: 1.0 },
-  { key: 'node', title: 'node:http', least: 0.9 },
-  { key: 'nginx', title: 'nginx', least: undefined },
-] as const;
-
-const missingNginx = 'install the package "nginx-light"';
+/** Reads while a thousand counts a second are posted, against reads alone. */
+async function besidePosts(
+  service: LoadedServer,
+  gets: readonly LoadRequest[],
+  posts: readonly LoadRequest[],
+): Promise<Row> {
+  const postRates: number[] = [];
+  const read = async (seconds: number) =>
+    await sendLoad(service, { connections: 32, seconds, requests: gets });
+  const { alone, beside } = await alternate({
+    alone: read,
+    beside: async (seconds) => {
+      const posting = sendLoad(service, { connections: 16, seconds, requests: posts, rate: 1000 });
+      const [reading, { rate }] = await Promise.all([read(seconds), posting]);
+      postRates.push(rate);
+      return reading;
+    },
+  });
+  const ratio = medianRatio(beside.rate, alone.rate);
+  const posted = median(postRates);
+  return {
+    goal: 'one record beside 1,000/s posts: ≥ 0.8× alone',
+    measured: `${times(ratio)}, ${perSecond(median(beside.rate))} beside ${perSecond(posted)} posts`,
+    met: ratio >= 0.8 && posted >= 950,
+  };
+}

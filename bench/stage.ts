@@ -1,13 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BotId, compareBotIds } from '../src/bot/id.ts';
@@ -15,7 +7,7 @@ import { createToken, type Token, computeDigest } from '../src/bot/token.ts';
 import { parsePlace } from '../src/catalogue/page/layout.ts';
 import { State } from '../src/counts/state.ts';
 import { toShardNumber, toShardPath, writeShard } from '../src/counts/shards.ts';
-import { generateRepository } from './catalogue.ts';
+import { generateRepository, importFile } from './catalogue.ts';
 import { Random } from './random.ts';
 
 /** What all rows are measured on: a generated catalogue in a Git repository, each bot with a token. */
@@ -39,12 +31,20 @@ export interface StageBot {
 
 /** Generates the catalogue, with a token for every bot. */
 export async function setStage(bots: number): Promise<Stage> {
-  const root = tempFolder();
+  const root = mkdtempSync(join(tmpdir(), 'botshelf-bench-'));
+  process.once('exit', () => rmSync(root, { recursive: true, force: true, maxRetries: 3 }));
+  // PostgreSQL runs as another user.
+  chmodSync(root, 0o755);
   const catalogue = join(root, 'catalogue');
-  await generateRepository(catalogue, { bots });
+  await generateRepository(catalogue, bots);
   const stageBots = shuffled(listBots(catalogue));
   commitTokens(catalogue, stageBots);
-  return { catalogue, var: join(root, 'var'), bots: stageBots, tempFolder };
+  return {
+    catalogue,
+    var: join(root, 'var'),
+    bots: stageBots,
+    tempFolder: () => mkdtempSync(join(root, 'of-')),
+  };
 }
 
 /** Changes keys in a page's front matter, in place as an editor would. */
@@ -55,31 +55,6 @@ export function editPage(catalogue: string, path: string, keys: Readonly<Record<
   writeFileSync(file, `---\n${JSON.stringify(data, null, 2)}\n---${page}`);
 }
 
-/** Returns the state in which the bots have their tokens, and no counts. */
-export function stateOf(bots: readonly StageBot[]): State {
-  const state = new State();
-  for (const { id, token } of bots) {
-    state.merge(id, { token: { digest: computeDigest(token), at: 1_700_000_000_000, generation: 1 } });
-  }
-  return state;
-}
-
-/** Returns what tells `git fast-import` the files of a state that have these bots. */
-export function stateFiles(state: State, bots: readonly StageBot[]): string {
-  const files = [...new Set(bots.map(({ id }) => toShardNumber(id)))].map((number) => {
-    const text = writeShard(state.listBots(number), (id) => state.get(id));
-    return `M 100644 inline ${toShardPath(number)}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
-  });
-  return files.join('');
-}
-
-function tempFolder(): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'botshelf-bench-')));
-  chmodSync(folder, 0o755);
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
-  return folder;
-}
-
 function listBots(catalogue: string): StageBot[] {
   const bots = new Map<BotId, StageBot>();
   for (const folder of readdirSync(join(catalogue, 'bots'))) {
@@ -87,21 +62,24 @@ function listBots(catalogue: string): StageBot[] {
       const place = parsePlace(folder, name);
       if (!('id' in place)) continue;
       const path = `bots/${folder}/${name}`;
-      if (bots.has(place.id) && !isMainPage(join(catalogue, path))) continue;
-      bots.set(place.id, { id: place.id, path, token: createToken() });
+      const isMainPage = readFileSync(join(catalogue, path), 'utf8').includes('"authors":');
+      if (isMainPage) bots.set(place.id, { id: place.id, path, token: createToken() });
     }
   }
   return [...bots.values()].toSorted((a, b) => compareBotIds(a.id, b.id));
 }
 
-function isMainPage(file: string): boolean {
-  return readFileSync(file, 'utf8').includes('"authors":');
-}
-
 /** Writes the state that issuing each token would have led to, in one commit. */
 function commitTokens(catalogue: string, bots: readonly StageBot[]): void {
+  const state = new State();
+  for (const { id, token } of bots)
+    state.merge(id, { token: { digest: computeDigest(token), at: 1_700_000_000_000, generation: 1 } });
+  const files = [...new Set(bots.map(({ id }) => toShardNumber(id)))].map((number) => {
+    const text = writeShard(state.listBots(number), (id) => state.get(id));
+    return importFile(toShardPath(number), text);
+  });
   const head = 'commit refs/botshelf/state\ncommitter Bench <bench@localhost> 1700000000 +0000\n';
-  const input = `${head}data 12\nIssue tokens\n${stateFiles(stateOf(bots), bots)}`;
+  const input = `${head}data 12\nIssue tokens\n${files.join('')}`;
   execFileSync('git', ['fast-import', '--quiet'], { cwd: catalogue, input });
 }
 
@@ -113,4 +91,10 @@ function shuffled<T>(values: readonly T[]): T[] {
     [result[last], result[other]] = [result[other] as T, result[last] as T];
   }
   return result;
+}
+
+/** Runs git as somebody who is not the service. */
+export function git(folder: string, ...args: string[]): string {
+  const identity = ['-c', 'user.name=Bench', '-c', 'user.email=bench@localhost', '-c', 'gc.auto=0'];
+  return execFileSync('git', [...identity, ...args], { cwd: folder, stdio: 'pipe', encoding: 'utf8' });
 }

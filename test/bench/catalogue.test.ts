@@ -1,11 +1,9 @@
 import { noLimits } from '../../src/catalogue/page/rules.ts';
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { generateCatalogue, generateRepository } from '../../bench/catalogue.ts';
+import { generateRepository } from '../../bench/catalogue.ts';
 import type { BotId } from '../../src/bot/id.ts';
 import { readBot } from '../../src/catalogue/store/bot-reader.ts';
 import { parsePlace } from '../../src/catalogue/page/layout.ts';
@@ -13,31 +11,13 @@ import { type PageFile, readPageFile } from '../../src/catalogue/page/page-file.
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('the generator of catalogues', () => {
-  it('writes the same bytes for the same seed', () => {
+  it('makes a repository of the same files for the same seed, checked out and clean', async () => {
     const [one, two] = [tempFolder(), tempFolder()];
-    deepStrictEqual(
-      generateCatalogue(one, { bots: 60, seed: 7 }),
-      generateCatalogue(two, { bots: 60, seed: 7 }),
-    );
+    await generateRepository(one, 40, 3);
+    await generateRepository(two, 40, 3);
     deepStrictEqual(textsIn(one), textsIn(two));
-  });
-
-  it('refuses a folder that holds bots already', async () => {
-    const folder = tempFolder();
-    const [first, second] = [await run(folder, '--bots', '3'), await run(folder, '--bots', '3')];
-    strictEqual(first.code, 0);
-    ok(first.stdout.startsWith(`${folder}: 3 bots, `));
-    strictEqual(second.code, 2);
-    strictEqual(second.stderr, `${folder} holds bots already: name an empty folder\n`);
-  });
-
-  it('makes a repository of the same files, checked out and clean', async () => {
-    const [plain, repository] = [tempFolder(), tempFolder()];
-    generateCatalogue(plain, { bots: 40, seed: 3 });
-    await generateRepository(repository, { bots: 40, seed: 3 });
-    deepStrictEqual(textsIn(repository), textsIn(plain));
     const git = (...args: string[]): string =>
-      execFileSync('git', args, { cwd: repository, encoding: 'utf8' }).trim();
+      execFileSync('git', args, { cwd: one, encoding: 'utf8' }).trim();
     strictEqual(git('status', '--porcelain'), '');
     strictEqual(git('log', '--format=%s', 'main'), 'Begin with 40 invented bots');
     git('fsck', '--strict');
@@ -49,9 +29,9 @@ describe('a generated catalogue of 1,500 bots', () => {
   let root = '';
   let texts: Readonly<Record<string, string>> = {};
 
-  before(() => {
+  before(async () => {
     root = tempFolder();
-    generateCatalogue(root, { bots });
+    await generateRepository(root, bots);
     texts = textsIn(root);
   });
 
@@ -109,14 +89,4 @@ function textsIn(root: string): Record<string, string> {
     .filter((path) => path.endsWith('.md'))
     .toSorted();
   return Object.fromEntries(paths.map((path) => [path, readFileSync(join(root, 'bots', path), 'utf8')]));
-}
-
-async function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const script = fileURLToPath(import.meta.resolve('../../bench/catalogue.js'));
-  try {
-    return { code: 0, ...(await promisify(execFile)(process.execPath, [script, ...args])) };
-  } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-    return { code, stdout, stderr };
-  }
 }

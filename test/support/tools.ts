@@ -7,6 +7,7 @@ const tools = {
   python3: ['python3', '--version'],
   'a second file system': ['sh', '-c', '[ "$(stat -c %d /dev/shm)" != "$(stat -c %d "${TMPDIR:-/tmp}")" ]'],
   strace: ['strace', '-f', '-o', '/dev/null', 'true'],
+  wrk: ['sh', '-c', 'command -v wrk'],
   unshare: ['unshare', '-Urpfm', '--mount-proc', 'true'],
 } as const;
 

@@ -1,0 +1,63 @@
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import {
+  atMost,
+  formatRow,
+  heading,
+  median,
+  medianRatio,
+  milliseconds,
+  percentile,
+} from '../../bench/rows.ts';
+
+/** Returns the texts between the bars of a row of a table, which the formatter pads with blanks. */
+function cellsOf(row: string): string[] {
+  return row
+    .split('|')
+    .slice(1, -1)
+    .map((cell) => cell.trim());
+}
+
+describe('what npm run bench prints', () => {
+  it('is the table of docs/benchmarks.md, so that it can be pasted', () => {
+    const file = fileURLToPath(new URL('docs/benchmarks.md', import.meta.resolve('#package')));
+    const [first = '', , ...rows] = readFileSync(file, 'utf8').match(/^\|.*\|$/gm) ?? [];
+    deepStrictEqual(cellsOf(first), cellsOf(heading.split('\n')[0] ?? ''));
+    ok(rows.length > 40);
+    for (const cells of rows.map(cellsOf)) {
+      strictEqual(cells.length, 3, cells.join());
+      ok(/^`[a-z-]+`$/.test(cells[2] ?? ''), cells.join());
+    }
+  });
+
+  it('names what was measured with its goal, and marks a missed one', () => {
+    strictEqual(
+      formatRow(atMost('a | page', 12.34, 10, milliseconds), '`pages`'),
+      '| **missed** a / page: ≤ 10 ms | 12.3 ms | `pages` |',
+    );
+    strictEqual(
+      formatRow(atMost('a page', 0.123, 1000, milliseconds), '`pages`'),
+      '| a page: ≤ 1,000 ms | 0.12 ms | `pages` |',
+    );
+    strictEqual(formatRow({ goal: 'a page', measured: '1 s' }, '`pages`'), '| a page | 1 s | `pages` |');
+  });
+});
+
+describe('the statistics of a benchmark', () => {
+  it('take the middle value, whatever the order', () => {
+    strictEqual(median([9, 1, 5]), 5);
+    strictEqual(median([10, 2]), 10);
+  });
+
+  it('take the value that a share of the values are below', () => {
+    const values = Array.from({ length: 100 }, (_, i) => 99 - i);
+    strictEqual(percentile(values, 0.99), 99);
+    strictEqual(percentile(values, 1), 99);
+    strictEqual(percentile(values, 0), 0);
+  });
+
+  it('compare round by round, so that a slow round of both changes nothing', () => {
+    strictEqual(medianRatio([200, 20, 200], [100, 10, 100]), 2);
+  });
+});
