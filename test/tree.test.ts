@@ -116,20 +116,40 @@ describe('the documents about the tree', () => {
 });
 
 describe('the documents', () => {
-  it('have no table that is wider than 120 columns, so that they can be read in a terminal, but for benchmarks and promises', () => {
-    const folders = ['.github', 'bench', 'catalogue-template', 'docs', 'scripts', 'src'].flatMap((folder) =>
+  const folders = ['.github', 'bench', 'catalogue-template', 'clients', 'docs', 'scripts', 'src'].flatMap(
+    (folder) =>
       readdirSync(join(top, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
-    );
-    const documents = [...readdirSync(top), ...folders].filter(
-      (path) => path.endsWith('.md') && !/^docs\/(?:benchmarks|promises)\.md$/.test(path),
-    );
+  );
+  const documents = [...readdirSync(top), ...folders].filter((path) => path.endsWith('.md'));
+
+  it('have no table that is wider than 120 columns, so that they can be read in a terminal, but for benchmarks and promises', () => {
     ok(documents.length > 25);
-    const wide = documents.flatMap((path) =>
-      readFileSync(join(top, path), 'utf8')
-        .split('\n')
-        .flatMap((line, i) => (/^\s*\|/.test(line) && line.length > 120 ? [`${path}:${i + 1}`] : [])),
-    );
+    const wide = documents
+      .filter((path) => !/^docs\/(?:benchmarks|promises)\.md$/.test(path))
+      .flatMap((path) =>
+        readFileSync(join(top, path), 'utf8')
+          .split('\n')
+          .flatMap((line, i) => (/^\s*\|/.test(line) && line.length > 120 ? [`${path}:${i + 1}`] : [])),
+      );
     deepStrictEqual(wide, []);
+  });
+
+  it('have no comment in a shell block, because an interactive zsh takes it for arguments', () => {
+    const blocks = documents.flatMap((path) =>
+      [...readFileSync(join(top, path), 'utf8').matchAll(/^( *)```(\w*)\n([^]*?)^\1```$/gm)].map(
+        ([, , language = '', text = '']) => ({ path, language, text }),
+      ),
+    );
+    const shell = blocks.filter(({ language, text }) =>
+      language === ''
+        ? /^\s*(?:\$ )?(?:\w+=\S* )?(?:botshelf|cd|curl|docker|git|node|np[mx]|sudo)\b/.test(text)
+        : /^(?:sh|bash|zsh|shell|console)$/.test(language),
+    );
+    ok(shell.length > 60);
+    deepStrictEqual(
+      shell.filter(({ text }) => /(?:^|\s)#/.test(text)),
+      [],
+    );
   });
 });
 
