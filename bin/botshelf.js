@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './check-node.js';
 import { existsSync } from 'node:fs';
 
 // The command of this package, which npx finds in a clone before anything is built.
