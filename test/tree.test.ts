@@ -84,7 +84,7 @@ describe('the tree of test/', () => {
     const tests = readdirSync(join(top, 'test'), { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.test\.tsx?$/.test(name) && !name.includes('node_modules'))
       .map(dirname)
-      .filter((folder) => !/^(?:scenarios|support|bench|clients)(?:\/|$)/.test(folder));
+      .filter((folder) => !/^(?:scenarios|support|bench|fuzz|process|browser|verify)(?:\/|$)/.test(folder));
     deepStrictEqual(
       [...new Set(tests)].filter((folder) => !existsSync(join(src, folder))),
       [],
