@@ -1,9 +1,11 @@
-import { type ChildProcess, execFileSync, fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { CommandRequest } from './command-runner.ts';
+import { gitSync } from './run-sync.ts';
 
 /** What a run of `botshelf` came to. */
 export interface Run {
@@ -80,6 +82,10 @@ process.once('exit', () => {
 function startRunner(): Runner {
   const file = fileURLToPath(new URL('command-runner.js', import.meta.url));
   const child = fork(file, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  // It is kept for the next file, but does not keep mocha running.
+  child.unref();
+  child.channel?.unref();
+  for (const stream of [child.stdout, child.stderr]) (stream as Socket | null)?.unref();
   return { child, ended: once(child, 'close') };
 }
 
@@ -102,7 +108,7 @@ async function readUntil(mark: string, { child, ended }: Runner, stream: 1 | 2):
 export function git(folder: string, ...args: string[]): string {
   const env = { PATH: process.env['PATH'], GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' };
   const author = ['-c', 'user.name=Marge', '-c', 'user.email=marge@example.org'];
-  return execFileSync('git', ['-C', folder, ...author, ...args], { env, encoding: 'utf8', stdio: 'pipe' });
+  return gitSync({ args: [...author, ...args], cwd: folder, env });
 }
 
 /** Makes a folder a repository, with one commit of all that is in it, on the branch main. */

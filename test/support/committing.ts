@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Editor, FileEdit } from '../../src/git/commit/batch-plan.ts';
 import { Committer, type CommitterOptions } from '../../src/git/commit/committer.ts';
-import { RepositoryOpener } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { type KeyEdit, keyEditor } from './keys.ts';
 import { cleanUp } from './cleanup.ts';
+import { openerOf } from './opened.ts';
 
 /** A committer of keys on a folder of a repository; it is closed when the tests of the file are over. */
 export function committerOn(
@@ -20,7 +20,7 @@ export function committerWith<E extends FileEdit>(
   catalogue: string,
   options: Partial<CommitterOptions<E>> = {},
 ): Committer<E> {
-  const repositoryOpener = new RepositoryOpener(catalogue);
+  const repositoryOpener = openerOf(catalogue);
   const committer = new Committer({
     repositoryOpener,
     var: join(catalogue, 'var'),
@@ -28,9 +28,6 @@ export function committerWith<E extends FileEdit>(
     log: silentLog,
     ...options,
   });
-  cleanUp(async () => {
-    await committer.close();
-    repositoryOpener.close();
-  });
+  cleanUp(async () => await committer.close());
   return committer;
 }

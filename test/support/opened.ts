@@ -1,16 +1,25 @@
+import { GitRunner } from '../../src/git/process/git-runner.ts';
+import type { GitClient } from '../../src/git/process/run-git.ts';
 import { openRepository, type Repository, RepositoryOpener } from '../../src/git/repository.ts';
 import { cleanUp } from './cleanup.ts';
 
-/** An opener of the repository of a folder; what it opens is closed when the tests of the file are over. */
+/** The small process that runs the git of the tests, as that of a service does. */
+export function testGit(): GitClient {
+  return (runner ??= new GitRunner());
+}
+
+let runner: GitRunner | undefined;
+
+/** An opener of the repository of a folder; what it opens is closed when the test is over. */
 export function openerOf(folder: string): RepositoryOpener {
-  const opener = new RepositoryOpener(folder);
+  const opener = new RepositoryOpener(folder, testGit());
   cleanUp(() => opener.close());
   return opener;
 }
 
-/** Opens the repository of a folder until the tests of the file are over. */
+/** Opens the repository of a folder until the test is over. */
 export async function openUntilEnd(folder: string): Promise<Repository> {
-  const repository = await openRepository(folder);
+  const repository = await openRepository(folder, testGit());
   cleanUp(() => repository.objects.close());
   return repository;
 }

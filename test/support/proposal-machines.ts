@@ -1,7 +1,6 @@
 import { renameSync } from 'node:fs';
 import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
 import { createDiskReader, readSettings } from '../../src/catalogue/settings/read-settings.ts';
-import { RepositoryOpener } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { SerialQueue } from '../../src/lib/serial-queue.ts';
 import { Proposals } from '../../src/proposals/proposals.ts';
@@ -13,7 +12,7 @@ import type { RemoteWork } from '../../src/sync/sync.ts';
 import { committerOn } from './committing.ts';
 import type { TestRepository } from './repository.ts';
 import type { SharedRepository } from './shared-repository.ts';
-import { cleanUp } from './cleanup.ts';
+import { openerOf } from './opened.ts';
 
 /** A machine with proposals, in this process, that is in step with a shared repository only when a test says so. */
 export interface ProposalMachine {
@@ -32,8 +31,7 @@ export async function proposalMachine(
   logged: string[] = [],
 ): Promise<ProposalMachine> {
   const clone = makeClone();
-  const repositoryOpener = new RepositoryOpener(clone.folder);
-  cleanUp(() => repositoryOpener.close());
+  const repositoryOpener = openerOf(clone.folder);
   const committer = committerOn(clone.folder);
   const log = { ...silentLog, error: (_: object, line: string) => void logged.push(line) };
   const proposals = new Proposals({

@@ -5,12 +5,11 @@ import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
 import { readSettings, createDiskReader } from '../../src/catalogue/settings/read-settings.ts';
 import type { CatalogueSettings } from '../../src/catalogue/settings/settings.ts';
 import { silentLog } from '../../src/lib/log.ts';
-import { RepositoryOpener } from '../../src/git/repository.ts';
 import { formatStep, type Person, type ProposalStep } from '../../src/proposals/proposal.ts';
 import { Proposals, type ProposalsOptions } from '../../src/proposals/proposals.ts';
 import { committerOn } from './committing.ts';
 import { accountId, botId } from './sample.ts';
-import { cleanUp } from './cleanup.ts';
+import { openerOf } from './opened.ts';
 
 /** An author of the sample page, a person without a bot, and the maintainer of `proposalSettings`. */
 export const author: Person = { id: accountId('190519304972664832'), name: 'Homer Simpson' };
@@ -38,7 +37,7 @@ export async function openProposals(
   folder: string,
   options: Partial<ProposalsOptions> = {},
 ): Promise<Proposals> {
-  const repositoryOpener = new RepositoryOpener(folder);
+  const repositoryOpener = openerOf(folder);
   const proposals = new Proposals({
     repositoryOpener,
     committer: committerOn(folder),
@@ -50,7 +49,6 @@ export async function openProposals(
   });
   await proposals.load();
   await proposals.closeAccepted();
-  cleanUp(() => repositoryOpener.close());
   return proposals;
 }
 

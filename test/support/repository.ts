@@ -1,6 +1,7 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { gitSync, runSync } from './run-sync.ts';
 import { sharedFolder, tempFolder } from './temp-folder.ts';
 
 /** A throw-away Git repository, and a person who works in it with the real git. */
@@ -23,12 +24,27 @@ export function testRepository(
   files: Readonly<Record<string, string | Buffer>> = {},
   folder = tempFolder(),
 ): TestRepository {
+  cpSync(templateOf(files), folder, { recursive: true, preserveTimestamps: true });
+  const repository = repositoryIn(folder);
+  repository.git('update-index', '-q', '--refresh');
+  return repository;
+}
+
+/** Content → a repository that holds it, to be copied. */
+const templates = new Map<string, string>();
+
+function templateOf(files: Readonly<Record<string, string | Buffer>>): string {
+  const key = createHash('sha256').update(JSON.stringify(files)).digest('hex');
+  const known = templates.get(key);
+  if (known !== undefined) return known;
+  const folder = sharedFolder();
   cpSync(emptyRepository(), folder, { recursive: true });
   const repository = repositoryIn(folder);
   for (const [path, text] of Object.entries(files)) repository.write(path, text);
   repository.git('add', '-A');
   repository.git('commit', '-q', '-m', 'Begin');
-  return repository;
+  templates.set(key, folder);
+  return folder;
 }
 
 let empty: string | undefined;
@@ -37,7 +53,7 @@ let empty: string | undefined;
 function emptyRepository(): string {
   if (empty === undefined) {
     empty = sharedFolder();
-    execFileSync('git', ['init', '-q', '-b', 'main', empty]);
+    gitSync({ args: ['init', '-q', '-b', 'main'], cwd: empty });
     const hooks = join(empty, '.git/hooks');
     for (const sample of readdirSync(hooks)) rmSync(join(hooks, sample));
     writeFileSync(join(empty, '.gitignore'), '/var/\n');
@@ -54,13 +70,7 @@ export function repositoryIn(folder: string): TestRepository {
     // Or each commit, merge and fetch starts a process that finds nothing to clean up.
     'maintenance.auto=false',
   ].flatMap((setting) => ['-c', setting]);
-  const git = (...args: string[]): string =>
-    execFileSync('git', [...settings, ...args], {
-      cwd: folder,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'pipe'],
-      maxBuffer: 2 ** 28,
-    }).trim();
+  const git = (...args: string[]): string => gitSync({ args: [...settings, ...args], cwd: folder });
   const write = (path: string, text: string | Buffer): void => {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
@@ -68,8 +78,7 @@ export function repositoryIn(folder: string): TestRepository {
   return {
     folder,
     git,
-    tryGit: (...args) =>
-      spawnSync('git', [...settings, ...args], { cwd: folder, stdio: 'ignore' }).status ?? -1,
+    tryGit: (...args) => runSync({ program: 'git', args: [...settings, ...args], cwd: folder }).status ?? -1,
     read: (path) => readFileSync(join(folder, path), 'utf8'),
     write,
     commit: (files, message = 'Edit by hand') => {

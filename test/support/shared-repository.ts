@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { repositoryIn, testRepository, type TestRepository } from './repository.ts';
+import { gitSync } from './run-sync.ts';
 import { tempFolder } from './temp-folder.ts';
 
 /** A bare repository as a Git server has it, and a maintainer who works on it from a clone. */
@@ -23,7 +23,7 @@ export function sharedRepository(files: Readonly<Record<string, string>>): Share
   const root = tempFolder();
   const folder = join(root, 'shared.git');
   const maintainer = testRepository(files, join(root, 'maintainer'));
-  execFileSync('git', ['clone', '-q', '--bare', maintainer.folder, folder]);
+  gitSync({ args: ['clone', '-q', '--bare', maintainer.folder, folder], cwd: root });
   const address = `file://${folder}`;
   maintainer.git('remote', 'add', 'origin', address);
   let clones = 0;
@@ -35,7 +35,7 @@ export function sharedRepository(files: Readonly<Record<string, string>>): Share
     git: repositoryIn(folder).git,
     clone: () => {
       const to = join(root, `clone-${++clones}`);
-      execFileSync('git', ['clone', '-q', address, to]);
+      gitSync({ args: ['clone', '-q', address, to], cwd: root });
       return repositoryIn(to);
     },
     mergePullRequest: (work, title = 'Edit by pull request') => {

@@ -1,25 +1,21 @@
 import { createToken, computeDigest } from '../../src/bot/token.ts';
-import { RepositoryOpener } from '../../src/git/repository.ts';
 import { createStateRef } from '../../src/counts/state-ref.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { State } from '../../src/counts/state.ts';
 import { CommittedState } from '../../src/counts/committed-state.ts';
 import { toShardNumber, toShardPath, writeShard } from '../../src/counts/shards.ts';
 import { issueToken } from '../../src/tokens/token-changes.ts';
+import { openerOf } from './opened.ts';
 import { botId } from './sample.ts';
 
 /** Issues a token to a bot in the state ref of `folder`, as `botshelf token` does beside a running service. */
 export async function issueTestToken(folder: string, id: string): Promise<string> {
-  const repositoryOpener = new RepositoryOpener(folder);
-  try {
-    return await issueToken(
-      new CommittedState(createStateRef(repositoryOpener, silentLog), silentLog),
-      botId(id),
-      'the tests',
-    );
-  } finally {
-    repositoryOpener.close();
-  }
+  const repositoryOpener = openerOf(folder);
+  return await issueToken(
+    new CommittedState(createStateRef(repositoryOpener, silentLog), silentLog),
+    botId(id),
+    'the tests',
+  );
 }
 
 /** Issues a token to each of many bots, in one commit of the state ref of `folder`. */
@@ -33,15 +29,11 @@ export async function issueTestTokens(folder: string, ids: readonly string[]): P
     const text = writeShard(state.listBots(number), (id) => state.get(id));
     return [toShardPath(number), text] as const;
   });
-  const repositoryOpener = new RepositoryOpener(folder);
-  try {
-    await createStateRef(repositoryOpener, silentLog).commit(
-      null,
-      new Map(files),
-      `Issue ${ids.length} tokens`,
-    );
-  } finally {
-    repositoryOpener.close();
-  }
+  const repositoryOpener = openerOf(folder);
+  await createStateRef(repositoryOpener, silentLog).commit(
+    null,
+    new Map(files),
+    `Issue ${ids.length} tokens`,
+  );
   return tokens;
 }
