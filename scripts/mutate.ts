@@ -62,7 +62,7 @@ function configure(place: string, name: string): object {
     disableTypeChecks: false,
     tsconfigFile: 'none',
     testRunner: 'mocha',
-    mochaOptions: { spec: listTests(place) },
+    mochaOptions: { spec: listTests(place), require: ['./dist/test/support/cleanup.js'] },
     coverageAnalysis: 'perTest',
     // What a killed mutant leaves running is not to fail the tests of many others.
     maxTestRunnerReuse: 20,
@@ -122,9 +122,9 @@ function listTests(place: string): string[] {
   const twin = `dist/test/${place.replace(/\.tsx?$/, '.test.js')}`;
   const [room = ''] = place.split('/');
   const isIn = (file: string, path: string): boolean => file === path || file.startsWith(`${path}/`);
-  const services = /\/support\/(?:browser|git-host|login-site|replica|service|service-process)\.js$/;
+  const services = /\/support\/(?:git-host|login-site|replica|service|service-process)\.js$/;
   return readdirSync('dist/test', { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.test.js') && !name.startsWith('scenarios/'))
+    .filter((name) => name.endsWith('.test.js') && !/^(?:scenarios|process|browser|verify)\//.test(name))
     .map((name) => {
       const file = `dist/test/${name}`;
       const isTwin = isIn(file, twin);
