@@ -125,7 +125,7 @@ needs('chromium', describe)('lists of bots', function () {
     match(await read('/?q=music&language=fr'), />Note<\/a>/);
     strictEqual(
       await headingOf('/categories/fun?active=true&nsfw=true'),
-      'Fun bots, reported this week, with 18+',
+      'Fun bots, active this week, with 18+',
     );
     match(await read('/?sort=newest&source=open'), /<title>New on the shelf, open source · /);
   });

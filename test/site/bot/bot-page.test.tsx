@@ -192,7 +192,7 @@ describe("a bot's page", () => {
   });
 
   it('says when the count was reported and the listing updated', () => {
-    match(render(), /Last reported <bdi>20 minutes ago<\/bdi>/);
+    match(render(), /Count updated <bdi>20 minutes ago<\/bdi>/);
     match(render(), /<time [^>]*>2 days ago<\/time>/);
   });
 

@@ -54,8 +54,8 @@ describe('a card', () => {
     const edited = Date.now() - 2 * day;
     const agesOf = (reportedAt?: number): string[] =>
       textsIn(/<time[^>]*>(.*?)<\/time>/g, { edited }, reportedAt);
-    deepStrictEqual(agesOf(Date.now() - 20 * 60_000), ['Reported 20 minutes ago']);
-    deepStrictEqual(agesOf(Date.now() - 23 * 3_600_000), ['Reported 23 hours ago']);
+    deepStrictEqual(agesOf(Date.now() - 20 * 60_000), ['Count updated 20 minutes ago']);
+    deepStrictEqual(agesOf(Date.now() - 23 * 3_600_000), ['Count updated 23 hours ago']);
     deepStrictEqual(agesOf(Date.now() - day), ['Updated 2 days ago']);
     deepStrictEqual(agesOf(), ['Updated 2 days ago']);
   });
