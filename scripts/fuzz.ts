@@ -23,7 +23,7 @@ for (const name of positionals)
 for (const name of positionals.length > 0 ? positionals : names) {
   // Each in a process of its own, so that it counts what only it reaches.
   const mocha = ['--enable-source-maps', fileURLToPath(import.meta.resolve('mocha/bin/mocha.js'))];
-  const args = ['--grep', `: ${name}$`, 'dist/test/verify/fuzz.test.js'];
+  const args = ['--grep', ` harm to ${name}:`, 'dist/test/verify/fuzz.test.js'];
   const env = { ...process.env, FUZZ_MINUTES: values.minutes, ...(values.save && { FUZZ_SAVE: 'yes' }) };
   const [code] = (await once(
     spawn(process.execPath, [...mocha, ...args], { env, stdio: 'inherit' }),

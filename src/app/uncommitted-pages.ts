@@ -73,15 +73,20 @@ export class UncommittedPages {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       const started = performance.now();
-      // Without a repository there is nothing to commit to, which `/readyz` says.
-      this.#pages = await this.#repositoryOpener
-        .open()
-        .then((repository) => findUncommittedPages(repository, signal))
-        .catch(() => []);
-      this.#logNew();
+      await this.look();
       const pause = Math.max(5000, 20 * (performance.now() - started));
       await sleep(pause, undefined, { ref: false, signal }).catch(() => {});
     }
+  }
+
+  /** Looks once. */
+  async look(): Promise<void> {
+    // Without a repository there is nothing to commit to, which `/readyz` says.
+    this.#pages = await this.#repositoryOpener
+      .open()
+      .then((repository) => findUncommittedPages(repository, this.#closing.signal))
+      .catch(() => []);
+    this.#logNew();
   }
 
   close(): void {

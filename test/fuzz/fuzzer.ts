@@ -27,6 +27,12 @@ interface CorpusEntry {
   readonly base64?: string;
 }
 
+/** Tests the inputs of the corpus: all, or those that say why they stay. */
+export async function replayCorpus(name: string, target: Target, which: 'all' | 'explained'): Promise<void> {
+  for (const entry of readCorpus(name))
+    if (which === 'all' || entry.why !== undefined) await runOne(target, toInput(entry));
+}
+
 /** Tests all inputs of the corpus, and mutations of them: the same in each run. */
 export async function fuzzBriefly(name: string, target: Target, times: number): Promise<void> {
   const inputs = [...readSeeds(target), ...readCorpus(name).map(toInput)];

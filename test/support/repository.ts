@@ -15,8 +15,17 @@ export interface TestRepository {
   write(path: string, text: string | Buffer): void;
   /** Writes the files and commits them as the person. Returns the commit's id. */
   commit(files: Readonly<Record<string, string | Buffer>>, message?: string): string;
+  /** Makes many commits on the branch in little time, and checks the last one out. Returns their ids. */
+  commitAll(commits: readonly QuickCommit[]): string[];
   /** What `git status` shows, a line each: empty when everything is clean. */
   status(): string;
+}
+
+/** The files of a commit, by path: null removes one. */
+export interface QuickCommit {
+  readonly files: Readonly<Record<string, string | null>>;
+  /** Seconds since the epoch: now where it is left out. */
+  readonly at?: number;
 }
 
 /** A repository on `main` that holds `files` in its first commit, in a temp folder or in `folder`. */
@@ -87,6 +96,24 @@ export function repositoryIn(folder: string): TestRepository {
       git('commit', '-q', '--allow-empty', '-m', message);
       return git('rev-parse', 'HEAD');
     },
+    commitAll: (commits) => {
+      const branch = git('symbolic-ref', 'HEAD');
+      const input = commits.map((commit, i) => formatCommit(commit, branch, i === 0)).join('');
+      gitSync({ args: ['fast-import', '--quiet'], cwd: folder, input });
+      git('reset', '-q', '--hard');
+      return git('rev-list', '--reverse', `--max-count=${commits.length}`, 'HEAD').split('\n');
+    },
     status: () => git('status', '--porcelain'),
   };
+}
+
+/** A commit for git fast-import. */
+function formatCommit({ files, at }: QuickCommit, branch: string, isFirst: boolean): string {
+  const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`;
+  const changes = Object.entries(files).map(([path, text]) =>
+    text === null ? `D ${path}\n` : `M 100644 inline ${path}\n${data(text)}`,
+  );
+  const who = `Ada <ada@example.org> ${at ?? Math.floor(Date.now() / 1000)} +0000`;
+  const from = isFirst ? `from ${branch}^0\n` : '';
+  return `commit ${branch}\nauthor ${who}\ncommitter ${who}\n${data('Edit by hand')}${from}${changes.join('')}\n`;
 }
