@@ -1,5 +1,4 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { createAttentionReader, findNewAdministrators } from '../../src/app/attention.ts';
 import type { Catalogue } from '../../src/catalogue/store/catalogue.ts';
 import { silentLog } from '../../src/lib/log.ts';
@@ -9,7 +8,7 @@ import { atTime } from '../support/at-time.ts';
 import { eventually } from '../support/eventually.ts';
 import { openCatalogue } from '../support/live-catalogue.ts';
 import { openerOf } from '../support/opened.ts';
-import { type TestRepository, testRepository } from '../support/repository.ts';
+import { type QuickCommit, testRepository } from '../support/repository.ts';
 import { botId, mainPage, pagePath } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -21,15 +20,9 @@ function page(id: string, permissions: number, keys: Readonly<Record<string, unk
   return mainPage({ name: `Bot ${id}`, invite, ...keys });
 }
 
-/** Commits files as if some days ago. Returns the time of the commit in milliseconds since the epoch. */
-function commitAgo(repo: TestRepository, days: number, files: Readonly<Record<string, string>>): number {
-  const seconds = Math.floor((Date.now() - days * dayMs) / 1000);
-  for (const [path, text] of Object.entries(files)) repo.write(path, text);
-  repo.git('add', '-A');
-  const env = { ...process.env, GIT_COMMITTER_DATE: `@${seconds} +0000` };
-  const person = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org'];
-  execFileSync('git', [...person, 'commit', '-q', '-m', 'Edit'], { cwd: repo.folder, env });
-  return seconds * 1000;
+/** A commit of these files some days ago. */
+function daysAgo(days: number, files: Readonly<Record<string, string>>): QuickCommit {
+  return { files, at: Math.floor((Date.now() - days * dayMs) / 1000) };
 }
 
 describe('the bots that ask for Administrator since a change', () => {
@@ -44,15 +37,17 @@ describe('the bots that ask for Administrator since a change', () => {
     const files = (permissions: number, ids: readonly string[]): Record<string, string> =>
       Object.fromEntries(ids.map((id) => [pagePath(id), page(id, permissions)]));
     const repo = testRepository({ 'README.md': 'x' }, tempFolder());
-    commitAgo(repo, 200, files(0, ['1', '2', '3', '4', '6', '7']));
-    commitAgo(repo, 100, files(8, ['2', '7']));
-    // Added with it: that was looked at when it was added.
-    commitAgo(repo, 50, files(8, ['5']));
-    commitAgo(repo, 40, files(8, ['1', '3', '6']));
-    commitAgo(repo, 30, files(0, ['3', '6', '8', '9']));
-    commitAgo(repo, 20, { [pagePath('1')]: page('1', 8, { description: 'Answers more.' }) });
-    commitAgo(repo, 5, files(8, ['6', '8']));
-    commitAgo(repo, 0, files(8, ['9']));
+    repo.commitAll([
+      daysAgo(200, files(0, ['1', '2', '3', '4', '6', '7'])),
+      daysAgo(100, files(8, ['2', '7'])),
+      // Added with it: that was looked at when it was added.
+      daysAgo(50, files(8, ['5'])),
+      daysAgo(40, files(8, ['1', '3', '6'])),
+      daysAgo(30, files(0, ['3', '6', '8', '9'])),
+      daysAgo(20, { [pagePath('1')]: page('1', 8, { description: 'Answers more.' }) }),
+      daysAgo(5, files(8, ['6', '8'])),
+      daysAgo(0, files(8, ['9'])),
+    ]);
     const now = Date.now();
     deepStrictEqual(
       (await find(repo.folder)).map(([id, time]) => [id, Math.round((now - time) / dayMs)]),
@@ -68,7 +63,9 @@ describe('the bots that ask for Administrator since a change', () => {
   it('are found where a branch was merged, and below the top of the repository', async () => {
     const root = tempFolder();
     const repo = testRepository({ 'README.md': 'x' }, root);
-    commitAgo(repo, 9, { [`list/${pagePath('1')}`]: page('1', 0), [`list/${pagePath('2')}`]: page('2', 0) });
+    repo.commitAll([
+      daysAgo(9, { [`list/${pagePath('1')}`]: page('1', 0), [`list/${pagePath('2')}`]: page('2', 0) }),
+    ]);
     repo.git('checkout', '-q', '-b', 'topic');
     repo.commit({ [`list/${pagePath('1')}`]: page('1', 8) });
     repo.git('checkout', '-q', 'main');
@@ -83,8 +80,10 @@ describe('the bots that ask for Administrator since a change', () => {
 
   it('are none where none asks now', async () => {
     const repo = testRepository({ 'README.md': 'x' });
-    commitAgo(repo, 9, { [pagePath('1')]: page('1', 8) });
-    repo.commit({ [pagePath('1')]: page('1', 0) });
+    repo.commitAll([
+      daysAgo(9, { [pagePath('1')]: page('1', 8) }),
+      daysAgo(0, { [pagePath('1')]: page('1', 0) }),
+    ]);
     deepStrictEqual(await find(repo.folder), []);
   });
 });
@@ -104,8 +103,10 @@ describe('the list of what needs attention', () => {
 
   it('is made once a minute for all who want it', async () => {
     const repo = testRepository({ 'README.md': 'x' });
-    commitAgo(repo, 9, { [pagePath('1')]: page('1', 0) });
-    repo.commit({ [pagePath('1')]: page('1', 8) });
+    repo.commitAll([
+      daysAgo(9, { [pagePath('1')]: page('1', 0) }),
+      daysAgo(0, { [pagePath('1')]: page('1', 8) }),
+    ]);
     const { catalogue, write } = await openCatalogue({}, { root: repo.folder });
     const attention = read(catalogue, repo.folder);
     const now = Date.now();

@@ -43,8 +43,12 @@ describe('what changed in the catalogue', () => {
     return new ChangeFeed(tip, repositoryOpener, index);
   };
   /** Reads to the end, and returns a word for each change and the sizes of the pages. */
-  const readAll = async (since: string, limit = 100): Promise<[words: string[], sizes: number[]]> => {
-    const feed = await open();
+  const readAll = async (
+    since: string,
+    limit = 100,
+    opened?: ChangeFeed,
+  ): Promise<[words: string[], sizes: number[]]> => {
+    const feed = opened ?? (await open());
     const words: string[] = [];
     const sizes: number[] = [];
     for (let at = since; at !== feed.tip.current;) {
@@ -61,13 +65,16 @@ describe('what changed in the catalogue', () => {
   };
 
   it('has each bot that a commit added, changed or removed, with the keys and the languages', async () => {
-    repository.commit({ [pagePath('7')]: mainPage({ name: 'Marge', nsfw: true }), 'README.md': 'x' });
-    repository.commit({ [pagePath('7', 'de')]: translation('Marge', 'Ja.'), [pagePath('9')]: mainPage() });
-    repository.commit({ [pagePath('7')]: mainPage({ name: 'Marge', nsfw: true }, 'Other.') });
-    repository.git('rm', '-q', pagePath('7', 'de'), pagePath('8'));
-    repository.commit({});
-    repository.commit({ 'README.md': 'y' });
-    repository.commit({ [pagePath('8')]: mainPage({}, 'Back.') });
+    repository.commitAll(
+      [
+        { [pagePath('7')]: mainPage({ name: 'Marge', nsfw: true }), 'README.md': 'x' },
+        { [pagePath('7', 'de')]: translation('Marge', 'Ja.'), [pagePath('9')]: mainPage() },
+        { [pagePath('7')]: mainPage({ name: 'Marge', nsfw: true }, 'Other.') },
+        { [pagePath('7', 'de')]: null, [pagePath('8')]: null },
+        { 'README.md': 'y' },
+        { [pagePath('8')]: mainPage({}, 'Back.') },
+      ].map((files) => ({ files })),
+    );
     deepStrictEqual((await readAll(start))[0], [
       'changed 7 en name nsfw',
       'changed 7 de',
@@ -95,10 +102,11 @@ describe('what changed in the catalogue', () => {
     const ids = ['1', '10', '1001', '9', '90', '2001', '11', '100'];
     repository.commit(Object.fromEntries(ids.map((id) => [pagePath(id), mainPage()])));
     repository.commit({ [pagePath('7')]: mainPage({ name: 'Marge' }) });
-    const [all] = await readAll(start);
+    const feed = await open();
+    const [all] = await readAll(start, 100, feed);
     strictEqual(all.length, 9);
     for (const limit of [1, 2, 3, 8, 9]) {
-      const [words, sizes] = await readAll(start, limit);
+      const [words, sizes] = await readAll(start, limit, feed);
       deepStrictEqual(words, all);
       strictEqual(sizes[0], limit);
       ok(sizes.every((size) => size <= limit));
@@ -107,13 +115,15 @@ describe('what changed in the catalogue', () => {
 
   /** Commits on a branch beside `main`, which is merged with `main` as the second parent or the first one. */
   const mergeBeside = (ours: 'first' | 'second'): string => {
+    const commitTwo = (...files: readonly Readonly<Record<string, string>>[]): string =>
+      repository.commitAll(files.map((of) => ({ files: of }))).at(-1) ?? '';
     repository.git('switch', '-q', '-c', 'beside');
-    repository.commit({ [pagePath('20')]: mainPage() });
-    const beside = repository.commit({ [pagePath('8')]: mainPage({ name: 'Beside' }) });
+    const beside = commitTwo(
+      { [pagePath('20')]: mainPage() },
+      { [pagePath('8')]: mainPage({ name: 'Beside' }) },
+    );
     repository.git('switch', '-q', 'main');
-    repository.commit({ [pagePath('7')]: mainPage({ name: 'Main' }) });
-    repository.commit({ [pagePath('30')]: mainPage() });
-    const main = repository.git('rev-parse', 'HEAD');
+    const main = commitTwo({ [pagePath('7')]: mainPage({ name: 'Main' }) }, { [pagePath('30')]: mainPage() });
     repository.git('switch', '-q', ours === 'first' ? 'main' : 'beside');
     repository.git('merge', '-q', '--no-ff', '-m', 'Merge', ours === 'first' ? 'beside' : main);
     if (ours === 'second') repository.git('switch', '-q', '-C', 'main', 'beside');
@@ -124,7 +134,8 @@ describe('what changed in the catalogue', () => {
   for (const ours of ['first', 'second'] as const) {
     it(`goes on from a commit that was merged as the other parent, the own line being the ${ours}`, async () => {
       const other = mergeBeside(ours);
-      const [words] = await readAll(other);
+      const feed = await open();
+      const [words] = await readAll(other, 100, feed);
       deepStrictEqual(
         words,
         ours === 'first'
@@ -132,9 +143,9 @@ describe('what changed in the catalogue', () => {
           : ['changed 8 en name', 'added 20 en', 'added 40 en'],
       );
       const parent = repository.git('rev-parse', `${other}~1`);
-      const [earlier] = await readAll(parent);
+      const [earlier] = await readAll(parent, 100, feed);
       deepStrictEqual(earlier.toSorted().length, 4);
-      const [whole] = await readAll(start);
+      const [whole] = await readAll(start, 100, feed);
       strictEqual(whole.length, 5);
     });
   }
@@ -177,18 +188,10 @@ describe('what changed in the catalogue', () => {
   });
 
   it('skips commits that changed no bot, many at a time', async () => {
-    const commits = Array.from(
-      { length: 1200 },
-      (_, i) =>
-        `commit refs/heads/main\ncommitter A <a@example.org> ${1_800_000_000 + i} +0000\ndata 0\n${i === 0 ? `from ${start}\n` : ''}M 100644 inline README.md\ndata 4\n${String(i).padStart(4)}\n`,
-    );
-    const { execFileSync } = await import('node:child_process');
-    execFileSync('git', ['fast-import', '--quiet', '--force'], {
-      cwd: repository.folder,
-      input: commits.join(''),
-    });
-    repository.git('reset', '-q', '--hard');
-    repository.commit({ [pagePath('7')]: mainPage({ name: 'Marge' }) });
+    repository.commitAll([
+      ...Array.from({ length: 1200 }, (_, i) => ({ files: { 'README.md': String(i) } })),
+      { files: { [pagePath('7')]: mainPage({ name: 'Marge' }) } },
+    ]);
     const feed = await open();
     const sizes: number[] = [];
     for (let at = start; at !== feed.tip.current;) {

@@ -1,5 +1,4 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { appendFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ChangeIndex } from '../../../src/catalogue/changes/change-index.ts';
@@ -38,11 +37,14 @@ describe('the index of what changed in bots', () => {
 
   it('has each commit that changed the bot, newest first, with the blobs before and after it', async () => {
     const first = repository.git('rev-parse', 'HEAD');
-    const named = commit({ name: 'Marge' });
-    repository.commit({ [pagePath('8')]: mainPage({ name: 'Other' }), 'README.md': 'x' });
-    const translated = repository.commit({ [pagePath('7', 'de')]: translation('Marge', 'Ja.') });
-    repository.git('rm', '-q', pagePath('7', 'de'));
-    const removed = repository.commit({});
+    const [named = '', , translated, removed] = repository.commitAll(
+      [
+        { [pagePath('7')]: mainPage({ name: 'Marge' }) },
+        { [pagePath('8')]: mainPage({ name: 'Other' }), 'README.md': 'x' },
+        { [pagePath('7', 'de')]: translation('Marge', 'Ja.') },
+        { [pagePath('7', 'de')]: null },
+      ].map((files) => ({ files })),
+    );
     const index = open();
     deepStrictEqual([index.isComplete, await list(index)], [false, []]);
     await index.look();
@@ -112,19 +114,15 @@ describe('the index of what changed in bots', () => {
 
   it('dates the commits of a merged branch no earlier than the branch that they came to', async () => {
     repository.git('switch', '-q', '-c', 'side');
-    repository.write(pagePath('7', 'de'), translation('Side', 'Ja.'));
-    repository.git('add', '-A');
-    const env = { ...process.env, GIT_COMMITTER_DATE: '2020-01-01T00:00:00Z' };
-    const who = ['-c', 'user.name=Bob', '-c', 'user.email=bob@example.org'];
-    execFileSync('git', [...who, 'commit', '-q', '-m', 'Side'], { cwd: repository.folder, env });
-    const side = repository.git('rev-parse', 'HEAD');
+    const files = { [pagePath('7', 'de')]: translation('Side', 'Ja.') };
+    const [side] = repository.commitAll([{ files, at: 1_577_836_800 }]);
     repository.git('switch', '-q', 'main');
     commit({ name: 'Main' });
     repository.git('merge', '-q', '-m', 'Merge', 'side');
     const index = await update();
     const changes = (await readBotChanges(index, id)).changes;
     const change = changes.find((one) => one.commit === side);
-    deepStrictEqual(change?.by, { kind: 'person', name: 'Bob' });
+    deepStrictEqual(change?.by, { kind: 'person', name: 'Ada' });
     ok(change.time >= (changes.at(-1)?.time ?? Number.NaN));
   });
 
@@ -140,12 +138,17 @@ describe('the index of what changed in bots', () => {
   it('has what matters for trust, since when, as far as it is still so', async () => {
     const link = (client: string, permissions: number): string =>
       `${invite}${client}&permissions=${permissions}`;
-    repository.commit({ [pagePath('9')]: mainPage({ name: 'New', nsfw: true }) });
-    commit({ invite: link('7', 2048) });
-    commit({ invite: link('7', 2056 + 4) });
-    commit({ invite: link('7', 2056), authors: ['190519304972664832', '5'] });
-    repository.commit({ [pagePath('7')]: '---\n{' });
-    commit({ invite: link('8', 2056), authors: ['5'], nsfw: true });
+    const path = pagePath('7');
+    repository.commitAll(
+      [
+        { [pagePath('9')]: mainPage({ name: 'New', nsfw: true }) },
+        { [path]: mainPage({ invite: link('7', 2048) }) },
+        { [path]: mainPage({ invite: link('7', 2056 + 4) }) },
+        { [path]: mainPage({ invite: link('7', 2056), authors: ['190519304972664832', '5'] }) },
+        { [path]: '---\n{' },
+        { [path]: mainPage({ invite: link('8', 2056), authors: ['5'], nsfw: true }) },
+      ].map((files) => ({ files })),
+    );
     const index = await update();
     const trust = (await readTrustChanges(index, id)).map(({ kind, values }: TrustChange) => [
       kind,
@@ -162,9 +165,10 @@ describe('the index of what changed in bots', () => {
   });
 
   it('reads 50 commits a page, and all of many for what matters for trust', async () => {
-    commit({ invite: `${invite}7&permissions=0` });
-    commit({ invite: `${invite}7&permissions=8` });
-    for (let i = 0; i < 60; i++) commit({ invite: `${invite}7&permissions=8`, name: `Name ${i}` });
+    const pages = [0, 8, ...Array.from({ length: 60 }, () => 8)].map((permissions, i) =>
+      mainPage({ invite: `${invite}7&permissions=${permissions}`, name: `Name ${Math.max(i, 1)}` }),
+    );
+    repository.commitAll(pages.map((page) => ({ files: { [pagePath('7')]: page } })));
     const index = await update();
     const first = await readBotChanges(index, id);
     const second = await readBotChanges(index, id, first.next);

@@ -62,11 +62,13 @@ describe('the removed bots of a repository', () => {
       [pagePath('8', 'fr')]: translation('Huit', 'Répond.'),
     });
     const { git, folder: root } = repository;
-    git('rm', '-q', pagePath('7', 'fr'), pagePath('8', 'fr'), pagePath('9'));
-    repository.commit({});
-    git('rm', '-q', pagePath('7'));
-    repository.commit({});
-    repository.commit({ [pagePath('9')]: mainPage() });
+    repository.commitAll(
+      [
+        { [pagePath('7', 'fr')]: null, [pagePath('8', 'fr')]: null, [pagePath('9')]: null },
+        { [pagePath('7')]: null },
+        { [pagePath('9')]: mainPage() },
+      ].map((files) => ({ files })),
+    );
     rmSync(join(root, pagePath('10')));
     const { catalogue } = await openCatalogue({}, { root });
     const index = new ChangeIndex({ folder: tempFolder(), repositoryOpener: openerOf(root), log: silentLog });

@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { appendFileSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 import type { Catalogue } from '../../../src/catalogue/store/catalogue.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openCatalogue } from '../../support/live-catalogue.ts';
+import { testRepository } from '../../support/repository.ts';
 import { botId, mainPage, pagePath, translation } from '../../support/sample.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
 
 const run = promisify(execFile);
 
@@ -175,30 +175,25 @@ describe('a catalogue follows its files:', () => {
     await eventually(() => name('3') === 'New');
   });
 
-  it('git checkout of another branch that changes 2,000 files', async function () {
-    this.timeout(60_000);
-    const root = tempFolder();
-    const git = async (...args: string[]): Promise<unknown> => await run('git', args, { cwd: root });
-    const ids = Array.from({ length: 2000 }, (_, i) => String(10_000 + i));
-    const branch = (name: string, only: string): string =>
-      commitOf(name.toLowerCase(), {
-        ...Object.fromEntries(ids.map((id) => [pagePath(id), named(name, `Ends with ${name}.`)])),
-        [pagePath(only)]: named(`Only ${name}`),
-      });
-    await git('init', '-q');
-    execFileSync('git', ['fast-import', '--quiet'], {
-      cwd: root,
-      input: branch('First', '1') + branch('Second', '2'),
+  it('git checkout of another branch that changes 200 files', async () => {
+    const { folder: root, commitAll } = testRepository();
+    const ids = Array.from({ length: 200 }, (_, i) => String(10_000 + i));
+    const files = (name: string, only: string): Readonly<Record<string, string>> => ({
+      ...Object.fromEntries(ids.map((id) => [pagePath(id), named(name, `Ends with ${name}.`)])),
+      [pagePath(only)]: named(`Only ${name}`),
     });
-    await git('checkout', '-q', 'second');
+    const [first = ''] = commitAll([
+      { files: files('First', '1') },
+      { files: { ...files('Second', '2'), [pagePath('1')]: null } },
+    ]);
 
     const { catalogue, name } = await openCatalogue({}, { root });
     const missing: string[] = [];
     catalogue.store.on('change', (id) => {
       if (id.length > 1 && catalogue.store.bots.get(id) === undefined) missing.push(id);
     });
-    await git('checkout', '-q', 'first');
-    await eventually(() => ids.every((id) => name(id) === 'First') && name('2') === undefined, 30);
+    await run('git', ['checkout', '-q', first], { cwd: root });
+    await eventually(() => ids.every((id) => name(id) === 'First') && name('2') === undefined);
     strictEqual(name('1'), 'Only First');
     deepStrictEqual(missing, []);
   });
@@ -207,15 +202,4 @@ describe('a catalogue follows its files:', () => {
 /** The languages of bot 7, the default one first. */
 function localesOf(catalogue: Catalogue): readonly string[] | undefined {
   return catalogue.store.bots.get(botId('7'))?.facts.locales;
-}
-
-/** A commit of these files on a new branch, for git fast-import. */
-function commitOf(branch: string, files: Readonly<Record<string, string>>): string {
-  const changes = Object.entries(files).map(([path, text]) => `M 644 inline ${path}\n${data(text)}`);
-  const committer = 'committer Test <test@example.org> 1700000000 +0000\n';
-  return `commit refs/heads/${branch}\n${committer}${data(branch)}${changes.join('')}\n`;
-}
-
-function data(text: string): string {
-  return `data ${Buffer.byteLength(text)}\n${text}\n`;
 }

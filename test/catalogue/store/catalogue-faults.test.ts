@@ -1,13 +1,11 @@
-import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { eventually } from '../../support/eventually.ts';
 import { openCatalogue } from '../../support/live-catalogue.ts';
 import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
-import { runWithoutWatches, type WatchlessProgram } from '../../support/without-watches.ts';
 
 const good = { [pagePath('7')]: mainPage({ name: 'Seven' }) };
 
@@ -77,33 +75,5 @@ describe('a catalogue names', () => {
     } finally {
       if (asRoot) process.seteuid?.(0);
     }
-  });
-});
-
-describe('a catalogue whose watcher does not work at all', () => {
-  let program: WatchlessProgram | undefined;
-
-  afterEach(() => program?.stop());
-
-  it('says so, follows its files by rounds, and watches them once it can', async () => {
-    const root = tempFolder();
-    writeFiles(root, { ...good, [pagePath('30')]: mainPage({ name: 'Old' }) });
-    const module = fileURLToPath(new URL('../../support/print-catalogue.js', import.meta.url));
-    const started = runWithoutWatches(module, [root, '3']);
-    program = started;
-    const state = (): { names: string[]; ready: boolean; watcherFault: string | null } =>
-      JSON.parse(started.lastLine());
-
-    await eventually(() => match(state().watcherFault ?? '', /^the limit of inotify .* is reached: raise /));
-    deepStrictEqual(state().names, ['Seven', 'Old'], started.way);
-    writeFiles(root, {
-      [pagePath('30')]: mainPage({ name: 'New' }),
-      [pagePath('8')]: mainPage({ name: 'Eight' }),
-    });
-    rmSync(join(root, pagePath('7')));
-    await eventually(() => deepStrictEqual(state().names, ['Eight', 'New']));
-    match(state().watcherFault ?? '', /^the limit of inotify /);
-    started.giveWatches();
-    await eventually(() => strictEqual(state().watcherFault, null));
   });
 });

@@ -2,6 +2,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
+import { holdIntervals } from '../../support/intervals.ts';
 import { openCatalogue } from '../../support/live-catalogue.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { collection, profile } from '../../support/side-files.ts';
@@ -37,6 +38,7 @@ describe('the files beside bots/', () => {
   });
 
   it('stay served as they were while they are faulty, and the faults are listed until they are mended', async () => {
+    const pass = holdIntervals();
     const { catalogue, write, root, faults } = await openCatalogue({ ...page, 'people/1.json': profile() });
     const { profiles, collections } = catalogue;
     write({
@@ -45,6 +47,7 @@ describe('the files beside bots/', () => {
       'collections/small.de.md': collection({ bots }),
     });
     symlinkSync('/etc/hostname', join(root, 'people/3.json'));
+    pass(2);
     await eventually(() =>
       deepStrictEqual(faults(), [
         'collections/small.en.md one-list-of-bots',
@@ -56,6 +59,7 @@ describe('the files beside bots/', () => {
     strictEqual(collections.all.size, 0);
     rmSync(join(root, 'people'), { recursive: true });
     rmSync(join(root, 'collections/small.de.md'));
+    pass(2);
     await eventually(() => {
       deepStrictEqual(faults(), []);
       deepStrictEqual([profiles.files.size, collections.all.size], [0, 1]);
@@ -63,9 +67,11 @@ describe('the files beside bots/', () => {
   });
 
   it('are found where the folder is made later', async () => {
+    const pass = holdIntervals();
     const { catalogue, root } = await openCatalogue(page);
     mkdirSync(join(root, 'people'));
     writeFileSync(join(root, 'people/1.json'), profile());
+    pass(2);
     await eventually(() => catalogue.profiles.files.size === 1);
   });
 });
