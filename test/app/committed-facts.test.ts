@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { BotId } from '../../src/bot/id.ts';
 import { readCommittedAuthors, readCommittedSettings } from '../../src/app/committed-facts.ts';
 import { toSettings } from '../../src/catalogue/settings/settings.ts';
-import { RepositoryOpener } from '../../src/git/repository.ts';
+import type { RepositoryOpener } from '../../src/git/repository.ts';
+import { openerOf } from '../support/opened.ts';
 import { repositoryIn, testRepository, type TestRepository } from '../support/repository.ts';
 import { botId, mainPage, pagePath, translation } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -13,22 +14,14 @@ const homer = botId('190519304972663312');
 
 describe('the authors in the last commit', () => {
   let repo: TestRepository;
-  const doors: RepositoryOpener[] = [];
-  const authors = async (id: BotId = homer, folder = repo.folder): Promise<readonly string[]> => {
-    const repositoryOpener = new RepositoryOpener(folder);
-    doors.push(repositoryOpener);
-    return await readCommittedAuthors(repositoryOpener, id);
-  };
+  const authors = async (id: BotId = homer, folder = repo.folder): Promise<readonly string[]> =>
+    await readCommittedAuthors(openerOf(folder), id);
 
   beforeEach(() => {
     repo = testRepository({
       [pagePath(homer, 'fr')]: translation('Homère', 'Répond.'),
       [pagePath(homer)]: mainPage({ authors: ['1', '2'] }),
     });
-  });
-
-  afterEach(() => {
-    for (const repositoryOpener of doors.splice(0)) repositoryOpener.close();
   });
 
   it('are those of the main page in the last commit', async () => {
@@ -95,26 +88,22 @@ describe('the settings in the last commit', () => {
   let repositoryOpener: RepositoryOpener;
   const maintainers = async (opener = repositoryOpener): Promise<readonly string[] | undefined> =>
     (await readCommittedSettings(opener))?.maintainers;
+  /** Moves the branch as a commit does. */
+  const checkOut = (id = ''): void => repo.write('.git/refs/heads/main', `${id}\n`);
   const name = (...ids: string[]): Readonly<Record<string, string>> => ({
     'botshelf.json': JSON.stringify({ maintainers: ids }),
   });
-  const openIn = async <T>(folder: string, act: (opener: RepositoryOpener) => Promise<T>): Promise<T> => {
-    const opener = new RepositoryOpener(folder);
-    return await act(opener).finally(() => opener.close());
-  };
 
   beforeEach(() => {
     repo = testRepository(name('1', '2'));
-    repositoryOpener = new RepositoryOpener(repo.folder);
+    repositoryOpener = openerOf(repo.folder);
   });
-
-  afterEach(() => repositoryOpener.close());
 
   it('are those of the file, with each commit', async () => {
     deepStrictEqual(await readCommittedSettings(repositoryOpener), toSettings({ maintainers: ['1', '2'] }));
     repo.commit(name('2'));
     deepStrictEqual(await maintainers(), ['2']);
-    repo.git('revert', '--no-edit', 'HEAD');
+    repo.commit(name('1', '2'));
     deepStrictEqual(await maintainers(), ['1', '2']);
   });
 
@@ -132,15 +121,15 @@ describe('the settings in the last commit', () => {
     repo.commit({});
     deepStrictEqual(await readCommittedSettings(repositoryOpener), toSettings());
     repo.write('shelf/botshelf.json', '{"maintainers": ["3"]}');
-    deepStrictEqual(await openIn(join(repo.folder, 'shelf'), readCommittedSettings), toSettings());
+    deepStrictEqual(await readCommittedSettings(openerOf(join(repo.folder, 'shelf'))), toSettings());
     const folder = tempFolder();
     repo.git('init', '-q', folder);
-    deepStrictEqual(await openIn(folder, readCommittedSettings), toSettings());
+    deepStrictEqual(await readCommittedSettings(openerOf(folder)), toSettings());
   });
 
   it('are found in a catalogue below the top of its repository', async () => {
     repo.commit({ 'shelf/botshelf.json': JSON.stringify({ maintainers: ['6'] }) });
-    deepStrictEqual(await openIn(join(repo.folder, 'shelf'), maintainers), ['6']);
+    deepStrictEqual(await maintainers(openerOf(join(repo.folder, 'shelf'))), ['6']);
     deepStrictEqual(await maintainers(), ['1', '2']);
   });
 
@@ -148,25 +137,30 @@ describe('the settings in the last commit', () => {
     const folder = tempFolder();
     repo.git('init', '-q', '--object-format=sha256', '-b', 'main', folder);
     repositoryIn(folder).commit(name('9'));
-    deepStrictEqual(await openIn(folder, maintainers), ['9']);
+    deepStrictEqual(await maintainers(openerOf(folder)), ['9']);
   });
 
-  for (const [what, text] of [
-    ['a key that does not exist', '{"maintainers": ["1"], "nmae": "A"}'],
-    ['no JSON', '{"maintainers": ["1"]'],
-    ['a maintainer who is no account', '{"maintainers": ["ada"]}'],
-    ['a colour that cannot be read', '{"maintainers": ["1"], "accent": {"light": "#ffffff"}}'],
-    ['more bytes than it may have', JSON.stringify({ maintainers: ['1'] }).padEnd(65 * 1024)],
-    ['more bytes than are read', JSON.stringify({ maintainers: ['1'] }).padEnd(10 * 1024 * 1024 + 1)],
-  ] as const)
-    it(`are none while the file has ${what}, so that nobody may review`, async () => {
-      deepStrictEqual(await maintainers(), ['1', '2']);
-      repo.commit({ 'botshelf.json': text });
-      strictEqual(await readCommittedSettings(repositoryOpener), undefined);
-      strictEqual(await readCommittedSettings(repositoryOpener), undefined);
-      repo.commit(name('4'));
-      deepStrictEqual(await maintainers(), ['4']);
-    });
+  it('are none while the file has a fault, so that nobody may review', async () => {
+    const faulty = [
+      ['a key that does not exist', '{"maintainers": ["1"], "nmae": "A"}'],
+      ['no JSON', '{"maintainers": ["1"]'],
+      ['a maintainer who is no account', '{"maintainers": ["ada"]}'],
+      ['a colour that cannot be read', '{"maintainers": ["1"], "accent": {"light": "#ffffff"}}'],
+      ['more bytes than it may have', JSON.stringify({ maintainers: ['1'] }).padEnd(65 * 1024)],
+      ['more bytes than are read', JSON.stringify({ maintainers: ['1'] }).padEnd(10 * 1024 * 1024 + 1)],
+    ] as const;
+    const good = name('4');
+    const ids = repo.commitAll(
+      faulty.flatMap(([, text]) => [{ files: { 'botshelf.json': text } }, { files: good }]),
+    );
+    for (const [i, [what]] of faulty.entries()) {
+      checkOut(ids[2 * i]);
+      strictEqual(await readCommittedSettings(repositoryOpener), undefined, what);
+      strictEqual(await readCommittedSettings(repositoryOpener), undefined, what);
+      checkOut(ids[2 * i + 1]);
+      deepStrictEqual(await maintainers(), ['4'], what);
+    }
+  });
 
   it('are none where a link or a folder is in the place of the file, whatever the link says', async () => {
     const link = JSON.stringify({ maintainers: ['5'] });
@@ -202,6 +196,6 @@ describe('the settings in the last commit', () => {
   });
 
   it('cannot be known where there is no repository', async () => {
-    await rejects(openIn(tempFolder(), readCommittedSettings), { name: 'WritesUnavailableError' });
+    await rejects(readCommittedSettings(openerOf(tempFolder())), { name: 'WritesUnavailableError' });
   });
 });
