@@ -1,16 +1,28 @@
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 
+type Format = 'png' | 'jpeg' | 'webp' | 'gif' | 'tiff';
+
 /** An image of one colour, in a format; `seed` makes it another one. */
 export async function sampleImage(
   options: {
     width?: number;
     height?: number;
-    format?: 'png' | 'jpeg' | 'webp' | 'gif' | 'tiff';
+    format?: Format;
     seed?: number;
   } = {},
 ): Promise<Buffer> {
   const { width = 40, height = 30, format = 'png', seed = 0 } = options;
+  const key = [width, height, format, seed].join();
+  const made = samples.get(key) ?? makeImage(width, height, format, seed);
+  samples.set(key, made);
+  return Buffer.from(await made);
+}
+
+/** The images that were made, as most tests need the same few. */
+const samples = new Map<string, Promise<Buffer>>();
+
+async function makeImage(width: number, height: number, format: Format, seed: number): Promise<Buffer> {
   const background = { r: seed % 256, g: Math.floor(seed / 256) % 256, b: 200 };
   return await sharp({ create: { width, height, channels: 3, background } })
     .toFormat(format)

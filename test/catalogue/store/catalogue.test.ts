@@ -39,7 +39,7 @@ describe('a catalogue', () => {
   it('finds in rounds what no hint reported', async () => {
     const { root, catalogue, name } = await openCatalogue(
       { [pagePath('7')]: named('Old') },
-      { roundSeconds: 1 },
+      { roundSeconds: 0.1 },
     );
     ok(catalogue.status.ready);
     renameSync(join(root, 'bots'), join(root, 'away'));
@@ -51,7 +51,7 @@ describe('a catalogue', () => {
   it('keeps what it served while bots/ itself is away, and says so', async () => {
     const { root, catalogue, write, name } = await openCatalogue(
       { [pagePath('7')]: named('Old') },
-      { roundSeconds: 1 },
+      { roundSeconds: 0.1 },
     );
     renameSync(join(root, 'bots'), join(root, 'away'));
     await eventually(() => catalogue.status.folderFault?.startsWith('bots/ cannot be read: ') ?? false);
@@ -99,7 +99,7 @@ describe('a catalogue', () => {
   it('keeps what it served while bots/ is a symbolic link, reads nothing through it, and says so', async () => {
     const { root, catalogue, name } = await openCatalogue(
       { [pagePath('7')]: named('Seven') },
-      { roundSeconds: 1 },
+      { roundSeconds: 0.1 },
     );
     renameSync(join(root, 'bots'), join(root, 'away'));
     writeFiles(root, { [pagePath('8').replace('bots', 'elsewhere')]: named('Eight') });
@@ -168,7 +168,7 @@ describe('a catalogue', () => {
     it('says so once, however often it is looked at', async () => {
       const warnings: object[] = [];
       const log: Log = { ...silentLog, warn: (fields) => warnings.push(fields) };
-      const { root, name, write } = await openCatalogue({ [pagePath('7')]: bad }, { log, roundSeconds: 1 });
+      const { root, name, write } = await openCatalogue({ [pagePath('7')]: bad }, { log, roundSeconds: 0.1 });
       for (const time of [5, 6, 7]) {
         utimesSync(join(root, pagePath('7')), time, time);
         await rest(30);
