@@ -1,9 +1,9 @@
 import { ok, rejects, strictEqual } from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { findGitProcesses } from '../../src/git/git-processes.ts';
 import { GitError } from '../../src/git/process/git-error.ts';
 import { openRepository, type Repository, RepositoryOpener } from '../../src/git/repository.ts';
+import { eventually } from '../support/eventually.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { openUntilEnd, openerOf } from '../support/opened.ts';
 
@@ -12,7 +12,7 @@ describe('simple-git', () => {
     const { opened } = await open();
     const running = opened.run(['cat-file', '--batch-check']);
     const rejected = rejects(running, (error) => error instanceof GitError && error.status === null);
-    await killChild('--batch-check');
+    await killGit(opened, '--batch-check');
     await rejected;
   });
 
@@ -93,7 +93,7 @@ describe('the objects of a repository', () => {
   it('are read again after the git was killed', async () => {
     const { opened } = await open();
     await opened.objects.readOne('HEAD');
-    await killChild('cat-file');
+    await killGit(opened, 'cat-file');
     while (true) {
       const found = await opened.objects.readOne('HEAD').catch(() => undefined);
       if (found) break;
@@ -106,17 +106,12 @@ async function open(): Promise<{ opened: Repository; repository: TestRepository 
   return { opened: await openUntilEnd(repository.folder), repository };
 }
 
-async function killChild(command: string): Promise<void> {
-  for (let waited = 0; waited < 5000; waited += 10) {
-    const pids = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8')
-      .split(' ')
-      .filter(Boolean);
-    for (const pid of pids.map(Number)) {
-      if (!readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(command)) continue;
-      process.kill(pid, 'SIGKILL');
-      return;
-    }
-    await sleep(10);
-  }
-  ok(false, `there is no ${command} to kill`);
+/** Kills the git of this command that runs in the repository, whichever process has started it. */
+async function killGit(repository: Repository, command: string): Promise<void> {
+  await eventually(async () => {
+    const { seen } = await findGitProcesses(repository);
+    const git = seen.find(({ args }) => args.includes(command));
+    ok(git, `there is no ${command} to kill`);
+    process.kill(git.pid, 'SIGKILL');
+  });
 }
