@@ -156,21 +156,28 @@ export class HostReview {
     const { signal } = this.#abort;
     for (let failed = 0; !signal.aborted;) {
       const woken = new Promise<void>((resolve) => (this.#wake = resolve));
-      let pauseMs = this.#pauseMs;
-      try {
-        await this.#runRound();
-        this.#failures.end();
-        failed = 0;
-      } catch (error) {
-        if (signal.aborted) return;
-        // What fetch throws says nothing; its cause does.
-        this.#failures.add(error, describeRemoteError((error instanceof TypeError && error.cause) || error));
-        const asked = (this.#pulls?.retryAt ?? 0) - performance.now();
-        pauseMs = Math.max(asked, computeBackoff(++failed, this.#pauseMs, this.#followMs));
-      }
+      const isDone = await this.round();
+      failed = isDone ? 0 : failed + 1;
+      const asked = (this.#pulls?.retryAt ?? 0) - performance.now();
+      const backoff = computeBackoff(failed, this.#pauseMs, this.#followMs);
+      const pauseMs = isDone ? this.#pauseMs : Math.max(asked, backoff);
       await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
       if (failed === 0)
         await Promise.race([woken, sleep(Math.min(roundMs, this.#followMs), undefined, { ref: false })]);
+    }
+  }
+
+  /** Brings what is due to the host, and returns whether all of it is there. */
+  async round(): Promise<boolean> {
+    try {
+      await this.#runRound();
+      this.#failures.end();
+      return true;
+    } catch (error) {
+      // What fetch throws says nothing; its cause does.
+      const cause = (error instanceof TypeError && error.cause) || error;
+      if (!this.#abort.signal.aborted) this.#failures.add(error, describeRemoteError(cause));
+      return false;
     }
   }
 

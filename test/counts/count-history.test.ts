@@ -55,7 +55,7 @@ describe('the counts over time', () => {
     const place = newPlace();
     let now = today;
     const live = historyOf(place, () => now);
-    for (const commits of chunks(story(), 50)) {
+    for (const commits of chunks(story(), 150)) {
       commitCounts(place, commits);
       now = (commits.at(-1)?.time ?? 0) + 1;
       await live.update();
@@ -85,7 +85,7 @@ describe('the counts over time', () => {
     const commits = story();
     let now = commits[0]?.time ?? 0;
     const live = historyOf(place, () => now);
-    for (const some of chunks(commits, 60)) {
+    for (const some of chunks(commits, 150)) {
       commitCounts(place, some);
       now = (some.at(-1)?.time ?? 0) + 1;
       await live.update();

@@ -10,7 +10,6 @@ import {
   Segment,
 } from '../../src/counts/journal-segment.ts';
 import { botId } from '../support/sample.ts';
-import { withFileSizeLimit } from '../support/file-size-limit.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('a segment of the journal', () => {
@@ -36,26 +35,6 @@ describe('a segment of the journal', () => {
   it('is never created over another one', async () => {
     await rejects(Segment.create(folder, 7), { code: 'EEXIST' });
     await segment.close();
-  });
-
-  it('cuts off what a write that failed has left, before anything else is appended', async () => {
-    await segment.append([entry(1)]);
-    await withFileSizeLimit(segment.length + 10, async () => {
-      strictEqual(segment.mayHoldRefused, false);
-      for (const entries of [[entry(2)], [], [entry(3)]]) {
-        await rejects(segment.append(entries), { code: 'EFBIG' });
-        strictEqual(segment.mayHoldRefused, true);
-        strictEqual(segment.length, linesOf(1).length);
-      }
-    });
-    ok(readFileSync(segment.path, 'latin1').length > segment.length);
-    await segment.repair();
-    strictEqual(segment.mayHoldRefused, false);
-    strictEqual(readFileSync(segment.path, 'latin1'), linesOf(1));
-    await segment.append([entry(4)]);
-    ok(readFileSync(segment.path, 'latin1').startsWith(`${linesOf(1, 4)}\0`));
-    await segment.close();
-    strictEqual(readFileSync(segment.path, 'latin1'), linesOf(1, 4));
   });
 
   it('takes a group of any size', async () => {

@@ -9,14 +9,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { WritesUnavailableError } from '../../src/bot/errors.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { Journal } from '../../src/counts/journal.ts';
 import type { JournalEntry } from '../../src/counts/journal-segment.ts';
 import { botId } from '../support/sample.ts';
-import { eventually } from '../support/eventually.ts';
-import { withFileSizeLimit } from '../support/file-size-limit.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { type RecordedLog, recordedLog } from '../support/recorded-log.ts';
 
@@ -214,37 +211,6 @@ describe('a journal whose folder cannot be written to', () => {
       `error: counts cannot be saved: ${folder} is not a folder: move away what is there`,
       'info: counts can be saved again',
     ]);
-  });
-
-  it('is retried without an entry, once at a time, while the last one was refused', async () => {
-    const folder = newFolder();
-    const log = recordedLog();
-    const { journal, groups } = journalIn(folder, undefined, log);
-    strictEqual(journal.mayHoldRefused, false);
-    await journal.append(entry(0));
-    journal.retry();
-    strictEqual(journal.mayHoldRefused, false);
-    await withFileSizeLimit(10, async () => {
-      await rejects(journal.append(entry(1)), /files may not grow any more/);
-      strictEqual(journal.mayHoldRefused, true);
-      await setTimeout(1);
-      journal.retry();
-      await rejects(journal.append(entry(2)), WritesUnavailableError);
-    });
-    ok(journal.failure !== null);
-    await setTimeout(1);
-    journal.retry();
-    journal.retry();
-    await eventually(() => strictEqual(journal.failure, null));
-    strictEqual(journal.mayHoldRefused, false);
-    strictEqual(journal.writes, 1);
-    deepStrictEqual(groups, [[entry(0)]]);
-    deepStrictEqual(
-      log.lines.map((line) => line.split(':')[0]),
-      ['error', 'info'],
-    );
-    await journal.close();
-    deepStrictEqual(await replayed(folder), [entry(0)]);
   });
 
   it('names why a segment cannot be removed', async () => {

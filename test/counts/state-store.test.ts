@@ -3,8 +3,6 @@ import { readdirSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import type { BotId } from '../../src/bot/id.ts';
-import { atTime } from '../support/at-time.ts';
-import { withFileSizeLimit } from '../support/file-size-limit.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { StateStore } from '../../src/counts/state-store.ts';
 import { botId } from '../support/sample.ts';
@@ -47,25 +45,6 @@ describe('a count', () => {
     await store.setCount(homer, 5);
     strictEqual(store.count(homer), 5);
     await first;
-  });
-
-  it('that is posted after a refused one, which may be on disk all the same, wins over that after a crash', async () => {
-    const place = newPlace();
-    const store = await open(place);
-    await store.setCount(homer, 5);
-    const at = 1_900_000_000_000;
-    await atTime(at, async () => {
-      await withFileSizeLimit(10, async () => {
-        await rejects(store.setCount(homer, 7), { name: 'WritesUnavailableError' });
-        strictEqual(store.failures().length, 1);
-        await rejects(store.setCount(homer, 5), { name: 'WritesUnavailableError' }, 'also the known one');
-      });
-      strictEqual(store.count(homer), 5);
-      await store.setCount(homer, 5);
-      strictEqual(store.latest(homer)?.at, at + 2, 'later than both');
-    });
-    deepStrictEqual(store.failures(), []);
-    strictEqual((await open(crashed(place))).count(homer), 5);
   });
 
   it('wins over the one before it, though the clock went backwards', async () => {

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
@@ -10,6 +9,7 @@ import { Proposals, type ProposalsOptions } from '../../src/proposals/proposals.
 import { committerOn } from './committing.ts';
 import { accountId, botId } from './sample.ts';
 import { openerOf } from './opened.ts';
+import { gitSync } from './run-sync.ts';
 
 /** An author of the sample page, a person without a bot, and the maintainer of `proposalSettings`. */
 export const author: Person = { id: accountId('190519304972664832'), name: 'Homer Simpson' };
@@ -65,8 +65,7 @@ export function importProposals(
     (steps) => `reset refs/imported\n\n${steps.map(toCommit).join('')}get-mark :1\n`,
   );
   const args = ['fast-import', '--quiet', '--done'];
-  const ids = execFileSync('git', args, { cwd: folder, input: `${input.join('')}done\n`, encoding: 'utf8' });
-  const lines = ids.split('\n');
+  const lines = gitSync({ args, cwd: folder, input: `${input.join('')}done\n` }).split('\n');
   // Git takes seconds to make thousands of refs.
   const refs = [...proposals.keys()].map((ref, i) => `${lines[i]} ${ref}\n`);
   writeFileSync(join(folder, '.git/packed-refs'), refs.join(''));

@@ -1,5 +1,6 @@
 import { toShardNumber, toShardPath } from '../../src/counts/shards.ts';
 import { eventually } from './eventually.ts';
+import { loginEnv } from './login-site.ts';
 import type { TestRepository } from './repository.ts';
 import { botId, mainPage, pagePath } from './sample.ts';
 import { originRemote, type LocalService, startTestService, type TestService } from './service.ts';
@@ -18,6 +19,18 @@ export interface Replica {
   /** Bot → its token. */
   readonly tokens: ReadonlyMap<string, string>;
 }
+
+/** The login of a service that takes proposals, at which nobody logs in. */
+export const withProposals = loginEnv(
+  {
+    kind: 'oidc',
+    issuer: 'https://login.example.org',
+    clientId: 'botshelf',
+    clientSecret: 'secret',
+    idClaim: 'sub',
+  },
+  ['a-secret-of-the-tests-which-is-long-enough'],
+);
 
 /** Starts a service on a clone of a shared repository with twenty bots from 312 on. */
 export async function startReplica(more: Readonly<Record<string, string>> = {}): Promise<Replica> {

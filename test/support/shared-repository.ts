@@ -1,7 +1,8 @@
+import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryIn, testRepository, type TestRepository } from './repository.ts';
 import { gitSync } from './run-sync.ts';
-import { tempFolder } from './temp-folder.ts';
+import { sharedFolder, tempFolder } from './temp-folder.ts';
 
 /** A bare repository as a Git server has it, and a maintainer who works on it from a clone. */
 export interface SharedRepository {
@@ -22,10 +23,20 @@ export interface SharedRepository {
 export function sharedRepository(files: Readonly<Record<string, string>>): SharedRepository {
   const root = tempFolder();
   const folder = join(root, 'shared.git');
-  const maintainer = testRepository(files, join(root, 'maintainer'));
-  gitSync({ args: ['clone', '-q', '--bare', maintainer.folder, folder], cwd: root });
   const address = `file://${folder}`;
-  maintainer.git('remote', 'add', 'origin', address);
+  const template = templateOf(files);
+  const copy = (name: string, to = name): void =>
+    cpSync(join(template, name), join(root, to), { recursive: true, preserveTimestamps: true });
+  /** Has a copied clone fetch from this repository. */
+  const adopt = (clone: string): TestRepository => {
+    const config = join(clone, '.git/config');
+    writeFileSync(config, readFileSync(config, 'utf8').replaceAll(template, root));
+    const repository = repositoryIn(clone);
+    repository.git('update-index', '-q', '--refresh');
+    return repository;
+  };
+  for (const name of ['shared.git', 'maintainer']) copy(name);
+  const maintainer = adopt(join(root, 'maintainer'));
   let clones = 0;
   let pulls = 0;
   return {
@@ -34,9 +45,12 @@ export function sharedRepository(files: Readonly<Record<string, string>>): Share
     maintainer,
     git: repositoryIn(folder).git,
     clone: () => {
-      const to = join(root, `clone-${++clones}`);
-      gitSync({ args: ['clone', '-q', address, to], cwd: root });
-      return repositoryIn(to);
+      const name = `clone-${++clones}`;
+      const to = join(root, name);
+      if (readRefs(folder) !== readRefs(join(template, 'shared.git')))
+        gitSync({ args: ['clone', '-q', address, to], cwd: root });
+      else copy('clone', name);
+      return adopt(to);
     },
     mergePullRequest: (work, title = 'Edit by pull request') => {
       const branch = `pull-${++pulls}`;
@@ -62,4 +76,30 @@ export function sharedRepository(files: Readonly<Record<string, string>>): Share
       }
     },
   };
+}
+
+/** Content → a folder to be copied, with the bare repository, the maintainer's clone and one that was just made. */
+const templates = new Map<string, string>();
+
+function templateOf(files: Readonly<Record<string, string>>): string {
+  const key = JSON.stringify(files);
+  const known = templates.get(key);
+  if (known !== undefined) return known;
+  const root = sharedFolder();
+  const folder = join(root, 'shared.git');
+  const maintainer = testRepository(files, join(root, 'maintainer'));
+  gitSync({ args: ['clone', '-q', '--bare', maintainer.folder, folder], cwd: root });
+  maintainer.git('remote', 'add', 'origin', `file://${folder}`);
+  gitSync({ args: ['clone', '-q', `file://${folder}`, join(root, 'clone')], cwd: root });
+  templates.set(key, root);
+  return root;
+}
+
+/** All refs of a bare repository, packed or not: a clone of it is as before while they are. */
+function readRefs(folder: string): string {
+  const loose = readdirSync(join(folder, 'refs'), { recursive: true, encoding: 'utf8' }).toSorted();
+  const files = ['packed-refs', 'HEAD', ...loose.map((name) => `refs/${name}`)].map((name) =>
+    join(folder, name),
+  );
+  return files.map((file) => (statSync(file).isFile() ? readFileSync(file, 'utf8') : '')).join('\n');
 }

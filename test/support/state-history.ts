@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import type { BotId } from '../../src/bot/id.ts';
 import { toShardNumber, toShardPath } from '../../src/counts/shards.ts';
+import { gitSync } from './run-sync.ts';
 
 /** A commit of counts that a service made at some time: seconds since the epoch. */
 export interface CountCommit {
@@ -10,8 +10,7 @@ export interface CountCommit {
 
 /** Adds commits to the state ref of a repository, each with its time, on top of what is there. */
 export function commitCounts(folder: string, commits: readonly CountCommit[]): void {
-  const git = (args: readonly string[], input = ''): string =>
-    execFileSync('git', args, { cwd: folder, input, encoding: 'utf8', stdio: ['pipe', 'pipe', 'ignore'] });
+  const git = (args: readonly string[], input = ''): string => gitSync({ args, cwd: folder, input });
   const lines = new Map<string, Map<string, string>>();
   const add = (id: string, line: string): string => {
     const path = toShardPath(toShardNumber(id as BotId));
@@ -21,8 +20,8 @@ export function commitCounts(folder: string, commits: readonly CountCommit[]): v
   };
   let tip = '';
   try {
-    tip = git(['rev-parse', '--verify', '-q', 'refs/botshelf/state']).trim();
-    const names = git(['ls-tree', '-r', '--name-only', tip]).split('\n').slice(0, -1);
+    tip = git(['rev-parse', '--verify', '-q', 'refs/botshelf/state']);
+    const names = git(['ls-tree', '-r', '--name-only', tip]).split('\n');
     for (const name of names) {
       for (const [line, id = ''] of git(['show', `${tip}:${name}`]).matchAll(/^"(\d+)":\{.*\}/gm))
         add(id, line);

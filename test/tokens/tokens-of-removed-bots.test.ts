@@ -1,5 +1,4 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommittedState } from '../../src/counts/committed-state.ts';
@@ -9,9 +8,10 @@ import { TokensOfRemovedBots } from '../../src/tokens/tokens-of-removed-bots.ts'
 import { eventually } from '../support/eventually.ts';
 import { openerOf } from '../support/opened.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
+import { gitSync } from '../support/run-sync.ts';
 import { botId, mainPage, pagePath, translation } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { issueTestToken } from '../support/token.ts';
+import { issueTestToken, issueTestTokens } from '../support/token.ts';
 import { updateRequest } from '../support/update-request.ts';
 
 const homer = '7';
@@ -31,7 +31,8 @@ async function begin(): Promise<Catalogue> {
     [pagePath('8')]: mainPage({ name: 'Marge' }),
   });
   const { folder } = repository;
-  return { repository, token: await issueTestToken(folder, homer), other: await issueTestToken(folder, '8') };
+  const tokens = await issueTestTokens(folder, [homer, '8']);
+  return { repository, token: tokens.get(homer) ?? '', other: tokens.get('8') ?? '' };
 }
 
 function remove({ git }: TestRepository): void {
@@ -44,7 +45,8 @@ function removeEarlier(repository: TestRepository): void {
   remove(repository);
   const date = `@${Math.floor(Date.now() / 1000) - 3600} +0000`;
   const identity = { GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'ada@example.org' };
-  execFileSync('git', ['commit', '-q', '--amend', '--no-edit'], {
+  gitSync({
+    args: ['commit', '-q', '--amend', '--no-edit'],
     cwd: repository.folder,
     env: { ...process.env, ...identity, GIT_COMMITTER_DATE: date },
   });

@@ -22,9 +22,9 @@ import { maxObjectBytes } from '../../../src/git/objects/objects.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testRepository, type TestRepository } from '../../support/repository.ts';
 import { recordedLog } from '../../support/recorded-log.ts';
-import { replaceGit } from '../../support/replaced-git.ts';
+import { goOnAlone, replaceGit } from '../../support/replaced-git.ts';
+import { gitSync } from '../../support/run-sync.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
-import { needs } from '../../support/tools.ts';
 import { committerOn, committerWith } from '../../support/committing.ts';
 import { keyEditor, type KeyEdit, setKey } from '../../support/keys.ts';
 
@@ -51,29 +51,26 @@ describe('a commit of the service', () => {
     deepStrictEqual(seen, ['music', 'games']);
   });
 
-  needs('strace', it)(
-    'of a merge is shown where the process that runs git is killed, and git goes on',
-    async () => {
-      const repository = testRepository({ [path]: text });
-      const merge = prepared(repository, () => repository.write(path, text.replace('fun', 'music')));
-      const slowly = 'exec strace -f -qq -o /dev/null -e trace=rename -e inject=rename:delay_enter=300000';
-      const takeBack = replaceGit('update-ref', `${slowly} git "$@"`);
-      const runner = new GitRunner();
-      const repositoryOpener = new RepositoryOpener(repository.folder, runner);
-      try {
-        const moving = moveTo(committerWith(keyEditor, repository.folder, { repositoryOpener }), merge);
-        await eventually(() => existsSync(join(repository.folder, '.git/refs/heads/main.lock')));
-        process.kill(Number(runner.pid), 'SIGKILL');
-        strictEqual(await moving, merge);
-        strictEqual(repository.status(), '');
-        match(repository.read(path), /music/);
-      } finally {
-        takeBack();
-        repositoryOpener.close();
-        runner.close();
-      }
-    },
-  );
+  it('of a merge is shown where the process that runs git is killed, and git goes on', async () => {
+    const repository = testRepository({ [path]: text });
+    const merge = prepared(repository, () => repository.write(path, text.replace('fun', 'music')));
+    const input = join(tempFolder(), 'input');
+    const takeBack = replaceGit('update-ref', goOnAlone(input));
+    const runner = new GitRunner();
+    const repositoryOpener = new RepositoryOpener(repository.folder, runner);
+    try {
+      const moving = moveTo(committerWith(keyEditor, repository.folder, { repositoryOpener }), merge);
+      await eventually(() => existsSync(input));
+      process.kill(Number(runner.pid), 'SIGKILL');
+      strictEqual(await moving, merge);
+      strictEqual(repository.status(), '');
+      match(repository.read(path), /music/);
+    } finally {
+      takeBack();
+      repositoryOpener.close();
+      runner.close();
+    }
+  });
 
   it('is planned again where the branch moves after it was planned', async () => {
     const repository = testRepository({ [path]: text });
@@ -342,11 +339,7 @@ async function moveTo(
 }
 
 function hashObject({ folder }: TestRepository, text: string): string {
-  return execFileSync('git', ['hash-object', '-w', '--stdin'], {
-    cwd: folder,
-    input: text,
-    encoding: 'utf8',
-  }).trim();
+  return gitSync({ args: ['hash-object', '-w', '--stdin'], cwd: folder, input: text });
 }
 
 /** A tree as no git of a person would make it: with any path at all. */

@@ -7,7 +7,7 @@ import { RefConflictError } from '../../../src/git/refs.ts';
 import { GitRunner } from '../../../src/git/process/git-runner.ts';
 import { openRepository, type Repository } from '../../../src/git/repository.ts';
 import { eventually } from '../../support/eventually.ts';
-import { replaceGit } from '../../support/replaced-git.ts';
+import { goOnAlone, replaceGit } from '../../support/replaced-git.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { testRepository, type TestRepository } from '../../support/repository.ts';
 import { openUntilEnd } from '../../support/opened.ts';
@@ -92,7 +92,7 @@ describe('a commit by fast-import', () => {
 
   it('is made where the process that runs git is killed, and git goes on', async () => {
     const input = join(tempFolder(), 'input');
-    const takeBack = replaceGit('fast-import', goOnWithout(input));
+    const takeBack = replaceGit('fast-import', goOnAlone(input));
     const runner = new GitRunner();
     try {
       repository = await openRepository(clone.folder, runner);
@@ -145,7 +145,3 @@ describe('a commit by fast-import', () => {
 });
 
 const killAtTheEnd = 'git "$@"; kill -9 $$';
-/** Has git begin when all of its input is in a file and the process that has started it is gone. */
-const goOnWithout = (input: string): string =>
-  `cat > ${input}.part; mv ${input}.part ${input}
-while kill -0 $PPID 2>/dev/null; do sleep 0.01; done; sleep 0.1; exec git "$@" < ${input} > /dev/null`;

@@ -7,7 +7,6 @@ import { clearedLock } from '../../support/service-log.ts';
 import { sharedRepository } from '../../support/shared-repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import {
-  linesAbout,
   metric,
   post,
   record,
@@ -43,28 +42,6 @@ describe('a service with a remote', () => {
       replica = await startReplica();
     });
 
-    it('shows what was merged there, work tree and index following', async () => {
-      const { shared, clone, service } = withToken(replica);
-      const commit = shared.mergePullRequest((person) => {
-        person.write(homer, replicaPage.replace('The page.', 'A better page.'));
-        person.write(newPage, mainPage({ name: 'Marge' }));
-        person.write('README.md', 'Not a bot.');
-      });
-      await eventually(async () => {
-        strictEqual((await record(service, newId))?.contents.en.name, 'Marge');
-        match((await record(service, id))?.contents.en.page ?? '', /A better page/);
-      });
-      await eventually(() => strictEqual(clone.status(), ''));
-      strictEqual(clone.read('README.md'), 'Not a bot.');
-      clone.git('merge-base', '--is-ancestor', commit, 'HEAD');
-      await eventually(() =>
-        match(
-          linesAbout(service, 'fast-forwarded').join(),
-          /fast-forwarded to the remote's branch \(2 commits, 3 files\)/,
-        ),
-      );
-    });
-
     it('fetches although killed git processes have left the locks of its refs', async () => {
       const { shared, clone, service } = withToken(replica);
       for (const ref of ['botshelf/remote/branch', 'botshelf/remote/base', 'remotes/origin/main'])
@@ -83,17 +60,6 @@ describe('a service with a remote', () => {
       await eventually(async () =>
         match(await (await fetch(service.address)).text(), /<title>Merged<\/title>/),
       );
-    });
-
-    it('pushes branch and state together', async () => {
-      const { shared, clone, service, token } = withToken(replica);
-      strictEqual((await post(service, id, token, { category: 'music', count: 5 })).status, 200);
-      await eventually(() => {
-        match(shared.git('show', `main:${homer}`), /"category": "music"/);
-        match(stateOf(shared, id), new RegExp(`"${id}":\\{"count":5,`));
-      });
-      await eventually(() => strictEqual(shared.git('rev-parse', 'main'), clone.git('rev-parse', 'HEAD')));
-      strictEqual(shared.git('for-each-ref', '--format=%(refname)'), 'refs/botshelf/state\nrefs/heads/main');
     });
 
     it('keeps uncommitted edits of a person in the clone', async () => {

@@ -4,14 +4,14 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { botshelf, mainFile, type Run } from '../support/command-line.ts';
-import { eventually } from '../support/eventually.ts';
-import { type GitServer, startGitServer } from '../support/git-server.ts';
-import type { TestRepository } from '../support/repository.ts';
-import { botId, mainPage, pagePath } from '../support/sample.ts';
-import { type Answer, originRemote, startTestService, type TestService } from '../support/service.ts';
-import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
-import { updateRequest } from '../support/update-request.ts';
+import { botshelf, mainFile, type Run } from '../../support/command-line.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type GitServer, startGitServer } from '../../support/git-server.ts';
+import type { TestRepository } from '../../support/repository.ts';
+import { botId, mainPage, pagePath } from '../../support/sample.ts';
+import { type Answer, originRemote, startTestService, type TestService } from '../../support/service.ts';
+import { type SharedRepository, sharedRepository } from '../../support/shared-repository.ts';
+import { updateRequest } from '../../support/update-request.ts';
 
 const homer = botId('312');
 
@@ -45,16 +45,6 @@ describe('the tokens of several machines', () => {
     );
   const token = async (clone: TestRepository | undefined, ...options: string[]): Promise<Run> =>
     await botshelf(clone?.folder ?? '', ['token', homer, ...options], { env: { BOTSHELF_REMOTE: 'origin' } });
-
-  it('post on every machine as soon as they are issued, and end on it as soon as another is shown', async () => {
-    const [a, b] = [await service(clones[0]), await service(clones[1])];
-    const first = (await token(clones[0])).stdout.trim();
-    strictEqual((await post(b, first)).status, 200);
-    strictEqual((await post(a, first)).status, 200);
-    const second = (await token(clones[1])).stdout.trim();
-    strictEqual((await post(a, second)).status, 200);
-    strictEqual((await post(a, first)).status, 401);
-  });
 
   it('are shared although another machine is pushing at that time, so that the ref is locked there', async () => {
     const lock = join(shared.folder, `${stateRef}.lock`);

@@ -1,11 +1,11 @@
 import { notStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { existsSync, renameSync } from 'node:fs';
 import * as fc from 'fast-check';
-import { ProposalError } from '../../src/proposals/proposal-error.ts';
-import { type ProposalMachine, proposalMachine } from '../support/proposal-machines.ts';
-import { author, maintainer, proposalSettings, visitor } from '../support/proposals.ts';
-import { botId, mainPage, pagePath } from '../support/sample.ts';
-import { sharedRepository } from '../support/shared-repository.ts';
+import { ProposalError } from '../../../src/proposals/proposal-error.ts';
+import { type ProposalMachine, proposalMachine } from '../../support/proposal-machines.ts';
+import { author, maintainer, proposalSettings, visitor } from '../../support/proposals.ts';
+import { botId, mainPage, pagePath } from '../../support/sample.ts';
+import { sharedRepository } from '../../support/shared-repository.ts';
 
 const homer = botId('190519304972663312');
 const homerPath = pagePath(homer);

@@ -2,16 +2,16 @@ import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/st
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mock } from 'node:test';
-import { toKnownRef } from '../../src/proposals/merge-refs.ts';
-import type { Proposal } from '../../src/proposals/proposal.ts';
-import { ProposalError, type ProposalErrorKind } from '../../src/proposals/proposal-error.ts';
-import type { Decision, Proposals, SavedStep } from '../../src/proposals/proposals.ts';
-import { atTime } from '../support/at-time.ts';
-import { eventually } from '../support/eventually.ts';
-import { type ProposalMachine, proposalMachine, whileAway } from '../support/proposal-machines.ts';
-import { author, maintainer, proposalSettings, visitor } from '../support/proposals.ts';
-import { botId, mainPage, pagePath } from '../support/sample.ts';
-import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
+import { toKnownRef } from '../../../src/proposals/merge-refs.ts';
+import type { Proposal } from '../../../src/proposals/proposal.ts';
+import { ProposalError, type ProposalErrorKind } from '../../../src/proposals/proposal-error.ts';
+import type { Decision, Proposals, SavedStep } from '../../../src/proposals/proposals.ts';
+import { atTime } from '../../support/at-time.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type ProposalMachine, proposalMachine, whileAway } from '../../support/proposal-machines.ts';
+import { author, maintainer, proposalSettings, visitor } from '../../support/proposals.ts';
+import { botId, mainPage, pagePath } from '../../support/sample.ts';
+import { type SharedRepository, sharedRepository } from '../../support/shared-repository.ts';
 
 const homer = botId('190519304972663312');
 const homerPath = pagePath(homer);
@@ -70,7 +70,12 @@ describe('proposals of two machines', () => {
 
   /** Both exchange what they have until nothing changes, and have the same then. Returns the states, the open one first. */
   async function agree(): Promise<string[]> {
-    for (let i = 0; i < 3; i++) for (const machine of [a, b]) await machine.round();
+    for (let i = 0, before = ''; i < 3; i++) {
+      for (const machine of [a, b]) await machine.round();
+      const now = [a, b].map((machine) => `${machine.refs()} ${machine.clone.git('rev-parse', 'main')}`);
+      if (i > 0 && now[0] === now[1] && now.join() === before) break;
+      before = now.join();
+    }
     strictEqual(a.refs(), b.refs());
     const remote = shared.git(
       'for-each-ref',

@@ -1,0 +1,100 @@
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { botshelf } from '../support/command-line.ts';
+import { eventually } from '../support/eventually.ts';
+import { proposalMachine } from '../support/proposal-machines.ts';
+import { author, maintainer, proposalSettings } from '../support/proposals.ts';
+import {
+  linesAbout,
+  post,
+  record,
+  remoteFaults,
+  type Replica,
+  replicaPage,
+  startReplica,
+  stateOf,
+  withProposals,
+} from '../support/replica.ts';
+import { type TestRepository } from '../support/repository.ts';
+import { botId, mainPage, pagePath } from '../support/sample.ts';
+import { originRemote, startTestService, type TestService } from '../support/service.ts';
+
+describe('two machines that share a repository', () => {
+  let a: Replica;
+  let b: TestService;
+  before(async () => {
+    a = await startReplica(withProposals);
+    a.shared.mergePullRequest((person) => person.write('botshelf.json', proposalSettings));
+    const { folder } = a.shared.clone();
+    const env = { ...originRemote, BOTSHELF_STATE_SECONDS: '1' };
+    b = await startTestService({}, { root: folder, env });
+  });
+
+  it('both show the content and the count that were posted to one', async () => {
+    const { shared, clone, service, tokens } = a;
+    const token = tokens.get('312') ?? '';
+    strictEqual((await post(service, '312', token, { category: 'music', count: 5 })).status, 200);
+    await eventually(async () => {
+      const counts = (await b.request('/api/v2/bots/312/counts')).json;
+      deepStrictEqual([(await record(b, '312')).category, counts.at(-1)?.count], ['music', 5]);
+    });
+    match(shared.git('show', `main:${pagePath('312')}`), /"category": "music"/);
+    match(stateOf(shared, '312'), /"312":\{"count":5,/);
+    strictEqual(shared.git('rev-parse', 'main'), clone.git('rev-parse', 'HEAD'));
+    strictEqual(shared.git('for-each-ref', '--format=%(refname)'), 'refs/botshelf/state\nrefs/heads/main');
+  });
+
+  it('take a token as soon as it is issued, and no longer the one before as soon as the new one is shown', async () => {
+    const issue = async ({ folder }: TestRepository): Promise<string> => {
+      const env = { BOTSHELF_REMOTE: 'origin' };
+      return (await botshelf(folder, ['token', '313'], { env })).stdout.trim();
+    };
+    const statuses = async (service: TestService, ...tokens: readonly string[]): Promise<number[]> => {
+      const answers: number[] = [];
+      for (const token of tokens) answers.push((await post(service, '313', token, { count: 5 })).status);
+      return answers;
+    };
+    const first = await issue(a.clone);
+    deepStrictEqual([await statuses(b, first), await statuses(a.service, first)], [[200], [200]]);
+    const second = await issue(a.shared.clone());
+    deepStrictEqual(await statuses(a.service, second, first), [200, 401]);
+  });
+
+  it('both show what a pull request has merged, work tree and index following', async () => {
+    const { shared, clone, service } = a;
+    const commit = shared.mergePullRequest((person) => {
+      person.write(pagePath('314'), replicaPage.replace('The page.', 'A better page.'));
+      person.write(pagePath('1314'), mainPage({ name: 'Marge' }));
+      person.write('README.md', 'Not a bot.');
+    });
+    for (const each of [service, b])
+      await eventually(async () => {
+        strictEqual((await record(each, '1314'))?.contents.en.name, 'Marge');
+        match((await record(each, '314'))?.contents.en.page ?? '', /A better page/);
+      });
+    await eventually(() => strictEqual(clone.status(), ''));
+    strictEqual(clone.read('README.md'), 'Not a bot.');
+    clone.git('merge-base', '--is-ancestor', commit, 'HEAD');
+    await eventually(() =>
+      match(linesAbout(service, 'fast-forwarded').join(), /remote's branch \(\d commits, \d files\)/),
+    );
+  });
+
+  it('both have a proposal within a round, and its end too', async () => {
+    const { shared, clone, service } = a;
+    const { proposals, round } = await proposalMachine(shared);
+    const subject = botId('315');
+    const pages = new Map([[pagePath(subject), replicaPage.replace('The page.', 'A better page.')]]);
+    const { proposal } = await proposals.send({ subject, proposer: author, pages, note: '' });
+    await eventually(() => strictEqual(clone.git('rev-parse', proposal.ref), proposal.version));
+    const decision = { reviewer: maintainer, version: proposal.version, reason: null, text: '' };
+    const { proposal: closed } = await proposals.decide(subject, author.id, {
+      ...decision,
+      state: 'accepted',
+    });
+    await eventually(() => strictEqual(clone.git('rev-parse', closed.ref), closed.version));
+    await eventually(() => strictEqual(clone.git('for-each-ref', proposal.ref), ''));
+    await round();
+    await eventually(() => clone.git('merge-base', '--is-ancestor', closed.commit ?? '', 'main'));
+    deepStrictEqual(await remoteFaults(service), []);
+  });
+});
