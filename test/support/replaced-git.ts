@@ -21,8 +21,13 @@ exec git "$@"
   };
 }
 
-/** A script for replaceGit: git begins once all of its input is in the file `input` and the process that has started it is gone. */
+/**
+ * A script for replaceGit: the first git begins once all of its input is in the file `input` and the process that has
+ * started it is gone.
+ */
 export function goOnAlone(input: string): string {
-  return `cat > ${input}.part; mv ${input}.part ${input}
-while kill -0 $PPID 2>/dev/null; do sleep 0.01; done; sleep 0.1; exec git "$@" < ${input} > /dev/null`;
+  return `if [ ! -e ${input} ]; then
+cat > ${input}.part; mv ${input}.part ${input}
+while kill -0 $PPID 2>/dev/null; do sleep 0.01; done; sleep 0.1; exec git "$@" < ${input} > /dev/null
+fi`;
 }
