@@ -94,7 +94,7 @@ export function repositoryIn(folder: string): TestRepository {
       for (const [path, text] of Object.entries(files)) write(path, text);
       git('add', '-A');
       git('commit', '-q', '--allow-empty', '-m', message);
-      return git('rev-parse', 'HEAD');
+      return readHead(folder) ?? git('rev-parse', 'HEAD');
     },
     commitAll: (commits) => {
       const branch = git('symbolic-ref', 'HEAD');
@@ -116,4 +116,14 @@ function formatCommit({ files, at }: QuickCommit, branch: string, isFirst: boole
   const who = `Ada <ada@example.org> ${at ?? Math.floor(Date.now() / 1000)} +0000`;
   const from = isFirst ? `from ${branch}^0\n` : '';
   return `commit ${branch}\nauthor ${who}\ncommitter ${who}\n${data('Edit by hand')}${from}${changes.join('')}\n`;
+}
+
+/** Returns the commit that is checked out, without starting git; undefined where its files do not say so at once. */
+function readHead(folder: string): string | undefined {
+  try {
+    const head = readFileSync(join(folder, '.git/HEAD'), 'utf8').trim();
+    return head.startsWith('ref: ') ? readFileSync(join(folder, '.git', head.slice(5)), 'utf8').trim() : head;
+  } catch {
+    return undefined;
+  }
 }

@@ -7,7 +7,7 @@ import { type TestRepository, testRepository } from '../../support/repository.ts
 import { needs } from '../../support/tools.ts';
 
 const source = (name: string): string =>
-  JSON.stringify(new URL(`../../src/${name}.js`, import.meta.url).href);
+  JSON.stringify(new URL(`../../../src/${name}.js`, import.meta.url).href);
 
 const recovering = `
   const { cleanUpAfterCrash } = await import(${source('git/leftovers')});

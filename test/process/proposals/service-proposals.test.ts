@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
 import { proposalMachine } from '../../support/proposal-machines.ts';
-import { author, proposalSettings } from '../../support/proposals.ts';
+import { author, maintainer, proposalSettings } from '../../support/proposals.ts';
 import {
   linesAbout,
   post,
@@ -16,11 +16,28 @@ import {
 import { botId, pagePath } from '../../support/sample.ts';
 
 describe('a service whose remote has proposals', () => {
-  const second = botId('313');
+  const [first, second] = [botId('312'), botId('313')];
   let replica: Replica;
   before(async () => {
     replica = await startReplica(withProposals);
     replica.shared.mergePullRequest((person) => person.write('botshelf.json', proposalSettings));
+  });
+
+  it('has them within a round, and their end too', async () => {
+    const { shared, clone, service } = replica;
+    const { proposals, round } = await proposalMachine(shared);
+    await round();
+    const pages = new Map([[pagePath(first), replicaPage.replace('The page.', 'A better page.')]]);
+    const sent = { subject: first, proposer: author, pages, note: '' };
+    const { proposal } = await proposals.send(sent);
+    await eventually(() => strictEqual(clone.git('rev-parse', proposal.ref), proposal.version));
+    const decision = { reviewer: maintainer, version: proposal.version, reason: null, text: '' };
+    const { proposal: closed } = await proposals.decide(first, author.id, { ...decision, state: 'accepted' });
+    await eventually(() => strictEqual(clone.git('rev-parse', closed.ref), closed.version));
+    await eventually(() => strictEqual(clone.git('for-each-ref', proposal.ref), ''));
+    await round();
+    await eventually(() => clone.git('merge-base', '--is-ancestor', closed.commit ?? '', 'main'));
+    deepStrictEqual(await remoteFaults(service), []);
   });
 
   it('pushes its branch although the remote refuses the proposals, names that once, and pushes them later', async () => {
