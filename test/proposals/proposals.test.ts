@@ -540,11 +540,18 @@ describe('proposals', () => {
       subject: botId(id),
       pages: new Map([[pagePath(id), mainPage({ name: `Bot ${id}` })]]),
     });
-    for (const id of ['1', '2', '3', '4', '5']) await send(asBot(id));
+    const sentBefore = (['3', '4', '5'] as const).map((id): [string, ProposalStep[]] => {
+      const subject = botId(id);
+      const steps = Array.from({ length: id === '3' ? 13 : 1 }, () => ({ ...sentStep, subject }));
+      return [formatOpenRef(subject, author.id), steps];
+    });
+    importProposals(repository.folder, new Map(sentBefore));
+    await proposals.load();
+    for (const id of ['1', '2']) await send(asBot(id));
     await rejectsWith(send(asBot('6')), 'too-many-open', { max: 5 });
     const { version } = await send({ ...asBot('2'), note: 'Again.' });
     await proposals.withdraw(botId('2'), author.id, version);
-    for (let i = 6; i < 20; i++) await send({ ...asBot('1'), note: String(i) });
+    for (const note of ['19', '20']) await send({ ...asBot('1'), note });
     await rejectsWith(send(asBot('1')), 'too-many-sent', { max: 20 });
     await atTime(Date.now() + 86_500_000, async () => await send(asBot('1')));
   });
