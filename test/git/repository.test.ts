@@ -55,7 +55,7 @@ describe('simple-git', () => {
   });
 });
 
-describe('the repositoryOpener to a repository', () => {
+describe('the opener of a repository', () => {
   it('opens it once for many who ask at once, so that each git it keeps is ended', async () => {
     const repository = testRepository({ file: 'text' });
     const repositoryOpener = openerOf(repository.folder);
