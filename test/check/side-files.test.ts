@@ -1,8 +1,6 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { checkInThreads } from '../../src/check/parallel-check.ts';
-import { checkChange, homer, lenny } from '../support/pull-request.ts';
+import { catalogueOfTwo, check, checkChange, homer, lenny, pullRequest } from '../support/pull-request.ts';
 import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { collection, profile } from '../support/side-files.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -45,11 +43,11 @@ describe('the check of the files beside bots/', () => {
   });
 
   it('reports faults of what a pull request changes, who a profile is of, and a removed bot of a collection', async () => {
-    const bad = await checkChange((repo) => {
-      repo.write('people/1.json', profile({ name: 7 }));
-      repo.write('people/2.json', profile());
-      repo.write(small, collection({ bots: [homer, lenny] }));
-      repo.write(german, collection({ bots: [homer, lenny] }));
+    const bad = await checkChange({
+      'people/1.json': profile({ name: 7 }),
+      'people/2.json': profile(),
+      [small]: collection({ bots: [homer, lenny] }),
+      [german]: collection({ bots: [homer, lenny] }),
     });
     deepStrictEqual(bad.found, [
       'collections/small.de.md outside-bots notice',
@@ -58,25 +56,14 @@ describe('the check of the files beside bots/', () => {
       'people/2.json profile-changed notice',
     ]);
     match(bad.messages.at(-1) ?? '', /the account 2 is called/);
-    const removal = await checkChange((repo) => {
-      repo.git('switch', '-q', 'main');
-      repo.commit({ [small]: collection({ bots: [homer, lenny] }) });
-      repo.git('switch', '-q', 'pull');
-      repo.git('reset', '-q', '--hard', 'main');
-      rmSync(join(repo.folder, pagePath(lenny)));
-      repo.commit({}, 'Remove Lenny');
-    });
-    deepStrictEqual(removal.found, [
+    const removal = catalogueOfTwo({ [small]: collection({ bots: [homer, lenny] }) });
+    pullRequest(removal, { [pagePath(lenny)]: null });
+    deepStrictEqual((await check(removal)).found, [
       `${pagePath(lenny)} bot-removed notice`,
       'collections/small.en.md unknown-bot warning',
     ]);
-    const other = await checkChange((repo) => {
-      repo.git('switch', '-q', 'main');
-      repo.commit({ [small]: collection({ bots: [homer, '1'] }) });
-      repo.git('switch', '-q', 'pull');
-      repo.git('reset', '-q', '--hard', 'main');
-      repo.commit({ notes: '' });
-    });
-    deepStrictEqual(other.found, ['notes outside-bots notice']);
+    const other = catalogueOfTwo({ [small]: collection({ bots: [homer, '1'] }) });
+    pullRequest(other, { notes: '' });
+    deepStrictEqual((await check(other)).found, ['notes outside-bots notice']);
   });
 });

@@ -64,8 +64,10 @@ describe('botshelf check', () => {
       'bots/003/3.EN.md': mainPage(),
       'bots/README.md': '',
       'bots/004/deeper/4.en.md': mainPage(),
+      'bots/.gitkeep/x': '',
     });
     deepStrictEqual(await placesAndRules(root), [
+      'bots/.gitkeep:1:1 stray-file',
       'bots/001/1.en.md:1:1 one-main-page',
       'bots/001/1.fr.md:1:1 one-main-page',
       'bots/002/2.en.md:1:1 one-main-page',

@@ -1,11 +1,13 @@
 import { match } from 'node:assert/strict';
 import { checkChanges } from '../../src/check/check-changes.ts';
 import type { Finding } from '../../src/check/check.ts';
-import { printReport } from '../../src/commands/check-report.ts';
-import { resolveRange } from '../../src/git/revision-range.ts';
-import { botshelf, type Run } from './command-line.ts';
+import { createScope, type Scope } from '../../src/check/scope.ts';
+import { printReport, type ReportFormat } from '../../src/commands/check-report.ts';
+import { resolveRange, type RevisionRange } from '../../src/git/revision-range.ts';
 import { type TestRepository, testRepository } from './repository.ts';
+import { gitSync } from './run-sync.ts';
 import { mainPage, pagePath, translation } from './sample.ts';
+import { sharedFolder } from './temp-folder.ts';
 
 /** The bots of `catalogueOfTwo`. */
 export const homer = '190519304972663312';
@@ -14,56 +16,146 @@ export const lenny = '190519304972663313';
 /** Put together here, so that no file of the project holds what looks like a token. */
 export const token = ['bsh', 'a'.repeat(43) + 'B0c1D2'].join('_');
 
-/** A catalogue of two bots whose working tree stays on main while others make pull requests on a branch. */
-export function catalogueOfTwo(): TestRepository {
-  return testRepository({
-    [pagePath(homer)]: mainPage({ invite: 'https://discord.com/oauth2/authorize?client_id=77&scope=bot' }),
+/** A catalogue of two bots, with `more` files, whose working tree stays on main while others make pull requests. */
+export function catalogueOfTwo(
+  more: Readonly<Record<string, string | Buffer>> = {},
+  folder?: string,
+): TestRepository {
+  const bots = {
+    [pagePath(homer)]: mainPage({ invite: homersInvite }),
     [pagePath(homer, 'fr')]: translation('Homère', 'Répond.'),
-    [pagePath(lenny)]: mainPage({ name: 'Lenny', invite: 'https://example.org/lenny' }),
+    [pagePath(lenny)]: lennys(),
+  };
+  return testRepository({ ...bots, ...more }, folder);
+}
+
+const homersInvite = 'https://discord.com/oauth2/authorize?client_id=77&scope=bot';
+
+/** The main page of the second bot, with `keys` put over it. */
+export function lennys(keys: Readonly<Record<string, unknown>> = {}, page?: string): string {
+  return mainPage({ name: 'Lenny', invite: 'https://example.org/lenny', ...keys }, page);
+}
+
+/** What a commit does to paths: a file, a link, a submodule or a blob that is there is put there; null takes away. */
+export type Changes = Readonly<
+  Record<
+    string,
+    string | { readonly link: string } | { readonly module: string } | { readonly blob: string } | null
+  >
+>;
+
+/** A commit to a branch. */
+export interface BranchCommit {
+  readonly changes?: Changes;
+  /** `pull`, unless another is named. */
+  readonly branch?: string;
+  /** The branch that it begins at where it is the first commit of its own: `main`, unless another is named. */
+  readonly from?: string;
+  /** A branch that it merges, of which nothing is taken but what `changes` has. */
+  readonly merged?: string;
+  readonly message?: string;
+  readonly seconds?: number;
+}
+
+/** Makes these commits, in one process and beside the working tree. A branch that was there is begun anew. */
+export function commitTo(repo: TestRepository, ...commits: readonly BranchCommit[]): void {
+  const begun = new Set<string>();
+  const input = commits.flatMap(
+    ({
+      changes = {},
+      branch = 'pull',
+      from = 'main',
+      merged,
+      message = 'Change',
+      seconds = 1_700_000_000,
+    }) => {
+      const isFirst = !begun.has(branch);
+      begun.add(branch);
+      return [
+        `commit refs/heads/${branch}`,
+        `committer Ada <ada@example.org> ${seconds} +0000`,
+        asData(message),
+        ...(isFirst ? [`from refs/heads/${from}${from === branch ? '^0' : ''}`] : []),
+        ...(merged === undefined ? [] : [`merge refs/heads/${merged}`]),
+        ...Object.entries(changes).map(([path, entry]) => asChange(path, entry)),
+        '',
+      ];
+    },
+  );
+  gitSync({
+    args: ['-c', 'fastimport.unpackLimit=1', 'fast-import', '--quiet', '--force'],
+    cwd: repo.folder,
+    input: input.join('\n'),
   });
 }
 
-/** Makes a pull request on the branch `pull`: what `work` leaves, unless it commits itself. Main is checked out again. */
-export function pullRequest(repo: TestRepository, work: () => void): void {
-  repo.git('switch', '-q', '-c', 'pull');
-  const before = repo.git('rev-parse', 'HEAD');
-  work();
-  if (repo.git('rev-parse', 'HEAD') === before) repo.commit({}, 'Change');
-  repo.git('switch', '-q', '-f', 'main');
+function asChange(path: string, entry: Changes[string]): string {
+  const name = `"${path.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;
+  if (entry === null || entry === undefined) return `D ${name}`;
+  if (typeof entry === 'string') return `M 100644 inline ${name}\n${asData(entry)}`;
+  if ('link' in entry) return `M 120000 inline ${name}\n${asData(entry.link)}`;
+  return 'module' in entry ? `M 160000 ${entry.module} ${name}` : `M 100644 ${entry.blob} ${name}`;
+}
+
+function asData(text: string): string {
+  return `data ${Buffer.byteLength(text)}\n${text}`;
+}
+
+/** Makes a pull request, the branch `pull`, of a commit for each of `changes`. */
+export function pullRequest(repo: TestRepository, ...changes: readonly Changes[]): void {
+  commitTo(repo, ...changes.map((each) => ({ changes: each })));
 }
 
 export interface Checked {
   /** Whether the check passes. */
   readonly passes: boolean;
+  /** How many files were checked. */
+  readonly files: number;
   /** `path rule severity` of each finding. */
   readonly found: string[];
   readonly messages: string[];
+  /** What the command prints. */
+  print(format: ReportFormat): string;
 }
 
 /** Checks the pull request as `botshelf check --base=main --head=pull` does, without starting a process. */
-export async function check({ folder }: TestRepository): Promise<Checked> {
-  const range = await resolveRange(folder, 'main', 'pull');
-  const report = printReport(await checkChanges(folder, range, 'everything'), 'json');
-  const { faults } = JSON.parse(report) as { faults: readonly Finding[] };
+export async function check({ folder }: Pick<TestRepository, 'folder'>, head = 'pull'): Promise<Checked> {
+  return await checkRange(folder, await resolveRange(folder, 'main', head));
+}
+
+/** Checks the working tree, or these paths of it, as `botshelf check --base=main` does. */
+export async function checkWorkTree(folder: string, ...paths: string[]): Promise<Checked> {
+  const scope = paths.length === 0 ? 'everything' : createScope(paths);
+  return await checkRange(folder, await resolveRange(folder, 'main'), scope);
+}
+
+async function checkRange(
+  folder: string,
+  range: RevisionRange,
+  scope: Scope = 'everything',
+): Promise<Checked> {
+  const report = await checkChanges(folder, range, scope);
+  const print = (format: ReportFormat): string => printReport(report, format);
+  const { files, faults } = JSON.parse(print('json')) as { files: number; faults: readonly Finding[] };
   for (const { message } of faults) match(message, saysWhatToDo);
   return {
     passes: faults.every(({ severity }) => severity !== 'error'),
+    files,
     found: faults.map(({ path, rule, severity }) => `${path} ${rule} ${severity}`),
     messages: faults.map(({ message }) => message),
+    print,
   };
 }
 
 /** What is wrong, a colon, and the fix. */
 export const saysWhatToDo = /^\S[^]*: \S/;
 
-/** Runs `botshelf check` of the pull request, in the repository or a folder of it. */
-export async function runCheck({ folder }: Pick<TestRepository, 'folder'>, ...args: string[]): Promise<Run> {
-  return await botshelf(folder, ['check', '--base=main', '--head=pull', ...args]);
+/** Checks a pull request of these changes in a catalogue of two bots. */
+export async function checkChange(...changes: readonly Changes[]): Promise<Checked> {
+  unchanged ??= catalogueOfTwo({}, sharedFolder());
+  pullRequest(unchanged, ...changes);
+  return await check(unchanged);
 }
 
-/** Checks a pull request of what `work` does in a catalogue of two bots. */
-export async function checkChange(work: (repo: TestRepository) => void): Promise<Checked> {
-  const repo = catalogueOfTwo();
-  pullRequest(repo, () => work(repo));
-  return await check(repo);
-}
+/** For pull requests that find it as it was. */
+let unchanged: TestRepository | undefined;
