@@ -120,10 +120,10 @@ describe('botshelf check of a pull request in a catalogue that blocks somebody',
     pullRequest(repo, newBot);
     const withHead = await check(repo);
     repo.git('switch', '-q', 'pull');
-    for (const { found, print } of [withHead, await checkWorkTree(repo.folder)]) {
+    for (const { found, text } of [withHead, await checkWorkTree(repo.folder)]) {
       deepStrictEqual(found, ['bots/080/80.en.md blocked error']);
       match(
-        print('text'),
+        text,
         /^bots\/080\/80\.en\.md:\d+:\d+ blocked the account 234567890123456789 is blocked \(Sells stolen/m,
       );
     }

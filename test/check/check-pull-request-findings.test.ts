@@ -3,6 +3,7 @@ import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSettings, type SettingsReading } from '../../src/catalogue/settings/read-settings.ts';
 import { checkSettingsChange } from '../../src/check/change-rules.ts';
+import { botshelf } from '../support/command-line.ts';
 import { testRepository } from '../support/repository.ts';
 import { sampleImage } from '../support/sample-images.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
@@ -21,21 +22,32 @@ import {
 
 describe('a token in a pull request is found', () => {
   it('in a page, in any other file, in a file’s name', async () => {
-    const { print } = await checkChange({
+    const repo = catalogueOfTwo();
+    const { folder } = repo;
+    pullRequest(repo, {
       [pagePath(homer)]: mainPage({}, `# Homer\n\nÄ ${token}\n`),
       'scripts/post.sh': `${'#'.repeat(1024 * 1024 - 20)}\n curl -H 'Authorization: ${token}'\n`,
       [`notes/${token}.txt`]: '',
       [`bots/001/${token}.md`]: '',
       [pagePath(lenny)]: mainPage({ category: token }),
     });
-    const text = print('text');
+    const { stdout: text } = await botshelf(folder, ['check', '--base=main', '--head=pull']);
     match(text, /^bots:1:1 token the name of a file looks like a bot token/m);
     match(
       text,
       /^bots\/312\/190519304972663312\.en\.md:16:3 token commit [0-9a-f]{10} puts here what looks like/m,
     );
     match(text, /^\.\/scripts\/post\.sh:2:26 token /m);
-    for (const format of ['text', 'github', 'json'] as const) ok(!print(format).includes(token), format);
+    ok(!text.includes(token));
+    for (const format of ['github', 'json']) {
+      const { stdout } = await botshelf(folder, [
+        'check',
+        '--base=main',
+        '--head=pull',
+        `--format=${format}`,
+      ]);
+      ok(stdout.includes('post.sh') && !stdout.includes(token), format);
+    }
   });
 
   it('in a commit that a later one took back, and in a commit’s message', async () => {
@@ -48,8 +60,7 @@ describe('a token in a pull request is found', () => {
     );
     const withHead = await check(repo);
     repo.git('switch', '-q', 'pull');
-    for (const { passes, print } of [withHead, await checkWorkTree(repo.folder)]) {
-      const text = print('text');
+    for (const { passes, text } of [withHead, await checkWorkTree(repo.folder)]) {
       ok(!passes);
       match(text, /^bots:1:1 token the message of commit [0-9a-f]{10} holds .+ reword that commit$/m);
       match(
@@ -107,7 +118,7 @@ describe('a maintainer is informed of a pull request', () => {
 
   it('that adds a bot whose invite or name another has, whatever the case, accents and other parameters', async () => {
     const invite = 'https://www.discordapp.com/api/oauth2/authorize?permissions=8&client_id=77';
-    const { passes, found, messages, print } = await checkChange({
+    const { passes, found, messages, text } = await checkChange({
       [pagePath('7')]: mainPage({ name: 'LÉNNY', invite }),
       [pagePath('8')]: mainPage({ name: 'homere', invite: 'https://EXAMPLE.org/lenny/' }),
       [pagePath('9')]: mainPage({ name: 'New', invite: 'https://example.org/9' }),
@@ -121,8 +132,8 @@ describe('a maintainer is informed of a pull request', () => {
     ]);
     match(messages[0] ?? '', /^name: "LÉNNY" is the name of bots\/313\/190519304972663313\.en\.md already: /);
     match(messages[1] ?? '', /^invite: bots\/312\/190519304972663312\.en\.md adds the same bot already: /);
-    match(print('github'), /^::warning file=bots\/007\/7\.en\.md,line=3,col=11,title=name-taken::name: /m);
-    match(print('github'), /^3 files, 0 faults, 4 warnings$/m);
+    match(text, /^bots\/007\/7\.en\.md:3:11 name-taken warning: name: /m);
+    match(text, /^3 files, 0 faults, 4 warnings$/m);
   });
 
   it('that adds a bot whose name several have, however it is written', async () => {
@@ -219,11 +230,11 @@ describe('a maintainer is informed of a pull request', () => {
     const repo = testRepository({ [pagePath('7')]: mainPage() });
     pullRequest(repo, { [pagePath('7')]: null });
     const removed = `${pagePath('7')} bot-removed notice`;
-    const { passes, found, messages, print } = await check(repo);
+    const { passes, found, messages, text } = await check(repo);
     ok(!passes);
     deepStrictEqual(found, ['bots bots-folder error', removed]);
     match(messages[0] ?? '', /^this leaves no file in bots\/.*: add an empty file bots\/\.gitkeep$/);
-    ok(print('text').startsWith('bots:1:1 bots-folder this leaves '));
+    ok(text.startsWith('bots:1:1 bots-folder this leaves '));
     pullRequest(repo, { [pagePath('7')]: null, 'bots/.gitkeep': '' });
     deepStrictEqual((await check(repo)).found, [removed]);
   });
@@ -256,7 +267,7 @@ quotePath = true
 fsmonitor = ${program}
 `;
     repo.write('.git/config', `${repo.read('.git/config')}${config}`);
-    const text = (await checkWorkTree(repo.folder)).print('text');
+    const text = (await checkWorkTree(repo.folder)).text;
     match(text, /^bots\/007\/7\.en\.md:3:11 name-taken warning/m);
     match(text, /^1 file, 0 faults, 1 warning, 1 notice$/m);
     strictEqual(existsSync(ran), false);
@@ -298,8 +309,8 @@ describe('a maintainer is informed of a change of the settings', () => {
   });
 
   it('in a pull request, at the place of the list in the file', async () => {
-    const { print } = await checkChange({ 'botshelf.json': place });
-    match(print('text'), /^\.\/botshelf\.json:3:18 maintainers-changed /m);
+    const { text } = await checkChange({ 'botshelf.json': place });
+    match(text, /^\.\/botshelf\.json:3:18 maintainers-changed /m);
   });
 
   it('in a pull request that removes the file, but not in one about the logo alone', async () => {
@@ -322,10 +333,10 @@ describe('a maintainer is informed of a change of the settings', () => {
     const repo = catalogueOfTwo({ 'botshelf.json': '{' });
     repo.write('botshelf.json', place);
     pullRequest(repo, { 'botshelf.json': place });
-    for (const { passes, print } of [await check(repo), await checkWorkTree(repo.folder)]) {
+    for (const { passes, text } of [await check(repo), await checkWorkTree(repo.folder)]) {
       ok(passes);
       strictEqual(
-        print('text').split('\n')[0],
+        text.split('\n')[0],
         './botshelf.json:3:18 former-settings warning: botshelf.json had a fault before this change: compare maintainers and proposals with its last version without one (git log -p)',
       );
     }

@@ -1,9 +1,7 @@
-import { match } from 'node:assert/strict';
-import { checkChanges } from '../../src/check/check-changes.ts';
+import { match, strictEqual } from 'node:assert/strict';
 import type { Finding } from '../../src/check/check.ts';
-import { createScope, type Scope } from '../../src/check/scope.ts';
-import { printReport, type ReportFormat } from '../../src/commands/check-report.ts';
-import { resolveRange, type RevisionRange } from '../../src/git/revision-range.ts';
+import { printReport } from '../../src/commands/check-report.ts';
+import { botshelf } from './command-line.ts';
 import { type TestRepository, testRepository } from './repository.ts';
 import { gitSync } from './run-sync.ts';
 import { mainPage, pagePath, translation } from './sample.ts';
@@ -114,36 +112,34 @@ export interface Checked {
   /** `path rule severity` of each finding. */
   readonly found: string[];
   readonly messages: string[];
-  /** What the command prints. */
-  print(format: ReportFormat): string;
+  /** What the command prints, unless another format is chosen. */
+  readonly text: string;
 }
 
-/** Checks the pull request as `botshelf check --base=main --head=pull` does, without starting a process. */
+/** Checks the pull request, or another branch. */
 export async function check({ folder }: Pick<TestRepository, 'folder'>, head = 'pull'): Promise<Checked> {
-  return await checkRange(folder, await resolveRange(folder, 'main', head));
+  return await runCheck(folder, `--head=${head}`);
 }
 
-/** Checks the working tree, or these paths of it, as `botshelf check --base=main` does. */
+/** Checks the working tree, or these paths of it. */
 export async function checkWorkTree(folder: string, ...paths: string[]): Promise<Checked> {
-  const scope = paths.length === 0 ? 'everything' : createScope(paths);
-  return await checkRange(folder, await resolveRange(folder, 'main'), scope);
+  return await runCheck(folder, ...paths);
 }
 
-async function checkRange(
-  folder: string,
-  range: RevisionRange,
-  scope: Scope = 'everything',
-): Promise<Checked> {
-  const report = await checkChanges(folder, range, scope);
-  const print = (format: ReportFormat): string => printReport(report, format);
-  const { files, faults } = JSON.parse(print('json')) as { files: number; faults: readonly Finding[] };
+/** Runs the command, as the git of a check starts faster from its small process. */
+async function runCheck(folder: string, ...args: string[]): Promise<Checked> {
+  const { code, stdout, stderr } = await botshelf(folder, ['check', '--base=main', '--format=json', ...args]);
+  if (stdout === '') throw new Error(stderr);
+  const { files, faults } = JSON.parse(stdout) as { files: number; faults: readonly Finding[] };
   for (const { message } of faults) match(message, saysWhatToDo);
+  const passes = faults.every(({ severity }) => severity !== 'error');
+  strictEqual(code, passes ? 0 : 1);
   return {
-    passes: faults.every(({ severity }) => severity !== 'error'),
+    passes,
     files,
     found: faults.map(({ path, rule, severity }) => `${path} ${rule} ${severity}`),
     messages: faults.map(({ message }) => message),
-    print,
+    text: printReport({ files, findings: faults }, 'text'),
   };
 }
 

@@ -15,9 +15,15 @@ export function tempFolder(): string {
 /** Makes an empty folder for what tests of several files copy. It is removed when the process ends. */
 export function sharedFolder(): string {
   const folder = makeFolder();
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  shared.push(folder);
   return folder;
 }
+
+const shared: string[] = [];
+
+process.once('exit', () => {
+  for (const folder of shared) rmSync(folder, { recursive: true, force: true });
+});
 
 function makeFolder(): string {
   return realpathSync(mkdtempSync(join(tmpdir(), 'botshelf-')));
