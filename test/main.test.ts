@@ -1,12 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { cpSync, readFileSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { botshelf, mainFile } from './support/command-line.ts';
+import { readVersion } from '../src/app/version.ts';
+import { botshelf } from './support/command-line.ts';
 import { tempFolder } from './support/temp-folder.ts';
-
-const top = fileURLToPath(new URL('./', import.meta.resolve('#package')));
 
 describe('botshelf', () => {
   const root = tempFolder();
@@ -32,62 +27,9 @@ describe('botshelf', () => {
     }
   });
 
-  it('says which version it is, in a process of its own', () => {
-    const { version } = JSON.parse(readFileSync(fileURLToPath(import.meta.resolve('#package')), 'utf8')) as {
-      version: string;
-    };
-    const { status, stdout, stderr } = spawnSync(process.execPath, [mainFile, '--version'], {
-      encoding: 'utf8',
-    });
-    deepStrictEqual([status, stdout, stderr], [0, `${version}\n`, '']);
-  });
-
-  it('names the Node that it needs on an older one, where it also builds nothing', () => {
-    const { engines, scripts } = JSON.parse(readFileSync(join(top, 'package.json'), 'utf8')) as {
-      engines: { node: string };
-      scripts: Readonly<Record<string, string>>;
-    };
-    deepStrictEqual([engines.node, scripts['build']], ['>=20.19', 'node bin/check-node.js && tsc']);
-    const run = (file: string, version: string): unknown[] => {
-      const older = `Object.defineProperty(process, 'versions', { value: { node: '${version}' } })`;
-      const preload = `data:text/javascript,${encodeURIComponent(older)}`;
-      const args = ['--import', preload, join(top, file), '--version'];
-      const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-      return [status, stdout, stderr];
-    };
-    for (const version of ['18.20.8', '20.18.3'])
-      for (const file of ['bin/check-node.js', 'bin/botshelf.js'])
-        deepStrictEqual(run(file, version), [
-          2,
-          '',
-          `Botshelf needs Node 20.19 or newer; this is v${version}. Install it from https://nodejs.org\n`,
-        ]);
-    for (const version of ['20.19.0', '21.0.0', '26.1.0'])
-      deepStrictEqual(run('bin/check-node.js', version), [0, '', '']);
-  });
-
-  it('loads no command to explain itself', () => {
-    const copy = tempFolder();
-    const source = join(top, 'dist/src');
-    const needed = [
-      'app/config',
-      'app/version',
-      'bot/id',
-      'bot/locale',
-      'catalogue/lists/filters',
-      'commands/add-commands',
-      'git/hosts',
-      'login/settings',
-      'proposals/settings',
-      'sync/settings',
-    ];
-    for (const file of ['lib', ...['main', ...needed].map((name) => `${name}.js`)])
-      cpSync(join(source, file), join(copy, 'dist/src', file), { recursive: true });
-    cpSync(join(top, 'package.json'), join(copy, 'package.json'));
-    symlinkSync(join(top, 'node_modules'), join(copy, 'node_modules'));
-    const help = (file: string): string =>
-      spawnSync(process.execPath, [file, '--help'], { encoding: 'utf8' }).stdout;
-    strictEqual(help(join(copy, 'dist/src/main.js')), help(mainFile));
+  it('says which version it is', async () => {
+    const { version } = readVersion();
+    deepStrictEqual(await botshelf(root, ['--version']), { code: 0, stdout: `${version}\n`, stderr: '' });
   });
 
   it('ends with 2 when it is used wrongly', async () => {

@@ -1,10 +1,11 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { takeInstanceLock } from '../../src/git/instance-lock.ts';
+import { cleanUp } from '../support/cleanup.ts';
 import { botshelf } from '../support/command-line.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
-import { startServiceProcess } from '../support/service-process.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('botshelf images', () => {
@@ -37,9 +38,10 @@ describe('botshelf images', () => {
 
   it('leaves it to a service that is running', async () => {
     const root = testRepository({ [pagePath('7')]: mainPage() }).folder;
-    const service = await startServiceProcess(root);
+    const lock = await takeInstanceLock(join(root, 'var'));
+    cleanUp(lock.release);
     const { code, stderr } = await botshelf(root, ['images']);
-    match(stderr, new RegExp(String(service.process.pid)));
+    match(stderr, new RegExp(String(process.pid)));
     strictEqual(code, 2);
   });
 

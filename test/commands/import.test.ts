@@ -1,14 +1,12 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { botshelf, mainFile } from '../support/command-line.ts';
-import { eventually } from '../support/eventually.ts';
+import { takeInstanceLock } from '../../src/git/instance-lock.ts';
+import { cleanUp } from '../support/cleanup.ts';
+import { botshelf } from '../support/command-line.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { homerKeys, mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
-import { startTestService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 /** A catalogue without bots. */
@@ -48,27 +46,6 @@ describe('botshelf import', () => {
     const { code, stdout } = await importFrom(folder, root);
     deepStrictEqual([code, stdout], [0, '1 record: 0 added, 0 replaced, 1 there already, 0 did not fit\n']);
     strictEqual(repository.git('rev-list', '--count', 'HEAD'), '2');
-  });
-
-  it('leaves no files without their commit where Ctrl-C ends it while git writes them', async () => {
-    const repository = catalogue();
-    const pid = join(repository.folder, '.git/pid');
-    // Git runs this for each file that it writes; Ctrl-C reaches all that is in the process group of the command.
-    repository.git('config', 'filter.stop.smudge', `kill -s INT -- -$(cat '${pid}'); sleep 0.2; cat`);
-    writeFiles(repository.folder, { '.git/info/attributes': '*.md filter=stop\n' });
-    const records = ['7', '8', '9'].map((id) => ({ ...homerKeys, id, name: `Bot ${id}` }));
-    const child = spawn(process.execPath, [mainFile, 'import', 'bots.ndjson', '--map', 'map.json'], {
-      cwd: list(records),
-      env: { ...process.env, BOTSHELF_CATALOGUE: repository.folder },
-      stdio: 'ignore',
-      detached: true,
-    });
-    writeFiles(repository.folder, { '.git/pid': String(child.pid) });
-    deepStrictEqual(await once(child, 'exit'), [null, 'SIGINT']);
-    await eventually(() => {
-      strictEqual(repository.git('log', '-1', '--format=%s'), 'Import 3 bots');
-      strictEqual(repository.status(), '');
-    });
   });
 
   it('reports every reason of every record that does not fit, and imports the others', async () => {
@@ -120,31 +97,27 @@ describe('botshelf import', () => {
       );
   });
 
-  it('takes the categories and languages that the settings allow', async () => {
+  it('takes the categories and languages that the settings allow, and nothing of who is blocked', async () => {
     const settings = { name: 'A', language: 'de', languages: ['de'], categories: { cats: { en: 'Cats' } } };
-    const { folder: root, ...repository } = catalogue({ 'botshelf.json': JSON.stringify(settings) });
-    const records = [
-      { ...homerKeys, id: '7', category: 'cats' },
-      { ...homerKeys, id: '8' },
-    ];
-    const { stdout } = await importFrom(list(records), root);
-    match(stdout, /^bots\.ndjson:2 enum category: "fun" /);
-    ok(repository.git('ls-files').includes(pagePath('7', 'de')));
-  });
-
-  it('takes nothing of who is blocked', async () => {
     const blocked = { accounts: { 5: {} }, hosts: { 'bad.example': { reason: 'scam' } } };
-    const { folder: root } = catalogue({ 'blocked.json': JSON.stringify(blocked) });
+    const { folder: root, ...repository } = catalogue({
+      'botshelf.json': JSON.stringify(settings),
+      'blocked.json': JSON.stringify(blocked),
+    });
+    const cats = { ...homerKeys, category: 'cats' };
     const records = [
-      { ...homerKeys, id: '7', authors: ['5'] },
-      { ...homerKeys, id: '8', invite: 'https://a.bad.example/' },
+      { ...cats, id: '7' },
+      { ...homerKeys, id: '8' },
+      { ...cats, id: '9', authors: ['5'] },
+      { ...cats, id: '10', invite: 'https://a.bad.example/' },
     ];
     const { code, stdout } = await importFrom(list(records), root);
     strictEqual(code, 1);
-    match(
-      stdout,
-      /^bots\.ndjson:1 blocked the account 5 is blocked.*\nbots\.ndjson:2 blocked the host bad\.example is blocked \(scam\)/,
-    );
+    const [category = '', account = '', host = ''] = stdout.split('\n');
+    match(category, /^bots\.ndjson:2 enum category: "fun" /);
+    match(account, /^bots\.ndjson:3 blocked the account 5 is blocked/);
+    match(host, /^bots\.ndjson:4 blocked the host bad\.example is blocked \(scam\)/);
+    strictEqual(repository.git('ls-files', 'bots/007', 'bots/008'), pagePath('7', 'de'));
   });
 
   it('says what it cannot do, with exit code 2', async () => {
@@ -181,20 +154,14 @@ describe('botshelf import', () => {
     );
     strictEqual(alone.code, 1);
     const { folder: root } = catalogue();
-    const service = await startTestService({}, { root });
+    const lock = await takeInstanceLock(join(root, 'var'));
+    cleanUp(lock.release);
     deepStrictEqual(await importFrom(folder, root, '--images'), {
       code: 0,
       stdout:
         '1 record: 1 added, 0 replaced, 0 there already, 0 did not fit\nthe pictures are fetched by the service that runs here\n',
       stderr: '',
     });
-    await eventually(async () => strictEqual((await service.request('/api/v2/bots/7')).status, 200));
-  });
-
-  it('fetches pictures at the end where it is to', async () => {
-    const { folder: root } = catalogue();
-    const folder = list([{ ...homerKeys, id: '7' }]);
-    match((await importFrom(folder, root, '--images')).stdout, /did not fit\n0 of 0 pictures in /);
   });
 
   it('prints a mapping to begin with', async () => {

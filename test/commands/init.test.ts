@@ -1,15 +1,13 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { checkCatalogue } from '../../src/check/check.ts';
 import { createFolderSource } from '../../src/check/source.ts';
+import { copyTemplate } from '../../src/commands/init.ts';
 import { botshelf } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
-import { repositoryIn, testRepository } from '../support/repository.ts';
+import { repositoryIn } from '../support/repository.ts';
 import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
-import { startServiceProcess } from '../support/service-process.ts';
 import { startTestService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
@@ -39,16 +37,10 @@ describe('botshelf init', () => {
     strictEqual(repo.status(), '');
     strictEqual((await botshelf(folder, ['check'])).stdout, '1 file, 0 faults\n');
 
-    const service = await startServiceProcess(folder);
-    try {
-      writeFiles(folder, { [pagePath(id)]: mainPage() });
-      const answer = async (): Promise<number> =>
-        (await fetch(`${service.address}/api/v2/bots/${id}`)).status;
-      await eventually(async () => (await answer()) === 200);
-      strictEqual(repo.status(), '?? bots/678/');
-    } finally {
-      strictEqual(await service.end('SIGTERM'), 0);
-    }
+    const service = await startTestService({}, { root: folder });
+    writeFiles(folder, { [pagePath(id)]: mainPage() });
+    await eventually(async () => (await service.request(`/api/v2/bots/${id}`)).status === 200);
+    strictEqual(repo.status(), '?? bots/678/');
   });
 
   it('brings the samples, the branch and the check of the Git host that are named', async () => {
@@ -100,29 +92,6 @@ describe('botshelf init', () => {
       ok(readFileSync(join(folder, file), 'utf8').includes(` BOTSHELF: ${line}\n`));
     });
 
-  it('has the check install the commit of this program from where its clone is from', () => {
-    const clone = testRepository();
-    const code = fileURLToPath(new URL('.', import.meta.resolve('#package')));
-    for (const name of ['package.json', 'dist', 'schemas', 'catalogue-template'])
-      cpSync(join(code, name), join(clone.folder, name), { recursive: true });
-    symlinkSync(join(code, 'node_modules'), join(clone.folder, 'node_modules'));
-    const checker = (...origin: string[]): string => {
-      clone.git('remote', ...origin);
-      const folder = join(tempFolder(), 'shelf');
-      execFileSync(process.execPath, [join(clone.folder, 'dist/src/main.js'), 'init', folder]);
-      return (
-        /BOTSHELF: (.*)/.exec(readFileSync(join(folder, '.github/workflows/catalogue.yml'), 'utf8'))?.[1] ??
-        ''
-      );
-    };
-    const head = clone.git('rev-parse', 'HEAD');
-    strictEqual(
-      checker('add', 'origin', 'https://me:secret@example.org/o/botshelf.git'),
-      `git+https://example.org/o/botshelf.git#${head}`,
-    );
-    match(checker('set-url', 'origin', '/srv/botshelf'), /^botshelf@\d/);
-  });
-
   it('refuses what is no empty folder, and a name that is none for a branch, and leaves all as it was', async () => {
     const cwd = tempFolder();
     mkdirSync(join(cwd, 'full'));
@@ -146,14 +115,14 @@ describe('botshelf init', () => {
   });
 
   it('has an example for contributors that keeps every rule', async () => {
-    const folder = join(tempFolder(), 'shelf');
-    await botshelf(tempFolder(), ['init', folder]);
+    const folder = tempFolder();
+    copyTemplate(folder, false, 'github');
     const indented = /^ {3}```text\n( {3}---\n[^]*?)^ {3}```$/m.exec(
       readFileSync(join(folder, 'README.md'), 'utf8'),
     )?.[1];
     writeFiles(folder, { [pagePath(id)]: (indented ?? '').replaceAll(/^ {3}/gm, '') });
     deepStrictEqual(await checkCatalogue(createFolderSource(folder), 'everything'), {
-      files: 2,
+      files: 1,
       findings: [],
     });
   });

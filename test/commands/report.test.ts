@@ -3,10 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Attention } from '../../src/site/review/attention.ts';
+import { takeInstanceLock } from '../../src/git/instance-lock.ts';
+import { cleanUp } from '../support/cleanup.ts';
 import { botshelf } from '../support/command-line.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
-import { startServiceProcess } from '../support/service-process.ts';
 import { commitCounts } from '../support/state-history.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -53,9 +54,13 @@ function cloneWithAll(): string {
 }
 
 describe('botshelf report', () => {
-  it('prints a heading for each kind and a line for each item, and changes nothing', async () => {
-    const root = cloneWithAll();
+  let root: string;
+  before('make a clone, and have its picture fail', async () => {
+    root = cloneWithAll();
     await botshelf(root, ['images']);
+  });
+
+  it('prints a heading for each kind and a line for each item, and changes nothing', async () => {
     const before = readdirSync(join(root, 'var')).toSorted();
     const { code, stdout, stderr } = await botshelf(root, ['report'], {
       env: { BOTSHELF_BASE_URL: 'https://bots.example.org' },
@@ -96,8 +101,6 @@ describe('botshelf report', () => {
   });
 
   it('prints JSON in the documented shape', async () => {
-    const root = cloneWithAll();
-    await botshelf(root, ['images']);
     const { code, stdout } = await botshelf(root, ['report', '--json']);
     strictEqual(code, 0);
     const { groups, isComplete } = JSON.parse(stdout) as Attention;
@@ -136,8 +139,8 @@ describe('botshelf report', () => {
   });
 
   it('says that all is well', async () => {
-    const root = testRepository({ [pagePath('1')]: page('1') }).folder;
-    deepStrictEqual(await botshelf(root, ['report']), {
+    const { folder } = testRepository({ [pagePath('1')]: page('1') });
+    deepStrictEqual(await botshelf(folder, ['report']), {
       code: 0,
       stdout: '# Needs attention\n\nNothing needs attention.\n',
       stderr: '',
@@ -145,9 +148,8 @@ describe('botshelf report', () => {
   });
 
   it('works beside a service, and without Git says what was not looked at', async () => {
-    const root = cloneWithAll();
-    const service = await startServiceProcess(root);
-    service.allowLog(/./);
+    const lock = await takeInstanceLock(join(root, 'var'));
+    cleanUp(lock.release);
     const { code, stdout } = await botshelf(root, ['report']);
     strictEqual(code, 0);
     match(stdout, /Possible duplicates \(1\)/);
@@ -162,7 +164,6 @@ describe('botshelf report', () => {
     const none = await botshelf(tempFolder(), ['report']);
     match(none.stderr, /^\/.+ has no folder bots\/: .*BOTSHELF_CATALOGUE.*\n$/);
     strictEqual(none.code, 2);
-    const root = testRepository({ [pagePath('1')]: page('1') }).folder;
     strictEqual((await botshelf(root, ['report', '--jsn'])).code, 2);
   });
 });

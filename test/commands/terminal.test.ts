@@ -9,7 +9,7 @@ const commands = '\u001b[2J\u009b2J\rmine\nmine\u0085mine\u007f';
 /** What of it an address may have. */
 const inAddress = '\u001b[2J\u009b2J';
 
-describe('what strangers wrote commands nothing in the terminal that it is printed in', () => {
+describe('what strangers wrote commands nothing in the terminal', () => {
   const address = `https://127.0.0.1/${inAddress}`;
   const { folder } = testRepository({
     [pagePath('7')]: mainPage({ name: 'Seven', website: address, images: { avatar: `${address}.png` } }),
@@ -38,7 +38,7 @@ describe('what strangers wrote commands nothing in the terminal that it is print
     ['import bots.ndjson --map map.json', /mine/],
     ['import bots.ndjson --suggest', /mine/],
   ] as const)
-    it(`botshelf ${command}`, async () => {
+    it(`that botshelf ${command} prints it in`, async () => {
       const { stdout, stderr } = await botshelf(folder, command.split(' '), { cwd: list });
       match(stdout, shown);
       // oxlint-disable-next-line no-control-regex -- that is what must not be there

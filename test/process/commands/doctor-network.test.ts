@@ -1,0 +1,84 @@
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { dirname } from 'node:path';
+import { checkClock, checkPush, checkRemote } from '../../../src/commands/doctor-network.ts';
+import { doctorContext } from '../../support/doctor.ts';
+import { type GitServer, startGitServer } from '../../support/git-server.ts';
+import type { TestRepository } from '../../support/repository.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { sharedRepository, type SharedRepository } from '../../support/shared-repository.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+describe('what botshelf doctor says of the remote', () => {
+  let shared: SharedRepository;
+  let server: GitServer;
+  let clone: TestRepository;
+  before(async () => {
+    shared = sharedRepository({ [pagePath('7')]: mainPage() });
+    server = await startGitServer(dirname(shared.folder), ['shared.git']);
+    clone = shared.clone();
+    clone.git('remote', 'set-url', 'origin', `${server.address}/shared.git`);
+  });
+
+  it('is that it can be read and written, and its clock agrees; nothing is pushed', async () => {
+    const context = doctorContext(clone.folder, { BOTSHELF_REMOTE: 'origin' });
+    strictEqual((await checkRemote(context)).reason, 'it can be read, and has main');
+    strictEqual((await checkPush(context)).reason, 'the remote takes pushes of this user');
+    match((await checkClock(context)).reason, /agrees|no date/);
+    strictEqual(shared.git('for-each-ref', 'refs/botshelf'), '');
+  });
+
+  it('is that it may be read only', async () => {
+    shared.git('config', 'http.receivepack', 'false');
+    const context = doctorContext(clone.folder, { BOTSHELF_REMOTE: 'origin' });
+    const [read, push] = await Promise.all([checkRemote(context), checkPush(context)]);
+    shared.git('config', 'http.receivepack', 'true');
+    strictEqual(read.state, 'ok');
+    strictEqual(push.state, 'error');
+    match(push.fix ?? '', /deploy key/);
+  });
+
+  it('is that the branch is not there, or nobody may come in', async () => {
+    const bare = tempFolder();
+    execFileSync('git', ['init', '-q', '--bare', bare]);
+    const missing = await checkRemote(doctorContext(clone.folder, { BOTSHELF_REMOTE: bare }));
+    strictEqual(missing.state, 'warning');
+    strictEqual(missing.fix, `git push ${bare} main`);
+    server.mode = 'refuse';
+    const refused = await checkRemote(doctorContext(clone.folder, { BOTSHELF_REMOTE: 'origin' }));
+    server.mode = 'serve';
+    strictEqual(refused.state, 'error');
+    match(refused.reason, /git says: /);
+  });
+
+  it('is, as an error, that the branch was renamed on the host, with its new default branch', async () => {
+    shared.git('branch', '-m', 'main', 'trunk');
+    const context = doctorContext(clone.folder, { BOTSHELF_REMOTE: 'origin' });
+    const renamed = await checkRemote(context);
+    const set = { BOTSHELF_REMOTE: 'origin', BOTSHELF_BRANCH: 'trunk' };
+    const followed = await checkRemote(doctorContext(clone.folder, set));
+    shared.git('branch', '-m', 'trunk', 'main');
+    deepStrictEqual(renamed, {
+      state: 'error',
+      reason: 'it can be read, but has no branch main; its default branch is trunk',
+      fix: 'set BOTSHELF_BRANCH=trunk',
+    });
+    strictEqual(followed.reason, 'it can be read, and has trunk');
+  });
+
+  it('is that the clone was left on another branch, whether the remote has that or not', async () => {
+    clone.git('switch', '-q', '-c', 'typo');
+    const left = [await checkRemote(doctorContext(clone.folder, { BOTSHELF_REMOTE: 'origin' }))];
+    clone.git('push', '-q', shared.address, 'typo');
+    left.push(await checkRemote(doctorContext(clone.folder, { BOTSHELF_REMOTE: 'origin' })));
+    const meant = { BOTSHELF_REMOTE: 'origin', BOTSHELF_BRANCH: 'typo' };
+    strictEqual((await checkRemote(doctorContext(clone.folder, meant))).state, 'ok');
+    clone.git('switch', '-q', 'main');
+    for (const outcome of left)
+      deepStrictEqual(outcome, {
+        state: 'warning',
+        reason: 'the clone is on typo, and the default branch of the remote is main',
+        fix: 'git switch main, or set BOTSHELF_BRANCH=typo where that is meant',
+      });
+  });
+});

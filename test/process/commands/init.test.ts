@@ -1,0 +1,32 @@
+import { match, strictEqual } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { cpSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { testRepository } from '../../support/repository.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+describe('botshelf init', () => {
+  it('has the check install the commit of this program from where its clone is from', () => {
+    const clone = testRepository();
+    const code = fileURLToPath(new URL('.', import.meta.resolve('#package')));
+    for (const name of ['package.json', 'dist', 'schemas', 'catalogue-template'])
+      cpSync(join(code, name), join(clone.folder, name), { recursive: true });
+    symlinkSync(join(code, 'node_modules'), join(clone.folder, 'node_modules'));
+    const checker = (...origin: string[]): string => {
+      clone.git('remote', ...origin);
+      const folder = join(tempFolder(), 'shelf');
+      execFileSync(process.execPath, [join(clone.folder, 'dist/src/main.js'), 'init', folder]);
+      return (
+        /BOTSHELF: (.*)/.exec(readFileSync(join(folder, '.github/workflows/catalogue.yml'), 'utf8'))?.[1] ??
+        ''
+      );
+    };
+    const head = clone.git('rev-parse', 'HEAD');
+    strictEqual(
+      checker('add', 'origin', 'https://me:secret@example.org/o/botshelf.git'),
+      `git+https://example.org/o/botshelf.git#${head}`,
+    );
+    match(checker('set-url', 'origin', '/srv/botshelf'), /^botshelf@\d/);
+  });
+});
