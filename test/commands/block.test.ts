@@ -109,14 +109,10 @@ describe('botshelf block', () => {
       (await service.request(`/api/v2/bots/${id}`, updateRequest(tokens.get(id) ?? '', { count: 5 }))).status;
     for (const id of tokens.keys()) strictEqual(await post(id), 200);
     const before = repository.git('rev-list', '--count', 'HEAD');
-    const { code, stdout, stderr } = await botshelf(root, [
-      'block',
-      'account',
-      '5',
-      '--reason',
-      'Spam',
-      '--remove',
-    ]);
+    const { code, stdout, stderr } = await botshelf(
+      root,
+      'block account 5 --reason Spam --remove'.split(' '),
+    );
     deepStrictEqual(
       [code, stdout, stderr],
       [0, 'Seven (7)\nTwelve (12)\n', 'The account 5 is blocked. 2 bots removed.\n'],

@@ -141,18 +141,8 @@ describe('botshelf bots', () => {
 
 describe('botshelf bots --set', () => {
   it('sets keys in one commit of its user, and says what changes', async () => {
-    const repository = catalogue();
-    const args = [
-      'bots',
-      '--author',
-      '5',
-      '--set',
-      'category=music',
-      '--set',
-      'website=null',
-      '--set',
-      'nsfw=true',
-    ];
+    const repository = testRepository(files);
+    const args = 'bots --author 5 --set category=music --set website=null --set nsfw=true'.split(' ');
     const dry = await botshelf(repository.folder, args);
     strictEqual(
       dry.stdout,
@@ -181,7 +171,7 @@ describe('botshelf bots --set', () => {
   });
 
   it('is refused as a whole where a page would not fit the rules', async () => {
-    const repository = catalogue();
+    const repository = testRepository(files);
     const tip = repository.git('rev-parse', 'HEAD');
     const run = async (...args: readonly string[]): Promise<string> => {
       const { code, stdout, stderr } = await botshelf(repository.folder, ['bots', '--all', '--yes', ...args]);
@@ -214,17 +204,12 @@ describe('botshelf bots --set', () => {
   });
 
   it('names files with uncommitted edits, and commits nothing', async () => {
-    const repository = catalogue();
+    const repository = testRepository(files);
     const tip = repository.git('rev-parse', 'HEAD');
     repository.write(pagePath('7', 'de'), translation('Sieben!', 'Spielt Karten.'));
     repository.write(pagePath('12', 'fr'), translation('Douze', 'Joue aux cartes.'));
-    const { code, stderr } = await botshelf(repository.folder, [
-      'bots',
-      '--all',
-      '--set',
-      'nsfw=true',
-      '--yes',
-    ]);
+    const all = 'bots --all --set nsfw=true --yes'.split(' ');
+    const { code, stderr } = await botshelf(repository.folder, all);
     strictEqual(code, 2);
     match(stderr, /^bots\/007\/7\.de\.md has uncommitted edits/m);
     match(stderr, /^bots\/012\/12\.fr\.md has uncommitted edits/m);
@@ -236,7 +221,7 @@ describe('botshelf bots --set', () => {
 
 describe('botshelf bots --remove', () => {
   it('removes all pages in one commit and ends the tokens, beside a service that takes counts', async () => {
-    const repository = catalogue();
+    const repository = testRepository(files);
     const { folder: root } = repository;
     const [gone = '', kept = ''] = (await issueTestTokens(root, ['7', '100'])).values();
     const service = await startTestService({}, { root });
