@@ -11,7 +11,7 @@ import {
   stepsChild,
   stepsFiles,
   takeStep,
-} from '../scenarios/proposal-aftermath.ts';
+} from './proposal-aftermath.ts';
 
 /** The short form kills at instants that are spread evenly, the long one (npm run crash) at random ones. */
 const rounds = Number(process.env['CRASH_ROUNDS'] ?? 4);

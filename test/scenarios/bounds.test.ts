@@ -195,23 +195,15 @@ describe('the bounds of docs/bounds.md', () => {
   });
 });
 
-describe('a service at its bounds', function () {
-  this.timeout(120_000);
+describe('a service at its bounds', () => {
   let service: TestService;
-  let slow: Promise<string[]>;
   const longWord = 'kalomiratesopenalinguworzushetrobigofinwax'.slice(0, 40);
 
   before(async () => {
     const bots = Array.from({ length: 51 }, (_, i) => {
       const description = `${i === 0 ? 'tenvu' : ''} ${i === 1 ? longWord : ''} ${i === 2 ? `${longWord}y` : ''} Answers.`;
       const code = 'const x = 1; //'.padEnd(9999 + Number(i === 3), 'x');
-      const page =
-        i === 0 || i === 3
-          ? `\`\`\`js
-${code}
-\`\`\`
-`
-          : '';
+      const page = i === 0 || i === 3 ? `\`\`\`js\n${code}\n\`\`\`\n` : '';
       return [
         pagePath(String(1000 + i)),
         mainPage({ name: `Bot ${i}`, description: description.trim() }, page),
@@ -220,7 +212,6 @@ ${code}
     const faulty = Array.from({ length: 1001 }, (_, i) => [pagePath(String(10_000 + i)), 'x']);
     service = await startTestService(Object.fromEntries([...bots, ...faulty]));
     service.allowLog(/file/);
-    slow = Promise.all([sendSlowly('GET / HTTP/1.1\r\n'), sendSlowly(post('/add', '', 9))]);
   });
 
   it('takes 2,000 characters of Accept and Accept-Encoding', async () => {
@@ -304,10 +295,6 @@ ${code}
     });
   });
 
-  it('takes 10 s for headers and 30 s for a request', async () => {
-    for (const line of await slow) match(line, / 408 /);
-  });
-
   async function send(path: string, body: string): Promise<{ status: number; text: string }> {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Sec-Fetch-Site': 'same-origin' };
     const response = await fetch(service.address + path, { method: 'POST', headers, body });
@@ -325,16 +312,7 @@ ${code}
     socket.write(request);
     return String((await once(socket, 'data'))[0]).split('\r\n')[0] ?? '';
   }
-
-  async function sendSlowly(request: string): Promise<string> {
-    return await firstLine(await open(), request);
-  }
 });
-
-function post(path: string, body: string, length: number): string {
-  const type = 'application/x-www-form-urlencoded';
-  return `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n${body}`;
-}
 
 /** Returns the number that a name has in a file of src/. */
 function findValue(file: string, name: string): number | undefined {

@@ -38,9 +38,9 @@ describe('a catalogue into which a bad pull request was merged', () => {
     strictEqual(name('7'), 'Seven');
   });
 
-  it('names 2,000 files that are not pages, and goes on serving', async () => {
+  it('names 200 files that are not pages, and goes on serving', async () => {
     const repo = testRepository({ [pagePath('7')]: mainPage({ name: 'Seven' }) });
-    for (let i = 0; i < 2000; i++) repo.write(`bots/001/${i}.txt`, '');
+    for (let i = 0; i < 200; i++) repo.write(`bots/001/${i}.txt`, '');
     const { faults, name } = await openCatalogue({}, { root: repo.folder });
     await eventually(() => strictEqual(new Set(faults()).size > 0, true));
     strictEqual(name('7'), 'Seven');

@@ -9,6 +9,7 @@ import { testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { mainFile } from '../../support/command-line.ts';
 import { sendRaw } from '../../support/raw-request.ts';
+import { startTestService } from '../../support/service.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
 
 const limits = { host: '127.0.0.1', port: 0, maxConnections: 10, log: silentLog };
@@ -45,6 +46,19 @@ describe('the limit on connections', () => {
 });
 
 describe('a connection', () => {
+  it('takes 10 s for headers and 30 s for a request', async () => {
+    const { address } = await startTestService({});
+    const firstLine = async (request: string): Promise<string> => {
+      const socket = connect(Number(new URL(address).port), '127.0.0.1').on('error', () => {});
+      socket.write(request);
+      return String((await once(socket, 'data'))[0]).split('\r\n')[0] ?? '';
+    };
+    const type = 'Content-Type: application/x-www-form-urlencoded';
+    const post = `POST /add HTTP/1.1\r\nHost: x\r\n${type}\r\nContent-Length: 9\r\n\r\n`;
+    const lines = await Promise.all(['GET / HTTP/1.1\r\n', post].map(firstLine));
+    for (const line of lines) match(line, / 408 /);
+  }).timeout(120_000);
+
   it('ends after two minutes without traffic while a response is computed or sent, and after 76 s between requests', async () => {
     const app = new Koa();
     const timeouts: (number | undefined)[] = [];

@@ -9,7 +9,7 @@ import {
   stepAfterSent,
   stepsChild,
   stepsFiles,
-} from '../../scenarios/proposal-aftermath.ts';
+} from '../../process/proposal-aftermath.ts';
 import { faultInjector, forEachFault, isWhole } from './fault-injector.ts';
 
 needs('gcc', describe)('a system call that fails once while a proposal', function () {

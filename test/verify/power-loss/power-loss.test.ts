@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { repositoryIn } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
-import { checkProposals, readAnsweredSteps } from '../../scenarios/proposal-aftermath.ts';
+import { checkProposals, readAnsweredSteps } from '../../process/proposal-aftermath.ts';
 import { checkAftermath } from './aftermath.ts';
 import { chooseCuts, type Cut, models, writeAfterCut } from './cuts.ts';
 import { checkImages, whyNoImages } from './images.ts';

@@ -2,12 +2,12 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { botshelf, mainFile } from '../support/command-line.ts';
-import { eventually } from '../support/eventually.ts';
-import { testRepository } from '../support/repository.ts';
-import { writeFiles } from '../support/sample.ts';
-import { startTestService } from '../support/service.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { botshelf, mainFile } from '../../support/command-line.ts';
+import { eventually } from '../../support/eventually.ts';
+import { testRepository } from '../../support/repository.ts';
+import { writeFiles } from '../../support/sample.ts';
+import { startTestService } from '../../support/service.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 /** More than one commit has. IMPORT_BOTS=5000 imports as many as a list of middle size has. */
 const count = Number(process.env['IMPORT_BOTS'] ?? 1050);

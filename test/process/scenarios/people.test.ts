@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
-import { eventually } from '../support/eventually.ts';
-import { testRepository, type TestRepository } from '../support/repository.ts';
-import { mainPage, pagePath } from '../support/sample.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { issueTestToken } from '../support/token.ts';
-import { updateRequest } from '../support/update-request.ts';
+import { eventually } from '../../support/eventually.ts';
+import { testRepository, type TestRepository } from '../../support/repository.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { issueTestToken } from '../../support/token.ts';
+import { updateRequest } from '../../support/update-request.ts';
 
 const owned = ['1', '2'];
 const edited = pagePath('5');

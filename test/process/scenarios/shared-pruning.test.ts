@@ -1,13 +1,13 @@
 import { strictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
-import { Committer } from '../../src/git/commit/committer.ts';
-import { RepositoryOpener } from '../../src/git/repository.ts';
-import { createStateRef } from '../../src/counts/state-ref.ts';
-import { bumpEdited, type EditedBump } from '../../src/sync/bump-edited.ts';
-import { Sync } from '../../src/sync/sync.ts';
-import { silentLog } from '../../src/lib/log.ts';
-import type { TestRepository } from '../support/repository.ts';
-import { sharedRepository } from '../support/shared-repository.ts';
+import { Committer } from '../../../src/git/commit/committer.ts';
+import { RepositoryOpener } from '../../../src/git/repository.ts';
+import { createStateRef } from '../../../src/counts/state-ref.ts';
+import { bumpEdited, type EditedBump } from '../../../src/sync/bump-edited.ts';
+import { Sync } from '../../../src/sync/sync.ts';
+import { silentLog } from '../../../src/lib/log.ts';
+import type { TestRepository } from '../../support/repository.ts';
+import { sharedRepository } from '../../support/shared-repository.ts';
 
 const state = 'refs/botshelf/state';
 
