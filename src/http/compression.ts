@@ -32,21 +32,26 @@ const maxKeptBytes = 128 * 1024 * 1024;
  * once would take all threads that also sync files.
  */
 export class CompressedBodies {
-  readonly #cache = new LRUCache<string, Buffer, { body: Body; coding: Coding }>({
-    maxSize: 128 * 1024 * 1024,
-    maxEntrySize: 64 * 1024 * 1024,
-    // One that larger bodies push out while it waits is sent all the same.
-    ignoreFetchAbort: true,
-    sizeCalculation: (bytes) => bytes.length + 200,
-    fetchMethod: async (_key, _stale, { context: { body, coding } }) =>
-      await (Buffer.isBuffer(body)
-        ? compress(body, coding)
-        : this.#queue.run(async () => await compressPieces(body.read(), coding))),
-  });
+  readonly #cache: LRUCache<string, Buffer, { body: Body; coding: Coding }>;
   readonly #queue = new SerialQueue(64);
   /** Compresses one piece at a time, of all bodies that are compressed while they are sent. */
   readonly #pieceQueue = new SerialQueue();
   #streams = 0;
+
+  /** @param maxSize how many bytes are kept, after compression */
+  constructor(maxSize = 128 * 1024 * 1024) {
+    this.#cache = new LRUCache({
+      maxSize,
+      maxEntrySize: 64 * 1024 * 1024,
+      // One that larger bodies push out while it waits is sent all the same.
+      ignoreFetchAbort: true,
+      sizeCalculation: (bytes) => bytes.length + 200,
+      fetchMethod: async (_key, _stale, { context: { body, coding } }) =>
+        await (Buffer.isBuffer(body)
+          ? compress(body, coding)
+          : this.#queue.run(async () => await compressPieces(body.read(), coding))),
+    });
+  }
 
   /**
    * Returns the body in a content coding: in pieces where it is too large to be kept. Callers that want the same one at the

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../support/eventually.ts';
+import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -210,7 +211,8 @@ describe('a service at its bounds', () => {
       ];
     });
     const faulty = Array.from({ length: 1001 }, (_, i) => [pagePath(String(10_000 + i)), 'x']);
-    service = await startTestService(Object.fromEntries([...bots, ...faulty]));
+    const root = testRepository(Object.fromEntries(bots)).folder;
+    service = await startTestService(Object.fromEntries(faulty), { root });
     service.allowLog(/file/);
   });
 

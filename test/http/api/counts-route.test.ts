@@ -19,13 +19,6 @@ describe('GET /api/v2/bots/:id/counts', () => {
   let root: string;
   /** Midnight UTC. */
   let today: number;
-  const post = async (id: string, count: number): Promise<void> => {
-    const { status } = await service.request(
-      `/api/v2/bots/${id}`,
-      updateRequest(await issueTestToken(root, id), { count }),
-    );
-    strictEqual(status, 200);
-  };
   const dayBefore = (days: number): string =>
     new Date((today - days * day) * 1000).toISOString().slice(0, 10);
 
@@ -94,11 +87,16 @@ describe('GET /api/v2/bots/:id/counts', () => {
 
   it('ends in the count that was posted last', async () => {
     deepStrictEqual((await service.request(`/api/v2/bots/${marge}/counts`)).json, []);
-    await post(marge, 5);
+    const token = await issueTestToken(root, marge);
+    const post = async (count: number): Promise<void> => {
+      const update = updateRequest(token, { count });
+      strictEqual((await service.request(`/api/v2/bots/${marge}`, update)).status, 200);
+    };
+    await post(5);
     const latest = async (): Promise<unknown> =>
       (await service.request(`/api/v2/bots/${marge}/counts`)).json.at(-1)?.count;
     strictEqual(await latest(), 5);
-    await post(marge, 3);
+    await post(3);
     strictEqual(await latest(), 3);
   });
 

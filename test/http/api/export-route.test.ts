@@ -92,7 +92,7 @@ describe('GET /api/v2/export.ndjson', function () {
   it('is sent to at most eight at once, four of one client, also where they do not read; others are told to come back', async () => {
     const text = `${'Ⓓ'.repeat(99)}\n`.repeat(190);
     // More than sockets hold.
-    const large = Array.from({ length: 160 }, (_, i) => [
+    const large = Array.from({ length: 120 }, (_, i) => [
       pagePath(String(i)),
       mainPage({ name: `Bot ${i}` }, text),
     ]);

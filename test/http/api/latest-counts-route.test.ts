@@ -1,6 +1,12 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { Router } from '@koa/router';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { addLatestCountsRoute } from '../../../src/http/api/latest-counts-route.ts';
 import { eventually } from '../../support/eventually.ts';
+import { serveHandler } from '../../support/handler.ts';
 import { testRepository } from '../../support/repository.ts';
+import { sampleBot } from '../../support/sample-bot.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { commitCounts } from '../../support/state-history.ts';
@@ -14,8 +20,9 @@ describe('GET /api/v2/counts', () => {
   /** The counts of a commit are from 5 ms after its time. */
   const yesterday = (today - 86_400) * 1000 + 5;
   const iso = (time: number): string => new Date(time).toISOString();
+  let token: string;
   const post = async (count: number): Promise<void> => {
-    const update = updateRequest(await issueTestToken(root, '9'), { count });
+    const update = updateRequest(token, { count });
     strictEqual((await service.request('/api/v2/bots/9', update)).status, 200);
   };
 
@@ -26,6 +33,7 @@ describe('GET /api/v2/counts', () => {
       { time: today - 86_400, counts: { 7: 70, 777: 4 } },
       { time: today - 86_399, counts: { 8: 80 } },
     ]);
+    token = await issueTestToken(root, '9');
     service = await startTestService({}, { root });
   });
 
@@ -66,17 +74,22 @@ describe('GET /api/v2/counts', () => {
   });
 
   it('is sent in pieces that fit together where there are many', async () => {
-    const ids = Array.from({ length: 900 }, (_, i) => String(i + 1));
-    const files = ids.map((id) => [pagePath(id), mainPage({ name: `Bot ${id}` })]);
-    const many = testRepository(Object.fromEntries(files)).folder;
-    commitCounts(many, [
-      { time: today - 86_400, counts: Object.fromEntries(ids.map((id) => [id, Number(id) * 1000])) },
-    ]);
-    const { request } = await startTestService({}, { root: many });
-    for (const encoding of ['identity', 'gzip', 'br']) {
-      const { json } = await request('/api/v2/counts', { headers: { 'Accept-Encoding': encoding } });
-      const expected = ids.map((id) => [id, { count: Number(id) * 1000, reportedAt: iso(yesterday) }]);
-      deepStrictEqual(json, Object.fromEntries(expected));
+    const bots = new MutableBotIndex();
+    const ids = Array.from({ length: 1200 }, (_, i) => String(i + 1));
+    for (const id of ids) bots.set(sampleBot(id));
+    const counts = { count: (id: string) => Number(id) * 1000, reportedAt: () => yesterday, reports: 1 };
+    const router = new Router();
+    addLatestCountsRoute(router, bots, counts);
+    const routes = router.routes();
+    const server = await serveHandler(async (ctx, next) => await routes(ctx as never, next));
+    const expected = ids.map((id) => [id, { count: Number(id) * 1000, reportedAt: iso(yesterday) }]);
+    for (const [coding, decode] of [
+      ['identity', (body: Buffer) => body],
+      ['gzip', gunzipSync],
+      ['br', brotliDecompressSync],
+    ] as const) {
+      const { body } = await server.send('GET', '/api/v2/counts', { 'Accept-Encoding': coding });
+      deepStrictEqual(JSON.parse(decode(body).toString()), Object.fromEntries(expected));
     }
   });
 

@@ -3,8 +3,7 @@ import { eventually } from '../../support/eventually.ts';
 import { readFormFields } from '../../support/form-fields.ts';
 import { author, homer, type LoginSite, openLoginSite, stranger } from '../../support/login-site.ts';
 import { author as homerJ, maintainer, openProposals, proposalSettings } from '../../support/proposals.ts';
-import type { Decision } from '../../../src/proposals/proposals.ts';
-import type { TestRepository } from '../../support/repository.ts';
+import type { Decision, Proposals } from '../../../src/proposals/proposals.ts';
 import { accountId, botId, mainPage, pagePath } from '../../support/sample.ts';
 import { type Page, Visitor } from '../../support/visitor.ts';
 
@@ -15,12 +14,11 @@ const proposed = mainPage({ authors: [author], description: 'Knows <b>everything
 
 /** Sends a change of a bot in place of its author, and has a maintainer decide. */
 async function decide(
-  repo: TestRepository,
+  proposals: Proposals,
   bot: string,
   state: Decision['state'],
   reason: string | null = null,
 ): Promise<void> {
-  const proposals = await openProposals(repo.folder);
   const { proposal } = await proposals.send({
     subject: botId(bot),
     proposer: homerJ,
@@ -50,14 +48,15 @@ describe('the page of a proposal', () => {
       files,
       bots: [homer, changed, offline, refused, accepted],
       prepare: async (repo) => {
-        await decide(repo, homer, 'changes-asked');
-        await decide(repo, changed, 'changes-asked');
+        const proposals = await openProposals(repo.folder);
+        await decide(proposals, homer, 'changes-asked');
+        await decide(proposals, changed, 'changes-asked');
         const website = 'https://example.org/';
         const description = '<i>The page now.</i>';
         repo.commit({ [pagePath(changed)]: mainPage({ authors: [author], description, website }) });
-        await decide(repo, offline, 'declined', 'offline');
-        await decide(repo, refused, 'declined', 'Only <b>fun</b> bots');
-        await decide(repo, accepted, 'accepted');
+        await decide(proposals, offline, 'declined', 'offline');
+        await decide(proposals, refused, 'declined', 'Only <b>fun</b> bots');
+        await decide(proposals, accepted, 'accepted');
       },
     });
   });
@@ -155,16 +154,12 @@ describe('the page of a proposal', () => {
     );
     strictEqual(site.repo.git('show', `HEAD:${pagePath(homer)}`), original.trim());
   });
-});
 
-describe('the header', () => {
-  it('leads a maintainer to what waits, on every page', async () => {
-    const settings = JSON.stringify({ maintainers: [author] });
-    const site = await openLoginSite({ files: { 'botshelf.json': settings } });
-    const { visitor, page } = await site.loggedIn(author);
-    match(page.text, /<a href="\/review">Review \(0\)<\/a>/);
+  it('leads a maintainer from the header to what waits, as every page does', async () => {
+    const { visitor, page } = await site.loggedIn(maintainer.id, `/bots/${homer}`);
+    match(page.text, /<a href="\/review">Review \(1\)<\/a>/);
     for (const own of ['/my-bots', '/', '/add'])
-      await eventually(async () => match((await visitor.go(`${site.baseUrl}${own}`)).text, /Review \(0\)/));
+      await eventually(async () => match((await visitor.go(`${site.baseUrl}${own}`)).text, /Review \(1\)/));
     doesNotMatch((await site.loggedIn(stranger, '/my-bots')).page.text, /\/review/);
   });
 });

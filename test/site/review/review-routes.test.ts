@@ -1,8 +1,9 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { formatOpenRef, type ProposalStep } from '../../../src/proposals/proposal.ts';
 import type { SentProposal } from '../../../src/proposals/proposals.ts';
 import { eventually } from '../../support/eventually.ts';
 import { author, homer, type LoginSite, openLoginSite, stranger } from '../../support/login-site.ts';
-import { openProposals } from '../../support/proposals.ts';
+import { importProposals, openProposals, sentStep } from '../../support/proposals.ts';
 import type { TestRepository } from '../../support/repository.ts';
 import { accountId, botId, mainPage, pagePath, translation } from '../../support/sample.ts';
 import { type Page, Visitor } from '../../support/visitor.ts';
@@ -44,16 +45,10 @@ function versionIn({ text }: Page): string {
 }
 
 async function openSite(all: readonly Partial<SentProposal>[], more: object = {}): Promise<LoginSite> {
-  return await openLoginSite({
-    prepare: async (repo) => {
-      repo.commit(settings(more));
-      await sendAll(repo, all);
-    },
-  });
+  return await openLoginSite({ files: settings(more), prepare: async (repo) => await sendAll(repo, all) });
 }
 
-describe('the review of proposals', function () {
-  this.timeout(60_000);
+describe('the review of proposals', () => {
   let site: LoginSite;
   const open = async (path: string, account = maintainer): Promise<{ visitor: Visitor; page: Page }> =>
     await site.loggedIn(account ?? '', path);
@@ -73,12 +68,7 @@ describe('the review of proposals', function () {
     before(async () => {
       site = await openSite([
         { ...newBot('1001', { invite: `${invite}&permissions=8` }), note: 'Try <b>/start</b>' },
-        {
-          ...edit({
-            description: 'Answers all questions about doughnuts.',
-            website: 'https://homer.example/',
-          }),
-        },
+        edit({ description: 'Answers all questions about doughnuts.', website: 'https://homer.example/' }),
         { pages: new Map([[pagePath(homer, 'de'), translation('Homer', 'Beantwortet Fragen.', 'Hallo!')]]) },
         {
           ...newBot(
@@ -310,7 +300,15 @@ describe('the review of proposals', function () {
   });
 
   it('has fifty on a page, and what needs attention on the first', async () => {
-    site = await openSite(Array.from({ length: 52 }, (_, i) => newBot(String(2001 + i))));
+    const proposals = Array.from({ length: 52 }, (_, i): [string, ProposalStep[]] => {
+      const proposer = { id: accountId(String(701 + i)), name: `Proposer ${701 + i}` };
+      const step = { ...sentStep, subject: botId(String(2001 + i)), proposer, sentAt: sentStep.sentAt + i };
+      return [formatOpenRef(step.subject, proposer.id), [step]];
+    });
+    site = await openLoginSite({
+      files: settings(),
+      prepare: async ({ folder }) => importProposals(folder, new Map(proposals)),
+    });
     const { visitor, page } = await open('/review');
     strictEqual([...page.text.matchAll(/href="\/review\/\d+\/\d+"/g)].length, 50);
     match(page.text, /Reports from visitors/);
