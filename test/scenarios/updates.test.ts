@@ -237,7 +237,7 @@ describe('POST /api/v2/bots/:id', () => {
     });
     const answered = once(call, 'response');
     call.write('{"bot": ');
-    // As above.
+    // As below.
     await setTimeout(200);
     await issueTestToken(repo.folder, marge);
     call.end('{"count": 77}}');
@@ -247,11 +247,8 @@ describe('POST /api/v2/bots/:id', () => {
   });
 
   it('for a bot that is removed meanwhile responds 404, with If-Match and without', async () => {
-    for (const [id, headers] of [
-      ['8', {}],
-      ['9', { 'If-Match': '"x"' }],
-    ] as const) {
-      const authorization = await issueTestToken(repo.folder, id);
+    const tokens = [await issueTestToken(repo.folder, '8'), await issueTestToken(repo.folder, '9')];
+    const postToRemoved = async (id: string, headers: object, authorization = ''): Promise<void> => {
       const call = request(`${service.address}/api/v2/bots/${id}`, {
         method: 'POST',
         headers: { authorization, 'content-type': 'application/json', ...headers },
@@ -267,7 +264,11 @@ describe('POST /api/v2/bots/:id', () => {
       strictEqual(response.statusCode, 404);
       strictEqual(response.headers.etag, undefined);
       match((await response.toArray()).join(''), /urn:botshelf:problem:unknown-bot/);
-    }
+    };
+    await Promise.all([
+      postToRemoved('8', {}, tokens[0]),
+      postToRemoved('9', { 'If-Match': '"x"' }, tokens[1]),
+    ]);
   });
 });
 

@@ -22,8 +22,15 @@ describe('a post without a valid token, where nobody can log in', () => {
     strictEqual(json.type, 'urn:botshelf:problem:no-token');
     for (const path of ['/', '/bots/7', '/bots/7/token']) {
       const page = await (await fetch(address + path)).text();
+      if (path.endsWith('/token')) match(page, /botshelf token 7/);
       match(page, /Operator: <a href="mailto:ops@example\.org">ops@example\.org<\/a>/, path);
     }
+    const tokenPage = await fetch(`${address}/bots/7/token`);
+    strictEqual(tokenPage.status, 200);
+    match(await tokenPage.text(), /api\/v2\/bots\/7[^]*BOTSHELF_TOKEN/);
+    const press = { method: 'POST', headers: { 'sec-fetch-site': 'same-origin' } };
+    strictEqual((await fetch(`${address}/bots/7/token`, press)).status, 403);
+    strictEqual((await fetch(`${address}/login`)).status, 404);
   });
 });
 

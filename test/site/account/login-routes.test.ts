@@ -1,8 +1,17 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { KeyRing } from '../../../src/login/key-ring.ts';
 import { atTime } from '../../support/at-time.ts';
-import { author, homer, openLoginSite, type LoginSite, tokenPath } from '../../support/login-site.ts';
+import {
+  author,
+  homer,
+  loginEnv,
+  openLoginSite,
+  type LoginSite,
+  tokenPath,
+} from '../../support/login-site.ts';
 import { sendRaw } from '../../support/raw-request.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { startTestService } from '../../support/service.ts';
 import { actionOf, type Page, Visitor } from '../../support/visitor.ts';
 
 describe('the login', () => {
@@ -218,11 +227,14 @@ describe('the login', () => {
   });
 
   it('needs https, and says so', async () => {
-    const plain = await openLoginSite({ env: { BOTSHELF_BASE_URL: 'http://bots.example.org' } });
-    const answer = await fetch(`${plain.service.address}/login`, { redirect: 'manual' });
+    const login = loginEnv(site.provider.settings, site.secrets);
+    const env = { ...login, BOTSHELF_BASE_URL: 'http://bots.example.org' };
+    const files = { [pagePath(homer)]: mainPage({ authors: [author] }) };
+    const { address } = await startTestService(files, { env });
+    const answer = await fetch(`${address}/login`, { redirect: 'manual' });
     strictEqual(answer.status, 500);
     match(await answer.text(), /needs https/);
-    match(await (await fetch(plain.service.address + tokenPath)).text(), /needs https/);
+    match(await (await fetch(address + tokenPath)).text(), /needs https/);
   });
 });
 

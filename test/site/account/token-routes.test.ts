@@ -7,8 +7,7 @@ import { author, loginEnv, openLoginSite, type LoginSite, stranger } from '../..
 import { type Page, Visitor } from '../../support/visitor.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
-import { originRemote, startTestService } from '../../support/service.ts';
-import { sharedRepository } from '../../support/shared-repository.ts';
+import { startTestService } from '../../support/service.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { issueTestToken } from '../../support/token.ts';
 import { updateRequest } from '../../support/update-request.ts';
@@ -32,8 +31,8 @@ describe('the page of a bot’s token', () => {
     revokePath = `${tokenPath}/revoke`;
   });
 
-  const post = async (token: string, count: number, { service } = site): Promise<number> =>
-    (await service.request(`/api/v2/bots/${id}`, updateRequest(token, { count }))).status;
+  const post = async (token: string, count: number): Promise<number> =>
+    (await site.service.request(`/api/v2/bots/${id}`, updateRequest(token, { count }))).status;
   const loggedIn = async (account: string): Promise<{ visitor: Visitor; page: Page }> =>
     await site.loggedIn(account, tokenPath);
   /** The author's session, sealed with these secrets. */
@@ -159,33 +158,6 @@ describe('the page of a bot’s token', () => {
       strictEqual(await post(token, 1), 401);
       match((await visitor.press(page, revokePath)).text, /There was no token to revoke/);
       doesNotMatch((await visitor.press(page, tokenPath)).text, /previous token/);
-    });
-
-    it('shows the token that it issues while the shared Git server is away, and says that others follow later', async () => {
-      const lonely = await openLoginSite({
-        bots: [id],
-        env: { ...originRemote, BOTSHELF_SYNC_SECONDS: '3600' },
-      });
-      lonely.service.expectLog(/not in step with the remote: .*does not appear to be a git repository/);
-      lonely.service.expectLog(/listening at .*, but not ready/);
-      lonely.service.expectLog(/refused: the tokens of the bots have not been fetched/);
-      lonely.service.expectLog(/a token was changed on this machine only, as the remote cannot be reached/);
-      // Where the stop comes before the next round.
-      lonely.service.allowLog(/could not push the last commits/);
-      const { visitor, page } = await lonely.loggedIn(author, tokenPath);
-      const early = await visitor.press(page, tokenPath);
-      strictEqual(early.status, 503, 'the generations of the tokens are not known yet');
-      const { folder } = sharedRepository({ file: 'text' });
-      lonely.repo.git('push', '-q', '--force', folder, 'main');
-      lonely.repo.git('remote', 'add', 'origin', folder);
-      await eventually(async () => strictEqual((await lonely.service.request('/readyz')).status, 200));
-      doesNotMatch((await visitor.press(page, tokenPath)).text, /cannot be reached/);
-      lonely.repo.git('remote', 'set-url', 'origin', `${folder}.gone`);
-      const issued = await visitor.press(page, tokenPath);
-      strictEqual(issued.status, 200);
-      match(issued.text, /The shared Git server cannot be reached/);
-      strictEqual(await post(tokenIn(issued) ?? '', 156, lonely), 200);
-      match((await visitor.press(page, revokePath)).text, /The token is revoked[^]*cannot be reached/);
     });
 
     it('says when the token was issued and last used, also of one that the operator issued', async () => {

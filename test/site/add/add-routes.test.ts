@@ -31,13 +31,19 @@ function listRefs({ repo }: LoginSite): string[] {
     .filter(Boolean);
 }
 
+/** The site of all tests, whose catalogue takes proposals at first. */
+let shared: Promise<LoginSite> | undefined;
+
+async function openSite(): Promise<LoginSite> {
+  const french = translation('Homer', 'Répond aux questions.', 'Bonjour.');
+  shared ??= openLoginSite({ files: { 'botshelf.json': proposalSettings, [pagePath(homer, 'fr')]: french } });
+  return await shared;
+}
+
 describe('sending a form', () => {
   let site: LoginSite;
   before(async () => {
-    const french = translation('Homer', 'Répond aux questions.', 'Bonjour.');
-    site = await openLoginSite({
-      files: { 'botshelf.json': proposalSettings, [pagePath(homer, 'fr')]: french },
-    });
+    site = await openSite();
   });
 
   /** Presses a button of a form, with what was filled in and more. */
@@ -188,7 +194,8 @@ describe('sending a form', () => {
 describe('a catalogue', () => {
   let site: LoginSite;
   before(async () => {
-    site = await openLoginSite({ files: { 'botshelf.json': '{}' } });
+    site = await openSite();
+    site.repo.commit({ 'botshelf.json': '{}' });
   });
 
   /** Opens the form of Homer as his author once it says so. */
