@@ -182,7 +182,16 @@ async function isWhole(repository: TestRepository, answered: readonly number[]):
 function gitChildren(): number[] {
   const children = `/proc/${process.pid}/task/${process.pid}/children`;
   if (!existsSync(children)) return [];
-  return readFileSync(children, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+  return readFileSync(children, 'utf8').trim().split(' ').filter(Boolean).map(Number).filter(isOfService);
+}
+
+/** Whether a child is not the process that runs programs for tests. */
+function isOfService(pid: number): boolean {
+  try {
+    return !readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('run-sync-process');
+  } catch {
+    return false;
+  }
 }
 
 function killIfThere(pid: number): void {
