@@ -47,7 +47,7 @@ describe('the limit on connections', () => {
 
 describe('a connection', () => {
   it('takes 10 s for headers and 30 s for a request', async () => {
-    const { address } = await startTestService({});
+    const { address } = await startTestService({ [pagePath('7')]: mainPage() });
     const firstLine = async (request: string): Promise<string> => {
       const socket = connect(Number(new URL(address).port), '127.0.0.1').on('error', () => {});
       socket.write(request);
