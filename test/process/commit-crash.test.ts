@@ -9,6 +9,8 @@ import { type TestRepository, testRepository } from '../support/repository.ts';
 import { eventually } from '../support/eventually.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { RepositoryOpener } from '../../src/git/repository.ts';
+import { cleanUp } from '../support/cleanup.ts';
 import { committerOn } from '../support/committing.ts';
 import { setKey } from '../support/keys.ts';
 
@@ -70,7 +72,7 @@ describe('after a crash', () => {
   it('of a git child, killed again and again, no change is lost and none needs to be sent again', async function () {
     this.timeout(60_000);
     const repository = testRepository(files);
-    const committer = committerOn(repository.folder);
+    const committer = committerOfChildren(repository.folder);
     const stop = new AbortController();
     const commitAll = async (value: number | string): Promise<unknown> =>
       await Promise.all(
@@ -102,7 +104,7 @@ describe('after a crash', () => {
 
   it('of a git that was writing a pack, the same pack is written again', async () => {
     const repository = testRepository(files);
-    const committer = committerOn(repository.folder);
+    const committer = committerOfChildren(repository.folder);
     const restore = dieOnceBesideAPack(repository);
     await committer.commit(setKey('bots/001/1.en.md', 'key', 'value')).finally(restore);
     ok(repository.git('show', 'HEAD:bots/001/1.en.md').includes('key: value'));
@@ -179,6 +181,13 @@ async function isWhole(repository: TestRepository, answered: readonly number[]):
   await committer.close();
 }
 
+/** A committer whose gits are children of this process, with its environment. */
+function committerOfChildren(folder: string): ReturnType<typeof committerOn> {
+  const repositoryOpener = new RepositoryOpener(folder);
+  cleanUp(() => repositoryOpener.close());
+  return committerOn(folder, { repositoryOpener });
+}
+
 function gitChildren(): number[] {
   const children = `/proc/${process.pid}/task/${process.pid}/children`;
   if (!existsSync(children)) return [];
@@ -188,7 +197,7 @@ function gitChildren(): number[] {
 /** Whether a child is not the process that runs programs for tests. */
 function isOfService(pid: number): boolean {
   try {
-    return !readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('run-sync-process');
+    return !readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('while read -r line');
   } catch {
     return false;
   }

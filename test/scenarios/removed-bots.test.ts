@@ -53,7 +53,7 @@ describe('a bot that was removed', () => {
   });
 
   it('is gone with all that is below its page, for every client and method', async () => {
-    for (const path of ['edit', 'translate', 'token', 'badge.svg', 'card', 'card.png'])
+    for (const path of ['edit', 'translate', 'token', 'badge.svg', 'card.png'])
       strictEqual((await get(`/bots/7/${path}`)).status, 410, path);
     strictEqual((await get('/bots/7', {}, 'HEAD')).status, 410);
     strictEqual((await get('/bots/7/edit', {}, 'POST')).status, 410);

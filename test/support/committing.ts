@@ -9,7 +9,9 @@ import { openerOf } from './opened.ts';
 /** A committer of keys on a folder of a repository; it is closed when the tests of the file are over. */
 export function committerOn(
   catalogue: string,
-  options: Partial<Pick<CommitterOptions<KeyEdit>, 'log' | 'maxLockWaitMs' | 'commits'>> = {},
+  options: Partial<
+    Pick<CommitterOptions<KeyEdit>, 'log' | 'maxLockWaitMs' | 'commits' | 'repositoryOpener'>
+  > = {},
 ): Committer<KeyEdit> {
   return committerWith(keyEditor, catalogue, options);
 }
