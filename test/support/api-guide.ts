@@ -68,7 +68,7 @@ export function fillGuide(
     const command = commands[status];
     if (command === undefined)
       throw new Error(
-        `no request is known for status ${status}: add one to test/scenarios/api-documents.test.ts`,
+        `no request is known for status ${status}: add one to test/process/api-documents.test.ts`,
       );
     const meaning = document.components.responses[`Problem${status}`]?.description ?? '';
     const [first = '', ...rest] = meaning.split(/(?<=\.) /);

@@ -1,4 +1,4 @@
-"""Does what test/clients/driver.ts does, with the Python client: in a thread, or in asyncio."""
+"""Does what test/process/clients/driver.ts does, with the Python client: in a thread, or in asyncio."""
 
 import asyncio
 import os
@@ -7,7 +7,7 @@ import threading
 import time
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../clients/python"))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../clients/python"))
 import botshelf  # noqa: E402
 
 kind, base_url, bot_id = sys.argv[1:]

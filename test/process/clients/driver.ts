@@ -4,7 +4,7 @@ import { autopost } from '../../../clients/typescript/src/index.ts';
 
 /*
  * Posts the counts that come as lines: a number, `throw`, or `wait`, which waits for some posts; says what happens. The end
- * of the lines stops it. test/clients/driver.py does the same.
+ * of the lines stops it. test/process/clients/driver.py does the same.
  */
 const [baseUrl = '', id = ''] = process.argv.slice(2);
 let line = '';

@@ -12,7 +12,7 @@ import { issueTestTokens } from '../../support/token.ts';
 import { needs } from '../../support/tools.ts';
 
 const node = [process.execPath, fileURLToPath(new URL('./driver.js', import.meta.url))];
-const python = ['python3', `${packageFolder}/test/clients/driver.py`];
+const python = ['python3', `${packageFolder}/test/process/clients/driver.py`];
 
 /** Bot → what posts its count. */
 const clients = [
