@@ -124,7 +124,7 @@ needs('chromium', describe)('lists of bots', function () {
     strictEqual(await headingOf('/?q=music&language=fr'), '1 bot for “music”, in French');
     match(await read('/?q=music&language=fr'), />Note<\/a>/);
     strictEqual(
-      await headingOf('/categories/fun?active=true&nsfw=true'),
+      await headingOf('/categories/fun?active=7d&nsfw=true'),
       'Fun bots, active this week, with 18+',
     );
     match(await read('/?sort=newest&source=open'), /<title>New on the shelf, open source · /);
