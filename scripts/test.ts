@@ -45,7 +45,7 @@ const totals = new Map<string, number>([
 const notRun = new Set<string>();
 const failed: string[] = [];
 const started = performance.now();
-for (const tier of chosen) if (!(await run(tier))) process.exitCode = 1;
+await runAll();
 
 const seconds = Math.round((performance.now() - started) / 1000);
 const others = (Object.keys(tiers) as Tier[]).filter((tier) => !chosen.includes(tier));
@@ -56,19 +56,26 @@ for (const tier of others)
 for (const [what, many] of totals)
   process.stdout.write(`  ${many} ${what}${what === 'passing' ? ` (${seconds}s)` : ''}\n`);
 
-/** Runs the tests of a tier. Returns whether all passed. */
-async function run(tier: Tier): Promise<boolean> {
-  const { files, jobs } = tiers[tier];
+/** Runs the tests of all chosen tiers. What takes longest, the browser's, begins first. */
+async function runAll(): Promise<void> {
   const names = readdirSync(top, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.test.js') && tierOf(name) === tier)
+    .filter((name) => name.endsWith('.test.js'))
     .toSorted();
-  let hasPassed = true;
+  const chunks = chosen
+    .toSorted((a, b) => tiers[b].files - tiers[a].files)
+    .flatMap((tier) => {
+      const own = names.filter((name) => tierOf(name) === tier);
+      const { files } = tiers[tier];
+      return Array.from({ length: Math.ceil(own.length / files) }, (_, i) =>
+        own.slice(i * files, (i + 1) * files),
+      );
+    });
+  const jobs = Math.max(...chosen.map((tier) => tiers[tier].jobs));
   await Promise.all(
     Array.from({ length: jobs }, async () => {
-      while (names.length > 0) hasPassed = (await runFiles(names.splice(0, files))) && hasPassed;
+      for (let chunk = chunks.shift(); chunk; chunk = chunks.shift()) await runFiles(chunk);
     }),
   );
-  return hasPassed;
 }
 
 function tierOf(name: string): Tier {
@@ -76,8 +83,8 @@ function tierOf(name: string): Tier {
   return folder in tiers ? (folder as Tier) : 'unit';
 }
 
-/** Runs a mocha and prints what it printed when it has ended. Returns whether all tests passed. */
-async function runFiles(names: readonly string[]): Promise<boolean> {
+/** Runs a mocha, and prints what it printed when it has ended. */
+async function runFiles(names: readonly string[]): Promise<void> {
   const paths = names.map((name) => `dist/test/${name}`);
   const child = spawn(process.execPath, [mocha, ...options, ...paths], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -90,6 +97,7 @@ async function runFiles(names: readonly string[]): Promise<boolean> {
   for (const [line] of printed.matchAll(/^not run here: .*$/gm)) notRun.add(line);
   for (const [, many, what = ''] of printed.matchAll(/^ {2}(\d+) (passing|failing)\b/gm))
     totals.set(what, (totals.get(what) ?? 0) + Number(many));
-  if (child.exitCode !== 0) failed.push(...paths);
-  return child.exitCode === 0;
+  if (child.exitCode === 0) return;
+  failed.push(...paths);
+  process.exitCode = 1;
 }

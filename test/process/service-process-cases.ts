@@ -1,5 +1,4 @@
 import { strictEqual } from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { eventually } from '../support/eventually.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 
@@ -7,12 +6,9 @@ import { type ServiceProcess, startServiceProcess } from '../support/service-pro
 const warning = JSON.stringify({ level: 40, msg: 'a file breaks a rule' });
 const fault = /a file breaks a rule/;
 
-const pids: (number | undefined)[] = [];
-
 /** Starts a process that logs as a service does, with these lines before it is ready, and a warning at SIGUSR2. */
 async function start(...lines: readonly string[]): Promise<ServiceProcess> {
   const service = await startServiceProcess('/', {}, [process.execPath, '-e', program, ...lines]);
-  pids.push(service.process.pid);
   process.stderr.write(`started ${service.process.pid}\n`);
   return service;
 }
@@ -68,11 +64,5 @@ describe('a service that a file started', () => {
 
   it('passes after a warning', () => {
     strictEqual(service.process.exitCode, null);
-  });
-});
-
-describe('what runs next', () => {
-  it('passes without the services of before', () => {
-    for (const pid of pids) strictEqual(existsSync(`/proc/${pid}`), false);
   });
 });

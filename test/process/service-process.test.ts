@@ -19,7 +19,7 @@ describe('a test that starts services', function () {
   before(() => {
     const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');
     const cases = fileURLToPath(new URL('service-process-cases.js', import.meta.url));
-    const args = [mocha, '--no-config', '--timeout=20000', '--reporter=json', cases];
+    const args = [mocha, '--timeout=20000', '--reporter=json', cases];
     const run = spawnSync(process.execPath, args, { encoding: 'utf8' });
     ({ tests, failures } = JSON.parse(run.stdout) as { tests: Outcome[]; failures: Outcome[] });
     pids = [...run.stderr.matchAll(/^started (\d+)$/gm)].map(([, pid = '']) => pid);

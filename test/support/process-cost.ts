@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { codeOf } from '../../src/lib/errors.ts';
 
 /** What work has cost a process. */
 export interface Cost {
@@ -24,10 +25,18 @@ export async function costOf(pid: number, work: () => Promise<unknown>): Promise
 /** Returns the milliseconds of CPU that the threads of a process have used: the sum in its `stat` has steps of 10 ms. */
 export function cpuOf(pid: number): number {
   const threads = `/proc/${pid}/task`;
-  const times = readdirSync(threads).map((id) =>
-    Number.parseInt(readFileSync(`${threads}/${id}/schedstat`, 'utf8')),
-  );
+  const times = readdirSync(threads).map((id) => readSchedulerTime(`${threads}/${id}/schedstat`));
   return times.reduce((sum, nanoseconds) => sum + nanoseconds, 0) / 1e6;
+}
+
+/** Returns nanoseconds; 0 if the thread has ended since it was listed. */
+function readSchedulerTime(path: string): number {
+  try {
+    return Number.parseInt(readFileSync(path, 'utf8'));
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ESRCH') return 0;
+    throw error;
+  }
 }
 
 function residentOf(pid: number): number {

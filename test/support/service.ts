@@ -56,6 +56,8 @@ export async function startTestService(
   options: ServiceOptions = {},
 ): Promise<LocalService> {
   const root = prepareRoot(files, options);
+  for (const name of Object.keys(options.env ?? {}))
+    if (!/^(?:BOTSHELF_|HOST$|PORT$)/.test(name)) throw new Error(`${name} needs a process of its own`);
   const lines = new ServiceLog();
   const config = readConfig({ ...testSettings(root), ...options.env });
   const log = await createLog(config.log, { write: (line) => lines.add(line.trimEnd()) });

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../support/eventually.ts';
 import { testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
-import { startTestService } from '../../support/service.ts';
+import { startTestServiceProcess } from '../../support/service.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { issueTestToken } from '../../support/token.ts';
 import { updateRequest } from '../../support/update-request.ts';
@@ -21,7 +21,7 @@ needs('gcc', describe)('the intent of a change', () => {
     const syncs = faultInjector(repository.folder, `fsync of ${homer}`);
     const bin = slowImports();
     const env = { ...syncs.env, PATH: [bin, process.env['PATH']].join(delimiter) };
-    const { address } = await startTestService({}, { root: repository.folder, env });
+    const { address } = await startTestServiceProcess({}, { root: repository.folder, env });
     const post = async (n: number): Promise<void> => {
       const body = { website: `https://example.org/${n}` };
       const response = await fetch(`${address}/api/v2/bots/312`, updateRequest(token, body));
