@@ -4,7 +4,7 @@ import { setTimeout as rest } from 'node:timers/promises';
  * Waits until `condition` holds and does not throw, looking after 5 ms at first and less often the longer it takes.
  * @throws what it threw last, or that it never held, after `seconds`.
  */
-export async function eventually(condition: () => unknown, seconds = 15): Promise<void> {
+export async function eventually(condition: () => unknown, seconds = 30): Promise<void> {
   const start = performance.now();
   for (;;) {
     const fault = await faultOf(condition);

@@ -76,7 +76,8 @@ describe('the tokens of several machines', () => {
       match(shared.git('show', `${stateRef}:03/12.json`), /"token":null,"tokenAt":\d+,"tokenGen":1\}/);
       for (const clone of clones)
         strictEqual(clone.git('rev-parse', stateRef), shared.git('rev-parse', stateRef));
-    });
+      // The services wait longer after each attempt that failed.
+    }, 45);
     const answers = await Promise.all([post(a, first), post(b, second)]);
     deepStrictEqual(
       answers.map(({ status }) => status),
