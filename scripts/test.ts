@@ -27,7 +27,8 @@ const tiers = {
   browser: { files: 1000, jobs: 1, holds: 'pages in Chromium' },
   verify: {
     files: 1,
-    jobs: cores * 2,
+    // Some of these measure CPU, which many at the same time would distort.
+    jobs: cores,
     holds: 'power loss, simulation, failing calls, fuzzing, hostile requests and crashes, in short',
   },
 };
