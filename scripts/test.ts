@@ -16,7 +16,7 @@ const cores = availableParallelism();
 
 /** Tier → how many files a mocha runs, how many mochas run at the same time, and what the tier holds. */
 const tiers = {
-  unit: { files: 8, jobs: cores + 1, holds: 'units, Git, HTTP and the commands' },
+  unit: { files: 16, jobs: cores + 1, holds: 'units, Git, HTTP and the commands' },
   // Most of these tests wait for processes that they start.
   process: {
     files: 1,

@@ -14,6 +14,7 @@ import { takeCloneLock, takeInstanceLock } from '../git/instance-lock.ts';
 import { Maintenance } from '../git/maintenance.ts';
 import { readOrigin } from '../git/origin.ts';
 import { GitRunner } from '../git/process/git-runner.ts';
+import type { GitClient } from '../git/process/run-git.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import { ProxyNotice } from '../http/proxy-notice.ts';
 import { Drafts } from '../proposals/drafts.ts';
@@ -75,6 +76,12 @@ export interface StartProgress {
   end(): void;
 }
 
+export interface StartOptions {
+  readonly progress?: StartProgress;
+  /** Runs git; by default a process of this service's own, which ends with it. */
+  readonly git?: GitClient;
+}
+
 /**
  * Starts the service: takes the locks, listens, so that probes get a response, finishes what a crash left, and reads the
  * catalogue and the state. Resolves when everything is ready.
@@ -83,11 +90,11 @@ export interface StartProgress {
 export async function startService(
   config: Config,
   log: Log,
-  progress: StartProgress = { show() {}, end() {} },
+  { progress = { show() {}, end() {} }, git }: StartOptions = {},
 ): Promise<Service> {
   const closers = new Closers();
   try {
-    const address = await start(config, log, closers, progress);
+    const address = await start(config, log, closers, progress, git ?? closers.own(new GitRunner()));
     return { address, close: async () => await closers.close() };
   } catch (error) {
     progress.end();
@@ -102,12 +109,17 @@ export async function startService(
  * Constructs the parts in dependency order and starts them. Returns the address.
  * @param closers gets what closes each part
  */
-async function start(config: Config, log: Log, closers: Closers, progress: StartProgress): Promise<string> {
+async function start(
+  config: Config,
+  log: Log,
+  closers: Closers,
+  progress: StartProgress,
+  git: GitClient,
+): Promise<string> {
   const started = performance.now();
   const { remote } = config;
   const isReadOnly = config.readOnly !== null;
-  const runner = closers.own(new GitRunner());
-  const repositoryOpener = closers.own(new RepositoryOpener(config.catalogue, runner));
+  const repositoryOpener = closers.own(new RepositoryOpener(config.catalogue, git));
   const restoreFolder = async (): Promise<void> =>
     await restoreBotsFolder(config.catalogue, repositoryOpener);
   // First, so that a mistyped name makes no folder.

@@ -25,7 +25,9 @@ export async function serve(config: Config = readConfig()): Promise<void> {
     });
   }
   const systemd = config.notifiesSystemd ? new SystemdNotifier(log) : null;
-  const service = await startService(config, log, systemd?.progress ?? createProgress(process.stderr));
+  const service = await startService(config, log, {
+    progress: systemd?.progress ?? createProgress(process.stderr),
+  });
   await systemd?.notify('READY=1', `STATUS=ready at ${service.address}`);
   await waitForAbort(stop.signal);
   await systemd?.notify('STOPPING=1', 'STATUS=stopping');

@@ -65,7 +65,7 @@ export async function openRepository(
     identity: await readIdentity(folder, client),
     staging: join(gitDir, 'botshelf/staging'),
     objects: new ObjectReader(folder),
-    isOwn: (parent) => parent === process.pid || parent === client.pid,
+    isOwn: (parent) => parent === process.pid || client.isParent(parent),
     run: async (args, { signal, ...options } = {}) => await client.run({ folder, args, ...options }, signal),
     branch: () => readBranch(gitDir),
   };

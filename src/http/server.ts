@@ -83,6 +83,8 @@ export async function listen(
 
 /** Returns how many connections to accept, so that file descriptors are left for files, pipes and outgoing sockets. */
 export function computeMaxConnections(): number {
+  // Or it looks up the name of each address that this process is connected to.
+  Object.assign(report, { excludeNetwork: true });
   const { userLimits } = report.getReport() as {
     userLimits?: { open_files?: { soft: number | 'unlimited' } };
   };

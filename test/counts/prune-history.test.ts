@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { selectCommits, pruneHistory } from '../../src/counts/prune-history.ts';
+import { gitSync } from '../support/run-sync.ts';
 import { testRepository } from '../support/repository.ts';
 import { openUntilEnd } from '../support/opened.ts';
 
@@ -38,7 +38,7 @@ describe('pruning the history of the state', () => {
       const parent = tip === undefined ? [] : ['-p', tip];
       const env = { ...process.env, ...identity, GIT_COMMITTER_DATE: `@${Math.round(days * day)} +0000` };
       const args = ['commit-tree', tree, ...parent, '-m', `Count ${days} bots`];
-      tip = execFileSync('git', args, { cwd: repository.folder, env, encoding: 'utf8' }).trim();
+      tip = gitSync({ args, cwd: repository.folder, env });
     }
     repository.git('update-ref', 'refs/botshelf/state', String(tip));
     const opened = await openUntilEnd(repository.folder);

@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { strictEqual } from 'node:assert/strict';
 import { hasCommit } from '../../src/git/history.ts';
 import { openUntilEnd } from '../support/opened.ts';
+import { gitSync } from '../support/run-sync.ts';
 import { testRepository } from '../support/repository.ts';
 
 describe('the history of a commit', () => {
@@ -10,10 +10,8 @@ describe('the history of a commit', () => {
     const start = Math.floor(Date.now() / 1000);
     const commit = (seconds: number): string => {
       const args = ['commit', '-q', '--allow-empty', '-m', 'Change'];
-      execFileSync('git', args, {
-        cwd: folder,
-        env: { ...process.env, GIT_COMMITTER_DATE: `@${start + seconds} +0000` },
-      });
+      const env = { ...process.env, GIT_COMMITTER_DATE: `@${start + seconds} +0000` };
+      gitSync({ args, cwd: folder, env });
       return git('rev-parse', 'HEAD');
     };
     const first = commit(10);

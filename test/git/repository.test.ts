@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { findGitProcesses } from '../../src/git/git-processes.ts';
 import { GitError } from '../../src/git/process/git-error.ts';
 import { openRepository, type Repository, RepositoryOpener } from '../../src/git/repository.ts';
+import { cleanUp } from '../support/cleanup.ts';
 import { eventually } from '../support/eventually.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
-import { openUntilEnd, openerOf } from '../support/opened.ts';
+import { openerOf } from '../support/opened.ts';
 
 describe('simple-git', () => {
   it('does not pass a git that was killed by a signal off as success', async () => {
@@ -103,7 +104,10 @@ describe('the objects of a repository', () => {
 
 async function open(): Promise<{ opened: Repository; repository: TestRepository }> {
   const repository = testRepository({ file: 'text' });
-  return { opened: await openUntilEnd(repository.folder), repository };
+  // The tests' own git uses no simple-git.
+  const opened = await openRepository(repository.folder);
+  cleanUp(() => opened.objects.close());
+  return { opened, repository };
 }
 
 /** Kills the git of this command that runs in the repository, whichever process has started it. */

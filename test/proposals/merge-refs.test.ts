@@ -1,5 +1,4 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { isDeepStrictEqual } from 'node:util';
 import type { Repository } from '../../src/git/repository.ts';
 import { mergeRefs, toKnownRef } from '../../src/proposals/merge-refs.ts';
@@ -10,6 +9,7 @@ import {
   parseStep,
   type ProposalStep,
 } from '../../src/proposals/proposal.ts';
+import { gitSync } from '../support/run-sync.ts';
 import { openUntilEnd } from '../support/opened.ts';
 import { maintainer, sentStep, visitor } from '../support/proposals.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
@@ -41,8 +41,7 @@ describe('the proposals of this clone and of the remote', () => {
     const run = (input: string, ...args: string[]): string => {
       const env = { ...process.env, GIT_COMMITTER_DATE: `${made} +0000` };
       const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org'];
-      const options = { cwd: clone.folder, input, env, encoding: 'utf8' } as const;
-      return execFileSync('git', [...identity, ...args], options).trim();
+      return gitSync({ args: [...identity, ...args], cwd: clone.folder, input, env });
     };
     const blob = run(step.text, 'hash-object', '-w', '--stdin');
     const tree = run(`100644 blob ${blob}\ttext\n`, 'mktree');
@@ -67,7 +66,7 @@ describe('the proposals of this clone and of the remote', () => {
       ...before.flatMap((ref) => (ref === '' || refs.has(ref) ? [] : `delete ${ref}\n`)),
       ...[...refs].map(([ref, id]) => `update ${ref} ${id}\n`),
     ];
-    execFileSync('git', ['update-ref', '--stdin'], { cwd: clone.folder, input: updates.join('') });
+    gitSync({ args: ['update-ref', '--stdin'], cwd: clone.folder, input: updates.join('') });
     const { isMoved, toPush } = await mergeRefs(repository);
     const merged = list();
     strictEqual(isMoved, !isDeepStrictEqual(merged, ours));

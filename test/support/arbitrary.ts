@@ -28,3 +28,8 @@ export const someId: fc.Arbitrary<BotId> = fc
     fc.stringMatching(/^[0-9]{1,20}$/),
   )
   .map((text) => text as BotId);
+
+/** A character. Of `unit: 'binary'`, fast-check builds a table of all of them in each process. */
+export const anyCharacter: fc.Arbitrary<string> = fc
+  .integer({ min: 0, max: 0x10_ff_ff - 0x800 })
+  .map((code) => String.fromCodePoint(code < 0xd800 ? code : code + 0x800));

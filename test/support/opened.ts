@@ -1,14 +1,14 @@
-import { GitRunner } from '../../src/git/process/git-runner.ts';
 import type { GitClient } from '../../src/git/process/run-git.ts';
 import { openRepository, type Repository, RepositoryOpener } from '../../src/git/repository.ts';
 import { cleanUp } from './cleanup.ts';
+import { ShellGit } from './shell-git.ts';
 
-/** The small process that runs the git of the tests, as that of a service does. */
+/** What runs the git of all services and repositories of a mocha. */
 export function testGit(): GitClient {
-  return (runner ??= new GitRunner());
+  return (shells ??= new ShellGit());
 }
 
-let runner: GitRunner | undefined;
+let shells: ShellGit | undefined;
 
 /** An opener of the repository of a folder; what it opens is closed when the test is over. */
 export function openerOf(folder: string): RepositoryOpener {

@@ -1,5 +1,4 @@
 import { strictEqual } from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -8,6 +7,7 @@ import { type GitHostId, gitHosts } from '../../src/git/hosts.ts';
 import { readVersion } from '../../src/app/version.ts';
 import { mainFile } from './command-line.ts';
 import { repositoryIn, type TestRepository } from './repository.ts';
+import { runSync } from './run-sync.ts';
 import { tempFolder } from './temp-folder.ts';
 
 export interface PipelineRun {
@@ -49,10 +49,11 @@ export function runPipeline(
     CI_COMMIT_SHA: head,
   };
   const { commands, env } = jobOf(host, values);
-  const { status, stdout, stderr } = spawnSync('bash', ['-e', '-o', 'pipefail', '-c', commands.join('\n')], {
+  const { status, stdout, stderr } = runSync({
+    program: 'bash',
+    args: ['-e', '-o', 'pipefail', '-c', commands.join('\n')],
     cwd: workspace,
     env: { ...env, PATH: `${commandsFolder(env['BOTSHELF'])}:${process.env['PATH']}` },
-    encoding: 'utf8',
   });
   return { code: status, stdout, stderr, clone: repositoryIn(join(workspace, 'catalogue')) };
 }

@@ -5,7 +5,7 @@ import { botshelf } from './command-line.ts';
 import { type TestRepository, testRepository } from './repository.ts';
 import { gitSync } from './run-sync.ts';
 import { mainPage, pagePath, translation } from './sample.ts';
-import { sharedFolder } from './temp-folder.ts';
+import { tempFolder } from './temp-folder.ts';
 
 /** The bots of `catalogueOfTwo`. */
 export const homer = '190519304972663312';
@@ -148,7 +148,7 @@ export const saysWhatToDo = /^\S[^]*: \S/;
 
 /** Checks a pull request of these changes in a catalogue of two bots. */
 export async function checkChange(...changes: readonly Changes[]): Promise<Checked> {
-  unchanged ??= catalogueOfTwo({}, sharedFolder());
+  unchanged ??= catalogueOfTwo({}, tempFolder());
   pullRequest(unchanged, ...changes);
   return await check(unchanged);
 }

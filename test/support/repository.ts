@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gitSync, runSync } from './run-sync.ts';
-import { sharedFolder, tempFolder } from './temp-folder.ts';
+import { tempFolder } from './temp-folder.ts';
 
 /** A throw-away Git repository, and a person who works in it with the real git. */
 export interface TestRepository {
@@ -46,7 +46,7 @@ function templateOf(files: Readonly<Record<string, string | Buffer>>): string {
   const key = createHash('sha256').update(JSON.stringify(files)).digest('hex');
   const known = templates.get(key);
   if (known !== undefined) return known;
-  const folder = sharedFolder();
+  const folder = tempFolder();
   cpSync(emptyRepository(), folder, { recursive: true });
   const repository = repositoryIn(folder);
   for (const [path, text] of Object.entries(files)) repository.write(path, text);
@@ -61,7 +61,7 @@ let empty: string | undefined;
 /** A folder in which git has made a repository, to be copied. */
 function emptyRepository(): string {
   if (empty === undefined) {
-    empty = sharedFolder();
+    empty = tempFolder();
     gitSync({ args: ['init', '-q', '-b', 'main'], cwd: empty });
     const hooks = join(empty, '.git/hooks');
     for (const sample of readdirSync(hooks)) rmSync(join(hooks, sample));

@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { openSync, readFileSync, readSync, writeFileSync, writeSync } from 'node:fs';
+import { openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sharedFolder } from './temp-folder.ts';
+import { tempFolder } from './temp-folder.ts';
 
 /*
  * Runs programs to their end from a shell. Starting a process copies the page tables of its parent: in a virtual machine
@@ -13,7 +13,7 @@ export interface SyncCommand {
   readonly cwd: string;
   /** Replaces the environment, which is that of the tests when the first of them ran a program. */
   readonly env?: NodeJS.ProcessEnv;
-  readonly input?: string;
+  readonly input?: string | Buffer;
 }
 
 export interface SyncResult {
@@ -26,21 +26,23 @@ export interface SyncResult {
 /** Runs a program and returns its result, whatever its exit code. */
 export function runSync({ program, args, cwd, env, input }: SyncCommand): SyncResult {
   shell ??= startShell();
-  const { folder, requests, responses } = shell;
+  const { folder, commands, statuses } = shell;
   if (input !== undefined) writeFileSync(join(folder, 'input'), input);
   const set = Object.entries(env ?? {}).map(([name, value = '']) => `${name}=${value}`);
-  const command = [...(env ? ['env', '-i', ...set] : []), program, ...args].map(quote).join(' ');
+  const words = [...(env ? ['env', '-i', ...set] : []), program, ...args].map(quote).join(' ');
   const from = input === undefined ? '/dev/null' : join(folder, 'input');
   const [out, err] = [join(folder, 'stdout'), join(folder, 'stderr')];
-  const script = `(cd ${quote(cwd)} && exec ${command}) <${quote(from)} >${quote(out)} 2>${quote(err)}\nstatus=$?\n`;
-  writeFileSync(join(folder, 'script'), script);
-  writeSync(requests, '\n');
+  const command = `(cd ${quote(cwd)} && exec ${words}) <${quote(from)} >${quote(out)} 2>${quote(err)}`;
+  writeFileSync(commands, `${command}\n${printStatus}`);
   const bytes = Buffer.alloc(16);
-  const length = readSync(responses, bytes, 0, bytes.length, null);
+  const length = readSync(statuses, bytes, 0, bytes.length, null);
   if (length === 0) throw new Error('the shell that runs programs for tests has ended');
   const status = Number(bytes.toString('latin1', 0, length));
   return { status, stdout: readFileSync(out, 'utf8'), stderr: readFileSync(err, 'utf8') };
 }
+
+/** Has a shell print the exit code of the command before. */
+export const printStatus = 'echo $?\n';
 
 /** Runs git and returns its output, trimmed. @throws with its standard error when it fails */
 export function gitSync(command: Omit<SyncCommand, 'program'>): string {
@@ -50,27 +52,26 @@ export function gitSync(command: Omit<SyncCommand, 'program'>): string {
 }
 
 interface Shell {
-  /** Has the script of a command, its input and its output. */
+  /** Has the input and the output of a command. */
   readonly folder: string;
-  /** A line for each command. */
-  readonly requests: number;
+  readonly commands: number;
   /** A line for each command that has ended: its exit code. */
-  readonly responses: number;
+  readonly statuses: number;
 }
 
 let shell: Shell | undefined;
 
 /** Starts the shell. It ends with the tests, which close their end of the pipe. */
 function startShell(): Shell {
-  const folder = sharedFolder();
-  const [to, from] = [join(folder, 'requests'), join(folder, 'responses')];
+  const folder = tempFolder();
+  const [to, from] = [join(folder, 'commands'), join(folder, 'statuses')];
   execFileSync('mkfifo', [to, from]);
-  const loop = `while read -r line; do . ${quote(join(folder, 'script'))}; echo "$status"; done`;
-  const program = `exec <${quote(to)} >${quote(from)}; ${loop}`;
+  const program = `exec sh <${quote(to)} >${quote(from)}`;
   spawn('sh', ['-c', program], { stdio: ['ignore', 'ignore', 'inherit'] }).unref();
-  return { folder, requests: openSync(to, 'w'), responses: openSync(from, 'r') };
+  return { folder, commands: openSync(to, 'w'), statuses: openSync(from, 'r') };
 }
 
-function quote(text: string): string {
+/** A word of a shell's command. */
+export function quote(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

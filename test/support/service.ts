@@ -6,6 +6,7 @@ import { type Service, startService } from '../../src/app/service.ts';
 import { messageOf } from '../../src/lib/errors.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { validate } from '../../src/catalogue/page/schema.ts';
+import { testGit } from './opened.ts';
 import { testRepository } from './repository.ts';
 import { writeFiles } from './sample.ts';
 import { type ServiceProcess, startServiceProcess, testSettings } from './service-process.ts';
@@ -76,7 +77,7 @@ export async function startTestService(
       return `(it did not stop cleanly: ${messageOf(error)})`;
     }
   });
-  service = await startService(config, log);
+  service = await startService(config, log, { git: testGit() });
   const { address } = service;
   return {
     root,

@@ -2,7 +2,7 @@ import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { repositoryIn, testRepository, type TestRepository } from './repository.ts';
 import { gitSync } from './run-sync.ts';
-import { sharedFolder, tempFolder } from './temp-folder.ts';
+import { tempFolder } from './temp-folder.ts';
 
 /** A bare repository as a Git server has it, and a maintainer who works on it from a clone. */
 export interface SharedRepository {
@@ -85,7 +85,7 @@ function templateOf(files: Readonly<Record<string, string>>): string {
   const key = JSON.stringify(files);
   const known = templates.get(key);
   if (known !== undefined) return known;
-  const root = sharedFolder();
+  const root = tempFolder();
   const folder = join(root, 'shared.git');
   const maintainer = testRepository(files, join(root, 'maintainer'));
   gitSync({ args: ['clone', '-q', '--bare', maintainer.folder, folder], cwd: root });

@@ -1,30 +1,23 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cleanUp } from './cleanup.ts';
 
-/** Makes an empty folder that is removed when the test is over. */
+/** Makes an empty folder. All of them are removed when the process ends. */
 export function tempFolder(): string {
-  const folder = makeFolder();
-  // For mutants, a file of tests is loaded once and run again with the folders that it made then.
-  if (!('__stryker__' in globalThis))
-    cleanUp(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  root ??= makeRoot();
+  const folder = join(root, String(++made));
+  mkdirSync(folder);
   return folder;
 }
 
-/** Makes an empty folder for what tests of several files copy. It is removed when the process ends. */
-export function sharedFolder(): string {
-  const folder = makeFolder();
-  shared.push(folder);
+let root: string | undefined;
+let made = 0;
+
+function makeRoot(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'botshelf-')));
+  // Tests that give up the rights of root use it too.
+  chmodSync(folder, 0o1777);
+  process.once('exit', () => execFileSync('rm', ['-rf', folder]));
   return folder;
-}
-
-const shared: string[] = [];
-
-process.once('exit', () => {
-  for (const folder of shared) rmSync(folder, { recursive: true, force: true });
-});
-
-function makeFolder(): string {
-  return realpathSync(mkdtempSync(join(tmpdir(), 'botshelf-')));
 }

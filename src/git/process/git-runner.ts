@@ -55,6 +55,10 @@ export class GitRunner implements GitClient {
     return this.#process?.pid;
   }
 
+  isParent(pid: number): boolean {
+    return pid === this.pid;
+  }
+
   async run(command: GitCommand, signal?: AbortSignal): Promise<string> {
     if (this.#isClosed) throw new GitError(command.args, null, hasEnded);
     const runner = (this.#process ??= this.#start());

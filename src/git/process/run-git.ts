@@ -38,8 +38,8 @@ export interface RunOptions {
 
 /** Runs git. */
 export interface GitClient {
-  /** The parent process of the commands. */
-  readonly pid: number | undefined;
+  /** Whether commands that run are children of the process `pid`. */
+  isParent(pid: number): boolean;
   /** As runGit does. */
   run(command: GitCommand, signal?: AbortSignal): Promise<string>;
 }
@@ -49,7 +49,7 @@ export interface GitClient {
  * git-runner.ts.
  */
 export const directClient: GitClient = {
-  pid: process.pid,
+  isParent: (pid) => pid === process.pid,
   run: async (command, signal) => await runGit(command, { signal }),
 };
 

@@ -1,5 +1,4 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -357,9 +356,6 @@ function treeOf(repository: TestRepository, paths: readonly string[], blob: stri
           'latin1',
         ),
   );
-  return execFileSync('git', ['hash-object', '-t', 'tree', '-w', '--literally', '--stdin'], {
-    cwd: repository.folder,
-    input: Buffer.concat(entries),
-    encoding: 'utf8',
-  }).trim();
+  const args = ['hash-object', '-t', 'tree', '-w', '--literally', '--stdin'];
+  return gitSync({ args, cwd: repository.folder, input: Buffer.concat(entries) });
 }

@@ -1,9 +1,9 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { MissingObjectError, ObjectReader } from '../../../src/git/objects/object-reader.ts';
 import { maxObjectBytes } from '../../../src/git/objects/objects.ts';
+import { gitSync } from '../../support/run-sync.ts';
 import { testRepository } from '../../support/repository.ts';
 
 describe('the reader of objects', () => {
@@ -70,5 +70,5 @@ const treeBytes = 15_000_000;
 function writeTree(folder: string, letter: string): string {
   const entry = `100644 ${letter.repeat(treeBytes - 28)}\0${'i'.repeat(20)}`;
   const args = ['-c', 'core.compression=0', 'hash-object', '-w', '-t', 'tree', '--stdin'];
-  return execFileSync('git', args, { cwd: folder, input: entry, encoding: 'utf8' }).trim();
+  return gitSync({ args, cwd: folder, input: entry });
 }

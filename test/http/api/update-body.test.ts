@@ -1,6 +1,7 @@
 import { defaultCategories } from '../../../src/bot/schemas.ts';
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
+import { anyCharacter } from '../../support/arbitrary.ts';
 import { parseUpdate } from '../../../src/http/api/update-body.ts';
 import { ProblemError } from '../../../src/http/problem.ts';
 
@@ -140,7 +141,7 @@ describe('the body of an update', () => {
   it('is read or refused with a reason, whatever it is', () => {
     const body = fc.oneof(
       fc.json(),
-      fc.string({ unit: 'binary' }),
+      fc.string({ unit: anyCharacter }),
       fc
         .dictionary(fc.constantFrom('bot', 'bot.count', 'count'), fc.jsonValue())
         .map((value) => JSON.stringify(value)),

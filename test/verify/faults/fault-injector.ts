@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { openSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { sharedFolder, tempFolder } from '../../support/temp-folder.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 /** Makes one system call of a process, or of one that it starts, fail. */
 export interface FaultInjector {
@@ -100,7 +100,7 @@ let compiled: string | undefined;
 function library(): string {
   if (compiled !== undefined) return compiled;
   const source = fileURLToPath(new URL('./test/verify/faults/fail-call.c', import.meta.resolve('#package')));
-  const target = join(sharedFolder(), 'fail-call.so');
+  const target = join(tempFolder(), 'fail-call.so');
   execFileSync('cc', ['-shared', '-fPIC', '-O1', '-o', target, source, '-ldl'], { stdio: 'pipe' });
   return (compiled = target);
 }
