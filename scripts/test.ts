@@ -1,22 +1,33 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /*
  * Runs the tests of the tiers that are named, such as `process browser`, or of `unit`; further arguments are mocha's.
- * A mocha runs some files only: the more memory it has, the longer it takes to start a process (42 ms at 50 MB, 90 ms
- * at 400 MB in a virtual machine), and most of these tests start git. The last lines name the tests that need a missing
- * tool, the other tiers, and the totals.
+ * A tier is a folder, but for two: `unit` is every other file, and `slow` what has `@slow` in its title there, as it
+ * takes over a second. A mocha runs some files only: the more memory it has, the longer it takes to start a process. The
+ * last lines name the tests that need a missing tool, the other tiers, and the totals.
  */
 const top = fileURLToPath(new URL('../test/', import.meta.url));
 const mocha = fileURLToPath(import.meta.resolve('mocha/bin/mocha.js'));
 const cores = availableParallelism();
 
-/** Tier → how many files a mocha runs, how many mochas run at the same time, and what the tier holds. */
-const tiers = {
-  unit: { files: 16, jobs: cores + 1, holds: 'units, Git, HTTP and the commands' },
+const tiers: Readonly<Record<'unit' | 'slow' | 'process' | 'browser' | 'verify', Tier>> = {
+  unit: {
+    files: 12,
+    jobs: cores + 1,
+    holds: 'units, Git, HTTP and the commands',
+    options: ['--grep', '@slow', '--invert'],
+  },
+  slow: {
+    files: 4,
+    jobs: cores + 1,
+    holds: 'what of these takes over a second',
+    options: ['--grep', '@slow'],
+  },
   // Most of these tests wait for processes that they start.
   process: {
     files: 1,
@@ -32,11 +43,21 @@ const tiers = {
     holds: 'power loss, simulation, failing calls, fuzzing, hostile requests and crashes, in short',
   },
 };
-type Tier = keyof typeof tiers;
+type TierName = keyof typeof tiers;
+
+interface Tier {
+  /** How many a mocha runs. */
+  readonly files: number;
+  /** How many mochas run at the same time. */
+  readonly jobs: number;
+  readonly holds: string;
+  /** Options of mocha, unless some of the tests are asked for by their titles. */
+  readonly options?: readonly string[];
+}
 
 const args = process.argv.slice(2);
-const named = args.filter((arg): arg is Tier => arg in tiers);
-const chosen: readonly Tier[] = named.length > 0 ? named : ['unit'];
+const named = args.filter((arg): arg is TierName => arg in tiers);
+const chosen: readonly TierName[] = named.length > 0 ? named : ['unit'];
 const options = args.filter((arg) => !(arg in tiers));
 
 const totals = new Map<string, number>([
@@ -49,7 +70,7 @@ const started = performance.now();
 await runAll();
 
 const seconds = Math.round((performance.now() - started) / 1000);
-const others = (Object.keys(tiers) as Tier[]).filter((tier) => !chosen.includes(tier));
+const others = (Object.keys(tiers) as TierName[]).filter((tier) => !chosen.includes(tier));
 process.stdout.write(['', ...notRun, ''].join('\n'));
 for (const path of failed) process.stdout.write(`  failed, or next to a file that did: ${path}\n`);
 for (const tier of others)
@@ -65,11 +86,12 @@ async function runAll(): Promise<void> {
   const chunks = chosen
     .toSorted((a, b) => tiers[b].files - tiers[a].files)
     .flatMap((tier) => {
-      const own = names.filter((name) => tierOf(name) === tier);
       const { files } = tiers[tier];
-      return Array.from({ length: Math.ceil(own.length / files) }, (_, i) =>
-        own.slice(i * files, (i + 1) * files),
-      );
+      const own = names.filter((name) => isIn(tier, name));
+      return Array.from({ length: Math.ceil(own.length / files) }, (_, i) => ({
+        tier,
+        paths: own.slice(i * files, (i + 1) * files).map((name) => `dist/test/${name}`),
+      }));
     });
   const jobs = Math.max(...chosen.map((tier) => tiers[tier].jobs));
   await Promise.all(
@@ -79,15 +101,18 @@ async function runAll(): Promise<void> {
   );
 }
 
-function tierOf(name: string): Tier {
+function isIn(tier: TierName, name: string): boolean {
   const [folder = ''] = name.split('/');
-  return folder in tiers ? (folder as Tier) : 'unit';
+  if (folder in tiers) return tier === folder;
+  if (tier === 'slow') return readFileSync(join(top, name), 'utf8').includes('@slow');
+  return tier === 'unit';
 }
 
 /** Runs a mocha, and prints what it printed when it has ended. */
-async function runFiles(names: readonly string[]): Promise<void> {
-  const paths = names.map((name) => `dist/test/${name}`);
-  const child = spawn(process.execPath, [mocha, ...options, ...paths], {
+async function runFiles({ tier, paths }: { tier: TierName; paths: readonly string[] }): Promise<void> {
+  const { options: own = [] } = tiers[tier];
+  const select = options.some((option) => /^--?(?:g|f|grep|fgrep)\b/.test(option)) ? [] : own;
+  const child = spawn(process.execPath, [mocha, ...select, ...options, ...paths], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let printed = '';

@@ -101,7 +101,7 @@ describe('the list of what needs attention', () => {
       log: silentLog,
     });
 
-  it('is made once a minute for all who want it', async () => {
+  it('is made once a minute for all who want it @slow', async () => {
     const repo = testRepository({ 'README.md': 'x' });
     repo.commitAll([
       daysAgo(9, { [pagePath('1')]: page('1', 0) }),

@@ -58,7 +58,7 @@ describe('the authors in the last commit', () => {
     deepStrictEqual(await authors(homer, join(repo.folder, 'shelf')), ['6']);
   });
 
-  it('are none where there is no such bot, two main pages, a faulty one, or none that is a file', async () => {
+  it('are none where there is no such bot, two main pages, a faulty one, or none that is a file @slow', async () => {
     deepStrictEqual(await authors(botId('312')), []);
     repo.commit({ [pagePath(homer, 'de')]: mainPage({ authors: ['7'] }) });
     deepStrictEqual(await authors(), []);

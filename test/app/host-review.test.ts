@@ -50,7 +50,7 @@ describe('a service whose proposals are reviewed at the Git host', () => {
     return clone.folder;
   }
 
-  it('makes pull requests of proposals, shows maintainers what needs attention and the reports, and follows the webhook', async () => {
+  it('makes pull requests of proposals, shows maintainers what needs attention and the reports, and follows the webhook @slow', async () => {
     const port = await freePort();
     const baseUrl = `http://localhost:${port}`;
     const { settings } = await startProvider(baseUrl);

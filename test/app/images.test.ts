@@ -44,7 +44,7 @@ describe('the images of a catalogue', () => {
     await cache.close();
   });
 
-  it('are fetched once each, and named in every record whose bot names them', async () => {
+  it('are fetched once each, and named in every record whose bot names them @slow', async () => {
     strictEqual(recordOf('7').cachedImages.avatar, null);
     await eventually(() => notStrictEqual(recordOf('7').cachedImages.avatar, null));
     strictEqual(recordOf('8').cachedImages.avatar, recordOf('7').cachedImages.avatar);
@@ -53,7 +53,7 @@ describe('the images of a catalogue', () => {
     deepStrictEqual(asked.toSorted(), [a, `${a}?lost`]);
   });
 
-  it('are also the first ten in the pages of a bot, in their own proportions', async () => {
+  it('are also the first ten in the pages of a bot, in their own proportions @slow', async () => {
     const urls = Array.from({ length: 12 }, (_, i) => `https://images.example.org/${i}.png`);
     const text = `![a](${a}) <img src="${b}">${urls.map((url) => ` ![](${url})`).join('')}`;
     live.write({ [pagePath('7')]: mainPage({ images: { avatar: a, cover: null, preview: [] } }, text) });

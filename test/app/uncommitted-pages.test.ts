@@ -28,7 +28,7 @@ describe('uncommitted edits in the clone of a service', () => {
     return repository;
   }
 
-  it('are named with their time on /readyz, with their age in the metrics, and in the log, until they are committed', async () => {
+  it('are named with their time on /readyz, with their age in the metrics, and in the log, until they are committed @slow', async () => {
     const { folder, git } = edited();
     const token = await issueTestToken(folder, '1');
     const service = await startTestService({}, { root: folder });

@@ -11,7 +11,7 @@ import { type PageFile, readPageFile } from '../../src/catalogue/page/page-file.
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('the generator of catalogues', () => {
-  it('makes a repository of the same files for the same seed, checked out and clean', async () => {
+  it('makes a repository of the same files for the same seed, checked out and clean @slow', async () => {
     const [one, two] = [tempFolder(), tempFolder()];
     await generateRepository(one, 40, 3);
     await generateRepository(two, 40, 3);
@@ -35,7 +35,7 @@ describe('a generated catalogue of 1,500 bots', () => {
     texts = textsIn(root);
   });
 
-  it('holds as many bots as asked for, and no page that breaks a rule', () => {
+  it('holds as many bots as asked for, and no page that breaks a rule @slow', () => {
     const files = new Map<BotId, PageFile[]>();
     for (const path of Object.keys(texts)) {
       const place = parsePlace(dirname(path), basename(path));

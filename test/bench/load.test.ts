@@ -26,7 +26,7 @@ const requests: LoadRequest[] = ['/a', '/b'].map((path) => {
 });
 
 needs('wrk', describe)('a load', () => {
-  it('has another number in each request, and the headers and paths it was given', async () => {
+  it('has another number in each request, and the headers and paths it was given @slow', async () => {
     const { posts, ...server } = await startServer(200);
     await sendLoad(server, { connections: 4, seconds: 1, requests });
     ok(posts.length > 10);
@@ -37,13 +37,13 @@ needs('wrk', describe)('a load', () => {
     deepStrictEqual([...new Set(posts.map(([{ headers }]) => headers.authorization))], ['x "y"']);
   });
 
-  it('keeps to its rate', async () => {
+  it('keeps to its rate @slow', async () => {
     const server = await startServer(200);
     const { rate } = await sendLoad(server, { connections: 8, seconds: 1, requests, rate: 100 });
     ok(rate <= 150, `${rate} a second`);
   });
 
-  it('is no result when responses are errors', async () => {
+  it('is no result when responses are errors @slow', async () => {
     const server = await startServer(500);
     await rejects(sendLoad(server, { connections: 1, seconds: 1, requests }), /POST \/a responds 500/);
   });

@@ -17,7 +17,7 @@ async function findingsIn(root: string, ...paths: string[]): Promise<string[]> {
 }
 
 describe('botshelf check --base', () => {
-  it('looks at the bots that changed only, and at those as a whole', async () => {
+  it('looks at the bots that changed only, and at those as a whole @slow', async () => {
     const { folder: root } = repository();
     const check = async (): Promise<unknown[]> => {
       const { files, found } = await checkWorkTree(root);
@@ -28,7 +28,7 @@ describe('botshelf check --base', () => {
     deepStrictEqual(await check(), [2, []]);
   });
 
-  it('checks the settings where they change', async () => {
+  it('checks the settings where they change @slow', async () => {
     const { folder: root, commit } = repository();
     writeFiles(root, { 'botshelf.json': '{"nmae": "Homers"}' });
     deepStrictEqual(await findingsIn(root), ['botshelf.json additionalProperties error']);
@@ -43,7 +43,7 @@ describe('botshelf check --base', () => {
     ]);
   });
 
-  it('names the bots of a category and of a language that the settings no longer have, beside its own faults', async () => {
+  it('names the bots of a category and of a language that the settings no longer have, beside its own faults @slow', async () => {
     const { folder: root, commit } = repository();
     const noCategory = [`${pagePath(homer)} enum error`, `${pagePath(lenny)} enum error`];
     const noLanguage = `${pagePath(homer, 'fr')} language error`;
@@ -71,7 +71,7 @@ describe('botshelf check --base', () => {
     );
   });
 
-  it('sees what is committed on the branch, staged, edited and not yet known to Git, but not what main did since', async () => {
+  it('sees what is committed on the branch, staged, edited and not yet known to Git, but not what main did since @slow', async () => {
     const repo = repository();
     const { folder: root } = repo;
     commitTo(
@@ -105,7 +105,7 @@ describe('botshelf check --base', () => {
     ]);
   });
 
-  it('keeps created, wherever the main page goes', async () => {
+  it('keeps created, wherever the main page goes @slow', async () => {
     const { folder: root } = repository();
     writeFiles(root, { [pagePath(homer)]: mainPage({ created: 1_700_000_000_001 }) });
     match(
@@ -170,7 +170,7 @@ describe('botshelf check --base', () => {
     match(stdout, /\n2 files, 2 faults, 1 notice\n$/);
   });
 
-  it('refuses a file of more than 10 MiB, wherever it is, once', async () => {
+  it('refuses a file of more than 10 MiB, wherever it is, once @slow', async () => {
     const { folder: root, git, commit } = repository();
     const bytes = 10 * 1024 * 1024;
     writeFiles(root, {
@@ -204,7 +204,7 @@ describe('botshelf check --base', () => {
     deepStrictEqual(await findingsIn(root), ['bots regular-file error']);
   });
 
-  it('ends with 2 and one sentence when it is used wrongly or there is nothing to compare with', async () => {
+  it('ends with 2 and one sentence when it is used wrongly or there is nothing to compare with @slow', async () => {
     const { folder: root, git } = repository();
     git('checkout', '--quiet', '--orphan', 'alone');
     git('commit', '--quiet', '--message=Alone');

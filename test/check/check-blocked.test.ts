@@ -111,7 +111,7 @@ describe('botshelf check of a pull request in a catalogue that blocks somebody',
   const settings = `{ "accounts": { "${author}": { "reason": "${reason}" } } }`;
   const newBot = { [pagePath('80')]: page({ name: 'New', invite: 'https://example.net/80' }) };
 
-  it('refuses a bot that is new or changed with somebody blocked, and leaves the others alone', async () => {
+  it('refuses a bot that is new or changed with somebody blocked, and leaves the others alone @slow', async () => {
     const repo = catalogueOfTwo({ [pagePath('77')]: page(), 'blocked.json': settings });
     pullRequest(repo, { [pagePath(homer)]: mainPage({ authors: [other] }, 'More.') });
     ok((await check(repo)).passes);
@@ -133,7 +133,7 @@ describe('botshelf check of a pull request in a catalogue that blocks somebody',
     ok(stdout.includes('this list takes nothing with the account') && !stdout.includes(reason));
   });
 
-  it('points out a change of the file, and checks it', async () => {
+  it('points out a change of the file, and checks it @slow', async () => {
     for (const [content, finding] of [
       ['{ "bots": {} }', 'checks-changed warning'],
       ['{ "bots": [] }', 'type error'],

@@ -21,7 +21,7 @@ import {
 } from '../support/pull-request.ts';
 
 describe('a token in a pull request is found', () => {
-  it('in a page, in any other file, in a file’s name', async () => {
+  it('in a page, in any other file, in a file’s name @slow', async () => {
     const repo = catalogueOfTwo();
     const { folder } = repo;
     pullRequest(repo, {
@@ -50,7 +50,7 @@ describe('a token in a pull request is found', () => {
     }
   });
 
-  it('in a commit that a later one took back, and in a commit’s message', async () => {
+  it('in a commit that a later one took back, and in a commit’s message @slow', async () => {
     const repo = catalogueOfTwo();
     commitTo(
       repo,
@@ -313,7 +313,7 @@ describe('a maintainer is informed of a change of the settings', () => {
     match(text, /^\.\/botshelf\.json:3:18 maintainers-changed /m);
   });
 
-  it('in a pull request that removes the file, but not in one about the logo alone', async () => {
+  it('in a pull request that removes the file, but not in one about the logo alone @slow', async () => {
     const settings = { logo: 'logo.png', maintainers: ['1'], proposals: { authors: 'publish' } };
     const repo = catalogueOfTwo({ 'botshelf.json': JSON.stringify(settings), 'logo.png': 'no picture' });
     pullRequest(repo, { 'botshelf.json': null });
@@ -325,7 +325,7 @@ describe('a maintainer is informed of a change of the settings', () => {
     deepStrictEqual((await check(repo, 'logo')).found, ['logo.png outside-bots notice']);
   });
 
-  it('in which the settings have a fault, and in one that mends them, where they cannot be compared', async () => {
+  it('in which the settings have a fault, and in one that mends them, where they cannot be compared @slow', async () => {
     const { passes, found, messages } = await checkChange({ 'botshelf.json': '{"maintainers": [4]}' });
     ok(!passes);
     deepStrictEqual(found, ['botshelf.json type error']);

@@ -71,7 +71,7 @@ describe('a pull request is refused', () => {
     deepStrictEqual(found, ['bots regular-file error']);
   });
 
-  it('with anything but an empty file as bots/.gitkeep', async () => {
+  it('with anything but an empty file as bots/.gitkeep @slow', async () => {
     const folder = await checkChange({
       'bots/.gitkeep/.gitattributes': '* filter=lfs\n',
       'bots/.gitkeep/large': 'x'.repeat(300_000),
@@ -116,7 +116,7 @@ describe('a pull request is refused', () => {
     deepStrictEqual((await check(repo)).found, [`${pagePath(lenny, 'fr')} regular-file error`]);
   });
 
-  it('with a file larger than a string can be, also one that a later commit takes away', async () => {
+  it('with a file larger than a string can be, also one that a later commit takes away @slow', async () => {
     const repo = catalogueOfTwo();
     const blob = writeHollowBlob(repo, 'b16', 2 ** 29 + 1);
     commitTo(
@@ -219,7 +219,7 @@ describe('a pull request is refused', () => {
     match(messages[0] ?? '', /^the files of this change are more than 512 MiB together: /);
   });
 
-  it('with commits that are too many to look through', async () => {
+  it('with commits that are too many to look through @slow', async () => {
     const names = Array.from({ length: 2100 }, (_, i) => `long/${String(i).padEnd(4000, 'x')}`);
     const { found, messages } = await checkChange(Object.fromEntries(names.map((path) => [path, ''])), {
       long: null,

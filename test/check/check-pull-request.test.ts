@@ -57,7 +57,7 @@ describe('a pull request is checked without being checked out', () => {
     ok(!existsSync(join(repo.folder, 'botshelf.json')));
   });
 
-  it('and as in the folder, a page of 256 KiB is read, and found too long; one byte more is refused unread', async () => {
+  it('and as in the folder, a page of 256 KiB is read, and found too long; one byte more is refused unread @slow', async () => {
     const repo = catalogueOfTwo();
     for (const [bytes, alone, changed] of [
       [256 * 1024, ['maxLength'], ['created-stays', 'maxLength']],
@@ -85,7 +85,7 @@ describe('a pull request is checked without being checked out', () => {
     deepStrictEqual((await check(repo)).found, [`${pagePath('7')} enum error`]);
   });
 
-  it('in a catalogue that is a folder of a repository', async () => {
+  it('in a catalogue that is a folder of a repository @slow', async () => {
     const repo = testRepository({ [`inner/${pagePath(homer)}`]: mainPage() });
     pullRequest(repo, {
       [`inner/${pagePath(homer)}`]: mainPage({ created: 1 }),
@@ -136,7 +136,7 @@ describe('a pull request is judged by what merging it would give', () => {
       });
     });
 
-  it('so that two of them, each fine alone, are found to have two main pages, or one name, together', async () => {
+  it('so that two of them, each fine alone, are found to have two main pages, or one name, together @slow', async () => {
     const repo = catalogueOfTwo();
     const first = { [pagePath('7')]: mainPage({ name: 'Seven', invite: 'https://example.org/7' }) };
     const second = {
@@ -155,7 +155,7 @@ describe('a pull request is judged by what merging it would give', () => {
     ]);
   });
 
-  it('so that what main did since is not held against it', async () => {
+  it('so that what main did since is not held against it @slow', async () => {
     const repo = catalogueOfTwo();
     const onMain = { [pagePath(lenny)]: lennys({ verified: true }), 'bots/006/6.en.md': 'faulty on main' };
     commitTo(
@@ -166,7 +166,7 @@ describe('a pull request is judged by what merging it would give', () => {
     for (const head of ['pull', 'main~1']) deepStrictEqual((await check(repo, head)).found, [], head);
   });
 
-  it('so that a conflict is a fault that says so, beside the faults of its own', async () => {
+  it('so that a conflict is a fault that says so, beside the faults of its own @slow', async () => {
     for (const prefix of ['', 'inner/']) {
       const path = `${prefix}${pagePath(lenny)}`;
       const repo = testRepository({ [path]: lennys({ description: 'One.' }), 'notes.txt': 'a\n' });

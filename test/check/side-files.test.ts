@@ -42,7 +42,7 @@ describe('the check of the files beside bots/', () => {
     );
   });
 
-  it('reports faults of what a pull request changes, who a profile is of, and a removed bot of a collection', async () => {
+  it('reports faults of what a pull request changes, who a profile is of, and a removed bot of a collection @slow', async () => {
     const bad = await checkChange({
       'people/1.json': profile({ name: 7 }),
       'people/2.json': profile(),

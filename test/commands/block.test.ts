@@ -26,7 +26,7 @@ function catalogue(): TestRepository {
 }
 
 describe('botshelf block', () => {
-  it('commits who is blocked, sorted, lists the bots, and takes it back', async () => {
+  it('commits who is blocked, sorted, lists the bots, and takes it back @slow', async () => {
     const { folder, git, read, status } = catalogue();
     const run = async (...args: readonly string[]): Promise<readonly unknown[]> => {
       const { code, stdout, stderr } = await botshelf(folder, args);
@@ -62,7 +62,7 @@ describe('botshelf block', () => {
     strictEqual(status(), '');
   });
 
-  it('keeps the date and, unless another is given, the reason of who is blocked already', async () => {
+  it('keeps the date and, unless another is given, the reason of who is blocked already @slow', async () => {
     const { folder, read, commit } = catalogue();
     const spam = { reason: 'Spam', since: '2020-01-01' };
     commit({ 'blocked.json': JSON.stringify({ accounts: { 9: spam, 10: spam } }) });
@@ -73,7 +73,7 @@ describe('botshelf block', () => {
     });
   });
 
-  it('refuses what the file may not have, a file with edits or faults and a read-only copy, and commits nothing', async () => {
+  it('refuses what the file may not have, a file with edits or faults and a read-only copy, and commits nothing @slow', async () => {
     const { folder, git, write, commit } = catalogue();
     commit({ 'blocked.json': '{}\n' });
     const tip = git('rev-parse', 'HEAD');
@@ -100,7 +100,7 @@ describe('botshelf block', () => {
     match(git('ls-files'), /bots\/012\/12\.en\.md/);
   });
 
-  it('removes the bots and ends their tokens in the same commit, beside a service', async () => {
+  it('removes the bots and ends their tokens in the same commit, beside a service @slow', async () => {
     const repository = catalogue();
     const { folder: root } = repository;
     const tokens = await issueTestTokens(root, ['7', '12', '100']);
@@ -136,7 +136,7 @@ describe('botshelf block', () => {
     strictEqual(await post('7'), 401);
   });
 
-  it('writes a private file, keeps its mode, and puts no reason into Git', async () => {
+  it('writes a private file, keeps its mode, and puts no reason into Git @slow', async () => {
     const { folder, git } = catalogue();
     const outside = tempFolder();
     writeFiles(outside, { 'who.json': '{"accounts":{"9":{"reason":"Old"}}}' });

@@ -80,7 +80,7 @@ describe('botshelf bots', () => {
     );
   });
 
-  it('takes the filters of the lists, a search, ids, and all of them together', async () => {
+  it('takes the filters of the lists, a search, ids, and all of them together @slow', async () => {
     deepStrictEqual(await listIds('--category', 'games', '--category', 'music'), ['7', '12', '100']);
     deepStrictEqual(await listIds('--author', '5', '--category', 'games', '7', '12'), ['7']);
     deepStrictEqual(await listIds('--verified'), ['30']);
@@ -170,7 +170,7 @@ describe('botshelf bots --set', () => {
     deepStrictEqual([again.code, again.stdout, again.stderr], [0, '', '0 bots changed.\n']);
   });
 
-  it('is refused as a whole where a page would not fit the rules', async () => {
+  it('is refused as a whole where a page would not fit the rules @slow', async () => {
     const repository = testRepository(files);
     const tip = repository.git('rev-parse', 'HEAD');
     const run = async (...args: readonly string[]): Promise<string> => {
@@ -189,7 +189,7 @@ describe('botshelf bots --set', () => {
     strictEqual(repository.git('rev-parse', 'HEAD'), tip);
   });
 
-  it('names 50 faults and how many more there are, in 1,000 characters each', async () => {
+  it('names 50 faults and how many more there are, in 1,000 characters each @slow', async () => {
     const ids = Array.from({ length: 52 }, (_, i) => String(200 + i));
     const { folder } = testRepository(Object.fromEntries(ids.map((id) => [pagePath(id), page(id)])));
     const run = async (values: readonly string[]): Promise<string[]> => {
@@ -220,7 +220,7 @@ describe('botshelf bots --set', () => {
 });
 
 describe('botshelf bots --remove', () => {
-  it('removes all pages in one commit and ends the tokens, beside a service that takes counts', async () => {
+  it('removes all pages in one commit and ends the tokens, beside a service that takes counts @slow', async () => {
     const repository = testRepository(files);
     const { folder: root } = repository;
     const [gone = '', kept = ''] = (await issueTestTokens(root, ['7', '100'])).values();

@@ -118,7 +118,7 @@ describe('botshelf check', () => {
     strictEqual(stdout, '2 files, 0 faults\n');
   });
 
-  it('shares a large catalogue out among the processors and reports it as one', async () => {
+  it('shares a large catalogue out among the processors and reports it as one @slow', async () => {
     const ids = Array.from({ length: 450 }, (_, i) => String(1000 + i));
     const files = ids.map((id, i) => [pagePath(id), i % 10 === 0 ? 'no page' : mainPage()]);
     const { code, stdout } = await botshelf(catalogue(Object.fromEntries(files)), ['check']);

@@ -25,7 +25,7 @@ describe('what botshelf doctor says of the remote', () => {
   const remote = tempFolder();
   before(() => void git('remote', 'add', 'origin', remote));
 
-  it('is that it can be read, or has no such branch yet', async () => {
+  it('is that it can be read, or has no such branch yet @slow', async () => {
     const context = doctorContext(folder, { BOTSHELF_REMOTE: 'origin' });
     git('init', '-q', '--bare', remote);
     const { state, fix } = await checkRemote(context);

@@ -32,7 +32,7 @@ describe('botshelf doctor', () => {
   const wrongIn = (results: readonly DoctorResult[]): readonly DoctorResult[] =>
     results.filter(({ name, state }) => state !== 'ok' && !ofMachine.has(name));
 
-  it('finds nothing wrong beside a service that runs, and changes nothing', async () => {
+  it('finds nothing wrong beside a service that runs, and changes nothing @slow', async () => {
     const before = repositoryIn(service.root).git('for-each-ref');
     const run = await botshelf(service.root, ['doctor', '--json'], { env });
     const results = resultsOf(run);

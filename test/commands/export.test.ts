@@ -13,14 +13,14 @@ describe('botshelf export', () => {
     [pagePath('10', 'de')]: mainPage({ name: 'Lisa', authors: ['2', '3'] }),
   };
 
-  it('prints what the service exports', async () => {
+  it('prints what the service exports @slow', async () => {
     const { root, address } = await startTestService(files);
     const { code, stdout, stderr } = await botshelf(root, ['export']);
     deepStrictEqual([code, stderr], [0, '']);
     strictEqual(stdout, await (await fetch(`${address}/api/v2/export.ndjson`)).text());
   });
 
-  it('prints the main pages as CSV, lists and objects as JSON', async () => {
+  it('prints the main pages as CSV, lists and objects as JSON @slow', async () => {
     const { folder } = testRepository(files);
     const { code, stdout } = await botshelf(folder, ['export', '--format', 'csv']);
     strictEqual(code, 0);

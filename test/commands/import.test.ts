@@ -30,7 +30,7 @@ async function importFrom(folder: string, root: string, ...more: string[]): Retu
 }
 
 describe('botshelf import', () => {
-  it('commits the bots of a list in canonical form, and finds nothing to do the second time', async () => {
+  it('commits the bots of a list in canonical form, and finds nothing to do the second time @slow', async () => {
     const { folder: root, ...repository } = catalogue();
     const folder = list([{ ...homerKeys, id: 7 }], { created: { from: 'none', else: 'now' } });
     const first = await importFrom(folder, root);
@@ -74,7 +74,7 @@ describe('botshelf import', () => {
     ok(lines.includes('       1 enum category'));
   });
 
-  it('leaves a bot with other pages alone, and replaces it but for created and translations where it is to', async () => {
+  it('leaves a bot with other pages alone, and replaces it but for created and translations where it is to @slow', async () => {
     const { folder: root, ...repository } = catalogue({
       [pagePath('7', 'de')]: mainPage({ created: 1 }),
       [pagePath('7', 'fr')]: translation('Homère', 'Répond.'),
@@ -143,7 +143,7 @@ describe('botshelf import', () => {
     match(stdout, /^bots\.ndjson:1 record this is no line of an export: pass a mapping with --map/);
   });
 
-  it('fetches the pictures of the bots where that is asked for, and leaves it to a service that runs', async () => {
+  it('fetches the pictures of the bots where that is asked for, and leaves it to a service that runs @slow', async () => {
     const pictures = { avatar: 'https://127.0.0.1/a.png', previews: ['https://[::1]/b.png'] };
     const rules = { 'images.avatar': 'avatar', 'images.preview': 'previews' };
     const folder = list([{ ...homerKeys, ...pictures, id: '7' }], rules);

@@ -16,7 +16,7 @@ import { updateRequest } from '../support/update-request.ts';
 const id = '123456789012345678';
 
 describe('botshelf init', () => {
-  it('makes a repository that the service runs on and takes its first bot', async () => {
+  it('makes a repository that the service runs on and takes its first bot @slow', async () => {
     const cwd = tempFolder();
     const { code, stdout, stderr } = await botshelf(cwd, ['init', 'shelf'], { cwd });
     deepStrictEqual([code, stderr], [0, '']);
@@ -43,7 +43,7 @@ describe('botshelf init', () => {
     strictEqual(repo.status(), '?? bots/678/');
   });
 
-  it('brings the samples, the branch and the check of the Git host that are named', async () => {
+  it('brings the samples, the branch and the check of the Git host that are named @slow', async () => {
     const folder = join(tempFolder(), 'a', "it's");
     const options = ['--samples', '--branch', 'trunk/2', '--host', 'gitlab'];
     const { code } = await botshelf(tempFolder(), ['init', folder, ...options]);

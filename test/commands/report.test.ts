@@ -124,7 +124,7 @@ describe('botshelf report', () => {
     ]);
   });
 
-  it('lets no name forge a link, a mention, a heading or a line', async () => {
+  it('lets no name forge a link, a mention, a heading or a line @slow', async () => {
     const name = '@all [x](//e.example) ` ``` <!--';
     const files = { [pagePath('1')]: page('1', { name }), [pagePath('2')]: page('2', { name }) };
     const { stdout } = await botshelf(testRepository(files).folder, ['report']);
@@ -147,7 +147,7 @@ describe('botshelf report', () => {
     });
   });
 
-  it('works beside a service, and without Git says what was not looked at', async () => {
+  it('works beside a service, and without Git says what was not looked at @slow', async () => {
     const lock = await takeInstanceLock(join(root, 'var'));
     cleanUp(lock.release);
     const { code, stdout } = await botshelf(root, ['report']);

@@ -28,7 +28,7 @@ describe('a checkpoint', () => {
     deepStrictEqual(readdirSync(place.folder), []);
   });
 
-  it('happens by itself when its time is over', async () => {
+  it('happens by itself when its time is over @slow', async () => {
     const now = performance.now.bind(performance);
     const weeksLater = mock.method(performance, 'now', () => now() + 1e9);
     const place = newPlace();
@@ -40,7 +40,7 @@ describe('a checkpoint', () => {
     weeksLater.mock.restore();
   });
 
-  it('commits what came while another ran, when its time is over, and within a minute where that failed', async () => {
+  it('commits what came while another ran, when its time is over, and within a minute where that failed @slow', async () => {
     for (const [stateSeconds, reason] of [
       [1, undefined],
       [3600, 'no space'],
@@ -120,7 +120,7 @@ describe('a checkpoint', () => {
     );
   });
 
-  it('that fails keeps the journal, is logged once, is a failure for as long, and is retried', async () => {
+  it('that fails keeps the journal, is logged once, is a failure for as long, and is retried @slow', async () => {
     const place = newPlace();
     const ref = new BrokenRef(place.refPath);
     const log = recordedLog();

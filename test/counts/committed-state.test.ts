@@ -30,7 +30,7 @@ describe('the state and its ref', () => {
     strictEqual(new FileRef(path).history().length, 30);
   });
 
-  it('have all of thousands of bots that change at once, with time for others between them', async () => {
+  it('have all of thousands of bots that change at once, with time for others between them @slow', async () => {
     const path = join(tempFolder(), 'ref');
     const ids = Array.from({ length: 20_000 }, (_, n) => botId(String(100_000 + n)));
     const [here, there] = [newCommitted(path), newCommitted(path)];

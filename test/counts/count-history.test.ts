@@ -51,7 +51,7 @@ describe('the counts over time', () => {
     deepStrictEqual(days(history, lisa), []);
   });
 
-  it('read as they grow are the bytes that are read from Git at once', async () => {
+  it('read as they grow are the bytes that are read from Git at once @slow', async () => {
     const place = newPlace();
     let now = today;
     const live = historyOf(place, () => now);
@@ -63,7 +63,7 @@ describe('the counts over time', () => {
     await assertSameAsGit(live, place, now);
   });
 
-  it('are the same after the history was pruned', async () => {
+  it('are the same after the history was pruned @slow', async () => {
     const place = newPlace();
     const commits = story();
     commitCounts(place, commits);
@@ -80,7 +80,7 @@ describe('the counts over time', () => {
     await assertSameAsGit(live, place, now);
   });
 
-  it('go on where history was pruned since', async () => {
+  it('go on where history was pruned since @slow', async () => {
     const place = newPlace();
     const commits = story();
     let now = commits[0]?.time ?? 0;
@@ -95,7 +95,7 @@ describe('the counts over time', () => {
     await assertSameAsGit(live, place, now);
   });
 
-  it('come back from Git where the cache was deleted or damaged, with the same bytes', async () => {
+  it('come back from Git where the cache was deleted or damaged, with the same bytes @slow', async () => {
     const place = newPlace();
     const folder = tempFolder();
     commitCounts(place, story());
@@ -114,7 +114,7 @@ describe('the counts over time', () => {
     }
   });
 
-  it('survive a clock that jumps: a commit of another time spoils no other day', async () => {
+  it('survive a clock that jumps: a commit of another time spoils no other day @slow', async () => {
     const place = newPlace();
     commitCounts(place, [
       { time: today - 3 * day, counts: { [homer]: 1 } },
@@ -135,7 +135,7 @@ describe('the counts over time', () => {
     deepStrictEqual(days(await read(place, today + hour, { [homer]: 6 }), homer), wanted);
   });
 
-  it('lose what another line of history had, once the merged one is read', async () => {
+  it('lose what another line of history had, once the merged one is read @slow', async () => {
     const [place, other] = [newPlace(), newPlace()];
     const common = [{ time: today - 2 * day, counts: { [homer]: 1 } }];
     commitCounts(place, [...common, { time: today - day, counts: { [homer]: 2 } }]);

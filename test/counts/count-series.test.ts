@@ -57,7 +57,7 @@ describe('a series of counts', () => {
     ok(statSync(path).size / 700 < 4);
   });
 
-  it('is read from its cache as it was written, and not at all with one flipped bit', async () => {
+  it('is read from its cache as it was written, and not at all with one flipped bit @slow', async () => {
     const path = join(tempFolder(), 'count-history');
     const written = new CountSeries([{ period: 7, tree: 'a'.repeat(40) }]);
     written.add(homer, 7, 156);

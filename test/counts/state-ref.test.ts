@@ -35,7 +35,7 @@ describe('the state ref', () => {
     strictEqual(repository.status(), '');
   });
 
-  it('has all of thousands of files that are committed at once, with time for others between them', async () => {
+  it('has all of thousands of files that are committed at once, with time for others between them @slow', async () => {
     const { state } = stateIn();
     const files = new Map(
       Array.from({ length: 4000 }, (_, n) => [toShardPath(n), `${n}\n`.repeat(50)] as const),
@@ -96,7 +96,7 @@ describe('the state ref', () => {
     notStrictEqual(state.peek(), before);
   });
 
-  it('clears the lock of a git that was killed', async () => {
+  it('clears the lock of a git that was killed @slow', async () => {
     const { state, repository } = stateIn();
     const first = await state.commit(null, one, 'Count 1 bot');
     writeFileSync(join(repository.folder, '.git/refs/botshelf/state.lock'), '');

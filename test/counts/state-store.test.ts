@@ -90,7 +90,7 @@ describe('a store that is used, checkpointed and restarted in any order', () => 
     fc.constantFrom('checkpoint' as const, 'crash' as const, 'stop' as const),
   );
 
-  it('has the last count that was answered for each bot', async () => {
+  it('has the last count that was answered for each bot @slow', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
         let place = newPlace();

@@ -5,7 +5,7 @@ import { gitSync } from '../support/run-sync.ts';
 import { testRepository } from '../support/repository.ts';
 
 describe('the history of a commit', () => {
-  it('has what came before it, also where the clock of a machine was a day behind', async () => {
+  it('has what came before it, also where the clock of a machine was a day behind @slow', async () => {
     const { folder, git } = testRepository({ file: 'text' });
     const start = Math.floor(Date.now() / 1000);
     const commit = (seconds: number): string => {

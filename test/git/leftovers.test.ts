@@ -45,7 +45,7 @@ describe('removing what a git has left', () => {
     strictEqual(existsSync(repository.staging), false);
   });
 
-  it('leaves the lock of a branch while the git that holds it lives, and removes it when that is killed', async () => {
+  it('leaves the lock of a branch while the git that holds it lives, and removes it when that is killed @slow', async () => {
     const repository = testRepository({ 'a.txt': 'A' });
     const lock = join(repository.folder, '.git/refs/heads/main.lock');
     const commit = repository.git('commit-tree', 'HEAD^{tree}', '-m', 'Next');

@@ -25,7 +25,7 @@ async function maintain({ folder }: TestRepository): Promise<void> {
 }
 
 describe('maintenance', () => {
-  it('keeps the packs few and the refs packed while commits go on', async () => {
+  it('keeps the packs few and the refs packed while commits go on @slow', async () => {
     const repository = testRepository({ [path]: 'name: One\n' });
     const lost = repository.git('commit-tree', 'HEAD^{tree}', '-m', 'Lost by a person');
     const repositoryOpener = openerOf(repository.folder);
@@ -102,7 +102,7 @@ describe('maintenance', () => {
     strictEqual(results.length, 1);
   });
 
-  it('deletes what was pruned from the state, but nothing that was reached yesterday', async () => {
+  it('deletes what was pruned from the state, but nothing that was reached yesterday @slow', async () => {
     const repository = testRepository({ [path]: 'name: One\n' });
     const old = [1, 2, 3].map((hour) => commitState(repository, hour, `${hour}`));
     const tree = repository.git('rev-parse', `${commitState(repository, 4, 'kept')}^{tree}`);

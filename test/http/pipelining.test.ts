@@ -57,7 +57,7 @@ describe('requests on one connection that do not wait for responses', () => {
     strictEqual(handled.length, 1);
   });
 
-  it('end the connection where more than 32 come and the response under way is not read', async () => {
+  it('end the connection where more than 32 come and the response under way is not read @slow', async () => {
     connection.write(get('/x').repeat(1000));
     await eventually(() => ended);
     deepStrictEqual(statuses(), []);

@@ -73,7 +73,7 @@ describe('an answer that is sent again', () => {
     match(await talk(get(asked), 1), /^HTTP\/1\.1 200 OK\r\n[^]*"authors"/);
   });
 
-  it('has the date of the second in which it is sent', async () => {
+  it('has the date of the second in which it is sent @slow', async () => {
     const [, first = ''] = /^Date: (.*)\r$/m.exec(await talk(get(), 1)) ?? [];
     await rest(1100);
     const [, second = ''] = /^Date: (.*)\r$/m.exec(await talk(get(), 1)) ?? [];

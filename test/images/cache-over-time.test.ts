@@ -23,7 +23,7 @@ describe('the image cache, over time,', () => {
     await test.cache.close();
   });
 
-  it('has after a restart what it had, and fetches nothing again', async () => {
+  it('has after a restart what it had, and fetches nothing again @slow', async () => {
     test.cache.want(homer, test.all());
     await test.cache.idle();
     const before = test.cache.cachedImages(test.all());
@@ -35,7 +35,7 @@ describe('the image cache, over time,', () => {
     equal(test.cache.status().cached, 4);
   });
 
-  it('fetches again what somebody has deleted from its folder', async () => {
+  it('fetches again what somebody has deleted from its folder @slow', async () => {
     test.cache.want(homer, test.avatarOnly());
     await test.cache.idle();
     const before = test.cache.cachedImages(test.avatarOnly());
@@ -49,7 +49,7 @@ describe('the image cache, over time,', () => {
     ok(await test.cache.read(nameOf(before.avatar)));
   });
 
-  it('serves the new image when an old copy is refreshed, and keeps the former file for pages just sent', async () => {
+  it('serves the new image when an old copy is refreshed, and keeps the former file for pages just sent @slow', async () => {
     test.cache.want(homer, test.avatarOnly());
     await test.cache.idle();
     const before = test.cache.cachedImages(test.avatarOnly()).avatar;
@@ -67,7 +67,7 @@ describe('the image cache, over time,', () => {
     ok(await test.cache.read(nameOf(before)));
   });
 
-  it('keeps the last good copy when the address has died', async () => {
+  it('keeps the last good copy when the address has died @slow', async () => {
     test.cache.want(homer, test.avatarOnly());
     await test.cache.idle();
     const before = test.cache.cachedImages(test.avatarOnly());
@@ -84,7 +84,7 @@ describe('the image cache, over time,', () => {
     deepEqual(test.cache.cachedImages(test.avatarOnly()), before);
   });
 
-  it('retries an image that failed, until it is there', async () => {
+  it('retries an image that failed, until it is there @slow', async () => {
     await test.reopen({ intervals: { firstRetry: 1, lastRetry: 5, tick: 1, hostRest: 1 } });
     const image = bytes(await sampleImage());
     test.site.answers['/late.png'] = (response, request) => {
@@ -110,7 +110,7 @@ describe('the image cache, over time,', () => {
     deepEqual(test.site.asked, ['/none.png']);
   });
 
-  it('drops what nothing names, image and file, and keeps what is named', async () => {
+  it('drops what nothing names, image and file, and keeps what is named @slow', async () => {
     await test.reopen({ intervals: { grace: 0 } });
     await test.cache.setWanted([
       [homer, test.avatarOnly()],
@@ -130,7 +130,7 @@ describe('the image cache, over time,', () => {
     deepEqual(test.cache.status(), { known: 1, cached: 1, failing: 0, left: 0 });
   });
 
-  it('serves an image that is named again within its grace period at once', async () => {
+  it('serves an image that is named again within its grace period at once @slow', async () => {
     test.cache.want(homer, test.avatarOnly());
     await test.cache.idle();
     await test.cache.setWanted([]);
@@ -176,7 +176,7 @@ describe('the image cache, over time,', () => {
     equal(said.at(-1), 'image cache: 3 fetched, 1 failed, 0 left');
   });
 
-  it('closes in the middle of its work, and goes on with it after the next start', async () => {
+  it('closes in the middle of its work, and goes on with it after the next start @slow', async () => {
     let asked: (() => void) | undefined;
     const reached = new Promise<void>((resolve) => {
       asked = resolve;

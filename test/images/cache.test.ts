@@ -21,7 +21,7 @@ describe('the image cache', () => {
     await test.cache.close();
   });
 
-  it('has nothing until an image was fetched, then a path below /appdata/ for each', async () => {
+  it('has nothing until an image was fetched, then a path below /appdata/ for each @slow', async () => {
     const images = test.all();
     deepEqual(test.cache.cachedImages(images), { avatar: null, cover: null, preview: [] });
     test.cache.want(homer, images);
@@ -37,7 +37,7 @@ describe('the image cache', () => {
     return [format, width, height];
   };
 
-  it('serves copies no larger than their place on a page needs', async () => {
+  it('serves copies no larger than their place on a page needs @slow', async () => {
     test.cache.want(homer, test.all());
     await test.cache.idle();
     const { avatar, cover } = test.cache.cachedImages(test.all());
@@ -46,7 +46,7 @@ describe('the image cache', () => {
     equal(await test.cache.read('0'.repeat(64)), undefined);
   });
 
-  it('fetches an address once, however many bots name it, but for an avatar and a cover apart', async () => {
+  it('fetches an address once, however many bots name it, but for an avatar and a cover apart @slow', async () => {
     const url = test.at('/avatar.png');
     const images: FullImages = { avatar: url, cover: url, preview: [url, url] };
     await test.cache.setWanted([
@@ -66,7 +66,7 @@ describe('the image cache', () => {
     );
   });
 
-  it('notes the images of a whole catalogue without holding up the event loop', async () => {
+  it('notes the images of a whole catalogue without holding up the event loop @slow', async () => {
     await test.reopen({ fetch: async () => await Promise.reject(new ImageError('is not asked for here')) });
     let turns = 0;
     const turn = setInterval(() => (turns += 1), 1);
@@ -81,7 +81,7 @@ describe('the image cache', () => {
     equal(test.cache.status().known, 40_000);
   });
 
-  it('reports when a copy is there, with every bot that names the image', async () => {
+  it('reports when a copy is there, with every bot that names the image @slow', async () => {
     const told: unknown[] = [];
     test.cache.onChange((bots) =>
       told.push([bots, test.cache.cachedImages(test.avatarOnly()).avatar !== null]),
@@ -94,7 +94,7 @@ describe('the image cache', () => {
     deepEqual(told, [[[homer, marge], true]]);
   });
 
-  it('reports no failure for the SVG of a badge in a page, but for one in the place of an avatar', async () => {
+  it('reports no failure for the SVG of a badge in a page, but for one in the place of an avatar @slow', async () => {
     test.site.answers['/badge'] = bytes(
       '<svg xmlns="http://www.w3.org/2000/svg"/>',
       'image/svg+xml;charset=utf-8',

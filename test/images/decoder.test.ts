@@ -33,7 +33,7 @@ describe('the decoder process', () => {
     equal((await decoder.decode(await sampleImage(), 'avatar')).width, 40);
   });
 
-  it('is killed from outside where an image takes longer than the limit', async () => {
+  it('is killed from outside where an image takes longer than the limit @slow', async () => {
     const impatient = new Decoder(300);
     const text = Buffer.concat([Buffer.from('a\0\0'), deflateSync(Buffer.alloc(100_000_000))]);
     const bomb = samplePng({ texts: Array.from({ length: 20 }, () => text) });
@@ -50,11 +50,11 @@ describe('the decoder process', () => {
     equal(tookMs >= 299, true);
   });
 
-  it('refuses an image with a side over 16,384 pixels', async () => {
+  it('refuses an image with a side over 16,384 pixels @slow', async () => {
     await rejects(decoder.decode(samplePng({ height: 40_000_000 }), 'avatar'), /a side exceeds 16384 pixels/);
   });
 
-  it('has no environment and is gone when it is closed', async () => {
+  it('has no environment and is gone when it is closed @slow', async () => {
     await decoder.decode(await sampleImage(), 'avatar');
     const [pid] = children();
     equal(readFileSync(`/proc/${pid}/environ`, 'utf8').includes('PATH='), false);
@@ -63,7 +63,7 @@ describe('the decoder process', () => {
     await rejects(decoder.decode(await sampleImage(), 'avatar'), /closed/);
   });
 
-  it('takes nothing with it when it goes down: the image is at fault, the next one starts another', async () => {
+  it('takes nothing with it when it goes down: the image is at fault, the next one starts another @slow', async () => {
     await decoder.decode(await sampleImage(), 'avatar');
     const [first] = children();
     const large = await sampleImage({ width: 6000, height: 6000 });

@@ -39,7 +39,7 @@ describe('the index of the image cache', () => {
     deepEqual(await known(path), new Map());
   });
 
-  it('survives kill -9: cut off at any byte it reads what was whole before, and goes on from there', async () => {
+  it('survives kill -9: cut off at any byte it reads what was whole before, and goes on from there @slow', async () => {
     await filled(path, 4);
     const bytes = readFileSync(path);
     const lines = bytes.toString().split('\n').length - 2;

@@ -44,7 +44,7 @@ describe('share cards', () => {
     return data;
   };
 
-  it('differ by each text, the colour, the direction and the avatar', async () => {
+  it('differ by each text, the colour, the direction and the avatar @slow', async () => {
     const changes: Partial<NamedShareCard>[] = [
       {},
       { site: 'Robotek' },
@@ -61,7 +61,7 @@ describe('share cards', () => {
     strictEqual(readdirSync(folder).length, changes.length);
   });
 
-  it('show hostile texts as text, or nothing in their place', async () => {
+  it('show hostile texts as text, or nothing in their place @slow', async () => {
     const empty = await draw({ name: '' });
     for (const name of ['\u0000\u200F\u2066', ' ', '\u{F0000}', '\u0378'])
       ok((await draw({ name })).equals(empty), JSON.stringify(name));
@@ -75,7 +75,7 @@ describe('share cards', () => {
       ok(!(await draw({ name, description: name.repeat(6) })).equals(empty), JSON.stringify(name));
   });
 
-  it('leave a text out where no font has one of its letters, in place of boxes', async () => {
+  it('leave a text out where no font has one of its letters, in place of boxes @slow', async () => {
     // A letter of Nag Mundari, which hardly any machine has a font for.
     ok((await draw({ name: 'Homer \u{1E4D0}' })).equals(await draw({ name: '' })));
   });
@@ -89,7 +89,7 @@ describe('share cards', () => {
     strictEqual(String(await cards.get(plain)), 'stored');
   });
 
-  it('are drawn again where a power loss has left them empty', async () => {
+  it('are drawn again where a power loss has left them empty @slow', async () => {
     const drawn = await cards.get(plain);
     const path = join(folder, `${toShareCardVersion(plain)}.png`);
     truncateSync(path);
@@ -97,7 +97,7 @@ describe('share cards', () => {
     ok(drawn.equals(readFileSync(path)));
   });
 
-  it('are a thousand on the disk at most: the oldest go first', async () => {
+  it('are a thousand on the disk at most: the oldest go first @slow', async () => {
     mkdirSync(folder);
     for (let i = 0; i < 1000; i++) {
       const path = join(folder, `${i}.png`);
@@ -110,7 +110,7 @@ describe('share cards', () => {
     ok(!names.includes('0.png') && names.includes('1.png'));
   });
 
-  it('are refused where too many others wait', async () => {
+  it('are refused where too many others wait @slow', async () => {
     const all = Array.from({ length: 40 }, async (_, i) => await cards.get({ ...plain, name: `Bot ${i}` }));
     const results = await Promise.allSettled(all);
     const refused = results.filter(({ status }) => status === 'rejected');

@@ -48,7 +48,7 @@ describe('the image store', () => {
     }
   });
 
-  it('keeps a smaller copy for as long as the full one, and does not take it for one', async () => {
+  it('keeps a smaller copy for as long as the full one, and does not take it for one @slow', async () => {
     const [name, gone] = await Promise.all(
       [1, 2].map(async (seed) => await store.put(await large({ seed }))),
     );
@@ -137,7 +137,7 @@ describe('the image store', () => {
       for (const other of others) equal(other, first);
     });
 
-    it('makes one again that a power loss has left empty', async () => {
+    it('makes one again that a power loss has left empty @slow', async () => {
       const bytes = await store.readVariant(name, 128, decoder);
       truncateSync(pathOf(folder, `${name}.128`));
       deepEqual(await store.readVariant(name, 128, decoder), bytes);

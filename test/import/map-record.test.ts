@@ -109,7 +109,7 @@ describe('a mapping', () => {
     );
   });
 
-  it('refuses what is larger than a page file before it is formatted', () => {
+  it('refuses what is larger than a page file before it is formatted @slow', () => {
     const rules = { authors: { from: 'a', split: ',' } };
     throws(() => map(rules, { a: '1,'.repeat(4_000_000) }), /more than 262144 bytes/);
   });

@@ -44,7 +44,7 @@ describe('records of a table', () => {
     deepStrictEqual(third?.fields, { a: '3', b: '4' });
   });
 
-  it('end at a quote that is not closed, and at one that is too large, after those before it', async () => {
+  it('end at a quote that is not closed, and at one that is too large, after those before it @slow', async () => {
     const open = await read('a.csv', 'a,b\n1,2\n3,"4\n5,6\n');
     deepStrictEqual(open[0]?.fields, { a: '1', b: '2' });
     strictEqual(open[1]?.place, 'a.csv:3');
@@ -126,7 +126,7 @@ describe('records of a folder', () => {
     ]);
   });
 
-  it('are refused where they would be run, are too large, nested too deep, or nothing', async () => {
+  it('are refused where they would be run, are too large, nested too deep, or nothing @slow', async () => {
     const folder = tempFolder();
     writeFiles(folder, {
       '1.md': '---js\n{ id: process.exit(3) }\n---\n',

@@ -45,7 +45,7 @@ describe('the login of the demo', () => {
     }
   });
 
-  it('is switched on by nothing in botshelf.json: a service without a provider has no login', async () => {
+  it('is switched on by nothing in botshelf.json: a service without a provider has no login @slow', async () => {
     const settings = {
       maintainers: ['42'],
       demo: true,
@@ -64,7 +64,7 @@ describe('the login of the demo', () => {
     }
   });
 
-  it('is not beside a provider: nobody is logged in without it', async () => {
+  it('is not beside a provider: nobody is logged in without it @slow', async () => {
     const { baseUrl, provider, service } = await openLoginSite({ env: { BOTSHELF_DEMO: 'on' } });
     service.expectLog(/there is no such setting/);
     const visitor = new Visitor();

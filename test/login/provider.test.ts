@@ -153,7 +153,7 @@ describe('Provider', () => {
         await eventually(async () => strictEqual((await logIn(provider, '42')).id, '42'));
       });
 
-      it(`is away when it answers ${mood} where tokens or accounts are requested`, async () => {
+      it(`is away when it answers ${mood} where tokens or accounts are requested @slow`, async () => {
         for (const path of ['/token', '/me']) {
           const real = await startProvider(baseUrl);
           const provider = new Provider(real.settings, redirectUri, tight);

@@ -191,13 +191,12 @@ function committerOfChildren(folder: string): ReturnType<typeof committerOn> {
 function gitChildren(): number[] {
   const children = `/proc/${process.pid}/task/${process.pid}/children`;
   if (!existsSync(children)) return [];
-  return readFileSync(children, 'utf8').trim().split(' ').filter(Boolean).map(Number).filter(isOfService);
+  return readFileSync(children, 'utf8').trim().split(' ').filter(Boolean).map(Number).filter(isGit);
 }
 
-/** Whether a child is not the process that runs programs for tests. */
-function isOfService(pid: number): boolean {
+function isGit(pid: number): boolean {
   try {
-    return !readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('while read -r line');
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'git';
   } catch {
     return false;
   }

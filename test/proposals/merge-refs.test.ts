@@ -103,7 +103,7 @@ describe('the proposals of this clone and of the remote', () => {
     strictEqual(clone.git('log', '-1', committer, id), clone.git('log', '-1', committer, parents[0] ?? ''));
   }
 
-  it('are the same on both then: what one has, and the later of two versions', async () => {
+  it('are the same on both then: what one has, and the later of two versions @slow', async () => {
     const other = {
       [formatOpenRef(botId('7'), visitor.id)]: make({ subject: botId('7'), proposer: visitor }, []),
     };
@@ -116,13 +116,13 @@ describe('the proposals of this clone and of the remote', () => {
         deepStrictEqual(await merge({ [open]: first }, { [open]: second }), { [open]: second });
   });
 
-  it('that were sent again on both have the later files, with all that was sent in their history', async () => {
+  it('that were sent again on both have the later files, with all that was sent in their history @slow', async () => {
     const [a, b] = [send(1, first), send(2, first)];
     const merged = await merge({ [open]: a }, { [open]: b });
     ensureJoined(merged[open], [b, a], { state: 'waiting', sentAt: start + 2 }, 'Sent at 2.');
   });
 
-  it('of which one was answered and one was sent again have the answer, and the later files', async () => {
+  it('of which one was answered and one was sent again have the answer, and the later files @slow', async () => {
     const asked = make({ state: 'changes-asked', reviewer: maintainer, text: 'Why?' }, [first]);
     const again = send(1, first);
     const merged = await merge({ [open]: asked }, { [open]: again });
@@ -130,7 +130,7 @@ describe('the proposals of this clone and of the remote', () => {
     ensureJoined(merged[open], [asked, again], values, 'Sent at 1.');
   });
 
-  it('that were answered twice have the later answer, or any where they are equally late', async () => {
+  it('that were answered twice have the later answer, or any where they are equally late @slow', async () => {
     const ask = (text: string, made: number): string => make({ state: 'changes-asked', text }, [first], made);
     const [early, late, other] = [ask('A', 1_700_000_001), ask('B', 1_700_000_002), ask('C', 1_700_000_002)];
     const merged = await merge({ [open]: early }, { [open]: late });
@@ -148,7 +148,7 @@ describe('the proposals of this clone and of the remote', () => {
     ['withdrawn', 5, 5, true],
     ['withdrawn', 6, 5, false],
   ] as const)
-    it(`that are ${state} on one at ${at} and were sent again on the other at ${time} ${isOver ? 'are over' : 'stay open'}`, async () => {
+    it(`that are ${state} on one at ${at} and were sent again on the other at ${time} ${isOver ? 'are over' : 'stay open'} @slow`, async () => {
       const end = make({ state, text: 'The end.' }, [first]);
       const again = send(time, first);
       const closed = closedAt(at);
@@ -161,7 +161,7 @@ describe('the proposals of this clone and of the remote', () => {
       }
     });
 
-  it('that began on both, and ended with what began on one, are over with both', async () => {
+  it('that began on both, and ended with what began on one, are over with both @slow', async () => {
     const other = send(0, base, make({}, []));
     const both = make({ sentAt: start + 1, text: 'Both.' }, [first, other]);
     const end = make({ state: 'declined', text: 'No.' }, [other]);
@@ -170,7 +170,7 @@ describe('the proposals of this clone and of the remote', () => {
     ensureJoined(merged[closedAt(0)], [end, both], { state: 'declined' }, 'No.');
   });
 
-  it('that ended on both at one time are one, as the stronger end', async () => {
+  it('that ended on both at one time are one, as the stronger end @slow', async () => {
     const [accepted, declined] = (['accepted', 'declined'] as const).map((state) =>
       make({ state, text: state }, [first]),
     ) as [string, string];
@@ -179,7 +179,7 @@ describe('the proposals of this clone and of the remote', () => {
     ensureJoined(merged[closedAt(0)], [accepted, declined], { state: 'accepted' }, 'accepted');
   });
 
-  it('that ended 90 days ago are deleted on both, and commits of somebody else are left alone', async () => {
+  it('that ended 90 days ago are deleted on both, and commits of somebody else are left alone @slow', async () => {
     const end = make({ state: 'declined' }, [first]);
     const old = formatClosedRef(subject, proposer.id, Date.now() - 90 * 86_400_000);
     deepStrictEqual(await merge({ [old]: end }, { [old]: end }), {});

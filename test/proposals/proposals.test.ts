@@ -104,7 +104,7 @@ describe('proposals', () => {
     strictEqual(again.find(homer, visitor.id)?.text, 'Try /donut.');
   });
 
-  it('are there from the next step on where they could not be read at the start', async () => {
+  it('are there from the next step on where they could not be read at the start @slow', async () => {
     const sent = await send();
     const { folder } = repository;
     const repositoryOpener = new RepositoryOpener(folder);
@@ -159,7 +159,7 @@ describe('proposals', () => {
     deepStrictEqual(proposals.listOf(author.id), [closed]);
   });
 
-  it('are of the profile of the account that sends them, published at once where the settings say so', async () => {
+  it('are of the profile of the account that sends them, published at once where the settings say so @slow', async () => {
     const subject = `profile-${author.id}` as const;
     const path = `people/${author.id}.json`;
     const write = (name: string): SentProposal['pages'] => new Map([[path, profile({ name })]]);
@@ -181,7 +181,7 @@ describe('proposals', () => {
     strictEqual(repository.status(), '');
   });
 
-  it('are of a collection, whose files are merged key by key', async () => {
+  it('are of a collection, whose files are merged key by key @slow', async () => {
     const subject = 'collection-fun';
     const path = 'collections/fun.en.md';
     const bots = [homer, '1'];
@@ -362,7 +362,7 @@ describe('proposals', () => {
     deepStrictEqual(proposals.open, []);
   });
 
-  it('are refused while a hundred others wait', async () => {
+  it('are refused while a hundred others wait @slow', async () => {
     const results = await Promise.allSettled(
       Array.from({ length: 103 }, async () => await proposals.withdraw(homer, author.id, '')),
     );
@@ -387,7 +387,7 @@ describe('proposals', () => {
     deepStrictEqual(proposals.listClosedSince(now), [last[0]]);
   });
 
-  it('end also where their open ref cannot be deleted, which the next start does', async () => {
+  it('end also where their open ref cannot be deleted, which the next start does @slow', async () => {
     const { version } = await send();
     repository.write(`.git/${openRef}.lock`, '');
     strictEqual((await proposals.withdraw(homer, author.id, version)).proposal.state, 'withdrawn');
@@ -398,7 +398,7 @@ describe('proposals', () => {
     strictEqual(refs(repository), closedRef);
   });
 
-  it('go on after a git that failed, whose locks are removed', async () => {
+  it('go on after a git that failed, whose locks are removed @slow', async () => {
     repository.write(`.git/${openRef}.lock`, '');
     await rejects(send(), { name: 'WritesUnavailableError' });
     const { version } = await send();
@@ -573,7 +573,7 @@ describe('proposals', () => {
     await decide(1000);
   });
 
-  it('are limited to 10,000 open ones of all, which can be sent again', async () => {
+  it('are limited to 10,000 open ones of all, which can be sent again @slow', async () => {
     await send();
     const others = Array.from({ length: 9_999 }, (_, i): [string, ProposalStep[]] => {
       const other = { ...sentStep, subject: botId(String(i + 1)), proposer: visitor };

@@ -99,7 +99,7 @@ describe('a service whose public address has a path', function () {
     return `${path.replaceAll(/(?<=\.)[\w-]{10}(?=\.)|[0-9a-f]{64}/g, '*')} ${name}`.trim();
   };
 
-  it('refers to no address outside of it, on any page or in any file', async () => {
+  it('refers to no address outside of it, on any page or in any file @slow', async () => {
     const starts = ['/', '/?nsfw=true&sort=name', '/?page=2', '/bots/8', '/bots/7?locale=fr', '/nothing'];
     const files = ['/robots.txt', '/sitemap.xml', '/.well-known/security.txt', '/api/v2/bots?limit=2'];
     const kinds = await crawl([...starts, ...files, '/api/v2/bots/7', '/api/nothing']);
@@ -109,7 +109,7 @@ describe('a service whose public address has a path', function () {
     ok(kinds.includes('/shelf/api/v2/bots after'), 'the Link header was not followed');
   });
 
-  it('refers to no other address on pages after a login, on a form that was sent and with a new token', async () => {
+  it('refers to no other address on pages after a login, on a form that was sent and with a new token @slow', async () => {
     const visitor = await loggedIn();
     for (const path of ['/', '/bots/7', '/bots/7/edit', '/bots/7/token', '/my-bots']) {
       const page = await visitor.go(baseUrl + path);

@@ -284,7 +284,7 @@ describe('a service at its bounds', () => {
     deepStrictEqual([await highlighted('1000'), await highlighted('1003')], [true, false]);
   });
 
-  it('sends 1,000 streams of changes', async () => {
+  it('sends 1,000 streams of changes @slow', async () => {
     const streams = await Promise.all(Array.from({ length: 1000 }, open));
     const request = 'GET /api/v2/changes HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n';
     await Promise.all(streams.map(async (socket) => match(await firstLine(socket, request), / 200 /)));

@@ -7,7 +7,7 @@ import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 
 describe('a catalogue into which a bad pull request was merged', () => {
-  it('names each thing in it and goes on serving', async () => {
+  it('names each thing in it and goes on serving @slow', async () => {
     const repo = testRepository({ [pagePath('7')]: mainPage({ name: 'Seven' }) });
     const { faults, name } = await openCatalogue({}, { root: repo.folder });
     repo.git('switch', '-q', '-c', 'pull');

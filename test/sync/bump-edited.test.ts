@@ -49,7 +49,7 @@ describe('the edits that set when people have edited a bot', () => {
     );
   });
 
-  it('are none for what owners posted, a new bot, a removed one, and one that was edited later', async () => {
+  it('are none for what owners posted, a new bot, a removed one, and one that was edited later @slow', async () => {
     const posted = commitAt(
       1_800_000_001,
       { [path]: homer.replace('"fun"', '"games"') },

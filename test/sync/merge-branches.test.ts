@@ -168,7 +168,7 @@ describe('the merge of two branches', () => {
     match(repository.git('show', `${second.commit}:${homer}`), /by-hand\.example/);
   });
 
-  it('finds the post behind merges of other services and of people, and behind what a person did before it', async () => {
+  it('finds the post behind merges of other services and of people, and behind what a person did before it @slow', async () => {
     repository.git('checkout', '-q', '--detach', base);
     repository.commit({ [homer]: withWebsite('https://person.example/', 1) });
     const posted = repository.commit({ [homer]: withWebsite('https://theirs.example/', 3) }, ofService);

@@ -94,7 +94,7 @@ describe('the merge of two states', () => {
     strictEqual(await mergeStates(opened, again, merged), again);
   });
 
-  it('comes, for any states, to the same in either direction, and loses no bot', async () => {
+  it('comes, for any states, to the same in either direction, and loses no bot @slow', async () => {
     const counts: fc.Arbitrary<Counts> = fc.dictionary(
       fc.constantFrom('1', '2', '3', '10001', '20002'),
       fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 1, max: 4 })),

@@ -74,7 +74,7 @@ describe('a remote behind HTTP', () => {
     strictEqual(await other.objects.has(commit), true);
   });
 
-  it('is given up when it hangs, and nothing that was started for it is left', async () => {
+  it('is given up when it hangs, and nothing that was started for it is left @slow', async () => {
     server.mode = 'hang';
     const error = await fetchRemote(opened, { ...remote, timeLimit: 1 }).catch((error: unknown) => error);
     match(describeRemoteError(error), /did not respond in time/);

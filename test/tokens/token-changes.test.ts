@@ -161,7 +161,7 @@ describe('a token', () => {
 });
 
 describe('a token that is not known here', () => {
-  it('is looked up with one fetch for all that wait, and no second one right after', async () => {
+  it('is looked up with one fetch for all that wait, and no second one right after @slow', async () => {
     const store = await open(newPlace());
     let fetches = 0;
     const tokens = new SharedTokens(
@@ -258,7 +258,7 @@ describe('a change of a token', () => {
     strictEqual((await localTokens(store).issueToken(homer, 'user marge')).shared, true);
   });
 
-  it('and a check do not wait for a remote that never responds', async () => {
+  it('and a check do not wait for a remote that never responds @slow', async () => {
     const tokens = new SharedTokens(
       await open(newPlace()),
       remoteWith(async () => await new Promise(() => {})),

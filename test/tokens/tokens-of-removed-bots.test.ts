@@ -79,7 +79,7 @@ async function post(service: TestService, id: string, token: string): Promise<[s
 }
 
 describe('the token of a bot that was removed', () => {
-  it('ends when a person commits that while the service runs, and is refused when the bot is back', async () => {
+  it('ends when a person commits that while the service runs, and is refused when the bot is back @slow', async () => {
     const { repository, token, other } = await begin();
     const service = await startTestService({}, { root: repository.folder });
     strictEqual((await post(service, homer, token))[0], 200);
@@ -184,7 +184,7 @@ describe('the token of a bot that was removed', () => {
     deepStrictEqual([await listTokens(repository), commits()], ['8', before]);
   });
 
-  it('does not end while its files are gone, faulty or unreadable and no commit says so', async () => {
+  it('does not end while its files are gone, faulty or unreadable and no commit says so @slow', async () => {
     const { repository } = await begin();
     const bots = join(repository.folder, 'bots');
     const tokens = open(repository);

@@ -98,7 +98,7 @@ describe('what changed in the catalogue', () => {
     );
   });
 
-  it('ends a page inside of a commit, and the next one begins there', async () => {
+  it('ends a page inside of a commit, and the next one begins there @slow', async () => {
     const ids = ['1', '10', '1001', '9', '90', '2001', '11', '100'];
     repository.commit(Object.fromEntries(ids.map((id) => [pagePath(id), mainPage()])));
     repository.commit({ [pagePath('7')]: mainPage({ name: 'Marge' }) });
@@ -187,7 +187,7 @@ describe('what changed in the catalogue', () => {
       ok(!isChangeCursor(text), text);
   });
 
-  it('skips commits that changed no bot, many at a time', async () => {
+  it('skips commits that changed no bot, many at a time @slow', async () => {
     repository.commitAll([
       ...Array.from({ length: 1200 }, (_, i) => ({ files: { 'README.md': String(i) } })),
       { files: { [pagePath('7')]: mainPage({ name: 'Marge' }) } },

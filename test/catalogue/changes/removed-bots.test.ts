@@ -13,7 +13,7 @@ import { testRepository } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 describe('the removed bots of a folder outside of Git', () => {
-  it('are those whose last file goes while it is open, until a file of theirs comes back', async () => {
+  it('are those whose last file goes while it is open, until a file of theirs comes back @slow', async () => {
     const files = { [pagePath('7')]: mainPage(), [pagePath('7', 'fr')]: translation('Sept', 'Répond.') };
     const { root, catalogue, write, name } = await openCatalogue({ ...files, [pagePath('8')]: mainPage() });
     const index = new ChangeIndex({ folder: tempFolder(), repositoryOpener: openerOf(root), log: silentLog });

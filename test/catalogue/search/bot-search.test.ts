@@ -154,7 +154,7 @@ describe('a search', () => {
     strictEqual(await found('doughnuts'), '');
   });
 
-  it('finds the same in an index that a thread has built, pages too, and through changes', async () => {
+  it('finds the same in an index that a thread has built, pages too, and through changes @slow', async () => {
     for (let i = 1; i <= 600; i++) add(String(i), `Name${i}`, `Counts to ${i}.`, `Sheep number${i} sleeps.`);
     strictEqual(await best('name171'), '171');
     await search.complete();

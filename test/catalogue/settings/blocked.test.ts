@@ -68,7 +68,7 @@ describe('a file that says who is blocked', () => {
     );
   });
 
-  it('is refused where it is hostile, and in no time', () => {
+  it('is refused where it is hostile, and in no time @slow', () => {
     const hostile = [
       '[]',
       '1',

@@ -25,7 +25,7 @@ describe('a catalogue follows its files:', () => {
     await eventually(() => name('7') === 'Newer');
   });
 
-  it('a torn write, in two halves 200 ms apart, never serves garbage', async () => {
+  it('a torn write, in two halves 200 ms apart, never serves garbage @slow', async () => {
     const long = 'A long page. '.repeat(500);
     const { root, catalogue, write } = await openCatalogue({
       [pagePath('7')]: named('Old', long),
@@ -146,7 +146,7 @@ describe('a catalogue follows its files:', () => {
     await eventually(() => ids.every((id) => name(id) === 'Last!'));
   });
 
-  it('10,000 edits in a second', async () => {
+  it('10,000 edits in a second @slow', async () => {
     const paths = Array.from({ length: 100 }, (_, i) => pagePath(String(i)));
     const { root, catalogue } = await openCatalogue(
       Object.fromEntries(paths.map((path) => [path, named('Edit 000')])),
@@ -162,7 +162,7 @@ describe('a catalogue follows its files:', () => {
     deepStrictEqual(catalogue.store.faults(), []);
   });
 
-  it("an edit of which the kernel's queue had no room to tell", async () => {
+  it("an edit of which the kernel's queue had no room to tell @slow", async () => {
     const { root, write, name } = await openCatalogue({
       [pagePath('1')]: named('One'),
       [pagePath('2')]: named('Two'),
@@ -175,7 +175,7 @@ describe('a catalogue follows its files:', () => {
     await eventually(() => name('3') === 'New');
   });
 
-  it('git checkout of another branch that changes 200 files', async () => {
+  it('git checkout of another branch that changes 200 files @slow', async () => {
     const { folder: root, commitAll } = testRepository();
     const ids = Array.from({ length: 200 }, (_, i) => String(10_000 + i));
     const files = (name: string, only: string): Readonly<Record<string, string>> => ({

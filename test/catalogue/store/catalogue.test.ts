@@ -48,7 +48,7 @@ describe('a catalogue', () => {
     await eventually(() => name('7') === 'New');
   });
 
-  it('keeps what it served while bots/ itself is away, and says so', async () => {
+  it('keeps what it served while bots/ itself is away, and says so @slow', async () => {
     const { root, catalogue, write, name } = await openCatalogue(
       { [pagePath('7')]: named('Old') },
       { roundSeconds: 0.1 },

@@ -32,7 +32,7 @@ const other = 'bots/001/1.en.md';
 const text = 'name: Homer\ncategory: fun\n\nnsfw: false\n\nThe page.\n';
 
 describe('a commit of the service', () => {
-  it('is published once its files and the index are in place, whether it is of edits or a merge', async () => {
+  it('is published once its files and the index are in place, whether it is of edits or a merge @slow', async () => {
     const repository = testRepository({ [path]: text });
     const merge = prepared(repository, () => repository.write(path, text.replace('fun', 'music')));
     const commits = new CommitEvents(silentLog);
@@ -50,7 +50,7 @@ describe('a commit of the service', () => {
     deepStrictEqual(seen, ['music', 'games']);
   });
 
-  it('of a merge is shown where the process that runs git is killed, and git goes on', async () => {
+  it('of a merge is shown where the process that runs git is killed, and git goes on @slow', async () => {
     const repository = testRepository({ [path]: text });
     const merge = prepared(repository, () => repository.write(path, text.replace('fun', 'music')));
     const input = join(tempFolder(), 'input');
@@ -90,7 +90,7 @@ describe('a commit of the service', () => {
     strictEqual(repository.status(), '');
   });
 
-  it('that the disk does not confirm is in Git, but an error until it does, for what changes nothing too', async () => {
+  it('that the disk does not confirm is in Git, but an error until it does, for what changes nothing too @slow', async () => {
     const repository = testRepository({ [path]: text });
     const commit = prepared(repository, () => repository.write(path, text.replace('fun', 'music')));
     const folder = join(repository.folder, '.git/refs/botshelf');
@@ -133,7 +133,7 @@ describe('a move of the branch', () => {
     strictEqual(existsSync(join(repository.folder, 'bots/001')), false);
   });
 
-  it('brings a file too large for memory, and its later version', async () => {
+  it('brings a file too large for memory, and its later version @slow', async () => {
     const repository = testRepository({ [path]: text });
     const large = Buffer.alloc(maxObjectBytes + 1, 'x').toString();
     const commit = prepared(repository, () => repository.write(path, large));
@@ -186,7 +186,7 @@ describe('a move of the branch', () => {
     strictEqual(repository.status(), '');
   });
 
-  it('leaves a file with uncommitted edits as it is, names it until it is clean, and brings every other', async () => {
+  it('leaves a file with uncommitted edits as it is, names it until it is clean, and brings every other @slow', async () => {
     const repository = testRepository({ [path]: text, [other]: text, 'bots/003/3.en.md': text });
     const changed = text.replace('fun', 'music');
     const commit = prepared(repository, () => {
@@ -229,7 +229,7 @@ describe('a move of the branch', () => {
     strictEqual(repository.status(), '');
   });
 
-  it('brings every file but the one whose path cannot be written, and names that one', async () => {
+  it('brings every file but the one whose path cannot be written, and names that one @slow', async () => {
     const repository = testRepository({ [path]: text });
     const blob = hashObject(repository, text);
     const long = `bots/001/${'x'.repeat(300)}.md`;
@@ -259,7 +259,7 @@ describe('a move of the branch', () => {
     strictEqual(repository.read(blocked), text);
   });
 
-  it('goes between the commits of owners, prepared again on each tip', async () => {
+  it('goes between the commits of owners, prepared again on each tip @slow', async () => {
     const repository = testRepository({ [path]: text, [other]: text });
     const committer = committerOn(repository.folder);
     const posting = (async () => {
@@ -298,7 +298,7 @@ describe('a move of the branch', () => {
     strictEqual(await moveTo(committerOn(repository.folder), commit), commit);
   });
 
-  it('writes nothing outside of the work tree, into .git or into var, whatever the tree says', async () => {
+  it('writes nothing outside of the work tree, into .git or into var, whatever the tree says @slow', async () => {
     const warnings: string[] = [];
     const log: Log = { ...silentLog, warn: (_, message) => void warnings.push(message) };
     const repository = testRepository({ [path]: text });

@@ -110,7 +110,7 @@ describe('a committer', () => {
     strictEqual(repository.git('status', '--porcelain', '--', ':!shelf/var'), '');
   });
 
-  it('works in a linked worktree, and in a shallow clone', async () => {
+  it('works in a linked worktree, and in a shallow clone @slow', async () => {
     const origin = testRepository({ [path]: text });
     origin.commit({ other: 'text' });
     const linked = join(tempFolder(), 'linked');

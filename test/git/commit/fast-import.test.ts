@@ -90,7 +90,7 @@ describe('a commit by fast-import', () => {
     strictEqual(clone.git('rev-parse', 'main'), moved);
   });
 
-  it('is made where the process that runs git is killed, and git goes on', async () => {
+  it('is made where the process that runs git is killed, and git goes on @slow', async () => {
     const input = join(tempFolder(), 'input');
     const takeBack = replaceGit('fast-import', goOnAlone(input));
     const runner = new GitRunner();

@@ -18,7 +18,7 @@ describe('the reader of objects', () => {
     reader.close();
   });
 
-  it('returns nothing for a file that is too large, and goes on with the rest', async () => {
+  it('returns nothing for a file that is too large, and goes on with the rest @slow', async () => {
     const { folder } = testRepository({
       large: Buffer.alloc(maxObjectBytes + 1, 'x').toString(),
       most: Buffer.alloc(maxObjectBytes, 'x').toString(),
@@ -36,7 +36,7 @@ describe('the reader of objects', () => {
     strictEqual((await last).length, 5);
   });
 
-  it('keeps trees of up to 32 MiB, those that were read last', async () => {
+  it('keeps trees of up to 32 MiB, those that were read last @slow', async () => {
     const { folder } = testRepository();
     const ids = ['a', 'b', 'c'].map((first) => writeTree(folder, first));
     const [a = '', b = '', c = ''] = ids;

@@ -19,7 +19,7 @@ describe('the process that runs git', () => {
   });
   after(() => runner.close());
 
-  it('passes each of many commands its own input, large and small', async () => {
+  it('passes each of many commands its own input, large and small @slow', async () => {
     const inputs = [5_000_000, 1, 300_000, 7, 65_536, 2_000_000, 65_537].map((size) => randomBytes(size));
     const ids = await Promise.all(
       inputs.map(async (input) => (await runner.run({ ...hashObject, input })).trim()),

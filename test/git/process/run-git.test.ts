@@ -6,7 +6,7 @@ import { testRepository } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 describe('a git command of the service', () => {
-  it('runs no hook, monitor or signing program that the repository names, in whichever way it is run', async () => {
+  it('runs no hook, monitor or signing program that the repository names, in whichever way it is run @slow', async () => {
     const { folder, git } = testRepository({ file: 'text' });
     const programs = tempFolder();
     const proof = join(programs, 'proof');

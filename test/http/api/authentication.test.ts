@@ -7,7 +7,7 @@ import { startTestService } from '../../support/service.ts';
 import { updateRequest } from '../../support/update-request.ts';
 
 describe('a post without a valid token, where nobody can log in', () => {
-  it('is told how tokens are issued here and whom to ask, not to press a button that is not there', async () => {
+  it('is told how tokens are issued here and whom to ask, not to press a button that is not there @slow', async () => {
     const { folder } = testRepository({ [pagePath('7')]: mainPage() });
     const env = { BOTSHELF_CONTACT: 'ops@example.org' };
     const { address, request } = await startTestService({}, { root: folder, env });

@@ -153,7 +153,7 @@ describe('GET /api/v2/bots/:id/counts', () => {
     strictEqual((await service.request(`/api/v2/bots/${homer}/counts`, { method: 'POST' })).status, 405);
   });
 
-  it('is the same after a restart, with its cache and without', async () => {
+  it('is the same after a restart, with its cache and without @slow', async () => {
     const path = `/api/v2/bots/${homer}/counts`;
     const before = (await service.request(path)).text;
     for (const spoil of [() => {}, () => rmSync(join(root, 'var/count-history'))]) {

@@ -67,7 +67,7 @@ describe('GET /api/v2/export.ndjson', function () {
     return { headers: response.headers, body: Buffer.from(await response.arrayBuffer()) };
   };
 
-  it('has another ETag and cursor after a commit', async () => {
+  it('has another ETag and cursor after a commit @slow', async () => {
     const { headers } = await read();
     const condition = { headers: { 'If-None-Match': headers.get('etag') ?? '' } };
     strictEqual((await fetch(service.address + path, condition)).status, 304);
@@ -89,7 +89,7 @@ describe('GET /api/v2/export.ndjson', function () {
     strictEqual((await read()).lines[1]?.files[0]?.text, text);
   });
 
-  it('is sent to at most eight at once, four of one client, also where they do not read; others are told to come back', async () => {
+  it('is sent to at most eight at once, four of one client, also where they do not read; others are told to come back @slow', async () => {
     const text = `${'Ⓓ'.repeat(99)}\n`.repeat(190);
     // More than sockets hold.
     const large = Array.from({ length: 120 }, (_, i) => [

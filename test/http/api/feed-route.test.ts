@@ -19,7 +19,7 @@ import { issueTestToken } from '../../support/token.ts';
 import { updateRequest } from '../../support/update-request.ts';
 
 describe('the stream of GET /api/v2/changes', () => {
-  it('ends for a reader that takes nothing, once its connection has had no traffic for a while', async () => {
+  it('ends for a reader that takes nothing, once its connection has had no traffic for a while @slow', async () => {
     // Any number of changes, as the system takes megabytes before it waits for the reader.
     const changes = [{ what: 'changed', cursor: 'a', json: 'x'.repeat(1_000_000) }];
     let pages = 0;
@@ -72,7 +72,7 @@ describe('GET /api/v2/changes', () => {
   const released = async (commit: string): Promise<void> =>
     await eventually(async () => strictEqual((await service.request(path)).json.next, commit));
 
-  it('has no history without a cursor, and pages after one, each with a link to the next', async () => {
+  it('has no history without a cursor, and pages after one, each with a link to the next @slow', async () => {
     const present = await service.request(path);
     deepStrictEqual(present.json, { changes: [], next: start, more: false });
     const posted = await post('https://example.org/1');
@@ -123,7 +123,7 @@ describe('GET /api/v2/changes', () => {
     strictEqual((await service.request(path, { headers: { Accept: 'text/html' } })).status, 406);
   });
 
-  it('is a stream of events, which goes on where a reader was', async () => {
+  it('is a stream of events, which goes on where a reader was @slow', async () => {
     const first = new EventReader(`${service.address}${path}`);
     await eventually(() => first.lastId !== '');
     const posted = await post('https://example.org/3');

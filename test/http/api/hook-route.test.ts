@@ -138,7 +138,7 @@ describe('POST /hooks/push', () => {
     strictEqual(calls, 0);
   });
 
-  it('a push makes the service fetch, below a path too', async () => {
+  it('a push makes the service fetch, below a path too @slow', async () => {
     const shared = sharedRepository({ [pagePath('1')]: mainPage() });
     const env = {
       ...originRemote,

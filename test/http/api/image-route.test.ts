@@ -71,7 +71,7 @@ describe('our copies of pictures', () => {
     strictEqual(await again.text(), '');
   });
 
-  it('have smaller copies of 128 and 320 pixels, which are made at the first request', async () => {
+  it('have smaller copies of 128 and 320 pixels, which are made at the first request @slow', async () => {
     const [path = ''] = paths;
     const { bytes: full } = await load(path);
     for (const width of [128, 320]) {
@@ -103,7 +103,7 @@ describe('our copies of pictures', () => {
       strictEqual((await service.request(`/appdata/${name}`)).status, 404, name);
   });
 
-  it('are neither named nor served where the operator has them off', async () => {
+  it('are neither named nor served where the operator has them off @slow', async () => {
     const root = testRepository(files).folder;
     await keepImages(root, kept, { width: 60, height: 30 });
     const off = await startTestService({}, { root, env: { BOTSHELF_IMAGES: 'off' } });

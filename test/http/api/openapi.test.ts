@@ -95,7 +95,7 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  it('makes a typed client that reads, posts and handles problems', async () => {
+  it('makes a typed client that reads, posts and handles problems @slow', async () => {
     const { address, root } = service;
     const token = await issueTestToken(root, '7');
     const { results } = (await import(pathToFileURL(buildClient()).href)) as Client;

@@ -29,7 +29,7 @@ describe('the login', () => {
     match(page.text, new RegExp(`Person ${author}`));
   });
 
-  it('leads back to the page that its link was on, in its language', async () => {
+  it('leads back to the page that its link was on, in its language @slow', async () => {
     for (const [link, path, back] of [
       ['/login', '/?q=homer', '/?q=homer'],
       ['/login?locale=de', '/?q=homer&locale=de', '/?q=homer&locale=de'],
@@ -46,7 +46,7 @@ describe('the login', () => {
     }
   });
 
-  it('shows the account on every page to the account alone', async () => {
+  it('shows the account on every page to the account alone @slow', async () => {
     const { visitor } = await site.loggedIn(author);
     for (const path of ['/', `/bots/${homer}`, '/', `/bots/${homer}`, '/add', '/docs', '/nothing']) {
       const headers = { accept: 'text/html' };

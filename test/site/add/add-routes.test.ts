@@ -223,9 +223,9 @@ describe('a catalogue', () => {
     deepStrictEqual(listRefs(site), before);
   }
 
-  it('without a maintainer has the forms as they are', takesNothing);
+  it('without a maintainer has the forms as they are @slow', takesNothing);
 
-  it('that publishes its authors’ edits has a button for that, but not for what is always reviewed', async () => {
+  it('that publishes its authors’ edits has a button for that, but not for what is always reviewed @slow', async () => {
     site.repo.commit(settingsFile({ proposals: { authors: 'publish' } }));
     const { visitor, page } = await openForm(/formaction="[^"]*\/send">Publish</i);
     const fields = readFormFields(page.text);

@@ -24,7 +24,7 @@ describe('the forms of what is beside bots/', () => {
     await visitor.press(page, path, { ...readFormFields(page.text), ...more });
   const read = (ref: string, path: string): string => site.repo.git('show', `${ref}:${path}`);
 
-  it('name an account, at once where authors publish, and change what was named', async () => {
+  it('name an account, at once where authors publish, and change what was named @slow', async () => {
     const path = `people/${author}.json`;
     const { visitor, page } = await site.loggedIn(author, '/my-bots/name');
     doesNotMatch(page.text, /Note for the reviewers/);
@@ -52,7 +52,7 @@ describe('the forms of what is beside bots/', () => {
     doesNotMatch(page.text, /name="website"/);
   });
 
-  it('propose a collection, which a maintainer accepts, and say what is wrong with one', async () => {
+  it('propose a collection, which a maintainer accepts, and say what is wrong with one @slow', async () => {
     const { visitor, page } = await site.loggedIn(stranger, '/add/collection');
     const wrong = { collection: 'Fun Bots', locale: 'en', title: 'Fun', description: 'To laugh.' };
     const refused = await press(visitor, page, '/add/collection/send', { ...wrong, bots: `${homer} 1` });

@@ -32,7 +32,7 @@ describe('what other sites show of a bot', () => {
     const addressIn = (page: string): string =>
       (/property="og:image" content="([^"]*)"/.exec(page)?.[1] ?? '').replaceAll('&amp;', '&');
 
-    it('is named by its page, with a version that a change of the bot ends', async () => {
+    it('is named by its page, with a version that a change of the bot ends @slow', async () => {
       const address = addressIn(await html('/bots/7?locale=ar'));
       match(address, /\/bots\/7\/card\.png\?locale=ar&v=[0-9a-f]{32}$/);
       const path = address.slice(address.indexOf('/bots/'));

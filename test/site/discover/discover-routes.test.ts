@@ -28,7 +28,7 @@ describe('a program that reads what is beside the pages', () => {
     await fetch(service.address + path, { headers });
   const text = async (path: string): Promise<string> => await (await get(path)).text();
 
-  it('finds every page from robots.txt, each with the address and the languages that the sitemap has', async () => {
+  it('finds every page from robots.txt, each with the address and the languages that the sitemap has @slow', async () => {
     const robots = await text('/robots.txt');
     match(robots, /^Disallow: \/api\/$/m);
     doesNotMatch(robots, /^Disallow: \/$/m);

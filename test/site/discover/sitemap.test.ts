@@ -111,7 +111,7 @@ describe('the sitemap', () => {
     );
   });
 
-  it('is whole where it is too large for one piece', async () => {
+  it('is whole where it is too large for one piece @slow', async () => {
     const bots = indexOf(...Array.from({ length: 12_000 }, (_, i) => sampleBot(String(i))));
     const { main, parts } = await createSitemap({ collections, bots, baseUrl })();
     strictEqual(parts.length, 0);

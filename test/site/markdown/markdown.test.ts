@@ -16,7 +16,7 @@ describe('markdown of strangers', () => {
       })
     ).html ?? 'too long';
 
-  it('that takes too long is given up, its thread ended, and the next text rendered', async () => {
+  it('that takes too long is given up, its thread ended, and the next text rendered @slow', async () => {
     const hasty = new Markdown(1);
     const slow = { text: hostilePages['code with tags'] ?? '', name: '', images: {} };
     try {
@@ -179,7 +179,7 @@ describe('markdown of strangers', () => {
     strictEqual(await markdown.preview({ ...source, text: 'later' }, 'a'), '<p>later</p>\n');
   });
 
-  it('of a listed bot does not wait for those that are still being written', async () => {
+  it('of a listed bot does not wait for those that are still being written @slow', async () => {
     const done: string[] = [];
     const source = { text: hostilePages['brackets'] ?? '', name: '', images: {} };
     const previews = ['a', 'b', 'c', 'd'].map(async (address) => {

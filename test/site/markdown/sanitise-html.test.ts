@@ -16,7 +16,7 @@ describe('HTML of strangers', () => {
     }
   });
 
-  it('of 20,000 characters comes to an end and to a page of bounded size, in which nothing is left', () => {
+  it('of 20,000 characters comes to an end and to a page of bounded size, in which nothing is left @slow', () => {
     for (const [name, text] of Object.entries(hostilePages)) {
       const html = render(text);
       ok(html === null || html.length < 400_000, name);

@@ -209,7 +209,7 @@ describe('the review of proposals', () => {
       match(page.text, /accepted it[^]*The shared Git server cannot be reached/);
     });
 
-    it('tells a second maintainer who was first, and how', async () => {
+    it('tells a second maintainer who was first, and how @slow', async () => {
       const second = await open(reviewOf(homer, 702), colleague);
       await press(await open(reviewOf(homer, 702)), 'accepted');
       const told = await press(second, 'declined', { reason: 'rules' });
@@ -241,7 +241,7 @@ describe('the review of proposals', () => {
       ok(!isOpen('1004', 704));
     });
 
-    it('accepts nothing that conflicts, and names the field', async () => {
+    it('accepts nothing that conflicts, and names the field @slow', async () => {
       const opened = await open(reviewOf(homer, 705));
       site.repo.commit({ [homerPath]: mainPage({ authors: [author], name: 'Homer J.' }) });
       const told = await press(opened, 'accepted');
@@ -299,7 +299,7 @@ describe('the review of proposals', () => {
     });
   });
 
-  it('has fifty on a page, and what needs attention on the first', async () => {
+  it('has fifty on a page, and what needs attention on the first @slow', async () => {
     const proposals = Array.from({ length: 52 }, (_, i): [string, ProposalStep[]] => {
       const proposer = { id: accountId(String(701 + i)), name: `Proposer ${701 + i}` };
       const step = { ...sentStep, subject: botId(String(2001 + i)), proposer, sentAt: sentStep.sentAt + i };
@@ -318,7 +318,7 @@ describe('the review of proposals', () => {
     doesNotMatch(second.text, /Reports from visitors/);
   });
 
-  it('accepts nothing that breaks a rule, and says which, up to fifty times', async () => {
+  it('accepts nothing that breaks a rule, and says which, up to fifty times @slow', async () => {
     const pages = new Map(newBot('1001').pages);
     for (const letter of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ')
       for (const language of ['de', 'it'])
