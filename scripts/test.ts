@@ -28,10 +28,9 @@ const tiers: Readonly<Record<'unit' | 'slow' | 'process' | 'browser' | 'verify',
     holds: 'what of these takes over a second',
     options: ['--grep', '@slow'],
   },
-  // Most of these tests wait for processes that they start.
   process: {
     files: 1,
-    jobs: cores * 2,
+    jobs: cores + 1,
     holds: 'kills, signals, several machines, clients, the package and the documents',
   },
   // One browser for all files.

@@ -9,7 +9,7 @@ import { ImageError } from './image-error.ts';
 import type { ShareCard } from './share-card.ts';
 
 /**
- * Decodes and draws images in a separate process, one at a time and at the lowest priority. An image that crashes the decoder harms
+ * Decodes and draws images in a separate process, one at a time and at a low priority. An image that crashes the decoder harms
  * nothing else, one that takes too long is killed, and the threads that write files stay free. The process has no
  * environment and so no secrets. It starts with the first image, and ends after a while without work or with this process.
  */
@@ -21,7 +21,7 @@ export class Decoder {
   readonly #timeLimitMs: number;
 
   /** @param timeLimitMs what an image may take before its process is killed */
-  constructor(timeLimitMs = 10_000) {
+  constructor(timeLimitMs = 20_000) {
     this.#timeLimitMs = timeLimitMs;
   }
 
@@ -102,7 +102,8 @@ function startProcess(): ChildProcess {
   child.on('error', () => {});
   child.unref();
   child.channel?.unref();
-  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  // At the lowest, a machine whose cores are busy would take most images for ones that never end.
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   return child;
 }
 

@@ -39,7 +39,6 @@ async function send({ visitor, page }: Person, fields: Readonly<Record<string, s
 }
 
 describe('a site with a private file that says who is blocked', function () {
-  this.timeout(60_000);
   let site: LoginSite;
   const folder = tempFolder();
   const file = join(folder, 'who.json');
@@ -238,8 +237,6 @@ describe('a site with a private file that says who is blocked', function () {
 });
 
 describe('a site that starts with a faulty blocked.json', function () {
-  this.timeout(60_000);
-
   it('serves bots, and takes neither a proposal nor a press for a token until it is corrected', async () => {
     const site = await openLoginSite({ files: { 'botshelf.json': settings, 'blocked.json': '{' } });
     site.service.expectLog(/blocked\.json/);

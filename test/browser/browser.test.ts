@@ -22,7 +22,6 @@ const layoutShift = `new Promise((resolve) => {
 const visibleShift = 0.001;
 
 needs('chromium', describe)('in a browser', function () {
-  this.timeout(60_000);
   let service: TestService;
   before(async () => {
     const { folder: root, git } = testRepository(files);

@@ -16,7 +16,6 @@ import { updateRequest } from '../support/update-request.ts';
 
 // Its shell commands are run by docs.test.ts.
 describe('docs/consumers.md', function () {
-  this.timeout(60_000);
   const text = readFileSync(join(packageFolder, 'docs/consumers.md'), 'utf8');
   let service: TestService;
   let root: string;

@@ -34,7 +34,6 @@ const scrollThrough = `(async () => {
 })()`;
 
 needs('chromium', describe)('the demo in a browser', function () {
-  this.timeout(60_000);
   let demo: DemoProcess;
   let paths: readonly string[];
   before(async () => {

@@ -20,7 +20,6 @@ const files = {
 };
 
 needs('chromium', describe)('the forms', function () {
-  this.timeout(60_000);
   let service: TestService;
   let root: string;
   let git: (...args: string[]) => string;

@@ -51,7 +51,6 @@ const brokenTiles = `[...document.querySelectorAll('.tiles strong')]
   .map((node) => node.textContent)`;
 
 needs('chromium', describe)('the pages in the language of their reader', function () {
-  this.timeout(60_000);
   let service: TestService;
   before(async () => {
     service = await startTestService({}, { root: testRepository(files).folder });

@@ -40,7 +40,6 @@ const brokenWords = `(() => {
 })()`;
 
 needs('chromium', describe)('lists of bots', function () {
-  this.timeout(60_000);
   let service: TestService;
   before(async () => {
     service = await startTestService(files);

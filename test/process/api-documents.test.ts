@@ -44,7 +44,6 @@ const errors: Readonly<Record<string, string>> = {
 };
 
 describe('docs/api.md', function () {
-  this.timeout(60_000);
   const document = openApi('https://bots.example.org', toSettings()) as ApiDocument;
   const text = readFileSync(path, 'utf8');
   let root: string;

@@ -70,7 +70,6 @@ describe('after a crash', () => {
   });
 
   it('of a git child, killed again and again, no change is lost and none needs to be sent again', async function () {
-    this.timeout(60_000);
     const repository = testRepository(files);
     const committer = committerOfChildren(repository.folder);
     const stop = new AbortController();

@@ -6,8 +6,6 @@ import { issueTestTokens } from '../support/token.ts';
 import { updateRequest } from '../support/update-request.ts';
 
 describe('many edits at once', function () {
-  this.timeout(60_000);
-
   const ids = Array.from({ length: 256 }, (_, i) => String(i + 1));
   let repository: TestRepository;
   let tokens: Map<string, string>;

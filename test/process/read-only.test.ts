@@ -62,7 +62,6 @@ const formLinks = (page: string): string[] =>
     );
 
 describe('a read-only copy of a list', function () {
-  this.timeout(60_000);
   let shared: SharedRepository;
   let address: string;
   let writer: TestServiceProcess;

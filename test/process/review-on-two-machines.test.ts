@@ -60,7 +60,6 @@ async function decide(
 }
 
 describe('two machines with a login, whose people send and review', function () {
-  this.timeout(60_000);
   let shared: SharedRepository;
   let machines: readonly [Machine, Machine];
   const notices: Notice[] = [];

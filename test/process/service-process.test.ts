@@ -10,7 +10,6 @@ interface Outcome {
 }
 
 describe('a test that starts services', function () {
-  this.timeout(60_000);
   let tests: Outcome[];
   let failures: Outcome[];
   let pids: string[];

@@ -105,7 +105,6 @@ describe('a service that cannot write', () => {
   needs('unshare', it)(
     'on a full disk responds 503 and leaves nothing half-written, until there is room',
     async function () {
-      this.timeout(60_000);
       const template = testRepository({ [pagePath('1')]: mainPage() });
       const token = await issueTestToken(template.folder, '1');
       const disk = tempFolder();

@@ -29,7 +29,6 @@ const files = {
 };
 
 describe('a service whose public address has a path', function () {
-  this.timeout(60_000);
   let service: TestService;
   let origin: string;
   let baseUrl: string;

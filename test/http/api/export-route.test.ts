@@ -15,7 +15,6 @@ interface Line {
 }
 
 describe('GET /api/v2/export.ndjson', function () {
-  this.timeout(60_000);
   let service: TestService;
   let root: string;
   const path = '/api/v2/export.ndjson';

@@ -15,7 +15,6 @@ import { tempFolder } from '../../support/temp-folder.ts';
 import { listenOnLoopback } from '../../support/loopback.ts';
 
 describe('botshelf demo', function () {
-  this.timeout(60_000);
   let demo: DemoProcess;
   let bots: readonly BotListElement[];
   before(async () => {

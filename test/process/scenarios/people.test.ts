@@ -20,7 +20,6 @@ const usualWords =
   /index\.lock|cannot lock ref|unable to write|could not write|(?:uncommitted|unstaged|local) changes/i;
 
 describe('a clone in which people work while owners post', function () {
-  this.timeout(60_000);
   let repository: TestRepository;
   let service: TestService;
   let tokens: Map<string, string>;

@@ -8,7 +8,6 @@ import { updateRequest } from '../../../support/update-request.ts';
 import { needs } from '../../../support/tools.ts';
 
 needs('chromium', describe)('the page of a bot’s token, in a browser', function () {
-  this.timeout(60_000);
   /** Each test has a bot of its own. */
   const bots = Array.from({ length: 8 }, (_, i) => String(1001 + i));
   let site: LoginSite;
