@@ -236,7 +236,7 @@ needs('chromium', describe)('in a browser', function () {
       writeFiles(live.root, { [pagePath('55')]: '---\n{}\n---\n' });
       await eventually(async () => {
         await page.goto('/bots/55');
-        match((await page.getByRole('alert').textContent({ timeout: 100 })) ?? '', /"name" is missing/);
+        match((await page.getByRole('alert').textContent({ timeout: 2000 })) ?? '', /"name" is missing/);
       });
     });
 
