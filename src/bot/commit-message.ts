@@ -66,7 +66,14 @@ export function parseCommitAuthor(content: string): CommitAuthor {
   );
   const trailers = content.trimEnd().split('\n\n').at(-1) ?? '';
   if (author !== committer || !/^Bot: /m.test(trailers))
-    return { kind: 'person', name: author?.replace(/ *<[^<]*$/, '').slice(0, maxNameLength) ?? '' };
+    return {
+      kind: 'person',
+      name:
+        author
+          ?.replace(/<[^<]*$/, '')
+          .trimEnd()
+          .slice(0, maxNameLength) ?? '',
+    };
   const name = /^Changed-by: (.+)$/m.exec(trailers)?.[1];
   if (name !== undefined) return { kind: 'person', name };
   const account = parseAccountId(/^Proposed-by: (\d+)$/m.exec(trailers)?.[1] ?? '');

@@ -21,7 +21,7 @@ export function toInviteKey(invite: string): string | undefined {
   const client = url.searchParams.get('client_id');
   if (client !== null && /^\d{1,20}$/.test(client)) return `${host} client ${client}`;
   url.searchParams.sort();
-  return `${host}${url.pathname.replace(/\/+$/, '')}${url.search}`;
+  return `${host}${url.pathname.replace(/(?<!\/)\/+$/, '')}${url.search}`;
 }
 
 const discordHost = /^(?:(?:ptb|canary)\.)?discord(?:app)?\.com$/;

@@ -62,6 +62,12 @@ describe('who made a commit', () => {
     deepStrictEqual(parse(author, author, 'Edit by hand\n'), ada);
     deepStrictEqual(parse(author, service, formatCommitMessage([homer])), ada);
     strictEqual(JSON.stringify(parse('<> 1 +0000', service, '')), '{"kind":"person","name":""}');
+    // A pattern that begins with blanks would look at each of them again from each of them.
+    const blanks = ' '.repeat(400_000);
+    strictEqual(
+      JSON.stringify(parse(`A${blanks}x`, service, '')),
+      `{"kind":"person","name":"A${blanks.slice(0, 63)}"}`,
+    );
   });
 
   it('is the API, or the account of an accepted proposal, by the trailers of the service', () => {

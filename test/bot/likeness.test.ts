@@ -33,5 +33,9 @@ describe('two invites are alike', () => {
       toInviteKey('https://example.org/add?bot=2'),
     );
     strictEqual(toInviteKey('no address'), undefined);
+    // A pattern that looks for the end from each slash would take a minute.
+    const slashes = '/'.repeat(400_000);
+    strictEqual(toInviteKey(`https://example.org${slashes}x`), `example.org${slashes}x`);
+    strictEqual(toInviteKey(`https://example.org/x${slashes}`), 'example.org/x');
   });
 });

@@ -125,6 +125,6 @@ const numeric = new Intl.Collator('en', { numeric: true });
 
 /** Returns the host of an address, and each domain that it is in. */
 function listDomains(address: string): string[] {
-  const labels = URL.canParse(address) ? new URL(address).hostname.replace(/\.+$/, '').split('.') : [];
+  const labels = URL.canParse(address) ? new URL(address).hostname.replace(/(?<!\.)\.+$/, '').split('.') : [];
   return labels.map((_, i) => labels.slice(i).join('.'));
 }

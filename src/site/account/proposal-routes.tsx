@@ -8,7 +8,7 @@ import { parsePages } from '../../proposals/merge-proposal.ts';
 import type { Proposal } from '../../proposals/proposal.ts';
 import { ProposalError } from '../../proposals/proposal-error.ts';
 import type { Proposals } from '../../proposals/proposals.ts';
-import { isBot, parseSubject, toSubjectFolder } from '../../proposals/subject.ts';
+import { isBot, parseSubject, type Subject, toSubjectFolder } from '../../proposals/subject.ts';
 import { toProposalPath } from '../page/addresses.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { redirectTo, sendOnce } from '../page/html-response.ts';
@@ -61,14 +61,17 @@ export function addProposalRoutes(router: Router, parts: SiteParts, proposals: P
  * than a page can show.
  */
 export async function listProposals(
-  parts: SiteParts,
-  proposals: Proposals,
+  parts: Pick<SiteParts, 'bots'>,
+  proposals: Pick<Proposals, 'listOf' | 'read'>,
   account: AccountId,
 ): Promise<ListedProposal[]> {
   const all = proposals.listOf(account);
-  const list = all
-    .filter((proposal) => proposals.findLast(proposal.subject, account) === proposal)
-    .toSorted((a, b) => Number(a.closedAt !== null) - Number(b.closedAt !== null));
+  const last = new Map<Subject, Proposal>();
+  for (const proposal of all)
+    if (proposal.closedAt === null || !last.has(proposal.subject)) last.set(proposal.subject, proposal);
+  const list = [...last.values()].toSorted(
+    (a, b) => Number(a.closedAt !== null) - Number(b.closedAt !== null),
+  );
   const shown = list.slice(0, maxListed).map(async (proposal) => {
     return { proposal, name: await readName(parts, proposals, proposal) };
   });
@@ -78,7 +81,11 @@ export async function listProposals(
 const maxListed = 50;
 
 /** Returns the name of a bot as it is listed, or as it was proposed; the path of what is not a bot. */
-async function readName({ bots }: SiteParts, proposals: Proposals, proposal: Proposal): Promise<string> {
+async function readName(
+  { bots }: Pick<SiteParts, 'bots'>,
+  proposals: Pick<Proposals, 'read'>,
+  proposal: Proposal,
+): Promise<string> {
   const { subject } = proposal;
   if (!isBot(subject)) return toSubjectFolder(subject) + subject.replace(/^[a-z]+-/, '/');
   const listed = bots.get(subject);

@@ -1,9 +1,17 @@
-import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { eventually } from '../../support/eventually.ts';
 import { readFormFields } from '../../support/form-fields.ts';
 import { author, homer, type LoginSite, openLoginSite, stranger } from '../../support/login-site.ts';
-import { author as homerJ, maintainer, openProposals, proposalSettings } from '../../support/proposals.ts';
+import {
+  author as homerJ,
+  maintainer,
+  openProposals,
+  proposalSettings,
+  sentStep,
+} from '../../support/proposals.ts';
+import type { Proposal } from '../../../src/proposals/proposal.ts';
 import type { Decision, Proposals } from '../../../src/proposals/proposals.ts';
+import { listProposals } from '../../../src/site/account/proposal-routes.tsx';
 import { accountId, botId, mainPage, pagePath } from '../../support/sample.ts';
 import { type Page, Visitor } from '../../support/visitor.ts';
 
@@ -38,6 +46,27 @@ async function decide(
 const versionIn = ({ text }: Page): string => /name="version" value="([0-9a-f]+)"/.exec(text)?.[1] ?? '';
 const linkIn = ({ text }: Page, name: string): string =>
   new RegExp(`href="([^"]*)"[^>]*>${name}`).exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+
+describe('the proposals of an account', () => {
+  it('are the open one of each bot, else the last one, looked for once', async () => {
+    const proposal = (id: number, closedAt: number | null): Proposal => ({
+      ...sentStep,
+      subject: botId(String(id)),
+      ref: `${id} ${closedAt}`,
+      version: '',
+      closedAt,
+    });
+    const all = [...Array(1000).keys()].flatMap((id) => [proposal(id, 2), proposal(id, id === 7 ? null : 1)]);
+    let asked = 0;
+    const proposals = { listOf: () => (asked++, all), read: async () => ({ steps: [], sent: new Map() }) };
+    const listed = await listProposals({ bots: new Map() as never }, proposals as never, homerJ.id);
+    deepStrictEqual(
+      listed.slice(0, 3).map(({ proposal }) => proposal.ref),
+      ['7 null', '0 2', '1 2'],
+    );
+    deepStrictEqual([listed.length, asked], [50, 1]);
+  });
+});
 
 describe('the page of a proposal', () => {
   let site: LoginSite;
