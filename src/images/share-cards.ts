@@ -3,7 +3,7 @@ import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { writeAtomically } from '../lib/atomic-write.ts';
 import { ignoreMissing } from '../lib/errors.ts';
-import { SerialQueue } from '../lib/serial-queue.ts';
+import { FairQueue } from '../lib/serial-queue.ts';
 import type { Decoder } from './decoder.ts';
 import type { ShareCard } from './share-card.ts';
 import type { ImageStore } from './store.ts';
@@ -21,7 +21,7 @@ export class ShareCards {
   readonly #folder: string;
   readonly #decoder: Decoder;
   readonly #images: Pick<ImageStore, 'read'>;
-  readonly #queue = new SerialQueue(maxWaiting);
+  readonly #queue = new FairQueue(maxWaiting);
 
   constructor(folder: string, decoder: Decoder, images: Pick<ImageStore, 'read'>) {
     this.#folder = folder;
@@ -31,10 +31,11 @@ export class ShareCards {
 
   /**
    * Returns a card as PNG.
+   * @param client whom it is for, such as a group of addresses
    * @throws {QueueFullError} when too many others wait to be drawn
    * @throws {ImageError} when it cannot be drawn
    */
-  async get(card: NamedShareCard): Promise<Buffer> {
+  async get(card: NamedShareCard, client: string): Promise<Buffer> {
     const path = join(this.#folder, `${toShareCardVersion(card)}.png`);
     // A power loss may have emptied it.
     const read = async (): Promise<Buffer | undefined> => {
@@ -42,7 +43,8 @@ export class ShareCards {
       return bytes?.length === 0 ? undefined : bytes;
     };
     return (
-      (await read()) ?? (await this.#queue.run(async () => (await read()) ?? (await this.#draw(card, path))))
+      (await read()) ??
+      (await this.#queue.run(client, async () => (await read()) ?? (await this.#draw(card, path))))
     );
   }
 

@@ -546,6 +546,8 @@ export class Proposals {
               this.#isLoaded = true;
               return await work(repository);
             } catch (error) {
+              // It is refused by its rules: nothing was done that could have failed.
+              if (error instanceof ProposalError) throw error;
               await removeLeftovers(repository, error, this.#options.log).catch(() => undefined);
               this.#isLoaded = await this.#refs.load(repository).then(
                 () => true,

@@ -37,7 +37,7 @@ describe('share cards', () => {
 
   /** Draws a card, and returns its pixels, three bytes each. */
   const draw = async (card: Partial<NamedShareCard>): Promise<Buffer> => {
-    const { data, info } = await sharp(await cards.get({ ...plain, ...card }))
+    const { data, info } = await sharp(await cards.get({ ...plain, ...card }, 'visitor'))
       .raw()
       .toBuffer({ resolveWithObject: true });
     deepStrictEqual([info.format, info.width, info.height, info.channels], ['raw', 1200, 630, 3]);
@@ -81,19 +81,19 @@ describe('share cards', () => {
   });
 
   it('are drawn once, are read from the disk after that, and are drawn again where the disk has lost them', async () => {
-    const [first, second] = await Promise.all([cards.get(plain), cards.get(plain)]);
+    const [first, second] = await Promise.all([cards.get(plain, 'visitor'), cards.get(plain, 'visitor')]);
     ok(first?.equals(second ?? Buffer.alloc(0)));
     const path = join(folder, `${toShareCardVersion(plain)}.png`);
     deepStrictEqual(readdirSync(folder), [`${toShareCardVersion(plain)}.png`]);
     writeFileSync(path, 'stored');
-    strictEqual(String(await cards.get(plain)), 'stored');
+    strictEqual(String(await cards.get(plain, 'visitor')), 'stored');
   });
 
   it('are drawn again where a power loss has left them empty @slow', async () => {
-    const drawn = await cards.get(plain);
+    const drawn = await cards.get(plain, 'visitor');
     const path = join(folder, `${toShareCardVersion(plain)}.png`);
     truncateSync(path);
-    ok(drawn.equals(await cards.get(plain)));
+    ok(drawn.equals(await cards.get(plain, 'visitor')));
     ok(drawn.equals(readFileSync(path)));
   });
 
@@ -104,14 +104,17 @@ describe('share cards', () => {
       writeFileSync(path, '');
       utimesSync(path, i + 1, i + 1);
     }
-    await cards.get(plain);
+    await cards.get(plain, 'visitor');
     const names = readdirSync(folder);
     strictEqual(names.length, 1000);
     ok(!names.includes('0.png') && names.includes('1.png'));
   });
 
   it('are refused where too many others wait @slow', async () => {
-    const all = Array.from({ length: 40 }, async (_, i) => await cards.get({ ...plain, name: `Bot ${i}` }));
+    const all = Array.from(
+      { length: 40 },
+      async (_, i) => await cards.get({ ...plain, name: `Bot ${i}` }, String(i)),
+    );
     const results = await Promise.allSettled(all);
     const refused = results.filter(({ status }) => status === 'rejected');
     ok(refused.length > 10 && refused.length < 40, `${refused.length}`);

@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { QueueFullError, SerialQueue } from '../../src/lib/serial-queue.ts';
+import { FairQueue, QueueFullError, SerialQueue } from '../../src/lib/serial-queue.ts';
 
 describe('a serial queue', () => {
   it('runs one piece of work at a time, in order, whether the one before failed or not', async () => {
@@ -39,5 +39,49 @@ describe('a serial queue', () => {
     strictEqual(queue.size, 1000);
     strictEqual((await Promise.all(results)).length, 1000);
     strictEqual(queue.size, 0);
+  });
+});
+
+describe('a fair queue', () => {
+  it('runs one piece of work at a time, and takes turns among clients', async () => {
+    const queue = new FairQueue(40);
+    const order: string[] = [];
+    let running = 0;
+    const run = async (client: string, fails = false): Promise<void> =>
+      await queue.run(client, async () => {
+        strictEqual(++running, 1);
+        await Promise.resolve();
+        order.push(client);
+        running--;
+        if (fails) throw new Error(client);
+      });
+    const greedy = Array.from({ length: 8 }, async (_, i) => await run('greedy', i === 3));
+    const others = ['a', 'b', 'a'].map(async (client) => await run(client));
+    const results = await Promise.allSettled([...greedy, ...others]);
+    strictEqual(results.filter(({ status }) => status === 'rejected').length, 1);
+    strictEqual(order.slice(0, 7).join(' '), 'greedy greedy a b greedy a greedy');
+    strictEqual(order.length, 11);
+    await run('later');
+    strictEqual(order.at(-1), 'later');
+  });
+
+  it('refuses what is over a quarter of its places for one client, and all when it is full', async () => {
+    const queue = new FairQueue(8);
+    const refusedOf = async (clients: readonly string[]): Promise<string[]> => {
+      const refused: string[] = [];
+      const run = async (client: string): Promise<void> => await queue.run(client, async () => {});
+      await Promise.all(
+        clients.map(
+          async (client) =>
+            await run(client).catch((error: unknown) => {
+              strictEqual(error instanceof QueueFullError, true);
+              refused.push(client);
+            }),
+        ),
+      );
+      return refused;
+    };
+    deepStrictEqual(await refusedOf(['a', 'a', 'a', 'a', 'b']), ['a']);
+    deepStrictEqual(await refusedOf('abcdefghij'.split('')), ['j']);
   });
 });

@@ -586,6 +586,16 @@ describe('proposals', () => {
     strictEqual((await send({ note: 'Again.' })).text, 'Again.');
   });
 
+  it('are not read again because one is refused', async () => {
+    await send();
+    importProposals(
+      repository.folder,
+      new Map([[formatOpenRef(homer, visitor.id), [{ ...sentStep, proposer: visitor }]]]),
+    );
+    await rejectsWith(proposals.withdraw(homer, author.id, 'another version'), 'changed');
+    strictEqual(proposals.open.length, 1);
+  });
+
   it('have the last 200 of their steps', async () => {
     const steps = Array.from({ length: 201 }, (_, i) => ({ ...sentStep, text: `Note ${i}.` }));
     importProposals(repository.folder, new Map([[openRef, steps]]));

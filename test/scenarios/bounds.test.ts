@@ -40,7 +40,10 @@ const limits = [
     String.raw`\b(max(?:[A-Z]\w*)?|\w*[lL]imit|\w*Timeout|timeoutMs)(?:: number)? ?[=:] ?(?:${number})(?=[;,\s})])`,
     'g',
   ),
-  new RegExp(String.raw`\bnew ((?:SerialQueue|LRUCache|CurrentCache)(?:<[^(]*>)?)\(\s*(?:${number})`, 'g'),
+  new RegExp(
+    String.raw`\bnew ((?:SerialQueue|FairQueue|LRUCache|CurrentCache)(?:<[^(]*>)?)\(\s*(?:${number})`,
+    'g',
+  ),
   new RegExp(String.raw`\bnew RateLimit\(('[\w-]+'), (?:${number})`, 'g'),
 ];
 
@@ -212,7 +215,10 @@ describe('a service at its bounds', () => {
     });
     const faulty = Array.from({ length: 1001 }, (_, i) => [pagePath(String(10_000 + i)), 'x']);
     const root = testRepository(Object.fromEntries(bots)).folder;
-    service = await startTestService(Object.fromEntries(faulty), { root });
+    service = await startTestService(Object.fromEntries(faulty), {
+      root,
+      env: { BOTSHELF_TRUST_PROXY: 'on' },
+    });
     service.allowLog(/file/);
   });
 
@@ -286,8 +292,16 @@ describe('a service at its bounds', () => {
 
   it('sends 1,000 streams of changes @slow', async () => {
     const streams = await Promise.all(Array.from({ length: 1000 }, open));
-    const request = 'GET /api/v2/changes HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n';
-    await Promise.all(streams.map(async (socket) => match(await firstLine(socket, request), / 200 /)));
+    const requestOf = (client: number): string =>
+      `GET /api/v2/changes HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.${client}\r\nAccept: text/event-stream\r\n\r\n`;
+    const first = streams.slice(0, 50).map(async (socket) => await firstLine(socket, requestOf(0)));
+    for (const line of await Promise.all(first)) match(line, / 200 /);
+    match(await firstLine(await open(), requestOf(0)), / 503 /);
+    const others = streams
+      .slice(50)
+      .map(async (socket, i) => await firstLine(socket, requestOf(1 + (i % 19))));
+    for (const line of await Promise.all(others)) match(line, / 200 /);
+    const request = requestOf(20);
     match(await firstLine(await open(), request), / 503 /);
     for (const socket of streams) socket.destroy();
     await eventually(async () => {

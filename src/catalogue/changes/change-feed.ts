@@ -6,7 +6,7 @@ import { listBranchSteps } from '../../git/branch-steps.ts';
 import { hasCommit, isCommit } from '../../git/history.ts';
 import type { Repository, RepositoryOpener } from '../../git/repository.ts';
 import { type Current, CurrentCache } from '../../lib/current-cache.ts';
-import { SerialQueue } from '../../lib/serial-queue.ts';
+import { FairQueue } from '../../lib/serial-queue.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import type { PageFile } from '../page/page-file.ts';
 import { isMainPage, isReadable } from '../page/rules.ts';
@@ -52,7 +52,7 @@ export class ChangeFeed {
   readonly #pages = new CurrentCache<ChangesAfter>(4 * 1024 * 1024, ({ changes }) =>
     changes.reduce((sum, { json, cursor }) => sum + json.length + cursor.length + 200, 0),
   );
-  readonly #queue = new SerialQueue(64);
+  readonly #queue = new FairQueue(64);
 
   constructor(tip: ReleasedTip, repositoryOpener: RepositoryOpener, index: Pick<ReadonlyChanges, 'read'>) {
     this.tip = tip;
@@ -63,15 +63,16 @@ export class ChangeFeed {
   /**
    * Returns what changed after a cursor: at most `limit` changes, and fewer where many commits changed nothing here.
    * @param since a cursor that `isChangeCursor`
+   * @param client whom they are for, such as a group of addresses
    * @throws {UnknownCursorError}
    * @throws {QueueFullError}
    * @throws {GitError}
    */
-  async read(since: string, limit: number): Promise<ChangesAfter & Current> {
+  async read(since: string, limit: number, client: string): Promise<ChangesAfter & Current> {
     return await this.#pages.get(`${since} ${limit}`, [() => this.tip.current], async () =>
       this.tip.current === since
         ? { changes: [], next: since }
-        : await this.#queue.run(async () => await this.#readNow(since, limit)),
+        : await this.#queue.run(client, async () => await this.#readNow(since, limit)),
     );
   }
 

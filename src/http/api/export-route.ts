@@ -3,9 +3,8 @@ import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { computeExportDigest, exportLines } from '../../catalogue/store/export.ts';
 import type { RepositoryOpener } from '../../git/repository.ts';
 import { CurrentCache } from '../../lib/current-cache.ts';
-import { toAddressGroup } from '../../lib/network-address.ts';
 import { joinToPieces } from '../../lib/pieces.ts';
-import { ProblemError } from '../problem.ts';
+import { ClientPlaces } from '../client-places.ts';
 import { compressedBodies, readHeaders, send } from '../representation.ts';
 import { refuseQuery } from './read-routes.ts';
 
@@ -28,15 +27,14 @@ export function addExportRoute(
     const all = await bots.sorted();
     return { all, cursor, digest: `${cursor ?? ''}-${await computeExportDigest(all)}` };
   };
-  /** The clients that an export is being sent to. */
-  const clients: string[] = [];
+  const places = new ClientPlaces({
+    what: 'exports',
+    max: maxExports,
+    maxPerClient: maxExportsPerClient,
+    minBytesPerSecond: 10_000,
+  });
   router.get(['/api/v2/export.ndjson', '/api/v2/export.ndjson.gz'], refuseQuery, async (ctx) => {
-    const client = toAddressGroup(ctx.ip);
-    if (clients.length >= maxExports) throw createBusyError(`${maxExports} exports`);
-    if (clients.filter((one) => one === client).length >= maxExportsPerClient)
-      throw createBusyError(`${maxExportsPerClient} exports to you`);
-    clients.push(client);
-    ctx.res.once('close', () => clients.splice(clients.indexOf(client), 1));
+    places.take(ctx);
     const inputs = [() => tip.current, () => bots.version];
     const { all, cursor, digest } = await kept.get('', inputs, readExport);
     const lines = {
@@ -54,11 +52,6 @@ export function addExportRoute(
   });
 }
 
-function createBusyError(what: string): ProblemError {
-  const detail = `${what} are being sent, which is the most: try again in a minute`;
-  return new ProblemError('busy', detail, { headers: { 'Retry-After': '60' } });
-}
-
 /** All bots at one moment. */
 interface Export {
   readonly all: readonly IndexedBot[];
@@ -69,5 +62,4 @@ interface Export {
 /** Each takes up half a megabyte, and for a million bots some minutes. */
 const maxExports = 8;
 
-/** One that reads slowly is not to keep all others from it. */
-const maxExportsPerClient = 4;
+const maxExportsPerClient = 2;

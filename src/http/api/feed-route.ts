@@ -4,8 +4,9 @@ import { Readable } from 'node:stream';
 import type { Router } from '@koa/router';
 import { type ChangesAfter, isChangeCursor, type ChangeFeed } from '../../catalogue/changes/change-feed.ts';
 import { type ListParameter, refuse } from '../../catalogue/lists/filters.ts';
-import { QueueFullError } from '../../lib/serial-queue.ts';
+import { toAddressGroup } from '../../lib/network-address.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
+import { ClientPlaces } from '../client-places.ts';
 import { ProblemError } from '../problem.ts';
 import { parseQuery, readParameters } from '../query.ts';
 import { chooseType, createDocument, readHeaders, send } from '../representation.ts';
@@ -16,7 +17,11 @@ import { limitParameter } from './list-query.ts';
  * @param baseUrl the public address, without a slash at its end
  */
 export function addFeedRoute(router: Router, feed: ChangeFeed, baseUrl: string): void {
-  let streams = 0;
+  const streams = new ClientPlaces({
+    what: 'streams of changes',
+    max: maxStreams,
+    maxPerClient: maxStreamsPerClient,
+  });
   router.get('/api/v2/changes', async (ctx) => {
     const query = parseQuery(ctx);
     const kind = chooseType(ctx, ['application/json', 'text/event-stream']);
@@ -30,15 +35,15 @@ export function addFeedRoute(router: Router, feed: ChangeFeed, baseUrl: string):
     if (tip === undefined)
       throw new ProblemError('starting', noHistory, { headers: { 'Retry-After': '60' } });
     const { since = tip, limit = defaultLimit } = values as { since?: string; limit?: number };
-    const page = await feed.read(since, limit);
+    const client = toAddressGroup(ctx.ip);
+    const page = await feed.read(since, limit, client);
     if (isStream) {
-      if (streams >= maxStreams) throw new QueueFullError(maxStreams);
-      streams++;
+      streams.take(ctx);
       // A proxy that buffers would keep the events.
       ctx.set({ ...readHeaders, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
       ctx.res.shouldKeepAlive = false;
       ctx.type = kind;
-      ctx.body = Readable.from(follow(feed, page, ctx.res)).once('close', () => streams--);
+      ctx.body = Readable.from(follow(feed, page, ctx.res, client));
       return;
     }
     const { changes, next, current } = page;
@@ -56,6 +61,7 @@ const noHistory =
 
 const defaultLimit = 100;
 const maxStreams = 1000;
+const maxStreamsPerClient = 50;
 
 /** The parameters of GET /api/v2/changes. */
 export const feedParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Map(
@@ -79,6 +85,7 @@ async function* follow(
   feed: ChangeFeed,
   first: ChangesAfter,
   response: ServerResponse,
+  client: string,
 ): AsyncGenerator<string> {
   const { tip } = feed;
   for (let page: ChangesAfter | undefined = first; page;) {
@@ -97,7 +104,7 @@ async function* follow(
     // All readers wait for the same move.
     await new TimeSlice().next();
     // A reader learns the reason when it connects again.
-    page = await feed.read(next, defaultLimit).catch(() => undefined);
+    page = await feed.read(next, defaultLimit, client).catch(() => undefined);
   }
 }
 

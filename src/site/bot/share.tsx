@@ -11,6 +11,7 @@ import { findKnownBot } from '../../http/api/read-routes.ts';
 import { createDocument, readHeaders, send } from '../../http/representation.ts';
 import { type NamedShareCard, toShareCardVersion } from '../../images/share-cards.ts';
 import { escapeXml } from '../../lib/escape-xml.ts';
+import { toAddressGroup } from '../../lib/network-address.ts';
 import { chooseLocale, directionOf, listWantedRanges } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { toPathInLanguage } from '../page/addresses.ts';
@@ -38,7 +39,11 @@ export function addShareRoute(router: Router, parts: SiteParts): void {
       'Cache-Control': isVersion ? 'public, max-age=31536000, immutable' : 'no-cache',
       'Cross-Origin-Resource-Policy': 'cross-origin',
     };
-    await send(ctx, { ...createDocument('image/png', await shareCards.get(card)), headers, current });
+    await send(ctx, {
+      ...createDocument('image/png', await shareCards.get(card, toAddressGroup(ctx.ip))),
+      headers,
+      current,
+    });
   });
 }
 

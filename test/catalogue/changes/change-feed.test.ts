@@ -52,7 +52,7 @@ describe('what changed in the catalogue', () => {
     const words: string[] = [];
     const sizes: number[] = [];
     for (let at = since; at !== feed.tip.current;) {
-      const { changes, next } = await feed.read(at, limit);
+      const { changes, next } = await feed.read(at, limit, 'reader');
       for (const { json, what } of changes) {
         const { bot, keys, locales, ...rest } = JSON.parse(json) as CatalogueChanges['changes'][number];
         strictEqual(rest.what, what);
@@ -89,7 +89,7 @@ describe('what changed in the catalogue', () => {
   it('begins in the present, and ends there', async () => {
     const feed = await open();
     deepStrictEqual(
-      { ...(await feed.read(start, 100)), current: undefined },
+      { ...(await feed.read(start, 100, 'reader')), current: undefined },
       {
         changes: [],
         next: start,
@@ -153,7 +153,7 @@ describe('what changed in the catalogue', () => {
   it('goes on inside of a step that a merge has made part of another one', async () => {
     repository.commit({ [pagePath('50')]: mainPage(), [pagePath('51')]: mainPage() });
     const tip = repository.git('rev-parse', 'HEAD');
-    const { changes, next } = await (await open()).read(start, 1);
+    const { changes, next } = await (await open()).read(start, 1, 'reader');
     strictEqual(changes[0]?.cursor, next);
     repository.git('switch', '-q', '-c', 'theirs', start);
     repository.commit({ [pagePath('60')]: mainPage() });
@@ -176,7 +176,7 @@ describe('what changed in the catalogue', () => {
       `${gone}.${start}.7`,
       `${zeros}.${start}.7`,
     ])
-      await rejects(feed.read(since, 100), UnknownCursorError, since);
+      await rejects(feed.read(since, 100, 'reader'), UnknownCursorError, since);
   });
 
   it('distinguishes texts that can be cursors', () => {
@@ -195,7 +195,7 @@ describe('what changed in the catalogue', () => {
     const feed = await open();
     const sizes: number[] = [];
     for (let at = start; at !== feed.tip.current;) {
-      const { changes, next } = await feed.read(at, 100);
+      const { changes, next } = await feed.read(at, 100, 'reader');
       sizes.push(changes.length);
       at = next;
     }
