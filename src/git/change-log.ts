@@ -2,6 +2,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { withoutModulesFile } from './process/settings.ts';
 import type { Repository } from './repository.ts';
 
 /** A file that a commit changed. */
@@ -73,4 +74,4 @@ export async function* readChangeLog(
 
 const diffTree = '--literal-pathspecs diff-tree --stdin -r -c --raw --no-abbrev --no-renames'
   .split(' ')
-  .concat('--format=%H %ct');
+  .concat(withoutModulesFile, '--format=%H %ct');

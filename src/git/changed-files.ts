@@ -3,6 +3,7 @@ import type { RevisionRange } from './revision-range.ts';
 import { toKind } from './objects/tree.ts';
 import type { Repository } from './repository.ts';
 import { runCommandLineGit } from './process/command-line-git.ts';
+import { withoutModulesFile } from './process/settings.ts';
 
 /** A file that differs from a revision. Paths are relative to the folder of the query, with `/`. */
 export interface ChangedFile {
@@ -67,7 +68,9 @@ export async function listUncommittedFiles(
     .map((entry) => entry.slice('XY '.length));
 }
 
-const status = '--literal-pathspecs status --porcelain -z --untracked-files=all --no-renames'.split(' ');
+const status = '--literal-pathspecs status --porcelain -z --untracked-files=all --no-renames'
+  .split(' ')
+  .concat(withoutModulesFile);
 
 const added = { previousPath: null, previousBlob: null, blob: null };
 

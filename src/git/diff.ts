@@ -1,3 +1,4 @@
+import { withoutModulesFile } from './process/settings.ts';
 import type { Repository } from './repository.ts';
 
 /** A file in a tree or the index. */
@@ -24,7 +25,7 @@ export async function diffTrees(repository: Repository, from: string, to: string
 }
 
 /** The options of `git diff`, `diff-tree` and `log` for the output that `parseRawDiff` parses. */
-export const rawDiffOptions: readonly string[] = ['--raw', '-z', '--no-abbrev'];
+export const rawDiffOptions: readonly string[] = ['--raw', '-z', '--no-abbrev', withoutModulesFile];
 
 /** A file in that output. */
 export interface RawDiffEntry {

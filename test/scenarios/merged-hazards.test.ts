@@ -1,9 +1,10 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { mkdirSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 import { openCatalogue } from '../support/live-catalogue.ts';
 import { testRepository } from '../support/repository.ts';
+import { post, record, replicaPage, startReplica } from '../support/replica.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 
 describe('a catalogue into which a bad pull request was merged', () => {
@@ -36,6 +37,29 @@ describe('a catalogue into which a bad pull request was merged', () => {
       ]),
     );
     strictEqual(name('7'), 'Seven');
+  });
+
+  it('goes on with its remote where .gitmodules has a program @slow', async () => {
+    const { shared, clone, service, tokens } = await startReplica();
+    const { maintainer } = shared;
+    maintainer.write(
+      '.gitmodules',
+      '[submodule "x"]\n\tpath = x\n\turl = https://x.example/\n\tupdate = !x\n',
+    );
+    const head = maintainer.git('rev-parse', 'HEAD');
+    maintainer.git('add', '.gitmodules');
+    maintainer.git('update-index', '--add', '--cacheinfo', `160000,${head},x`);
+    maintainer.git('commit', '-q', '-m', 'Add a submodule');
+    maintainer.git('push', '-q', 'origin', 'main');
+    await eventually(() => strictEqual(clone.git('rev-parse', 'HEAD'), maintainer.git('rev-parse', 'HEAD')));
+    maintainer.write(pagePath('312'), replicaPage.replace('The page.', 'Another page.'));
+    maintainer.git('add', pagePath('312'));
+    maintainer.git('commit', '-q', '-m', 'Edit a page');
+    maintainer.git('push', '-q', 'origin', 'main');
+    await eventually(async () => match((await record(service, '312')).contents.en.page, /Another page/));
+    const posted = await post(service, '313', tokens.get('313') ?? '', { category: 'music' });
+    strictEqual(posted.status, 200);
+    await eventually(() => match(shared.git('log', '--format=%s', 'main'), /category/));
   });
 
   it('names 200 files that are not pages, and goes on serving', async () => {

@@ -8,7 +8,14 @@ export const gitSettings: readonly string[] = [
   'core.packedRefsTimeout=1000',
   'commit.gpgSign=false',
   'gc.auto=0',
+  'fetch.recurseSubmodules=false',
 ];
+
+/**
+ * An option of what compares trees or the work tree: Git then does not read the file `.gitmodules`, which ends it where
+ * somebody has written a program there.
+ */
+export const withoutModulesFile = '--ignore-submodules=none';
 
 /** A transfer of less than 1,000 bytes a second for 20 seconds has stalled. */
 export const networkSettings: readonly string[] = ['http.lowSpeedLimit=1000', 'http.lowSpeedTime=20'];
