@@ -92,6 +92,7 @@ export class Maintenance {
   async #repack(repository: Repository, how: readonly string[]): Promise<void> {
     const few = ['-c', 'pack.threads=1', '-c', 'pack.windowMemory=64m'];
     await this.#runGit(repository, [...few, 'repack', '-q', ...how]);
+    repository.objects.renew();
     await fsyncFolders([join(repository.commonDir, 'objects/pack')]);
   }
 

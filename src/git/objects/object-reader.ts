@@ -85,6 +85,15 @@ export class ObjectReader {
     }
   }
 
+  /** Has later reads start another git: one that runs keeps the packs open that a repack has deleted, and their room on the disk. */
+  renew(): void {
+    if (this.#waiting.length > 0) this.#requested = Number.POSITIVE_INFINITY;
+    else {
+      this.#child?.stdin.end();
+      this.#child = undefined;
+    }
+  }
+
   /** Ends its git after the reads under way. Later reads are refused: a git that nobody ends keeps the process running. */
   close(): void {
     this.#closed = true;

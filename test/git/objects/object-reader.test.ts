@@ -1,8 +1,10 @@
-import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { MissingObjectError, ObjectReader } from '../../../src/git/objects/object-reader.ts';
 import { maxObjectBytes } from '../../../src/git/objects/objects.ts';
+import { cleanUp } from '../../support/cleanup.ts';
+import { eventually } from '../../support/eventually.ts';
 import { gitSync } from '../../support/run-sync.ts';
 import { testRepository } from '../../support/repository.ts';
 
@@ -57,12 +59,46 @@ describe('the reader of objects', () => {
     await rejects(reader.readOne('HEAD:a'), /its reader is closed/);
   });
 
+  it('keeps no pack open that a repack has deleted, once it is renewed', async () => {
+    const { folder, git, commit } = testRepository({ file: 'text' });
+    const openDeleted = (): string[] =>
+      readdirSync('/proc')
+        .filter((name) => /^\d+$/.test(name))
+        .flatMap((pid) => linesOf(`/proc/${pid}/maps`))
+        .filter((line) => line.includes(folder) && line.endsWith('(deleted)'));
+    git('repack', '-qad');
+    const reader = new ObjectReader(folder);
+    cleanUp(() => reader.close());
+    await reader.readOne('HEAD');
+    commit({ file: 'more' });
+    git('repack', '-qad');
+    ok(openDeleted().length > 0);
+    const underWay = reader.readOne('HEAD');
+    reader.renew();
+    await underWay;
+    await reader.readOne('HEAD');
+    await eventually(() => deepStrictEqual(openDeleted(), []));
+    commit({ file: 'even more' });
+    git('repack', '-qad');
+    reader.renew();
+    await eventually(() => deepStrictEqual(openDeleted(), []));
+    strictEqual((await reader.readOne('HEAD:file'))?.content.toString(), 'even more');
+  });
+
   it('says that git cannot be run where there is no folder, and takes no name with a line break', async () => {
     const reader = new ObjectReader('/nowhere');
     await rejects(reader.readOne('HEAD'), /ENOENT/);
     await rejects(reader.readOne('a\nb'), RangeError);
   });
 });
+
+function linesOf(path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\n');
+  } catch {
+    return [];
+  }
+}
 
 const treeBytes = 15_000_000;
 
