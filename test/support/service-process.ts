@@ -33,7 +33,10 @@ export async function startServiceProcess(
     return child.exitCode;
   };
   superviseService(log, async () => await endProcess(child, end));
-  process.once('exit', () => child.kill('SIGKILL'));
+  // Before the temp folders are removed.
+  const kill = (): unknown => child.kill('SIGKILL');
+  process.prependOnceListener('exit', kill);
+  child.once('exit', () => process.off('exit', kill));
   const address = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stderr }).on('line', (line) => {
       log.add(line);
