@@ -1,8 +1,9 @@
-import { close, constants, fdatasync, ftruncate, open, write } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { close, constants, fdatasync, fstat, ftruncate, open, write } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
+import { WritesUnavailableError } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { ignoreMissing } from '../lib/errors.ts';
 import { failpoint } from '../lib/failpoint.ts';
@@ -31,6 +32,7 @@ export class Segment {
   #allocated = 0;
   #isNameDurable = false;
   #mayHoldRefused = false;
+  #isGone = false;
 
   private constructor(path: string, file: number) {
     this.path = path;
@@ -53,9 +55,15 @@ export class Segment {
     return this.#mayHoldRefused;
   }
 
+  /** Whether an append found the file deleted or moved, so that no replay would find its entries. */
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
   /**
    * Appends durably. When it throws, the entries are refused, though some of them may be in the file until `repair`. After
    * a failure even an append of no entries fails until there is room.
+   * @throws {WritesUnavailableError} when the file is gone: the kernel syncs a deleted file without an error
    */
   async append(entries: readonly JournalEntry[]): Promise<void> {
     await this.repair();
@@ -65,6 +73,7 @@ export class Segment {
       failpoint('journal.before-write');
       await writeAll(this.#file, bytes, this.#length);
       failpoint('journal.after-write');
+      await this.#ensureInPlace();
     } catch (error) {
       this.#mayHoldRefused = true;
       throw error;
@@ -90,6 +99,16 @@ export class Segment {
   async close(): Promise<void> {
     await truncateFile(this.#file, this.#length).catch(() => {});
     await closeFile(this.#file);
+  }
+
+  async #ensureInPlace(): Promise<void> {
+    const [open, named] = await Promise.all([statFile(this.#file), ignoreMissing(stat(this.path))]);
+    this.#isGone = named?.ino !== open.ino || named.dev !== open.dev;
+    if (this.#isGone)
+      throw new WritesUnavailableError(
+        `${this.path} was deleted or moved while the service runs: leave the folder alone until it stops; a new file is begun`,
+        'internal',
+      );
   }
 
   async #allocate(atLeast: number): Promise<void> {
@@ -151,6 +170,7 @@ const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | consta
 const zeroFillBytes = 1024 * 1024;
 
 const openFile = promisify(open);
+const statFile = promisify(fstat);
 const syncFile = promisify(fdatasync);
 const truncateFile = promisify(ftruncate);
 const closeFile = promisify(close);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rename, unlink } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { toWriteError, type WritesUnavailableError } from '../bot/errors.ts';
+import { toWriteError, WritesUnavailableError } from '../bot/errors.ts';
 import { type Failure, FailureLog } from '../lib/failure-log.ts';
 import type { Log } from '../lib/log.ts';
 import { ignoreMissing } from '../lib/errors.ts';
@@ -148,10 +148,7 @@ export class Journal {
 
   /** Waits for the group under way and closes the segment. */
   async close(): Promise<void> {
-    await this.#queue.run(async () => {
-      await this.#segment?.close();
-      this.#segment = undefined;
-    });
+    await this.#queue.run(async () => await this.#closeSegment());
   }
 
   async #writeGroup(): Promise<void> {
@@ -171,6 +168,7 @@ export class Journal {
 
   async #openSegment(): Promise<Segment> {
     const { folder, segmentBytes = 16 * 1024 * 1024 } = this.#options;
+    if (this.#segment?.isGone) await this.#closeSegment();
     if (this.#segment !== undefined && this.#segment.length >= segmentBytes) await this.#sealSegment();
     if (this.#segment !== undefined) return this.#segment;
     await makeFolder(folder);
@@ -187,8 +185,14 @@ export class Journal {
     await segment.close();
   }
 
+  async #closeSegment(): Promise<void> {
+    await this.#segment?.close();
+    this.#segment = undefined;
+  }
+
   #writeFailed(error: unknown): WritesUnavailableError {
-    const failure = toWriteError(error, this.#options.folder);
+    const failure =
+      error instanceof WritesUnavailableError ? error : toWriteError(error, this.#options.folder);
     this.#failures.add(error, failure.message);
     return failure;
   }

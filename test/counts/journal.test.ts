@@ -1,10 +1,12 @@
-import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
 import {
   appendFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -225,6 +227,48 @@ describe('a journal whose folder cannot be written to', () => {
     await journal.replay(() => {});
     await journal.close();
     ok(!existsSync(folder));
+  });
+});
+
+describe('a journal whose folder is taken away while it is open', () => {
+  for (const [what, take] of [
+    ['deleted', (folder: string) => rmSync(folder, { recursive: true })],
+    ['moved', (folder: string) => renameSync(folder, `${folder}.old`)],
+    ['replaced', (folder: string) => cpSync(folder, `${folder}.old`, { recursive: true })],
+  ] as const) {
+    it(`refuses the next group where it was ${what}, names the file, and begins a new one`, async () => {
+      const folder = newFolder();
+      const { journal, groups } = journalIn(folder);
+      await journal.append(entry(0));
+      take(folder);
+      if (existsSync(`${folder}.old`)) {
+        rmSync(folder, { recursive: true, force: true });
+        cpSync(`${folder}.old`, folder, { recursive: true });
+      }
+      await rejects(journal.append(entry(1)), WritesUnavailableError);
+      deepStrictEqual(groups, [[entry(0)]]);
+      match(
+        journal.failure?.message ?? '',
+        /000000000001\.ndjson was deleted or moved while the service runs: /,
+      );
+
+      await journal.append(entry(2));
+      strictEqual(journal.failure, null);
+      await journal.close();
+      strictEqual((await replayed(folder)).at(-1)?.count, 2);
+    });
+  }
+
+  it('saves again without a post, once it was asked what fails', async () => {
+    const folder = newFolder();
+    const { journal } = journalIn(folder);
+    await journal.append(entry(0));
+    rmSync(folder, { recursive: true });
+    await rejects(journal.append(entry(1)), WritesUnavailableError);
+    await journal.seal();
+    journal.retry();
+    await journal.close();
+    strictEqual(journal.failure, null);
   });
 });
 
