@@ -7,6 +7,7 @@ import { blockedName } from '../catalogue/settings/blocked.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import type { Config } from './config.ts';
 import { removeUnfinishedWrites } from '../lib/atomic-write.ts';
+import { CheckedOutBranch } from '../git/checked-out-branch.ts';
 import { CommitEvents } from '../git/commit-events.ts';
 import { Committer } from '../git/commit/committer.ts';
 import { isIndexLocked } from '../git/index-lock.ts';
@@ -226,6 +227,9 @@ async function start(
   });
   closers.own(removedTokens);
 
+  // Who edits the catalogue does so in the clone.
+  const isEdited = config.dev || config.demo !== null;
+  const checkedOut = closers.own(isEdited ? null : new CheckedOutBranch(repositoryOpener, log));
   const uncommitted = closers.own(new UncommittedPages(repositoryOpener, log));
   const markdown = closers.own(new Markdown());
   const origin = await readOrigin(repositoryOpener);
@@ -237,6 +241,7 @@ async function start(
     build,
     catalogue,
     repositoryOpener,
+    checkedOut,
     committer,
     uncommitted,
     state,
@@ -324,8 +329,8 @@ async function start(
   if (config.demo) await prepared;
   // After that, as it would delay the first pages.
   void prepared.then(async () => await buildSearchIndex(catalogue, search, log));
-  // Who edits the catalogue does so in the clone.
-  if (!config.dev && !config.demo && !isReadOnly) void uncommitted.start();
+  checkedOut?.start();
+  if (!isEdited && !isReadOnly) void uncommitted.start();
   if (images) closers.add(followImages(catalogue, images));
   void catalogue.unpacked().then((isOpen) => {
     if (isOpen) changes.start();

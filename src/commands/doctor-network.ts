@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../app/config.ts';
 import { createRemoteNotice } from '../app/remote-notice.ts';
 import { formatVersion, readVersion } from '../app/version.ts';
+import { formatSwitch } from '../git/checked-out-branch.ts';
 import { readOrigin } from '../git/origin.ts';
 import { removeCredentials } from '../git/process/git-error.ts';
 import { readHead, readRef, stateRef } from '../git/refs.ts';
@@ -41,7 +42,7 @@ export const checkRemote = inClone(async (repository, context) => {
   if (wanted !== own && (await readRef(repository, `refs/heads/${wanted}`)) !== null)
     return warning(
       `the clone is on ${own}, and ${set === null ? 'the default branch of the remote' : 'BOTSHELF_BRANCH'} is ${wanted}`,
-      `git switch ${wanted}, or set BOTSHELF_BRANCH=${own} where that is meant`,
+      `${formatSwitch(own, wanted)}, or set BOTSHELF_BRANCH=${own} where that is meant`,
     );
   if (listed.includes(`\trefs/heads/${branch}\n`))
     return fine(`it can be read, and has ${branch}${listed.includes(stateRef) ? ' and the counts' : ''}`);

@@ -78,7 +78,7 @@ describe('what botshelf doctor says of the remote', () => {
       deepStrictEqual(outcome, {
         state: 'warning',
         reason: 'the clone is on typo, and the default branch of the remote is main',
-        fix: 'git switch main, or set BOTSHELF_BRANCH=typo where that is meant',
+        fix: 'run "git switch main && git merge typo", or set BOTSHELF_BRANCH=typo where that is meant',
       });
   });
 });
