@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { WrongUserError } from '../bot/errors.ts';
 import { ChangeFeed } from '../catalogue/changes/change-feed.ts';
 import { ChangeIndex } from '../catalogue/changes/change-index.ts';
 import { ReleasedTip } from '../catalogue/changes/released-tip.ts';
@@ -87,6 +88,7 @@ export interface StartOptions {
  * Starts the service: takes the locks, listens, so that probes get a response, finishes what a crash left, and reads the
  * catalogue and the state. Resolves when everything is ready.
  * @throws {UserError} when the address, the catalogue or the `var` folder cannot be used
+ * @throws {WrongUserError} when the clone belongs to another user
  */
 export async function startService(
   config: Config,
@@ -125,6 +127,10 @@ async function start(
     await restoreBotsFolder(config.catalogue, repositoryOpener);
   // First, so that a mistyped name makes no folder.
   await ensureCatalogue(config, restoreFolder);
+  // Also before any file is written that the right user could not write later.
+  await repositoryOpener.open().catch((error: unknown) => {
+    if (error instanceof WrongUserError) throw error;
+  });
   const lock = await takeInstanceLock(config.var).catch((error: unknown) => {
     throw toVarError(error, config);
   });

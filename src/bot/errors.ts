@@ -38,6 +38,13 @@ export class NoRepositoryError extends WritesUnavailableError {
   }
 }
 
+/** The repository belongs to another user than the one who runs this. */
+export class WrongUserError extends WritesUnavailableError {
+  constructor(problem: string, cause: unknown) {
+    super(problem, 'no-repository', cause);
+  }
+}
+
 /** There is no room on the disk. */
 export class DiskFullError extends WritesUnavailableError {
   constructor(cause: unknown, place = repository) {

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
-import { readdir, stat, statfs } from 'node:fs/promises';
+import { lstat, readdir, stat, statfs } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import type { Config } from '../app/config.ts';
 import { findUncommittedPages } from '../app/uncommitted-pages.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { listTop } from '../catalogue/store/folder.ts';
@@ -69,35 +70,45 @@ export const checkClone: DoctorCheck = async ({ config, repositoryOpener, signal
   if (pages[0]) return toOutcome('warning', `${formatCount(pages.length, 'page')}: ${pages[0].message}`);
   const branch = repository.branch().replace('refs/heads/', '');
   return (
-    checkOwner(repository, config.catalogue, lstatSync(repository.gitDir)) ??
+    (await checkOwner(repository, config, lstatSync(repository.gitDir))) ??
     fine(`${repository.folder} is on ${branch}, and this user can write to it`)
   );
 };
 
 /**
- * Returns a warning where what is written for a commit belongs to another user than the owner of the clone; null where
- * nothing does.
+ * Returns a warning when another user than the owner of the clone owns what is written for a commit, or anything in `var/`;
+ * null otherwise.
  */
-export function checkOwner(
+export async function checkOwner(
   { folder, commonDir }: Pick<Repository, 'folder' | 'commonDir'>,
-  catalogue: string,
+  { catalogue, var: varFolder }: Pick<Config, 'catalogue' | 'var'>,
   { uid, gid }: Pick<Stats, 'uid' | 'gid'>,
-): Outcome | null {
+): Promise<Outcome | null> {
   const folders = [
     commonDir,
     join(commonDir, 'objects'),
     join(commonDir, 'refs/heads'),
     join(catalogue, botsFolder),
   ];
-  const strangers = folders
+  const paths = folders
     .filter((path) => existsSync(`${path}/.`))
-    .flatMap((path) => [path, ...readdirSync(path).map((name) => join(path, name))])
-    .filter((path) => (lstatSync(path, { throwIfNoEntry: false })?.uid ?? uid) !== uid)
-    .map((path) => relative(folder, path) || '.');
+    .flatMap((path) => [path, ...readdirSync(path).map((name) => join(path, name))]);
+  const kept = (await ignoreMissing(readdir(varFolder, { recursive: true }))) ?? [];
+  const strangers: string[] = [];
+  for (const path of [...paths, varFolder, ...kept.map((name) => join(varFolder, name))]) {
+    // A running service removes files meanwhile.
+    if (((await ignoreMissing(lstat(path)))?.uid ?? uid) !== uid) strangers.push(path);
+  }
   if (strangers.length === 0) return null;
+  const named = strangers
+    .slice(0, 3)
+    .map((path) => (path.startsWith(folder) ? relative(folder, path) || '.' : path));
+  const chowned = [folder, ...(varFolder.startsWith(`${folder}/`) ? [] : [varFolder])].join(' ');
   return warning(
-    `another user than that of the clone owns ${formatCount(strangers.length, 'path')}, such as ${strangers.slice(0, 3).join(', ')}`,
-    `chown -R ${uid}:${gid} ${folder}`,
+    `another user than that of the clone owns ${formatCount(strangers.length, 'path')}, such as ${named.join(', ')}`,
+    uid === 0
+      ? `stop the service, and give all of it to the user that runs it: chown -R USER ${chowned}`
+      : `chown -R ${uid}:${gid} ${chowned}`,
   );
 }
 

@@ -6,6 +6,7 @@ import {
   stopping,
   toWriteError,
   WritesUnavailableError,
+  WrongUserError,
 } from '../bot/errors.ts';
 import { messageOf } from '../lib/errors.ts';
 import { RefConflictError, UnknownOutcomeError } from './refs.ts';
@@ -204,9 +205,10 @@ async function findRepository(
 
 function toNoRepositoryError(catalogue: string, error: unknown): WritesUnavailableError {
   const stderr = error instanceof GitError ? error.stderr : messageOf(error);
-  const isMissing = error instanceof GitError && error.notStarted;
-  const problem = isMissing ? noGit : findOwnershipProblem(stderr);
-  if (problem !== undefined) return new WritesUnavailableError(problem, 'no-repository', error);
+  if (error instanceof GitError && error.notStarted)
+    return new WritesUnavailableError(noGit, 'no-repository', error);
+  const problem = findOwnershipProblem(stderr);
+  if (problem !== undefined) return new WrongUserError(problem, error);
   if (!existsSync(`${catalogue}/.`)) return new NoRepositoryError(`${catalogue} is not a folder`, error);
   const none = `${catalogue} is in no Git repository that can be written to (${findLastLine(stderr)})`;
   return new NoRepositoryError(none, error, 'run "git init" there');

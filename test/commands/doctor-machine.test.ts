@@ -1,5 +1,5 @@
 import { match, ok, strictEqual } from 'node:assert/strict';
-import { lstatSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { chownSync, lstatSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
   assessFileSystem,
@@ -53,20 +53,38 @@ describe('what botshelf doctor says of Git', () => {
     strictEqual(fix, 'commit or discard them');
   });
 
-  it('is which files belong to another user than the owner of the clone', () => {
+  it('is which files belong to another user than the owner of the clone', async () => {
     const repository = { folder, commonDir: join(folder, '.git') };
+    const config = { catalogue: folder, var: join(tempFolder(), 'var') };
     const { uid, gid } = lstatSync(folder);
-    strictEqual(checkOwner(repository, folder, { uid, gid }), null);
+    strictEqual(await checkOwner(repository, config, { uid, gid }), null);
 
     const looked = ['.git', '.git/objects', '.git/refs/heads', 'bots'].flatMap((name) => [
       name,
       ...readdirSync(join(folder, name)),
     ]);
-    const { state, reason, fix } = checkOwner(repository, folder, { uid: uid + 1, gid }) ?? {};
+    const { state, reason, fix } = (await checkOwner(repository, config, { uid: uid + 1, gid })) ?? {};
     strictEqual(state, 'warning');
     const sentence = `another user than that of the clone owns ${looked.length} paths, such as .git, `;
     ok(reason?.startsWith(sentence), reason);
-    strictEqual(fix, `chown -R ${uid + 1}:${gid} ${folder}`);
+    strictEqual(fix, `chown -R ${uid + 1}:${gid} ${folder} ${config.var}`);
+
+    mkdirSync(join(config.var, 'appdata/a'), { recursive: true });
+    writeFileSync(join(config.var, 'appdata/a/picture'), '');
+    const all = await checkOwner(repository, config, { uid: uid + 1, gid });
+    match(all?.reason ?? '', new RegExp(` owns ${looked.length + 4} paths`));
+  });
+
+  it('is never that root should own all of it', async () => {
+    const { folder } = testRepository({ [pagePath('7')]: mainPage() });
+    const config = { catalogue: folder, var: join(folder, 'var') };
+    const { gid } = lstatSync(folder);
+    if (process.getuid?.() === 0) chownSync(join(folder, 'bots'), 65534, gid);
+    const outcome = await checkOwner({ folder, commonDir: join(folder, '.git') }, config, { uid: 0, gid });
+    strictEqual(
+      outcome?.fix,
+      `stop the service, and give all of it to the user that runs it: chown -R USER ${folder}`,
+    );
   });
 
   it('is which locks are stale, with the command that removes them', async () => {

@@ -63,7 +63,9 @@ export function findOwnershipProblem(stderr: string): string | undefined {
   const owners = [path, join(path, '.git')].map((file) => statSync(file, { throwIfNoEntry: false })?.uid);
   const owner = owners.find((other) => other !== undefined && other !== uid) ?? uid;
   const [theirs, ours] = [formatUser(owner), formatUser(uid)];
-  return `${path} belongs to ${theirs}, and this runs as ${ours}: run it as ${theirs}, or change the owner of the folder (chown -R ${uid} ${path})`;
+  // Whoever runs it as root by mistake would lock out the right user.
+  const other = uid === 0 ? '' : `, or change the owner of the folder (chown -R ${uid} ${path})`;
+  return `${path} belongs to ${theirs}, and this runs as ${ours}: run it as ${theirs}${other}`;
 }
 
 /** Returns a user such as `alice (uid 1000)`. */
