@@ -13,6 +13,7 @@ import { notShared, type SharedProposals } from '../proposals/shared-proposals.t
 import type { Sync } from '../sync/sync.ts';
 import type { Version } from './version.ts';
 import type { PageEdit } from './page-editor.ts';
+import { createEditedNotice } from './edited-ahead.ts';
 import { maxNamedPaths, type UncommittedPages } from './uncommitted-pages.ts';
 
 /** The parts of the service that report on themselves. */
@@ -55,6 +56,7 @@ export interface Health {
 
 /** Returns the health of the parts, as `/readyz` and the metrics report it. */
 export function createHealth(parts: Parts): Health {
+  const editedFault = createEditedNotice(parts.catalogue.store.bots);
   const { build, catalogue, state, sync, sharedProposals, proxyNotice, remoteNotice, hostReview } = parts;
   return {
     build,
@@ -62,7 +64,10 @@ export function createHealth(parts: Parts): Health {
     parts: () => {
       const { ready, watcherFault, folderFault } = catalogue.status;
       return {
-        catalogue: { ready, faults: [watcherFault, folderFault].filter((fault) => fault !== null) },
+        catalogue: {
+          ready,
+          faults: [watcherFault, folderFault, editedFault()].filter((fault) => fault !== null),
+        },
         repository: { ready: true, faults: listRepositoryFaults(parts) },
         state: {
           ready: state.isLoaded,

@@ -10,6 +10,7 @@ import type { Config } from './config.ts';
 import { removeUnfinishedWrites } from '../lib/atomic-write.ts';
 import { CheckedOutBranch } from '../git/checked-out-branch.ts';
 import { CommitEvents } from '../git/commit-events.ts';
+import { readConfirmedTime } from '../git/confirmed-time.ts';
 import { Committer } from '../git/commit/committer.ts';
 import { isIndexLocked } from '../git/index-lock.ts';
 import { takeCloneLock, takeInstanceLock } from '../git/instance-lock.ts';
@@ -143,7 +144,8 @@ async function start(
   const { notifyUrl } = config;
   const notifications = closers.own(notifyUrl === null ? null : new Notifications({ url: notifyUrl, log }));
   const notify = (notice: Notice): void => notifications?.notify(notice);
-  const reports = await VisitorReports.open(join(config.var, 'reports'), log);
+  const confirmedTime = async (): Promise<number> => await readConfirmedTime(await repositoryOpener.open());
+  const reports = await VisitorReports.open(join(config.var, 'reports'), log, confirmedTime);
   const commits = new CommitEvents(log);
   const opened = closers.own(config.images ? await openImages(config, log) : null);
   const images = opened?.cache ?? null;
@@ -287,7 +289,7 @@ async function start(
     ownAttention: createOwnAttention(attentionParts, config.catalogue),
     login,
     proposals,
-    drafts: proposals && (await Drafts.open(join(config.var, 'drafts'))),
+    drafts: proposals && (await Drafts.open(join(config.var, 'drafts'), confirmedTime)),
     health,
     metrics,
     responses,

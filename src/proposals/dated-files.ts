@@ -8,6 +8,8 @@ import { ignoreMissing } from '../lib/errors.ts';
 
 export interface DatedFilesLimits<T> {
   readonly maxAgeMs: number;
+  /** Returns the time by which files are deleted for their age, which the clock alone does not decide. @throws {Error} */
+  readonly confirmedTime: () => Promise<number>;
   readonly maxFiles: number;
   /** Of more files than that, the oldest of the largest group goes; all are one group where left out. */
   readonly groupOf?: (entry: T) => string;
@@ -36,10 +38,12 @@ export class DatedFiles<T> {
   async load(toEntry: (name: string) => T | undefined | Promise<T | undefined>): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await removeUnfinishedWrites(this.#folder);
+    const time = await this.#readConfirmedTime();
     for (const name of (await readdir(this.#folder)).toSorted()) {
       if (!namePattern.test(name)) continue;
-      if (this.#isOld(name)) await rm(join(this.#folder, name), { force: true });
-      else {
+      if (this.#isOld(name, time)) await rm(join(this.#folder, name), { force: true });
+      // Only the clock says so: it is found at the next start.
+      else if (!this.#isOld(name)) {
         const entry = await toEntry(name);
         if (entry !== undefined) this.#entries.set(name, entry);
       }
@@ -84,8 +88,15 @@ export class DatedFiles<T> {
 
   /** A failure is left to the next time. */
   async #deleteOld(): Promise<void> {
-    const old = [...this.#entries.keys()].filter((name) => this.#isOld(name));
+    const isAnyOld = [...this.#entries.keys()].some((name) => this.#isOld(name));
+    const time = isAnyOld ? await this.#readConfirmedTime() : 0;
+    const old = [...this.#entries.keys()].filter((name) => this.#isOld(name, time));
     await this.delete([...old, ...this.#listExcess()]).catch(() => {});
+  }
+
+  /** Without it nothing is deleted for its age. */
+  async #readConfirmedTime(): Promise<number> {
+    return await this.#limits.confirmedTime().catch(() => 0);
   }
 
   /** Returns what is too much of what is not too old. */
@@ -103,8 +114,8 @@ export class DatedFiles<T> {
     });
   }
 
-  #isOld(name: string): boolean {
-    return Date.now() - parseFileTime(name) >= this.#limits.maxAgeMs;
+  #isOld(name: string, time: number = Date.now()): boolean {
+    return time - parseFileTime(name) >= this.#limits.maxAgeMs;
   }
 }
 

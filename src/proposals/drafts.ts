@@ -8,13 +8,13 @@ export class Drafts {
   /** With the address group that each comes from. No address is written down. */
   readonly #files: DatedFiles<string>;
 
-  private constructor(folder: string) {
-    this.#files = new DatedFiles(folder, { maxAgeMs: 3_600_000, maxFiles: maxDrafts });
+  private constructor(folder: string, confirmedTime: () => Promise<number>) {
+    this.#files = new DatedFiles(folder, { maxAgeMs: 3_600_000, maxFiles: maxDrafts, confirmedTime });
   }
 
-  /** Opens the drafts in a folder, and creates the folder. @throws a system error */
-  static async open(folder: string): Promise<Drafts> {
-    const drafts = new Drafts(folder);
+  /** Opens the drafts in a folder, and creates the folder. @param confirmedTime that of `DatedFiles` @throws a system error */
+  static async open(folder: string, confirmedTime: () => Promise<number>): Promise<Drafts> {
+    const drafts = new Drafts(folder, confirmedTime);
     await drafts.#files.load((name) => name);
     return drafts;
   }

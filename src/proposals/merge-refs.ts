@@ -13,6 +13,7 @@ import {
   type ProposalStep,
   states,
 } from './proposal.ts';
+import { readConfirmedTime } from '../git/confirmed-time.ts';
 import { findOldestKept, listFirstSteps, parseCommit, toProposal } from './proposal-refs.ts';
 
 /** What is fetched from the remote, and where to. */
@@ -48,7 +49,7 @@ export async function mergeRefs(repository: Repository): Promise<MergedRefs> {
   const theirs = await listVersions(repository, toKnownRef);
   const names = new Set([...ours.keys(), ...theirs.keys()]);
   const times = [...names].flatMap((ref) => parseProposalRef(ref)?.closedAt ?? []);
-  const oldest = findOldestKept(times);
+  const oldest = findOldestKept(times, await readConfirmedTime(repository));
   const merged = new Map<string, string | null>();
   const differing = new Map<string, string[]>();
   const slice = new TimeSlice('service');

@@ -1,4 +1,5 @@
 import type { AccountId } from '../bot/account.ts';
+import { readConfirmedTime } from '../git/confirmed-time.ts';
 import { type NewCommit, writeCommit } from '../git/commit/fast-import.ts';
 import { moveRefs } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
@@ -108,7 +109,8 @@ export class ProposalRefs {
 
   async #deleteEnded(repository: Repository): Promise<void> {
     const closed = [...this.#proposals.values()].filter(({ closedAt }) => closedAt !== null);
-    const oldest = findOldestKept(closed.map(({ closedAt }) => closedAt ?? 0));
+    const times = closed.map(({ closedAt }) => closedAt ?? 0);
+    const oldest = findOldestKept(times, await readConfirmedTime(repository));
     const old = [...this.#proposals.values()].filter(({ closedAt, version }) =>
       closedAt === null ? this.#ended.has(version) : closedAt < oldest,
     );
@@ -163,10 +165,10 @@ async function readOwnCommits(repository: Repository, version: string): Promise<
   return commits;
 }
 
-/** Returns the time of the oldest closed proposal to keep. @param times when each has ended */
-export function findOldestKept(times: readonly number[]): number {
+/** Returns the time of the oldest closed proposal to keep. @param times when each has ended @param now as `readConfirmedTime` returns it */
+export function findOldestKept(times: readonly number[], now: number): number {
   const last = times.length > maxClosed ? times.toSorted((a, b) => b - a)[maxClosed - 1] : 0;
-  return Math.max(Date.now() - closedDays * msPerDay, last ?? 0);
+  return Math.max(now - closedDays * msPerDay, last ?? 0);
 }
 
 /** Parses the commit that a ref is at; undefined where it is not a proposal of that name. */

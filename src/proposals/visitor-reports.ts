@@ -39,8 +39,9 @@ export class VisitorReports {
   readonly #files: DatedFiles<SentReport>;
   readonly #adding = new SerialQueue(maxUnsaved);
 
-  private constructor(folder: string) {
+  private constructor(folder: string, confirmedTime: () => Promise<number>) {
     this.#files = new DatedFiles(folder, {
+      confirmedTime,
       maxAgeMs: 90 * msPerDay,
       maxFiles: maxReports,
       // Who sends as many as fit about a few bots does not push out those about others.
@@ -48,9 +49,13 @@ export class VisitorReports {
     });
   }
 
-  /** Reads the reports. A file that holds none is left alone, with a line in the log. @throws a system error */
-  static async open(folder: string, log: Log): Promise<VisitorReports> {
-    const reports = new VisitorReports(folder);
+  /**
+   * Reads the reports. A file that holds none is left alone, with a line in the log.
+   * @param confirmedTime that of `DatedFiles`
+   * @throws a system error
+   */
+  static async open(folder: string, log: Log, confirmedTime: () => Promise<number>): Promise<VisitorReports> {
+    const reports = new VisitorReports(folder, confirmedTime);
     await reports.#files.load(async (id) => {
       const report = parseReport(id, (await reports.#files.read(id)) ?? '');
       if (report === undefined) log.warn({ folder }, `${id} in ${folder} is not a report: it is left out`);

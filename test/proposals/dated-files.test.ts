@@ -9,11 +9,13 @@ const start = 1_700_000_000_000;
 const nameAt = (time: number): string => `${time}-${'a'.repeat(32)}`;
 
 describe('files that are named by their times', () => {
+  /** Of a clock that agrees with the newest commit. */
+  let confirmedTime = async (): Promise<number> => await Promise.resolve(Date.now());
   let folder: string;
   let files: DatedFiles<string>;
   beforeEach(async () => {
     folder = join(tempFolder(), 'a', 'b');
-    files = new DatedFiles(folder, { maxAgeMs: 1000, maxFiles: 3 });
+    files = new DatedFiles(folder, { maxAgeMs: 1000, maxFiles: 3, confirmedTime });
     await files.load(() => 'known');
   });
 
@@ -53,6 +55,26 @@ describe('files that are named by their times', () => {
     });
   });
 
+  it('are not deleted for their age by a clock that no commit confirms, and come back when it is right again', async () => {
+    const confirmed = confirmedTime;
+    confirmedTime = async () => await Promise.resolve(start + 500);
+    files = new DatedFiles(folder, { maxAgeMs: 1000, maxFiles: 3, confirmedTime });
+    confirmedTime = confirmed;
+    const name = await atTime(start, async () => await files.add('a', 'a'));
+    const old = nameAt(start - 2000);
+    writeFileSync(join(folder, old), '');
+    await atTime(start + 31_536_000_000, async () => {
+      deepStrictEqual(files.list(), []);
+      const next = await files.add('b', 'b');
+      await files.load(() => 'known');
+      deepStrictEqual(readdirSync(folder).toSorted(), [name, next].toSorted());
+    });
+    await atTime(start + 999, async () => {
+      await files.load(() => 'known');
+      strictEqual(await files.read(name), 'a');
+    });
+  });
+
   it('are so many at most: the oldest go', async () => {
     await atTime(start, async () => {
       for (const text of ['a', 'b', 'c', 'd']) await files.add(text, text);
@@ -72,7 +94,7 @@ describe('files that are named by their times', () => {
     for (const name of [first, second, unknown, late, ...others]) writeFileSync(join(folder, name), name);
     const asked: string[] = [];
     await atTime(start + 1001, async () => {
-      files = new DatedFiles(folder, { maxAgeMs: 1000, maxFiles: 3 });
+      files = new DatedFiles(folder, { maxAgeMs: 1000, maxFiles: 3, confirmedTime });
       await files.load(async (name) => {
         asked.push(name);
         return await Promise.resolve(name === unknown ? undefined : 'known');

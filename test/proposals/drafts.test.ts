@@ -7,12 +7,15 @@ import { tempFolder } from '../support/temp-folder.ts';
 
 const hour = 3_600_000;
 
+/** A clock that agrees with the newest commit. */
+const clock = async (): Promise<number> => await Promise.resolve(Date.now());
+
 describe('drafts', () => {
   let folder: string;
   let drafts: Drafts;
   beforeEach(async () => {
     folder = join(tempFolder(), 'drafts');
-    drafts = await Drafts.open(folder);
+    drafts = await Drafts.open(folder, clock);
   });
 
   const listRead = async (ids: readonly string[], from = drafts): Promise<boolean[]> =>
@@ -31,7 +34,7 @@ describe('drafts', () => {
     const id = await drafts.save('a=1', '10.0.0.1');
     writeFileSync(join(folder, `.${id}.1.1.tmp`), 'a');
     writeFileSync(join(folder, 'README'), 'Not a draft.');
-    const again = await Drafts.open(folder);
+    const again = await Drafts.open(folder, clock);
     strictEqual(await again.read(id), 'a=1');
     strictEqual(await again.read('README'), undefined);
     deepStrictEqual(readdirSync(folder).toSorted(), [id, 'README'].toSorted());
@@ -39,9 +42,9 @@ describe('drafts', () => {
 
   it('end after an hour, also where the service did not run', async () => {
     const old = await atTime(Date.now() - hour, async () => await drafts.save('c=3', '10.0.0.1'));
-    strictEqual(await (await Drafts.open(folder)).read(old), undefined);
+    strictEqual(await (await Drafts.open(folder, clock)).read(old), undefined);
     ok(!readdirSync(folder).includes(old));
-    drafts = await Drafts.open(folder);
+    drafts = await Drafts.open(folder, clock);
     const id = await drafts.save('a=1', '10.0.0.1');
     await atTime(Date.now() + hour, async () => {
       strictEqual(await drafts.read(id), undefined);
@@ -73,7 +76,7 @@ describe('drafts', () => {
     const last = await drafts.save('x', '10.1.0.2');
     deepStrictEqual(await listRead([first, last]), [false, true]);
     strictEqual(readdirSync(folder).length, 500);
-    const again = await Drafts.open(folder);
+    const again = await Drafts.open(folder, clock);
     strictEqual((await listRead(readdirSync(folder), again)).includes(false), false);
     await again.save('x', '10.1.0.3');
     strictEqual(readdirSync(folder).length, 500);

@@ -9,6 +9,9 @@ import { recordedLog } from '../support/recorded-log.ts';
 import { botId } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
+/** A clock that agrees with the newest commit. */
+const clock = async (): Promise<number> => await Promise.resolve(Date.now());
+
 const day = 86_400_000;
 const start = Date.UTC(2027, 0, 1);
 
@@ -24,7 +27,7 @@ describe('reports of visitors', () => {
     log = recordedLog();
   });
 
-  const openReports = async (): Promise<VisitorReports> => await VisitorReports.open(folder, log);
+  const openReports = async (): Promise<VisitorReports> => await VisitorReports.open(folder, log, clock);
   const texts = (reports: VisitorReports): string[] => reports.list().map(({ text }) => text);
 
   it('are kept through a restart, the newest first, until they are removed', async () => {
