@@ -127,7 +127,7 @@ function listRepositoryFaults({ repositoryOpener, checkedOut, committer, uncommi
     ...uncommitted.list().flatMap(({ path, message }) => (behind.has(path) ? [] : [message])),
   ];
   const more = sentences.length - maxNamedPaths;
-  const faults = [repositoryOpener.unavailableReason(), checkedOut?.fault()];
+  const faults = [repositoryOpener.unavailableReason(), checkedOut?.fault(), uncommitted.conversion];
   return [
     ...faults.filter((fault) => typeof fault === 'string'),
     ...sentences.slice(0, maxNamedPaths),

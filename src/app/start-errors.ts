@@ -11,11 +11,16 @@ import { codeOf, messageOf, UserError } from '../lib/errors.ts';
  */
 export async function ensureCatalogue(config: Config, restoreFolder: () => Promise<void>): Promise<void> {
   try {
-    if (!existsSync(join(config.catalogue, botsFolder))) await restoreFolder().catch(() => {});
+    if (!existsSync(join(config.catalogue, botsFolder))) await restoreFolder().catch(throwUserError);
     listTop(config.catalogue);
   } catch (error) {
-    throw toCatalogueError(error, config);
+    throw error instanceof UserError ? error : toCatalogueError(error, config);
   }
+}
+
+/** What else goes wrong is found again by what reads the catalogue. */
+function throwUserError(error: unknown): void {
+  if (error instanceof UserError) throw error;
 }
 
 /** Returns the error for a catalogue that cannot be read, with the setting to change. */

@@ -1,9 +1,12 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { botsFolder, parsePagePath } from '../catalogue/page/layout.ts';
+import type { BotId } from '../bot/id.ts';
+import type { Locale } from '../bot/locale.ts';
+import { botsFolder, parsePagePath, pathOf } from '../catalogue/page/layout.ts';
 import { listUncommittedFiles } from '../git/changed-files.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
+import { findConversion } from '../git/work-tree/conversion.ts';
 import type { Log } from '../lib/log.ts';
 
 /** A page that a person has edited in the clone and not committed, so that posts to its bot are refused. */
@@ -33,6 +36,12 @@ export async function findUncommittedPages(
 
 const confirmAfterMs = 250;
 
+/** Returns what `findConversion` does for the pages of bots. @throws {GitError} */
+export async function findPageConversion(repository: Repository): Promise<string | null> {
+  const anyPage = pathOf('0' as BotId, 'en' as Locale);
+  return await findConversion(repository, repository.prefix + anyPage);
+}
+
 async function listUncommittedPages(repository: Repository, signal: AbortSignal): Promise<UncommittedPage[]> {
   const { folder, prefix } = repository;
   const paths = await listUncommittedFiles(repository, prefix + botsFolder, signal);
@@ -55,6 +64,8 @@ export class UncommittedPages {
   readonly #log: Log;
   readonly #closing = new AbortController();
   #pages: readonly UncommittedPage[] = [];
+  /** Undefined before the first look. */
+  #conversion: string | null | undefined;
   /** By path: when each page was first found, for those that were removed. */
   #foundAt: ReadonlyMap<string, number> = new Map();
   #logged: ReadonlySet<string> = new Set();
@@ -67,6 +78,11 @@ export class UncommittedPages {
   /** Returns the pages that the last look has found. */
   list(): readonly UncommittedPage[] {
     return this.#pages;
+  }
+
+  /** Why pages look edited that nobody has edited; null if there is no reason. */
+  get conversion(): string | null {
+    return this.#conversion ?? null;
   }
 
   async start(): Promise<void> {
@@ -84,13 +100,23 @@ export class UncommittedPages {
     // Without a repository there is nothing to commit to, which `/readyz` says.
     this.#pages = await this.#repositoryOpener
       .open()
-      .then((repository) => findUncommittedPages(repository, this.#closing.signal))
+      .then(async (repository) => {
+        // Settings seldom change: once there is no reason, they are not read again.
+        if (this.#conversion !== null) await this.#readConversion(repository);
+        return await findUncommittedPages(repository, this.#closing.signal);
+      })
       .catch(() => []);
     this.#logNew();
   }
 
   close(): void {
     this.#closing.abort();
+  }
+
+  async #readConversion(repository: Repository): Promise<void> {
+    const before = this.#conversion;
+    this.#conversion = await findPageConversion(repository);
+    if (this.#conversion !== null && before === undefined) this.#log.warn({}, this.#conversion);
   }
 
   /** Logs each page once, when its edit is so old that nobody is at work on it. */

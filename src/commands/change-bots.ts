@@ -3,7 +3,7 @@ import { readUserName } from '../app/config.ts';
 import { withValues } from '../app/page-editor.ts';
 import { type EditedBot, formatChangedBy, formatCommitMessage, toOneLine } from '../bot/commit-message.ts';
 import { withDefaults } from '../catalogue/page/defaults.ts';
-import { botsFolder, parsePagePath } from '../catalogue/page/layout.ts';
+import { botsFolder, gitkeep, parsePagePath } from '../catalogue/page/layout.ts';
 import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
 import { isMainPage, isReadable } from '../catalogue/page/rules.ts';
 import type { IndexedBot } from '../catalogue/store/bot-index.ts';
@@ -11,6 +11,7 @@ import { readCommittedPages } from '../catalogue/store/committed-pages.ts';
 import { checkProposal } from '../check/check-proposal.ts';
 import { listUncommittedFiles } from '../git/changed-files.ts';
 import { commitFiles, type FilesCommit } from '../git/commit/commit-files.ts';
+import type { NewFile } from '../git/commit/fast-import.ts';
 import type { Repository } from '../git/repository.ts';
 import { formatCount } from '../lib/counted.ts';
 import { messageOf, UserError } from '../lib/errors.ts';
@@ -124,11 +125,20 @@ async function changeBots(
       }
     }
     refuseFaults(faults);
+    if (verb === 'Remove') await keepFolder(repository, String(tip), files);
     const trailers = [formatChangedBy(readUserName())];
     return { files, message: formatCommitMessage(edits, trailers, { verb, reason }) };
   };
   await (isDryRun ? plan('HEAD') : commitFiles(repository, plan));
   return lines;
+}
+
+/** Adds the file that keeps `bots/` in Git to a commit that removes the last bot. @throws {GitError} */
+async function keepFolder(repository: Repository, tip: string, files: Map<string, NewFile>): Promise<void> {
+  const folder = `${repository.prefix}${botsFolder}/`;
+  const names = await repository.run(['ls-tree', '-r', '-z', '--name-only', tip, '--', folder]);
+  const isEmptied = names.split('\0').every((name) => name === '' || files.get(name) === null);
+  if (isEmptied) files.set(folder + gitkeep, { mode: '100644', content: Buffer.alloc(0) });
 }
 
 /** @throws {UserError} where a page of a bot has uncommitted edits */

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync, type Stats, statSync 
 import { lstat, readdir, stat, statfs } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { Config } from '../app/config.ts';
-import { findUncommittedPages } from '../app/uncommitted-pages.ts';
+import { findPageConversion, findUncommittedPages } from '../app/uncommitted-pages.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { listTop } from '../catalogue/store/folder.ts';
 import { checkInThreads } from '../check/parallel-check.ts';
@@ -54,7 +54,7 @@ export function assessGitVersion(text: string): Outcome {
 }
 
 /**
- * The catalogue is in a clone on a branch, with nothing in progress and no page edited, that this user can write to and
+ * The catalogue is in a clone on a branch, with nothing in progress, no page converted and none edited, that this user can write to and
  * owns.
  */
 export const checkClone: DoctorCheck = async ({ config, repositoryOpener, signal }) => {
@@ -66,6 +66,8 @@ export const checkClone: DoctorCheck = async ({ config, repositoryOpener, signal
   } catch (error) {
     return toOutcome('warning', messageOf(error));
   }
+  const conversion = await findPageConversion(repository);
+  if (conversion !== null) return toOutcome('warning', conversion);
   const pages = config.dev ? [] : await findUncommittedPages(repository, signal);
   if (pages[0]) return toOutcome('warning', `${formatCount(pages.length, 'page')}: ${pages[0].message}`);
   const branch = repository.branch().replace('refs/heads/', '');

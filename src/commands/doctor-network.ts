@@ -34,7 +34,7 @@ export const checkRemote = inClone(async (repository, context) => {
   const own = repository.branch().replace('refs/heads/', '');
   const { remote, branch: set } = config.remote;
   const branch = set ?? own;
-  const refs = ['HEAD', `refs/heads/${branch}`, stateRef];
+  const refs = ['HEAD', 'refs/heads/*', stateRef];
   const listed = await runRemote(context, repository, ['ls-remote', '--symref', remote, ...refs]);
   if (typeof listed !== 'string') return listed;
   const defaultBranch = /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(listed)?.[1];
@@ -44,7 +44,15 @@ export const checkRemote = inClone(async (repository, context) => {
       `the clone is on ${own}, and ${set === null ? 'the default branch of the remote' : 'BOTSHELF_BRANCH'} is ${wanted}`,
       `${formatSwitch(own, wanted)}, or set BOTSHELF_BRANCH=${own} where that is meant`,
     );
-  if (listed.includes(`\trefs/heads/${branch}\n`))
+  const branches = Array.from(listed.matchAll(/\trefs\/heads\/(.+)$/gm), ([, name = '']) => name);
+  if (branches.length > 0 && !/\tHEAD$/m.test(listed)) {
+    const named = branches.includes(branch) ? branch : (branches[0] ?? branch);
+    return warning(
+      `it can be read, but its HEAD names no branch that is there, so new clones of it are empty`,
+      `git symbolic-ref HEAD refs/heads/${named} on the Git server${named === own ? '' : `, and git switch ${named} here`}`,
+    );
+  }
+  if (branches.includes(branch))
     return fine(`it can be read, and has ${branch}${listed.includes(stateRef) ? ' and the counts' : ''}`);
   const reason = `it can be read, but has no branch ${branch}`;
   return defaultBranch === undefined

@@ -8,7 +8,7 @@ import {
   WritesUnavailableError,
   WrongUserError,
 } from '../bot/errors.ts';
-import { messageOf } from '../lib/errors.ts';
+import { codeOf, messageOf } from '../lib/errors.ts';
 import { RefConflictError, UnknownOutcomeError } from './refs.ts';
 import { directClient, type GitClient, type GitCommand, type RunOptions } from './process/run-git.ts';
 import { GitError, noGit, findOwnershipProblem } from './process/git-error.ts';
@@ -89,6 +89,7 @@ export class RepositoryOpener {
   #reason: string | undefined;
   #opening: Promise<Repository> | undefined;
   #isClosed = false;
+  #wasOpen = false;
 
   constructor(catalogue: string, client: GitClient = directClient) {
     this.#catalogue = catalogue;
@@ -134,11 +135,14 @@ export class RepositoryOpener {
       const opened = await openRepository(this.#catalogue, this.#client);
       if (this.#isClosed) throw new WritesUnavailableError(stopping);
       this.#opened = opened;
+      this.#wasOpen = true;
       this.#reason = undefined;
       return opened;
     } catch (error) {
-      this.#reason = messageOf(error);
-      throw error;
+      const isDeleted = this.#wasOpen && error instanceof NoRepositoryError;
+      const reason = isDeleted ? toDeletedError(this.#catalogue, error) : error;
+      this.#reason = messageOf(reason);
+      throw reason;
     } finally {
       this.#opening = undefined;
     }
@@ -235,12 +239,21 @@ function ensureWritable({ folder, gitDir, commonDir }: Repository): void {
   }
 }
 
+/** Returns the error for a repository that was deleted while it is used: “git init” would begin an unrelated history. */
+function toDeletedError(path: string, cause: unknown): NoRepositoryError {
+  return new NoRepositoryError(
+    `the repository ${path} was deleted`,
+    cause,
+    'stop the service, clone it again and start',
+  );
+}
+
 function readBranch(gitDir: string): string {
   let head: string;
   try {
     head = readFileSync(join(gitDir, 'HEAD'), 'utf8');
   } catch (error) {
-    throw toUnavailableError(error);
+    throw codeOf(error) === 'ENOENT' ? toDeletedError(gitDir, error) : toUnavailableError(error);
   }
   const branch = /^ref: (refs\/heads\/.+)\n$/.exec(head)?.[1];
   if (branch === 'refs/heads/.invalid') {

@@ -10,7 +10,7 @@ describe('/readyz', () => {
     const service = await startTestService({ [pagePath('7')]: mainPage({ edited: ahead }) });
     const faults = async (part: string): Promise<string> =>
       String((await service.request('/readyz')).json.parts[part].faults);
-    match(await faults('catalogue'), /^"edited" of the bot 7 is .*: run "timedatectl set-ntp true"/);
+    match(await faults('catalogue'), /"edited" of the bot 7 is .*: run "timedatectl set-ntp true"/);
 
     service.expectLog(/the clone is on the branch trial/);
     const { git } = repositoryIn(service.root);

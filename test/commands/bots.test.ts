@@ -220,6 +220,17 @@ describe('botshelf bots --set', () => {
 });
 
 describe('botshelf bots --remove', () => {
+  it('leaves a file that keeps bots/ in Git where the last bot goes', async () => {
+    const { folder, git } = testRepository({ [pagePath('7')]: mainPage(), [pagePath('8')]: mainPage() });
+    const tracked: string[] = [];
+    for (const id of ['7', '8']) {
+      const { code } = await botshelf(folder, ['bots', id, '--remove', '--reason', 'Spam', '--yes']);
+      strictEqual(code, 0);
+      tracked.push(git('ls-files', 'bots'));
+    }
+    deepStrictEqual(tracked, [pagePath('8'), 'bots/.gitkeep']);
+  });
+
   it('removes all pages in one commit and ends the tokens, beside a service that takes counts @slow', async () => {
     const repository = testRepository(files);
     const { folder: root } = repository;

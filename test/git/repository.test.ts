@@ -1,4 +1,5 @@
-import { ok, rejects, strictEqual } from 'node:assert/strict';
+import { match, ok, rejects, strictEqual } from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { findGitProcesses } from '../../src/git/git-processes.ts';
 import { GitError } from '../../src/git/process/git-error.ts';
@@ -66,6 +67,19 @@ describe('the opener of a repository', () => {
       repositoryOpener.open(),
     ]);
     strictEqual(new Set(opened).size, 1);
+  });
+
+  it('says to clone again where the clone was deleted, as a new repository would be an unrelated one', async () => {
+    const { folder } = testRepository({ file: 'text' });
+    const opener = openerOf(folder);
+    await opener.open();
+    rmSync(join(folder, '.git'), { recursive: true });
+    const clone =
+      /was deleted: stop the service, clone it again and start, or set BOTSHELF_CATALOGUE to a clone$/;
+    match(opener.unavailableReason() ?? '', clone);
+    await rejects(opener.open(), { message: clone });
+    rmSync(folder, { recursive: true });
+    await rejects(opener.open(), { message: clone });
   });
 
   it('opens none once it is closed, also for one who asked before, so that no git is left that nobody ends', async () => {

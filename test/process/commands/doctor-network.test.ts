@@ -66,6 +66,19 @@ describe('what botshelf doctor says of the remote', () => {
     strictEqual(followed.reason, 'it can be read, and has trunk');
   });
 
+  it('is that new clones are empty, because its HEAD names no branch', async () => {
+    shared.git('symbolic-ref', 'HEAD', 'refs/heads/master');
+    const context = doctorContext(clone.folder, { BOTSHELF_REMOTE: 'origin' });
+    const dangling = await checkRemote(context);
+    clone.git('symbolic-ref', 'HEAD', 'refs/heads/master');
+    const empty = await checkRemote(context);
+    clone.git('symbolic-ref', 'HEAD', 'refs/heads/main');
+    shared.git('symbolic-ref', 'HEAD', 'refs/heads/main');
+    strictEqual(dangling.state, 'warning');
+    const fix = 'git symbolic-ref HEAD refs/heads/main on the Git server';
+    deepStrictEqual([dangling.fix, empty.fix], [fix, `${fix}, and git switch main here`]);
+  });
+
   it('is that the clone was left on another branch, whether the remote has that or not', async () => {
     clone.git('switch', '-q', '-c', 'typo');
     const left = [await checkRemote(doctorContext(clone.folder, { BOTSHELF_REMOTE: 'origin' }))];
