@@ -98,6 +98,7 @@ function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
     log: {
       level: reader.choice('BOTSHELF_LOG_LEVEL', ['debug', 'info', 'warn', 'error']) ?? 'info',
       format: reader.choice('BOTSHELF_LOG_FORMAT', ['json', 'pretty']) ?? null,
+      journalStream: env['JOURNAL_STREAM'] ?? null,
     },
     /** Log every request. */
     accessLog: reader.flag('BOTSHELF_ACCESS_LOG'),

@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import { type DestinationStream, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import { codeOf, ExplainedError, messageOf } from './errors.ts';
 
@@ -14,6 +15,8 @@ export interface LogSettings {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   /** JSON lines, or readable ones; null for readable ones on a terminal and JSON elsewhere. */
   readonly format: 'json' | 'pretty' | null;
+  /** `JOURNAL_STREAM`: device and inode of the stream that systemd reads into its journal; null without it. */
+  readonly journalStream?: string | null;
 }
 
 /**
@@ -21,7 +24,7 @@ export interface LogSettings {
  * @param stream receives the log instead, as JSON lines
  */
 export async function createLog(
-  { level, format }: LogSettings = { level: 'info', format: null },
+  { level, format, journalStream = null }: LogSettings = { level: 'info', format: null },
   stream?: DestinationStream,
 ): Promise<Log> {
   const options = { level, base: null, serializers, timestamp: stdTimeFunctions.isoTime };
@@ -29,8 +32,27 @@ export async function createLog(
   const lines = pino.destination({ dest: 2, sync: true, maxLength: maxUnwrittenBytes });
   // A log on a full disk must not end the service, nor what it was about to do.
   lines.on('error', () => {});
-  const log: Log = pino(options, stream ?? (readable ? await openPrettyStream() : lines));
+  const plain = isStandardError(journalStream) ? toJournal(lines) : lines;
+  const log: Log = pino(options, stream ?? (readable ? await openPrettyStream() : plain));
   return log;
+}
+
+/** The variable is inherited: standard error may have been redirected since. */
+function isStandardError(journalStream: string | null): boolean {
+  if (journalStream === null) return false;
+  const { dev, ino } = fstatSync(2);
+  return journalStream === `${dev}:${ino}`;
+}
+
+/** Begins each line with its priority, without which the journal takes all for information (sd-daemon(3)). */
+function toJournal(lines: DestinationStream): DestinationStream {
+  return {
+    write: (line) => {
+      const level = Number(/^\{"level":(\d+)/.exec(line)?.[1]);
+      const priority = level >= 50 ? 3 : level >= 40 ? 4 : level >= 30 ? 6 : 7;
+      lines.write(`<${priority}>${line}`);
+    },
+  };
 }
 
 /** Of lines that a full disk does not take. */

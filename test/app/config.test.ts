@@ -247,7 +247,7 @@ describe('botshelf settings', () => {
     readConfig(new Proxy({}, { get: (_, name) => void read.push(String(name)) }));
     const { stdout } = await botshelf(tempFolder(), ['settings']);
     const listed = stdout.match(/^[A-Z_]+$/gm) ?? [];
-    const others = new Set(['CREDENTIALS_DIRECTORY', 'NODE_ENV', 'NOTIFY_SOCKET']);
+    const others = new Set(['CREDENTIALS_DIRECTORY', 'JOURNAL_STREAM', 'NODE_ENV', 'NOTIFY_SOCKET']);
     deepStrictEqual(listed.toSorted(), [...new Set(read)].filter((name) => !others.has(name)).toSorted());
     match(stdout, /^PORT\n {2}8080: the port to listen on/m);
   });
@@ -276,9 +276,9 @@ describe('a variable of the environment that means nothing', () => {
 describe('the settings of the log', () => {
   it('are level, format and whether each request is logged; anything else is refused', () => {
     const { log, accessLog } = readConfig({});
-    deepStrictEqual([log, accessLog], [{ level: 'info', format: null }, false]);
+    deepStrictEqual([log, accessLog], [{ level: 'info', format: null, journalStream: null }, false]);
     const set = readConfig({ BOTSHELF_LOG_LEVEL: 'Warn', BOTSHELF_LOG_FORMAT: 'pretty' });
-    deepStrictEqual(set.log, { level: 'warn', format: 'pretty' });
+    deepStrictEqual(set.log, { level: 'warn', format: 'pretty', journalStream: null });
     throws(
       () => readConfig({ BOTSHELF_LOG_LEVEL: 'loud' }),
       /_LOG_LEVEL is "loud": set it to "debug", "info", "warn", or "error"\./,
