@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import type { DemoProvider } from '../login/demo-provider.ts';
 import { readLoginSettings, readSecrets } from '../login/settings.ts';
-import { SettingReader } from '../lib/setting-reader.ts';
+import { type SettingInForce, SettingReader } from '../lib/setting-reader.ts';
 import { findNearestName } from '../lib/nearest-name.ts';
 import { readHostSettings, readNotifyUrl } from '../proposals/settings.ts';
 import { readRemoteSettings } from '../sync/settings.ts';
@@ -36,6 +36,13 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const faults = reader.fileFaults.length > 0 ? reader.fileFaults : reader.faults;
   if (faults.length > 0) throw new ConfigError(faults);
   return { ...settings, unknown: listUnknownSettings(env, new Set([...reader.names, 'BOTSHELF_FAILPOINT'])) };
+}
+
+/** Returns the settings that are set, whether they can be used or not; secrets only as being set. */
+export function listSettingsInForce(env: NodeJS.ProcessEnv = process.env): Map<string, SettingInForce> {
+  const reader = new SettingReader(env);
+  readSettings(reader, env);
+  return reader.listInForce();
 }
 
 function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {

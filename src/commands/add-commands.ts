@@ -51,7 +51,9 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
     );
   program
     .command('settings')
-    .description('list all settings of the service: environment variables, with their defaults')
+    .description(
+      'list all settings of the service: environment variables, with their defaults and what is in force here',
+    )
     .action(async () => (await import('./settings.ts')).listSettings());
   const paths = ['[paths...]', 'files or folders below bots/ (default: all of it)'] as const;
   program

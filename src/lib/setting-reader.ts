@@ -2,6 +2,12 @@ import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from 
 import { join } from 'node:path';
 import { messageOf } from './errors.ts';
 
+/** What a setting is set to, for people. */
+export interface SettingInForce {
+  readonly value: string;
+  readonly source: string;
+}
+
 /** Reads settings from environment variables as values of a type, and collects what is wrong with them. */
 export class SettingReader {
   /** A sentence for each value that cannot be used, with the name of its variable and what it takes. */
@@ -10,6 +16,8 @@ export class SettingReader {
   readonly fileFaults: string[] = [];
   readonly #env: NodeJS.ProcessEnv;
   readonly #secrets = new Map<string, string>();
+  /** Where each secret is from. */
+  readonly #secretSources = new Map<string, string>();
   readonly #names = new Set<string>();
 
   constructor(env: NodeJS.ProcessEnv) {
@@ -19,6 +27,18 @@ export class SettingReader {
   /** The variables that were read, whether they are set or not. */
   get names(): ReadonlySet<string> {
     return this.#names;
+  }
+
+  /** Returns the settings that are set, by name: the value, which is "set" for a secret, and where it is from. */
+  listInForce(): Map<string, SettingInForce> {
+    const inForce = new Map<string, SettingInForce>();
+    for (const name of this.#names) {
+      const value = this.text(name);
+      const source = this.#secretSources.get(name);
+      if (source !== undefined) inForce.set(name, { value: 'set', source });
+      else if (value !== undefined) inForce.set(name, { value, source: environment });
+    }
+    return inForce;
   }
 
   /** Returns the value of a variable without white space around it; undefined where it is not set, or empty. */
@@ -43,6 +63,7 @@ export class SettingReader {
       ...(existsSync(credential) ? [{ source: `the credential ${name} of systemd`, path: credential }] : []),
     ];
     const [first, second] = given;
+    if (first) this.#secretSources.set(name, 'path' in first ? first.source : environment);
     if (first && second) {
       this.fileFaults.push(`${first.source} and ${second.source} are both set: keep one of them.`);
     } else if (first && 'path' in first) {
@@ -108,6 +129,8 @@ export class SettingReader {
     this.faults.push(`${name} is ${JSON.stringify(value)}: set it to ${advice}`);
   }
 }
+
+const environment = 'the environment';
 
 /** Not below /api: the rest of a path of the API, such as /bots, begins like a path of the site. */
 const basePaths = /^(?!\/api(?:\/|$))(?:\/[\w.~-]+)*$/;

@@ -252,6 +252,30 @@ describe('botshelf settings', () => {
     match(stdout, /^PORT\n {2}8080: the port to listen on/m);
   });
 
+  it('has what is in force and where it is from, and never a secret', async () => {
+    const file = join(tempFolder(), 'webhook');
+    writeFileSync(file, 'word-of-sixteen-letters');
+    const env = {
+      PORT: '9090',
+      BOTSHELF_REMOTE: 'https://homer:hush@git.example.org/a.git',
+      BOTSHELF_WEBHOOK_SECRET_FILE: file,
+    };
+    const { stdout } = await botshelf(tempFolder(), ['settings'], { env });
+    const now = (name: string): string | undefined =>
+      new RegExp(`^${name}\\n(?: {2}.*\\n)*? {2}now: (.*)$`, 'm').exec(stdout)?.[1];
+    deepStrictEqual(
+      ['PORT', 'HOST', 'BOTSHELF_REMOTE', 'BOTSHELF_WEBHOOK_SECRET', 'BOTSHELF_WEBHOOK_SECRET_FILE'].map(now),
+      [
+        '9090, from the environment',
+        'the default',
+        'set, from the environment',
+        'set, from BOTSHELF_WEBHOOK_SECRET_FILE',
+        `${file}, from the environment`,
+      ],
+    );
+    strictEqual(/hush|word-of/.exec(stdout), null);
+  });
+
   it('is named by the help of serve with the most used ones', async () => {
     const { stdout } = await botshelf(tempFolder(), ['serve', '--help']);
     match(stdout, /botshelf settings lists/);
