@@ -83,6 +83,14 @@ describe('the workflows of the project', () => {
       match(textOf(document), /Node(?:\.js)? 24 or 26/);
   });
 
+  it('allow the user namespaces that tests need, wherever they run these', () => {
+    for (const name of readdirSync(join(packageFolder, '.github/workflows'))) {
+      const [before, ...runs] = textOf(`.github/workflows/${name}`).split('- run: .ci/run');
+      const allowed = before?.includes('kernel.apparmor_restrict_unprivileged_userns=0');
+      deepStrictEqual([name, runs.length === 0 || allowed], [name, true]);
+    }
+  });
+
   it('have actions pinned by commit, and a token that may read alone, but for the job that publishes', () => {
     for (const name of readdirSync(join(packageFolder, '.github/workflows'))) {
       const text = textOf(`.github/workflows/${name}`);
