@@ -52,8 +52,9 @@ export async function importList(path: string, flags: ImportFlags): Promise<void
   const opener = new RepositoryOpener(root);
   try {
     const repository = flags.dryRun ? null : await opener.open();
-    await importBots(readRecords(path), { ...options, repository }, (records) =>
-      progress.show(`${formatCount(records, 'record')} read, ${report.counts.added} added`),
+    const records = readRecords(path, (text, place) => report.note(text, place));
+    await importBots(records, { ...options, repository }, (count) =>
+      progress.show(`${formatCount(count, 'record')} read, ${report.counts.added} added`),
     );
   } finally {
     progress.end();

@@ -5,6 +5,7 @@ import type { Refusal } from './map-record.ts';
 export class ImportReport {
   readonly #lines: string[] = [];
   readonly #reasons = new Map<string, number>();
+  readonly #notes = new Map<string, { count: number; readonly place: string }>();
   readonly counts = { added: 0, replaced: 0, unchanged: 0, refused: 0 };
 
   /** @param place of the record in its source */
@@ -19,6 +20,13 @@ export class ImportReport {
     }
   }
 
+  /** Counts something that is no record of its own, in the plural, such as blank rows. */
+  note(text: string, place: string): void {
+    const note = this.#notes.get(text) ?? { count: 0, place };
+    note.count++;
+    this.#notes.set(text, note);
+  }
+
   /**
    * Returns a line for each reason of each record, and a summary.
    * @param escape makes a text of a stranger safe for a terminal
@@ -29,7 +37,11 @@ export class ImportReport {
     const counts = `${added} added, ${replaced} replaced, ${unchanged} there already, ${refused} did not fit`;
     const reasons = [...this.#reasons].toSorted(([, a], [, b]) => b - a);
     const table = reasons.map(([reason, count]) => `${String(count).padStart(8)} ${reason}\n`);
-    return [...this.#lines.map((line) => `${escape(line)}\n`), `${records}: ${counts}\n`, ...table].join('');
+    const notes = [...this.#notes].map(
+      ([text, { count, place }]) => `${String(count).padStart(8)} ${text} (first: ${escape(place)})\n`,
+    );
+    const lines = this.#lines.map((line) => `${escape(line)}\n`);
+    return [...lines, `${records}: ${counts}\n`, ...table, ...notes].join('');
   }
 }
 

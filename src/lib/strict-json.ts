@@ -39,6 +39,12 @@ export function readStrictJson(text: string, what: string): StrictJson {
   return first ? { faults: [first, ...more] } : { data: data as Record<string, unknown> };
 }
 
+/** Returns a fault of a text that is JSON and has a key twice in one object; undefined if there is none. @param value of the text */
+export function findDuplicateKey(text: string, value: unknown): string | undefined {
+  if (measure(text).members === countKeys(value)) return undefined;
+  return scanText(text, '').duplicates[0]?.message ?? 'a key is here twice: keep one of them';
+}
+
 const maxDepth = 8;
 
 /** Whether an object has all keys of its text, and not too many levels. Takes a fifth of the time of a visit. */

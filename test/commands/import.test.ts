@@ -120,6 +120,25 @@ describe('botshelf import', () => {
     strictEqual(repository.git('ls-files', 'bots/007', 'bots/008'), pagePath('7', 'de'));
   });
 
+  it('reports every line of a table, and what it skipped', async () => {
+    const folder = tempFolder();
+    const head = 'id,name,description,authors,category,created,invite,page';
+    const row = (id: number, page: string): string =>
+      `${id},A,"Answers, often.",5,fun,1700000000000,https://a.example/,${page}`;
+    writeFiles(folder, {
+      'map.json': JSON.stringify(Object.fromEntries(head.split(',').map((key) => [key, key]))),
+      'bots.csv': [head, row(1, '"not closed'), row(2, 'b'), row(3, '"c"'), ',,', row(4, 'd')].join('\n'),
+    });
+    const { folder: root } = catalogue();
+    const { code, stdout } = await botshelf(root, ['import', 'bots.csv', '--map', 'map.json'], {
+      cwd: folder,
+    });
+    strictEqual(code, 1);
+    match(stdout, /^bots\.csv:2 record there is a quote that is not closed/);
+    match(stdout, /^4 records: [12] added, .* [23] did not fit$/m);
+    match(stdout, /^ {7}1 blank rows were skipped \(first: bots\.csv:5\)$/m);
+  });
+
   it('says what it cannot do, with exit code 2', async () => {
     const { folder: root } = catalogue();
     const folder = list([{ id: 1 }], { nmae: 'name' });

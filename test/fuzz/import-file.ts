@@ -33,7 +33,7 @@ export function openImportFile(): Target {
       ...kinds.map((kind) => `${kind}\n`),
       ...split('id name ; \t \r\n \n "" ---\n - &a *a !!binary !!set <<: ? : |\n\t'),
     ],
-    libraries: ['csv-parse', 'gray-matter'],
+    libraries: ['gray-matter'],
     maxLength: 1500,
     test: async (input) => {
       const [kind, content] = cut(input);

@@ -1,14 +1,20 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { readRecords, type SourceRecord } from '../../src/import/read-records.ts';
+import { readRecords, type ReportNote, type SourceRecord } from '../../src/import/read-records.ts';
 import { writeFiles } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
-async function read(name: string, text: string | Buffer): Promise<SourceRecord[]> {
+async function read(name: string, text: string | Buffer, note?: ReportNote): Promise<SourceRecord[]> {
   const folder = tempFolder();
   writeFiles(folder, { [name]: text });
-  return await listRecords(readRecords(join(folder, name)));
+  return await listRecords(readRecords(join(folder, name), note));
+}
+
+/** What a source has beside its records. */
+function recordNotes(): { readonly notes: string[]; readonly note: ReportNote } {
+  const notes: string[] = [];
+  return { notes, note: (text, place) => notes.push(`${place} ${text}`) };
 }
 
 function reasonOf(fields: SourceRecord['fields'] | undefined): string {
@@ -37,22 +43,89 @@ describe('records of a table', () => {
     deepStrictEqual(await read('a.tsv', 'a\tb\r1\t2'), [{ place: 'a.tsv:2', fields: { a: '1', b: '2' } }]);
   });
 
-  it('are refused one by one where values are missing or not UTF-8', async () => {
-    const [first, second, third] = await read('a.csv', Buffer.from('a,b\n1\n2,\xe9\n3,4\n', 'latin1'));
-    match(reasonOf(first?.fields), /^there are 1 values for 2 columns: /);
-    match(reasonOf(second?.fields), /^this is not UTF-8: /);
-    deepStrictEqual(third?.fields, { a: '3', b: '4' });
+  it('are refused one by one where there are too many values, or bytes that are not UTF-8', async () => {
+    const text = Buffer.from('a,b\n1,x,y\n2,\xe9\n"3\n\xe9",4\n5,\0\n6,7,, \n', 'latin1');
+    const records = await read('a.csv', text);
+    deepStrictEqual(
+      records.map(({ place }) => place),
+      ['a.csv:2', 'a.csv:3', 'a.csv:4', 'a.csv:6', 'a.csv:7'],
+    );
+    match(reasonOf(records[0]?.fields), /^there are 3 values for 2 columns: /);
+    match(reasonOf(records[1]?.fields), /^this is not UTF-8: /);
+    match(reasonOf(records[2]?.fields), /^this is not UTF-8: /);
+    match(reasonOf(records[3]?.fields), /UTF-16 without a byte order mark .*: /);
+    deepStrictEqual(records[4]?.fields, { a: '6', b: '7' });
   });
 
-  it('end at a quote that is not closed, and at one that is too large, after those before it @slow', async () => {
-    const open = await read('a.csv', 'a,b\n1,2\n3,"4\n5,6\n');
-    deepStrictEqual(open[0]?.fields, { a: '1', b: '2' });
-    strictEqual(open[1]?.place, 'a.csv:3');
-    match(reasonOf(open[1]?.fields), /a quote that is not closed/);
+  it('are padded where cells at the end are missing, and skipped where all are blank, which is noted', async () => {
+    const { notes, note } = recordNotes();
+    deepStrictEqual(await read('a.csv', 'a;b;c\n1\n; ;\n\n2;3;4\n', note), [
+      { place: 'a.csv:2', fields: { a: '1', b: '', c: '' } },
+      { place: 'a.csv:5', fields: { a: '2', b: '3', c: '4' } },
+    ]);
+    deepStrictEqual(notes, [
+      'a.csv:2 rows were shorter than the first: empty cells were added',
+      'a.csv:3 blank rows were skipped',
+      'a.csv:4 blank rows were skipped',
+    ]);
+  });
+
+  it('may name their separator in a line before, and have blanks beside quotes', async () => {
+    deepStrictEqual(await read('a.CSV', 'sep=|\r\na|b\r\n "1" | "2|""3""" \r\n'), [
+      { place: 'a.CSV:3', fields: { a: '1', b: '2|"3"' } },
+    ]);
+  });
+
+  it('are refused as a whole where two columns have one name, or the names cannot be read', async () => {
+    await rejects(read('a.csv', 'a,b, a\n1,2,3\n'), /two columns that are called "a": rename one/);
+    await rejects(read('a.csv', 'a,"b"c\n1,2\n'), /a\.csv:1: there is a quote that is not closed/);
+    strictEqual((await read('a.csv', 'a,,\n1,2,3\n')).length, 1);
+  });
+
+  it('are all refused that a quote which is not closed may have swallowed, each by its line', async () => {
+    const open = await read('a.csv', 'id,page\n1,"not closed\n2,b\n3,"c"\n4,d\n5,"""e""\n6,f');
+    deepStrictEqual(
+      open.map(({ place, fields }) => [place, typeof fields]),
+      [
+        ['a.csv:2', 'string'],
+        ['a.csv:3', 'string'],
+        ['a.csv:4', 'string'],
+        ['a.csv:5', 'object'],
+        ['a.csv:6', 'string'],
+        ['a.csv:7', 'string'],
+      ],
+    );
+    match(reasonOf(open[0]?.fields), /a quote that is not closed/);
+    match(reasonOf(open[1]?.fields), /a quote opens at line 2: correct that line/);
+  });
+
+  it('are refused where they are too large, and those after them are read @slow', async () => {
     const large = await read('a.csv', `a,b\n1,2\n3,"${'x'.repeat(2 ** 24 + 100)}"\n5,6\n`);
     deepStrictEqual(
-      large.map(({ place }) => place),
-      ['a.csv:2', 'a.csv:3'],
+      large.map(({ place, fields }) => [place, typeof fields]),
+      [
+        ['a.csv:2', 'object'],
+        ['a.csv:3', 'string'],
+        ['a.csv:4', 'object'],
+      ],
+    );
+  });
+
+  it('may be UTF-16 with a byte order mark, cut anywhere', async () => {
+    const text = `\uFEFFid,name\r\n${'1,é😀\r\n'.repeat(7000)}`;
+    const little = Buffer.from(text, 'utf16le');
+    for (const bytes of [little, Buffer.from(little).swap16()]) {
+      const records = await read('a.csv', bytes);
+      strictEqual(records.length, 7000);
+      deepStrictEqual(
+        records.find(({ fields }) => typeof fields === 'string' || fields['name'] !== 'é😀'),
+        undefined,
+      );
+    }
+    await rejects(read('a.csv', Buffer.from([0xff, 0xfe, 0x61])), /a\.csv is not UTF-16/);
+    match(
+      reasonOf((await read('a.ndjson', little.subarray(2)))[0]?.fields),
+      /UTF-16 without a byte order mark/,
     );
   });
 });
@@ -96,6 +169,36 @@ describe('records of JSON', () => {
     deepStrictEqual(records[3]?.fields, { b: '\n,' });
   });
 
+  it('are refused where a key is there twice', async () => {
+    const [first, second] = await read('a.ndjson', '{"id":"1","a":{"b":1,"b":2}}\n{"id":"2","b":{"id":1}}\n');
+    match(reasonOf(first?.fields), /the key "b" is here twice/);
+    ok(typeof second?.fields === 'object');
+    await rejects(read('a.json', '[{"id":"1","id":"2"}]'), /a\.json: .*the key "id" is here twice/);
+  });
+
+  it('are refused where they are not UTF-8', async () => {
+    const records = await read('a.ndjson', Buffer.from('{"a":"\xe9"}\n{"a":"e"}\n', 'latin1'));
+    match(reasonOf(records[0]?.fields), /^this is not UTF-8: /);
+    deepStrictEqual(records[1]?.fields, { a: 'e' });
+    deepStrictEqual((await read('a.ndjson', '{"a":"\uFFFD"}'))[0]?.fields, { a: '\uFFFD' });
+    await rejects(read('a.json', Buffer.from('["\xe9"]', 'latin1')), /a\.json: .*this is not UTF-8/);
+    strictEqual((await read('a.json', Buffer.from('\uFEFF[{}]', 'utf16le'))).length, 1);
+  });
+
+  it('are refused without a search for the end of a string at each of its quotes', async () => {
+    // At each quote, this would be read 100,000 times.
+    const [record] = await read('a.ndjson', `{"a":"${'\\"'.repeat(100_000)}`);
+    match(reasonOf(record?.fields), /^it cannot be read/);
+  });
+
+  it('may have a string with millions of escapes @slow', async () => {
+    const [long] = await read(
+      'a.ndjson',
+      `{"a":"${String.raw`\n`.repeat(7_000_000)}","id":190519304972663312}`,
+    );
+    ok(typeof long?.fields === 'object' && long.fields['id'] === '190519304972663312');
+  });
+
   it('are none where the document is not JSON, or the file of no kind', async () => {
     await rejects(read('a.json', '[{"id":1},'), /a\.json: it cannot be read .*: correct it/);
     await rejects(read('a.xml', '<a/>'), /a\.xml is of an unknown kind: pass \.csv/);
@@ -124,6 +227,48 @@ describe('records of a folder', () => {
       { place: `${name}/b.yml`, fields: { file: 'b', body: undefined, name: 'B', date: '2020-01-02' } },
       { place: `${name}/c.json`, fields: { file: 'c', body: undefined, name: 'C' } },
     ]);
+  });
+
+  it('may have endings in capitals; hidden files, links and files of other kinds are noted', async () => {
+    const folder = tempFolder();
+    writeFiles(folder, {
+      'a.MD': '---\nid: 1\n---\nA',
+      'b.markdown': '---\nid: 2\n---\nB',
+      'c.YAML': 'id: 3',
+      '.git/x.md': 'x',
+      'd/.e.md': 'x',
+      'f.txt': 'x',
+    });
+    symlinkSync(join(folder, 'a.MD'), join(folder, 'g.md'));
+    const { notes, note } = recordNotes();
+    const records = await listRecords(readRecords(folder, note));
+    deepStrictEqual(
+      records.map(({ fields }) => typeof fields === 'object' && [fields['file'], fields['body']]),
+      [
+        ['a', 'A'],
+        ['b', 'B'],
+        ['c', undefined],
+      ],
+    );
+    deepStrictEqual(
+      notes.map((text) => text.replace(/^[^/]*\/(\S+) .*(hidden|links|endings).*$/, '$1 $2')),
+      ['.git/x.md hidden', 'd/.e.md hidden', 'f.txt endings', 'g.md links'],
+    );
+  });
+
+  it('are refused where they are not UTF-8, or have a key twice', async () => {
+    const folder = tempFolder();
+    writeFiles(folder, {
+      '1.md': Buffer.from('---\nid: 1\n---\n\xe9', 'latin1'),
+      '2.yml': 'id: 1\na:\n  b: 1\n  b: 2\n',
+      '3.md': '---\n{"id": 1, "id": 2}\n---\n',
+      '4.yml': Buffer.from('\uFEFFid: 4', 'utf16le'),
+    });
+    const records = await listRecords(readRecords(folder));
+    match(reasonOf(records[0]?.fields), /this is not UTF-8/);
+    match(reasonOf(records[1]?.fields), /the key "b" is here twice/);
+    match(reasonOf(records[2]?.fields), /the key "id" is here twice/);
+    deepStrictEqual(records[3]?.fields, { file: '4', body: undefined, id: 4n });
   });
 
   it('are refused where they would be run, are too large, nested too deep, or nothing @slow', async () => {
