@@ -30,13 +30,21 @@ export type ImportRule =
        */
       from?: string;
       /**
-       * A text with {paths} of fields; {id} is the bot's id.
+       * A text with {paths} of fields; {id} is the bot's id. With from, for records that have nothing there.
        */
       template?: string;
       /**
        * What is between the values of a list in one text.
        */
       split?: string;
+      /**
+       * What is removed from the beginning of each value, such as discord:.
+       */
+      strip?: string;
+      /**
+       * A value that is not allowed is left out, and the record is imported without it.
+       */
+      invalid?: 'leave out';
       /**
        * Value in the list → value here; others stay as they are, or become `else`.
        */

@@ -24,6 +24,7 @@ import {
   readExported,
   type Refusal,
   toPageText,
+  toTranslation,
 } from './map-record.ts';
 import type { SourceRecord } from './read-records.ts';
 
@@ -56,63 +57,138 @@ export async function importBots(
   onProgress: (records: number) => void,
 ): Promise<void> {
   const { report } = options;
-  const places = new Map<BotId, string>();
+  const known = new Map<BotId, KnownBot>();
+  const digits = new LostDigits();
   let batch: PlacedBot[] = [];
   let [count, size] = [0, 0];
   for await (const { place, fields } of records) {
     onProgress(++count);
-    const { files, refusals } = toBot(fields, options);
-    const id = files[0]?.id;
-    const first = id && places.get(id);
+    const mapped = readBot(fields, options);
+    const [main] = mapped.files;
+    digits.add(mapped.files, place);
+    const former = main && mapped.refusals.length === 0 ? known.get(main.id) : undefined;
+    const bot = former === undefined ? mapped : toMorePages(mapped, former, options);
+    const refusals = [...bot.refusals, ...findFaults(bot.files, former !== undefined, options)];
+    const id = main?.id;
     if (id === undefined || refusals.length > 0) report.add('refused', place, refusals);
-    else if (first !== undefined)
-      report.add('refused', place, [
-        { rule: 'twice', message: `id: the bot is at ${first} already: remove one` },
-      ]);
     else {
-      places.set(id, place);
-      batch.push({ id, place, files });
+      const { files, leftOut } = bot;
+      const locales = [...(former?.locales ?? []), ...files.map(({ locale }) => locale)];
+      known.set(id, { place: former?.place ?? place, locales });
+      const pending = former && batch.find((one) => one.id === id);
+      if (pending === undefined)
+        batch.push({ id, files: [...files], records: [{ place, leftOut }], isMore: former !== undefined });
+      else {
+        pending.files.push(...files);
+        pending.records.push({ place, leftOut });
+      }
       size += files.reduce((sum, { text }) => sum + text.length, 0);
     }
     if (batch.length < maxBotsPerCommit && size < maxCharactersPerCommit) continue;
-    await importBatch(batch, options);
+    for (const refused of await importBatch(batch, options)) known.delete(refused);
     [batch, size] = [[], 0];
   }
   await importBatch(batch, options);
+  digits.report(report);
 }
 
 const maxBotsPerCommit = 1000;
 const maxCharactersPerCommit = 32 * 1024 * 1024;
 
-/** A bot with nothing wrong, and the place of its record. */
-interface PlacedBot extends Pick<MappedBot, 'files'> {
-  readonly id: BotId;
+/** A bot of which a record was taken: its further records may have pages in other languages. */
+interface KnownBot {
   readonly place: string;
+  readonly locales: readonly Locale[];
 }
 
-/** Returns the bot that a record becomes, with all that is wrong with it. */
-function toBot(fields: SourceRecord['fields'], { map, limits, blocked, locale }: ImportOptions): MappedBot {
+/** A bot with nothing wrong, and its records. */
+interface PlacedBot {
+  readonly id: BotId;
+  readonly files: PageText[];
+  readonly records: { readonly place: string; readonly leftOut: readonly Refusal[] }[];
+  /** Whether its main page is in an earlier commit. */
+  readonly isMore: boolean;
+}
+
+/** Returns the bot that a record becomes. */
+function readBot(fields: SourceRecord['fields'], { map, locale }: ImportOptions): MappedBot {
   if (typeof fields === 'string') return refuseRecord(fields);
   try {
     const bot = map === undefined ? readExported(fields) : mapRecord(map, fields, locale);
-    if (bot === undefined)
-      return refuseRecord('this is no line of an export: pass a mapping with --map, which --suggest begins');
-    const { files } = bot;
-    const faults = [...checkFiles(files, limits).faults, ...checkBlocked(files, blocked, true)];
-    const tokens = files.some(({ text }) => holdsToken(text)) ? [tokenRefusal] : [];
-    return { files, refusals: [...bot.refusals, ...faults, ...tokens] };
+    return (
+      bot ?? refuseRecord('this is no line of an export: pass a mapping with --map, which --suggest begins')
+    );
   } catch (error) {
     return refuseRecord(`this cannot be read (${messageOf(error)}): correct it`);
   }
 }
 
 function refuseRecord(message: string): MappedBot {
-  return { files: [], refusals: [{ rule: 'record', message }] };
+  return { files: [], refusals: [{ rule: 'record', message }], leftOut: [] };
 }
+
+/** Returns the pages of a further record as translations, or that they are there already. */
+function toMorePages(bot: MappedBot, { place, locales }: KnownBot, { map }: ImportOptions): MappedBot {
+  if (map !== undefined && bot.files.every(({ locale }) => !locales.includes(locale)))
+    return { ...bot, files: bot.files.map(toTranslation) };
+  const message = `id: the bot is at ${place} already: remove one`;
+  return { files: [], refusals: [{ rule: 'twice', message }], leftOut: [] };
+}
+
+/** @param isMore whether they are translations of a main page that is not among them */
+function findFaults(
+  files: readonly PageText[],
+  isMore: boolean,
+  { limits, blocked }: ImportOptions,
+): readonly Refusal[] {
+  const [first] = files;
+  const main = isMore && first ? [toPageText({ id: first.id, locale: 'x' as Locale }, mainPageMark)] : [];
+  const { faults } = checkFiles([...main, ...files], limits);
+  return [
+    ...faults.filter(({ path }) => path !== main[0]?.path),
+    ...checkBlocked(files, blocked, true),
+    ...(files.some(({ text }) => holdsToken(text)) ? [tokenRefusal] : []),
+  ];
+}
+
+/** What tells a main page from a translation. */
+const mainPageMark = '---\n{"authors":[]}\n---\n';
 
 const tokenRefusal = { rule: tokenRule, message: 'this has what looks like a bot token: remove it' };
 
-async function importBatch(bots: readonly PlacedBot[], options: ImportOptions): Promise<void> {
+/** Finds out whether all long ids end in zeros, which numbers do that were rounded. One of a hundred others does. */
+class LostDigits {
+  readonly #kinds = ['ids of bots', 'ids of authors'].map((name) => ({
+    name,
+    ids: 0,
+    rounded: 0,
+    place: '',
+  }));
+
+  add([main]: readonly PageText[], place: string): void {
+    const authors = main?.page?.data['authors'];
+    const values: readonly unknown[][] = [main ? [main.id] : [], Array.isArray(authors) ? authors : []];
+    for (const [i, kind] of this.#kinds.entries()) {
+      const ids = values[i]?.filter((id): id is string => typeof id === 'string' && id.length > 16) ?? [];
+      kind.ids += ids.length;
+      kind.rounded += ids.filter((id) => id.endsWith('00')).length;
+      if (ids.length > 0) kind.place ||= place;
+    }
+  }
+
+  report(report: ImportReport): void {
+    for (const { name, ids, rounded, place } of this.#kinds)
+      if (ids > 1 && rounded === ids)
+        report.note(
+          `${name} all end in zeros: if a spreadsheet has rounded them, export them as text`,
+          place,
+          ids,
+        );
+  }
+}
+
+/** Returns the bots that were refused after all. */
+async function importBatch(bots: readonly PlacedBot[], options: ImportOptions): Promise<readonly BotId[]> {
   const { repository, report } = options;
   let plans: BotPlan[] = [];
   // oxlint-disable-next-line typescript/require-await -- others read from Git
@@ -123,34 +199,38 @@ async function importBatch(bots: readonly PlacedBot[], options: ImportOptions): 
     return { files, message: `Import ${formatCount(changed.length, 'bot')}\n` };
   };
   await (repository === null ? plan() : commitFiles(repository, plan));
-  for (const { kind, place, refusals } of plans) report.add(kind, place, refusals);
+  for (const { bot, kind, refusals } of plans)
+    for (const { place, leftOut } of bot.records) report.add(kind, place, refusals ?? leftOut);
+  return plans.flatMap(({ kind, bot }) => (kind === 'refused' ? bot.id : []));
 }
 
 /** What is done with a bot. */
 interface BotPlan {
-  readonly place: string;
+  readonly bot: PlacedBot;
   readonly kind: keyof ImportReport['counts'];
   /** Its changed files by path, from the top of the repository. */
   readonly files?: FilesCommit['files'];
   readonly refusals?: readonly Refusal[];
 }
 
-function planBot({ id, place, files }: PlacedBot, options: ImportOptions): BotPlan {
+function planBot(bot: PlacedBot, options: ImportOptions): BotPlan {
+  const { id, files, isMore } = bot;
   const { root, repository, replace, limits } = options;
   const places = existsSync(join(root, botsFolder)) ? listPages(root, id) : [];
   const former = places.flatMap((at) => readPageFile(root, at) ?? []);
   const [main] = checkFiles(former, noLimits).mainPages;
   const pages = files.map((file) => withCreated(file, main?.page?.data['created']));
   if (pages.every(({ path, sha }) => former.some((file) => file.path === path && file.sha === sha)))
-    return { place, kind: 'unchanged' };
-  const isNew = former.length === 0;
-  const refusals = isNew || replace ? checkFiles(pages, limits).faults : [existsRefusal];
-  if (refusals.length > 0) return { place, kind: 'refused', refusals };
+    return { bot, kind: 'unchanged' };
+  const others = isMore ? former.filter(({ path }) => files.some((file) => file.path === path)) : former;
+  const isNew = others.length === 0;
+  const refusals = isNew || replace ? (isMore ? [] : checkFiles(pages, limits).faults) : [existsRefusal];
+  if (refusals.length > 0) return { bot, kind: 'refused', refusals };
   const prefix = repository?.prefix ?? '';
-  const changed = new Map<string, NewFile>(main && [[prefix + main.path, null]]);
+  const changed = new Map<string, NewFile>(main && !isMore ? [[prefix + main.path, null]] : []);
   for (const { path, text } of pages)
     changed.set(prefix + path, { mode: '100644', content: Buffer.from(text) });
-  return { place, kind: isNew ? 'added' : 'replaced', files: changed };
+  return { bot, kind: isNew ? 'added' : 'replaced', files: changed };
 }
 
 const existsRefusal = {

@@ -21,9 +21,9 @@ export class ImportReport {
   }
 
   /** Counts something that is no record of its own, in the plural, such as blank rows. */
-  note(text: string, place: string): void {
+  note(text: string, place: string, count = 1): void {
     const note = this.#notes.get(text) ?? { count: 0, place };
-    note.count++;
+    note.count += count;
     this.#notes.set(text, note);
   }
 

@@ -6,7 +6,10 @@ import type { Fault } from '../catalogue/page/fault.ts';
 import { type PagePlace, parsePagePath } from '../catalogue/page/layout.ts';
 import { createSizeFault, maxFileSize, trimMarkdown } from '../catalogue/page/page.ts';
 import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
+import { formatPlace } from '../catalogue/page/rules.ts';
+import { validate } from '../catalogue/page/schema.ts';
 import { quoteValue } from '../lib/quote-value.ts';
+import { dateForms, parseDate } from './parse-date.ts';
 import type { SourceFields } from './read-records.ts';
 
 /** Why a record is not imported. */
@@ -22,6 +25,8 @@ export interface MappedBot {
   readonly files: readonly PageText[];
   /** What is wrong beside the files, which then have another id or language. */
   readonly refusals: readonly Refusal[];
+  /** What is wrong with the values of keys that are left out. */
+  readonly leftOut: readonly Refusal[];
 }
 
 export function toPageText(place: PagePlace, text: string): PageText {
@@ -37,37 +42,108 @@ export function readExported({ files }: SourceFields): MappedBot | undefined {
   });
   const [first] = texts;
   const isOne = texts.length === files.length && texts.every(({ id }) => id === first?.id);
-  return first && isOne ? { files: texts, refusals: [] } : undefined;
+  return first && isOne ? { files: texts, refusals: [], leftOut: [] } : undefined;
 }
 
-/** Returns the bot that a record becomes. @param defaultLocale of a page without one */
-export function mapRecord(
-  { id: idRule, locale: localeRule = {}, page: pageRule = 'body', ...rules }: ImportMap,
-  fields: SourceFields,
-  defaultLocale: Locale,
-): MappedBot {
+/**
+ * Returns the bot that a record becomes. A locale in the entries of a list, such as `contents[].locale`, makes a page of each
+ * entry, the first one the main page.
+ * @param defaultLocale of a page without one
+ */
+export function mapRecord(map: ImportMap, fields: SourceFields, defaultLocale: Locale): MappedBot {
+  const { locale = {} } = map;
+  const path = typeof locale === 'string' ? locale : locale.from;
+  const list = /^([^.[\]]+)\[\]\./.exec(path ?? '')?.[1] ?? '';
+  const entries = Object.hasOwn(fields, list) ? fields[list] : undefined;
+  if (!Array.isArray(entries) || entries.length === 0) return mapPage(map, fields, defaultLocale);
+  const pages = entries.map((entry: unknown) => mapPage(map, { ...fields, [list]: entry }, defaultLocale));
+  const [main, ...others] = pages.flatMap(({ files }) => files);
+  const files = main === undefined ? [] : [main, ...others.map(toTranslation)];
+  const double = files.find(({ path: own }, i) => files.findIndex((file) => file.path === own) < i);
+  const twice = { rule: 'twice', message: `locale: two pages are in ${double?.locale}: remove one` };
+  return {
+    files,
+    refusals: [...pages.flatMap(({ refusals }) => refusals), ...(double === undefined ? [] : [twice])],
+    leftOut: pages.flatMap(({ leftOut }) => leftOut),
+  };
+}
+
+/** Returns a page with the keys of a translation only. */
+export function toTranslation(file: PageText): PageText {
+  if (file.page === undefined) return file;
+  const { data, page } = file.page;
+  const { name, description } = data;
+  return formatPage(file, { name, description }, page);
+}
+
+function formatPage(place: PagePlace, data: object, page: string): PageText {
+  const json = JSON.stringify(data);
+  if (json.length + page.length > maxFileSize) throw new Error(createSizeFault('').message);
+  return toPageText(place, toCanonicalForm(`---\n${json}\n---\n${page === '' ? '' : `\n${page}\n`}`));
+}
+
+function mapPage(map: ImportMap, fields: SourceFields, defaultLocale: Locale): MappedBot {
+  const { id: idRule, locale: localeRule = {}, page: pageRule = 'body', ...rules } = map;
   const idText = applyTextRule(idRule, fields) ?? '';
   const tag =
     applyTextRule(localeRule, fields) ?? (typeof localeRule === 'string' ? localeRule : defaultLocale);
   const [id, locale] = [parseBotId(idText), toCanonicalLocale(tag)];
   const refusals: Refusal[] = [];
-  const refuse = (rule: string, value: string, fix: string): number =>
-    refusals.push({ rule, message: `${rule}: ${quoteValue(value)} is not ${fix}` });
-  if (id === undefined) refuse('id', idText, 'an id: write 1 to 20 digits');
-  if (locale === undefined) refuse('locale', tag, 'a language: write a tag such as en');
+  const refuse = (rule: string, key: string, value: string, fix: string): number =>
+    refusals.push({ rule, message: `${key}: ${quoteValue(value)} is not ${fix}` });
+  if (isRounded(idText)) refuse('rounded', 'id', idText, exactIdAdvice);
+  else if (id === undefined) refuse('id', 'id', idText, 'an id: write 1 to 20 digits');
+  if (locale === undefined) refuse('locale', 'locale', tag, 'a language: write a tag such as en');
   const data: Record<string, unknown> = {};
+  const leftOut: Refusal[] = [];
   for (const [key, rule] of Object.entries(rules)) {
-    const value = toKeyValue(key, applyRule(rule, fields, idText));
-    const [outer = '', inner] = key.split('.');
-    if (value === undefined) continue;
-    data[outer] = inner === undefined ? value : { ...(data[outer] as object | undefined), [inner]: value };
+    let value = toKeyValue(key, applyRule(rule, fields, idText));
+    const rounded = key === 'authors' && Array.isArray(value) ? value.find(isRounded) : undefined;
+    if (typeof rounded === 'string') refuse('rounded', key, rounded, exactIdAdvice);
+    if (typeof value === 'string' && /^(?:created|edited)$/.test(key)) {
+      const fault = {
+        rule: canLeaveOut(rule) ? 'left-out' : 'date',
+        message: `${key}: ${quoteValue(value)} is not ${dateAdvice}`,
+      };
+      (canLeaveOut(rule) ? leftOut : refusals).push(fault);
+      // The record is refused for this reason alone.
+      value = canLeaveOut(rule) ? undefined : Date.now();
+    }
+    if (value !== undefined) setKey(data, key, value);
+  }
+  const mayLeaveOut = Object.values(rules).some(canLeaveOut);
+  for (const { place, message } of mayLeaveOut ? validate('main-page', data) : []) {
+    const key = Object.keys(rules).find((one) => one === place.slice(0, one.split('.').length).join('.'));
+    if (key === undefined || !canLeaveOut(map[key as keyof ImportMap]) || !setKey(data, key)) continue;
+    leftOut.push({ rule: 'left-out', message: `${formatPlace(place)}${message}` });
   }
   const page = trimMarkdown(applyTextRule(pageRule, fields) ?? '');
-  const json = JSON.stringify(data);
-  if (json.length + page.length > maxFileSize) throw new Error(createSizeFault('').message);
-  const text = toCanonicalForm(`---\n${json}\n---\n${page === '' ? '' : `\n${page}\n`}`);
   const place = { id: id ?? ('0' as BotId), locale: locale ?? defaultLocale };
-  return { files: [toPageText(place, text)], refusals };
+  return { files: [formatPage(place, data, page)], refusals, leftOut };
+}
+
+const exactIdAdvice =
+  'an exact id: a spreadsheet or a JSON writer has rounded it, export it as text, in a column of text or in quotes';
+const dateAdvice = `a date from 2015 to tomorrow in a certain form: write ${dateForms}`;
+
+/** Whether a text is a number that has lost digits, or may have. */
+function isRounded(text: unknown): boolean {
+  return typeof text === 'string' && /^-?\d+(?:[.,]\d*)?e\+?\d+$|^\d+\.\d*$/i.test(text);
+}
+
+function canLeaveOut(rule: ImportRule | undefined): boolean {
+  return typeof rule === 'object' && rule.invalid !== undefined;
+}
+
+/** Sets a key, which may be inside another, or removes it. Returns false if there is none to remove. */
+function setKey(data: Record<string, unknown>, key: string, value?: unknown): boolean {
+  const [outer = '', inner] = key.split('.');
+  if (value === undefined && !Object.hasOwn(data, outer)) return false;
+  const object = { ...(data[outer] as object | undefined), [inner ?? '']: value };
+  data[outer] = inner === undefined ? value : object;
+  if (inner !== undefined && Object.values(object).every((one) => one === undefined)) data[outer] = undefined;
+  if (data[outer] === undefined) delete data[outer];
+  return true;
 }
 
 /** What a field has, without what no key can be: `{}` is any object or inner list. */
@@ -80,13 +156,24 @@ function applyTextRule(rule: ImportRule, fields: SourceFields): string | undefin
 
 /** @param id replaces `{id}` in a template */
 function applyRule(rule: ImportRule, fields: SourceFields, id?: string): MappedValue {
-  const { from, template, split, values, else: other } = typeof rule === 'string' ? { from: rule } : rule;
-  const found = template === undefined ? readField(fields, from) : fillTemplate(template, { ...fields, id });
+  const {
+    from,
+    template,
+    split,
+    strip,
+    values,
+    else: other,
+  } = typeof rule === 'string' ? { from: rule } : rule;
+  const filled = (): MappedValue => template && fillTemplate(template, { ...fields, id });
+  const found = readField(fields, from) ?? filled();
   const parts = split !== undefined && typeof found === 'string' ? toMappedValue(found.split(split)) : found;
   if (parts === undefined) return other;
-  if (values === undefined) return parts;
-  const translate = (value: MappedValue): MappedValue =>
-    typeof value === 'string' && Object.hasOwn(values, value) ? values[value] : (other ?? value);
+  const translate = (value: MappedValue): MappedValue => {
+    if (typeof value !== 'string') return value;
+    const rest = strip !== undefined && value.startsWith(strip) ? value.slice(strip.length).trim() : value;
+    if (values === undefined) return rest;
+    return Object.hasOwn(values, rest) ? values[rest] : (other ?? rest);
+  };
   return Array.isArray(parts) ? parts.map(translate) : translate(parts);
 }
 
@@ -110,7 +197,9 @@ function readField(fields: SourceFields, path: string | undefined): MappedValue 
 
 function readParts(value: unknown, [part, ...rest]: readonly string[]): unknown {
   if (part === undefined) return value;
-  if (part === '[]') return Array.isArray(value) ? value.map((entry) => readParts(entry, rest)) : undefined;
+  // In a record whose entries are pages, an entry is in place of its list.
+  if (part === '[]')
+    return Array.isArray(value) ? value.map((entry) => readParts(entry, rest)) : readParts(value, rest);
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;
   return readParts((value as SourceFields)[part], rest);
 }
@@ -122,6 +211,9 @@ function toMappedValue(value: unknown): MappedValue {
     return present.length === 0 ? undefined : present;
   }
   if (typeof value === 'string') return value.trim() || undefined;
+  // A number that is not exact has no digits that could be those of an id.
+  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
+    return value.toExponential();
   if (typeof value === 'number' || typeof value === 'bigint') return `${value}`;
   return typeof value === 'object' && value !== null ? {} : (value ?? undefined);
 }
@@ -132,20 +224,8 @@ function toKeyValue(key: string, value: MappedValue): unknown {
     return Array.isArray(value) || value === undefined ? value : [value];
   if (typeof value !== 'string') return value;
   if (key === 'created' && value === 'now') return Date.now();
-  if (/^(?:created|edited)$/.test(key)) return toTime(value) ?? value;
+  if (/^(?:created|edited)$/.test(key)) return parseDate(value) ?? value;
   if (/^(?:name|description)$/.test(key)) return value.replaceAll(/\s+/g, ' ');
   if (!/^(?:nsfw|legacy|verified|trigger\.\w+)$/.test(key)) return value;
   return /^(?:true|yes|on|1)$/i.test(value) || (/^(?:false|no|off|0)$/i.test(value) ? false : value);
 }
-
-/** Returns a time in milliseconds, from a date, or from seconds or milliseconds since 1970. A date without a zone is in UTC. */
-export function toTime(text: string): number | undefined {
-  const [, date, time = '00:00', zone = 'Z'] = isoDate.exec(text) ?? [];
-  const number = /^\d{1,16}(?:\.\d+)?$/.test(text)
-    ? Number(text)
-    : Date.parse(`${date}T${time}${zone}`) / 1000;
-  // As seconds, a larger one would be in the year 5138.
-  return Number.isNaN(number) ? undefined : Math.round(number < 100_000_000_000 ? number * 1000 : number);
-}
-
-const isoDate = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|[+-]\d\d:\d\d)?)?$/i;

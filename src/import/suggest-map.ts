@@ -1,7 +1,7 @@
 import { parseInvite } from '../bot/invite.ts';
 import type { ImportMap, ImportRule } from '../bot/schema-types.ts';
 import { findNearestName } from '../lib/nearest-name.ts';
-import { toTime } from './map-record.ts';
+import { parseDate } from './parse-date.ts';
 import type { SourceRecord } from './read-records.ts';
 
 /**
@@ -68,7 +68,7 @@ const targets: readonly (readonly [key: string, name: RegExp, fits: (value: stri
   ['invite', /invite|oauth/, isAddress],
   ['name', /^(?:bot)?(?:name|title|username)$/, isShort],
   ['authors', /owner|author|dev|creator|maker/, (value) => /^\d[\d\s,;|]*$/.test(value)],
-  ['created', /created|added|submitted|listed|since|date/, (value) => toTime(value) !== undefined],
+  ['created', /created|added|submitted|listed|since|date/, (value) => parseDate(value) !== undefined],
   ['category', /categor|tag|genre|topic|type/, isShort],
   ['images.avatar', /avatar|icon|logo/, isAddress],
   ['images.cover', /cover|banner/, isAddress],

@@ -139,6 +139,54 @@ describe('botshelf import', () => {
     match(stdout, /^ {7}1 blank rows were skipped \(first: bots\.csv:5\)$/m);
   });
 
+  it('makes a further record of a bot in another language one of its pages, also after a commit @slow', async () => {
+    const translation = { id: '7', locale: 'fr', name: 'Homère', description: 'Répond.', category: 'x' };
+    const others = Array.from({ length: 1000 }, (_, i) => ({ ...homerKeys, id: `${100 + i}` }));
+    const records = [{ ...homerKeys, id: '7', locale: 'en' }, translation, ...others];
+    const late = { ...translation, locale: 'de' };
+    const broken = { id: '7', locale: 'es', name: 'Homero' };
+    const folder = list([...records, late, broken, late], { locale: { from: 'locale', else: 'en' } });
+    const { folder: root, ...repository } = catalogue();
+    const dry = await importFrom(folder, root, '--dry-run');
+    const { stdout } = await importFrom(folder, root);
+    strictEqual(stdout, dry.stdout);
+    match(stdout, /^bots\.ndjson:1004 required "description" is missing: add it$/m);
+    match(stdout, /^bots\.ndjson:1005 twice id: the bot is at bots\.ndjson:1 already/m);
+    match(stdout, /^1,?005 records: 1,?003 added, 0 replaced, 0 there already, 2 did not fit$/m);
+    strictEqual(
+      repository.git('ls-files', 'bots/007/7.*'),
+      ['de', 'en', 'fr'].map((locale) => pagePath('7', locale)).join('\n'),
+    );
+    strictEqual((await botshelf(root, ['check'])).code, 0);
+    const again = await importFrom(folder, root, '--replace');
+    match(again.stdout, /: 0 added, /);
+  });
+
+  it('reports the values that are left out of a record that it imports', async () => {
+    const { folder: root } = catalogue();
+    const folder = list([{ ...homerKeys, id: '7', site: 'http://' }], {
+      website: { from: 'site', invalid: 'leave out' },
+    });
+    const { code, stdout } = await importFrom(folder, root);
+    strictEqual(code, 0);
+    match(
+      stdout,
+      /^bots\.ndjson:1 left-out website: "http:\/\/" .*\n1 record: 1 added.*\n {7}1 left-out website\n$/,
+    );
+  });
+
+  it('warns of ids that all end in zeros', async () => {
+    const { folder: root } = catalogue();
+    const rounded = ['190519304972663300', '190519304972664800'].map((id) => ({ ...homerKeys, id }));
+    const { stdout } = await importFrom(list(rounded), root, '--dry-run');
+    match(
+      stdout,
+      /^ {7}2 ids of bots all end in zeros: .* export them as text \(first: bots\.ndjson:1\)\n$/m,
+    );
+    const exact = [...rounded, { ...homerKeys, id: '190519304972663312' }];
+    ok(!(await importFrom(list(exact), root, '--dry-run')).stdout.includes('zeros'));
+  });
+
   it('says what it cannot do, with exit code 2', async () => {
     const { folder: root } = catalogue();
     const folder = list([{ id: 1 }], { nmae: 'name' });

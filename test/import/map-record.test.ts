@@ -61,24 +61,103 @@ describe('a mapping', () => {
     deepStrictEqual(dataOf(rules, fields), { invite: 'https://a.example/8?a%26b' });
   });
 
-  it('reads dates, seconds and milliseconds, and keeps what is no time for the rules to refuse', () => {
+  it('reads dates, seconds and milliseconds', () => {
     const times = [
       ['2023-04-05', 1_680_652_800_000],
       ['2023-04-05 06:07:08', 1_680_674_828_000],
       ['2023-04-05T06:07:08.900+02:00', 1_680_667_628_900],
       [1_680_652_800, 1_680_652_800_000],
       ['1680652800000', 1_680_652_800_000],
-      ['4/5/2023', '4/5/2023'],
     ] as const;
     for (const [value, created] of times)
       deepStrictEqual(dataOf({ created: 'a' }, { a: value }), { created });
+  });
+
+  it('refuses a date in no certain form, with the forms that are', () => {
+    const { refusals } = map({ created: 'a' }, { a: '4/5/2023' });
+    match(refusals[0]?.message ?? '', /^created: "4\/5\/2023" is not a date from 2015 .*: write 2023-04-05/);
+    strictEqual(refusals[0]?.rule, 'date');
+  });
+
+  it('refuses ids that are numbers which were rounded, and takes those that are exact', () => {
+    const large = 190_519_304_972_663_300;
+    for (const id of [large, 1.9e17, '1.90519E+17', '1,90519e+17', '190519304972663300.0'])
+      deepStrictEqual(
+        map({ authors: 'id' }, { id }).refusals.map(({ rule, message }) => `${rule} ${message.slice(0, 3)}`),
+        ['rounded id:', 'rounded aut'],
+        `${id}`,
+      );
+    match(map({}, { id: large }).refusals[0]?.message ?? '', /has rounded it, export it as text/);
+    for (const id of [7, 7n, 190_519_304_972_663_312n, '190519304972663312'])
+      deepStrictEqual(map({}, { id }).refusals, []);
+  });
+
+  it('removes the text that is before ids', () => {
+    const strip = 'discord:';
+    const rules = { id: { from: 'a', strip }, authors: { from: 'b', split: ',', strip } };
+    const bot = map(rules, { a: 'discord:8', b: 'discord:1, 2' });
+    strictEqual(bot.files[0]?.id, '8');
+    deepStrictEqual(dataOf(rules, { a: 'discord:8', b: 'discord:1, 2' }), { authors: ['1', '2'] });
+  });
+
+  it('leaves out a value that is not allowed where the mapping says so', () => {
+    const invalid = 'leave out';
+    const rules: Partial<ImportMap> = {
+      name: 'n',
+      website: { from: 'w', invalid },
+      edited: { from: 'e', invalid },
+      'images.avatar': { from: 'i', invalid },
+      support: 'w',
+    };
+    const fields = { n: 'A', w: 'javascript:x', i: 'ftp://a', e: 'soon' };
+    deepStrictEqual(dataOf(rules, fields), { name: 'A', support: 'javascript:x' });
+    const { leftOut, refusals } = map(rules, fields);
+    deepStrictEqual(leftOut.map(({ rule, message }) => `${rule} ${message.split(':', 1)[0]}`).toSorted(), [
+      'left-out edited',
+      'left-out images.avatar',
+      'left-out website',
+    ]);
+    deepStrictEqual(refusals, []);
+  });
+
+  it('makes a page of each entry of a list that has the locale', () => {
+    const rules = {
+      name: 'contents[].name',
+      locale: 'contents[].locale',
+      page: 'contents[].text',
+      nsfw: 'nsfw',
+    };
+    const contents = [
+      { locale: 'en', name: 'A' },
+      { locale: 'fr', name: 'B', text: 'Bonjour' },
+    ];
+    const { files, refusals } = map(rules, { contents, nsfw: true });
+    deepStrictEqual(refusals, []);
+    deepStrictEqual(
+      files.map(({ locale, page }) => [locale, page?.data, page?.page]),
+      [
+        ['en', { name: 'A', nsfw: true }, ''],
+        ['fr', { name: 'B' }, 'Bonjour'],
+      ],
+    );
+    const double = map(rules, { contents: [...contents, { locale: 'fr', name: 'C' }] });
+    deepStrictEqual(
+      double.refusals.map(({ message }) => message),
+      ['locale: two pages are in fr: remove one'],
+    );
+  });
+
+  it('fills in a template where a field is empty', () => {
+    const rule = { from: 'a', template: 'https://a.example/{id}' };
+    deepStrictEqual(dataOf({ invite: rule }, {}), { invite: 'https://a.example/7' });
+    deepStrictEqual(dataOf({ invite: rule }, { a: 'https://b.example/' }), { invite: 'https://b.example/' });
   });
 
   it('uses the time of the import where a record has none', () => {
     const before = Date.now();
     const { created } = dataOf({ created: { from: 'a', else: 'now' } }, {}) as { created: number };
     ok(created >= before && created <= Date.now());
-    deepStrictEqual(dataOf({ edited: 'a' }, { a: 'now' }), { edited: 'now' });
+    deepStrictEqual(map({ edited: 'a' }, { a: 'now' }).refusals[0]?.rule, 'date');
   });
 
   it('takes nothing from a column without a name where a rule names no field', () => {
