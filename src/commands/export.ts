@@ -39,6 +39,7 @@ const columns = ['id', 'locale', 'name', 'description'].concat(
   Object.keys(resolveProperties(readSchema('record'))).filter(
     (key) => !['id', 'cachedImages', 'contents'].includes(key),
   ),
+  'page',
 );
 
 /** Yields the rows of a CSV file (RFC 4180): of each bot its main page, objects and lists as JSON. */
@@ -52,9 +53,16 @@ function* csvRows(bots: readonly IndexedBot[]): Generator<string> {
   }
 }
 
-/** Returns a value as a cell: null is empty. */
+/**
+ * Returns a value as a cell: null is empty. A text that a spreadsheet would run begins with an apostrophe, as does one that
+ * already had one; characters that are commands to a terminal are escaped.
+ */
 function formatCell(value: unknown): string {
   if (value === null) return '';
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const plain = typeof value === 'string' ? value.replace(/^(?='*[=+@\t\r-])/, "'") : JSON.stringify(value);
+  const text = plain.replaceAll(
+    /(?![\t\n\r])\p{Cc}/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -22,6 +22,7 @@ import {
   mapRecord,
   type PageText,
   readExported,
+  readExportedRow,
   type Refusal,
   toPageText,
   toTranslation,
@@ -114,7 +115,10 @@ interface PlacedBot {
 function readBot(fields: SourceRecord['fields'], { map, locale }: ImportOptions): MappedBot {
   if (typeof fields === 'string') return refuseRecord(fields);
   try {
-    const bot = map === undefined ? readExported(fields) : mapRecord(map, fields, locale);
+    const bot =
+      map === undefined
+        ? (readExported(fields) ?? readExportedRow(fields, locale))
+        : mapRecord(map, fields, locale);
     return (
       bot ?? refuseRecord('this is no line of an export: pass a mapping with --map, which --suggest begins')
     );

@@ -1,5 +1,6 @@
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { type Locale, toCanonicalLocale } from '../bot/locale.ts';
+import { readSchema, resolveProperties } from '../bot/schemas.ts';
 import type { ImportMap, ImportRule } from '../bot/schema-types.ts';
 import { toCanonicalForm } from '../catalogue/page/canonical-form.ts';
 import type { Fault } from '../catalogue/page/fault.ts';
@@ -43,6 +44,20 @@ export function readExported({ files }: SourceFields): MappedBot | undefined {
   const [first] = texts;
   const isOne = texts.length === files.length && texts.every(({ id }) => id === first?.id);
   return first && isOne ? { files: texts, refusals: [], leftOut: [] } : undefined;
+}
+
+/** Returns the bot that a row of `botshelf export --format csv` is; undefined where it is none. */
+export function readExportedRow(fields: SourceFields, defaultLocale: Locale): MappedBot | undefined {
+  if (!['id', 'locale', 'authors', 'images', 'random'].every((key) => typeof fields[key] === 'string'))
+    return undefined;
+  const values = Object.entries(fields).map(([key, cell]): [string, unknown] => {
+    const text = String(cell);
+    const isJson = /^(?:authors|codehost|images|trigger)$/.test(key);
+    return [key, isJson ? JSON.parse(text) : text.replace(/^'(?='*[=+@\t\r-])/, '')];
+  });
+  const keys = Object.keys(resolveProperties(readSchema('import-map')));
+  const map: ImportMap = { id: 'id', ...Object.fromEntries(keys.map((key) => [key, key])) };
+  return mapRecord(map, Object.fromEntries(values), defaultLocale);
 }
 
 /**

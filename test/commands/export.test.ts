@@ -3,8 +3,9 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { botshelf } from '../support/command-line.ts';
 import { testRepository } from '../support/repository.ts';
-import { mainPage, pagePath } from '../support/sample.ts';
+import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 describe('botshelf export', () => {
   const files = {
@@ -28,11 +29,37 @@ describe('botshelf export', () => {
     deepStrictEqual(rest, ['']);
     strictEqual(
       head,
-      'id,locale,name,description,authors,category,created,edited,codehost,images,invite,legacy,nsfw,oauth,random,support,trigger,verified,website',
+      'id,locale,name,description,authors,category,created,edited,codehost,images,invite,legacy,nsfw,oauth,random,support,trigger,verified,website,page',
     );
     match(homer, /^7,en,Homer,"Says ""hi"", often\.","\[""190519304972664832""\]",fun,1700000000000,/);
-    match(homer, /,https:\/\/example\.org\/$/);
-    match(lisa, /^10,de,Lisa,[^,]*,"\[""2"",""3""\]",.*,$/);
+    match(homer, /,https:\/\/example\.org\/,"# Homer\n\nThe page\."$/);
+    match(lisa, /^10,de,Lisa,[^,]*,"\[""2"",""3""\]",.*,,"# Homer\n\nThe page\."$/);
+  });
+
+  it('prints no formulas and no control characters as CSV, which comes back by an import @slow', async () => {
+    const names = ['=1+1', '+a', '-a', '@a', "'=a", "'a", 'a=b'];
+    const bots = names.map((name, i) => [pagePath(`${20 + i}`), mainPage({ name, nsfw: true })]);
+    const { folder } = testRepository({
+      ...Object.fromEntries(bots),
+      [pagePath('30', 'de')]: mainPage(
+        { images: { avatar: 'https://a.example/a.png' } },
+        'a\u001b[2J\u009b\n\nb',
+      ),
+    });
+    const { stdout } = await botshelf(folder, ['export', '--format', 'csv']);
+    deepStrictEqual(
+      [...stdout.matchAll(/^2\d,en,([^,]*),/gm)].map(([, name]) => name),
+      ["'=1+1", "'+a", "'-a", "'@a", "''=a", "'a", 'a=b'],
+    );
+    match(stdout, /a\\u001b\[2J\\u009b\n\nb/);
+    const source = tempFolder();
+    writeFiles(source, { 'bots.csv': stdout });
+    const copy = testRepository({ 'bots/.gitkeep': '' }).folder;
+    const imported = await botshelf(copy, ['import', 'bots.csv'], { cwd: source });
+    strictEqual(imported.stdout, '8 records: 8 added, 0 replaced, 0 there already, 0 did not fit\n');
+    const again = (await botshelf(copy, ['export', '--format', 'csv'])).stdout;
+    const withoutRandom = (text: string): string => text.replaceAll(/,0\.\d+(?=,)/g, '');
+    strictEqual(withoutRandom(again), withoutRandom(stdout));
   });
 
   it('leaves out what has faults, and says so, also without Git', async () => {
