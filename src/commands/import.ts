@@ -34,7 +34,9 @@ export async function importList(path: string, flags: ImportFlags): Promise<void
   const { settings } = await readSettings(createDiskReader(root));
   const usable = settings ?? toSettings();
   if (flags.suggest) {
-    const map = await suggestMap(readRecords(path), usable.categories);
+    const map = await suggestMap(readRecords(path), usable.categories, (text) =>
+      process.stderr.write(`${escapeInvisible(text)}\n`),
+    );
     return void process.stdout.write(`${formatJson(map)}\n`);
   }
   if (readOnly && !flags.dryRun) throw new UserError(readOnlyAdvice);
