@@ -12,7 +12,7 @@ import { type CatalogueSettings, toSettings } from '../catalogue/settings/settin
 import { blockedRule } from '../check/blocked-rule.ts';
 import { checkProposal, findReviewedChanges } from '../check/check-proposal.ts';
 import { createFileError, type Finding, toErrorFinding } from '../check/check.ts';
-import { parseSideFiles } from '../check/side-files.ts';
+import { parseSideFile, parseSideFiles } from '../check/side-files.ts';
 import { type Committer, readTip } from '../git/commit/committer.ts';
 import { computeTimeAfter } from '../counts/bot-state.ts';
 import { writeCommit } from '../git/commit/fast-import.ts';
@@ -85,6 +85,8 @@ export interface SentProposal {
   readonly note: string;
   /** When the account was created, where the provider says that; milliseconds since the epoch. */
   readonly accountCreatedAt?: number | undefined;
+  /** Whether the account is an author of a listed bot: else its profile is reviewed. */
+  readonly isAuthor?: boolean;
   /** When it was sent, in milliseconds since the epoch; now where left out. */
   readonly sentAt?: number;
 }
@@ -317,7 +319,7 @@ export class Proposals {
         ...(tree !== undefined && { tree }),
         files: toFiles(repository, pages),
       });
-      if (policy !== 'publish' || isAlwaysReviewed(subject, before, pages)) return proposal;
+      if (policy !== 'publish' || isReviewed(sent, before, pages)) return proposal;
       return await this.#accept(proposal, null, '').catch((error: unknown) => {
         log.warn({ err: error, subject }, 'an edit could not be published at once, and waits for a review');
         return proposal;
@@ -609,9 +611,21 @@ function findKind(subject: Subject, before: FileTexts, account: AccountId): Prop
   return Array.isArray(authors) && authors.includes(account) ? 'authors' : 'others';
 }
 
-function isAlwaysReviewed(subject: Subject, before: FileTexts, pages: FileTexts): boolean {
+/** Returns whether a change is reviewed even where authors may publish: of a profile, all but an author's under the same name. */
+function isReviewed(
+  { subject, isAuthor = false }: SentProposal,
+  before: FileTexts,
+  pages: FileTexts,
+): boolean {
+  if (!isBot(subject)) return !isAuthor || readProfileName(before) !== readProfileName(pages);
   const after = new Map([...before, ...pages]);
-  return isBot(subject) && findReviewedChanges(parsePages(before), parsePages(after)).length > 0;
+  return findReviewedChanges(parsePages(before), parsePages(after)).length > 0;
+}
+
+/** Returns what an account is called by its profile; undefined where that is missing or has a fault. */
+function readProfileName([file]: Iterable<readonly [path: string, text: string]>): string | undefined {
+  const parsed = file && parseSideFile(...file);
+  return parsed && 'value' in parsed && 'name' in parsed.value ? parsed.value.name : undefined;
 }
 
 /** Returns whether the branch has the changes of a proposal. */

@@ -159,7 +159,7 @@ describe('proposals', () => {
     deepStrictEqual(proposals.listOf(author.id), [closed]);
   });
 
-  it('are of the profile of the account that sends them, published at once where the settings say so @slow', async () => {
+  it('are of the profile of the account that sends them, published at once for an author whose name stays @slow', async () => {
     const subject = `profile-${author.id}` as const;
     const path = `people/${author.id}.json`;
     const write = (name: string): SentProposal['pages'] => new Map([[path, profile({ name })]]);
@@ -175,10 +175,14 @@ describe('proposals', () => {
     );
     const settings = { ...JSON.parse(proposalSettings), proposals: { authors: 'publish' } };
     repository.commit({ 'botshelf.json': JSON.stringify(settings) });
-    const { state } = await send({ subject, pages: write('Homer') });
+    const website = 'https://example.org';
+    const pages = new Map([[path, profile({ name: 'Homer S.', website })]]);
+    const { state } = await send({ subject, pages, isAuthor: true });
     strictEqual(state, 'accepted');
-    strictEqual(repository.read(path), profile({ name: 'Homer' }));
+    strictEqual(repository.read(path), profile({ name: 'Homer S.', website }));
     strictEqual(repository.status(), '');
+    strictEqual((await send({ subject, pages: write('Marge'), isAuthor: true })).state, 'waiting');
+    strictEqual((await send({ subject, pages: write('Homer S.'), isAuthor: false })).state, 'waiting');
   });
 
   it('are of a collection, whose files are merged key by key @slow', async () => {

@@ -28,6 +28,8 @@ export function AddPage(props: AddPageProps): VNode {
   const failed = isSent && Object.keys(file.faults).length > 0;
   const sending = policy === 'publish' ? 'proposal.introductionPublish' : 'proposal.introduction';
   const introduction = policy === 'off' || form.listed === undefined ? form.introduction : sending;
+  // A new name is reviewed.
+  const isPublished = policy === 'publish' && (form.schema !== 'profile' || kind === 'edit');
   const named = { name: withoutBidiControls(form.name) };
   return (
     <Layout
@@ -76,7 +78,7 @@ export function AddPage(props: AddPageProps): VNode {
           <button type="submit">{t('add.check')}</button>
           {policy !== 'off' && (
             <button class="send" type="submit" formAction={href(toSubpath(form, 'send'))}>
-              {t(policy === 'publish' ? 'proposal.publish' : 'proposal.send')}
+              {t(isPublished ? 'proposal.publish' : 'proposal.send')}
             </button>
           )}
           <p id="progress" role="status">

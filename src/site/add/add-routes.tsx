@@ -120,7 +120,7 @@ async function propose(
   parts: SiteParts & { readonly proposals: Proposals; readonly drafts: Drafts },
   filled: FilledForm,
 ): Promise<void> {
-  const { site, proposals, drafts, viewerOf } = parts;
+  const { site, authors, proposals, drafts, viewerOf } = parts;
   const { form, texts, base, note } = filled;
   const refuse = async (status: number, key: MessageKey, values: FormMessage['values'] = {}): Promise<void> =>
     await show(ctx, parts, { ...filled, message: { key, values } }, status);
@@ -143,7 +143,9 @@ async function propose(
     }
     const pages = new Map([[path, file.text]]);
     const accountCreatedAt = proposer.createdAt;
-    const { shared } = await proposals.send({ subject, proposer, pages, note, accountCreatedAt });
+    const isAuthor = (await authors.find(proposer.id)).bots.length > 0;
+    const sent = { subject, proposer, pages, note, accountCreatedAt, isAuthor };
+    const { shared } = await proposals.send(sent);
     redirectTo(ctx, site.languages.of(ctx).href(toProposalPath(subject, shared)));
   } catch (error) {
     if (error instanceof WritesUnavailableError) return await refuse(503, 'proposal.unavailable');

@@ -24,7 +24,7 @@ describe('the forms of what is beside bots/', () => {
     await visitor.press(page, path, { ...readFormFields(page.text), ...more });
   const read = (ref: string, path: string): string => site.repo.git('show', `${ref}:${path}`);
 
-  it('name an account, at once where authors publish, and change what was named @slow', async () => {
+  it('name an account after a review, and change what it says at once where authors publish @slow', async () => {
     const path = `people/${author}.json`;
     const { visitor, page } = await site.loggedIn(author, '/my-bots/name');
     doesNotMatch(page.text, /Note for the reviewers/);
@@ -32,14 +32,19 @@ describe('the forms of what is beside bots/', () => {
     match(empty.text, /Enter your name on one line/);
     const typed = { name: 'Homer J.', website: 'example.org', description: 'Bakes.' };
     const sent = await press(visitor, page, '/my-bots/name/send', typed);
-    match(sent.text, new RegExp(`Your change is published\\. <a href="/authors/${author}">`));
+    strictEqual(sent.url.pathname, `/proposals/profile-${author}`);
+    const reviewPath = `/review/profile-${author}/${author}`;
+    const { visitor: reviewer, page: review } = await site.loggedIn('42', reviewPath);
+    const [, version = ''] = /name="version" value="(\w+)"/.exec(review.text) ?? [];
+    await reviewer.press(review, reviewPath, { decision: 'accepted', version });
     const named = { website: 'https://example.org', description: { en: 'Bakes.' } };
     strictEqual(read('main', path), profile({ name: 'Homer J.', ...named }).trim());
     strictEqual(site.repo.status(), '');
     const again = await visitor.go(`${site.baseUrl}/my-bots/name?locale=de`);
-    const german = { name: 'Homer', description: 'Backt.', website: '' };
-    await press(visitor, again, '/my-bots/name/send?locale=de', german);
-    const both = { name: 'Homer', website: null, description: { en: 'Bakes.', de: 'Backt.' } };
+    const german = { description: 'Backt.', website: '' };
+    const published = await press(visitor, again, '/my-bots/name/send?locale=de', german);
+    match(published.text, new RegExp(`<a href="/authors/${author}(?:\\?locale=de)?">`));
+    const both = { name: 'Homer J.', website: null, description: { en: 'Bakes.', de: 'Backt.' } };
     deepStrictEqual(JSON.parse(read('main', path)), both);
     const last = await visitor.go(`${site.baseUrl}/my-bots/name?locale=de`);
     await press(visitor, last, '/my-bots/name/send?locale=de', { description: '' });
