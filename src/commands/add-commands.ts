@@ -238,7 +238,10 @@ function addBotsCommand(program: Command): void {
 
 function addBlockCommands(program: Command): void {
   const what = new Argument('<kind>', 'what it is').choices(['account', 'bot', 'host']);
-  const name = ['<name>', 'its id, or the name of the host, which stands for its subdomains too'] as const;
+  const name = [
+    '<name>',
+    'its id, or the host or an address at it, which stands for its subdomains too',
+  ] as const;
   program
     .command('block')
     .description('block an account, a bot or a host, so that it may not be listed, and list its bots')
@@ -246,6 +249,7 @@ function addBlockCommands(program: Command): void {
     .argument(...name)
     .option('--reason <text>', 'why, for maintainers')
     .option('--remove', 'remove its bots, and end their tokens')
+    .option('--yes', 'do what --remove only describes without it')
     .addHelpText(
       'after',
       '\nWrites the file that BOTSHELF_BLOCKED names, or else commits blocked.json.\nExit code: 0 done, 2 nothing was changed, or not all.',

@@ -6,13 +6,14 @@ import {
   type Blocked,
   blockedName,
   type BlockedName,
+  findHost,
   nothingBlocked,
   parseBlocked,
   printBlocked,
   readBlocked,
 } from '../catalogue/settings/blocked.ts';
 import { findBlockedIn } from '../check/blocked-rule.ts';
-import { commitFiles } from '../git/commit/commit-files.ts';
+import { commitFiles, type FilesCommit } from '../git/commit/commit-files.ts';
 import { writeAtomically } from '../lib/atomic-write.ts';
 import { formatCount } from '../lib/counted.ts';
 import { UserError } from '../lib/errors.ts';
@@ -23,19 +24,24 @@ export interface BlockFlags {
   readonly reason?: string;
   /** Whether its bots are removed. */
   readonly remove?: true;
+  /** Whether the removal is made, and not only described. */
+  readonly yes?: true;
   /** Whether it is blocked no more. */
   readonly ends?: boolean;
 }
 
 /**
- * Blocks an account, a bot or a host, and lists its bots. In the catalogue that is one commit, with the removal of the bots;
+ * Blocks an account, a bot or a host, which may be named by an address, and lists its bots. In the catalogue that is one commit, with the removal of the bots;
  * a file that the setting names is written first.
  * @throws {UserError}
  */
 export async function block(kind: BlockedName['kind'], text: string, flags: BlockFlags): Promise<void> {
-  const { reason, remove = false, ends = false } = flags;
-  const address = `https://${text}`;
-  const name = kind === 'host' && URL.canParse(address) ? new URL(address).hostname.replace(/\.$/, '') : text;
+  const { reason, remove = false, ends = false, yes = false } = flags;
+  const isDryRun = remove && !yes;
+  const address = text.includes('://') ? text : `https://${text}`;
+  const name = (kind === 'host' && findHost(address)) || text;
+  if (kind === 'host' && !ends && publicSuffix.test(name))
+    throw new UserError(`${name} is a domain that anybody gets names in: name the host of the bots itself`);
   const key = `${kind}s` as const;
   const entry = { ...(reason !== undefined && { reason }), since: new Date().toISOString().slice(0, 10) };
   const update = (parsed: Parsed<Blocked>): string => {
@@ -54,29 +60,58 @@ export async function block(kind: BlockedName['kind'], text: string, flags: Bloc
     return new Map([[path, { mode: '100644', content }]]);
   };
   await withCatalogue(async (opened) => {
-    const { config, catalogue, repositoryOpener } = opened;
+    const { config, catalogue, repositoryOpener, hasToken } = opened;
     const { blocked: file } = config;
     if (config.readOnly && (file === null || remove)) throw new UserError(readOnlyAdvice);
     const only: Blocked = { ...nothingBlocked, [key]: { [name]: entry } };
     const all = ends ? [] : [...(await catalogue.store.bots.sorted())];
     const bots = all.filter((bot) => findBlockedIn(bot, only).length > 0);
+    if (kind === 'host' && bots.length > minCommonHost && bots.length > all.length / 2)
+      throw new UserError(
+        `${formatCount(bots.length, 'bot')} of ${all.length} have an address at ${name}: block accounts or bots instead`,
+      );
+    const tokens = formatCount(bots.filter(({ id }) => hasToken(id)).length, 'token');
     if (file !== null) {
       const content = update(await readBlocked(config.catalogue, file));
-      await writeAtomically(file, content, { fsync: 'content and name', mode: statSync(file).mode & 0o7777 });
+      if (!isDryRun)
+        await writeAtomically(file, content, {
+          fsync: 'content and name',
+          mode: statSync(file).mode & 0o7777,
+        });
     }
     if (remove && bots.length > 0) {
       const why = `The ${kind} ${name} is blocked${reason === undefined ? '' : `: ${reason}`}`;
       const more = file === null ? { reason: why, moreFiles: planFile } : { reason: '' };
-      await removeBots(opened, bots, { ...more, isDryRun: false });
+      await removeBots(opened, bots, { ...more, isDryRun });
     } else if (file === null) {
       const subject = `${ends ? 'Unblock' : 'Block'} the ${kind} ${name}`;
       const message = `${subject}\n\n${formatChangedBy(readUserName())}\n`;
       const repository = await repositoryOpener.open();
-      await commitFiles(repository, async (tip) => ({ files: await planFile(repository, tip), message }));
+      const plan = async (tip: string | null): Promise<FilesCommit> => ({
+        files: await planFile(repository, tip),
+        message,
+      });
+      await (isDryRun ? plan('HEAD') : commitFiles(repository, plan));
     }
     process.stdout.write(bots.map(({ id, facts }) => `${toOneLine(facts.name)} (${id})\n`).join(''));
-    const left = remove ? 'removed' : 'still listed: --remove removes them, and ends their tokens';
-    const about = bots.length === 0 ? '' : ` ${formatCount(bots.length, 'bot')} ${left}.`;
+    const listed = formatCount(bots.length, 'bot');
+    if (isDryRun) {
+      const removal = `${listed} would be removed, and ${tokens} would end`;
+      return void process.stderr.write(
+        `The ${kind} ${name} would be blocked. ${removal}: pass --yes to do it.\n`,
+      );
+    }
+    const left = remove
+      ? `removed, ${tokens} ended`
+      : 'still listed: --remove removes them, and ends their tokens';
+    const about = bots.length === 0 ? '' : ` ${listed} ${left}.`;
     process.stderr.write(`The ${kind} ${name} is ${ends ? 'no longer ' : ''}blocked.${about}\n`);
   });
 }
+
+/** Bots that a host can have although these are most of the catalogue. */
+const minCommonHost = 10;
+
+/** Domains in which anybody gets a name: a label alone, such as `co.uk`, and those of services that host sites and bots. */
+const publicSuffix =
+  /^(?:[\w-]+|(?:ac|co|com|edu|go|gob|gov|ne|net|or|org)\.[a-z]{2}|(?:github|gitlab|codeberg)\.(?:io|page)|(?:pages|workers|fly|deno)\.dev|(?:vercel|netlify|web|replit|railway)\.app|(?:herokuapp|firebaseapp|onrender|blogspot)\.com|glitch\.me|repl\.co)$/;

@@ -17,6 +17,7 @@ export interface CatalogueOnDisk {
   /** Returns the last count of a bot, with the time of a clock. Without a repository there are none. */
   readonly latest: (id: BotId) => Count | undefined;
   readonly counts: ReadonlyCounts;
+  readonly hasToken: (id: BotId) => boolean;
 }
 
 /** Reads the catalogue, calls `work` and releases what reading needed. @throws {UserError} where it cannot be read */
@@ -42,7 +43,8 @@ export async function withCatalogue(work: (opened: CatalogueOnDisk) => Promise<v
       throw toCatalogueError(error, config);
     });
     await committed.refresh().catch(() => {});
-    await work({ config, catalogue, repositoryOpener, latest, counts });
+    const hasToken = (id: BotId): boolean => committed.state.hasToken(id);
+    await work({ config, catalogue, repositoryOpener, latest, counts, hasToken });
   } finally {
     await catalogue.close();
     repositoryOpener.close();

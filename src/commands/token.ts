@@ -1,7 +1,11 @@
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { ensureValid } from '../catalogue/page/json-file.ts';
 import { describeBlocked, findBlocked, readBlocked } from '../catalogue/settings/blocked.ts';
+import { readPageFile } from '../catalogue/page/page-file.ts';
+import { noLimits } from '../catalogue/page/rules.ts';
+import { readBot } from '../catalogue/store/bot-reader.ts';
 import { listPages } from '../catalogue/store/folder.ts';
+import { findBlockedIn } from '../check/blocked-rule.ts';
 import { type Config, readConfig, readUserName } from '../app/config.ts';
 import { openRemoteState } from '../sync/remote-state.ts';
 import { RepositoryOpener } from '../git/repository.ts';
@@ -62,10 +66,15 @@ export async function changeTokens<T>(
 
 /** @throws {UserError} when there is no such bot, or it is blocked */
 async function ensureMayHaveToken({ catalogue, blocked }: Config, id: BotId): Promise<void> {
-  if (listPages(catalogue, id).length === 0)
+  const places = listPages(catalogue, id);
+  if (places.length === 0)
     throw new UserError(
       `there is no bot ${id} in ${catalogue}: add its page first, or set BOTSHELF_CATALOGUE`,
     );
-  const [name] = findBlocked(ensureValid(await readBlocked(catalogue, blocked)), { bots: [id] });
+  const all = ensureValid(await readBlocked(catalogue, blocked));
+  const pages = places.flatMap((place) => readPageFile(catalogue, place) ?? []);
+  const { bot } = readBot(id, pages, undefined, noLimits);
+  const found = bot ? findBlockedIn(bot, all) : findBlocked(all, { bots: [id] });
+  const name = found.find(({ kind }) => kind === 'bot');
   if (name) throw new UserError(describeBlocked(name, true));
 }

@@ -8,6 +8,12 @@ export function isPublicAddress(address: string): boolean {
   return ip instanceof ipaddr.IPv4 || ip.match(globalUnicast);
 }
 
+/** Returns a host with an IP address in its usual notation: `192.0.2.1` for `[::ffff:c000:201]`. */
+export function normaliseHost(host: string): string {
+  const address = host.replace(/^\[(.*)\]$/, '$1');
+  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : host;
+}
+
 /** Returns the key to count an address by: the first 64 bits of an IPv6 address, as a customer has them all. */
 export function toAddressGroup(address: string): string {
   if (!ipaddr.isValid(address)) return address;

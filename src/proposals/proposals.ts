@@ -374,9 +374,11 @@ export class Proposals {
     });
   }
 
-  /** Returns whether an account may review, by the settings of the last commit. */
+  /** Returns whether an account may review, by the settings of the last commit. One that is blocked may not. */
   async isMaintainer(account: AccountId): Promise<boolean> {
-    return (await this.#options.settings())?.maintainers.includes(account) ?? false;
+    const isBlocked =
+      findBlocked(this.#options.blocked() ?? nothingBlocked, { authors: [account] }).length > 0;
+    return !isBlocked && ((await this.#options.settings())?.maintainers.includes(account) ?? false);
   }
 
   /** Commits the proposal to the branch and makes its closed ref in one transaction, then deletes the open one. */

@@ -61,7 +61,10 @@ describe('a site with a private file that says who is blocked', function () {
     write(blocked);
     site = await openLoginSite({
       bots: [homer, '1009'],
-      files: { 'botshelf.json': settings },
+      files: {
+        'botshelf.json': settings,
+        [pagePath('1010')]: mainPage({ name: 'Other', authors: ['702'], oauth: '1009' }),
+      },
       env: { BOTSHELF_BLOCKED: file },
       prepare: async (repo) => {
         const proposals = await openProposals(repo.folder);
@@ -127,6 +130,7 @@ describe('a site with a private file that says who is blocked', function () {
       seen.push(pressed.text);
       strictEqual(pressed.status, 403);
     }
+    strictEqual((await open('702', '/bots/1010/token')).page.status, 403);
     strictEqual(site.repo.tryGit('grep', '-q', '"token":"', 'refs/botshelf/state') === 0, false);
   });
 

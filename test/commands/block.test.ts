@@ -38,7 +38,7 @@ describe('botshelf block', () => {
       'The account 5 is blocked. 2 bots still listed: --remove removes them, and ends their tokens.\n',
     ]);
     match(git('log', '-1', '--format=%B'), /^Block the account 5\n\nChanged-by: \S+$/);
-    deepStrictEqual(await run('block', 'host', 'BAD.example.'), [
+    deepStrictEqual(await run('block', 'host', 'https://BAD.example./join?a=b'), [
       0,
       'Twelve (12)\nHundred (100)\n',
       'The host bad.example is blocked. 2 bots still listed: --remove removes them, and ends their tokens.\n',
@@ -92,6 +92,8 @@ describe('botshelf block', () => {
     match(await refuse('block', 'account', '5', '--reason', 'x'.repeat(501)), /at most 500/);
     match(await refuse('block', 'account', '5', '--reason', 'a\nb'), /one line/);
     match(await refuse('block', 'person', '5'), /account, bot, host/);
+    for (const suffix of ['com', 'co.uk', 'https://github.io/'])
+      match(await refuse('block', 'host', suffix), /is a domain that anybody gets names in: name the host/);
     write('blocked.json', '{ }\n');
     match(await refuse('block', 'account', '5'), /blocked\.json/);
     strictEqual(git('rev-parse', 'HEAD'), tip);
@@ -111,11 +113,11 @@ describe('botshelf block', () => {
     const before = repository.git('rev-list', '--count', 'HEAD');
     const { code, stdout, stderr } = await botshelf(
       root,
-      'block account 5 --reason Spam --remove'.split(' '),
+      'block account 5 --reason Spam --remove --yes'.split(' '),
     );
     deepStrictEqual(
       [code, stdout, stderr],
-      [0, 'Seven (7)\nTwelve (12)\n', 'The account 5 is blocked. 2 bots removed.\n'],
+      [0, 'Seven (7)\nTwelve (12)\n', 'The account 5 is blocked. 2 bots removed, 2 tokens ended.\n'],
     );
     strictEqual(Number(repository.git('rev-list', '--count', 'HEAD')), Number(before) + 1);
     match(repository.git('log', '-1', '--format=%B'), /^Remove 2 bots\n\nThe account 5 is blocked: Spam\n/);
@@ -136,6 +138,47 @@ describe('botshelf block', () => {
     strictEqual(await post('7'), 401);
   });
 
+  it('only says what --remove would do without --yes, with the number of tokens @slow', async () => {
+    const { folder, git, status } = catalogue();
+    await issueTestTokens(folder, ['7']);
+    const tip = git('rev-parse', 'HEAD', 'refs/botshelf/state');
+    const { code, stdout, stderr } = await botshelf(folder, ['block', 'account', '5', '--remove']);
+    deepStrictEqual(
+      [code, stdout, stderr],
+      [
+        0,
+        'Seven (7)\nTwelve (12)\n',
+        'The account 5 would be blocked. 2 bots would be removed, and 1 token would end: pass --yes to do it.\n',
+      ],
+    );
+    match((await botshelf(folder, ['block', 'account', '9', '--remove'])).stderr, /0 bots would be removed/);
+    deepStrictEqual([git('rev-parse', 'HEAD', 'refs/botshelf/state'), status()], [tip, '']);
+  });
+
+  it('refuses a host that most of the bots have an address at', async () => {
+    const ids = Array.from({ length: 20 }, (_, i) => String(i + 1));
+    const website = (i: number): Record<string, string> =>
+      i < 11 ? { website: 'https://many.example/' } : {};
+    const { folder } = testRepository(
+      Object.fromEntries(ids.map((id, i) => [pagePath(id), mainPage(website(i))])),
+    );
+    const { code, stderr } = await botshelf(folder, ['block', 'host', 'many.example']);
+    deepStrictEqual(
+      [code, stderr],
+      [2, '11 bots of 20 have an address at many.example: block accounts or bots instead\n'],
+    );
+  });
+
+  it('lets no token be issued for a blocked bot under another id of its page @slow', async () => {
+    const invite = 'https://discord.com/oauth2/authorize?scope=bot&client_id=12';
+    const { folder } = testRepository({
+      [pagePath('7')]: mainPage({ invite }),
+      'blocked.json': '{ "bots": { "12": {} } }',
+    });
+    const { code, stderr } = await botshelf(folder, ['token', '7']);
+    deepStrictEqual([code, /the bot 12 is blocked/.test(stderr)], [2, true]);
+  });
+
   it('writes a private file, keeps its mode, and puts no reason into Git @slow', async () => {
     const { folder, git } = catalogue();
     const outside = tempFolder();
@@ -149,9 +192,11 @@ describe('botshelf block', () => {
       0,
     );
     strictEqual(git('rev-parse', 'HEAD'), tip);
-    const removal = await botshelf(folder, ['block', 'account', '5', '--reason', 'Secret', '--remove'], {
-      env,
-    });
+    const remove = ['block', 'account', '5', '--reason', 'Secret', '--remove'];
+    const before = readFileSync(file, 'utf8');
+    match((await botshelf(folder, remove, { env })).stderr, /2 bots would be removed/);
+    strictEqual(readFileSync(file, 'utf8'), before);
+    const removal = await botshelf(folder, [...remove, '--yes'], { env });
     match(removal.stderr, /2 bots removed/);
     deepStrictEqual(JSON.parse(readFileSync(file, 'utf8')), {
       accounts: { 5: { reason: 'Secret', since: today }, 9: { reason: 'Old' } },

@@ -298,6 +298,11 @@ describe('proposals', () => {
       [[homerPath, 'blocked', 'error']],
     );
     await rejects(proposals.decide(homer, visitor.id, decision(proposal)), { kind: 'faulty' });
+    proposals = await openProposals(repository.folder, {
+      blocked: () => ({ ...nothingBlocked, accounts: { [maintainer.id]: {} } }),
+    });
+    strictEqual(await proposals.isMaintainer(maintainer.id), false);
+    await rejectsWith(proposals.decide(homer, visitor.id, decision(proposal)), 'not-maintainer');
     proposals = await openProposals(repository.folder, { blocked: () => null });
     deepStrictEqual((await proposals.read(proposal)).findings, []);
     await rejects(proposals.decide(homer, visitor.id, decision(proposal)), {

@@ -1,6 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { WritesUnavailableError } from '../../bot/errors.ts';
 import type { BlockedFile } from '../../bot/schema-types.ts';
+import { normaliseHost } from '../../lib/network-address.ts';
 import { type Parsed, parseJsonFile } from '../page/json-file.ts';
 import { maxReadSize } from '../page/page-file.ts';
 import { createDiskReader, type FileReading } from './read-settings.ts';
@@ -123,8 +124,15 @@ export function printBlocked({ accounts, bots, hosts }: Blocked): string {
 
 const numeric = new Intl.Collator('en', { numeric: true });
 
+/** Returns the host of an address as `blocked.json` names it; undefined if it is not an address. */
+export function findHost(address: string): string | undefined {
+  return URL.canParse(address)
+    ? normaliseHost(new URL(address).hostname.replace(/(?<!\.)\.+$/, ''))
+    : undefined;
+}
+
 /** Returns the host of an address, and each domain that it is in. */
 function listDomains(address: string): string[] {
-  const labels = URL.canParse(address) ? new URL(address).hostname.replace(/(?<!\.)\.+$/, '').split('.') : [];
+  const labels = findHost(address)?.split('.') ?? [];
   return labels.map((_, i) => labels.slice(i).join('.'));
 }

@@ -2,6 +2,8 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { BotId } from '../../bot/id.ts';
 import { findBlocked, requireBlocked } from '../../catalogue/settings/blocked.ts';
+import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { findBlockedIn } from '../../check/blocked-rule.ts';
 import { refuseCrossSite } from '../../http/cross-site.ts';
 import { RateLimit } from '../../http/rate-limits.ts';
 import { findKnownBot } from '../../http/api/read-routes.ts';
@@ -29,13 +31,16 @@ export function addTokenRoutes(
   const presses = new RateLimit('token-presses', 10);
 
   /** Decides what the page shows, from the session and the bot's authors. */
-  const stateOf = async (ctx: Context, id: BotId, pressed: boolean): Promise<TokenPageState> => {
+  const stateOf = async (ctx: Context, bot: IndexedBot, pressed: boolean): Promise<TokenPageState> => {
+    const { id } = bot;
     if (login === null || login.disabledReason !== null)
       return { kind: 'no-login', disabledReason: login?.disabledReason ?? null };
     const viewer = await viewerOf(ctx);
     if (viewer === null) return { kind: 'visitor' };
     if (!(await committedAuthors(id)).includes(viewer.id)) return { kind: 'not-an-author', viewer };
-    const [found] = findBlocked(requireBlocked(blocked()), { bots: [id], authors: [viewer.id] });
+    const all = requireBlocked(blocked());
+    const ofBot = findBlockedIn(bot, all).filter(({ kind }) => kind === 'bot');
+    const [found] = [...ofBot, ...findBlocked(all, { authors: [viewer.id] })];
     if (found) return { kind: 'blocked', viewer, blocked: found };
     const info = await tokens.tokenInfo(id);
     if (!isFresh(viewer)) return { kind: 'stale', viewer, info, pressed };
@@ -45,8 +50,9 @@ export function addTokenRoutes(
   const createHandler =
     (act?: (id: BotId, by: TokenChanger, before: TokenInfo) => Promise<DoneChange>) =>
     async (ctx: Context): Promise<void> => {
-      const { id, facts } = findKnownBot(bots, ctx['params'].id ?? '');
-      let state = await stateOf(ctx, id, act !== undefined);
+      const bot = findKnownBot(bots, ctx['params'].id ?? '');
+      const { id, facts } = bot;
+      let state = await stateOf(ctx, bot, act !== undefined);
       if (act && state.kind === 'author') {
         presses.count(ctx, id, 'wait a minute before you press again');
         const done = await act(id, `account ${state.viewer.id}`, state.info);

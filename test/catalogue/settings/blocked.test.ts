@@ -49,6 +49,14 @@ describe('a file that says who is blocked', () => {
     deepStrictEqual(findBlocked(nothingBlocked, { authors: [account], addresses: ['https://[::1]/'] }), []);
   });
 
+  it('blocks an IP address however it is written', () => {
+    const blocked = parse('{ "hosts": { "192.0.2.1": {} } }');
+    const hosts = ['192.0.2.1', '3221225985', '0xc0.0.2.1', '[::ffff:192.0.2.1]', '[::ffff:c000:201]'];
+    for (const host of hosts)
+      strictEqual(findBlocked(blocked, { addresses: [`https://${host}/`] }).length, 1);
+    deepStrictEqual(findBlocked(blocked, { addresses: ['https://[::192.0.2.1]/'] }), []);
+  });
+
   it('is refused with the line and the column of each fault', () => {
     deepStrictEqual(
       faultsOf(
