@@ -16,7 +16,7 @@ export interface Invite {
 export function parseInvite(invite: string): Invite | undefined {
   if (!URL.canParse(invite)) return undefined;
   const { protocol, hostname, pathname, searchParams } = new URL(invite);
-  if (!/^https?:$/.test(protocol) || !hosts.test(hostname) || !paths.test(pathname)) return undefined;
+  if (!/^https?:$/.test(protocol) || !hosts.test(hostname) || !paths.test(decode(pathname))) return undefined;
   const clients = searchParams.getAll('client_id');
   const permissions = parsePermissions(searchParams.getAll('permissions'));
   const scopes = new Set(searchParams.getAll('scope').flatMap((text) => text.match(/[^ ]+/g) ?? []));
@@ -39,8 +39,28 @@ function toComparable(text: string): unknown {
   return { ...invite, scopes: new Set(invite.scopes) };
 }
 
-const hosts = /^(?:(?:www|ptb|canary)\.)?discord(?:app)?\.com$/;
-const paths = /^\/(?:api\/(?:v\d{1,3}\/)?)?oauth2\/authorize\/?$/;
+/**
+ * Returns the numbers in an address at Discord, but for the permissions: its OAuth client is one of them, however the link is
+ * written. Empty for other addresses.
+ */
+export function listNumbers(address: string): string[] {
+  if (!URL.canParse(address)) return [];
+  const url = new URL(address);
+  if (!anyHost.test(url.hostname)) return [];
+  url.searchParams.delete('permissions');
+  return (decode(url.href).match(/(?<![a-z])\d+/gi) ?? []).map((digits) => digits.replace(/^0+(?=\d)/, ''));
+}
+
+const hosts = /^(?:(?:www|ptb|canary)\.)?discord(?:app)?\.com\.?$/;
+const anyHost = /(?:^|\.)discord(?:app)?\.com\.?$/;
+const paths = /^\/+(?:api\/+(?:v\d{1,3}\/+)?)?oauth2\/+authorize\/*$/i;
+
+/** Decodes ASCII characters of an address, also those that are encoded twice, as in an address within another. */
+function decode(text: string): string {
+  return text.replaceAll(/%(?:25)?([0-7][0-9a-f])/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+}
 
 /** @param values of each `permissions` in the link */
 function parsePermissions([value = '', ...more]: readonly string[]): Invite['permissions'] {

@@ -1,14 +1,48 @@
 /**
  * Returns a key that is equal for names which people take for the same: without case, accents, width, blanks and
- * invisible characters. Empty where nothing is left.
+ * invisible characters, and with letters and digits that look alike as one. Empty where nothing is left.
  */
 export function toNameKey(name: string): string {
   return name
     .normalize('NFKD')
     .replaceAll(/[\p{M}\p{Cf}\s]+/gu, '')
     .toUpperCase()
-    .toLowerCase();
+    .toLowerCase()
+    .replaceAll(lookalike, (character) => lookalikes.get(character) ?? character)
+    .replaceAll('rn', 'm')
+    .replaceAll('vv', 'w');
 }
+
+/** Latin letters, each with characters that look like it in either case, as in the confusables of UTS 39. */
+const lookalikes = new Map(
+  Object.entries({
+    a: 'аαɑ',
+    b: 'вβ',
+    c: 'сϲ',
+    d: 'ԁ',
+    e: 'еε',
+    g: 'ɡց',
+    h: 'нһηհ',
+    j: 'јϳ',
+    k: 'кκ',
+    l: 'i1|іιɩӏǀ',
+    m: 'мμ',
+    n: 'νոռ',
+    o: '0оοօ',
+    p: 'рρ',
+    q: 'ԛ',
+    s: 'ѕ',
+    t: 'тτ',
+    u: 'սυ',
+    v: 'ѵ',
+    w: 'ԝ',
+    x: 'хχ',
+    y: 'уүγ',
+    z: 'ζ',
+  }).flatMap(([letter, others]) => Array.from(others, (other) => [other, letter] as const)),
+);
+
+const lookalike = new RegExp(`[${[...lookalikes.keys()].join('')}]`, 'gu');
 
 /**
  * Returns a key that is equal for invites which add the same bot: the OAuth client where the address names one, with
@@ -17,9 +51,10 @@ export function toNameKey(name: string): string {
 export function toInviteKey(invite: string): string | undefined {
   if (!URL.canParse(invite)) return undefined;
   const url = new URL(invite);
-  const host = url.hostname.replace(/^www\./, '').replace(discordHost, 'discord.com');
+  const host = url.hostname.replace(/^www\.|\.$/g, '').replace(discordHost, 'discord.com');
   const client = url.searchParams.get('client_id');
-  if (client !== null && /^\d{1,20}$/.test(client)) return `${host} client ${client}`;
+  if (client !== null && /^\d{1,20}$/.test(client))
+    return `${host} client ${client.replace(/^0+(?=\d)/, '')}`;
   url.searchParams.sort();
   return `${host}${url.pathname.replace(/(?<!\/)\/+$/, '')}${url.search}`;
 }

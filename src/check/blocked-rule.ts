@@ -8,7 +8,7 @@ import {
   nothingBlocked,
 } from '../catalogue/settings/blocked.ts';
 import { type IndexedBot, parseListElement } from '../catalogue/store/bot-index.ts';
-import { parseInvite } from '../bot/invite.ts';
+import { listNumbers } from '../bot/invite.ts';
 import type { Fault } from '../catalogue/page/fault.ts';
 
 /** The name of the rule. */
@@ -41,7 +41,7 @@ export function findBlockedIn(bot: IndexedBot, blocked: Blocked): BlockedName[] 
   return findBlocked(blocked, { bots: [...bots], authors: bot.facts.authors, addresses });
 }
 
-/** Returns the OAuth clients that a bot is: a bot that is blocked stays so under another id of its page. */
+/** Returns the OAuth clients that a bot may be: a bot that is blocked stays so under another id of its page. */
 function listClients({
   invite,
   oauth,
@@ -49,7 +49,7 @@ function listClients({
   readonly invite?: string;
   readonly oauth?: string | null;
 }): string[] {
-  return [...(parseInvite(invite ?? '')?.clients ?? []), ...(oauth ? [oauth] : [])];
+  return [...new Set([...listNumbers(invite ?? ''), ...(oauth ? [oauth] : [])])];
 }
 
 interface PlacedText {

@@ -1,4 +1,6 @@
 import type { BotId } from '../bot/id.ts';
+import { toInviteKey } from '../bot/likeness.ts';
+import { asksForAdministrator } from '../bot/permissions.ts';
 import type { ChangedFile } from '../git/changed-files.ts';
 import { createFileError, toErrorFinding, type Finding, submoduleMessage } from './check.ts';
 import { createFileFault, findPosition } from '../catalogue/page/fault.ts';
@@ -56,9 +58,12 @@ export function checkChange({ page }: ReadablePage, former: FormerPage | undefin
   return [
     ...warnOfUnreadable(page, former),
     ...ensureCreatedStays(page, former?.page),
+    ...ensureNotInFuture(page, former?.page),
     ...checkMaintainerKey(page, former?.page, 'verified'),
     ...checkMaintainerKey(page, former?.page, 'legacy'),
     ...checkAuthors(page, former?.page),
+    ...checkNsfw(page, former?.page),
+    ...checkInvite(page, former?.page),
   ];
 }
 
@@ -170,9 +175,24 @@ const pathRules = [
 
 function ensureCreatedStays(page: Page, former: Page | undefined): Finding[] {
   const before = former?.data['created'];
-  if (typeof before !== 'number' || page.data['created'] === before) return [];
+  if (typeof before !== 'number' || isInFuture(before) || page.data['created'] === before) return [];
   const message = `created was ${before}: put it back, it says when the bot was listed`;
   return [toErrorFinding(page.faultAt(['created'], 'created-stays', message))];
+}
+
+/** Refuses a new time of listing or editing in the future: the bot would be the newest one until then. */
+function ensureNotInFuture(page: Page, former: Page | undefined): Finding[] {
+  return ['created', 'edited'].flatMap((key) => {
+    const time = page.data[key];
+    if (typeof time !== 'number' || time === former?.data[key] || !isInFuture(time)) return [];
+    const message = `${key} is in the future: use the milliseconds since 1970, now ${Date.now()}`;
+    return [toErrorFinding(page.faultAt([key], 'future', message))];
+  });
+}
+
+/** Whether a time is more than a day ahead, which no clock and no time zone explains. */
+function isInFuture(time: number): boolean {
+  return time > Date.now() + 86_400_000;
 }
 
 /** Warns where the page as it was does not say what the rules compare. */
@@ -200,6 +220,33 @@ function checkAuthors(page: Page, former: Page | undefined): Finding[] {
   if (changes === '') return [];
   const message = `authors ${changes}: authors can manage this bot. Only its present authors may ask for this`;
   return [{ ...page.faultAt(['authors'], 'authors-changed', message), severity: 'notice' }];
+}
+
+function checkNsfw(page: Page, former: Page | undefined): Finding[] {
+  if (former?.data['nsfw'] !== true || page.data['nsfw'] === true) return [];
+  const message =
+    'nsfw changes from true to false: everybody will see this bot, so make sure that it is not for adults only';
+  return [{ ...page.faultAt(['nsfw'], 'nsfw-changed', message), severity: 'notice' }];
+}
+
+/** Tells maintainers of an invite that adds another bot, or newly asks for Administrator. */
+function checkInvite(page: Page, former: Page | undefined): Finding[] {
+  const { invite: now } = page.data;
+  const before = former?.data['invite'];
+  if (typeof now !== 'string' || typeof before !== 'string') return [];
+  const other = `invite adds another bot than ${quoteValue(before)} did: only the authors of this bot may ask for this`;
+  const administrator =
+    'invite asks for Administrator, and did not before: ask its authors why the bot needs it';
+  const findings = [
+    ...(toInviteKey(now) === toInviteKey(before) ? [] : [['invite-changed', other] as const]),
+    ...(asksForAdministrator(now) && !asksForAdministrator(before)
+      ? [['administrator-added', administrator] as const]
+      : []),
+  ];
+  return findings.map(([rule, message]) => ({
+    ...page.faultAt(['invite'], rule, message),
+    severity: 'notice',
+  }));
 }
 
 /** Returns `adds "1" and removes "2"`; empty where both lists have the same entries. */
@@ -269,10 +316,21 @@ function ensurePlainName({ path }: ChangedPath): Finding[] {
   const leaks = holdsToken(path)
     ? [createFileError(botsFolder, tokenRule, 'the name of a file looks like a bot token: rename it')]
     : [];
-  if (isBelowBots(path) || !/[\p{Cc}\p{Bidi_Control}\uFFFD\u2028\u2029]/u.test(path)) return leaks;
-  const message = 'the name has characters that cannot be seen: rename the file, with letters and digits';
+  const message = isBelowBots(path) ? undefined : findNameProblem(path);
+  if (message === undefined) return leaks;
   return [...leaks, createFileError(path, 'file-name', message)];
 }
+
+function findNameProblem(path: string): string | undefined {
+  if (/[\p{Cc}\p{Bidi_Control}\uFFFD\u2028\u2029]/u.test(path))
+    return 'the name has characters that cannot be seen: rename the file, with letters and digits';
+  return notOnWindows.test(path)
+    ? 'Windows has no file of this name, and a clone there fails: rename it, with letters and digits'
+    : undefined;
+}
+
+/** Names of devices, characters that names cannot have, and blanks and dots at the end of a name. */
+const notOnWindows = /(?:^|\/)(?:con|prn|aux|nul|com\d|lpt\d)(?=[./]|$)|[<>:"|?*\\]|[ .](?=\/|$)/i;
 
 function ensureShortName({ path }: ChangedPath): Finding[] {
   if (isShort(path)) return [];

@@ -78,7 +78,7 @@ function listTakenWarnings({ page, key, others }: NewValue): Finding[] {
   const also = more.length > 0 ? ` and ${more.length} more` : '';
   const message =
     key === 'name'
-      ? `name: ${quoteValue(page.data['name'])} is the name of ${first}${also} already: choose another name, unless this is intended`
+      ? `name: ${quoteValue(page.data['name'])} is the name of ${first}${also} already, or looks like it: choose another name, unless this is intended`
       : `invite: ${first}${also} adds the same bot already: edit that page instead of adding another, or correct the invite`;
   return [{ ...page.faultAt([key], `${key}-taken`, message), severity: 'warning' }];
 }

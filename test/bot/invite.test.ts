@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { anyCharacter } from '../support/arbitrary.ts';
-import { isSameInvite, parseInvite } from '../../src/bot/invite.ts';
+import { isSameInvite, listNumbers, parseInvite } from '../../src/bot/invite.ts';
 
 const authorize = 'https://discord.com/oauth2/authorize';
 const invite = `${authorize}?client_id=77&scope=bot+applications.commands&permissions=3072`;
@@ -15,6 +15,30 @@ describe('an invite link', () => {
       rest: 'guild_id=5&prompt=none',
     });
     deepStrictEqual(parseInvite(authorize), { clients: [], permissions: 'absent', scopes: [], rest: '' });
+  });
+
+  it('is read however its host and its path are spelled', () => {
+    for (const spelled of [
+      'https://discord.com./oauth2/authorize',
+      'https://discord.com/%6fauth2/Authorize',
+      'https://discord.com//oauth2//authorize//',
+    ])
+      strictEqual(parseInvite(`${spelled}?permissions=8`)?.permissions, 8n, spelled);
+  });
+
+  it('has its client among its numbers, however it is written', () => {
+    for (const address of [
+      invite,
+      `${authorize}?client_id=077`,
+      `${authorize}?client%5Fid=%377`,
+      'https://discord.com/application-directory/77',
+      'https://discord.com/login?redirect_to=%2Foauth2%2Fauthorize%3Fclient_id%3D77',
+      'https://discord.com/login?redirect_to=%252Fauthorize%253Fclient_id%253D%2537%2537',
+    ])
+      deepStrictEqual(listNumbers(address), ['77'], address);
+    deepStrictEqual(listNumbers('https://example.org/77'), []);
+    deepStrictEqual(listNumbers('https://discord.com.example.org/77'), []);
+    deepStrictEqual(listNumbers('no link'), []);
   });
 
   it('of another platform or page cannot be read', () => {

@@ -8,6 +8,15 @@ describe('two names are alike', () => {
     strictEqual(toNameKey('Straße'), toNameKey('STRASSE'));
     notStrictEqual(toNameKey('Homer'), toNameKey('Homer 2'));
   });
+
+  it('with letters and digits of other scripts that look the same', () => {
+    for (const name of ['МоdВоt', 'm0dbot', 'ΜODΒΟΤ', 'rnodbot', 'ｍｏｄｂｏｔ'])
+      strictEqual(toNameKey(name), toNameKey('ModBot'), name);
+    for (const name of ['MaiI', 'Mai1', 'Maı|', 'mall'])
+      strictEqual(toNameKey(name), toNameKey('Mail'), name);
+    strictEqual(toNameKey('НОВЫЙ'), toNameKey('новый'));
+    notStrictEqual(toNameKey('Modbot'), toNameKey('Madbot'));
+  });
 });
 
 describe('two invites are alike', () => {
@@ -17,6 +26,7 @@ describe('two invites are alike', () => {
       'https://discordapp.com/oauth2/authorize?permissions=8&client_id=77',
       'https://www.discord.com/api/oauth2/authorize?client_id=77#x',
       'https://ptb.discord.com/oauth2/authorize/?client_id=77',
+      'https://discord.com./oauth2/authorize?client_id=077',
     ])
       strictEqual(toInviteKey(invite), key);
     notStrictEqual(toInviteKey('https://discord.com/oauth2/authorize?client_id=78'), key);

@@ -48,6 +48,12 @@ describe('a changed path', () => {
       ['a\u202eb', 'file-name'],
       ['a\uFFFDb', 'file-name'],
       ['a\u2028b', 'file-name'],
+      ['collections/con.en.md', 'file-name'],
+      ['NUL', 'file-name'],
+      ['docs/Lpt1/a', 'file-name'],
+      ['docs/a:b', 'file-name'],
+      ['docs/a ', 'file-name'],
+      ['docs./a', 'file-name'],
       [pagePath('7'), 'id-stays', { previousPath: english }],
     ];
     for (const [path, rule, values] of refused)

@@ -2,7 +2,15 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { botshelf } from '../support/command-line.ts';
-import { catalogueOfTwo, checkWorkTree, commitTo, homer, lenny, token } from '../support/pull-request.ts';
+import {
+  catalogueOfTwo,
+  checkWorkTree,
+  commitTo,
+  homer,
+  homers,
+  lenny,
+  token,
+} from '../support/pull-request.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -33,7 +41,7 @@ describe('botshelf check --base', () => {
     writeFiles(root, { 'botshelf.json': '{"nmae": "Homers"}' });
     deepStrictEqual(await findingsIn(root), ['botshelf.json additionalProperties error']);
     commit({}, 'Break the settings');
-    writeFiles(root, { [pagePath(homer)]: mainPage({ nsfw: true }) });
+    writeFiles(root, { [pagePath(homer)]: homers({ nsfw: true }) });
     deepStrictEqual(await findingsIn(root), []);
     writeFiles(root, { 'botshelf.json': '{"categories": {"books": {"en": "Books"}}}' });
     deepStrictEqual(await findingsIn(root), [
@@ -97,8 +105,8 @@ describe('botshelf check --base', () => {
   });
 
   it('works in a catalogue that is a folder of a repository', async () => {
-    const root = join(testRepository({ [`catalogue/${pagePath(homer)}`]: mainPage() }).folder, 'catalogue');
-    writeFiles(root, { [pagePath(homer)]: mainPage({ created: 1 }), [pagePath(lenny)]: 'x' });
+    const root = join(testRepository({ [`catalogue/${pagePath(homer)}`]: homers() }).folder, 'catalogue');
+    writeFiles(root, { [pagePath(homer)]: homers({ created: 1 }), [pagePath(lenny)]: 'x' });
     deepStrictEqual(await findingsIn(root), [
       `${pagePath(homer)} created-stays error`,
       `${pagePath(lenny)} opener error`,
@@ -107,24 +115,24 @@ describe('botshelf check --base', () => {
 
   it('keeps created, wherever the main page goes @slow', async () => {
     const { folder: root } = repository();
-    writeFiles(root, { [pagePath(homer)]: mainPage({ created: 1_700_000_000_001 }) });
+    writeFiles(root, { [pagePath(homer)]: homers({ created: 1_700_000_000_001 }) });
     match(
       (await checkWorkTree(root)).text,
       /^bots\/312\/190519304972663312\.en\.md:9:14 created-stays created was 1700000000000: put it back/,
     );
     writeFiles(root, {
       [pagePath(homer)]: translation('Homer', 'Answers.'),
-      [pagePath(homer, 'fr')]: mainPage({ created: 5 }),
+      [pagePath(homer, 'fr')]: homers({ created: 5 }),
     });
     deepStrictEqual(await findingsIn(root), [`${pagePath(homer, 'fr')} created-stays error`]);
-    writeFiles(root, { [pagePath(homer, 'fr')]: mainPage() });
+    writeFiles(root, { [pagePath(homer, 'fr')]: homers() });
     deepStrictEqual(await findingsIn(root), []);
   });
 
   it('tells the maintainer of verified and legacy, and does not fail for them', async () => {
     const { folder: root } = repository();
     writeFiles(root, {
-      [pagePath(homer)]: mainPage({ verified: true, legacy: false }),
+      [pagePath(homer)]: homers({ verified: true, legacy: false }),
       'bots/002/2.en.md': mainPage({ name: 'Two', invite: 'https://example.org/two', legacy: true }),
     });
     const { code, stdout } = await botshelf(root, ['check', '--base=main', '--format=github']);
@@ -154,7 +162,7 @@ describe('botshelf check --base', () => {
   it('finds a token anywhere in the change, and does not repeat it', async () => {
     const { folder: root, git } = repository();
     writeFiles(root, {
-      [pagePath(homer)]: mainPage({}, `# Homer\n\nÄ ${token}\n`),
+      [pagePath(homer)]: homers({}, `# Homer\n\nÄ ${token}\n`),
       'scripts/post.sh': `${'#'.repeat(1024 * 1024 - 20)}\n curl -H 'Authorization: ${token}'\n`,
       'scripts/fine.sh': `${token}longer than a token`,
     });

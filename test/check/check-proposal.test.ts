@@ -31,7 +31,7 @@ describe('the check of a proposal', () => {
   it('finds nothing in a sound edit, a new bot, a translation that is added, changed or removed', () => {
     const en = mainPage();
     const fr = translation('Homère', 'Répond.');
-    deepStrictEqual(check({ en }, { en: mainPage({ name: 'Homer 2', edited: 1_800_000_000_000 }) }), []);
+    deepStrictEqual(check({ en }, { en: mainPage({ name: 'Homer 2', edited: 1_750_000_000_000 }) }), []);
     deepStrictEqual(check({}, { en, fr }), []);
     deepStrictEqual(check({ en }, { en, fr }), []);
     deepStrictEqual(check({ en, fr }, { en, fr: translation('Homère', 'Sait tout.') }), []);
@@ -53,6 +53,7 @@ describe('the check of a proposal', () => {
         `${pagePath(id, 'de')} opener error`,
         `${path} type error`,
         `${path} pattern error`,
+        `${path} invite-changed notice`,
         `${pagePath(id, 'fr')} minLength error`,
       ],
     );
@@ -105,6 +106,36 @@ describe('the check of a proposal', () => {
       `${path} legacy-changed notice`,
       `${path} verified-changed notice`,
     ]);
+  });
+
+  it('refuses a new time in the future, and lets one that is listed be corrected', () => {
+    const future = Date.now() + 2 * 86_400_000;
+    const en = mainPage({ created: future, edited: future });
+    deepStrictEqual(check({}, { en }), [`${path} future error`, `${path} future error`]);
+    deepStrictEqual(check({ en: mainPage() }, { en: mainPage({ edited: future }) }), [
+      `${path} future error`,
+    ]);
+    deepStrictEqual(check({ en }, { en: mainPage({ created: future, edited: future, nsfw: true }) }), []);
+    deepStrictEqual(check({ en }, { en: mainPage() }), []);
+    const [finding] = checkProposal([], files({ en }), noLimits);
+    match(finding?.message ?? '', /^created is in the future: use the milliseconds since 1970, now \d+$/);
+  });
+
+  it('points out another bot in the invite, a new Administrator, and nsfw that is removed', () => {
+    const link = (client: number, permissions: number): string =>
+      mainPage({
+        invite: `https://discord.com/oauth2/authorize?client_id=${client}&permissions=${permissions}`,
+      });
+    deepStrictEqual(check({ en: link(77, 0) }, { en: link(78, 8) }), [
+      `${path} invite-changed notice`,
+      `${path} administrator-added notice`,
+    ]);
+    deepStrictEqual(check({ en: link(77, 8) }, { en: link(77, 2056) }), []);
+    deepStrictEqual(check({}, { en: link(77, 8) }), []);
+    deepStrictEqual(check({ en: mainPage({ nsfw: true }) }, { en: mainPage() }), [
+      `${path} nsfw-changed notice`,
+    ]);
+    deepStrictEqual(check({ en: mainPage() }, { en: mainPage({ nsfw: true }) }), []);
   });
 
   it('compares the main pages, whatever their languages', () => {
@@ -288,16 +319,16 @@ describe('what is always reviewed', () => {
     );
   });
 
-  it('is found by the same rules as the findings of the check: authors, verified and legacy', () => {
-    const pointedOut = new Set(['authors', 'verified', 'legacy']);
+  it('is found by the same rules as the findings of the check: authors, verified, legacy and nsfw', () => {
+    const pointedOut = new Set<string>(['authors', 'verified', 'legacy', 'nsfw']);
     fc.assert(
       fc.property(reviewed, reviewed, (a, b) => {
         const [before, after] = [a, b].map((keys) =>
           files({ en: mainPage({ ...homerKeys, ...keysOf(keys) }) }),
         );
-        const notices = checkProposal(before ?? [], after ?? [], noLimits).map(({ rule }) =>
-          rule.replace('-changed', ''),
-        );
+        const notices = checkProposal(before ?? [], after ?? [], noLimits)
+          .map(({ rule }) => rule.replace('-changed', ''))
+          .filter((rule) => pointedOut.has(rule));
         const found = findReviewedChanges(before ?? [], after ?? []).filter((key) => pointedOut.has(key));
         deepStrictEqual(notices.toSorted(), found.toSorted());
       }),

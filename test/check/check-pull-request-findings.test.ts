@@ -121,7 +121,8 @@ describe('a maintainer is informed of a pull request', () => {
     const { passes, found, messages, text } = await checkChange({
       [pagePath('7')]: mainPage({ name: 'LÉNNY', invite }),
       [pagePath('8')]: mainPage({ name: 'homere', invite: 'https://EXAMPLE.org/lenny/' }),
-      [pagePath('9')]: mainPage({ name: 'New', invite: 'https://example.org/9' }),
+      [pagePath('9')]: mainPage({ name: 'Н\u043Emer', invite: 'https://example.org/9' }),
+      [pagePath('10')]: mainPage({ name: 'New', invite: 'https://example.org/10' }),
     });
     ok(passes);
     deepStrictEqual(found, [
@@ -129,11 +130,15 @@ describe('a maintainer is informed of a pull request', () => {
       `${pagePath('7')} invite-taken warning`,
       `${pagePath('8')} name-taken warning`,
       `${pagePath('8')} invite-taken warning`,
+      `${pagePath('9')} name-taken warning`,
     ]);
-    match(messages[0] ?? '', /^name: "LÉNNY" is the name of bots\/313\/190519304972663313\.en\.md already: /);
+    match(
+      messages[0] ?? '',
+      /^name: "LÉNNY" is the name of bots\/313\/190519304972663313\.en\.md already, or looks like it: /,
+    );
     match(messages[1] ?? '', /^invite: bots\/312\/190519304972663312\.en\.md adds the same bot already: /);
     match(text, /^bots\/007\/7\.en\.md:3:11 name-taken warning: name: /m);
-    match(text, /^3 files, 0 faults, 4 warnings$/m);
+    match(text, /^4 files, 0 faults, 5 warnings$/m);
   });
 
   it('that adds a bot whose name several have, however it is written', async () => {
@@ -152,7 +157,7 @@ describe('a maintainer is informed of a pull request', () => {
     const { found, messages } = await check(repo);
     deepStrictEqual(found, [`${pagePath('7')} name-taken warning`, `${pagePath('8')} name-taken warning`]);
     const others = messages.map(
-      (message) => /^name: "Seven" is the name of (.+) already: /.exec(message)?.[1],
+      (message) => /^name: "Seven" is the name of (.+) already, or looks like it: /.exec(message)?.[1],
     );
     deepStrictEqual(others, ['bots/005/5.en.md and 2 more', 'bots/005/5.en.md and 3 more']);
   });

@@ -20,14 +20,17 @@ export function catalogueOfTwo(
   folder?: string,
 ): TestRepository {
   const bots = {
-    [pagePath(homer)]: mainPage({ invite: homersInvite }),
+    [pagePath(homer)]: homers(),
     [pagePath(homer, 'fr')]: translation('Homère', 'Répond.'),
     [pagePath(lenny)]: lennys(),
   };
   return testRepository({ ...bots, ...more }, folder);
 }
 
-const homersInvite = 'https://discord.com/oauth2/authorize?client_id=77&scope=bot';
+/** The main page of the first bot, with `keys` put over it. */
+export function homers(keys: Readonly<Record<string, unknown>> = {}, page?: string): string {
+  return mainPage({ invite: 'https://discord.com/oauth2/authorize?client_id=77&scope=bot', ...keys }, page);
+}
 
 /** The main page of the second bot, with `keys` put over it. */
 export function lennys(keys: Readonly<Record<string, unknown>> = {}, page?: string): string {

@@ -42,12 +42,17 @@ export function formatCollectionPath(name: string, locale: Locale): string {
   return `${collectionsFolder}/${name}.${locale}.md`;
 }
 
-/** Returns the collection and the language that a name of a file in `collections/` is of; undefined where it is no such name. */
+/**
+ * Returns the collection and the language that a name of a file in `collections/` is of; undefined where it is no such name,
+ * or one that Windows cannot have.
+ */
 export function parseCollectionName(
   file: string,
 ): { readonly name: string; readonly locale: Locale } | undefined {
   const [, name, tag = ''] =
-    /^([a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?)\.([A-Za-z0-9-]{1,35})\.md$/.exec(file) ?? [];
+    /^((?!(?:con|prn|aux|nul|com\d|lpt\d)\.)[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?)\.([A-Za-z0-9-]{1,35})\.md$/.exec(
+      file,
+    ) ?? [];
   const locale = parseLocale(tag);
   return name === undefined || typeof locale !== 'string' ? undefined : { name, locale };
 }
