@@ -16,7 +16,7 @@ export function Outcome(props: AddPageProps): VNode {
   return (
     <>
       <h2 id="outcome-title">{t(isProfile ? 'edit.change' : 'add.preview')}</h2>
-      {!isProfile && <Preview {...props} />}
+      {!isProfile && <Preview {...props} retry="add.busy" />}
       {isEdit && !isProfile && <h2>{t('edit.change')}</h2>}
       {base !== form.base && <p class="notice">{t('edit.stale')}</p>}
       {(isEdit || isProfile) && <FileDiff before={form.source} after={file.text} />}

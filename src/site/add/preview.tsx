@@ -6,9 +6,8 @@ import { withDefaults } from '../../catalogue/page/defaults.ts';
 import { Card, type ListedBot } from '../front/card.tsx';
 import { directionOf } from '../language/locales.ts';
 import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
-import type { Html } from '../markdown/markdown.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
-import { Prose } from '../page/prose.tsx';
+import { Prose, type ProseProps } from '../page/prose.tsx';
 import type { FieldTexts } from './fields.ts';
 import type { FormFile } from './form-file.ts';
 import type { Form } from './forms.ts';
@@ -36,19 +35,18 @@ export function createPreview(
 const unknownLanguage = toCanonicalLocale('en') as Locale;
 const unknownId = parseBotId('0') as BotId;
 
-export interface PreviewProps {
+export interface PreviewProps extends Pick<ProseProps, 'html' | 'retry'> {
   /** Undefined for what is not a bot. */
   readonly preview: ListedBot | undefined;
+  /** With the page whose HTML it is. */
   readonly file: Pick<FormFile, 'page'>;
-  /** The page of the file. */
-  readonly html: Html;
 }
 
 /** The card and the page of a bot as they will be. The card leads nowhere. */
-export function Preview({ preview, file, html }: PreviewProps): VNode | null {
+export function Preview({ preview, file, ...rendered }: PreviewProps): VNode | null {
   const { text, locale: own } = useLanguage();
   if (preview === undefined)
-    return file.page === '' ? null : <Prose locale={own} text={file.page} html={html} />;
+    return file.page === '' ? null : <Prose {...rendered} locale={own} text={file.page} />;
   const { bot, locale } = preview;
   const { name = '', description = '' } = bot.contents[locale] ?? {};
   return (
@@ -61,7 +59,7 @@ export function Preview({ preview, file, html }: PreviewProps): VNode | null {
           <p class="name">{withoutBidiControls(name)}</p>
           <p class="muted">{withoutBidiControls(description)}</p>
         </div>
-        <Prose locale={locale} text={file.page} html={html} />
+        <Prose {...rendered} locale={locale} text={file.page} />
       </div>
     </>
   );

@@ -8,6 +8,9 @@ import type { MarkdownSource, RenderedMarkdown, renderMarkdown } from './markdow
 /** A rendered text; null where rendering takes too long or exceeds a limit, so that the text is shown as plain text. */
 export type Html = string | null;
 
+/** A text that is not listed; undefined if it was not rendered in time because other texts were, so that a retry may help. */
+export type ProposedHtml = Html | undefined;
+
 export interface RenderedText extends Pick<RenderedMarkdown, 'headings'> {
   readonly html: Html;
 }
@@ -21,14 +24,17 @@ export class Markdown {
   readonly #rendered: LRUCache<string, RenderedText, () => Promise<RenderedText>>;
   readonly #pages: RenderThread;
   readonly #previews: RenderThread;
-  /** The addresses whose previews wait or are rendered. */
-  readonly #previewing = new Set<string>();
+  /** The address of each preview that waits or is rendered. */
+  #previewing: readonly string[] = [];
+  readonly #maxWaitMs: number;
 
   /**
    * @param limit milliseconds that a text may take
    * @param maxBytes of the rendered texts that are kept
+   * @param maxWaitMs that a caller waits for a text that is not listed
    */
-  constructor(limit = 1000, maxBytes = 64 * 1024 * 1024) {
+  constructor(limit = 1000, maxBytes = 64 * 1024 * 1024, maxWaitMs = 3000) {
+    this.#maxWaitMs = maxWaitMs;
     this.#rendered = new LRUCache({
       maxSize: maxBytes,
       sizeCalculation: ({ html, headings }) => (html?.length ?? 0) * 2 + headings.length * 200 + 200,
@@ -52,29 +58,33 @@ export class Markdown {
 
   /**
    * Renders a text that waits for a review to safe HTML, in the thread and the share of time of previews, and keeps it. The
-   * result is null while that takes long.
+   * result is undefined while that takes long.
    */
-  async renderProposed(source: MarkdownSource): Promise<Html> {
-    const rendered = this.render(source, this.#previews);
-    return await Promise.race([
-      rendered.then(({ html }) => html),
-      sleep(maxProposedMs, null, { ref: false }),
-    ]);
+  async renderProposed(source: MarkdownSource): Promise<ProposedHtml> {
+    return await this.#inTime(this.render(source, this.#previews));
   }
 
   /**
-   * Renders a text that is still being written to safe HTML. The result is not kept, and it is null while another preview
-   * of the address waits, or two of others do.
+   * Renders a text that is still being written to safe HTML, after the previews before it. The result is not kept. It is
+   * undefined if that takes long or if too many previews wait, of the address or in all.
    */
-  async preview(source: MarkdownSource, address: string): Promise<Html> {
+  async preview(source: MarkdownSource, address: string): Promise<ProposedHtml> {
     if (source.text === '') return '';
-    if (this.#previewing.has(address) || this.#previewing.size === maxPreviews) return null;
-    this.#previewing.add(address);
+    const own = this.#previewing.filter((other) => other === address);
+    if (own.length >= maxPreviewsPerAddress || this.#previewing.length >= maxPreviews) return undefined;
+    this.#previewing = [...this.#previewing, address];
+    const abandoned = AbortSignal.timeout(this.#maxWaitMs);
     try {
-      return (await this.#previews.render(source)).html;
+      const html = await this.#inTime(this.#previews.render(source, abandoned));
+      return abandoned.aborted ? undefined : html;
     } finally {
-      this.#previewing.delete(address);
+      this.#previewing = this.#previewing.toSpliced(this.#previewing.indexOf(address), 1);
     }
+  }
+
+  async #inTime(rendered: Promise<RenderedText>): Promise<ProposedHtml> {
+    const tooLate = sleep(this.#maxWaitMs, undefined, { ref: false });
+    return (await Promise.race([rendered, tooLate]))?.html;
   }
 
   /** Ends the threads; the next text starts another. */
@@ -105,10 +115,12 @@ class RenderThread {
     if (this.#pool === undefined) void this.render(emptySource).catch(() => {});
   }
 
-  async render(source: MarkdownSource): Promise<RenderedText> {
+  /** @param abandoned aborted when nobody waits for the text, which is then not begun */
+  async render(source: MarkdownSource, abandoned?: AbortSignal): Promise<RenderedText> {
     return await this.#queue.run(async () => {
       const delay = this.#begin - performance.now();
       if (delay > 0) await sleep(delay, undefined, { ref: false });
+      if (abandoned?.aborted) return { html: null, headings: [] };
       this.#pool ??= new WorkerPool(renderer, 'renderMarkdown', { threads: 1, memory: 128 });
       const pool = this.#pool;
       // So that the start of the thread does not count as time of the text.
@@ -127,11 +139,9 @@ class RenderThread {
   }
 }
 
-/** Previews that wait or are rendered; others are refused. */
-const maxPreviews = 2;
-
-/** Milliseconds that a caller waits for a text that waits for a review. */
-const maxProposedMs = 3000;
+/** Previews that wait or are rendered; others are refused. Of an address: a form that checks itself, and its button. */
+const maxPreviewsPerAddress = 2;
+const maxPreviews = 8;
 
 /** Previews take a tenth of the time at most. */
 const restOfPreview = 9;

@@ -162,21 +162,43 @@ describe('markdown of strangers', () => {
     strictEqual(html, '<p>👌🎉 10:30 :nothing: std::x</p>\n<p><code>:tada:</code></p>\n<h2>👍</h2>');
   });
 
-  it('that is still being written is given up while another one of its address waits, or two of others', async () => {
-    const source = { name: '', images: {} };
-    const preview = async (i: number, address: string): Promise<boolean> =>
-      (await markdown.preview({ ...source, text: `text ${i}` }, address)) !== null;
-    deepStrictEqual(await Promise.all(['a', 'a', 'b'].map(async (address, i) => await preview(i, address))), [
-      true,
-      false,
-      true,
-    ]);
-    const all = await Promise.all(Array.from({ length: 9 }, async (_, i) => await preview(i, String(i))));
-    deepStrictEqual(
-      all,
-      all.map((_, i) => i < 2),
-    );
-    strictEqual(await markdown.preview({ ...source, text: 'later' }, 'a'), '<p>later</p>\n');
+  describe('that is still being written', () => {
+    // With a minute to wait, however slow the machine is.
+    const patient = new Markdown(10_000, undefined, 60_000);
+    after(async () => await patient.close());
+    const write = (i: number): MarkdownSource => ({ text: `text ${i}`, name: '', images: {} });
+    const preview = async (i: number, address: string): Promise<unknown> =>
+      await patient.preview(write(i), address);
+
+    it('waits for another one of its address, so that a form that checks itself does not refuse the button', async () => {
+      deepStrictEqual(await Promise.all([preview(1, 'a'), preview(2, 'a')]), [
+        '<p>text 1</p>\n',
+        '<p>text 2</p>\n',
+      ]);
+    });
+
+    it('is busy, which is not too complex, behind two of its address or eight in all', async () => {
+      const ofAddress = Array.from({ length: 3 }, async (_, i) => await preview(i, 'a'));
+      deepStrictEqual((await Promise.all(ofAddress)).map(isBusy), [false, false, true]);
+      const inAll = Array.from({ length: 9 }, async (_, i) => await preview(i, String(i)));
+      deepStrictEqual((await Promise.all(inAll)).map(isBusy).indexOf(true), 8);
+      strictEqual(await preview(4, 'a'), '<p>text 4</p>\n');
+    });
+
+    it('is busy after a while, and is then not rendered', async () => {
+      const hasty = new Markdown(10_000, undefined, 1);
+      try {
+        deepStrictEqual(await Promise.all(['a', 'b'].map(async (a) => await hasty.preview(write(1), a))), [
+          undefined,
+          undefined,
+        ]);
+        strictEqual(await hasty.renderProposed(write(2)), undefined);
+        // It is kept for the next time.
+        strictEqual((await hasty.render(write(2))).html, '<p>text 2</p>\n');
+      } finally {
+        await hasty.close();
+      }
+    });
   });
 
   it('of a listed bot does not wait for those that are still being written @slow', async () => {
@@ -208,3 +230,7 @@ describe('markdown of strangers', () => {
     match(await render('```klingon\nlet a = 1;\n```'), /<pre tabindex="0"><code>let a = 1;/);
   });
 });
+
+function isBusy(html: unknown): boolean {
+  return html === undefined;
+}
