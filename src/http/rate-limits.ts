@@ -20,14 +20,6 @@ export class RateLimit {
   }
 
   /**
-   * Counts nothing yet.
-   * @throws {ProblemError} too-many-requests where the next one of `key` would be over the limit
-   */
-  check(ctx: Context, key: string, advice: string): void {
-    if ((this.#counted.get(key)?.times ?? 0) >= this.#limit) this.count(ctx, key, advice);
-  }
-
-  /**
    * Counts one for `key` and sets response headers that say what is left.
    * @throws {ProblemError} too-many-requests
    */

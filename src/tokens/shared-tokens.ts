@@ -33,7 +33,8 @@ export class SharedTokens implements Tokens {
   #fetching: Promise<void> = Promise.resolve();
   #nextFetch: Promise<void> | undefined;
   #fetchBegan = Number.NEGATIVE_INFINITY;
-  #waiting = 0;
+  /** The client of each check that waits for a fetch. */
+  #waiting: readonly string[] = [];
 
   /** @param fetchEvery milliseconds between the beginnings of two fetches for unknown tokens */
   constructor(state: StateStore, remote: RemoteState | null, log: Log, fetchEvery = 5000) {
@@ -47,9 +48,9 @@ export class SharedTokens implements Tokens {
    * A token that is unknown here may have been issued elsewhere: it is checked again after a fetch of the remote's state.
    * @throws {WritesUnavailableError} when the state ref cannot be read, or was never fetched into this clone
    */
-  checkToken(id: BotId, token: Token): Promise<TokenCheck> {
+  checkToken(id: BotId, token: Token, client = ''): Promise<TokenCheck> {
     const check = this.#checkHere(id, token);
-    return this.#remote === null ? check : this.#checkAgain(this.#remote, id, token, check);
+    return this.#remote === null ? check : this.#checkAgain(this.#remote, id, token, client, check);
   }
 
   async tokenInfo(id: BotId): Promise<TokenInfo> {
@@ -93,26 +94,28 @@ export class SharedTokens implements Tokens {
     remote: RemoteState,
     id: BotId,
     token: Token,
+    client: string,
     check: Promise<TokenCheck>,
   ): Promise<TokenCheck> {
     const first = await check;
     if (first !== 'unknown') return first;
-    await this.#waitForFetch(remote);
+    await this.#waitForFetch(remote, client);
     const again = await this.#checkHere(id, token);
     if (again === 'unknown' && !remote.stateFetched) throw createNotFetchedError();
     return again;
   }
 
   /** Resolves when a fetch that began after the call has ended, or takes too long. All that wait share one fetch. */
-  async #waitForFetch(remote: RemoteState): Promise<void> {
-    if (this.#waiting >= maxWaitingChecks)
+  async #waitForFetch(remote: RemoteState, client: string): Promise<void> {
+    const own = this.#waiting.filter((other) => other === client);
+    if (own.length >= maxWaitingChecksPerClient || this.#waiting.length >= maxWaitingChecks)
       throw new WritesUnavailableError('too many unknown tokens are being checked: try again', 'overloaded');
-    this.#waiting++;
+    this.#waiting = [...this.#waiting, client];
     try {
       this.#nextFetch ??= this.#fetchInTime(remote);
       await Promise.race([this.#nextFetch, sleep(maxCheckMs, undefined, { ref: false })]);
     } finally {
-      this.#waiting--;
+      this.#waiting = this.#waiting.toSpliced(this.#waiting.indexOf(client), 1);
     }
   }
 
@@ -164,5 +167,6 @@ function createNotFetchedError(): WritesUnavailableError {
 /** Milliseconds that the check of an unknown token waits for a fetch: less than posting libraries wait for a response. */
 const maxCheckMs = 8000;
 
-/** Checks that may wait for a fetch at the same time. */
+/** Checks that may wait for a fetch at the same time: one client leaves room for the others. */
 const maxWaitingChecks = 1000;
+const maxWaitingChecksPerClient = 100;

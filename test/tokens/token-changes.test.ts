@@ -217,7 +217,7 @@ describe('a token that is not known here', () => {
     strictEqual(await check(true), 'unknown');
   });
 
-  it('is refused where a thousand are being looked up, until they have been', async () => {
+  it('is refused where a thousand are being looked up, a hundred of its client, until they have been', async () => {
     let fetched = (): void => {};
     const fetching = new Promise<void>((resolve) => (fetched = resolve));
     const tokens = new SharedTokens(
@@ -226,8 +226,12 @@ describe('a token that is not known here', () => {
       silentLog,
       0,
     );
-    const checks = Array.from({ length: 1000 }, async () => await tokens.checkToken(homer, createToken()));
-    await rejects(tokens.checkToken(homer, createToken()), { reason: 'overloaded' });
+    const check = async (client: number): Promise<string> =>
+      await tokens.checkToken(homer, createToken(), String(client));
+    const checks = Array.from({ length: 100 }, async () => await check(0));
+    await rejects(check(0), { reason: 'overloaded' });
+    checks.push(...Array.from({ length: 900 }, async (_, i) => await check(1 + (i % 9))));
+    await rejects(check(10), { reason: 'overloaded' });
     fetched();
     deepStrictEqual(new Set(await Promise.all(checks)), new Set(['unknown']));
     strictEqual(await tokens.checkToken(homer, createToken()), 'unknown');

@@ -13,7 +13,7 @@ export interface HookRouteOptions {
   readonly secret: string;
   /** Called for every genuine call, with its body. */
   readonly pushed: (body: Buffer) => void;
-  /** Refused calls by address. */
+  /** Counts refused calls by address. A genuine call passes, whatever its address has sent before. */
   readonly refused: RateLimit;
 }
 
@@ -25,17 +25,11 @@ export interface HookRouteOptions {
 export function addHookRoute(router: Router, { secret, pushed, refused }: HookRouteOptions): void {
   const taken = new LRUCache<string, true>({ max: 10_000 });
   router.post('/hooks/push', async (ctx) => {
-    const refusal = [
-      ctx,
-      toAddressGroup(ctx.ip),
-      'check the secret of the webhook at the Git server',
-    ] as const;
-    refused.check(...refusal);
     const sent = proofs.find(([header]) => ctx.get(header) !== '');
     const body = sent && (await readBytes(ctx, maxBody, 'the next regular fetch finds the push'));
     const proof = sent && body ? findProof(ctx, sent, secret, body) : null;
     if (body === undefined || proof === null || (proof !== 'secret' && taken.has(proof))) {
-      refused.count(...refusal);
+      refused.count(ctx, toAddressGroup(ctx.ip), 'check the secret of the webhook at the Git server');
       throw new ProblemError('bad-signature', advice, {
         headers: { 'WWW-Authenticate': 'Signature realm="hooks"' },
       });
