@@ -14,11 +14,14 @@ export function normaliseHost(host: string): string {
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : host;
 }
 
-/** Returns the key to count an address by: the first 64 bits of an IPv6 address, as a customer has them all. */
-export function toAddressGroup(address: string): string {
+/**
+ * Returns the key to count an address by: the first 64 bits of an IPv6 address, because a customer has them all.
+ * @param bits 48 for what one site of a customer can have at most
+ */
+export function toAddressGroup(address: string, bits: 64 | 48 = 64): string {
   if (!ipaddr.isValid(address)) return address;
   const ip = ipaddr.process(address).toString();
-  return ip.includes(':') ? ipaddr.IPv6.networkAddressFromCIDR(`${ip}/64`).toString() : ip;
+  return ip.includes(':') ? ipaddr.IPv6.networkAddressFromCIDR(`${ip}/${bits}`).toString() : ip;
 }
 
 /** The allocated IPv6 addresses; ipaddr.js also calls ::127.0.0.1 unicast. */

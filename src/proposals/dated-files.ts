@@ -11,8 +11,8 @@ export interface DatedFilesLimits<T> {
   /** Returns the time by which files are deleted for their age, which the clock alone does not decide. @throws {Error} */
   readonly confirmedTime: () => Promise<number>;
   readonly maxFiles: number;
-  /** Of more files than that, the oldest of the largest group goes; all are one group where left out. */
-  readonly groupOf?: (entry: T) => string;
+  /** Of more files than that, the newest of the largest group goes: a flood pushes out nobody else's. */
+  readonly groupOf: (entry: T) => string;
 }
 
 /**
@@ -101,16 +101,19 @@ export class DatedFiles<T> {
 
   /** Returns what is too much of what is not too old. */
   #listExcess(): string[] {
-    const { maxFiles, groupOf = () => '' } = this.#limits;
-    const groups = new Map<string, string[]>();
+    const { maxFiles, groupOf } = this.#limits;
     const names = this.list();
+    if (names.length <= maxFiles) return [];
+    const groups = new Map<string, string[]>();
     for (const [name, entry] of names) {
-      const group = groupOf(entry);
-      groups.set(group, [...(groups.get(group) ?? []), name]);
+      const group = groups.get(groupOf(entry));
+      if (group === undefined) groups.set(groupOf(entry), [name]);
+      else group.push(name);
     }
-    return Array.from({ length: Math.max(0, names.length - maxFiles) }, () => {
+    return Array.from({ length: names.length - maxFiles }, () => {
+      // Of equal groups it is the one with the oldest file.
       const largest = [...groups.values()].reduce((a, b) => (b.length > a.length ? b : a));
-      return largest.shift() ?? '';
+      return largest.pop() ?? '';
     });
   }
 

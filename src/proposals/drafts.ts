@@ -1,28 +1,35 @@
+import { toAddressGroup } from '../lib/network-address.ts';
 import { DatedFiles } from './dated-files.ts';
 
 /**
  * Forms of people who have yet to log in, found by an id that cannot be guessed. They are kept for an hour, also over a
- * restart. Where there are too many, the oldest are deleted: those of the same address group, then any.
+ * restart. If there are too many, some are deleted: the oldest of an address group, the newest of the largest network in all.
  */
 export class Drafts {
-  /** With the address group that each comes from. No address is written down. */
-  readonly #files: DatedFiles<string>;
+  /** With the address group and the network that each comes from. No address is written down. */
+  readonly #files: DatedFiles<{ readonly group: string; readonly network: string }>;
 
   private constructor(folder: string, confirmedTime: () => Promise<number>) {
-    this.#files = new DatedFiles(folder, { maxAgeMs: 3_600_000, maxFiles: maxDrafts, confirmedTime });
+    this.#files = new DatedFiles(folder, {
+      maxAgeMs: 3_600_000,
+      maxFiles: maxDrafts,
+      groupOf: ({ network }) => network,
+      confirmedTime,
+    });
   }
 
   /** Opens the drafts in a folder, and creates the folder. @param confirmedTime that of `DatedFiles` @throws a system error */
   static async open(folder: string, confirmedTime: () => Promise<number>): Promise<Drafts> {
     const drafts = new Drafts(folder, confirmedTime);
-    await drafts.#files.load((name) => name);
+    await drafts.#files.load((name) => ({ group: name, network: name }));
     return drafts;
   }
 
   /** Saves a text. Returns its id, which only the person who wrote it may see. @throws {WritesUnavailableError} */
-  async save(text: string, group: string): Promise<string> {
-    const id = await this.#files.add(text, group);
-    const own = this.#files.list().flatMap(([name, other]) => (other === group ? name : []));
+  async save(text: string, address: string): Promise<string> {
+    const group = toAddressGroup(address);
+    const id = await this.#files.add(text, { group, network: toAddressGroup(address, 48) });
+    const own = this.#files.list().flatMap(([name, other]) => (other.group === group ? name : []));
     await this.#files.delete(own.slice(0, -maxPerGroup)).catch(() => {});
     return id;
   }

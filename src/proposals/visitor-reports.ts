@@ -1,6 +1,8 @@
+import { createHmac, randomBytes } from 'node:crypto';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { toCanonicalLocale, type Locale } from '../bot/locale.ts';
 import type { Log } from '../lib/log.ts';
+import { toAddressGroup } from '../lib/network-address.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
 import { readStrictJson } from '../lib/strict-json.ts';
 import { DatedFiles, parseFileTime } from './dated-files.ts';
@@ -34,9 +36,19 @@ export interface VisitorReport extends SentReport {
 
 export const maxReportLength = 1000;
 
-/** The reports that this machine took in the last 90 days, each in a file of a private folder. */
+/** A report, and keyed hashes of where it comes from: null for one that was sent before the service started. */
+interface KeptReport {
+  readonly sent: SentReport;
+  readonly sender: { readonly group: string; readonly network: string } | null;
+}
+
+/**
+ * The reports that this machine took in the last 90 days, each in a file of a private folder. Senders are bounded by keyed
+ * hashes of their addresses. These and their key are in memory only, so nothing leads from a report to its sender.
+ */
 export class VisitorReports {
-  readonly #files: DatedFiles<SentReport>;
+  readonly #key = randomBytes(32);
+  readonly #files: DatedFiles<KeptReport>;
   readonly #adding = new SerialQueue(maxUnsaved);
 
   private constructor(folder: string, confirmedTime: () => Promise<number>) {
@@ -44,8 +56,7 @@ export class VisitorReports {
       confirmedTime,
       maxAgeMs: 90 * msPerDay,
       maxFiles: maxReports,
-      // Who sends as many as fit about a few bots does not push out those about others.
-      groupOf: ({ bot }) => bot,
+      groupOf: ({ sent, sender }) => sender?.network ?? sent.bot,
     });
   }
 
@@ -59,22 +70,31 @@ export class VisitorReports {
     await reports.#files.load(async (id) => {
       const report = parseReport(id, (await reports.#files.read(id)) ?? '');
       if (report === undefined) log.warn({ folder }, `${id} in ${folder} is not a report: it is left out`);
-      return report;
+      return report && { sent: report, sender: null };
     });
     return reports;
   }
 
   /**
-   * Keeps a report durably, and returns it; null where it is one too many of its bot in a day.
+   * Keeps a report durably, and returns it, or null if it is one too many: of its address group about the bot in a day, of
+   * its network in a day, or of the network with the most reports in all.
    * @throws {WritesUnavailableError} or {QueueFullError}, and nothing is kept
    */
-  async add(sent: SentReport): Promise<VisitorReport | null> {
+  async add(sent: SentReport, address: string): Promise<VisitorReport | null> {
+    const sender = {
+      group: this.#hash(toAddressGroup(address)),
+      network: this.#hash(toAddressGroup(address, 48)),
+    };
     return await this.#adding.run(async () => {
       const since = Date.now() - msPerDay;
-      const sameDay = this.list().filter(({ bot, at }) => bot === sent.bot && at > since);
-      if (sameDay.length >= maxPerBotAndDay) return null;
-      const id = await this.#files.add(JSON.stringify(sent), sent);
-      return { ...sent, id, at: parseFileTime(id) };
+      const recent = this.#files.list().flatMap(([id, kept]) => (parseFileTime(id) > since ? kept : []));
+      const ofNetwork = recent.filter((other) => other.sender?.network === sender.network);
+      const aboutBot = ofNetwork.filter(
+        (other) => other.sender?.group === sender.group && other.sent.bot === sent.bot,
+      );
+      if (aboutBot.length >= maxPerBotAndDay || ofNetwork.length >= maxPerNetworkAndDay) return null;
+      const id = await this.#files.add(JSON.stringify(sent), { sent, sender });
+      return this.list().find((report) => report.id === id) ?? null;
     });
   }
 
@@ -82,7 +102,7 @@ export class VisitorReports {
   list(): readonly VisitorReport[] {
     return this.#files
       .list()
-      .map(([id, sent]) => ({ ...sent, id, at: parseFileTime(id) }))
+      .map(([id, { sent }]) => ({ ...sent, id, at: parseFileTime(id) }))
       .toReversed();
   }
 
@@ -90,10 +110,17 @@ export class VisitorReports {
   async remove(id: string): Promise<void> {
     await this.#files.delete([id]);
   }
+
+  #hash(address: string): string {
+    return createHmac('sha256', this.#key).update(address).digest('base64url');
+  }
 }
 
 const maxReports = 1000;
-const maxPerBotAndDay = 20;
+
+/** Of an address group about a bot, and of a network about all bots: a site of a customer, or an IPv4 address. */
+const maxPerBotAndDay = 3;
+const maxPerNetworkAndDay = 30;
 
 /** Reports that are being written. */
 const maxUnsaved = 100;

@@ -7,8 +7,9 @@ describe('the group of an address', () => {
     strictEqual(toAddressGroup('::ffff:203.0.113.7'), '203.0.113.7');
   });
 
-  it('is the /64 network for IPv6', () => {
+  it('is the /64 network for IPv6, or the /48', () => {
     strictEqual(toAddressGroup('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2::');
+    strictEqual(toAddressGroup('2001:db8:1:2:3:4:5:6', 48), '2001:db8:1::');
     strictEqual(toAddressGroup('2001:db8:1:2::9'), toAddressGroup('2001:db8:1:2:ffff::1'));
   });
 

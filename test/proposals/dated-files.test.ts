@@ -6,6 +6,8 @@ import { atTime } from '../support/at-time.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const start = 1_700_000_000_000;
+/** The first letter of an entry. */
+const groupOf = (entry: string): string => entry.charAt(0);
 const nameAt = (time: number): string => `${time}-${'a'.repeat(32)}`;
 
 describe('files that are named by their times', () => {
@@ -15,7 +17,7 @@ describe('files that are named by their times', () => {
   let files: DatedFiles<string>;
   beforeEach(async () => {
     folder = join(tempFolder(), 'a', 'b');
-    files = new DatedFiles(folder, { maxAgeMs: 1000, maxFiles: 3, confirmedTime });
+    files = new DatedFiles(folder, { maxAgeMs: 1000, maxFiles: 3, groupOf, confirmedTime });
     await files.load(() => 'known');
   });
 
@@ -58,7 +60,7 @@ describe('files that are named by their times', () => {
   it('are not deleted for their age by a clock that no commit confirms, and come back when it is right again', async () => {
     const confirmed = confirmedTime;
     confirmedTime = async () => await Promise.resolve(start + 500);
-    files = new DatedFiles(folder, { maxAgeMs: 1000, maxFiles: 3, confirmedTime });
+    files = new DatedFiles(folder, { maxAgeMs: 1000, maxFiles: 3, groupOf, confirmedTime });
     confirmedTime = confirmed;
     const name = await atTime(start, async () => await files.add('a', 'a'));
     const old = nameAt(start - 2000);
@@ -75,10 +77,14 @@ describe('files that are named by their times', () => {
     });
   });
 
-  it('are so many at most: the oldest go', async () => {
+  it('are so many at most: the newest of the largest group goes, of equal ones that with the oldest', async () => {
     await atTime(start, async () => {
-      for (const text of ['a', 'b', 'c', 'd']) await files.add(text, text);
-      deepStrictEqual(entries(), ['b', 'c', 'd']);
+      for (const text of ['a', 'b1', 'b2', 'b3']) await files.add(text, text);
+      deepStrictEqual(entries(), ['a', 'b1', 'b2']);
+      await files.add('c', 'c');
+      deepStrictEqual(entries(), ['a', 'b1', 'c']);
+      await files.add('d', 'd');
+      deepStrictEqual(entries(), ['b1', 'c', 'd']);
       strictEqual(readdirSync(folder).length, 3);
     });
   });
@@ -94,7 +100,7 @@ describe('files that are named by their times', () => {
     for (const name of [first, second, unknown, late, ...others]) writeFileSync(join(folder, name), name);
     const asked: string[] = [];
     await atTime(start + 1001, async () => {
-      files = new DatedFiles(folder, { maxAgeMs: 1000, maxFiles: 3, confirmedTime });
+      files = new DatedFiles(folder, { maxAgeMs: 1000, maxFiles: 3, groupOf, confirmedTime });
       await files.load(async (name) => {
         asked.push(name);
         return await Promise.resolve(name === unknown ? undefined : 'known');

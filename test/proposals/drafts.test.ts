@@ -82,6 +82,16 @@ describe('drafts', () => {
     strictEqual(readdirSync(folder).length, 500);
   });
 
+  it('of one network do not push out those of others, though each address has a few', async () => {
+    const first = await drafts.save('first', '2001:db8:1::1');
+    const hex = (i: number): string => i.toString(16);
+    for (let i = 0; i < 510; i++) await drafts.save('x', `2001:db8:2:${hex(i % 30)}::1`);
+    const last = await drafts.save('last', '2001:db8:3::1');
+    await drafts.save('x', '2001:db8:2:ffff::1');
+    deepStrictEqual(await listRead([first, last]), [true, true]);
+    strictEqual(readdirSync(folder).length, 500);
+  });
+
   it('that cannot be saved are refused, with what the operator can do', async function () {
     if (process.getuid?.() === 0) rmSync(folder, { recursive: true });
     else chmodSync(folder, 0o500);

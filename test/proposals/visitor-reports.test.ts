@@ -14,6 +14,7 @@ const clock = async (): Promise<number> => await Promise.resolve(Date.now());
 
 const day = 86_400_000;
 const start = Date.UTC(2027, 0, 1);
+const address = '192.0.2.1';
 
 function report(text: string, bot = '1'): SentReport {
   return { bot: botId(bot), reason: 'scam', text, locale: 'en' as Locale };
@@ -33,7 +34,7 @@ describe('reports of visitors', () => {
   it('are kept through a restart, the newest first, until they are removed', async () => {
     const reports = await openReports();
     for (const [i, text] of ['a', 'b\n</p>', ''].entries())
-      await atTime(start + i, async () => await reports.add(report(text)));
+      await atTime(start + i, async () => await reports.add(report(text), address));
     await atTime(start + 3, async () => {
       deepStrictEqual(texts(reports), ['', 'b\n</p>', 'a']);
       const again = await openReports();
@@ -50,7 +51,7 @@ describe('reports of visitors', () => {
   });
 
   it('are durable before they are answered, and have nothing about the visitor', async () => {
-    const added = await (await openReports()).add(report('Words.'));
+    const added = await (await openReports()).add(report('Words.'), address);
     deepStrictEqual(readdirSync(folder), [added?.id]);
     strictEqual(statSync(join(folder, added?.id ?? '')).mode & 0o777, 0o600);
     deepStrictEqual(JSON.parse(readFileSync(join(folder, added?.id ?? ''), 'utf8')), report('Words.'));
@@ -58,8 +59,8 @@ describe('reports of visitors', () => {
 
   it('are kept for 90 days', async () => {
     const reports = await openReports();
-    await atTime(start, async () => await reports.add(report('a')));
-    await atTime(start + day, async () => await reports.add(report('b')));
+    await atTime(start, async () => await reports.add(report('a'), address));
+    await atTime(start + day, async () => await reports.add(report('b'), address));
     await atTime(start + 90 * day + 1, async () => {
       deepStrictEqual(texts(reports), ['b']);
       await openReports();
@@ -67,42 +68,60 @@ describe('reports of visitors', () => {
     });
   });
 
-  it('are at most 20 of a bot in a day: others are not kept', async () => {
+  it('are at most 3 of an address about a bot in a day: nobody silences the others', async () => {
     const reports = await openReports();
     await atTime(start, async () => {
-      const added = await Promise.all(
-        Array.from({ length: 22 }, async (_, i) => await reports.add(report(String(i)))),
-      );
-      strictEqual(added.filter((one) => one !== null).length, 20);
-      ok(await reports.add(report('of another bot', '2')));
+      const junk = Array.from({ length: 5 }, async (_, i) => await reports.add(report(String(i)), address));
+      strictEqual((await Promise.all(junk)).filter((one) => one !== null).length, 3);
+      for (const other of ['192.0.2.2', '2001:db8::1', '2001:db8:0:1::1'])
+        ok(await reports.add(report('real'), other), other);
+      ok(await reports.add(report('of another bot', '2'), address));
     });
-    await atTime(start + day, async () => ok(await reports.add(report('the next day'))));
-    strictEqual(readdirSync(folder).length, 22);
+    await atTime(start + day, async () => ok(await reports.add(report('the next day'), address)));
   });
 
-  it('are at most 1,000: the oldest go', async () => {
-    mkdirSync(folder, { recursive: true });
-    for (let i = 0; i < 1002; i++)
-      writeFileSync(join(folder, `${start + i}-${'0'.repeat(32)}`), JSON.stringify(report(String(i))));
-    await atTime(start + day, async () => {
-      const reports = await openReports();
-      strictEqual(reports.list().length, 1000);
-      await reports.add(report('new', '2'));
-      deepStrictEqual([reports.list()[0]?.text, reports.list().at(-1)?.text], ['new', '3']);
-      strictEqual(readdirSync(folder).length, 1000);
+  it('are at most 30 of a network about all bots in a day', async () => {
+    const reports = await openReports();
+    const addressOf = (i: number): string => `2001:db8:7:${i}::1`;
+    await atTime(start, async () => {
+      for (let i = 0; i < 32; i++)
+        strictEqual((await reports.add(report('junk', String(i)), addressOf(i))) !== null, i < 30);
+      ok(await reports.add(report('real'), '2001:db8:8::1'));
     });
+    await atTime(start + day, async () => ok(await reports.add(report('the next day'), addressOf(1))));
   });
 
-  it('about a bot are not pushed out by as many about others', async () => {
-    mkdirSync(folder, { recursive: true });
-    const write = (i: number, bot: string): void =>
+  describe('are at most 1,000', () => {
+    const write = (i: number, bot = '1'): void =>
       writeFileSync(join(folder, `${start + i}-${'0'.repeat(32)}`), JSON.stringify(report(String(i), bot)));
-    write(0, '2');
-    for (let i = 1; i < 1000; i++) write(i, String(3 + (i % 50)));
-    await atTime(start + day, async () => {
-      const reports = await openReports();
-      await reports.add(report('one more', '3'));
-      deepStrictEqual([reports.list().length, reports.list().at(-1)?.bot], [1000, '2']);
+    beforeEach(() => mkdirSync(folder, { recursive: true }));
+
+    it('the newest go of the network with the most, also where that is the one that is added', async () => {
+      for (let i = 0; i < 990; i++) write(i, String(i));
+      await atTime(start + day, async () => {
+        const reports = await openReports();
+        const real = await reports.add(report('real', '5000'), '192.0.2.2');
+        const added: boolean[] = [];
+        for (let i = 0; i < 30; i++)
+          added.push((await reports.add(report('junk', String(6000 + i)), address)) !== null);
+        deepStrictEqual(added.indexOf(false), 9);
+        ok(await reports.add(report('also real', '5001'), '192.0.2.3'));
+        const kept = reports.list();
+        ok(kept.some(({ id }) => id === real?.id));
+        strictEqual(kept.filter(({ text }) => text === 'junk').length, 8);
+        deepStrictEqual([kept[0]?.text, kept.at(-1)?.text, kept.length], ['also real', '0', 1000]);
+        strictEqual(readdirSync(folder).length, 1000);
+      });
+    });
+
+    it('of those before a restart the newest go of the bot with the most', async () => {
+      write(0, '2');
+      for (let i = 1; i < 1002; i++) write(i, String(3 + (i % 50)));
+      await atTime(start + day, async () => {
+        const reports = await openReports();
+        ok(await reports.add(report('one more', '3'), address));
+        deepStrictEqual([reports.list().length, reports.list().at(-1)?.bot], [1000, '2']);
+      });
     });
   });
 
@@ -133,9 +152,9 @@ describe('reports of visitors', () => {
     const reports = await openReports();
     rmSync(folder, { recursive: true });
     writeFileSync(folder, '');
-    await rejects(reports.add(report('a')), WritesUnavailableError);
+    await rejects(reports.add(report('a'), address), WritesUnavailableError);
     deepStrictEqual(reports.list(), []);
     rmSync(folder);
-    ok(await reports.add(report('a')));
+    ok(await reports.add(report('a'), address));
   });
 });

@@ -138,7 +138,7 @@ async function propose(
     const proposer = await viewerOf(ctx);
     if (proposer === null) {
       const typed = String(new URLSearchParams({ ...texts, base, note }));
-      const draft = await drafts.save(typed, toAddressGroup(ctx.ip));
+      const draft = await drafts.save(typed, ctx.ip);
       return sendLogInPage(ctx, site, withParameter(form.action, draftParameter, draft), 'proposal.logIn');
     }
     const pages = new Map([[path, file.text]]);

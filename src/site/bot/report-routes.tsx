@@ -44,7 +44,7 @@ export function addReportRoutes(router: Router, { site, bots, viewerOf, reports,
     limit.count(ctx, toAddressGroup(ctx.ip), 'wait a minute before the next report');
     if (!fields.get(trapField)) {
       const { locale } = site.languages.of(ctx);
-      const report = await reports.add({ bot: bot.id, reason, text, locale });
+      const report = await reports.add({ bot: bot.id, reason, text, locale }, ctx.ip);
       const title = `Report about ${bot.name} (${bot.id}): ${reason}`;
       const url = `${site.baseUrl}/bots/${bot.id}`;
       if (report) notify({ kind: 'report', title, text, url, at: report.at });
