@@ -253,10 +253,10 @@ export function createApp(options: AppOptions): Application {
   };
 }
 
-/** Returns who is logged in, with the number of proposals that wait where it is a maintainer. */
+/** Returns who is logged in, and, if it is a maintainer, the number of proposals and reports that wait. */
 async function readViewer(
   ctx: Context,
-  { login, proposals, catalogue }: Pick<AppOptions, 'login' | 'proposals' | 'catalogue'>,
+  { login, proposals, reports, catalogue }: Pick<AppOptions, 'login' | 'proposals' | 'reports' | 'catalogue'>,
 ): Promise<Viewer | null> {
   const session = await readSession(ctx, login);
   if (session === null) return null;
@@ -264,7 +264,8 @@ async function readViewer(
   const viewer = { ...session, blocked, createdAt: login?.findCreation(session.id) };
   // Without Git, pages are shown all the same.
   if (proposals === null || !(await proposals.isMaintainer(session.id).catch(() => false))) return viewer;
-  return { ...viewer, toReview: proposals.open.filter(({ state }) => state === 'waiting').length };
+  const waiting = proposals.open.filter(({ state }) => state === 'waiting');
+  return { ...viewer, toReview: waiting.length + reports.list().length };
 }
 
 /** Creates the application for a port that only probes and Prometheus reach. */

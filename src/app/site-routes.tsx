@@ -6,7 +6,7 @@ import { parseQuery } from '../http/query.ts';
 import { findKnownAuthor } from '../http/api/author-route.ts';
 import { findKnownBot } from '../http/api/read-routes.ts';
 import { addAddRoutes } from '../site/add/add-routes.tsx';
-import { DocsPage, renderApiGuide } from '../site/page/docs-page.tsx';
+import { DocsPage, docsPaths, renderGuide } from '../site/page/docs-page.tsx';
 import { FaultyBotPage } from '../site/page/faults.tsx';
 import { FrontLists } from '../site/front/front-list.ts';
 import { createCollectionRecipe, createCollectionsRecipe } from '../site/front/collection-recipe.tsx';
@@ -61,13 +61,14 @@ export function addSiteRoutes(router: Router, parts: SiteParts): SitePreparation
   router.get(toCollectionPath(':name'), async (ctx) => {
     await respond(ctx, createCollectionRecipe(ctx, parts, lists, ctx.params['name'] ?? ''));
   });
-  let guide: Awaited<ReturnType<typeof renderApiGuide>> | undefined;
-  const renderDocs = async (props: PageProps): Promise<VNode> => {
-    guide ??= await renderApiGuide(site.canonicalUrl);
-    return <DocsPage {...props} {...guide} />;
-  };
-  const docs = { key: { page: 'docs' }, inputs: [], render: renderDocs };
-  router.get('/docs', async (ctx) => await respond(ctx, docs));
+  for (const path of docsPaths) {
+    let guide: Awaited<ReturnType<typeof renderGuide>> | undefined;
+    const render = async (props: PageProps): Promise<VNode> => {
+      guide ??= await renderGuide(path, site.canonicalUrl);
+      return <DocsPage {...props} {...guide} path={path} />;
+    };
+    router.get(path, async (ctx) => await respond(ctx, { key: { page: path }, inputs: [], render }));
+  }
   router.get('/authors/:id', async (ctx) => {
     const author = await findKnownAuthor(parts.authors, ctx.params['id'] ?? '');
     await respond(ctx, await createAuthorRecipe(ctx, site, lists, author));

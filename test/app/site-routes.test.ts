@@ -1,5 +1,5 @@
 import { defaultNeeds } from '../support/needs.ts';
-import { match, notStrictEqual, strictEqual } from 'node:assert/strict';
+import { doesNotMatch, match, notStrictEqual, strictEqual } from 'node:assert/strict';
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { BotRecord } from '../../src/bot/schema-types.ts';
@@ -165,6 +165,21 @@ describe('the pages of the site', () => {
     );
     match(page, /<a href="[^"]*" lang="en" dir="ltr" hreflang="en" aria-current="true">English<\/a>/);
     match(await get('/docs'), /<a href="\?locale=ar" lang="ar" dir="rtl" hreflang="ar">العربية<\/a>/);
+  });
+
+  it('have the guides to the API and to the data, which lead to each other and to no file', async () => {
+    const api = await get('/docs');
+    match(
+      api,
+      /<ol>\s*<li>Keep [^]*?<\/li>\s*<li>Request [^]*?<\/li>\s*<li>After a 410 [^]*?<\/li>\s*<\/ol>/,
+    );
+    match(api, /<a href="[^"]*\/docs\/consumers"[^>]*>For people who read the data<\/a>/);
+    match(api, /see <code>docs\/production\.md<\/code>/);
+    const data = await get('/docs/consumers');
+    match(data, /<h1 lang="en" dir="ltr">For people who read the data<\/h1>/);
+    match(data, /<a href="[^"]*\/docs#page-poll-politely"[^>]*>The API<\/a>/);
+    match(api, /id="page-poll-politely"/);
+    for (const page of [api, data]) doesNotMatch(page, /\]\((?!https:)/);
   });
 
   /** What every page depends on, as a change of it. */

@@ -54,7 +54,10 @@ function ChangedPermissions({ invite }: Pick<ChangedFieldsProps, 'invite'>): VNo
   return (
     <dl class="changes">
       <Fact name={t('permissions.title')}>
-        <WordDiff words={permissions} /> {invite.isUnknown && t('permissions.notKnown')}
+        <span class="asked">
+          <WordDiff words={permissions} />
+        </span>{' '}
+        {invite.isUnknown && t('permissions.notKnown')}
       </Fact>
     </dl>
   );
@@ -70,7 +73,7 @@ function ChangedWords({ name, before, after, words }: ShownField): VNode {
   ].filter(({ value }) => value !== '');
   if (whole.length === 0) return <>{t('changes.edited')}</>;
   const text = <WordDiff words={(name !== 'category' && words) || whole} />;
-  if (name !== 'page') return <div class="typed">{text}</div>;
+  if (name !== 'page') return <div class={name === 'invite' ? 'typed asked' : 'typed'}>{text}</div>;
   if (!words) return <>{t('review.tooMuch')}</>;
   return (
     <details class="typed">

@@ -22,7 +22,7 @@ import type { Review } from './reviews.ts';
 export interface FailedDecision extends Pick<Decision, 'state' | 'text'> {
   readonly reason: string;
   /** What the form lacks, or what has changed. */
-  readonly problem: 'text' | 'reason' | 'changed' | 'blocked';
+  readonly problem: 'text' | 'reason' | 'changed' | 'asked' | 'blocked';
 }
 
 export interface ShownPage {
@@ -66,7 +66,9 @@ export function ReviewPage(props: ReviewPageProps): VNode {
         <LastDecision {...props} />
         {failed && (
           <p class="notice bad" role="alert">
-            {t(`review.problem.${failed.problem}`)}
+            {t(`review.problem.${failed.problem}`, {
+              name: withoutBidiControls(proposal.reviewer?.name ?? ''),
+            })}
           </p>
         )}
       </div>

@@ -193,7 +193,9 @@ export function addReviewRoutes(
     } catch (error) {
       if (!(error instanceof ProposalError)) throw error;
       if (error.kind === 'not-maintainer') return sendRefusal(ctx, viewer);
-      await fail(error.kind === 'changed' ? 'changed' : 'blocked');
+      // Another maintainer may have asked for changes in the meantime.
+      const isAsked = findNamed(ctx).state === 'changes-asked';
+      await fail(error.kind !== 'changed' ? 'blocked' : isAsked ? 'asked' : 'changed');
     }
   };
 
@@ -219,7 +221,7 @@ const maxOthers = 10;
 
 const states = ['accepted', 'changes-asked', 'declined'] as const satisfies readonly Decision['state'][];
 
-const statuses = { text: 422, reason: 422, changed: 409, blocked: 409 } as const;
+const statuses = { text: 422, reason: 422, changed: 409, asked: 409, blocked: 409 } as const;
 
 const formRules: BodyRules = {
   type: ['application/x-www-form-urlencoded', 'a form'],

@@ -118,7 +118,7 @@ describe('the review of proposals', () => {
       const { page } = await open(reviewOf('1001', 701));
       match(
         page.text,
-        /Asks for full control of your server[^]*<span[^>]*>Added: <\/span><ins>Administrator<\/ins>/,
+        /Asks for full control of your server[^]*<span class="asked"><span[^>]*>Added: <\/span><ins>Administrator<\/ins>/,
       );
       match(page.text, /Try &lt;b>\/start/);
     });
@@ -168,11 +168,11 @@ describe('the review of proposals', () => {
       const fields = new URLSearchParams({ reason: 'scam', text: 'Asks for passwords' });
       strictEqual(await send(`/bots/${homer}/report`, 'same-origin', fields), 200);
       const { visitor, page } = await open('/review');
-      match(page.text, /Asks for passwords/);
+      match(page.text, /Review \(5\)[^]*Asks for passwords/);
       const [, path = ''] = /action="(\/review\/reports\/[^"]+\/done)"/.exec(page.text) ?? [];
       strictEqual(await send(path, 'cross-site'), 403);
       match((await open('/review')).page.text, /Asks for passwords/);
-      match((await visitor.press(page, path)).text, /There are no reports/);
+      match((await visitor.press(page, path)).text, /Review \(4\)[^]*There are no reports/);
     });
 
     it('404 for what there is not', async () => {
@@ -232,7 +232,11 @@ describe('the review of proposals', () => {
       await press(await open(reviewOf('1004', 704)), 'changes-asked', { text: 'Which server?' });
       const told = await press(second, 'changes-asked', { text: 'My words.' });
       strictEqual(told.status, 409);
-      match(told.text, /has changed since you opened this page[^]*My words\.<\/textarea>[^]*Which server\?/);
+      match(
+        told.text,
+        /<bdi>Person 42<\/bdi> asked for changes while you were reading[^]*My words\.<\/textarea>[^]*Which server\?/,
+      );
+      doesNotMatch(told.text, /has changed since you opened/);
       ok(versionIn(told) !== versionIn(second.page));
       strictEqual(
         (await press({ ...second, page: { ...told, url: second.page.url } }, 'accepted')).status,
