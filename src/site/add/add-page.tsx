@@ -8,6 +8,7 @@ import { BlockedNotice } from '../page/blocked-notice.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { LabelledField } from './field.tsx';
 import type { FormFile } from './form-file.ts';
+import { isBotForm } from './forms.ts';
 import { NextStep, Outcome, toSubpath } from './outcome.tsx';
 import type { PreviewProps } from './preview.tsx';
 import type { FilledForm } from './sending.ts';
@@ -16,18 +17,21 @@ export interface AddPageProps extends PageProps, PreviewProps, FilledForm {
   readonly file: FormFile;
   /** What is done with a proposal; `off` where the form cannot be sent here. */
   readonly policy: ProposalPolicy;
+  /** How long half of the last decisions took, in milliseconds; undefined if there were none. */
+  readonly medianWaitMs: number | undefined;
   /** What the check says about the change, for the reviewers. */
   readonly findings: readonly Finding[];
 }
 
 /** A form that makes a file of the catalogue: for a new bot, a change or a translation. */
 export function AddPage(props: AddPageProps): VNode {
-  const { site, viewer, form, file, isSent, policy, conflicts, message } = props;
+  const { site, viewer, form, file, isSent, policy, medianWaitMs, conflicts, message } = props;
   const { kind, groups, action, title } = form;
-  const { t, text, href } = useLanguage();
+  const { t, text, href, duration } = useLanguage();
   const failed = isSent && Object.keys(file.faults).length > 0;
   const sending = policy === 'publish' ? 'proposal.introductionPublish' : 'proposal.introduction';
-  const introduction = policy === 'off' || form.listed === undefined ? form.introduction : sending;
+  const isOfBot = isBotForm(form);
+  const introduction = policy === 'off' || !isOfBot ? form.introduction : sending;
   // A new name is reviewed.
   const isPublished = policy === 'publish' && (form.schema !== 'profile' || kind === 'edit');
   const named = { name: withoutBidiControls(form.name) };
@@ -41,7 +45,12 @@ export function AddPage(props: AddPageProps): VNode {
     >
       <div class="narrow stack">
         <h1>{t(title, named)}</h1>
-        <p class="muted">{t(introduction)}</p>
+        <p class="muted">
+          {t(introduction)}{' '}
+          {policy === 'review' &&
+            medianWaitMs !== undefined &&
+            t('proposal.median', { time: duration(medianWaitMs) })}
+        </p>
         <BlockedNotice {...props} />
         {message && !viewer?.blocked && (
           <p id="message" class="notice" role="alert" tabIndex={-1} autofocus>

@@ -202,6 +202,7 @@ async function show(ctx: Context, parts: SiteParts, filled: FilledForm, status =
     (!viewer?.blocked && proposals?.findPolicy(site.settings, form.owners, viewer?.id ?? null)) || 'off';
   const findings =
     policy !== 'off' && file.isReady ? checkForm(parts, file, viewer?.toReview !== undefined) : [];
-  const props = { ...filled, site, viewer, file, preview, html, policy, findings };
+  const medianWaitMs = proposals?.medianWaitMs();
+  const props = { ...filled, site, viewer, file, preview, html, policy, medianWaitMs, findings };
   sendOnce(ctx, <AddPage {...props} />, language, status);
 }

@@ -242,6 +242,12 @@ describe('the review of proposals', () => {
         (await press({ ...second, page: { ...told, url: second.page.url } }, 'accepted')).status,
         200,
       );
+      const { text } = (await open('/add')).page;
+      match(
+        text,
+        /Fill in the form and send it\.[^<]*A reviewer usually answers within (?:<bdi>)?\d+ minute/,
+      );
+      doesNotMatch(text, /markdown file|pull request/i);
       ok(!isOpen('1004', 704));
     });
 
