@@ -27,7 +27,7 @@ describe('what botshelf doctor says of the remote', () => {
 
   it('is that it can be read, or has no such branch yet @slow', async () => {
     const context = doctorContext(folder, { BOTSHELF_REMOTE: 'origin' });
-    git('init', '-q', '--bare', remote);
+    git('init', '-q', '--bare', '--initial-branch=main', remote);
     const { state, fix } = await checkRemote(context);
     deepStrictEqual([state, fix], ['warning', 'git push origin main']);
     git('push', '-q', 'origin', 'main');
