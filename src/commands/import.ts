@@ -54,7 +54,7 @@ export async function importList(path: string, flags: ImportFlags): Promise<void
   const opener = new RepositoryOpener(root);
   try {
     const repository = flags.dryRun ? null : await opener.open();
-    const records = readRecords(path, (text, place) => report.note(text, place));
+    const records = readRecords(path, (...note) => report.note(...note));
     await importBots(records, { ...options, repository }, (count) =>
       progress.show(`${formatCount(count, 'record')} read, ${report.counts.added} added`),
     );

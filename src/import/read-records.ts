@@ -20,7 +20,7 @@ export interface SourceRecord {
 }
 
 /** Receives something in a source that is no record, in the plural, and its place. */
-export type ReportNote = (text: string, place: string) => void;
+export type ReportNote = (text: string, place: string, count?: number) => void;
 
 /**
  * Reads the records of a list. Of CSV and NDJSON a piece is in memory, of JSON the whole document.

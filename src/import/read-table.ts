@@ -16,8 +16,11 @@ export async function* readTable(path: string, note: ReportNote): AsyncGenerator
     if (fault !== undefined && names === undefined) throw new UserError(`${path}:${line}: ${fault}`);
     if (fault !== undefined) yield { place, fields: fault };
     else if (values.every(isBlank)) note('blank rows were skipped', place);
-    else if (names === undefined) names = readNames(path, values);
-    else if (!values.slice(names.length).every(isBlank))
+    else if (names === undefined) {
+      names = readNames(path, values);
+      if (names.includes(''))
+        note('columns without a name were not read', place, names.filter((name) => name === '').length);
+    } else if (!values.slice(names.length).every(isBlank))
       yield {
         place,
         fields: `there are ${values.length} values for ${names.length} columns: quote those with a separator in them`,
@@ -25,7 +28,8 @@ export async function* readTable(path: string, note: ReportNote): AsyncGenerator
     else {
       if (values.length < names.length)
         note('rows were shorter than the first: empty cells were added', place);
-      yield { place, fields: Object.fromEntries(names.map((name, i) => [name, values[i] ?? ''])) };
+      const cells = names.map((name, i) => [name, values[i] ?? ''] as const);
+      yield { place, fields: Object.fromEntries(cells.filter(([name]) => name !== '')) };
     }
   }
 }
