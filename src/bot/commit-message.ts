@@ -57,27 +57,41 @@ export type CommitAuthor =
 
 /**
  * Parses who made a commit from its object. A service makes its commits with one identity at one time and names the bots: a
- * commit that a person has amended is that person's. Anything may be in a person's name.
+ * commit that a person has amended is that person's, and so is one with trailers and another identity. Anything may be in a
+ * person's name.
+ * @param identity that of the service, `name <address>`
  */
-export function parseCommitAuthor(content: string): CommitAuthor {
-  const [headers = ''] = content.split('\n\n', 1);
-  const [author, committer] = ['author', 'committer'].map(
-    (key) => new RegExp(`^${key} (.*)$`, 'm').exec(headers)?.[1] ?? '',
-  );
-  const trailers = content.trimEnd().split('\n\n').at(-1) ?? '';
-  if (author !== committer || !/^Bot: /m.test(trailers))
+export function parseCommitAuthor(content: string, identity: string): CommitAuthor {
+  const { author, isOneIdentity, trailers } = parseCommit(content);
+  if (!isOneIdentity || !author.startsWith(`${identity} `) || !/^Bot: /m.test(trailers))
     return {
       kind: 'person',
-      name:
-        author
-          ?.replace(/<[^<]*$/, '')
-          .trimEnd()
-          .slice(0, maxNameLength) ?? '',
+      name: author
+        .replace(/<[^<]*$/, '')
+        .trimEnd()
+        .slice(0, maxNameLength),
     };
   const name = /^Changed-by: (.+)$/m.exec(trailers)?.[1];
   if (name !== undefined) return { kind: 'person', name };
   const account = parseAccountId(/^Proposed-by: (\d+)$/m.exec(trailers)?.[1] ?? '');
   return account === undefined ? { kind: 'api' } : { kind: 'proposal', account };
+}
+
+/** Returns the first trailer of a commit that only a service writes, where the commit could be taken for a service's. */
+export function findServiceTrailer(content: string): string | undefined {
+  const { isOneIdentity, trailers } = parseCommit(content);
+  return isOneIdentity
+    ? /^(?:Bot|Changed-by|Proposed-by|Reviewed-by): /m.exec(trailers)?.[0].trim()
+    : undefined;
+}
+
+function parseCommit(content: string): { author: string; isOneIdentity: boolean; trailers: string } {
+  const [headers = ''] = content.split('\n\n', 1);
+  const [author = '', committer] = ['author', 'committer'].map(
+    (key) => new RegExp(`^${key} (.*)$`, 'm').exec(headers)?.[1] ?? '',
+  );
+  const trailers = content.trimEnd().split('\n\n').at(-1) ?? '';
+  return { author, isOneIdentity: author === committer, trailers };
 }
 
 /** Characters of a name that are shown. */

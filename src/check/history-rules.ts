@@ -1,9 +1,11 @@
 import { readChangeHistory, type FileVersion, OutputLimitError } from '../git/changed-files.ts';
-import { maxObjectBytes, readHeaders, streamObjects } from '../git/objects/objects.ts';
+import { maxObjectBytes, readHeaders, readObjects, streamObjects } from '../git/objects/objects.ts';
 import type { RevisionRange } from '../git/revision-range.ts';
 import { findingsOfAttributes } from './attribute-rules.ts';
 import { checkPath } from './change-rules.ts';
 import { createFileError, toErrorFinding, type Finding } from './check.ts';
+import { findServiceTrailer } from '../bot/commit-message.ts';
+import { createFileFault } from '../catalogue/page/fault.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { type TextPlace, tokenRule, TokenSearch } from './token-search.ts';
 
@@ -39,6 +41,7 @@ export async function checkHistory(
     ...large.map(({ path, commit }) => createFileError(path, 'file-size', describeLargeFile(commit))),
     ...versions.flatMap((version) => listLeakFindings(version, leaks.get(version.blob))),
     ...history.commits.filter((id) => leaks.has(id)).map(createMessageLeak),
+    ...(await findServiceTrailers(root, history.commits)),
     ...versions.flatMap((version) =>
       checkPath({ ...version, previousPath: null }).map((finding) => nameCommit(version, finding)),
     ),
@@ -95,6 +98,19 @@ function createMessageLeak(commit: string): Finding {
   const message = `the message of ${shortenId(commit)} holds what looks like a bot token: make a new one (botshelf token, or the Manage link on its page), as others may have read it, and reword that commit`;
   return createFileError(botsFolder, tokenRule, message);
 }
+
+/** Tells maintainers of a commit that names what only a service writes. Larger messages are not read. */
+async function findServiceTrailers(root: string, commits: readonly string[]): Promise<Finding[]> {
+  return [...(await readObjects(root, commits, maxCommitBytes))].flatMap(([id, content]) => {
+    const trailer = findServiceTrailer(content.toString());
+    if (trailer === undefined) return [];
+    const message = `the message of ${shortenId(id)} has "${trailer}" as a service writes it: reword it, unless a service has pushed this`;
+    return [{ ...createFileFault(botsFolder, 'service-trailer', message), severity: 'notice' }];
+  });
+}
+
+/** Bytes of a commit whose trailers are read. */
+const maxCommitBytes = 16 * 1024;
 
 function shortenId(commit: string): string {
   return `commit ${commit.slice(0, 10)}`;

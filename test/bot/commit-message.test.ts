@@ -1,6 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import {
   type CommitAuthor,
+  findServiceTrailer,
   formatChangedBy,
   formatCommitMessage,
   parseCommitAuthor,
@@ -53,6 +54,7 @@ describe('who made a commit', () => {
   const parse = (author: string, committer: string, message: string): CommitAuthor =>
     parseCommitAuthor(
       `tree 1\nparent 2\nauthor ${author}\ncommitter ${committer}\ngpgsig -----\n \n -----\n\n${message}`,
+      'Botshelf <bot@localhost>',
     );
   const service = 'Botshelf <bot@localhost> 1 +0000';
 
@@ -74,6 +76,18 @@ describe('who made a commit', () => {
     deepStrictEqual(parse(service, service, formatCommitMessage([homer])), { kind: 'api' });
     const message = formatCommitMessage([homer], ['Proposed-by: 7', 'Reviewed-by: 8']);
     deepStrictEqual(parse(service, service, message), { kind: 'proposal', account: '7' });
+  });
+
+  it('is a person of another identity, whatever the trailers say, which the check points out', () => {
+    const mallory = 'Mallory <m@example.org> 1 +0000';
+    const message = formatCommitMessage([homer], ['Proposed-by: 7']);
+    deepStrictEqual(parse(mallory, mallory, message), { kind: 'person', name: 'Mallory' });
+    const toCommit = (committer: string, text: string): string =>
+      `tree 1\nauthor ${mallory}\ncommitter ${committer}\n\n${text}`;
+    strictEqual(findServiceTrailer(toCommit(mallory, message)), 'Bot:');
+    strictEqual(findServiceTrailer(toCommit(mallory, 'Edit\n\nChanged-by: Marge\n')), 'Changed-by:');
+    strictEqual(findServiceTrailer(toCommit(service, message)), undefined);
+    strictEqual(findServiceTrailer(toCommit(mallory, 'Edit\n\nBot: 7\n\nMore.\n')), undefined);
   });
 
   it('is the person who ran a command', () => {

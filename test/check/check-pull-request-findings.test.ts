@@ -14,6 +14,7 @@ import {
   checkWorkTree,
   commitTo,
   homer,
+  homers,
   lenny,
   lennys,
   pullRequest,
@@ -114,6 +115,18 @@ describe('a maintainer is informed of a pull request', () => {
       ].toSorted(),
     );
     match(messages[0] ?? '', /^this decides how changes are checked and reviewed: /);
+  });
+
+  it('that has a commit with the trailers of a service', async () => {
+    const repo = catalogueOfTwo();
+    const changes = { [pagePath(homer)]: homers({ nsfw: true }) };
+    commitTo(repo, { changes, message: 'Edit\n\nBot: 7\nProposed-by: 7' });
+    const { found, messages } = await check(repo);
+    deepStrictEqual(found, ['bots service-trailer notice']);
+    match(
+      messages[0] ?? '',
+      /^the message of commit [0-9a-f]{10} has "Bot:" as a service writes it: reword it/,
+    );
   });
 
   it('that adds a bot whose invite or name another has, whatever the case, accents and other parameters', async () => {

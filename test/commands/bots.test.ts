@@ -161,7 +161,10 @@ describe('botshelf bots --set', () => {
       message,
       /^Update 2 bots\n\nSorted again\n\n- Bot 7 \(7\): category, nsfw\n- Bot 12 \(12\): nsfw\n\nBot: 7\nBot: 12\nChanged-by: \S+$/,
     );
-    const author = parseCommitAuthor(repository.git('cat-file', 'commit', 'HEAD'));
+    const author = parseCommitAuthor(
+      repository.git('cat-file', 'commit', 'HEAD'),
+      'Botshelf <botshelf@localhost>',
+    );
     strictEqual(author.kind, 'person');
     const text = repository.read(pagePath('7'));
     match(text, /"category": "music"/);

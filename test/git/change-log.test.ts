@@ -36,13 +36,13 @@ describe('the files that a history of a folder removed', () => {
     const found: string[] = [];
     const commits = { from: undefined, to: 'HEAD', folder: 'top/b*' };
     const file = join(tempFolder(), 'log');
-    for await (const { path, commit, after } of readChangeLog(
+    for await (const { path, commit, after, line } of readChangeLog(
       await openUntilEnd(folder),
       commits,
       file,
       signal,
     ))
-      if (after === null) found.push(`${commit} ${path}`);
+      if (after === null) found.push(`${commit} ${path} ${line}`);
     return found.toSorted();
   }
 
@@ -50,10 +50,12 @@ describe('the files that a history of a folder removed', () => {
     deepStrictEqual(
       await removed(repository),
       [
-        `${first} top/b*/one`,
-        `${side} top/b*/two`,
-        `${moved} top/b*/short`,
-        `${merge} top/b*/both`,
+        `${first} top/b*/one branch`,
+        `${side} top/b*/two side`,
+        `${moved} top/b*/short branch`,
+        `${merge} top/b*/both side`,
+        `${merge} top/b*/both merge`,
+        `${merge} top/b*/two merge`,
       ].toSorted(),
     );
   });
@@ -62,7 +64,11 @@ describe('the files that a history of a folder removed', () => {
     const folder = tempFolder();
     git('clone', '-q', '--depth=2', `file://${repository.folder}`, join(folder, 'clone'));
     const clone = repositoryIn(join(folder, 'clone'));
-    deepStrictEqual(await removed(clone), [`${merge} top/b*/both`]);
+    deepStrictEqual(await removed(clone), [
+      `${merge} top/b*/both merge`,
+      `${merge} top/b*/both side`,
+      `${merge} top/b*/two merge`,
+    ]);
   });
 
   it('are read from a file that is gone when the reader stops early', async () => {

@@ -80,28 +80,31 @@ export interface TrustChange {
 
 /**
  * Reads what a bot has since less than 90 days: permissions, authors, another bot in the invite link, being for adults only.
- * Newest first. Of more than 50 commits those before the newest ones count as one.
+ * Newest first. Of more than 50 commits those before the newest ones count as one, and so do those of a merged pull request.
+ * An invite that adds the first bot again is no change.
  * @throws {GitError}
  */
 export async function readTrustChanges(index: ReadonlyChanges, id: BotId): Promise<readonly TrustChange[]> {
   const since = Date.now() - trustDays * 86_400_000;
-  const commits = (await index.list(id)).filter(({ time }) => time >= since);
+  const commits = (await index.listSteps(id)).filter(({ time }) => time >= since);
   // What a new bot has at first is no change.
   if (commits.length === 1 && commits[0]?.pages.every(({ before }) => before === undefined)) return [];
   const read = commits.filter((_, i) => i < maxCommits - 1 || i === commits.length - 1);
   let known: ReadonlySet<string> | undefined;
+  let first: ReadonlySet<string> | undefined;
   const sources = new Map<string, BotCommit>();
   const slice = new TimeSlice();
   for (const commit of read.toReversed()) {
     const { before, after } = await index.read(id, commit);
     if (slice.isOver) await slice.next();
     known ??= listFacts(before);
+    first ??= known;
     const now = listFacts(after);
     if (now === undefined) continue;
     for (const fact of now) if (known?.has(fact) === false) sources.set(fact, commit);
     known = now;
   }
-  const facts = [...(known ?? [])];
+  const facts = [...(known ?? [])].filter((fact) => !fact.startsWith('bot ') || first?.has(fact) !== true);
   return read.flatMap((commit) =>
     trustKinds.flatMap((kind): TrustChange[] => {
       const added = facts.filter((fact) => fact.startsWith(`${kind} `) && sources.get(fact) === commit);

@@ -6,7 +6,7 @@ import { type CommitAuthor, parseCommitAuthor } from '../../bot/commit-message.t
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { BranchFollower } from '../../git/branch-follower.ts';
-import { type LoggedCommits, readChangeLog } from '../../git/change-log.ts';
+import { type LoggedChange, type LoggedCommits, readChangeLog } from '../../git/change-log.ts';
 import { hasCommit } from '../../git/history.ts';
 import { readHead } from '../../git/refs.ts';
 import type { Repository, RepositoryOpener } from '../../git/repository.ts';
@@ -22,6 +22,7 @@ export interface BotCommit {
   /** When it came into the branch; milliseconds since the epoch. */
   readonly time: number;
   readonly pages: readonly PageBlobs[];
+  readonly line: LoggedChange['line'];
 }
 
 /** The blobs of a page before and after a commit; undefined where it had none. */
@@ -40,7 +41,7 @@ export interface ChangeIndexOptions {
 
 /** What reads of changes use. */
 export type ReadonlyChanges = Readonly<
-  Pick<ChangeIndex, 'isComplete' | 'stamp' | 'list' | 'read' | 'readAuthor'>
+  Pick<ChangeIndex, 'isComplete' | 'stamp' | 'list' | 'listSteps' | 'read' | 'readAuthor'>
 >;
 
 /**
@@ -126,12 +127,12 @@ export class ChangeIndex extends BranchFollower {
     };
     let last = '';
     const log = readChangeLog(repository, commits, join(folder, 'log'), this.signal);
-    for await (const { path, commit, time, before, after } of log) {
+    for await (const { path, commit, time, before, after, line } of log) {
       const place = parsePagePath(path, prefix);
       if (place === undefined) continue;
       const name = folderOf(place.id);
       // Git lists the pages of a bot one after the other.
-      const begin = `${place.id} ${commit} ${Math.floor(time)}`;
+      const begin = `${place.id} ${commit} ${Math.floor(time)} ${line}`;
       const text = `${begin === last ? '' : `\n${begin}`} ${place.locale} ${before ?? ''} ${after ?? ''}`;
       if (begin !== last && length > maxPendingLength) await write();
       lines.set(name, (lines.get(name) ?? '') + text);
@@ -143,6 +144,15 @@ export class ChangeIndex extends BranchFollower {
 
   /** Returns the commits that changed a bot, newest first; none until all of the history was read. */
   async list(id: BotId): Promise<BotCommit[]> {
+    return (await this.#readCommits(id)).filter(({ line }) => line !== 'merge');
+  }
+
+  /** The same along first parents: of a merged pull request what it changed in all, as one commit. */
+  async listSteps(id: BotId): Promise<BotCommit[]> {
+    return (await this.#readCommits(id)).filter(({ line }) => line !== 'side');
+  }
+
+  async #readCommits(id: BotId): Promise<BotCommit[]> {
     if (!this.isComplete) return [];
     const name = folderOf(id);
     const text = await this.#reads.run(
@@ -167,8 +177,8 @@ export class ChangeIndex extends BranchFollower {
 
   /** Reads who made a commit. @throws {GitError} */
   async readAuthor({ id }: BotCommit): Promise<CommitAuthor> {
-    const { objects } = await this.#options.repositoryOpener.open();
-    return parseCommitAuthor((await objects.readOne(id))?.content.toString() ?? '');
+    const { objects, identity } = await this.#options.repositoryOpener.open();
+    return parseCommitAuthor((await objects.readOne(id))?.content.toString() ?? '', identity);
   }
 }
 
@@ -192,10 +202,10 @@ async function readEnd(path: string, size: number): Promise<string> {
 }
 
 function parseCommitLine(line: string): BotCommit {
-  const [, id = '', seconds, ...words] = line.split(' ');
+  const [, id = '', seconds, kind, ...words] = line.split(' ');
   const pages = words.flatMap((locale, i): PageBlobs[] => {
     const [before, after] = words.slice(i + 1).map((blob) => blob || undefined);
     return i % 3 === 0 ? [{ locale: locale as Locale, before, after }] : [];
   });
-  return { id, time: Number(seconds) * 1000, pages };
+  return { id, time: Number(seconds) * 1000, pages, line: kind as BotCommit['line'] };
 }

@@ -164,6 +164,35 @@ describe('the index of what changed in bots', () => {
     deepStrictEqual(await readTrustChanges(index, botId('9')), [], 'a new bot has changed nothing');
   });
 
+  it('compares what matters for trust along first parents, and takes a bot that is back for no change', async () => {
+    const path = pagePath('7');
+    const edit = (client: string, keys: object = {}): string =>
+      mainPage({ invite: `${invite}${client}`, ...keys });
+    repository = testRepository({ [path]: edit('7') });
+    repository.git('switch', '-q', '-c', 'side');
+    const nine = pagePath('9');
+    repository.commitAll(
+      [
+        { [path]: edit('8') },
+        { [path]: edit('7', { nsfw: true }), [nine]: mainPage({ name: 'New' }) },
+        { [nine]: edit('9', { name: 'New' }) },
+      ].map((files) => ({ files })),
+    );
+    repository.git('switch', '-q', 'main');
+    repository.commit({ [pagePath('8')]: mainPage({ name: 'Other' }) });
+    repository.git('merge', '-q', '--no-ff', '-m', 'Merge', 'side');
+    const merge = repository.git('rev-parse', 'HEAD');
+    const index = await update();
+    const kinds = async (): Promise<string[]> => (await readTrustChanges(index, id)).map(({ kind }) => kind);
+    strictEqual((await index.listSteps(id))[0]?.id, merge);
+    ok(!(await list(index)).includes(merge), 'it is no change of its own');
+    deepStrictEqual(await kinds(), ['nsfw']);
+    deepStrictEqual(await readTrustChanges(index, botId('9')), [], 'a new bot of two commits');
+    for (const client of ['5', '7']) repository.commit({ [path]: edit(client, { nsfw: true }) });
+    await index.look();
+    deepStrictEqual(await kinds(), ['nsfw']);
+  });
+
   it('reads 50 commits a page, and all of many for what matters for trust', async () => {
     const pages = [0, 8, ...Array.from({ length: 60 }, () => 8)].map((permissions, i) =>
       mainPage({ invite: `${invite}7&permissions=${permissions}`, name: `Name ${Math.max(i, 1)}` }),
