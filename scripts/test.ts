@@ -77,7 +77,7 @@ for (const tier of others)
 for (const [what, many] of totals)
   process.stdout.write(`  ${many} ${what}${what === 'passing' ? ` (${seconds}s)` : ''}\n`);
 
-/** Runs the tests of all chosen tiers. What takes longest, the browser's, begins first. */
+/** Runs the tests of all chosen tiers, the browser's first, as they take longest. */
 async function runAll(): Promise<void> {
   const names = readdirSync(top, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.js'))

@@ -235,7 +235,7 @@ async function start(
   });
   closers.own(removedTokens);
 
-  // Who edits the catalogue does so in the clone.
+  // The catalogue of these is edited in the clone.
   const isEdited = config.dev || config.demo !== null;
   const checkedOut = closers.own(isEdited ? null : new CheckedOutBranch(repositoryOpener, log));
   const uncommitted = closers.own(new UncommittedPages(repositoryOpener, log));

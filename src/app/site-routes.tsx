@@ -64,8 +64,10 @@ export function addSiteRoutes(router: Router, parts: SiteParts): SitePreparation
   for (const path of docsPaths) {
     let guide: Awaited<ReturnType<typeof renderGuide>> | undefined;
     const render = async (props: PageProps): Promise<VNode> => {
-      guide ??= await renderGuide(path, site.canonicalUrl);
-      return <DocsPage {...props} {...guide} path={path} />;
+      const rendered = guide ?? (await renderGuide(path, site.canonicalUrl));
+      // On a busy machine the time may be over.
+      if (rendered.html !== null) guide = rendered;
+      return <DocsPage {...props} {...rendered} path={path} />;
     };
     router.get(path, async (ctx) => await respond(ctx, { key: { page: path }, inputs: [], render }));
   }

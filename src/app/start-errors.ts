@@ -18,7 +18,7 @@ export async function ensureCatalogue(config: Config, restoreFolder: () => Promi
   }
 }
 
-/** What else goes wrong is found again by what reads the catalogue. */
+/** Other errors appear again when the catalogue is read. */
 function throwUserError(error: unknown): void {
   if (error instanceof UserError) throw error;
 }

@@ -80,7 +80,7 @@ export class UncommittedPages {
     return this.#pages;
   }
 
-  /** Why pages look edited that nobody has edited; null if there is no reason. */
+  /** The settings of Git that make unedited pages look edited; null if there are none. */
   get conversion(): string | null {
     return this.#conversion ?? null;
   }

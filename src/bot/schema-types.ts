@@ -38,7 +38,7 @@ export type ImportRule =
        */
       split?: string;
       /**
-       * What is removed from the beginning of each value, such as discord:.
+       * A prefix that is removed from each value, such as discord:.
        */
       strip?: string;
       /**

@@ -31,7 +31,8 @@ export interface BlockFlags {
 }
 
 /**
- * Blocks an account, a bot or a host, which may be named by an address, and lists its bots. In the catalogue that is one commit, with the removal of the bots;
+ * Blocks an account, a bot or a host, which may be named by an address, and lists its bots. In the catalogue that is one
+ * commit, with the removal of the bots;
  * a file that the setting names is written first.
  * @throws {UserError}
  */

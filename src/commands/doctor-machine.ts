@@ -54,8 +54,8 @@ export function assessGitVersion(text: string): Outcome {
 }
 
 /**
- * The catalogue is in a clone on a branch, with nothing in progress, no page converted and none edited, that this user can write to and
- * owns.
+ * The catalogue is in a clone on a branch, with nothing in progress, no page converted and none edited, and this user owns
+ * the clone and can write to it.
  */
 export const checkClone: DoctorCheck = async ({ config, repositoryOpener, signal }) => {
   const repository = await repositoryOpener.open();

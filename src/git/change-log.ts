@@ -32,8 +32,8 @@ export interface LoggedCommits {
 
 /**
  * Yields the files below the folder that the commits changed, oldest commit first. A merge has those that it takes from no
- * parent as they are, compared with its first one, and by themselves all that it brings to that one. What the first commits of a shallow clone have is left out. Git runs at
- * the lowest priority and writes to a file, which is read piece by piece.
+ * parent as they are, compared with its first one, and then all files that it changes in that one. The files of the first
+ * commits of a shallow clone are left out. Git runs at the lowest priority and writes to a file, which is read piece by piece.
  * @param file the temporary file
  * @param signal ends it
  * @throws {GitError} also when it is ended

@@ -40,7 +40,7 @@ export class CheckedOutBranch extends BranchFollower {
   }
 }
 
-/** Returns the command that checks out a branch with all that was committed to another one. */
+/** Returns the command that switches to a branch and merges another one into it. */
 export function formatSwitch(from: string, to: string): string {
   return `run "git switch ${to} && git merge ${from}"`;
 }

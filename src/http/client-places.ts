@@ -4,7 +4,7 @@ import { toAddressGroup } from '../lib/network-address.ts';
 import { ProblemError } from './problem.ts';
 
 interface Limits {
-  /** What takes the places, such as `exports`. */
+  /** The name of the responses, such as `exports`. */
   readonly what: string;
   readonly max: number;
   readonly maxPerClient: number;

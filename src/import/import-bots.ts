@@ -155,7 +155,7 @@ function findFaults(
   ];
 }
 
-/** What tells a main page from a translation. */
+/** The main page that stands for one that is committed already. */
 const mainPageMark = '---\n{"authors":[]}\n---\n';
 
 const tokenRefusal = { rule: tokenRule, message: 'this has what looks like a bot token: remove it' };

@@ -26,7 +26,7 @@ export interface MappedBot {
   readonly files: readonly PageText[];
   /** What is wrong beside the files, which then have another id or language. */
   readonly refusals: readonly Refusal[];
-  /** What is wrong with the values of keys that are left out. */
+  /** The faults of the keys that are left out. */
   readonly leftOut: readonly Refusal[];
 }
 

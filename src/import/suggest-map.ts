@@ -82,7 +82,7 @@ const required: ReadonlySet<string> = new Set([
 /** Keys that each page of a bot has. */
 const perPage: ReadonlySet<string> = new Set(['locale', 'name', 'description', 'page']);
 
-/** What is in a field. */
+/** The values of a field. */
 interface SourceColumn {
   /** Value, shortened → how often it is there. */
   readonly values: Map<string, number>;
@@ -151,10 +151,10 @@ const isAddress = (value: string): boolean => /^https?:\/\//.test(value);
 
 interface Target {
   readonly key: string;
-  /** What its field is called, in lower case without other characters; empty is any. */
+  /** The name of its field, in lower case without other characters; empty is any. */
   readonly name: RegExp;
   readonly not?: RegExp;
-  /** What nearly all of its values are, and what the others are. */
+  /** The kind of nearly all of its values, and that of the others. */
   readonly fits: (value: string) => boolean;
   readonly what: string;
 }

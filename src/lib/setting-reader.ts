@@ -2,7 +2,7 @@ import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from 
 import { join } from 'node:path';
 import { messageOf } from './errors.ts';
 
-/** What a setting is set to, for people. */
+/** A setting that is set, as people read it. */
 export interface SettingInForce {
   readonly value: string;
   readonly source: string;

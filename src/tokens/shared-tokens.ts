@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WritesUnavailableError } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { computeDigest, isSameDigest, type Token } from '../bot/token.ts';
+import { toAddressGroup } from '../lib/network-address.ts';
 import type { Log } from '../lib/log.ts';
 import { messageOf } from '../lib/errors.ts';
 import { tryRemote } from '../lib/retry.ts';
@@ -48,9 +49,9 @@ export class SharedTokens implements Tokens {
    * A token that is unknown here may have been issued elsewhere: it is checked again after a fetch of the remote's state.
    * @throws {WritesUnavailableError} when the state ref cannot be read, or was never fetched into this clone
    */
-  checkToken(id: BotId, token: Token, client = ''): Promise<TokenCheck> {
+  checkToken(id: BotId, token: Token, address = ''): Promise<TokenCheck> {
     const check = this.#checkHere(id, token);
-    return this.#remote === null ? check : this.#checkAgain(this.#remote, id, token, client, check);
+    return this.#remote === null ? check : this.#checkAgain(this.#remote, id, token, address, check);
   }
 
   async tokenInfo(id: BotId): Promise<TokenInfo> {
@@ -94,12 +95,12 @@ export class SharedTokens implements Tokens {
     remote: RemoteState,
     id: BotId,
     token: Token,
-    client: string,
+    address: string,
     check: Promise<TokenCheck>,
   ): Promise<TokenCheck> {
     const first = await check;
     if (first !== 'unknown') return first;
-    await this.#waitForFetch(remote, client);
+    await this.#waitForFetch(remote, toAddressGroup(address));
     const again = await this.#checkHere(id, token);
     if (again === 'unknown' && !remote.stateFetched) throw createNotFetchedError();
     return again;

@@ -6,10 +6,10 @@ import type { TokenChanger } from './token-changes.ts';
 export interface Tokens {
   /**
    * Returns whether `token` is the current token of a bot.
-   * @param client the address group that sends it, which bounds how many unknown tokens are looked up for it at once
+   * @param address where it is from: few unknown tokens of one address group are looked up at the same time
    * @throws {WritesUnavailableError} when the tokens cannot be read
    */
-  checkToken(id: BotId, token: Token, client: string): Promise<TokenCheck>;
+  checkToken(id: BotId, token: Token, address: string): Promise<TokenCheck>;
 
   /**
    * Returns what is known of a bot's token.

@@ -3,7 +3,7 @@ import type { Repository } from '../repository.ts';
 
 /**
  * Returns that Git checks out a file with other bytes than it is committed with, and the command that ends that; null if it
- * does not. Such a file looks edited to whoever compares its bytes, while `git status` is clean.
+ * does not. The bytes of such a file differ from the commit's, while `git status` is clean.
  * @param path from the top of the repository; the file need not exist
  * @throws {GitError}
  */

@@ -40,12 +40,15 @@ export async function authenticate(
     );
   }
   const token = parseToken(text);
-  const client = toAddressGroup(ctx.ip);
-  const check = token === undefined ? 'unknown' : await tokens.checkToken(id, token, client);
+  const check = token === undefined ? 'unknown' : await tokens.checkToken(id, token, ctx.ip);
   if (check === 'valid') return;
 
   onRefusal(ctx, id, token === undefined ? 'malformed' : check === 'other bot' ? 'other-bot' : 'unknown');
-  badTokens.count(ctx, client, 'too many invalid tokens come from your address, check what sends them');
+  badTokens.count(
+    ctx,
+    toAddressGroup(ctx.ip),
+    'too many invalid tokens come from your address, check what sends them',
+  );
   if (check === 'other bot') {
     throw new ProblemError('other-token', `this token belongs to another bot: use the token of ${id}`);
   }

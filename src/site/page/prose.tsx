@@ -8,7 +8,7 @@ export interface ProseProps {
   /** The text as Markdown, and as HTML. */
   readonly text: string;
   readonly html: ProposedHtml;
-  /** What to do about a page that was not formatted in time. */
+  /** The advice for a page that was not formatted in time. */
   readonly retry?: 'add.busy' | 'review.busy';
   /** Whether its images are blurred. */
   readonly blurImages?: boolean;
