@@ -36,6 +36,8 @@ async function check() {
   // A response that comes after a later one, or an error page.
   if (request !== sent || page.getElementById('outcome') === null) return;
   for (const fault of form.querySelectorAll('.fault')) showFault(fault, page.getElementById(fault.id));
+  for (const advice of form.querySelectorAll('.advice'))
+    advice.replaceChildren(...page.getElementById(advice.id).childNodes);
   const done = page.getElementById('progress').textContent;
   if (said !== done && progress.textContent !== done) progress.textContent = done;
   said = done;

@@ -33,6 +33,23 @@ export function isSameInvite(a: string, b: string): boolean {
   return a === b || isDeepStrictEqual(toComparable(a), toComparable(b));
 }
 
+/** Returns whether a link opens a server of Discord instead of adding a bot. */
+export function isServerInvite(link: string): boolean {
+  if (!URL.canParse(link)) return false;
+  const { hostname, pathname } = new URL(link);
+  return (
+    /^(?:www\.)?discord\.gg$/.test(hostname) || (hosts.test(hostname) && pathname.startsWith('/invite/'))
+  );
+}
+
+/**
+ * Returns the first OAuth client that an invite link adds and that is not the bot; undefined if there is none.
+ * @param own the id of the bot, and its `oauth`
+ */
+export function findOtherClient(invite: string, own: readonly unknown[]): string | undefined {
+  return parseInvite(invite)?.clients.find((client) => !own.includes(client));
+}
+
 function toComparable(text: string): unknown {
   const invite = parseInvite(text);
   if (invite === undefined || invite.permissions === 'unreadable') return text;

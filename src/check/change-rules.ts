@@ -1,4 +1,5 @@
 import type { BotId } from '../bot/id.ts';
+import { findOtherClient, isServerInvite } from '../bot/invite.ts';
 import { toInviteKey } from '../bot/likeness.ts';
 import { asksForAdministrator } from '../bot/permissions.ts';
 import type { ChangedFile } from '../git/changed-files.ts';
@@ -54,7 +55,7 @@ export function findChangedMainPage(
 }
 
 /** Finds what a main page may not change, and what a maintainer has to review. `former` is undefined for a new page. */
-export function checkChange({ page }: ReadablePage, former: FormerPage | undefined): Finding[] {
+export function checkChange({ id, page }: ReadablePage, former: FormerPage | undefined): Finding[] {
   return [
     ...warnOfUnreadable(page, former),
     ...ensureCreatedStays(page, former?.page),
@@ -64,6 +65,7 @@ export function checkChange({ page }: ReadablePage, former: FormerPage | undefin
     ...checkAuthors(page, former?.page),
     ...checkNsfw(page, former?.page),
     ...checkInvite(page, former?.page),
+    ...warnOfInvite(id, page, former?.page),
   ];
 }
 
@@ -247,6 +249,25 @@ function checkInvite(page: Page, former: Page | undefined): Finding[] {
     ...page.faultAt(['invite'], rule, message),
     severity: 'notice',
   }));
+}
+
+/** Warns of a new invite that adds no bot, or another one. */
+function warnOfInvite(id: BotId, page: Page, former: Page | undefined): Finding[] {
+  const { invite, oauth } = page.data;
+  const before = String(former?.data['invite']);
+  if (typeof invite !== 'string' || invite === before) return [];
+  const other = findOtherClient(invite, [id, oauth]);
+  const warn = (rule: string, message: string): Finding[] => [
+    { ...page.faultAt(['invite'], rule, message), severity: 'warning' },
+  ];
+  if (isServerInvite(invite))
+    return warn(
+      'invite-server',
+      'invite opens a server and does not add a bot: use the link that adds the bot',
+    );
+  if (other === undefined || other === findOtherClient(before, [id])) return [];
+  const message = `invite adds the bot ${other}, not ${id}: correct the link, or set oauth to ${other} if that is the client of this bot`;
+  return warn('invite-other-bot', message);
 }
 
 /** Returns `adds "1" and removes "2"`; empty where both lists have the same entries. */

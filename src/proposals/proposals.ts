@@ -1,5 +1,6 @@
 import type { AccountId } from '../bot/account.ts';
 import { WritesUnavailableError } from '../bot/errors.ts';
+import { readMainData } from '../catalogue/changes/compare.ts';
 import { isMainPage, isReadable } from '../catalogue/page/rules.ts';
 import {
   type Blocked,
@@ -593,7 +594,13 @@ function check(
   const findings = isBot(subject)
     ? checkProposal(parsePages(before), parsePages(after), settings, blocked)
     : parseSideFiles(after).faults.map(toErrorFinding);
-  return [...senders, ...findings];
+  const { authors } = isBot(subject) && before.size === 0 ? readMainData(parsePages(after)) : {};
+  const isForOthers = Array.isArray(authors) && !authors.includes(proposer.id);
+  const message = `the account ${proposer.id} sent this and is not among the authors: ask the authors whether the bot may be listed`;
+  const sender = isForOthers
+    ? [{ ...createFileError(path, 'sender', message), severity: 'warning' as const }]
+    : [];
+  return [...senders, ...findings, ...sender];
 }
 
 /** @throws {ProposalError} faulty */

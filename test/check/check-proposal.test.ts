@@ -39,6 +39,25 @@ describe('the check of a proposal', () => {
     deepStrictEqual(check({ en, fr }, { fr, en }), []);
   });
 
+  it('warns of a new invite that opens a server, or adds another bot than the id and oauth say', () => {
+    const page = (invite: string, more: object = {}): string => mainPage({ invite, ...more });
+    const adds = (client: string): string =>
+      `https://discord.com/oauth2/authorize?client_id=${client}&scope=bot`;
+    for (const invite of ['https://discord.gg/abc', 'https://discord.com/invite/abc'])
+      deepStrictEqual(check({}, { en: page(invite) }), [`${path} invite-server warning`]);
+    deepStrictEqual(check({}, { en: page(adds('7')) }), [`${path} invite-other-bot warning`]);
+    for (const fine of [
+      page(adds(id)),
+      page(adds('7'), { oauth: '7' }),
+      page('https://discord.gg.example.org/a'),
+    ])
+      deepStrictEqual(check({}, { en: fine }), []);
+    const more = page(`${adds('7')}&permissions=1`);
+    deepStrictEqual(check({ en: page(adds('7')) }, { en: more }), [], 'it added that bot before');
+    const en = page('https://discord.gg/abc');
+    deepStrictEqual(check({ en }, { en: page('https://discord.gg/abc', { name: 'Homer 2' }) }), []);
+  });
+
   it('finds every fault that it brings, in order of path and place', () => {
     deepStrictEqual(
       check(
@@ -124,6 +143,7 @@ describe('the check of a proposal', () => {
   it('points out another bot in the invite, a new Administrator, and nsfw that is removed', () => {
     const link = (client: number, permissions: number): string =>
       mainPage({
+        oauth: String(client),
         invite: `https://discord.com/oauth2/authorize?client_id=${client}&permissions=${permissions}`,
       });
     deepStrictEqual(check({ en: link(77, 0) }, { en: link(78, 8) }), [

@@ -140,6 +140,7 @@ describe('a maintainer is informed of a pull request', () => {
     ok(passes);
     deepStrictEqual(found, [
       `${pagePath('7')} name-taken warning`,
+      `${pagePath('7')} invite-other-bot warning`,
       `${pagePath('7')} invite-taken warning`,
       `${pagePath('8')} name-taken warning`,
       `${pagePath('8')} invite-taken warning`,
@@ -149,9 +150,10 @@ describe('a maintainer is informed of a pull request', () => {
       messages[0] ?? '',
       /^name: "LÉNNY" is the name of bots\/313\/190519304972663313\.en\.md already, or looks like it: /,
     );
-    match(messages[1] ?? '', /^invite: bots\/312\/190519304972663312\.en\.md adds the same bot already: /);
+    match(messages[1] ?? '', /^invite adds the bot 77, not 7: correct the link, or set oauth to 77/);
+    match(messages[2] ?? '', /^invite: bots\/312\/190519304972663312\.en\.md adds the same bot already: /);
     match(text, /^bots\/007\/7\.en\.md:3:11 name-taken warning: name: /m);
-    match(text, /^4 files, 0 faults, 5 warnings$/m);
+    match(text, /^4 files, 0 faults, 6 warnings$/m);
   });
 
   it('that adds a bot whose name several have, however it is written', async () => {

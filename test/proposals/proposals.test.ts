@@ -288,6 +288,16 @@ describe('proposals', () => {
     await rejects(send(), { name: 'WritesUnavailableError' });
   });
 
+  it('of a new bot warn the reviewers of a sender who is not among its authors', async () => {
+    const findRules = async (bot: string, authors: readonly string[]): Promise<unknown> => {
+      const pages = new Map([[pagePath(bot), mainPage({ authors })]]);
+      const { proposal } = await proposals.send(change({ subject: botId(bot), pages }));
+      return (await proposals.read(proposal)).findings.map(({ rule, severity }) => `${rule} ${severity}`);
+    };
+    deepStrictEqual(await findRules('1001', ['1001', author.id]), []);
+    deepStrictEqual(await findRules('1002', ['1001']), ['sender warning']);
+  });
+
   it('of who is blocked since are read, with that, but not accepted', async () => {
     const proposal = await send({ proposer: visitor });
     const blocked = { ...nothingBlocked, accounts: { [visitor.id]: {} } };

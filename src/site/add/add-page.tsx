@@ -62,6 +62,10 @@ export function AddPage(props: AddPageProps): VNode {
       </div>
       <form class="add" method="post" action={href(action)} noValidate>
         <input type="hidden" name="base" value={form.base} />
+        {/* The Enter key presses the first button of a form. */}
+        <p hidden>
+          <button type="submit" />
+        </p>
         <div class="columns">
           <div class="fields">
             {groups.map((group) => (

@@ -22,6 +22,7 @@ import { sendLogInPage } from '../page/log-in-page.tsx';
 import { redirectTo, sendOnce } from '../page/html-response.ts';
 import type { SiteParts } from '../page/site-parts.ts';
 import { AddPage } from './add-page.tsx';
+import { addedAuthor } from './advice.tsx';
 import { type FieldName, withSchemes } from './fields.ts';
 import { makeFile } from './form-file.ts';
 import {
@@ -180,6 +181,8 @@ function parseForm(fields: URLSearchParams, opened: FilledForm): FilledForm {
       throw new ProblemError('too-large', `${name} is longer than ${maxFieldLength} characters: shorten it`);
     texts[name] = text;
   }
+  const author = fields.get(addedAuthor);
+  if (author !== null) texts.authors = `${texts.authors ?? ''} ${author}`.trim();
   const note = (fields.get('note') ?? '').replace(/\r\n?/g, '\n').trim();
   return { ...opened, texts: withSchemes(groups, texts), base: fields.get('base') ?? '', note, isSent: true };
 }

@@ -3,18 +3,26 @@ import { toCanonicalLocale } from '../../bot/locale.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
 import type { AddPageProps } from './add-page.tsx';
-import type { FormField } from './fields.ts';
+import { AuthorsAdvice, InviteAdvice } from './advice.tsx';
+import type { FieldName, FormField } from './fields.ts';
 import type { FieldFault } from './form-file.ts';
 
 interface FieldProps extends AddPageProps {
   readonly field: FormField;
 }
 
+/** The fields that can have advice. */
+const adviceOf: Partial<Record<FieldName, (props: AddPageProps) => VNode | null>> = {
+  invite: InviteAdvice,
+  authors: AuthorsAdvice,
+};
+
 /** A field of the form with its label, its hint and what is wrong with it. */
 export function LabelledField(props: FieldProps): VNode {
   const { t } = useLanguage();
   const { field, file, texts, conflicts, isSent } = props;
   const { name, hint, kind, required } = field;
+  const Advice = adviceOf[name];
   const now = conflicts.get(name);
   const fault = isSent ? file.faults[name] : undefined;
   const other = now !== undefined && <PageNow field={field} text={now} />;
@@ -42,6 +50,11 @@ export function LabelledField(props: FieldProps): VNode {
       <p class="fault" id={`fault-${name}`} data-field={name}>
         {fault && <FaultText fault={fault} />}
       </p>
+      {Advice && (
+        <p class="advice warning" id={`advice-${name}`}>
+          <Advice {...props} />
+        </p>
+      )}
     </div>
   );
 }
@@ -72,7 +85,7 @@ function Control(props: FieldProps & { readonly fault: FieldFault | undefined })
   const common = {
     id: name,
     name,
-    'aria-describedby': `${hint === undefined ? '' : `hint-${name} `}fault-${name}`,
+    'aria-describedby': `${hint === undefined ? '' : `hint-${name} `}fault-${name}${adviceOf[name] ? ` advice-${name}` : ''}`,
     'aria-invalid': props.fault && ('true' as const),
   };
   const createSelect = (options: ReadonlyMap<string, string>, chosen: string): VNode => (

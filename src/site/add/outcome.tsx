@@ -5,6 +5,7 @@ import { CopyButton } from '../page/links.tsx';
 import { FaultItems } from '../page/faults.tsx';
 import { FileDiff } from './file-diff.tsx';
 import type { Form } from './forms.ts';
+import { Permissions } from '../page/permissions.tsx';
 import { Preview } from './preview.tsx';
 
 /** What a form makes: a preview, then what changes in the file, and the file folded away. */
@@ -13,10 +14,12 @@ export function Outcome(props: AddPageProps): VNode {
   const { file, form, base, findings } = props;
   const isEdit = form.kind === 'edit';
   const isProfile = form.schema === 'profile';
+  const { invite = '' } = form.schema === 'main-page' && file.faults.invite === undefined ? props.texts : {};
   return (
     <>
       <h2 id="outcome-title">{t(isProfile ? 'edit.change' : 'add.preview')}</h2>
       {!isProfile && <Preview {...props} retry="add.busy" />}
+      {invite !== '' && <Permissions invite={invite} />}
       {isEdit && !isProfile && <h2>{t('edit.change')}</h2>}
       {base !== form.base && <p class="notice">{t('edit.stale')}</p>}
       {(isEdit || isProfile) && <FileDiff before={form.source} after={file.text} />}

@@ -8,7 +8,7 @@ import { Byline } from '../page/author-names.tsx';
 import { CheckMark } from '../page/check-mark.tsx';
 import { OwnLink } from '../page/links.tsx';
 import type { ShownBotProps } from './bot-page.tsx';
-import { permissionsId } from './permissions.tsx';
+import { permissionsId } from '../page/permissions.tsx';
 
 /** The top of a bot's page: its cover, name and description, and where to add it, at the same height for every bot. */
 export function BotHead({ bot, locale, blurImages, name, description, authors }: ShownBotProps): VNode {

@@ -11,7 +11,7 @@ import { LinkItem, NameLink, type NameLinkProps } from '../page/links.tsx';
 import { verifiedId } from './bot-head.tsx';
 import type { ShownBotProps } from './bot-page.tsx';
 import { CountChart } from './count-chart.tsx';
-import { Permissions } from './permissions.tsx';
+import { Permissions } from '../page/permissions.tsx';
 import { ShareCodes } from './share.tsx';
 
 /**

@@ -160,6 +160,33 @@ describe('sending a form', () => {
     deepStrictEqual(listRefs(site), before);
   });
 
+  it('says of a new bot what nobody could use, and a button adds the person to the authors', async () => {
+    const { visitor, page } = await site.loggedIn(stranger, '/add');
+    const check = async (fields: object): Promise<string> =>
+      (await visitor.press(page, '/add', { ...add, ...fields })).text;
+    const administrator = `${add.invite}&scope=bot&permissions=8`;
+    match(
+      await check({ invite: 'discord.gg/abc' }),
+      /id="advice-invite">This link opens a server; it does not add a bot/,
+    );
+    match(
+      await check({ id: '1234' }),
+      /id="advice-invite">This link adds the bot with the ID (?:<bdi>)?123456789012345678/,
+    );
+    const text = await check({ invite: administrator });
+    match(text, /id="advice-invite"><\/p>/);
+    match(text, /id="outcome"[^]*Permissions it asks for[^]*Asks for full control of your server/);
+    match(
+      text,
+      /id="advice-authors">You are not among the authors[^]*name="addedAuthor"[^>]*>Add me as an author/,
+    );
+    // The Enter key presses the first button.
+    match(text, /<form class="add"[^>]*><input[^>]*name="base"[^>]*\/?><p hidden><button type="submit"/);
+    const added = await check({ addedAuthor: stranger });
+    match(added, new RegExp(`name="authors"[^>]*value="1 ${stranger}"`));
+    match(added, /id="advice-authors"><\/p>/);
+  });
+
   it('shows what the check says before it is sent', async () => {
     const { visitor, page } = await site.loggedIn(stranger, edit);
     const checked = await press(visitor, page, edit, { authors: `${author} ${stranger}` });
