@@ -159,6 +159,7 @@ export const routes: RouteTable = {
   'GET /api/v2/export.ndjson.gz': [() => '/api/v2/export.ndjson.gz'],
   'GET /apple-touch-icon.png': [() => '/apple-touch-icon.png'],
   'GET /docs': [() => '/docs'],
+  'GET /docs/consumers': [() => '/docs/consumers'],
   'GET /favicon.ico': [() => '/favicon.ico'],
   'GET /healthz': [() => '/healthz'],
   'GET /metrics': [() => '/metrics'],
