@@ -132,7 +132,8 @@ needs('chromium', describe)('in a browser', function () {
       new PerformanceObserver((list) => {
         for (const { value, sources } of list.getEntries()) {
           shift += value;
-          for (const { node } of sources) moved.push(node?.outerHTML?.slice(0, 200) ?? String(node?.nodeValue));
+          for (const { node, previousRect: was, currentRect: is } of sources)
+            moved.push([value, was.y, was.height, is.y, is.height, node?.outerHTML?.slice(0, 200) ?? node?.nodeValue]);
         }
       }).observe({ type: 'layout-shift', buffered: true });`;
     for (const width of [390, 1280]) {
