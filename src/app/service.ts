@@ -330,9 +330,7 @@ async function start(
   countHistory.start();
   // A copy has the state of its original.
   if (!isReadOnly) removedTokens.start();
-  const closing = new AbortController();
-  closers.add(() => closing.abort());
-  const prepared = warmPageCache(catalogue, countHistory, application.prepareSite, log, closing.signal);
+  const prepared = warmPageCache(catalogue, countHistory, application.prepareSite, log);
   // Who evaluates it sees all of the front page at once.
   if (config.demo) await prepared;
   // After that, as it would delay the first pages.

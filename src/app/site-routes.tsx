@@ -69,7 +69,7 @@ export function addSiteRoutes(router: Router, parts: SiteParts): SitePreparation
       if (rendered.html !== null) guide = rendered;
       return <DocsPage {...props} {...rendered} path={path} />;
     };
-    router.get(path, async (ctx) => await respond(ctx, { key: { page: path }, inputs: [], render }));
+    router.get(path, async (ctx) => await respond(ctx, { key: { page: path }, render }));
   }
   router.get('/authors/:id', async (ctx) => {
     const author = await findKnownAuthor(parts.authors, ctx.params['id'] ?? '');

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** A value that is right until something that it was made from changes. */
+/** A value that is right until something that it was made from changes, or its time is over. */
 export interface Current {
   readonly current: () => boolean;
 }
@@ -11,46 +11,34 @@ export interface Current {
  */
 export type Input = () => unknown;
 
-/** Returns an input that differs from what it was once `check` returns false. */
-export function whileTrue(check: () => boolean): Input {
-  return () => check() || {};
-}
-
-/** An input that is another one each minute. */
-export function readMinute(): number {
-  return Math.floor(Date.now() / 60_000);
-}
-
 /**
  * Values by key: each made once for all callers that want it at the same time, and current while its inputs are the same.
  * The least recently used value goes first.
  *
- * A value that took long to make may be used for a minute after a change: a caller gets it at once, and the next one is
- * made in the background.
+ * Values that age are made from more than their inputs: they are current for 5 s, or for 60 s if it took over 100 ms to make
+ * them. One of these is used for another 60 s while the next one is made.
  */
 export class CurrentCache<V extends object> {
   readonly #kept: LRUCache<string, Kept<V>>;
   readonly #making = new Map<string, Promise<Kept<V>>>();
-  readonly #minRebuildRatio: number;
+  readonly #ages: boolean;
   #swept = 0;
 
   /**
    * @param maxBytes what all values may take up together
    * @param sizeOf the bytes of a value
-   * @param minRebuildRatio the time between rebuilds is at least this many times the build time, however often the inputs
-   *   change. With 0 no value outlives a change
    */
-  constructor(maxBytes: number, sizeOf: (value: V) => number, minRebuildRatio = 0) {
+  constructor(maxBytes: number, sizeOf: (value: V) => number, { ages = false } = {}) {
     const sizeCalculation = ({ value }: Kept<V>, key: string): number =>
       sizeOf(value) + key.length * 2 + overheadBytes;
     this.#kept = new LRUCache({ maxSize: maxBytes, sizeCalculation });
-    this.#minRebuildRatio = minRebuildRatio;
+    this.#ages = ages;
   }
 
   /**
-   * Returns the value that is kept, else the one that `make` resolves with. With a ratio of 0 it is never one whose inputs
-   * had changed before the call.
-   * @param make uses nothing that can change but what `inputs` read
+   * Returns the value that is kept, else the one that `make` resolves with. It is never one whose inputs had changed before
+   * the call.
+   * @param make uses nothing that can change but what `inputs` read, unless values age
    */
   async get(key: string, inputs: readonly Input[], make: () => Promise<V>): Promise<V & Current> {
     for (let joins = 0; ;) {
@@ -58,10 +46,8 @@ export class CurrentCache<V extends object> {
       if (kept?.value.current()) return kept.value;
       const joined = this.#making.get(key);
       const making = joined ?? this.#make(key, inputs, make);
-      if (kept !== undefined && performance.now() < kept.lastUse) {
-        const { lifetime } = kept;
-        lifetime.end = kept.lastUse;
-        void making.catch(() => {}).finally(() => (lifetime.end = 0));
+      if (kept?.isUsable()) {
+        making.catch(() => {});
         return kept.value;
       }
       const { value } = await making;
@@ -81,21 +67,23 @@ export class CurrentCache<V extends object> {
     const now = performance.now();
     if (now - this.#swept < 1000) return;
     this.#swept = now;
-    for (const [key, { value, lastUse }] of this.#kept.entries())
-      if (now >= lastUse && !value.current()) this.#kept.delete(key);
+    for (const [key, { isUsable }] of this.#kept.entries()) if (!isUsable()) this.#kept.delete(key);
   }
 
   async #keep(key: string, inputs: readonly Input[], make: () => Promise<V>): Promise<Kept<V>> {
     this.#sweep();
-    const lifetime = new Lifetime(inputs);
+    const before = inputs.map((read) => read());
     const start = performance.now();
     const made = await make();
-    const now = performance.now();
-    const took = Math.min(now - start, maxBuildMs);
-    lifetime.end = now + took * this.#minRebuildRatio;
-    const outlives = this.#minRebuildRatio > 0 && took >= alwaysRebuildBelowMs;
-    const lastUse = outlives ? Math.max(lifetime.end, now + maxStaleMs) : 0;
-    const kept = { value: { ...made, current: lifetime.isCurrent }, lifetime, lastUse };
+    const end = performance.now();
+    const isSlow = end - start > slowMs;
+    const isWithin = (milliseconds: number): boolean =>
+      (!this.#ages || performance.now() < end + milliseconds) &&
+      inputs.every((read, i) => before[i] === read());
+    const kept = {
+      value: { ...made, current: () => isWithin(isSlow ? maxSlowAgeMs : maxAgeMs) },
+      isUsable: () => isWithin(isSlow ? 2 * maxSlowAgeMs : maxAgeMs),
+    };
     this.#kept.set(key, kept);
     return kept;
   }
@@ -103,35 +91,15 @@ export class CurrentCache<V extends object> {
 
 interface Kept<V> {
   readonly value: V & Current;
-  readonly lifetime: Lifetime;
-  /** When it is used no more, even while the next one is made; as `performance.now()`. */
-  readonly lastUse: number;
-}
-
-/** How long a value is current. Not part of the value, as pages and responses that it went into hold on to this. */
-class Lifetime {
-  readonly #inputs: readonly Input[];
-  readonly #before: readonly unknown[];
-  /** Until then it is current although an input has changed; as `performance.now()`. */
-  end = 0;
-
-  constructor(inputs: readonly Input[]) {
-    this.#inputs = inputs;
-    this.#before = inputs.map((read) => read());
-  }
-
-  readonly isCurrent = (): boolean =>
-    this.#inputs.every((read, i) => this.#before[i] === read()) || performance.now() < this.end;
+  /** Whether it can be returned while the next one is made. */
+  readonly isUsable: () => boolean;
 }
 
 /** Bytes that an entry takes up besides its value, about. */
 const overheadBytes = 500;
 
-/** For a value that took less to make a caller waits again. */
-const alwaysRebuildBelowMs = 20;
+const maxAgeMs = 5000;
 
-/** Making takes no longer than that: the rest of the time a value has waited for its turn. */
-const maxBuildMs = 250;
-
-/** Milliseconds that a value is used at most after one of its inputs has changed. */
-const maxStaleMs = 60_000;
+/** What takes longer to make is used for longer. */
+const slowMs = 100;
+const maxSlowAgeMs = 60_000;

@@ -19,20 +19,14 @@ describe('the preparation of the site', () => {
       return true;
     };
     const prepare = async (): Promise<void> => void events.push('prepared');
-    await warmPageCache({ unpacked }, { isRead }, prepare, silentLog, AbortSignal.abort());
+    await warmPageCache({ unpacked }, { isRead }, prepare, silentLog);
     deepStrictEqual(events, ['unpacked', 'counts read', 'prepared']);
   });
 
   it('never begins where the catalogue is closed before', async () => {
     let prepared = 0;
     const prepare = async (): Promise<void> => void prepared++;
-    await warmPageCache(
-      { unpacked: async () => await sleep(5, false) },
-      ready,
-      prepare,
-      silentLog,
-      AbortSignal.abort(),
-    );
+    await warmPageCache({ unpacked: async () => await sleep(5, false) }, ready, prepare, silentLog);
     strictEqual(prepared, 0);
   });
 
@@ -40,7 +34,7 @@ describe('the preparation of the site', () => {
     const messages: string[] = [];
     const log = { ...silentLog, debug: (_fields: object, text: string) => void messages.push(text) };
     const prepare = async (): Promise<void> => await Promise.reject(new Error('too much waits'));
-    await warmPageCache(ready, ready, prepare, log, AbortSignal.abort());
+    await warmPageCache(ready, ready, prepare, log);
     match(messages.join(), /too much waits; a visitor waits for it/);
   });
 });

@@ -19,7 +19,7 @@ import type { Site, Viewer } from '../../src/site/page/layout.tsx';
 import { type RepositoryLinks, createRepositoryLinks } from '../../src/site/page/repository-links.ts';
 import { Markdown } from '../../src/site/markdown/markdown.ts';
 import { addSiteRoutes } from '../../src/app/site-routes.tsx';
-import { eventually } from '../support/eventually.ts';
+import { agePages } from '../support/age-pages.ts';
 import { testLanguages } from '../support/languages.ts';
 import { accountId, botId } from '../support/sample.ts';
 import { sampleBot } from '../support/sample-bot.ts';
@@ -182,102 +182,44 @@ describe('the pages of the site', () => {
     for (const page of [api, data]) doesNotMatch(page, /\]\((?!https:)/);
   });
 
-  /** What every page depends on, as a change of it. */
-  const ofAll: Readonly<Record<string, () => void>> = {
-    'the settings': () => (settings = toSettings({ name: 'Robotek' })),
-    'the contact': () => (options.site = { ...options.site, contact: 'help@example.org' }),
-    'the repository': () => (options.site = { ...options.site, repository: null }),
-    'the login': () => (options.site = { ...options.site, login: false }),
-    'the live preview': () => (options.site = { ...options.site, live: true }),
+  const paths = ['/docs', '/bots/7', '/', '/?nsfw=true', '/authors/1', '/?q=answers&nsfw=true'] as const;
+  for (const path of paths)
+    it(`are rendered again at once when the settings change: ${path}`, async () => {
+      const before = await get(path);
+      settings = toSettings({ name: 'Robotek' });
+      notStrictEqual(await get(path), before);
+    });
+
+  it('are rendered again at once when their bot changes, or is there no more', async () => {
+    const before = await get('/bots/7');
+    bots.set(sampleBot('7', { en: ['Eight', 'Answers.'] }));
+    notStrictEqual(await get('/bots/7'), before);
+    bots.delete(botId('7'));
+    doesNotMatch(await get('/bots/7'), /Eight/);
+  });
+
+  /** What is made from more than the entry of the page. */
+  const changes: Readonly<Record<string, () => void>> = {
+    'a count': () => {
+      counts.count = () => 156;
+      counts.reportedAt = () => Date.now() - 20 * 60_000;
+    },
+    'another bot': () => {
+      const keys = { nsfw: true, category: 'fun', authors: ['1'] };
+      bots.set(sampleBot('8', seven, keys));
+    },
+    'what an author is called': () =>
+      void profiles.set('1.json', { name: 'Ada', website: null, description: {} }),
   };
-
-  const { now } = Date;
-  afterEach(() => (Date.now = now));
-
-  const setCount = (): void => {
-    counts.count = () => 156;
-    counts.version++;
-    countHistory.stamp = () => 'other';
-  };
-
-  const nameAuthor = (): void => void profiles.set('1.json', { name: 'Ada', website: null, description: {} });
-
-  const ofPages: Readonly<Record<string, Readonly<Record<string, () => void>>>> = {
-    '/docs': ofAll,
-    '/bots/7': {
-      ...ofAll,
-      'the bot': () => bots.set(sampleBot('7', { en: ['Eight', 'Answers.'] })),
-      'the count': setCount,
-      'how the count has grown': () => {
-        setCount();
-        counts.growth = () => 0.25;
-      },
-      'when the count was reported': () => (counts.reportedAt = () => Date.now() - 20 * 60_000),
-      'a count of a day': () => {
-        counts.reportedAt = () => 0;
-        countHistory.stamp = () => 'other';
-        countHistory.counts = () => [
-          { period: 19_999, count: 1 },
-          { period: 20_000, count: 2 },
-        ];
-      },
-      'another bot of its category': () => {
-        bots.set(sampleBot('8', seven, { nsfw: true, category: 'fun', authors: ['99'] }));
-      },
-      'another bot of its author': () => bots.set(sampleBot('8', { de: ['Acht', 'Antwortet.'] })),
-      'what its author is called': nameAuthor,
-      'whether there is such a bot': () => bots.delete(botId('7')),
-      'a fault of its files': () => {
-        options.site = { ...options.site, live: true };
-        options.faultsOf = () => [
-          { path: 'bots/007/7.en.md', line: 3, column: 1, rule: 'name', message: 'no' },
-        ];
-      },
-    },
-    '/?nsfw=true': {
-      ...ofAll,
-      'a bot': () => bots.set(sampleBot('7', { en: ['Eight', 'Answers.'] })),
-      'another bot': () => bots.set(sampleBot('8')),
-      'a count': setCount,
-      'what an author is called': nameAuthor,
-      'the day': () => (Date.now = () => now() + 86_400_000),
-    },
-    '/authors/1': {
-      ...ofAll,
-      'what the author is called': nameAuthor,
-      'another bot': () => bots.set(sampleBot('8')),
-      'a count': () => {
-        bots.set(sampleBot('8'));
-        setCount();
-      },
-    },
-    '/': {
-      ...ofAll,
-      'a bot': () => bots.set(sampleBot('6', { en: ['Six', 'Counts.'] }, { category: 'music' })),
-    },
-    '/?q=answers&nsfw=true': {
-      'another bot that matches': () => bots.set(sampleBot('8')),
-    },
-    '/categories/fun?nsfw=true': {
-      'the size of another category': () => bots.set(sampleBot('8', seven, { category: 'music' })),
-    },
-  };
-
-  for (const [path, changes] of Object.entries(ofPages)) {
-    for (const [name, change] of Object.entries(changes)) {
-      it(`are rendered again when ${name} changes: ${path}`, async () => {
+  for (const [name, change] of Object.entries(changes))
+    for (const path of ['/bots/7', '/?nsfw=true'] as const)
+      it(`are the same for some seconds, and then rendered again, when ${name} changes: ${path}`, async () => {
         const before = await get(path);
-        // The front page is rendered once more when its examples of searches are chosen.
-        await eventually(async () => {
-          rendered = 0;
-          return (await get(path)) === before && rendered === 0;
-        });
         change();
-        // A list may be kept for a moment although the catalogue has changed.
-        await eventually(async () => (await get(path)) !== before);
+        strictEqual(await get(path), before);
+        agePages();
+        notStrictEqual(await get(path), before);
       });
-    }
-  }
 
   const variants: Readonly<Record<string, readonly [path: string, headers?: Record<string, string>]>> = {
     'the language of the browser': ['/bots/7', { 'Accept-Language': 'fr' }],

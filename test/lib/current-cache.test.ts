@@ -1,6 +1,6 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, notStrictEqual, strictEqual } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CurrentCache, whileTrue } from '../../src/lib/current-cache.ts';
+import { CurrentCache } from '../../src/lib/current-cache.ts';
 
 interface Value {
   readonly version: number;
@@ -39,81 +39,76 @@ describe('a cache of what is current', () => {
     strictEqual((await cache.get('a', inputs, slowly)).version, 1);
   });
 
-  it('makes a value again when one of its inputs is equal and not the same, or is no longer true', async () => {
+  it('makes a value again when one of its inputs is equal and not the same', async () => {
     const cache = new CurrentCache<Value>(1_000_000, () => 1000);
-    const list = await cache.get('list', inputs, make);
     let bot = {};
-    const readPage = [() => bot, whileTrue(list.current)];
-    const makePage = async (): Promise<Value> => ({ version });
-    const values = [await cache.get('page', readPage, makePage)];
+    const first = await cache.get('page', [() => bot], make);
     bot = {};
-    strictEqual(values[0]?.current(), false);
-    values.push(await cache.get('page', readPage, makePage));
-    version++;
-    deepStrictEqual(
-      values.map((value) => value.current()),
-      [false, false],
-    );
+    strictEqual(first.current(), false);
+    await cache.get('page', [() => bot], make);
+    strictEqual(made, 2);
   });
 
-  describe('where making may take a part of the time only', () => {
-    /** Makes a value in so many milliseconds. */
-    const slowly = (milliseconds: number) => async () => {
-      await sleep(milliseconds);
+  describe('of values that age', () => {
+    const { now } = performance;
+    let passed: number;
+    let cache: CurrentCache<Value>;
+    beforeEach(() => {
+      passed = 0;
+      performance.now = () => now.call(performance) + passed;
+      cache = new CurrentCache<Value>(1_000_000, () => 1000, { ages: true });
+    });
+    after(() => (performance.now = now));
+    const makeSlowly = async (): Promise<Value> => {
+      passed += 101;
       return await make();
     };
 
-    it('keeps a value for many times the time that it took, whatever changes', async () => {
-      const cache = new CurrentCache<Value>(1_000_000, () => 1000, 20);
-      const value = await cache.get('a', inputs, slowly(5));
+    it('uses a value for five seconds, or until an input is another', async () => {
+      const value = await cache.get('a', inputs, make);
+      passed += 4900;
+      strictEqual(await cache.get('a', inputs, make), value);
+      passed += 100;
+      strictEqual(value.current(), false);
+      await cache.get('a', inputs, make);
       version++;
-      strictEqual(await cache.get('a', inputs, slowly(5)), value);
-      await sleep(400);
-      strictEqual(
-        (await cache.get('a', inputs, slowly(5))).version,
-        1,
-        'it was quick to make: it is waited for',
-      );
+      deepStrictEqual([(await cache.get('a', inputs, make)).version, made], [1, 3]);
     });
 
-    it('shows a value that took long to make until the next one is made in the background', async () => {
-      const cache = new CurrentCache<Value>(1_000_000, () => 1000, 1);
-      const value = await cache.get('a', inputs, slowly(50));
-      version++;
-      await sleep(60);
+    it('uses what took over 100 ms to make for a minute, and for another one while the next is made', async () => {
+      const value = await cache.get('a', inputs, makeSlowly);
+      passed += 59_000;
+      strictEqual(await cache.get('a', inputs, makeSlowly), value);
+      passed += 59_000;
       strictEqual(value.current(), false);
-      strictEqual(await cache.get('a', inputs, slowly(50)), value, 'nobody waits');
-      strictEqual(value.current(), true, 'it begins to make one and no other');
-      while (value.current()) await sleep(10);
-      deepStrictEqual([(await cache.get('a', inputs, slowly(50))).version, made], [1, 2]);
+      strictEqual(await cache.get('a', inputs, makeSlowly), value, 'nobody waits');
+      await sleep(1);
+      notStrictEqual(await cache.get('a', inputs, makeSlowly), value);
+      strictEqual(made, 2);
+      passed += 121_000;
+      strictEqual((await cache.get('a', inputs, makeSlowly)).current(), true);
     });
 
     it('goes on with it when the next one cannot be made, and tries again', async () => {
-      const cache = new CurrentCache<Value>(1_000_000, () => 1000, 1);
-      const tries: number[] = [];
-      const makeOnce = async (): Promise<Value> => {
-        if (tries.push(version) > 1) throw new Error('no');
-        return await slowly(50)();
+      const value = await cache.get('a', inputs, makeSlowly);
+      passed += 61_000;
+      let tries = 0;
+      const fail = async (): Promise<Value> => {
+        tries++;
+        return await Promise.reject(new Error('no'));
       };
-      const value = await cache.get('a', inputs, makeOnce);
-      version++;
-      while (tries.length < 3) {
-        strictEqual(await cache.get('a', inputs, makeOnce), value);
-        await sleep(10);
+      for (const expected of [1, 2, 3]) {
+        strictEqual(await cache.get('a', inputs, fail), value);
+        await sleep(1);
+        strictEqual(tries, expected);
       }
     });
 
-    it('shows none that is out of date for more than a minute', async () => {
-      const cache = new CurrentCache<Value>(1_000_000, () => 1000, 1);
-      await cache.get('a', inputs, slowly(50));
+    it('uses none with another input while the next one is made', async () => {
+      await cache.get('a', inputs, makeSlowly);
+      passed += 61_000;
       version++;
-      const now = performance.now.bind(performance);
-      performance.now = () => now() + 61_000;
-      try {
-        strictEqual((await cache.get('a', inputs, slowly(50))).version, 1);
-      } finally {
-        performance.now = now;
-      }
+      strictEqual((await cache.get('a', inputs, makeSlowly)).version, 1);
     });
   });
 

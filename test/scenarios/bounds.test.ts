@@ -111,7 +111,6 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'git/refs.ts maxAttempts',
     'images/decoder.ts idleTimeout',
     'images/image-queue.ts maxHostRest',
-    'lib/current-cache.ts maxBuildMs',
     'lib/retry.ts maxRemoteMs',
     'lib/time-slice.ts maxUntimedSteps',
     'proposals/github-pulls.ts maxDelayMs',

@@ -32,7 +32,7 @@ export interface AuthorGroups {
 export class AuthorIndex {
   readonly #bots: BotIndex;
   readonly #profiles: Pick<WatchedFolder<Profile>, 'files'>;
-  readonly #groups = new CurrentCache<AuthorGroups>(1024, () => 0, minRebuildRatio);
+  readonly #groups = new CurrentCache<AuthorGroups>(1024, () => 0, { ages: true });
   /** By the bots of a group: looking at all of them takes long where there are thousands. */
   readonly #known = new WeakMap<readonly IndexedBot[], AuthorBots>();
 
@@ -47,21 +47,18 @@ export class AuthorIndex {
   }
 
   /**
-   * Returns an account with its bots, which may be none. All bots are grouped in one pass, and again some time after one of
-   * them has changed.
+   * Returns an account with its bots, which may be none. All bots are grouped in one pass, and again after some
+   * seconds.
    */
   async find(id: string): Promise<Author & Current> {
     const group = async (): Promise<AuthorGroups> => await groupByAuthor(await this.#bots.sorted());
-    const { listBots, current } = await this.#groups.get('', [() => this.#bots.version], group);
+    const { listBots, current } = await this.#groups.get('', [], group);
     const [bots, profile] = [listBots(id), this.findProfile(id)];
     const known = this.#known.get(bots) ?? summarise(bots);
     this.#known.set(bots, known);
     return { ...known, id, profile, current: () => current() && this.findProfile(id) === profile };
   }
 }
-
-/** The time between rebuilds is at least this many times the build time. */
-const minRebuildRatio = 200;
 
 /** Groups bots by their authors, in one pass. */
 export async function groupByAuthor(bots: readonly IndexedBot[]): Promise<AuthorGroups> {

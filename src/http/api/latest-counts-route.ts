@@ -11,13 +11,15 @@ import { parseQuery, readParameters } from '../query.ts';
 import { readHeaders, send } from '../representation.ts';
 import { timeParameter } from './counts-route.ts';
 
-/** Adds the latest counts of all listed bots, which are read again once they have changed. */
+/** Adds the latest counts of all listed bots, of the last seconds. */
 export function addLatestCountsRoute(
   router: Router,
   bots: BotIndex,
-  counts: Pick<StateStore, 'count' | 'reportedAt' | 'reports'>,
+  counts: Pick<StateStore, 'count' | 'reportedAt'>,
 ): void {
-  const kept = new CurrentCache<CountsMoment>(maxBytes, ({ values }) => values.byteLength, minRereadRatio);
+  const kept = new CurrentCache<CountsMoment>(maxBytes, ({ values }) => values.byteLength, {
+    ages: true,
+  });
   const read = async (): Promise<CountsMoment> => {
     const slice = new TimeSlice();
     const all = await bots.sorted();
@@ -35,7 +37,7 @@ export function addLatestCountsRoute(
     const { values: given, errors } = readParameters(parseQuery(ctx), latestCountParameters, null);
     if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
     const since = (given['since'] as number | undefined) ?? never;
-    const moment = await kept.get('', [() => bots.version, () => counts.reports], read);
+    const moment = await kept.get('', [], read);
     await send(ctx, {
       type: 'application/json',
       digest: `${moment.digest}.${since}`,
@@ -70,9 +72,6 @@ interface CountsMoment {
 const never = Number.NEGATIVE_INFINITY;
 
 const maxBytes = 256 * 1024 * 1024;
-
-/** Reading all counts takes at most one part in so many of the time. */
-const minRereadRatio = 20;
 
 /** Yields the counts that were reported later than a time as JSON, some at a time. */
 function* formatCounts({ all, values }: CountsMoment, since: number): Generator<Buffer> {

@@ -3,7 +3,6 @@ import type { Locale } from '../../bot/locale.ts';
 import { type IndexedBot, parseListElement, parseRecord } from '../../catalogue/store/bot-index.ts';
 import { listPageImages } from '../../catalogue/store/page-images.ts';
 import { parseQuery } from '../../http/query.ts';
-import { type Input, whileTrue } from '../../lib/current-cache.ts';
 import { chooseLocale, findLanguages, listWantedRanges } from '../language/locales.ts';
 import { readNamedTrustChanges } from '../changes/trust-changes.tsx';
 import { listLinkedCollections, showCollection } from '../front/collections.ts';
@@ -27,7 +26,6 @@ export async function createBotRecipe(
   markdown.start();
   const groups = await readGroups();
   const authors = await Promise.all(facts.authors.map(async (id) => await parts.authors.find(id)));
-  const kept = [groups, ...authors].map(({ current }) => whileTrue(current));
   const params = parseQuery(ctx);
   const wanted = listWantedRanges(params.get('locale') ?? undefined, ctx.get('Accept-Language'));
   const locale = chooseLocale(facts.locales, wanted) as Locale;
@@ -35,14 +33,13 @@ export async function createBotRecipe(
   const isForeign = findLanguages(own, facts.locales).length === 0;
   const blurImages = facts.nsfw && params.get('pictures') !== 'shown';
   const shown = { locale, isForeign, blurImages };
-  const addresses = listPageImages(indexed);
   return {
     key: { id, ...shown },
-    inputs: [...kept, ...createInputs(parts, indexed, addresses)],
+    entry: () => bots.get(id),
     render: async (props) => {
       const bot = parseRecord(indexed);
       const { name = '', page: text = '' } = bot.contents[locale] ?? {};
-      const images = findCopies(addresses, copyOf);
+      const images = findCopies(listPageImages(indexed), copyOf);
       const { html, headings } = await markdown.render({ text, name, images });
       const today = countHistory.present();
       const trustChanges = await readNamedTrustChanges(parts, id);
@@ -72,27 +69,6 @@ export async function createBotRecipe(
       );
     },
   };
-}
-
-/**
- * Returns what the page of a bot is made from: the bot and what slowly changes, as pages must outlive the changes of other
- * bots. A function of its own, so that a page in the cache holds on to these few values only.
- */
-function createInputs(
-  { bots, changes, collections, counts, countHistory, copyOf }: SiteParts,
-  indexed: IndexedBot,
-  addresses: readonly string[],
-): Input[] {
-  const { id, facts } = indexed;
-  return [
-    whileTrue(() => bots.get(id) === indexed),
-    () => changes.stamp(id),
-    () => collections.all,
-    () => countHistory.stamp(id),
-    () => computeAge(counts.reportedAt(id)),
-    () => computeAge(facts.edited),
-    () => addresses.map((address) => copyOf(address)?.path).join(' '),
-  ];
 }
 
 const chartDays = 90;

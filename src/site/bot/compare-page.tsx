@@ -14,7 +14,7 @@ import { toComparePath } from '../page/addresses.ts';
 import { AllBotsLink } from '../page/error-page.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { NameLink } from '../page/links.tsx';
-import { currentMinute, type PageRecipe } from '../page/page-cache.ts';
+import type { PageRecipe } from '../page/page-cache.ts';
 import type { SiteParts } from '../page/site-parts.ts';
 import { useServerCount, useSource, useUsage } from './bot-facts.tsx';
 
@@ -33,10 +33,6 @@ export function createCompareRecipe(ctx: Context, { bots, counts, changes, autho
   const locales = found.map(({ facts }) => chooseLocale(facts.locales, ranges) as Locale);
   return {
     key: { compared: wanted, locales },
-    inputs: [
-      currentMinute,
-      ...ids.flatMap((id) => [() => bots.get(id), () => counts.count(id), () => changes.stamp(id)]),
-    ],
     render: async (props) => {
       const columns = found.map(async ({ id, ...indexed }, i): Promise<Column> => {
         const bot = parseListElement(indexed);

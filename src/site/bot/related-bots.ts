@@ -24,11 +24,11 @@ interface ComparedBot {
 /** Returns the groups of all bots. */
 export type ReadGroups = () => Promise<BotGroups & Current>;
 
-/** Groups all bots in one pass, and again some time after one of them has changed. */
+/** Groups all bots in one pass, and again after some seconds. */
 export function createGroupReader(bots: BotIndex, counts: ReadonlyCounts): ReadGroups {
-  const kept = new CurrentCache<BotGroups>(1024, () => 0, minRebuildRatio);
+  const kept = new CurrentCache<BotGroups>(1024, () => 0, { ages: true });
   const group = async (): Promise<BotGroups> => await groupBots(await bots.sorted(), counts);
-  return async () => await kept.get('', [() => bots.version], group);
+  return async () => await kept.get('', [], group);
 }
 
 /** Returns other bots of the authors of a bot. */
@@ -54,9 +54,6 @@ export function findSimilarBots({ popular }: BotGroups, bot: BotRecord, locale: 
     .slice(0, maxSimilar)
     .map(({ other }) => other.bot);
 }
-
-/** The time between rebuilds is at least this many times the build time. */
-const minRebuildRatio = 200;
 
 const maxOfAuthor = 8;
 const maxSimilar = 3;

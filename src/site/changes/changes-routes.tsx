@@ -11,7 +11,7 @@ import { readShownChanges } from './shown-changes.ts';
 /** Adds the page of what changed in a bot. */
 export function addChangesPage(
   router: Router,
-  { bots, authors, profiles, changes: index }: SiteParts,
+  { bots, authors, changes: index }: SiteParts,
   respond: RespondWithPage,
 ): void {
   router.get('/bots/:id/changes', async (ctx) => {
@@ -21,12 +21,7 @@ export function addChangesPage(
     const locale = chooseLocale(bot.facts.locales, wanted);
     await respond(ctx, {
       key: { changes: bot.id, after, locale },
-      inputs: [
-        () => profiles.version,
-        () => index.stamp(bot.id),
-        () => index.isComplete,
-        () => bots.get(bot.id),
-      ],
+      entry: () => bots.get(bot.id),
       render: async (props) => {
         const { isComplete } = index;
         return (

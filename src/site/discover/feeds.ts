@@ -6,7 +6,7 @@ import { findDefaultLocale } from '../../bot/record.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { FilterValues } from '../../catalogue/lists/filters.ts';
-import { CurrentCache, type Input, readMinute } from '../../lib/current-cache.ts';
+import { CurrentCache } from '../../lib/current-cache.ts';
 import { findKnownAuthor } from '../../http/api/author-route.ts';
 import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
 import { ensureComplete } from '../../http/api/changes-route.ts';
@@ -35,7 +35,7 @@ import { formatElement, formatTextElement, type Xml, formatXmlDocument } from '.
 
 export interface FeedsOptions extends Pick<
   SiteParts,
-  'authors' | 'bots' | 'changes' | 'collections' | 'lists' | 'profiles'
+  'authors' | 'bots' | 'changes' | 'collections' | 'lists'
 > {
   readonly site: Pick<Site, 'baseUrl' | 'languages' | 'settings'>;
   readonly ownAttention: ListOwn;
@@ -43,20 +43,22 @@ export interface FeedsOptions extends Pick<
 
 /**
  * Adds the feeds of new bots, of a category, of an author, of a collection and of what changed in a bot: titles in a language
- * of the interface, bots in their own. Each is made when it is first requested and kept while it is current.
+ * of the interface, bots in their own. Each is made when it is first requested and kept for some
+ * seconds.
  */
 export function addFeedRoutes(router: Router, options: FeedsOptions): void {
-  const { authors, bots, changes, collections, lists, profiles, site } = options;
-  const kept = new CurrentCache<WholeDocument>(8 * 1024 * 1024, ({ body }) => body.length, minRebuildRatio);
+  const { authors, bots, changes, collections, lists, site } = options;
+  const kept = new CurrentCache<WholeDocument>(8 * 1024 * 1024, ({ body }) => body.length, {
+    ages: true,
+  });
   const sendFeed = async (
     ctx: Context,
     { title, ...paths }: FeedText,
-    inputs: readonly Input[],
     make: (common: CommonOptions) => Promise<WholeDocument>,
   ): Promise<void> => {
     const messages = site.languages.inAddress(ctx);
     const { locale } = messages;
-    const feed = await kept.get(`${paths.path} ${locale}`, inputs, async () => {
+    const feed = await kept.get(`${paths.path} ${locale}`, [() => site.settings], async () => {
       const { name, language } = site.settings;
       const path = toPathInLanguage(paths.path, locale, language);
       const page = toPathInLanguage(paths.page, locale, language);
@@ -64,9 +66,8 @@ export function addFeedRoutes(router: Router, options: FeedsOptions): void {
     });
     await send(ctx, feed);
   };
-  const ofBots = [() => bots.version, () => profiles.version, () => site.settings, () => collections.all];
   const sendNewest = async (ctx: Context, text: FeedText, filters: FilterValues): Promise<void> =>
-    await sendFeed(ctx, text, ofBots, async (common) => {
+    await sendFeed(ctx, text, async (common) => {
       const sort = { key: 'created', descending: true } as const;
       const selected = await lists.select({ ...filters, sort, limit: maxEntries });
       return makeFeed({ ...common, authors, bots: selected.bots });
@@ -95,7 +96,7 @@ export function addFeedRoutes(router: Router, options: FeedsOptions): void {
     const title = site.languages.inAddress(ctx).text('feed.attention', { author: name });
     const text = { title, path: toAttentionPath(author.id), page: toAuthorPath(author.id) };
     ctx.set('X-Robots-Tag', 'noindex');
-    await sendFeed(ctx, text, [readMinute, () => site.settings], async (common) => {
+    await sendFeed(ctx, text, async (common) => {
       const items = (await options.ownAttention(author.bots))
         .toSorted((a, b) => Number(b.values['since']) - Number(a.values['since']))
         .slice(0, maxEntries);
@@ -108,7 +109,7 @@ export function addFeedRoutes(router: Router, options: FeedsOptions): void {
     const collection = findCollection(collections, ctx.params['name'] ?? '');
     const { title, name } = showCollection(collection, [site.languages.inAddress(ctx).locale]);
     const text = { title, path: toFeedPath('collection', name), page: toCollectionPath(name) };
-    await sendFeed(ctx, text, ofBots, async (common) => {
+    await sendFeed(ctx, text, async (common) => {
       const newest = findListedBots(collection, bots).toSorted((a, b) => b.facts.created - a.facts.created);
       return makeFeed({ ...common, authors, bots: newest });
     });
@@ -118,7 +119,7 @@ export function addFeedRoutes(router: Router, options: FeedsOptions): void {
     ensureComplete(changes);
     const title = site.languages.inAddress(ctx).text('changes.of', { name: withoutBidiControls(facts.name) });
     const text = { title, path: toFeedPath('bot', id), page: toChangesPath(id) };
-    await sendFeed(ctx, text, [() => site.settings, () => changes.stamp(id)], async (common) => {
+    await sendFeed(ctx, text, async (common) => {
       const read = (await readBotChanges(changes, id)).changes;
       const entries = read.map((change) => formatChange(change, common));
       return formatFeed(common, read[0]?.time ?? facts.created, entries);
@@ -127,9 +128,6 @@ export function addFeedRoutes(router: Router, options: FeedsOptions): void {
 }
 
 const maxEntries = 50;
-
-/** The time between rebuilds is at least this many times the build time. */
-const minRebuildRatio = 20;
 
 export interface FeedOptions {
   readonly title: string;

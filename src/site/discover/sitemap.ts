@@ -46,16 +46,12 @@ export interface SitemapOptions {
   readonly limits?: SitemapLimits;
 }
 
-/** Returns a function that returns the sitemap, made when it is first requested and kept until the catalogue changes. */
+/** Returns a function that returns the sitemap, made when it is first requested and kept for a while. */
 export function createSitemap(options: SitemapOptions): () => Promise<Sitemap & Current> {
-  const { bots, collections } = options;
-  const kept = new CurrentCache<Sitemap>(256 * 1024 * 1024, computeSize, minRebuildRatio);
-  const inputs = [() => bots.version, () => collections.all];
-  return async () => await kept.get('', inputs, async () => await makeSitemap(await bots.sorted(), options));
+  const { bots } = options;
+  const kept = new CurrentCache<Sitemap>(256 * 1024 * 1024, computeSize, { ages: true });
+  return async () => await kept.get('', [], async () => await makeSitemap(await bots.sorted(), options));
 }
-
-/** The time between rebuilds is at least this many times the build time. */
-const minRebuildRatio = 20;
 
 function computeSize({ main, parts }: Sitemap): number {
   const bodies: Body[] = [main, ...parts].map(({ body }) => body);

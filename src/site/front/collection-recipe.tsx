@@ -1,9 +1,8 @@
 import type { Context } from 'koa';
 import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import { parseQuery } from '../../http/query.ts';
-import { whileTrue } from '../../lib/current-cache.ts';
 import { listWantedRanges } from '../language/locales.ts';
-import { currentMinute, type PageRecipe } from '../page/page-cache.ts';
+import type { PageRecipe } from '../page/page-cache.ts';
 import { pickPage } from '../page/pick-page.ts';
 import type { SiteParts } from '../page/site-parts.ts';
 import { CollectionPage, CollectionsPage } from './collection-pages.tsx';
@@ -17,15 +16,14 @@ import { findReaderLanguages, showIn, toKey, toListed } from './front-recipe.tsx
  */
 export function createCollectionRecipe(
   ctx: Context,
-  { site, bots, collections, countHistory, markdown, profiles }: SiteParts,
+  { site, bots, collections, markdown }: SiteParts,
   lists: FrontLists,
   name: string,
 ): PageRecipe {
   const collection = findCollection(collections, name);
   markdown.start();
   const language = site.languages.of(ctx);
-  const found = collection.bots.map((id) => bots.get(id));
-  const all = found.filter((bot) => bot !== undefined);
+  const all = collection.bots.flatMap((id) => bots.get(id) ?? []);
   const listed = parseQuery(ctx).get('nsfw') === 'true' ? all : findListedBots(collection, bots);
   const locales = listed.flatMap(({ facts }) => facts.locales);
   const shown = showIn(findReaderLanguages(ctx, language, locales), lists.toEntries(listed));
@@ -33,13 +31,7 @@ export function createCollectionRecipe(
   const texts = showCollection(collection, wanted);
   return {
     key: { collection: name, locale: texts.locale, shown: shown.map(toKey) },
-    inputs: [
-      currentMinute,
-      () => profiles.version,
-      whileTrue(() => collections.all.get(name) === collection),
-      whileTrue(() => collection.bots.every((id, i) => bots.get(id) === found[i])),
-      () => collection.bots.map((id) => countHistory.stamp(id)).join(' '),
-    ],
+    entry: () => collections.all.get(name),
     render: async (props) => {
       const { html } = await markdown.render({ text: texts.page, name: texts.title, images: {} });
       return (
@@ -61,7 +53,7 @@ export function createCollectionsRecipe(ctx: Context, { site, bots, collections 
   const shown = picked.map(({ collection, listed }) => ({ ...showCollection(collection, wanted), listed }));
   return {
     key: { page: 'collections', number: page, pages, shown: shown.map(({ name, locale }) => [name, locale]) },
-    inputs: [() => collections.all, () => bots.version],
+    entry: () => collections.all,
     render: async (props) => (
       <CollectionsPage
         {...{ ...props, page, pages }}

@@ -2,12 +2,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
-import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
+import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { BotLists, CatalogueSizes, SearchResult } from '../../catalogue/lists/bot-lists.ts';
 import type { QueryReading } from '../../catalogue/search/run-search.ts';
 import type { Selection } from '../../catalogue/lists/selection.ts';
-import { type Current, CurrentCache, type Input, readMinute } from '../../lib/current-cache.ts';
+import { type Current, CurrentCache } from '../../lib/current-cache.ts';
 import { listNamedAuthors } from '../page/author-names.tsx';
 import type { NameLinkProps } from '../page/links.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
@@ -67,37 +67,23 @@ export interface Shelf {
   readonly entries: readonly FrontEntry[];
 }
 
-/** The front page and lists of bots by query, in all languages, kept while they are current. */
+/** The front page and lists of bots by query, in all languages, kept for some seconds. */
 export class FrontLists {
   readonly #lists: BotLists;
-  readonly #bots: BotIndex;
   readonly #authors: AuthorIndex;
   readonly #counts: ReadonlyCounts;
-  /** What all of these depend on. */
-  readonly inputs: readonly Input[];
   readonly #kept = new CurrentCache<FrontList>(
     16 * 1024 * 1024,
     ({ entries }) => entries.reduce((sum, { bot }) => sum + bot.record.length, 0),
-    minRebuildRatio,
+    { ages: true },
   );
-  /** The beginnings of lists, each for a few pages: picking bots takes a look at all of them. */
-  readonly #first = new CurrentCache<PickedBots>(1024 * 1024, ({ bots }) => bots.length * 8);
-  readonly #front = new CurrentCache<Front>(1024, () => 0, minRebuildRatio);
-  readonly #examples = new CurrentCache<Examples>(64 * 1024, () => 0, minExamplesRatio);
+  readonly #front = new CurrentCache<Front>(1024, () => 0, { ages: true });
+  readonly #examples = new CurrentCache<Examples>(64 * 1024, () => 0, { ages: true });
 
-  constructor({ lists, bots, authors, counts, profiles, site }: SiteParts) {
+  constructor({ lists, authors, counts }: SiteParts) {
     this.#lists = lists;
-    this.#bots = bots;
     this.#authors = authors;
     this.#counts = counts;
-    this.inputs = [
-      () => bots.version,
-      () => counts.version,
-      () => profiles.version,
-      () => site.settings,
-      // A count that is posted again makes no new version, and ages are shown.
-      readMinute,
-    ];
   }
 
   /**
@@ -106,12 +92,12 @@ export class FrontLists {
    */
   async get(query: FrontQuery): Promise<FrontList & Current> {
     const key = formatFrontPath({ ...query, sort: sortOf(query), locale: undefined });
-    return await this.#kept.get(key, this.inputs, async () => await this.#list(query));
+    return await this.#kept.get(key, [], async () => await this.#list(query));
   }
 
   /** Returns what the front page shows some of: a few shelves, or all bots where there are few. */
   async front(): Promise<Front & Current> {
-    return await this.#front.get('', this.inputs, async () => {
+    return await this.#front.get('', [], async () => {
       const sizes = await this.#lists.sizes(false);
       return { sizes, shelves: sizes.total < fewBots ? await this.#allBots() : await this.#shelves() };
     });
@@ -125,7 +111,7 @@ export class FrontLists {
     const end = performance.now() + retryExamplesMs;
     const none = { queries: [], current: () => performance.now() < end };
     const choose = async (): Promise<Examples> => await this.#choose(candidates);
-    const chosen = this.#examples.get(candidates.join('\n'), [() => this.#bots.version], choose);
+    const chosen = this.#examples.get(candidates.join('\n'), [], choose);
     return await Promise.race([chosen.catch(() => none), wait(maxWaitMs, none, { ref: false })]);
   }
 
@@ -185,9 +171,7 @@ export class FrontLists {
     if (isUnfiltered && page <= fewPages) {
       const { total, categories } = await this.#lists.sizes(filters.adult === true);
       const ofCategory = category === undefined ? total : (categories.get(category) ?? 0);
-      const count = Math.ceil(page / pagesAtOnce) * pagesAtOnce * pageSize;
-      const pick = async (): Promise<PickedBots> => ({ bots: await this.#lists.first(selection, count) });
-      const { bots } = await this.#first.get(JSON.stringify([selection, count]), this.inputs, pick);
+      const bots = await this.#lists.first(selection, page * pageSize);
       return { ...noSearch, bots, total: ofCategory, categories };
     }
     const { category: _, ...ofAllCategories } = selection;
@@ -228,14 +212,8 @@ export class FrontLists {
   }
 }
 
-type PickedBots = Pick<SearchResult, 'bots'>;
-
 /** How many bots a shelf shows. */
 export const maxOnShelf = 6;
-
-/** The time between rebuilds is at least this many times the build time. */
-const minRebuildRatio = 20;
-const minExamplesRatio = 200;
 
 const maxExamples = 5;
 /** How long a page waits for its examples, and how long it is shown without them. */
@@ -261,9 +239,6 @@ export const pageSize = 24;
 
 /** Up to this page, picking the bots is cheaper than sorting them all. */
 const fewPages = 40;
-
-/** How many pages the bots are picked for at once. */
-const pagesAtOnce = 5;
 
 /** With fewer bots than this, the front page lists all of them. */
 const fewBots = 24;

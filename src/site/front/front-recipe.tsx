@@ -4,10 +4,9 @@ import type { Author } from '../../catalogue/lists/authors.ts';
 import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { formatCount } from '../../lib/counted.ts';
-import { type Current, whileTrue } from '../../lib/current-cache.ts';
 import { chooseLocale, findLanguages, isIn, listWantedRanges } from '../language/locales.ts';
 import { toCollectionPath } from '../page/addresses.ts';
-import { currentMinute, type PageRecipe } from '../page/page-cache.ts';
+import type { PageRecipe } from '../page/page-cache.ts';
 import type { SiteParts } from '../page/site-parts.ts';
 import type { Site } from '../page/layout.tsx';
 import { AuthorPage } from './author-page.tsx';
@@ -54,7 +53,6 @@ export async function createFrontRecipe(
   const shelves = [...sorted.slice(0, 1), ...recommended, ...sorted.slice(1)];
   return {
     key: { query, shelves: shelves.map(({ shown, ...shelf }) => ({ ...shelf, shown: shown.map(toKey) })) },
-    inputs: [whileTrue(front.current), whileTrue(examples.current), currentMinute, () => collections.all],
     render: async (props) => (
       <FrontPage
         {...{ ...props, ...front.sizes, query, examples: examples.queries }}
@@ -76,7 +74,7 @@ export async function listRecipe(
   lists: FrontLists,
   query: FrontQuery,
 ): Promise<PageRecipe> {
-  const { current, entries, ...numbers } = await lists.get(query);
+  const { current: _, entries, ...numbers } = await lists.get(query);
   const { pages } = numbers;
   if (query.page > Math.max(1, pages))
     throw new ProblemError(
@@ -87,7 +85,6 @@ export async function listRecipe(
   const shown = showIn(languages, entries, query.filters.locale);
   return {
     key: { query, shown: shown.map(toKey) },
-    inputs: [whileTrue(current), currentMinute],
     render: async (props) => <ListPage {...{ ...props, ...numbers, query, bots: shown.map(toListed) }} />,
   };
 }
@@ -100,11 +97,11 @@ export async function createAuthorRecipe(
   ctx: Context,
   { languages, settings }: Site,
   lists: FrontLists,
-  author: Author & Current,
+  author: Author,
 ): Promise<PageRecipe> {
   const { id, profile, locales } = author;
   const language = languages.of(ctx);
-  const { entries, current } = await lists.get({ ...noQuery, filters: { author: id } });
+  const { entries } = await lists.get({ ...noQuery, filters: { author: id } });
   const shown = showIn(findReaderLanguages(ctx, language, locales), entries);
   const described = Object.keys(profile?.description ?? {}) as Locale[];
   const { wanted } = findReaderLanguages(ctx, language, described);
@@ -112,7 +109,6 @@ export async function createAuthorRecipe(
   const props = { ...author, locale: known[0] };
   return {
     key: { author: id, locale: props.locale, shown: shown.map(toKey) },
-    inputs: [whileTrue(author.current), whileTrue(current), currentMinute],
     render: async (page) => <AuthorPage {...{ ...page, ...props }} shown={shown.map(toListed)} />,
   };
 }

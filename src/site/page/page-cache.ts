@@ -10,8 +10,8 @@ import { renderPage, sendOnce, sendPage } from './html-response.ts';
 export interface PageRecipe {
   /** What the request selects: as JSON, with the language of the interface, it is the key of the stored page. */
   readonly key: object;
-  /** What the page is made from, besides the settings, the day and what never changes. */
-  readonly inputs: readonly Input[];
+  /** Reads what the page is about: when that is another object, the page is made again at once. */
+  readonly entry?: Input;
   readonly render: (props: PageProps) => Promise<VNode>;
 }
 
@@ -19,13 +19,13 @@ export interface PageRecipe {
 export type RespondWithPage = (ctx: Context, recipe: PageRecipe) => Promise<void>;
 
 /**
- * Returns what responds with pages. Visitors who are not logged in get the same bytes until an input of the page changes;
- * someone who is logged in gets a page that is rendered for that one request.
+ * Returns what responds with pages. Visitors who are not logged in get the same bytes for some seconds, or until the
+ * entry of the page or the settings change; someone who is logged in gets a page that is rendered for that one request.
  */
 export function createPageCache(options: PageOptions): RespondWithPage {
-  const pages = new CurrentCache<WholeDocument>(64 * 1024 * 1024, ({ body }) => body.length);
-  const common = [() => options.site, () => options.site.settings, startOfDay];
-  return async (ctx, { key, inputs, render }) => {
+  const pages = new CurrentCache<WholeDocument>(64 * 1024 * 1024, ({ body }) => body.length, { ages: true });
+  const readSettings = (): unknown => options.site.settings;
+  return async (ctx, { key, entry = readSettings, render }) => {
     const { site, viewerOf } = options;
     const language = site.languages.of(ctx);
     const viewer = ctx.get('Cookie') === '' ? null : await viewerOf(ctx);
@@ -38,18 +38,6 @@ export function createPageCache(options: PageOptions): RespondWithPage {
     const make = async (): Promise<WholeDocument> => renderPage(await renderTree(), language);
     const { locale, requested, datesTag } = language;
     const fullKey = JSON.stringify([key, locale, requested, datesTag]);
-    await sendPage(ctx, await pages.get(fullKey, [...common, ...inputs], make));
+    await sendPage(ctx, await pages.get(fullKey, [readSettings, entry], make));
   };
 }
-
-/** Returns when the day began, for pages that say how many days ago something was. Milliseconds since the epoch. */
-function startOfDay(): number {
-  return Math.floor(Date.now() / msPerDay) * msPerDay;
-}
-
-/** Returns a number for each minute, for pages that say how many minutes ago something was. */
-export function currentMinute(): number {
-  return Math.floor(Date.now() / 60_000);
-}
-
-const msPerDay = 86_400_000;

@@ -3,6 +3,7 @@ import sharp from 'sharp';
 import { mainPage, pagePath, translation, writeFiles } from '../../support/sample.ts';
 import { collection } from '../../support/side-files.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
+import { agePages } from '../../support/age-pages.ts';
 import { eventually } from '../../support/eventually.ts';
 import { childrenOf, parseXml, textsOf } from '../../support/xml.ts';
 
@@ -62,8 +63,11 @@ describe('a program that reads what is beside the pages', () => {
     deepStrictEqual(await titles('/feeds/collection/quiet.atom'), ['Seven', 'قيثارة']);
     match(await text('/feeds/collection/quiet.atom?locale=fr'), /<title>Calmes · /);
     writeFiles(service.root, { [pagePath('10')]: mainPage({ name: 'Ten', created: 1_700_000_000_001 }) });
-    await eventually(async () => (await titles('/feeds/new.atom'))[0] === 'Ten');
-    await eventually(async () => (await text('/sitemap.xml')).includes(`<loc>${baseUrl}/bots/10</loc>`));
+    await eventually(async () => {
+      agePages();
+      strictEqual((await titles('/feeds/new.atom'))[0], 'Ten');
+    });
+    match(await text('/sitemap.xml'), new RegExp(`<loc>${baseUrl}/bots/10</loc>`));
   });
 
   it('reads feeds, manifest and search in the language of the page that links to them', async () => {
