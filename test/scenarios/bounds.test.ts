@@ -80,7 +80,6 @@ const others: Readonly<Record<string, readonly string[]>> = {
   'one value, whose size the catalogue has': [
     'app/attention.ts CurrentCache<Attention>',
     'catalogue/lists/authors.ts CurrentCache<AuthorGroups>',
-    'catalogue/lists/bot-lists.ts CurrentCache<AuthorGroups>',
     'http/api/export-route.ts CurrentCache<Export>',
     'site/bot/related-bots.ts CurrentCache<BotGroups>',
     'site/front/front-list.ts CurrentCache<Front>',

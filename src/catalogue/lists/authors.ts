@@ -23,9 +23,8 @@ export interface Author extends AuthorBots {
 }
 
 /** All bots by author. */
-export interface AuthorGroups {
-  /** Returns the bots of an account in the order of their ids. */
-  readonly listBots: (account: string) => readonly IndexedBot[];
+interface AuthorGroups {
+  readonly findBots: (account: string) => AuthorBots;
 }
 
 /** Who the authors of the bots are. */
@@ -33,8 +32,6 @@ export class AuthorIndex {
   readonly #bots: BotIndex;
   readonly #profiles: Pick<WatchedFolder<Profile>, 'files'>;
   readonly #groups = new CurrentCache<AuthorGroups>(1024, () => 0, { ages: true });
-  /** By the bots of a group: looking at all of them takes long where there are thousands. */
-  readonly #known = new WeakMap<readonly IndexedBot[], AuthorBots>();
 
   constructor(bots: BotIndex, profiles: Pick<WatchedFolder<Profile>, 'files'>) {
     this.#bots = bots;
@@ -52,16 +49,14 @@ export class AuthorIndex {
    */
   async find(id: string): Promise<Author & Current> {
     const group = async (): Promise<AuthorGroups> => await groupByAuthor(await this.#bots.sorted());
-    const { listBots, current } = await this.#groups.get('', [], group);
-    const [bots, profile] = [listBots(id), this.findProfile(id)];
-    const known = this.#known.get(bots) ?? summarise(bots);
-    this.#known.set(bots, known);
-    return { ...known, id, profile, current: () => current() && this.findProfile(id) === profile };
+    const { findBots, current } = await this.#groups.get('', [], group);
+    const profile = this.findProfile(id);
+    return { ...findBots(id), id, profile, current: () => current() && this.findProfile(id) === profile };
   }
 }
 
 /** Groups bots by their authors, in one pass. */
-export async function groupByAuthor(bots: readonly IndexedBot[]): Promise<AuthorGroups> {
+async function groupByAuthor(bots: readonly IndexedBot[]): Promise<AuthorGroups> {
   // Most authors have one bot, which needs no array.
   const byAuthor = new Map<string, IndexedBot | IndexedBot[]>();
   await forEachInSlices(bots, (bot) => {
@@ -72,10 +67,14 @@ export async function groupByAuthor(bots: readonly IndexedBot[]): Promise<Author
       else byAuthor.set(author, [known, bot]);
     }
   });
+  // Looking at all bots of an author takes long where there are thousands.
+  const summaries = new Map<string, AuthorBots>();
   return {
-    listBots: (account) => {
-      const known = byAuthor.get(account) ?? [];
-      return Array.isArray(known) ? known : [known];
+    findBots: (account) => {
+      const bots = byAuthor.get(account) ?? [];
+      const summary = summaries.get(account) ?? summarise(Array.isArray(bots) ? bots : [bots]);
+      if (summary.bots.length > 0) summaries.set(account, summary);
+      return summary;
     },
   };
 }

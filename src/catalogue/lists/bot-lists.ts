@@ -19,7 +19,6 @@ import {
   type SortKey,
   type ValueOf,
 } from './selection.ts';
-import { type AuthorGroups, groupByAuthor } from './authors.ts';
 import { createCheck, isFilteredByCount } from './filters.ts';
 import { forEachInSlices, sortInSlices } from '../../lib/in-slices.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
@@ -58,7 +57,6 @@ export class BotLists {
   readonly #sortedIndexes: SortedIndexes;
   readonly #lists = new CurrentCache<List>(32 * 1024 * 1024, ({ size }) => size);
   readonly #filtered = new CurrentCache<Filtered>(16 * 1024 * 1024, ({ bots }) => bots.length * 8);
-  readonly #authors = new CurrentCache<AuthorGroups>(1024, () => 0);
   readonly #queue = new SerialQueue(64);
   #sizes: { version: number } & Record<'all' | 'general', MutableSizes> = {
     version: -1,
@@ -209,19 +207,11 @@ export class BotLists {
       () => !isFilteredByCount(query) || this.#sortedIndexes.version('count'),
     ];
     return await this.#filtered.get(JSON.stringify(wanted), inputs, async () => {
-      const { bots: all, valueOf } = await this.#sortedIndexes.by(key);
-      const bots = query.author === undefined ? all : await this.#ofAuthor(query.author, valueOf);
+      const { bots } = await this.#sortedIndexes.by(key);
       const sorted = descending ? bots.toReversed() : bots;
       const check = createCheck(query, this.#sortedIndexes.counts);
       return { bots: check ? await filterInSlices(sorted, check) : sorted };
     });
-  }
-
-  /** Returns the bots of an author without a look at all others. */
-  async #ofAuthor(author: string, valueOf: ValueOf): Promise<IndexedBot[]> {
-    const group = async (): Promise<AuthorGroups> => await groupByAuthor(await this.#bots.sorted());
-    const { listBots } = await this.#authors.get('', [() => this.#bots.version], group);
-    return sortBots(listBots(author), valueOf);
   }
 
   async #list(

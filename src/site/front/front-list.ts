@@ -7,7 +7,7 @@ import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { BotLists, CatalogueSizes, SearchResult } from '../../catalogue/lists/bot-lists.ts';
 import type { QueryReading } from '../../catalogue/search/run-search.ts';
 import type { Selection } from '../../catalogue/lists/selection.ts';
-import { type Current, CurrentCache } from '../../lib/current-cache.ts';
+import { CurrentCache } from '../../lib/current-cache.ts';
 import { listNamedAuthors } from '../page/author-names.tsx';
 import type { NameLinkProps } from '../page/links.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
@@ -90,13 +90,13 @@ export class FrontLists {
    * Returns the bots that a page shows.
    * @throws {QueueFullError}
    */
-  async get(query: FrontQuery): Promise<FrontList & Current> {
+  async get(query: FrontQuery): Promise<FrontList> {
     const key = formatFrontPath({ ...query, sort: sortOf(query), locale: undefined });
     return await this.#kept.get(key, [], async () => await this.#list(query));
   }
 
   /** Returns what the front page shows some of: a few shelves, or all bots where there are few. */
-  async front(): Promise<Front & Current> {
+  async front(): Promise<Front> {
     return await this.#front.get('', [], async () => {
       const sizes = await this.#lists.sizes(false);
       return { sizes, shelves: sizes.total < fewBots ? await this.#allBots() : await this.#shelves() };
@@ -105,11 +105,10 @@ export class FrontLists {
 
   /**
    * Returns the first few of some searches that find bots as they are spelled. Choosing them waits for the search index; a
-   * page hardly waits for that, and is rendered without them for a second.
+   * page hardly waits for that, and is rendered without them.
    */
-  async examples(candidates: readonly string[]): Promise<Examples & Current> {
-    const end = performance.now() + retryExamplesMs;
-    const none = { queries: [], current: () => performance.now() < end };
+  async examples(candidates: readonly string[]): Promise<Examples> {
+    const none = { queries: [] };
     const choose = async (): Promise<Examples> => await this.#choose(candidates);
     const chosen = this.#examples.get(candidates.join('\n'), [], choose);
     return await Promise.race([chosen.catch(() => none), wait(maxWaitMs, none, { ref: false })]);
@@ -216,9 +215,8 @@ export class FrontLists {
 export const maxOnShelf = 6;
 
 const maxExamples = 5;
-/** How long a page waits for its examples, and how long it is shown without them. */
+/** How long a page waits for its examples. */
 const maxWaitMs = 20;
-const retryExamplesMs = 1000;
 
 function toSelection(query: FrontQuery): Selection {
   const { adult, ...filters } = query.filters;

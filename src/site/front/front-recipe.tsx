@@ -74,7 +74,7 @@ export async function listRecipe(
   lists: FrontLists,
   query: FrontQuery,
 ): Promise<PageRecipe> {
-  const { current: _, entries, ...numbers } = await lists.get(query);
+  const { entries, ...numbers } = await lists.get(query);
   const { pages } = numbers;
   if (query.page > Math.max(1, pages))
     throw new ProblemError(
