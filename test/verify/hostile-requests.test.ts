@@ -1,11 +1,9 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { KeyRing } from '../../src/login/key-ring.ts';
 import { Sessions } from '../../src/login/sessions.ts';
 import { longestPage, slowPages } from '../support/hostile-pages.ts';
@@ -19,7 +17,6 @@ import {
   routes,
   wordsPerBot,
 } from '../support/hostile-routes.ts';
-import { mainFile } from '../support/command-line.ts';
 import { startProvider } from '../support/login-provider.ts';
 import { loginEnv } from '../support/login-site.ts';
 import { openProposals } from '../support/proposals.ts';
@@ -293,7 +290,6 @@ describe('a hostile request costs less than twenty plain ones:', function () {
   let cookie: string;
   /** What plain requests have cost last, by how they are sent. */
   const plains = new Map<(round: number) => Promise<number>, Cost>();
-  let routesFile: string;
   let sent = 0;
   /** How many plain requests a request costs for each 16 KiB, by its name. */
   const ratios = new Map<string, number>();
@@ -322,8 +318,6 @@ describe('a hostile request costs less than twenty plain ones:', function () {
     const sessions = new Sessions(new KeyRing(secrets), issuer);
     const account = { id: accountId(maintainer), name: 'Marge', authenticatedAt: Date.now() };
     cookie = `__Host-botshelf=${(await sessions.begin(account)).text}`;
-    const recorder = fileURLToPath(new URL('../support/route-recorder.js', import.meta.url));
-    routesFile = join(tempFolder(), 'routes');
     const env = {
       BOTSHELF_BAD_TOKEN_LIMIT: '0',
       BOTSHELF_TRUST_PROXY: 'on',
@@ -331,16 +325,9 @@ describe('a hostile request costs less than twenty plain ones:', function () {
       BOTSHELF_REMOTE: 'origin',
       BOTSHELF_WEBHOOK_SECRET: 'a-secret-of-the-tests',
       BOTSHELF_SYNC_SECONDS: '86400',
-      ROUTES_FILE: routesFile,
       ...loginEnv(settings, secrets),
     };
-    service = await startServiceProcess(folder, env, [
-      process.execPath,
-      '--import',
-      recorder,
-      mainFile,
-      'serve',
-    ]);
+    service = await startServiceProcess(folder, env);
     // Work that waits behind too much is refused, and on a busy machine a push of tokens takes long.
     service.allowLog(/requests are refused|the remote cannot be reached/);
     await measure(plainRound, 3);
@@ -379,12 +366,6 @@ describe('a hostile request costs less than twenty plain ones:', function () {
       await compare(name, async (round) => await sendAll(() => opened, 100, round), 60_000);
     });
   }
-
-  it('is tried on every route of the service', () => {
-    const found = readFileSync(routesFile, 'utf8').trim().split('\n');
-    const named = found.filter((route) => !/^GET \/assets\/[^/]+$/.test(route));
-    deepStrictEqual(named.toSorted(), Object.keys(routes).toSorted());
-  });
 
   it('is answered without an error of the service on every route', async () => {
     const attacks = Object.keys(routes).flatMap((route) =>
