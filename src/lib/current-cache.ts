@@ -15,8 +15,8 @@ export type Input = () => unknown;
  * Values by key: each made once for all callers that want it at the same time, and current while its inputs are the same.
  * The least recently used value goes first.
  *
- * Values that age are made from more than their inputs: they are current for 5 s, or for 60 s if it took over 100 ms to make
- * them. One of these is used for another 60 s while the next one is made.
+ * Values that age are made from more than their inputs: they are current for 5 s, or for 20 times as long as it took to make
+ * them, at most 60 s. Those that took so long are used for as long again while the next one is made.
  */
 export class CurrentCache<V extends object> {
   readonly #kept: LRUCache<string, Kept<V>>;
@@ -76,13 +76,13 @@ export class CurrentCache<V extends object> {
     const start = performance.now();
     const made = await make();
     const end = performance.now();
-    const isSlow = end - start > slowMs;
+    const age = Math.min(Math.max((end - start) * minAgeRatio, minAgeMs), maxAgeMs);
     const isWithin = (milliseconds: number): boolean =>
       (!this.#ages || performance.now() < end + milliseconds) &&
       inputs.every((read, i) => before[i] === read());
     const kept = {
-      value: { ...made, current: () => isWithin(isSlow ? maxSlowAgeMs : maxAgeMs) },
-      isUsable: () => isWithin(isSlow ? 2 * maxSlowAgeMs : maxAgeMs),
+      value: { ...made, current: () => isWithin(age) },
+      isUsable: () => isWithin(age > minAgeMs ? 2 * age : age),
     };
     this.#kept.set(key, kept);
     return kept;
@@ -98,8 +98,8 @@ interface Kept<V> {
 /** Bytes that an entry takes up besides its value, about. */
 const overheadBytes = 500;
 
-const maxAgeMs = 5000;
+const minAgeMs = 5000;
+const maxAgeMs = 60_000;
 
-/** What takes longer to make is used for longer. */
-const slowMs = 100;
-const maxSlowAgeMs = 60_000;
+/** Making a value again takes at most one part in so many of the time. */
+const minAgeRatio = 20;

@@ -17,7 +17,11 @@ describe('the routes of a service with a login and a webhook', () => {
       return register.call(this, path, methods, ...rest);
     };
     await openLoginSite({
-      env: { BOTSHELF_REMOTE: 'origin', BOTSHELF_SYNC_SECONDS: '86400', BOTSHELF_WEBHOOK_SECRET: 'a-secret-of-the-tests' },
+      env: {
+        BOTSHELF_REMOTE: 'origin',
+        BOTSHELF_SYNC_SECONDS: '86400',
+        BOTSHELF_WEBHOOK_SECRET: 'a-secret-of-the-tests',
+      },
       prepare: async ({ git }) => {
         const origin = join(tempFolder(), 'origin');
         git('clone', '-q', '--bare', '.', origin);
