@@ -2,24 +2,13 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { openBrowserPage } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
-import { checkAtWidths } from '../support/page-checks.ts';
+import { checkAtWidths, checkStillness, observeShifts } from '../support/page-checks.ts';
 import { testRepository } from '../support/repository.ts';
 import { keepImages } from '../support/images.ts';
 import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { files, homer, paths, pictures } from '../support/showcase.ts';
 import { needs } from '../support/tools.ts';
-
-/** Run in the page: the cumulative layout shift. */
-const layoutShift = `new Promise((resolve) => {
-  let sum = 0;
-  new PerformanceObserver((list) => { for (const { value } of list.getEntries()) sum += value; })
-    .observe({ type: 'layout-shift', buffered: true });
-  requestAnimationFrame(() => setTimeout(() => resolve(sum), 50));
-})`;
-
-/** A page that is painted in steps, on a busy machine, moves by parts of a pixel. */
-const visibleShift = 0.001;
 
 needs('chromium', describe)('in a browser', function () {
   let service: TestService;
@@ -41,6 +30,7 @@ needs('chromium', describe)('in a browser', function () {
     address = service.address,
   ): Promise<{ page: Page; wrongs: string[] }> {
     const page = await openBrowserPage({ baseURL: address, locale: 'en-US', ...options });
+    await page.addInitScript(observeShifts);
     const wrongs: string[] = [];
     page.on('pageerror', (error) => wrongs.push(error.message));
     page.on('console', (message) => {
@@ -120,25 +110,15 @@ needs('chromium', describe)('in a browser', function () {
     for (const path of paths) {
       await page.setViewportSize({ width: 1280, height: 900 });
       await page.goto(path, { waitUntil: 'load' });
-      ok(Number(await page.evaluate(layoutShift)) < visibleShift, path);
+      await checkStillness(page, path);
       await checkAtWidths(page, path, [1280, 390]);
     }
     deepStrictEqual(wrongs, []);
   });
 
   it('the pictures of a page move nothing when they load', async () => {
-    const observe = `globalThis.shift = 0;
-      globalThis.moved = [];
-      new PerformanceObserver((list) => {
-        for (const { value, sources } of list.getEntries()) {
-          shift += value;
-          for (const { node, previousRect: was, currentRect: is } of sources)
-            moved.push([value, was.y, was.height, is.y, is.height, node?.outerHTML?.slice(0, 200) ?? node?.nodeValue]);
-        }
-      }).observe({ type: 'layout-shift', buffered: true });`;
     for (const width of [390, 1280]) {
       const { page, wrongs } = await open({ viewport: { width, height: 900 } });
-      await page.addInitScript(observe);
       await page.goto('/bots/13', { waitUntil: 'load' });
       const picturesOfPage = await page.locator('.prose img').all();
       const sizes = async (): Promise<unknown> =>
@@ -151,8 +131,7 @@ needs('chromium', describe)('in a browser', function () {
         "[...document.images].filter((image) => image.naturalWidth > 0 && image.closest('.prose'))";
       await eventually(async () => strictEqual(await page.evaluate(`${loaded}.length`), 9));
       deepStrictEqual(await sizes(), before);
-      const moved = String(await page.evaluate("moved.join('\\n')"));
-      ok(Number(await page.evaluate('shift')) < visibleShift, `${width} pixels wide: ${moved}`);
+      await checkStillness(page, `${width} pixels wide`);
       strictEqual(await page.getByRole('link', { name: 'a badge' }).count(), 1);
       deepStrictEqual(wrongs, []);
     }

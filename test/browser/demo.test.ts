@@ -3,7 +3,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { openBrowserPage } from '../support/browser.ts';
 import { type DemoProcess, startDemo } from '../support/demo.ts';
 import type { BotListElement } from '../../src/bot/schema-types.ts';
-import { checkAtWidths } from '../support/page-checks.ts';
+import { checkAtWidths, checkStillness, observeShifts } from '../support/page-checks.ts';
 import { eventually } from '../support/eventually.ts';
 import { needs } from '../support/tools.ts';
 
@@ -15,12 +15,8 @@ const brokenPictures = `(async () => {
   return pictures.filter(({ naturalWidth }) => naturalWidth === 0).map(({ src }) => src);
 })()`;
 
-/** Run in the page before anything else: notes how far things move, and what the largest thing painted is. */
-const observers = `
-  globalThis.shift = 0;
-  new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) globalThis.shift += entry.value;
-  }).observe({ type: 'layout-shift', buffered: true });
+/** Run in the page before anything else: notes what moves, and what the largest thing painted is. */
+const observers = `${observeShifts}
   new PerformanceObserver((list) => {
     globalThis.largest = list.getEntries().at(-1)?.element?.outerHTML;
   }).observe({ type: 'largest-contentful-paint', buffered: true });`;
@@ -155,8 +151,7 @@ needs('chromium', describe)('the demo in a browser', function () {
         const largest = await page.evaluate<string>('globalThis.largest');
         await page.evaluate(scrollThrough);
         // A line may wrap when its end arrives after its beginning: far below the 0.1 that people notice.
-        const shift = await page.evaluate<number>('globalThis.shift');
-        ok(shift < 0.02, `${path}: ${shift}`);
+        await checkStillness(page, path, 0.02);
         deepStrictEqual(others, [], path);
         const without = await openObserved('about:blank', { viewport, javaScriptEnabled: false });
         await without.setContent(html);
@@ -210,7 +205,7 @@ needs('chromium', describe)('the demo in a browser', function () {
     strictEqual(Math.round(y + height), 400);
 
     const phone = await openObserved(path, { viewport: { width: 390, height: 844 } });
-    const order = ['.screenshots', '.side > .panel', '.prose', '.side-panels'];
+    const order = ['.screenshots', '.prose', '.side > .panel', '.side-panels'];
     const tops = await Promise.all(order.map(async (selector) => (await boxOf(phone, selector)).y));
     deepStrictEqual(
       tops,

@@ -39,6 +39,27 @@ export async function checkAtWidths(page: Page, name: string, widths: readonly n
   await page.emulateMedia({ colorScheme: 'light' });
 }
 
+/** Run in a page before anything else: notes what moves after it was painted. */
+export const observeShifts = `
+  globalThis.shifts = [];
+  new PerformanceObserver((list) => {
+    for (const { value, sources } of list.getEntries()) {
+      const moved = sources.map(({ node, previousRect: was, currentRect: is }) =>
+        [was.y, is.y, was.height, is.height, node?.outerHTML?.slice(0, 100) ?? node?.nodeValue].join(' '));
+      shifts.push({ value, moved });
+    }
+  }).observe({ type: 'layout-shift', buffered: true });`;
+
+/** Checks that a page with `observeShifts` has not moved. @param limit the sum of layout shifts that nobody sees */
+export async function checkStillness(page: Page, name: string, limit = 0.001): Promise<void> {
+  const shifts = await page.evaluate<{ value: number; moved: string[] }[]>(
+    'new Promise((resolve) => requestAnimationFrame(() => setTimeout(() => resolve(shifts), 50)))',
+  );
+  const sum = shifts.reduce((total, { value }) => total + value, 0);
+  const moved = shifts.flatMap(({ value, moved }) => moved.map((text) => `${value} ${text}`));
+  ok(sum < limit, `${name} has moved by ${sum}:\n${moved.join('\n')}`);
+}
+
 /** Returns by how many pixels a page has to be scrolled sideways. */
 export async function excessWidth(page: Page): Promise<number> {
   return await page.evaluate('document.documentElement.scrollWidth - innerWidth');

@@ -86,8 +86,8 @@ export function BotPage(props: BotPageProps): VNode {
         {blurImages && <Veil {...props} />}
         <div class="bot-body">
           <Screenshots {...shown} />
-          <BotPanels {...shown} />
           <Prose {...props} text={page} />
+          <BotPanels {...shown} />
         </div>
       </article>
       <Similar {...props} />

@@ -16,7 +16,7 @@ import { ShareCodes } from './share.tsx';
 
 /**
  * The column beside a bot's page: the permissions it requests, its counts, what is on the page, other bots of its author,
- * and its listing. On phones the permissions come before the page, the rest after it.
+ * and its listing. On phones it comes after the page: what is painted first would be moved by a page that arrives later.
  */
 export function BotPanels(props: ShownBotProps): VNode {
   const { text } = useLanguage();

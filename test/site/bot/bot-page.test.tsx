@@ -127,10 +127,10 @@ describe("a bot's page", () => {
     match(render(), /<a href="\/bots\/42\/token">Manage<\/a>/);
   });
 
-  it('has the facts before the pictures, and the permissions before the text, as on a phone', () => {
+  it('has the facts before the pictures, and the text before the permissions, as on a phone', () => {
     const bot = { ...props.bot, invite: 'https://discord.com/oauth2/authorize?client_id=42&permissions=8' };
     const html = render({ bot });
-    const places = ['<h1>', 'class="bot-facts"', 'id="screenshots"', 'id="permissions"', 'class="prose"'];
+    const places = ['<h1>', 'class="bot-facts"', 'id="screenshots"', 'class="prose"', 'id="permissions"'];
     deepStrictEqual(
       places.map((part) => html.indexOf(part)),
       places.map((part) => html.indexOf(part)).toSorted((a, b) => a - b),

@@ -3,6 +3,7 @@ import { openBrowserPage } from '../../../support/browser.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { checkAtWidths } from '../../../support/page-checks.ts';
 import { mainPage, pagePath, translation, writeFiles } from '../../../support/sample.ts';
+import { agePages } from '../../../support/age-pages.ts';
 import { startTestService, type TestService } from '../../../support/service.ts';
 import { profile } from '../../../support/side-files.ts';
 import { childrenOf, parseXml, textsOf } from '../../../support/xml.ts';
@@ -99,6 +100,9 @@ describe('authors', () => {
   it('have another name everywhere once their file has it', async () => {
     writeFiles(service.root, { 'people/6.json': profile({ name: 'Omar' }) });
     for (const path of ['/authors/6', '/bots/7', '/?q=seven', '/?author=6', '/feeds/author/6.atom'])
-      await eventually(async () => (await text(path)).includes('Omar'));
+      await eventually(async () => {
+        agePages();
+        match(await text(path), /Omar/);
+      });
   });
 });

@@ -8,6 +8,7 @@ import { packageFolder } from '../../../support/clone.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { testRepository } from '../../../support/repository.ts';
 import { botId, mainPage, pagePath, writeFiles } from '../../../support/sample.ts';
+import { agePages } from '../../../support/age-pages.ts';
 import { originRemote, startTestService, type TestService } from '../../../support/service.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
 import { issueTestToken } from '../../../support/token.ts';
@@ -48,8 +49,12 @@ describe('the code to post with', () => {
     copyFileSync(built, join(folder, 'node_modules/@botshelf/client/index.js'));
     return await run(process.execPath, [join(folder, 'bot.mjs')], { env: { ...env, BOTSHELF_TOKEN: token } });
   };
-  const botPage = async (): Promise<string> =>
-    await (await fetch(`${service.address}/bots/${homer}`, { headers: { accept: 'text/html' } })).text();
+  const botPage = async (): Promise<string> => {
+    agePages();
+    return await (
+      await fetch(`${service.address}/bots/${homer}`, { headers: { accept: 'text/html' } })
+    ).text();
+  };
 
   it('posts with curl as it stands', async () => {
     const folder = tempFolder();
