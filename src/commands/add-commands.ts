@@ -115,7 +115,7 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
     )
     .option(
       '--checker <spec>',
-      'what the check installs: a version, the address of a package file or a Git address (default: this commit, at the address that this clone is from, or this version)',
+      'what the check installs: the address of a package file or a Git address (default: this commit, at the address that this clone is from, or this package)',
     )
     .addHelpText('after', '\nExit code: 0 done, 2 the repository could not be created.')
     .action(
