@@ -90,15 +90,16 @@ function isBranchName(name: string): boolean {
   return /^[A-Za-z0-9]+(?:[._/-][A-Za-z0-9]+)*$/.test(name) && !/\.lock(?:\/|$)/.test(name);
 }
 
-function makeRoom(folder: string, name: string): void {
+/** Makes a folder, or finds it empty. @param name the folder in errors @throws {UserError} */
+export function makeRoom(folder: string, name: string): void {
   try {
     mkdirSync(folder, { recursive: true });
     if (readdirSync(folder).length === 0) return;
   } catch (error) {
     if (codeOf(error) !== 'EEXIST' && codeOf(error) !== 'ENOTDIR') throw error;
-    throw new UserError(`${JSON.stringify(name)} is not a folder: pass a new or empty one`);
+    throw new UserError(`${JSON.stringify(name)} is not a folder: use a new or empty one`);
   }
-  throw new UserError(`${JSON.stringify(name)} is not empty: pass a new or empty folder`);
+  throw new UserError(`${JSON.stringify(name)} is not empty: use a new or empty folder`);
 }
 
 /** Fills a folder with what a new catalogue has on a Git host, with the sample bots or none. */
@@ -155,6 +156,6 @@ ${checker}; if npm cannot install that, name another in the line with BOTSHELF: 
 }
 
 /** Returns a text quoted as one word of a shell command. */
-function quoteForShell(text: string): string {
+export function quoteForShell(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

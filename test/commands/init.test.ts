@@ -96,7 +96,7 @@ describe('botshelf init', () => {
     mkdirSync(join(cwd, 'full'));
     writeFileSync(join(cwd, 'full/x'), '');
     const cases: [string[], RegExp][] = [
-      [['full'], /^"full" is not empty: pass a new or empty folder\n$/],
+      [['full'], /^"full" is not empty: use a new or empty folder\n$/],
       [['full/x'], /^"full\/x" is not a folder: .+\n$/],
       [['full/x/y'], /^"full\/x\/y" is not a folder: .+\n$/],
       [['new', '--branch=--orphan'], /^"--orphan" is not a branch name: .+\n$/],
