@@ -134,6 +134,21 @@ describe('the documents', () => {
     deepStrictEqual(wide, []);
   });
 
+  it('have nobody install a package by its bare name, nor do code and pipelines: no registry has ours yet', () => {
+    const bare =
+      /(?:npm (?:i|install)|pip install)(?: \S+)*? ["']?(?:botshelf|@botshelf\/client)["'@=\s]|npx (?:--yes|-y) ["']?botshelf|botshelf@\d/;
+    // `npx botshelf` takes what is installed only in a clone, or where the package was installed before.
+    const inClone = /^(?:README|CONTRIBUTING|docs\/first-hour)\.md$|^scripts\//;
+    const texts = [...documents, ...folders].filter((path) => /\.(?:md|ya?ml|tsx?|json|py)$/.test(path));
+    deepStrictEqual(
+      texts.filter((path) => {
+        const text = readFileSync(join(top, path), 'utf8');
+        return bare.test(text) || (/npx botshelf/.test(text) && !inClone.test(path));
+      }),
+      [],
+    );
+  });
+
   it('have no comment in a shell block, because an interactive zsh takes it for arguments', () => {
     const blocks = documents.flatMap((path) =>
       [...readFileSync(join(top, path), 'utf8').matchAll(/^( *)```(\w*)\n([^]*?)^\1```$/gm)].map(

@@ -13,6 +13,7 @@ import { SortedIndexes } from '../catalogue/lists/sorted-indexes.ts';
 import type { BotSearch } from '../catalogue/search/bot-search.ts';
 import type { Log } from '../lib/log.ts';
 import { addAssetRoutes } from '../site/page/assets.ts';
+import { addClientRoutes } from '../site/page/client-packages.ts';
 import { showErrorPages } from '../site/page/error-page.tsx';
 import type { Site, Viewer } from '../site/page/layout.tsx';
 import type { Attention, ListOwn } from '../site/review/attention.ts';
@@ -149,7 +150,7 @@ export function createApp(options: AppOptions): Application {
     tokenAdvice: (id) => {
       if (login?.disabledReason === null) return `log in at ${baseUrl}/bots/${id}/token to issue one`;
       const operator = site.contact === null ? 'the operator' : `the operator (${site.contact})`;
-      return `${operator} issues one with "npx botshelf token ${id}", as nobody can log in here`;
+      return `${operator} issues one with "botshelf token ${id}", as nobody can log in here`;
     },
     onRefusal: (ctx, bot, reason) => {
       metrics.tokenRefused(reason);
@@ -169,6 +170,7 @@ export function createApp(options: AppOptions): Application {
   const probes = config.probePort === null ? createProbeRoutes(options) : new Router();
   const assets = new Router();
   addAssetRoutes(assets, site);
+  addClientRoutes(assets);
   const router = new Router();
   if (images) addImageRoute(router, images);
   if (config.demo) addDemoPeopleRoute(router, site, config.demo.people);

@@ -115,7 +115,7 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
     )
     .option(
       '--checker <spec>',
-      'what the check installs: a version, the address of a package file or a Git address (default: this commit, at the address that this clone is from, or this version)',
+      'what the check installs: the address of a package file or a Git address (default: this commit, at the address that this clone is from, or this package)',
     )
     .addHelpText('after', '\nExit code: 0 done, 2 the repository could not be created.')
     .action(
@@ -157,6 +157,20 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
     .argument('<id>', "the bot's id")
     .addHelpText('after', '\nExit code: 0 the bot has no token now, 2 the token was not changed.')
     .action(async (id: string) => await (await import('./token.ts')).token(id, { revoke: true }));
+  program
+    .command('backup')
+    .description(
+      'back up the catalogue, its counts and tokens, and what is beside Git, also while it is served',
+    )
+    .argument('<folder>', 'a new or empty folder, or that of an earlier backup, which is brought up to date')
+    .addHelpText('after', '\nExit code: 0 the backup is complete, 2 it is not; an earlier one is still good.')
+    .action(async (folder: string) => await (await import('./backup.ts')).backup(folder));
+  program
+    .command('restore')
+    .description('make the catalogue and the var folder of the settings from a backup')
+    .argument('<folder>', 'the folder of the backup')
+    .addHelpText('after', '\nReplaces nothing that is there.\nExit code: 0 done, 2 it is not restored.')
+    .action(async (folder: string) => await (await import('./backup.ts')).restore(folder));
   program
     .command('doctor')
     .description(

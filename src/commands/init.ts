@@ -7,9 +7,9 @@ import { validate } from '../catalogue/page/schema.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { type GitHostId, gitHosts } from '../git/hosts.ts';
 import { runCommandLineGit } from '../git/process/command-line-git.ts';
-import { GitError } from '../git/process/git-error.ts';
+import { GitError, removeCredentials } from '../git/process/git-error.ts';
 import { UserError, codeOf } from '../lib/errors.ts';
-import { readCommit, readVersion } from '../app/version.ts';
+import { readCommit } from '../app/version.ts';
 
 export interface InitOptions {
   readonly samples?: boolean;
@@ -40,18 +40,20 @@ export async function init(
   process.stdout.write(formatNextSteps(relative(process.cwd(), folder) || '.', folder, spec));
 }
 
-/** Returns what npm is to install for a version, the address of a package file or a Git address. @throws {UserError} */
+/** Returns what npm is to install for the address of a package file or a Git address. @throws {UserError} */
 function toPackageSpec(spec: string): string {
-  if (/^\d+\.\d+\.\d+(?:-[\w.-]+)?$/.test(spec)) return `botshelf@${spec}`;
   // Without git+ npm takes an address for that of a package file.
   if (/^https?:\/\/[\w.:/~-]+\.git(?:#[\w./-]+)?$/.test(spec)) return `git+${spec}`;
   if (/^(?:git\+)?(?:https?|ssh|file):\/\/[\w.:/~@-]+(?:#[\w./-]+)?$/.test(spec)) return spec;
   throw new UserError(
-    `${JSON.stringify(spec)} names no checker: pass a version, the address of a package file, or git+https://HOST/REPOSITORY.git#COMMIT`,
+    `${JSON.stringify(spec)} names no checker: pass the address of a package file, or git+https://HOST/REPOSITORY.git#COMMIT`,
   );
 }
 
-/** Returns the commit of this program at the address of its project; its version where the address is not known. */
+/**
+ * Returns the commit of this program at the address of its project, or else the address that npm installed it from, or else
+ * its folder. Never a bare name, because a registry may have somebody else's package under it.
+ */
 async function findDefaultChecker(): Promise<string> {
   const commit = readCommit(home);
   const origin = await runCommandLineGit(home, [
@@ -61,8 +63,23 @@ async function findDefaultChecker(): Promise<string> {
     'remote.origin.url',
   ]).catch(() => '');
   const { host, pathname } = /^https:\/\/\S+$/.test(origin.trim()) ? new URL(origin.trim()) : {};
-  if (commit === null || host === undefined) return `botshelf@${readVersion().version}`;
-  return toPackageSpec(`git+https://${host}${pathname}#${commit}`);
+  if (commit !== null && host !== undefined) return toPackageSpec(`git+https://${host}${pathname}#${commit}`);
+  const address = readInstalledFrom();
+  return /^(?:git\+)?https:/.test(address) ? removeCredentials(address) : `file://${home}`;
+}
+
+/** Returns where npm installed this program from: an address or a path. Empty if npm did not. */
+function readInstalledFrom(): string {
+  try {
+    const lock = JSON.parse(readFileSync(join(home, '../.package-lock.json'), 'utf8')) as InstalledPackages;
+    return lock.packages['node_modules/botshelf'].resolved;
+  } catch {
+    return '';
+  }
+}
+
+interface InstalledPackages {
+  readonly packages: { readonly 'node_modules/botshelf': { readonly resolved: string } };
 }
 
 /** The folder of the package. */
@@ -73,15 +90,16 @@ function isBranchName(name: string): boolean {
   return /^[A-Za-z0-9]+(?:[._/-][A-Za-z0-9]+)*$/.test(name) && !/\.lock(?:\/|$)/.test(name);
 }
 
-function makeRoom(folder: string, name: string): void {
+/** Makes a folder, or finds it empty. @param name the folder in errors @throws {UserError} */
+export function makeRoom(folder: string, name: string): void {
   try {
     mkdirSync(folder, { recursive: true });
     if (readdirSync(folder).length === 0) return;
   } catch (error) {
     if (codeOf(error) !== 'EEXIST' && codeOf(error) !== 'ENOTDIR') throw error;
-    throw new UserError(`${JSON.stringify(name)} is not a folder: pass a new or empty one`);
+    throw new UserError(`${JSON.stringify(name)} is not a folder: use a new or empty one`);
   }
-  throw new UserError(`${JSON.stringify(name)} is not empty: pass a new or empty folder`);
+  throw new UserError(`${JSON.stringify(name)} is not empty: use a new or empty folder`);
 }
 
 /** Fills a folder with what a new catalogue has on a Git host, with the sample bots or none. */
@@ -89,14 +107,17 @@ export function copyTemplate(
   folder: string,
   samples: boolean,
   host: GitHostId,
-  checker = `botshelf@${readVersion().version}`,
+  checker = `file://${home}`,
 ): void {
   for (const part of ['common', host])
     cpSync(join(home, 'catalogue-template', part), folder, { recursive: true });
   // Under their own names they would apply to the template, and npm leaves a .gitignore out of a package.
   for (const file of ['gitattributes', 'gitignore']) renameSync(join(folder, file), join(folder, `.${file}`));
   const pipeline = join(folder, gitHosts[host].pipeline);
-  writeFileSync(pipeline, readFileSync(pipeline, 'utf8').replace('botshelf@VERSION', checker));
+  writeFileSync(
+    pipeline,
+    readFileSync(pipeline, 'utf8').replace('CHECKER', () => checker),
+  );
   mkdirSync(join(folder, botsFolder));
   if (samples) cpSync(join(home, botsFolder), join(folder, botsFolder), { recursive: true });
   else writeFileSync(join(folder, botsFolder, gitkeep), '');
@@ -135,6 +156,6 @@ ${checker}; if npm cannot install that, name another in the line with BOTSHELF: 
 }
 
 /** Returns a text quoted as one word of a shell command. */
-function quoteForShell(text: string): string {
+export function quoteForShell(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -93,7 +93,7 @@ export const compressedBodies = new CompressedBodies();
 const minCompressibleBytes = 512;
 
 /** Media types whose bytes are compressed already. */
-const compressedTypes = /^(?:application\/gzip|image\/(?:png|x-icon))$/;
+const compressedTypes = /^(?:application\/(?:gzip|zip)|image\/(?:png|x-icon))$/;
 
 /** Returns the media type that the client prefers. @throws {ProblemError} not-acceptable */
 export function chooseType<T extends string>(ctx: Context, types: readonly [T, T]): T {

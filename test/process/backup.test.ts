@@ -1,11 +1,12 @@
-import { deepStrictEqual, match, notStrictEqual, strictEqual } from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { chownSync, cpSync, readdirSync, readFileSync } from 'node:fs';
+import { deepStrictEqual, match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { execFile, execFileSync } from 'node:child_process';
+import { chmodSync, chownSync, cpSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { mainFile } from '../support/command-line.ts';
 import { packageFolder } from '../support/clone.ts';
 import { eventually } from '../support/eventually.ts';
-import { mainPage, pagePath } from '../support/sample.ts';
+import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { originRemote, startTestServiceProcess, type TestServiceProcess } from '../support/service.ts';
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -31,41 +32,56 @@ describe('a backup, made and restored by the commands of docs/production.md as t
   /** What is below /srv/botshelf: on the first machine, with the backup. */
   let first: string;
   let tokens: ReadonlyMap<string, string>;
+  /** The count of lenny whose response came before the last backup began. */
+  let answered: number;
 
   /** Counts stay in the journal, but for the first: the state is committed once an hour. */
-  const settings = {
+  const settingsFor = (home: string): Record<string, string> => ({
     ...originRemote,
+    BOTSHELF_CATALOGUE: join(home, 'catalogue'),
+    BOTSHELF_BLOCKED: join(home, 'blocked.json'),
     BOTSHELF_STATE_SECONDS: '3600',
     BOTSHELF_OAUTH_PROVIDER: 'discord',
     BOTSHELF_OAUTH_CLIENT_ID: '1',
-    BOTSHELF_OAUTH_CLIENT_SECRET: 'not used',
-  };
+    BOTSHELF_OAUTH_CLIENT_SECRET: 'not-used',
+  });
 
   /** Runs git in the repository on the Git host. */
   function git(...args: string[]): string {
     return runAsUser(shared.folder, 'git', ...args);
   }
 
-  /** Returns the commands of the document's section "Backups", line by line. */
-  function commands(): string[] {
+  /** The commands of the document's section "Backups": to make one, and to restore it. */
+  const [backUp = '', restore = ''] = (() => {
     const text = readFileSync(join(packageFolder, 'docs/production.md'), 'utf8');
     const section = text.slice(text.indexOf('\n## Backups'), text.indexOf('\n## How large'));
-    const blocks = [...section.matchAll(/^```console\n([^]*?)^```$/gm)].map(([, block = '']) => block);
-    const inline = [...section.matchAll(/`(sudo -u botshelf [^`]+)`/g)].map(([, line = '']) => line);
-    return [...inline, ...blocks];
-  }
+    return [...section.matchAll(/^```console\n([^]*?)^```$/gm)].map(([, block = '']) => block);
+  })();
 
-  function run(script: string, home: string): void {
+  async function run(script: string, home: string): Promise<void> {
+    const settings = tempFolder();
+    writeFiles(settings, {
+      env: Object.entries(settingsFor(home))
+        .map(([name, value]) => `${name}=${value}\n`)
+        .join(''),
+      botshelf: `#!/bin/sh\nexec '${process.execPath}' '${mainFile}' "$@"\n`,
+    });
+    chmodSync(join(settings, 'botshelf'), 0o755);
     const sudo = `sudo() { shift 2; ${asUser.join(' ')} "$@"; }`;
-    const text = script.replaceAll('/srv/botshelf', home);
-    execFileSync('bash', ['-e', '-c', `${sudo}\n${text}`], {
-      env: { PATH: process.env['PATH'], HOME: home },
+    const text = script
+      .replaceAll('/srv/botshelf', home)
+      .replaceAll('/etc/botshelf', settings)
+      .replaceAll('git@git.example.org:bots/catalogue.git', shared.address);
+    await promisify(execFile)('bash', ['-e', '-c', `${sudo}\n${text}`], {
+      env: { PATH: `${settings}:${process.env['PATH']}`, HOME: home },
+      cwd: home,
     });
   }
 
   /** Makes a machine: a folder with a new clone, as steps 2 and 4 of the document leave it. */
   function machine(): string {
     const home = tempFolder();
+    writeFiles(home, { 'blocked.json': '{}\n' });
     giveToUser(home);
     runAsUser(home, 'git', 'clone', '-q', shared.address, 'catalogue');
     return home;
@@ -75,7 +91,7 @@ describe('a backup, made and restored by the commands of docs/production.md as t
     const command = [...asUser, process.execPath, mainFile, 'serve'] as const;
     return await startTestServiceProcess(
       {},
-      { root: join(home, 'catalogue'), env: { ...settings, HOME: home }, command: [...command] },
+      { root: join(home, 'catalogue'), env: { ...settingsFor(home), HOME: home }, command: [...command] },
     );
   }
 
@@ -102,12 +118,20 @@ describe('a backup, made and restored by the commands of docs/production.md as t
     shared.maintainer.git('push', '-q', 'origin', 'refs/botshelf/state');
     giveToUser(dirname(shared.folder));
     first = machine();
+    writeFiles(first, { 'catalogue/var/reports/old': 'private' });
+    giveToUser(first);
     const service = await serve(first);
     strictEqual(await post(service, homer, { count: 10, website: 'https://example.org/posted' }), 200);
     await eventually(() => match(git('show', 'refs/botshelf/state:33/12.json'), /"count":10,/));
     strictEqual(await post(service, lenny, { count: 20 }), 200);
-    const [makeFolder = '', makeMirror = '', backUp = ''] = commands();
-    for (const script of [makeFolder, makeMirror, backUp]) run(script, first);
+    await run(backUp, first);
+    answered = 21;
+    strictEqual(await post(service, lenny, { count: answered, website: 'https://example.org/lenny' }), 200);
+    const making = { ends: false };
+    const made = run(backUp, first).finally(() => (making.ends = true));
+    for (let count = answered + 1; !making.ends; count++)
+      strictEqual(await post(service, lenny, { count, nsfw: count % 2 === 0 }), 200);
+    await made;
     strictEqual(await service.end('SIGKILL'), null);
   });
 
@@ -122,14 +146,20 @@ describe('a backup, made and restored by the commands of docs/production.md as t
     await service.end('SIGKILL');
   });
 
-  it('with var, has everything: bots, tokens, the counts of the last minute, and the key of the cookies', async () => {
-    const second = machine();
+  it('has everything that was answered before it began, while posts came: edits, tokens, counts, reports and the key of the cookies', async () => {
+    const second = tempFolder();
     cpSync(join(first, 'backup'), join(second, 'backup'), { recursive: true });
     giveToUser(second);
-    run(commands()[3] ?? '', second);
+    await run(restore, second);
     const service = await serve(second);
     deepStrictEqual(await order(service), [lenny, homer]);
+    const counts = (await service.request('/api/v2/counts')).json as Record<string, { count: number }>;
+    ok((counts[lenny]?.count ?? 0) >= answered);
+    strictEqual((await service.request(`/api/v2/bots/${lenny}`)).json.website, 'https://example.org/lenny');
+    strictEqual(runAsUser(join(second, 'catalogue'), 'git', 'status', '--porcelain'), '');
     strictEqual(cookieSecret(second), cookieSecret(first));
+    for (const name of ['blocked.json', 'catalogue/var/reports/old'])
+      strictEqual(readFileSync(join(second, name), 'utf8'), readFileSync(join(first, name), 'utf8'));
     strictEqual(await post(service, homer, { nsfw: true }), 200);
     await service.end('SIGKILL');
   });

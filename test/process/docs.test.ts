@@ -60,12 +60,13 @@ const programs = {
 const realNpm = execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim();
 
 /**
- * `npx botshelf` takes half a second to find the command of the clone: here the shell finds it. `botshelf check` ends with 1
- * where it has found faults, which is what it is for.
+ * `npx botshelf` takes half a second to find the command of the clone, and `botshelf` has to be installed: here the shell
+ * finds both. `botshelf check` ends with 1 where it has found faults, which is what it is for.
  */
 const prelude = `set -e
 clone=$PWD
-npx() { shift; "$clone/bin/botshelf.js" "$@" || { code=$?; [ "$1 $code" = "check 1" ] || return $code; }; }
+botshelf() { "$clone/bin/botshelf.js" "$@" || { code=$?; [ "$1 $code" = "check 1" ] || return $code; }; }
+npx() { while [ "$1" != botshelf ]; do shift; done; "$@"; }
 `;
 
 async function run(script: string, folder: string): Promise<Ran> {

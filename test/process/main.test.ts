@@ -1,4 +1,4 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,8 @@ describe('botshelf in a process of its own', () => {
       engines: { node: string };
       scripts: Readonly<Record<string, string>>;
     };
-    deepStrictEqual([engines.node, scripts['build']], ['>=20.19', 'node bin/check-node.js && tsc']);
+    strictEqual(engines.node, '>=20.19');
+    match(scripts['build'] ?? '', /^node bin\/check-node\.js && tsc /);
     const run = (file: string, version: string): unknown[] => {
       const older = `Object.defineProperty(process, 'versions', { value: { node: '${version}' } })`;
       const preload = `data:text/javascript,${encodeURIComponent(older)}`;

@@ -113,9 +113,15 @@ describe('the workflows of the project', () => {
     }
   });
 
-  it('publish a version with its provenance and its list of libraries', () => {
+  it('publish a version and the clients with their provenance, and attach the package and its list of libraries', () => {
     const { jobs } = parseYaml(textOf('.github/workflows/release.yml')) as {
-      jobs: { release: { needs: string; permissions: Record<string, string>; steps: { run?: string }[] } };
+      jobs: {
+        release: {
+          needs: string;
+          permissions: Record<string, string>;
+          steps: { uses?: string; run?: string }[];
+        };
+      };
     };
     const { needs, permissions, steps } = jobs.release;
     deepStrictEqual(needs, 'test');
@@ -123,6 +129,8 @@ describe('the workflows of the project', () => {
     deepStrictEqual(permissions['id-token'], 'write');
     match(commands, /^npm run -s sbom > botshelf\.cdx\.json$/m);
     match(commands, /^npm publish --provenance --access public$/m);
-    match(commands, /^gh release create .* botshelf\.cdx\.json$/m);
+    match(commands, /\|\| npm publish --provenance --access public \.\/dist\/packages\/\*\.tgz$/m);
+    ok(steps.some(({ uses }) => uses?.startsWith('pypa/gh-action-pypi-publish@')));
+    match(commands, /^gh release create .* botshelf-\*\.tgz botshelf\.cdx\.json$/m);
   });
 });

@@ -50,7 +50,7 @@ describe('POST /api/v2/bots/:id', () => {
       match(answer.headers.get('www-authenticate') ?? '', /^Bearer/);
       match(
         answer.json.detail,
-        /Authorization header: the operator issues one with "npx botshelf token 190519304972663312"/,
+        /Authorization header: the operator issues one with "botshelf token 190519304972663312"/,
       );
     });
 

@@ -83,7 +83,7 @@ type RouteTable = Readonly<Record<string, readonly Make<string>[]>>;
 
 /**
  * What each route of the service is requested with, by method and path; `listAttacks` adds what is the same for all.
- * Assets are not among them: each is one file.
+ * Assets and the packages of the clients are not among them: each is one file.
  */
 export const routes: RouteTable = {
   'GET /': [() => '/', ...queried('/', pages)],

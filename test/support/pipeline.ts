@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { copyTemplate } from '../../src/commands/init.ts';
 import { type GitHostId, gitHosts } from '../../src/git/hosts.ts';
-import { readVersion } from '../../src/app/version.ts';
+import { packageFolder } from './clone.ts';
 import { mainFile } from './command-line.ts';
 import { repositoryIn, type TestRepository } from './repository.ts';
 import { runSync } from './run-sync.ts';
@@ -109,9 +109,9 @@ function checkout(
 git -C '${path}' sparse-checkout set '${sparse}'`;
 }
 
-/** Makes a folder with an npx that runs this build where the package of its version is wanted. */
+/** Makes a folder with an npx that runs this build where this package is wanted. */
 function commandsFolder(wanted: string | undefined): string {
-  strictEqual(wanted, `botshelf@${readVersion().version}`);
+  strictEqual(wanted, `file://${packageFolder}/`);
   const folder = join(tempFolder(), 'bin');
   mkdirSync(folder);
   const script = `#!/bin/bash

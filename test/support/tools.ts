@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 const tools = {
   chromium: [process.env['CHROMIUM_PATH'] ?? 'true', '--version'],
   gcc: ['cc', '--version'],
+  pip: ['python3', '-m', 'pip', '--version'],
   python3: ['python3', '--version'],
   'a second file system': ['sh', '-c', '[ "$(stat -c %d /dev/shm)" != "$(stat -c %d "${TMPDIR:-/tmp}")" ]'],
   strace: ['strace', '-f', '-o', '/dev/null', 'true'],

@@ -1,4 +1,5 @@
 import type { BotId } from '../../bot/id.ts';
+import { clientPackages } from '../page/client-packages.ts';
 
 /** A sample that posts a bot's count, ready to paste. */
 export interface PostingCode {
@@ -23,7 +24,7 @@ export function createPostingCode(baseUrl: string, id: BotId): readonly PostingC
     },
     {
       title: 'JavaScript, discord.js 14',
-      code: `// npm install @botshelf/client discord.js
+      code: `// npm install ${clientPackages.npm(baseUrl)} discord.js
 import { autopost } from '@botshelf/client';
 import { Client, Events, GatewayIntentBits } from 'discord.js';
 
@@ -43,7 +44,7 @@ client.login(process.env.DISCORD_TOKEN);
     },
     {
       title: 'Python, discord.py',
-      code: `# pip install botshelf discord.py
+      code: `# pip install ${clientPackages.pip(baseUrl)} discord.py
 import asyncio
 import os
 

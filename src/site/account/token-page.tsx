@@ -89,7 +89,7 @@ function Part({ site, bot, provider, state }: TokenPageProps): VNode {
           {state.disabledReason !== null && <EnglishSentence clause={state.disabledReason} />}
           <p>{t('token.noLoginText')}</p>
           <pre tabIndex={0} role="region" aria-label={text('token.command')}>
-            <code>npx botshelf token {bot.id}</code>
+            <code>botshelf token {bot.id}</code>
           </pre>
         </Panel>
       );

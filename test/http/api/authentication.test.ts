@@ -14,7 +14,7 @@ describe('a post without a valid token, where nobody can log in', () => {
     for (const authorization of ['', 'bsh_x', createToken()]) {
       const { status, json } = await request('/api/v2/bots/7', updateRequest(authorization, {}));
       strictEqual(status, 401);
-      match(json.detail, /the operator \(ops@example\.org\) issues one with "npx botshelf token 7"/);
+      match(json.detail, /the operator \(ops@example\.org\) issues one with "botshelf token 7"/);
       ok(!json.detail.includes('button'));
     }
     const headers = { authorization: 'Bearer' };

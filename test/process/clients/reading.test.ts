@@ -1,12 +1,13 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type BotListElement, BotshelfError, createClient } from '../../../clients/typescript/src/index.ts';
 import { clientTypesPath, typesFromOpenApi } from '../../../scripts/schema-types.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { openApi } from '../../../src/http/api/openapi.ts';
+import { clientPackages } from '../../../src/site/page/client-packages.ts';
 import { packageFolder } from '../../support/clone.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -14,14 +15,14 @@ import { tempFolder } from '../../support/temp-folder.ts';
 import { issueTestToken } from '../../support/token.ts';
 import { needs } from '../../support/tools.ts';
 
-const clientFolder = join(packageFolder, 'clients/typescript');
+const run = promisify(execFile);
 const ids = ['1', '2', '3'];
 
 /** Runs code that uses the Python client. @returns what it prints, as JSON */
 async function runPython(code: string, ...args: readonly string[]): Promise<unknown> {
   const setup = 'import json, sys, typing; sys.dont_write_bytecode = True; import botshelf\n';
   const env = { ...process.env, PYTHONPATH: join(packageFolder, 'clients/python') };
-  return JSON.parse((await promisify(execFile)('python3', ['-c', setup + code, ...args], { env })).stdout);
+  return JSON.parse((await run('python3', ['-c', setup + code, ...args], { env })).stdout);
 }
 
 describe('a client that reads and posts', () => {
@@ -91,27 +92,36 @@ print(json.dumps([[sorted(typing.get_type_hints(c)), sorted(c.__required_keys__)
     );
   });
 
-  it('are in the package as it is published, which needs nothing of this one', function () {
-    this.timeout(120_000);
-    const folder = tempFolder();
-    cpSync(join(packageFolder, 'tsconfig.json'), join(folder, 'tsconfig.json'));
-    cpSync(clientFolder, join(folder, 'clients/typescript'), { recursive: true });
-    symlinkSync(join(packageFolder, 'node_modules'), join(folder, 'node_modules'));
-    const user = join(tempFolder(), 'user');
-    const installed = join(user, 'node_modules/@botshelf/client');
-    mkdirSync(installed, { recursive: true });
-    const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', user], {
-      cwd: join(folder, 'clients/typescript'),
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    execFileSync('tar', ['-xzf', packed.trim(), '-C', installed, '--strip-components=1'], { cwd: user });
+  it('are in the package that npm installs from the service', async () => {
+    const user = tempFolder();
     writeFileSync(join(user, 'package.json'), '{ "type": "module" }');
+    const { address } = await startTestService({ [pagePath('1')]: mainPage() });
+    const options = ['--no-audit', '--no-fund', '--cache', tempFolder()];
+    await run('npm', ['install', ...options, clientPackages.npm(address)], { cwd: user });
     writeFileSync(join(user, 'bot.ts'), usersCode);
     const tsc = join(packageFolder, 'node_modules/typescript/bin/tsc');
-    const options = ['--strict', '--module', 'nodenext', '--target', 'es2022', '--types', ''];
-    execFileSync(process.execPath, [tsc, ...options, 'bot.ts'], { cwd: user, stdio: 'inherit' });
+    const strict = ['--strict', '--module', 'nodenext', '--target', 'es2022', '--types', ''];
+    execFileSync(process.execPath, [tsc, ...strict, 'bot.ts'], { cwd: user, stdio: 'inherit' });
     strictEqual(execFileSync(process.execPath, ['bot.js'], { cwd: user, encoding: 'utf8' }), 'stopped\n');
+  });
+
+  needs('pip', it)('are in the package that pip installs from the service', async () => {
+    const folder = tempFolder();
+    const { address } = await startTestService({ [pagePath('1')]: mainPage() });
+    const options = [
+      '--quiet',
+      '--disable-pip-version-check',
+      '--no-index',
+      '--no-cache-dir',
+      '--target',
+      folder,
+    ];
+    await run('python3', ['-m', 'pip', 'install', ...options, clientPackages.pip(address)]);
+    const [name = ''] = readdirSync(folder).filter((each) => each.endsWith('.dist-info'));
+    strictEqual(name, `botshelf-${/-([\d.]+)-py3/.exec(clientPackages.pip(''))?.[1]}.dist-info`);
+    const env = { ...process.env, PYTHONPATH: folder };
+    const { stdout } = await run('python3', ['-c', 'import botshelf; print(botshelf.__file__)'], { env });
+    strictEqual(stdout, `${join(folder, 'botshelf.py')}\n`);
   });
 });
 

@@ -13,4 +13,11 @@ describe('the code to post with', () => {
       ok(!code.includes('bsh_'));
     }
   });
+
+  it('installs the clients from the service, because the registries may have other packages of their names', () => {
+    const [, javascript, python] = createPostingCode('https://bots.example.org/x', botId('1'));
+    const address = 'https:\\/\\/bots\\.example\\.org\\/x\\/clients\\/botshelf-\\S+';
+    match(javascript?.code ?? '', new RegExp(`^// npm install ${address}\\.tgz discord\\.js\n`));
+    match(python?.code ?? '', new RegExp(`^# pip install ${address}\\.whl discord\\.py\n`));
+  });
 });

@@ -1,0 +1,114 @@
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chmod, readdir, readFile, rename, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type Config, readConfig } from '../app/config.ts';
+import { runCommandLineGit } from '../git/process/command-line-git.ts';
+import { GitError } from '../git/process/git-error.ts';
+import { writeAtomically } from '../lib/atomic-write.ts';
+import { ignoreMissing, UserError } from '../lib/errors.ts';
+import { fsyncFolder, makeFolder } from '../lib/fsync.ts';
+import { makeRoom, quoteForShell } from './init.ts';
+
+/*
+ * A backup is a folder with `catalogue.git`, a bare repository with all refs, and `private-<time>`, what is beside Git. The
+ * latter is complete once it has that name.
+ */
+
+/**
+ * Makes a backup, or brings an earlier one up to date, also while a service runs: it has every write that was answered
+ * before. An earlier backup is good until this one is complete.
+ * @throws {UserError} for a folder with something else
+ * @throws {GitError}
+ */
+export async function backup(name: string): Promise<void> {
+  const config = readConfig();
+  const folder = resolve(name);
+  const mirror = join(folder, 'catalogue.git');
+  const found = await runGit(config.catalogue, 'rev-parse', '--show-toplevel', '--show-prefix');
+  const [top = '', prefix = ''] = found.split('\n');
+  const branch = (await runGit(config.catalogue, 'symbolic-ref', 'HEAD')).trim();
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (!existsSync(mirror)) makeRoom(folder, name);
+  await runGit(folder, 'init', '--quiet', '--bare', mirror);
+  // First the journal: a count that is no longer in it is in the state ref that is fetched then.
+  const unfinished = join(folder, `unfinished-${process.pid}`);
+  rmSync(unfinished, { recursive: true, force: true });
+  await makeFolder(unfinished);
+  for (const [part, path] of listPrivate(config)) await copyDurably(path, join(unfinished, part));
+  const parts = ['catalogue.git', ...readdirSync(unfinished)].join(', ');
+
+  await runGit(mirror, ...fetchAll, '--prune', top, '+refs/*:refs/*');
+  await runGit(mirror, 'symbolic-ref', 'HEAD', branch);
+  await runGit(mirror, 'config', 'botshelf.prefix', prefix);
+  await runGit(mirror, '-c', 'gc.auto=6700', '-c', 'gc.autoDetach=false', 'gc', '--auto', '--quiet');
+  await runGit(mirror, 'fsck', '--no-dangling', '--no-progress').catch((error: unknown) => {
+    if (!(error instanceof GitError)) throw error;
+    throw new UserError(`git fsck finds ${mirror} damaged: move ${folder} away, and make a new backup`);
+  });
+
+  const finished = `private-${new Date().toISOString().replaceAll(/[-:.]/g, '')}`;
+  await rename(unfinished, join(folder, finished));
+  await fsyncFolder(folder);
+  for (const other of readdirSync(folder))
+    if (/^(?:private|unfinished)-/.test(other) && other !== finished)
+      rmSync(join(folder, other), { recursive: true });
+  process.stdout.write(`${folder} has a backup, in which git fsck finds no fault: ${parts}\n`);
+}
+
+/**
+ * Makes the catalogue and the var folder of the settings from a backup.
+ * @throws {UserError} if there is no backup, or something where it is to go
+ * @throws {GitError}
+ */
+export async function restore(name: string): Promise<void> {
+  const config = readConfig();
+  const { catalogue, blocked, remote } = config;
+  const folder = resolve(name);
+  const mirror = join(folder, 'catalogue.git');
+  const names = existsSync(folder) ? readdirSync(folder).toSorted() : [];
+  const finished = names.findLast((each) => each.startsWith('private-'));
+  if (finished === undefined)
+    throw new UserError(`${JSON.stringify(name)} has no backup: pass the folder of one that was completed`);
+  const prefix = (await runGit(mirror, 'config', '--get', 'botshelf.prefix')).trim();
+  const top = resolve(catalogue, prefix.replaceAll(/[^/]+/g, '..'));
+  for (const place of [top, catalogue, config.var]) makeRoom(place, place);
+  if (blocked !== null && existsSync(blocked)) throw new UserError(`${blocked} is there: move it away`);
+
+  await runGit(top, 'init', '--quiet');
+  await runGit(top, 'symbolic-ref', 'HEAD', (await runGit(mirror, 'symbolic-ref', 'HEAD')).trim());
+  await runGit(top, ...fetchAll, '--update-head-ok', mirror, '+refs/*:refs/*');
+  for (const [part, path] of listPrivate(config)) await copyDurably(join(folder, finished, part), path);
+  // The files come last: without them the service does not start on what is half restored.
+  await runGit(top, 'reset', '--quiet', '--hard');
+  const isNamed = remote !== null && /^[\w.-]+$/.test(remote.remote);
+  const shown = quoteForShell(top);
+  const steps = isNamed ? `git -C ${shown} remote add ${remote.remote} ADDRESS, ` : '';
+  process.stdout.write(`${catalogue} is restored. Next: ${steps}botshelf doctor, botshelf serve\n`);
+}
+
+/** Refs are updated all or none. */
+const fetchAll = ['fetch', '--quiet', '--atomic', '--no-write-fetch-head', '--no-auto-maintenance'];
+
+/** Returns what no ref has and no start can rebuild: its name in a backup and where it is here. */
+function listPrivate({ var: folder, blocked }: Config): [string, string][] {
+  const parts = ['journal', 'reports', 'cookie-secret'];
+  const inVar = parts.map((part): [string, string] => [part, join(folder, part)]);
+  return blocked === null ? inVar : [...inVar, ['blocked.json', blocked]];
+}
+
+/** Copies a file or a folder, for this user alone to read. What is missing, or goes meanwhile, is left out. */
+async function copyDurably(from: string, to: string): Promise<void> {
+  const stats = await ignoreMissing(stat(from));
+  if (stats?.isDirectory()) {
+    await makeFolder(to);
+    await chmod(to, 0o700);
+    for (const name of await readdir(from)) await copyDurably(join(from, name), join(to, name));
+    return;
+  }
+  const bytes = stats && (await ignoreMissing(readFile(from)));
+  if (bytes) await writeAtomically(to, bytes, { fsync: 'content and name', mode: 0o600 });
+}
+
+async function runGit(folder: string, ...args: readonly string[]): Promise<string> {
+  return await runCommandLineGit(folder, args);
+}

@@ -1,0 +1,88 @@
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { botshelf, type Run } from '../support/command-line.ts';
+import { repositoryIn, testRepository } from '../support/repository.ts';
+import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+describe('botshelf backup and restore', () => {
+  /** Where a catalogue is restored to. */
+  const restore = async (folder: string, root: string): Promise<Run> =>
+    await botshelf(root, ['restore', folder], { cwd: tempFolder() });
+
+  it('bring back all refs and the files beside Git, also of a catalogue in a folder of its repository @slow', async () => {
+    const repo = testRepository({ [`list/${pagePath('7')}`]: mainPage(), '.gitignore': 'var/\n' });
+    repo.git('update-ref', 'refs/botshelf/proposals/7/8', 'HEAD');
+    const root = join(repo.folder, 'list');
+    writeFiles(root, { 'var/journal/1.ndjson': 'x', 'var/reports/1': 'y', 'var/index.snapshot': 'z' });
+    const folder = tempFolder();
+    strictEqual((await botshelf(root, ['backup', folder])).code, 0);
+    repo.git('update-ref', '-d', 'refs/botshelf/proposals/7/8');
+    repo.git('update-ref', 'refs/botshelf/state', 'HEAD');
+    strictEqual(
+      (await botshelf(root, ['backup', folder])).stdout,
+      `${folder} has a backup, in which git fsck finds no fault: catalogue.git, journal, reports\n`,
+    );
+
+    const top = join(tempFolder(), 'new');
+    const { code, stdout } = await restore(folder, join(top, 'list'));
+    deepStrictEqual([code, stdout], [0, `${top}/list is restored. Next: botshelf doctor, botshelf serve\n`]);
+    const restored = repositoryIn(top);
+    strictEqual(restored.git('show-ref'), repo.git('show-ref'));
+    strictEqual(restored.git('symbolic-ref', 'HEAD'), repo.git('symbolic-ref', 'HEAD'));
+    strictEqual(restored.status(), '');
+    deepStrictEqual(readdirSync(join(top, 'list/var')), ['journal', 'reports']);
+    strictEqual(readFileSync(join(top, 'list/var/journal/1.ndjson'), 'utf8'), 'x');
+    strictEqual(statSync(join(top, 'list/var/reports')).mode & 0o777, 0o700);
+  });
+
+  it('leave an earlier backup as it is when a later one fails @slow', async () => {
+    const repo = testRepository({ [pagePath('7')]: mainPage() });
+    const { folder: root } = repo;
+    writeFiles(root, { 'var/cookie-secret': 'first' });
+    const folder = tempFolder();
+    await botshelf(root, ['backup', folder]);
+    const names = readdirSync(folder);
+    match(names.join(), /^catalogue\.git,private-\d{8}T\d{9}Z$/);
+    const blob = repo.git('rev-parse', `HEAD:${pagePath('7')}`);
+    rmSync(join(folder, 'catalogue.git/objects', blob.slice(0, 2)), { recursive: true });
+    writeFiles(root, { 'var/cookie-secret': 'second' });
+    const { code, stderr } = await botshelf(root, ['backup', folder]);
+    strictEqual(code, 2);
+    match(stderr, /^git fsck finds .+ damaged: move .+ away, and make a new backup\n$/);
+    deepStrictEqual(
+      readdirSync(folder).filter((name) => !name.startsWith('unfinished-')),
+      names,
+    );
+    strictEqual(readFileSync(join(folder, names[1] ?? '', 'cookie-secret'), 'utf8'), 'first');
+  });
+
+  it('write over nothing', async () => {
+    const { folder: root } = testRepository({ [pagePath('7')]: mainPage() });
+    const full = tempFolder();
+    writeFileSync(join(full, 'x'), '');
+    const folder = tempFolder();
+    mkdirSync(join(folder, 'unfinished-1'));
+    const cases: [Promise<Run>, RegExp][] = [
+      [botshelf(root, ['backup', full]), /is not empty: use a new or empty folder\n$/],
+      [
+        restore(folder, join(tempFolder(), 'new')),
+        /has no backup: pass the folder of one that was completed\n$/,
+      ],
+      [restore(join(folder, 'x'), join(tempFolder(), 'new')), /has no backup/],
+    ];
+    for (const [run, message] of cases) {
+      const { code, stderr } = await run;
+      strictEqual(code, 2);
+      match(stderr, message);
+    }
+    rmSync(join(folder, 'unfinished-1'), { recursive: true });
+    await botshelf(root, ['backup', folder]);
+    match((await restore(folder, root)).stderr, /is not empty: use a new or empty folder\n$/);
+    const env = { BOTSHELF_BLOCKED: join(full, 'x') };
+    const blocked = await botshelf(join(tempFolder(), 'new'), ['restore', folder], { cwd: full, env });
+    match(blocked.stderr, /\/x is there: move it away\n$/);
+    deepStrictEqual(readdirSync(full), ['x']);
+  });
+});
