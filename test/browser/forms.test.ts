@@ -116,7 +116,7 @@ needs('chromium', describe)('the forms', function () {
   for (const javaScriptEnabled of [true, false]) {
     it(`after Check the next step is on the screen and the file is folded away, ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, async function () {
       this.timeout(180_000);
-      for (const width of [360, 1280]) {
+      for (const width of [1280, 360]) {
         const page = await open('/add', { javaScriptEnabled, viewport: { width, height: 800 } });
         for (const path of [`/bots/${homer}/edit`, '/add']) {
           await page.goto(path);

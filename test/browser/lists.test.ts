@@ -100,11 +100,11 @@ needs('chromium', describe)('lists of bots', function () {
     await button.click();
     await page.getByRole('columnheader', { name: 'Nota' }).waitFor();
     const scripted = await open(new URL(page.url()).pathname + new URL(page.url()).search, 360);
-    await checkAtWidths(scripted, 'comparison', [360, 1280]);
+    await checkAtWidths(scripted, 'comparison', [1280, 360]);
   });
 
   it('have cards of one height', async () => {
-    for (const width of [360, 1280]) {
+    for (const width of [1280, 360]) {
       const page = await open('/?sort=popular', width);
       const heights = "[...document.querySelectorAll('.card')].map((card) => card.offsetHeight)";
       strictEqual(new Set(await page.evaluate<number[]>(heights)).size, 1);
@@ -176,7 +176,7 @@ needs('chromium', describe)('lists of bots', function () {
   });
 
   it('break no word in text of twice the size, and neither does the page of a bot', async () => {
-    for (const width of [360, 1280]) {
+    for (const width of [1280, 360]) {
       const page = await open('/', width);
       for (const path of ['/', '/?sort=popular', '/bots/1', '/bots/2']) {
         await page.goto(path);
@@ -188,7 +188,7 @@ needs('chromium', describe)('lists of bots', function () {
   });
 
   it('lead to pages that begin with the bot where it has no cover', async () => {
-    for (const width of [360, 1280]) {
+    for (const width of [1280, 360]) {
       const page = await open('/bots/1', width);
       const way = await page.locator('.breadcrumb').boundingBox();
       const heading = await page.getByRole('heading', { level: 1 }).boundingBox();

@@ -72,7 +72,7 @@ needs('chromium', describe)('the review, in a browser', function () {
     for (const [name, path] of Object.entries({ ...reviews, 'the list': '' })) {
       for (const locale of ['en', 'ar']) {
         await page.goto(`${site.baseUrl}/review${path && `/${path}`}?locale=${locale}`);
-        await checkAtWidths(page, `${name} in ${locale}`, [360, 1280]);
+        await checkAtWidths(page, `${name} in ${locale}`, [1280, 360]);
         await checkAtWidths(page, `${name} in ${locale}`, [1280, 360]);
         await shoot(page, `${name} ${locale}`);
       }
