@@ -63,6 +63,8 @@ export class HostQueue<T> {
   }
 
   #startNext(): void {
+    // Sorting thousands of hosts at each addition would take seconds.
+    if (this.#running.size >= this.#options.concurrency) return;
     for (const host of [...this.#ready].toSorted((a, b) => a.spentMs - b.spentMs)) {
       if (this.#closed || this.#running.size >= this.#options.concurrency) return;
       this.#ready.delete(host);
