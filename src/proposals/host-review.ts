@@ -13,7 +13,7 @@ import { type HostEvent, readHostEvent } from './host-event.ts';
 import { describeChange, mergeProposal } from './merge-proposal.ts';
 import { type Proposal, toText } from './proposal.ts';
 import { ProposalError } from './proposal-error.ts';
-import { type HostDecision, maxNoteLength, type Proposals } from './proposals.ts';
+import type { HostDecision, Proposals } from './proposals.ts';
 import { toSubjectPath } from './subject.ts';
 
 export interface HostReviewOptions {
@@ -200,7 +200,12 @@ export class HostReview {
           !proposals.find(proposal.subject, proposal.proposer.id),
     );
     const entries: Entry[] = [];
-    for (const proposal of [...ended, ...open]) entries.push(await this.#describe(repository, proposal));
+    let failure: unknown;
+    for (const proposal of [...ended, ...open])
+      await this.#describe(repository, proposal).then(
+        (entry) => entries.push(entry),
+        (error: unknown) => (failure ??= error),
+      );
     this.#entries = new Map(entries.map((entry) => [entry.proposal.ref, entry]));
     for (const entry of entries.toSorted((a, b) => a.dueAt - b.dueAt)) {
       if (entry.dueAt > performance.now()) break;
@@ -211,6 +216,7 @@ export class HostReview {
       });
     }
   }
+    if (failure !== undefined) throw failure;
 
   /** Writes the commit of a pull request. The note is not in its message, where a host could act on what it says. */
   async #describe(repository: Repository, proposal: Proposal): Promise<Entry> {
@@ -246,7 +252,7 @@ export class HostReview {
       head,
       isReviewers: head !== undefined && !(await isOwnCommit(repository, head, this.#remote)),
       lacksPull: pulls !== null && pull === null,
-      decision: decision && { ...decision, text: toText(decision.text).slice(0, maxNoteLength) },
+      decision: decision && { ...decision, text: toText(decision.text) },
     });
     const texts = { title, body: formatBody(proposal, baseUrl + toSubjectPath(proposal.subject)) };
     const open = pull?.isOpen === true ? pull.number : null;

@@ -107,7 +107,10 @@ const titles: Readonly<Record<ProposalState, string>> = {
   accepted: 'Accept the proposal for',
 };
 
-/** Parses the message of a commit; undefined where it is not one of a proposal. */
+/**
+ * Parses the message of a commit; undefined where it is not one of a proposal. Names and texts are cut as those of forms are:
+ * anything may have been pushed.
+ */
 export function parseStep(message: string): ProposalStep | undefined {
   const paragraphs = message.trimEnd().split('\n\n');
   const trailers = new Map(
@@ -131,9 +134,9 @@ export function parseStep(message: string): ProposalStep | undefined {
     base: read('Base'),
     sentAt,
     reviewer: parsePerson(read('Reviewed-by')),
-    reason: trailers.get('Reason') ?? null,
+    reason: trailers.has('Reason') ? toLine(read('Reason')) : null,
     commit: commit !== undefined && commitId.test(commit) ? commit : null,
-    text: paragraphs.slice(1, -1).join('\n\n'),
+    text: toText(paragraphs.slice(1, -1).join('\n\n')),
   };
 }
 
@@ -142,7 +145,7 @@ const commitId = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 function parsePerson(text: string): Person | null {
   const [first = '', ...name] = text.split(' ');
   const id = parseAccountId(first);
-  return id === undefined ? null : { id, name: name.join(' ') };
+  return id === undefined ? null : { id, name: toLine(name.join(' ')) };
 }
 
 /** Line breaks could forge a trailer; control and bidi characters mislead. */
@@ -153,13 +156,17 @@ function toLine(text: string): string {
     .slice(0, maxLineLength);
 }
 
-/** Returns a text of several lines as the message of a commit has it. */
+/** Returns a text of several lines as the message of a commit has it, cut to `maxNoteLength`. */
 export function toText(text: string): string {
   return text
     .replace(/\r\n?/g, '\n')
     .replace(/[^\P{Cc}\n\t]/gu, ' ')
-    .trim();
+    .trim()
+    .slice(0, maxNoteLength);
 }
 
 /** UTF-16 units. */
 const maxLineLength = 200;
+
+/** UTF-16 units of the note for the reviewers, and of the words of a reviewer. */
+export const maxNoteLength = 1000;

@@ -34,7 +34,14 @@ import {
   withEdited,
 } from './merge-proposal.ts';
 import { mergeRefs, type MovedRef } from './merge-refs.ts';
-import { formatOpenRef, type PastStep, type Person, type Proposal, type ProposalStep } from './proposal.ts';
+import {
+  formatOpenRef,
+  maxNoteLength,
+  type PastStep,
+  type Person,
+  type Proposal,
+  type ProposalStep,
+} from './proposal.ts';
 import { ProposalError } from './proposal-error.ts';
 import { ProposalRefs, readSteps } from './proposal-refs.ts';
 import {
@@ -438,14 +445,17 @@ export class Proposals {
     for (let i = 0; i < proposals.length; i += comparedAtOnce)
       await this.#run(async (repository) => {
         for (const proposal of proposals.slice(i, i + comparedAtOnce)) {
-          if (this.#refs.get(proposal.ref) === proposal && (await isInBranch(repository, tip, proposal)))
+          if (this.#refs.get(proposal.ref) !== proposal) continue;
+          // One that cannot be read is compared again in the next round, after the others.
+          const isAccepted = await isInBranch(repository, tip, proposal).catch(() => undefined);
+          if (isAccepted)
             await this.#close(repository, proposal, {
               state: 'accepted',
               reviewer: null,
               commit: tip,
               text: '',
             });
-          this.#compared.add(proposal);
+          if (isAccepted !== undefined) this.#compared.add(proposal);
         }
       });
     this.#comparedTip = tip;
@@ -683,6 +693,3 @@ const maxSentPerDay = 20;
 
 /** Bytes of the pages of a proposal. */
 const maxProposalBytes = 64 * 1024;
-
-/** UTF-16 units of the note for the reviewers. */
-export const maxNoteLength = 1000;

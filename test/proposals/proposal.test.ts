@@ -75,6 +75,16 @@ Reason: duplicate
     strictEqual(parseStep(formatStep({ ...step, text: ' a\r\n\tb\u0000\rc ' }))?.text, 'a\n\tb \nc');
   });
 
+  it('is read with names, reasons and words that are cut, whoever has written it', () => {
+    const long = `\u202e${'x'.repeat(5000)}`;
+    const message = formatStep({ ...step, text: 'Try /donut.' })
+      .replaceAll(/Homer Simpson|duplicate|Marge/g, long)
+      .replace('Try /donut.', `\u0007${long}`);
+    const { proposer, reviewer, reason, text } = parseStep(message) ?? {};
+    for (const line of [proposer?.name, reviewer?.name, reason]) strictEqual(line, 'x'.repeat(200));
+    strictEqual(text, long.slice(0, 1000));
+  });
+
   it('lets no name, reason or text forge a trailer or lose one', () => {
     const words = fc.array(
       fc.oneof(

@@ -22,6 +22,7 @@ import { atTime } from '../support/at-time.ts';
 import { committerOn } from '../support/committing.ts';
 import {
   author,
+  commitUnreadable,
   importProposals,
   maintainer,
   openProposals,
@@ -535,6 +536,17 @@ describe('proposals', () => {
     repository.git('update-ref', openRef, declined.version);
     deepStrictEqual((await openProposals(repository.folder)).open, []);
     strictEqual(refs(repository), closedRef);
+  it('are closed so although another one cannot be read, which stays open', async () => {
+    commitUnreadable(repository, homer, visitor);
+    await send();
+    repository.commit({ [homerPath]: mainPage({ nsfw: true, edited: 1_700_000_000_001 }) });
+    const { open } = await openProposals(repository.folder);
+    deepStrictEqual(
+      open.map(({ proposer }) => proposer.id),
+      [visitor.id],
+    );
+  });
+
     repository.git('update-ref', openRef, version);
     strictEqual((await openProposals(repository.folder)).open.length, 1);
   });

@@ -4,10 +4,12 @@ import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
 import { readSettings, createDiskReader } from '../../src/catalogue/settings/read-settings.ts';
 import type { CatalogueSettings } from '../../src/catalogue/settings/settings.ts';
 import { silentLog } from '../../src/lib/log.ts';
-import { formatStep, type Person, type ProposalStep } from '../../src/proposals/proposal.ts';
+import { formatOpenRef, formatStep, type Person, type ProposalStep } from '../../src/proposals/proposal.ts';
 import { Proposals, type ProposalsOptions } from '../../src/proposals/proposals.ts';
 import { committerOn } from './committing.ts';
-import { accountId, botId } from './sample.ts';
+import type { Subject } from '../../src/proposals/subject.ts';
+import type { TestRepository } from './repository.ts';
+import { accountId, botId, pagePath } from './sample.ts';
 import { openerOf } from './opened.ts';
 import { gitSync } from './run-sync.ts';
 
@@ -69,6 +71,15 @@ export function importProposals(
   // Git takes seconds to make thousands of refs.
   const refs = [...proposals.keys()].map((ref, i) => `${lines[i]} ${ref}\n`);
   writeFileSync(join(folder, '.git/packed-refs'), refs.join(''));
+}
+
+/** Makes a proposal whose page is missing in the repository. */
+export function commitUnreadable(repo: TestRepository, subject: Subject, proposer: Person): void {
+  repo.git('update-index', '--add', '--cacheinfo', `100644,${'7'.repeat(40)},${pagePath(subject)}`);
+  const tree = repo.git('write-tree', '--missing-ok');
+  repo.git('update-index', '--force-remove', pagePath(subject));
+  const message = formatStep({ ...sentStep, subject, proposer });
+  repo.git('update-ref', formatOpenRef(subject, proposer.id), repo.git('commit-tree', tree, '-m', message));
 }
 
 async function readSettingsOf(folder: string): Promise<CatalogueSettings | undefined> {

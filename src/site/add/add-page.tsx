@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import type { Finding } from '../../check/check.ts';
-import { maxNoteLength, type ProposalPolicy } from '../../proposals/proposals.ts';
+import { maxNoteLength } from '../../proposals/proposal.ts';
+import type { ProposalPolicy } from '../../proposals/proposals.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { assets } from '../page/assets.ts';
 import { withoutBidiControls } from '../page/bidi.ts';

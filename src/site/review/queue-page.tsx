@@ -4,17 +4,24 @@ import { useLanguage } from '../language/page-language.tsx';
 import { reviewPath, toReviewPath } from '../page/addresses.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { Layout, type PageProps } from '../page/layout.tsx';
+import type { Proposal } from '../../proposals/proposal.ts';
 import type { Attention } from './attention.ts';
 import { AttentionList } from './attention-list.tsx';
 import { describeKind, FieldNames, LastDecision, type LastDecisionProps } from './review-texts.tsx';
 import type { Review } from './reviews.ts';
 import { VisitorReportList, type VisitorReportListProps } from './visitor-report-list.tsx';
 
+export interface QueueRow {
+  readonly proposal: Proposal;
+  /** Undefined if the proposal cannot be read: its own page responds with the reason. */
+  readonly review: Review | undefined;
+}
+
 export interface QueuePageProps extends PageProps, LastDecisionProps, Pick<PageLinksProps, 'page' | 'pages'> {
   /** The repository at the Git host, where that is where proposals are reviewed; else null. */
   readonly host: string | null;
   /** Those of this page: the waiting ones first, in the order in which they were sent. */
-  readonly rows: readonly Review[];
+  readonly rows: readonly QueueRow[];
   /** How long half of the last decisions took, in milliseconds. */
   readonly median: number | undefined;
   /** What the first page has below; left out on the others. */
@@ -33,14 +40,14 @@ export function QueuePage(props: QueuePageProps): VNode {
         {host !== null && <p>{t('review.atHost', { host: <a href={host}>{host}</a> })}</p>}
         {host === null && page === 1 && !rows.some(isWaiting) && <p class="muted">{t('review.none')}</p>}
         {(['waiting', 'changes-asked'] as const).map((state) => {
-          const shown = rows.filter(({ details }) => details.proposal.state === state);
+          const shown = rows.filter(({ proposal }) => proposal.state === state);
           if (shown.length === 0) return null;
           return (
             <section key={state} class="stack">
               <h2>{t(`proposal.${state}`)}</h2>
               <ol class="queue">
-                {shown.map((review) => (
-                  <Row key={review.details.proposal.ref} review={review} />
+                {shown.map((row) => (
+                  <Row key={row.proposal.ref} {...row} />
                 ))}
               </ol>
             </section>
@@ -60,21 +67,32 @@ export function QueuePage(props: QueuePageProps): VNode {
   );
 }
 
-function isWaiting({ details }: Review): boolean {
-  return details.proposal.state === 'waiting';
+function isWaiting({ proposal }: QueueRow): boolean {
+  return proposal.state === 'waiting';
 }
 
-function Row({ review }: { readonly review: Review }): VNode {
+function Row({ proposal, review }: QueueRow): VNode {
   const language = useLanguage();
   const { t, href, ago } = language;
+  const { subject, proposer, sentAt } = proposal;
+  const link = toReviewPath(subject, proposer.id);
+  const sender = <bdi>{withoutBidiControls(proposer.name)}</bdi>;
+  if (review === undefined)
+    return (
+      <li>
+        <a href={href(link)}>{subject}</a>
+        <p>{t('review.unreadable')}</p>
+        {sender}
+        <p class="muted">{ago(sentAt, Date.now())}</p>
+      </li>
+    );
   const { details, name, kind, pages, invite, findings } = review;
-  const { subject, proposer, sentAt } = details.proposal;
   const fields = pages.flatMap((page) => page.fields);
   const names = [...new Set(fields.map((field) => field.name))].slice(0, maxNames);
   return (
     <li>
       <div>
-        <a href={href(toReviewPath(subject, proposer.id))}>{name}</a>
+        <a href={href(link)}>{name}</a>
         <p class="muted">{describeKind(review, language)}</p>
       </div>
       <p dir="auto">
@@ -82,7 +100,7 @@ function Row({ review }: { readonly review: Review }): VNode {
         {kind !== 'edit' && fields.find((field) => field.name === 'description')?.after}
       </p>
       <div>
-        <bdi>{withoutBidiControls(proposer.name)}</bdi>
+        {sender}
         <p class="muted">{details.kind === 'authors' ? t('review.isAuthor') : proposer.id}</p>
       </div>
       <p class="muted">{ago(sentAt, Date.now())}</p>

@@ -27,11 +27,11 @@ import { MessagePage } from '../page/message-page.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 import { pickPage } from '../page/pick-page.ts';
 import type { Attention } from './attention.ts';
-import { QueuePage } from './queue-page.tsx';
+import { QueuePage, type QueueRow } from './queue-page.tsx';
 import { findRelated } from './related.ts';
 import { type FailedDecision, maxTextLength, ReviewPage } from './review-page.tsx';
 import type { LastDecisionProps } from './review-texts.tsx';
-import { createReviewReader, type Review } from './reviews.ts';
+import { createReviewReader } from './reviews.ts';
 
 /**
  * Adds the pages of the review, for maintainers only: each request reads from the last commit who is one. `/review` has
@@ -96,8 +96,9 @@ export function addReviewRoutes(
     const open =
       host === null ? [...listWaiting(), ...proposals.open.filter(({ state }) => state !== 'waiting')] : [];
     const { page, pages, shown } = pickPage(ctx, open);
-    const rows: Review[] = [];
-    for (const proposal of shown) rows.push(await readReview(proposal));
+    const rows: QueueRow[] = [];
+    for (const proposal of shown)
+      rows.push({ proposal, review: await readReview(proposal).catch(() => undefined) });
     const [attention, median] = [await findAttention(), proposals.medianWaitMs()];
     const more = page === 1 ? { bots, attention, reports: parts.reports.list() } : undefined;
     const props = { site, viewer, host, rows, page, pages, more, median, ...(await readLast(ctx)) };

@@ -3,7 +3,7 @@ import { formatOpenRef, type ProposalStep } from '../../../src/proposals/proposa
 import type { SentProposal } from '../../../src/proposals/proposals.ts';
 import { eventually } from '../../support/eventually.ts';
 import { author, homer, type LoginSite, openLoginSite, stranger } from '../../support/login-site.ts';
-import { importProposals, openProposals, sentStep } from '../../support/proposals.ts';
+import { commitUnreadable, importProposals, openProposals, sentStep } from '../../support/proposals.ts';
 import type { TestRepository } from '../../support/repository.ts';
 import { accountId, botId, mainPage, pagePath, translation } from '../../support/sample.ts';
 import { type Page, Visitor } from '../../support/visitor.ts';
@@ -66,7 +66,7 @@ describe('the review of proposals', () => {
 
   describe('shows', () => {
     before(async () => {
-      site = await openSite([
+      const all = [
         { ...newBot('1001', { invite: `${invite}&permissions=8` }), note: 'Try <b>/start</b>' },
         edit({ description: 'Answers all questions about doughnuts.', website: 'https://homer.example/' }),
         { pages: new Map([[pagePath(homer, 'de'), translation('Homer', 'Beantwortet Fragen.', 'Hallo!')]]) },
@@ -82,7 +82,12 @@ describe('the review of proposals', () => {
           ),
           note: '<script>alert(4)</script>',
         },
-      ]);
+      ];
+      const prepare = async (repo: TestRepository): Promise<void> => {
+        await sendAll(repo, all);
+        commitUnreadable(repo, botId('1005'), { id: accountId('705'), name: 'Proposer 705' });
+      };
+      site = await openLoginSite({ files: settings(), prepare });
     });
 
     it('what waits, oldest first, with its kind, its account and what to look at', async () => {
@@ -91,12 +96,19 @@ describe('the review of proposals', () => {
       strictEqual(page.headers.get('cache-control'), 'private, no-store');
       match(page.text, /<meta name="robots" content="noindex/);
       const order = [...page.text.matchAll(/href="\/review\/(\d+)\/(\d+)"/g)].map(([, , account]) => account);
-      deepStrictEqual(order, ['701', '702', '703', '704']);
+      deepStrictEqual(order, ['705', '701', '702', '703', '704']);
       match(page.text, /New bot<\/p>[^]*?<bdi>Proposer 701<\/bdi>[^]*?Administrator/);
       match(page.text, /Edit<\/p>[^]*?Description[^]*?Website/);
       match(page.text, /Translation: <bdi>German<\/bdi>[^]*?Beantwortet Fragen\./);
-      match(page.text, /Nothing needs attention|Review \(4\)/);
+      match(page.text, /Nothing needs attention|Review \(5\)/);
       match(page.text, /There are no reports/);
+    });
+
+    it('one that cannot be read as a row that says so, and its page the reason', async () => {
+      const { page } = await open('/review');
+      site.service.expectLog(/777 is missing or cannot be read/);
+      match(page.text, />1005<\/a>[^]*cannot be read[^]*<bdi>Proposer 705<\/bdi>/);
+      strictEqual((await open(reviewOf('1005', 705))).page.status, 503);
     });
 
     it('the changes word by word, both pages, the links, the note and the buttons', async () => {
@@ -168,11 +180,11 @@ describe('the review of proposals', () => {
       const fields = new URLSearchParams({ reason: 'scam', text: 'Asks for passwords' });
       strictEqual(await send(`/bots/${homer}/report`, 'same-origin', fields), 200);
       const { visitor, page } = await open('/review');
-      match(page.text, /Review \(5\)[^]*Asks for passwords/);
+      match(page.text, /Review \(6\)[^]*Asks for passwords/);
       const [, path = ''] = /action="(\/review\/reports\/[^"]+\/done)"/.exec(page.text) ?? [];
       strictEqual(await send(path, 'cross-site'), 403);
       match((await open('/review')).page.text, /Asks for passwords/);
-      match((await visitor.press(page, path)).text, /Review \(4\)[^]*There are no reports/);
+      match((await visitor.press(page, path)).text, /Review \(5\)[^]*There are no reports/);
     });
 
     it('404 for what there is not', async () => {
