@@ -81,7 +81,7 @@ async function runRemote(
   args: readonly string[],
 ): Promise<string | Outcome> {
   try {
-    return await repository.run(args, { timeLimit: 30, signal });
+    return await repository.run(args, { stallSeconds: 30, signal });
   } catch (error) {
     return failure(
       describeRemoteError(error),

@@ -3,6 +3,7 @@ import { basename, join, resolve } from 'node:path';
 import { readMirrorConfig } from '../app/config.ts';
 import { runCommandLineGit } from '../git/process/command-line-git.ts';
 import { GitError, removeCredentials } from '../git/process/git-error.ts';
+import { maxStallSeconds } from '../git/process/settings.ts';
 import { UserError } from '../lib/errors.ts';
 import { serve } from './serve.ts';
 
@@ -54,12 +55,19 @@ async function clone(address: string, top: string, catalogue: string): Promise<v
   rmSync(unfinished, { recursive: true, force: true });
   process.stderr.write(`cloning ${removeCredentials(address)} into ${catalogue}\n`);
   try {
-    await runCommandLineGit(top, [...cloneOne, '--', address, unfinished], { timeLimit: 3600 });
+    await runCommandLineGit(top, [...cloneOne, '--', address, unfinished], { stallSeconds: maxStallSeconds });
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    throw new UserError(`the repository cannot be cloned: ${error.stderr.trim() || 'it took too long'}`);
+    throw new UserError(`the repository cannot be cloned: ${error.stderr.trim() || 'git was killed'}`);
   }
   renameSync(unfinished, catalogue);
 }
 
-const cloneOne = ['clone', '-q', '--no-tags', '--single-branch', '--no-recurse-submodules', '--template='];
+const cloneOne = [
+  'clone',
+  '--progress',
+  '--no-tags',
+  '--single-branch',
+  '--no-recurse-submodules',
+  '--template=',
+];

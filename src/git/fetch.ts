@@ -1,6 +1,7 @@
 import { UserError } from '../lib/errors.ts';
 import { runCommandLineGit } from './process/command-line-git.ts';
 import { GitError } from './process/git-error.ts';
+import { maxStallSeconds as stallSeconds } from './process/settings.ts';
 
 /**
  * Fetches a commit that no branch of the clone has, such as that of a pull request, with its history. It moves no ref, runs
@@ -15,11 +16,11 @@ export async function fetchCommit(folder: string, remote: string, id: string): P
       `${JSON.stringify(id)} is not the id of a commit: --fetch needs all 40 digits in --head`,
     );
   try {
-    await runCommandLineGit(folder, [...fetch, '--', remote, id], { timeLimit });
+    await runCommandLineGit(folder, [...fetch, '--', remote, id], { stallSeconds });
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     throw new UserError(
-      `commit ${id} cannot be fetched from ${JSON.stringify(remote)}, or has broken objects: ${error.stderr.trim() || 'git was stopped, as it took too long'}`,
+      `commit ${id} cannot be fetched from ${JSON.stringify(remote)}, or has broken objects: ${error.stderr.trim() || 'git was killed'}`,
     );
   }
 }
@@ -42,7 +43,7 @@ export async function fetchMissing(
   const missing = new Set(lists.flatMap((list) => [...list.matchAll(/^\?(.+)$/gm)].map(([, id = '']) => id)));
   if (missing.size === 0) return;
   const input = [...missing].map((id) => `${id}\n`).join('');
-  await runCommandLineGit(folder, [...fetchObjects, '--', remote], { input, timeLimit });
+  await runCommandLineGit(folder, [...fetchObjects, '--', remote], { input, stallSeconds });
 }
 
 /** Returns the remote that a partial clone fetches from; undefined for any other clone. */
@@ -59,9 +60,6 @@ const fetchObjects = ['-c', 'fetch.negotiationAlgorithm=noop', ...fetch, '--filt
 
 const listMissing = ['--literal-pathspecs', 'rev-list', '--objects', '--no-object-names', '--missing=print'];
 
-/** Seconds that a fetch may take. */
-const timeLimit = 600;
-
 /**
  * Returns the start of a `git fetch` that fetches what it names and nothing else: no tags, no submodules, no maintenance, no
  * FETCH_HEAD, and no remote-tracking branch, whose lock a killed push may have left. The remote and what to fetch follow.
@@ -72,7 +70,7 @@ export function fetchCommand(setting: string): readonly string[] {
     '-c',
     setting,
     'fetch',
-    '--quiet',
+    '--progress',
     '--no-tags',
     '--no-write-fetch-head',
     '--refmap=',

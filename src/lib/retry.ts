@@ -32,11 +32,14 @@ export async function retry<T>(
   }
 }
 
-/** Waits for the remote while a person waits for us. Returns why it could not be reached in time; undefined when it was. */
+/** Waits for work on the remote while a person waits for us. Returns why it did not succeed in time; undefined when it did. */
 export async function tryRemote(work: Promise<void> | undefined): Promise<string | undefined> {
   if (work === undefined) return undefined;
   const ended = work.then(() => undefined, messageOf);
-  return await Promise.race([ended, sleep(maxRemoteMs, 'it did not respond in time', { ref: false })]);
+  return await Promise.race([
+    ended,
+    sleep(maxRemoteMs, `it takes more than ${maxRemoteMs / 1000} s`, { ref: false }),
+  ]);
 }
 
 /** Returns how long to wait after the last of `failures` in a row: twice as long each time, from `first` to `max`. */

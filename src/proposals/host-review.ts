@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { writeCommit } from '../git/commit/fast-import.ts';
 import { readTreeId } from '../git/history.ts';
 import type { GitHost } from '../git/hosts.ts';
+import { maxStallSeconds } from '../git/process/settings.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { type Failure, FailureLog } from '../lib/failure-log.ts';
 import type { Log } from '../lib/log.ts';
@@ -104,7 +105,7 @@ export class HostReview {
     this.#options = options;
     this.#followMs = followSeconds * 1000;
     this.#pauseMs = Math.min(minPauseMs, this.#followMs);
-    this.#remote = { address, timeLimit: gitSeconds, signal };
+    this.#remote = { address, stallSeconds: maxStallSeconds, signal };
     this.#pulls = github && new GitHubPulls({ ...github, signal });
     this.#failures = new FailureLog({
       log,
@@ -215,8 +216,8 @@ export class HostReview {
         throw error;
       });
     }
-  }
     if (failure !== undefined) throw failure;
+  }
 
   /** Writes the commit of a pull request. The note is not in its message, where a host could act on what it says. */
   async #describe(repository: Repository, proposal: Proposal): Promise<Entry> {
@@ -353,9 +354,6 @@ function toInert(name: string): string {
 
 /** Hosts refuse longer titles, which have a name of 64 characters and keys. */
 const maxTitleLength = 250;
-
-/** Seconds after which a git command that connects to the remote is killed. */
-const gitSeconds = 120;
 
 /** Milliseconds between two rounds, at least and at most. */
 const minPauseMs = 1000;

@@ -542,7 +542,7 @@ export class Proposals {
     if (because !== undefined)
       this.#options.log.warn(
         { because },
-        'a proposal was changed on this machine only, as the remote cannot be reached: it is pushed later',
+        'a proposal was changed on this machine, and the remote does not have it yet: it is pushed later',
       );
     return { proposal, shared: because === undefined };
   }

@@ -1,5 +1,6 @@
 import type { RemoteState } from '../tokens/shared-tokens.ts';
 import { moveRefs, readRef, RefConflictError, stateRef } from '../git/refs.ts';
+import { maxStallSeconds } from '../git/process/settings.ts';
 import { retry } from '../lib/retry.ts';
 import { mergeStates } from './merge-states.ts';
 import { pushWithRetries } from './push.ts';
@@ -56,7 +57,7 @@ export async function openRemoteState(
   address: string,
   signal: AbortSignal,
 ): Promise<RemoteState> {
-  const remote: Remote = { address, timeLimit: 120, signal };
+  const remote: Remote = { address, stallSeconds: maxStallSeconds, signal };
   const repository = await repositoryOpener.open();
   let fetched = await hasFetchedState(repository);
   return {

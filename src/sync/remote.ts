@@ -2,12 +2,12 @@ import { fetchCommand } from '../git/fetch.ts';
 import { moveRefs, readRef, stateRef } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
 
-/** A remote, and the limits of each command that connects to it. */
+/** A remote, and what ends each command that connects to it. */
 export interface Remote {
   /** A remote's name or an address, as git takes it. */
   readonly address: string;
-  /** Seconds after which the command is killed. */
-  readonly timeLimit: number;
+  /** Seconds without progress after which the command is killed. */
+  readonly stallSeconds: number;
   readonly signal: AbortSignal;
 }
 
@@ -147,10 +147,10 @@ export async function pushRemote(
   });
 }
 
-function toRunOptions({ timeLimit, signal }: Remote): Pick<Remote, 'timeLimit' | 'signal'> {
-  return { timeLimit, signal };
+function toRunOptions({ stallSeconds, signal }: Remote): Pick<Remote, 'stallSeconds' | 'signal'> {
+  return { stallSeconds, signal };
 }
 
 const fetch = fetchCommand('fetch.unpackLimit=1');
 
-const push = ['-c', 'push.followTags=false', 'push', '--quiet', '--atomic', '--recurse-submodules=no'];
+const push = ['-c', 'push.followTags=false', 'push', '--progress', '--atomic', '--recurse-submodules=no'];

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StateStore } from '../counts/state-store.ts';
 import { removeStaleLocks } from '../git/leftovers.ts';
 import { GitError } from '../git/process/git-error.ts';
+import { maxStallSeconds } from '../git/process/settings.ts';
 import { readRef } from '../git/refs.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { type Failure, FailureLog } from '../lib/failure-log.ts';
@@ -21,8 +22,8 @@ export interface SyncOptions extends ScheduleOptions, IntegrationOptions {
   readonly remote: string;
   /** The branch there, such as `main`; null is the one of the name that is checked out here. */
   readonly branch: string | null;
-  /** Seconds after which a git command that connects to the remote is killed. */
-  readonly timeLimit?: number;
+  /** Seconds without progress after which a git command that connects to the remote is killed. */
+  readonly stallSeconds?: number;
 }
 
 /** Shares further refs through the remote. @param isFetchDue whether the round that it is part of fetches */
@@ -296,8 +297,8 @@ export class Sync implements RemoteState {
   }
 
   get #remote(): Remote {
-    const { remote, timeLimit = 120 } = this.#options;
-    return { address: remote, timeLimit, signal: this.#abort.signal };
+    const { remote, stallSeconds = maxStallSeconds } = this.#options;
+    return { address: remote, stallSeconds, signal: this.#abort.signal };
   }
 
   #remoteBranch(repository: Repository): RemoteBranch {

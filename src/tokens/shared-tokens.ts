@@ -153,7 +153,7 @@ export async function changeToken<T>(
   if (notShared !== undefined)
     log.warn(
       { because: notShared },
-      'a token was changed on this machine only, as the remote cannot be reached: it is pushed later',
+      'a token was changed on this machine, and the remote does not have it yet: it is pushed later',
     );
   return { result, shared: notShared === undefined };
 }

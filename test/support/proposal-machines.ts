@@ -44,7 +44,7 @@ export async function proposalMachine(
   });
   const queue = new SerialQueue();
   const works: RemoteWork[] = [];
-  const remote = { address, timeLimit: 20, signal: new AbortController().signal };
+  const remote = { address, stallSeconds: 20, signal: new AbortController().signal };
   const run = async (work: RemoteWork): Promise<void> => {
     await queue.run(async () => await work(await repositoryOpener.open(), remote, true));
   };

@@ -25,7 +25,7 @@ export class ShellGit implements GitClient {
   }
 
   async run(command: GitCommand, signal?: AbortSignal): Promise<string> {
-    if (command.timeLimit !== undefined || command.isDetached)
+    if (command.stallSeconds !== undefined || command.isDetached)
       return await (this.#runner ??= new GitRunner()).run(command, signal);
     const shell = this.#idle.pop() ?? this.#start();
     try {

@@ -27,7 +27,7 @@ describe('what is pushed', () => {
     shared = sharedRepository({ file: 'text' });
     clone = shared.clone();
     repository = await openUntilEnd(clone.folder);
-    remote = { address: shared.address, branch, timeLimit: 20, signal: new AbortController().signal };
+    remote = { address: shared.address, branch, stallSeconds: 20, signal: new AbortController().signal };
     await fetchRemote(repository, remote);
   });
 

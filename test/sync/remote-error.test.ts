@@ -26,7 +26,7 @@ describe('the message about a remote', () => {
       'what to do when git was killed',
       null,
       '',
-      'it did not respond in time: look at the network and the Git server',
+      'git was killed: look at the load of this machine, the network and the Git server',
     ],
     [
       'what to do where there is no git',

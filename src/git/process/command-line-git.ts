@@ -11,7 +11,10 @@ import { largeInPieces } from './settings.ts';
 export async function runCommandLineGit(
   folder: string,
   args: readonly string[],
-  { take, ...options }: Pick<GitCommand, 'input' | 'accepts' | 'timeLimit'> & Pick<RunOptions, 'take'> = {},
+  {
+    take,
+    ...options
+  }: Pick<GitCommand, 'input' | 'accepts' | 'stallSeconds'> & Pick<RunOptions, 'take'> = {},
 ): Promise<string> {
   try {
     return await runGit({ folder, args: [...largeInPieces, ...args], ...options }, { take });

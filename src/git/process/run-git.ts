@@ -16,8 +16,11 @@ export interface GitCommand {
   readonly accepts?: number;
   /** Whether it runs at the lowest priority, as it may take long. */
   readonly background?: boolean;
-  /** Set where it connects to another machine: the seconds after which it is killed, with the processes it started. */
-  readonly timeLimit?: number;
+  /**
+   * Set where it connects to another machine: the seconds without any output after which it is killed, with the processes
+   * that it started. A transfer reports its progress with `--progress`.
+   */
+  readonly stallSeconds?: number;
   /**
    * The options of a push, which is on the network. What users wrote is no argument of git: these are in its environment,
    * as the setting `push.pushOption`. None may have a line break.
@@ -30,7 +33,7 @@ export interface GitCommand {
 }
 
 export interface RunOptions {
-  /** Kills a command with `background` or `timeLimit`. */
+  /** Kills a command with `background` or `stallSeconds`. */
   readonly signal?: AbortSignal | undefined;
   /** Receives the standard output in pieces, instead of its being returned. What it throws ends git, and is thrown. */
   readonly take?: ((piece: Buffer) => void) | undefined;
@@ -82,11 +85,11 @@ export function spawnGit({
   folder,
   args,
   indexFile,
-  timeLimit,
+  stallSeconds,
   isDetached = false,
   pushOptions = [],
 }: Omit<GitCommand, 'input'>): ChildProcessWithoutNullStreams {
-  const onNetwork = timeLimit !== undefined;
+  const onNetwork = stallSeconds !== undefined;
   const settings = [...gitSettings, ...(onNetwork ? networkSettings : [])].flatMap((each) => ['-c', each]);
   // In a process group of its own, without a terminal: helpers such as ssh are killed with it and cannot prompt.
   const env = { ...createGitEnvironment(indexFile), ...toPushOptionVariables(pushOptions) };
@@ -130,20 +133,29 @@ async function runToEnd(
   signal: AbortSignal | undefined,
   take: (piece: Buffer) => void,
 ): Promise<void> {
-  const { args, input, accepts = 0, background, timeLimit } = command;
+  const { args, input, accepts = 0, background, stallSeconds } = command;
   const child = spawnGit(command);
   if (background) ifRunning(child.pid, (pid) => setPriority(pid, 19));
   let stderr = '';
   let failure: { readonly error: unknown } | undefined;
   const stop = (error: unknown): void => {
     failure ??= { error };
-    if (timeLimit === undefined) child.kill();
+    if (stallSeconds === undefined) child.kill();
     else ifRunning(child.pid, (pid) => process.kill(-pid, 'SIGKILL'));
   };
   const abort = (): void => stop(new GitError(args, null, stderr));
-  const timer = timeLimit === undefined ? undefined : setTimeout(abort, timeLimit * 1000);
+  // Counted in steps: where this machine is too busy to run this process, git had no time either.
+  let silentSteps = 0;
+  const countStep = (): void => {
+    if (++silentSteps >= stallSteps)
+      stop(new GitError(args, null, `git made no progress for ${stallSeconds} s`));
+  };
+  const timer = stallSeconds && setInterval(countStep, (stallSeconds * 1000) / stallSteps);
   signal?.addEventListener('abort', abort);
-  child.stderr.on('data', (piece) => (stderr = (stderr + String(piece)).slice(-maxStderrLength)));
+  child.stderr.on('data', (piece) => {
+    silentSteps = 0;
+    stderr = (stderr + String(piece)).replace(progress, '').slice(-maxStderrLength);
+  });
   child.stdout.on('data', (piece: Buffer) => {
     if (failure !== undefined) return;
     try {
@@ -156,6 +168,7 @@ async function runToEnd(
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   await new Promise<void>((resolve, reject) => {
+    silentSteps = 0;
     child.on('error', (error) => reject(new GitError(args, -1, error.message)));
     child.on('close', (status) => {
       if (failure !== undefined) reject(failure.error);
@@ -163,7 +176,7 @@ async function runToEnd(
       else reject(new GitError(args, status, stderr));
     });
   }).finally(() => {
-    clearTimeout(timer);
+    clearInterval(timer);
     signal?.removeEventListener('abort', abort);
   });
 }
@@ -178,3 +191,9 @@ function ifRunning(pid: number | undefined, act: (pid: number) => void): void {
     // It has ended already.
   }
 }
+/** Steps that `stallSeconds` are counted in. */
+const stallSteps = 60;
+
+/** A report of progress, which the next one overwrites, and the last report of each kind. */
+const progress = /[^\r\n]*\r(?=[^\n])|^.*, done\. *\n|^remote: Total \d.*\n/gm;
+

@@ -17,8 +17,14 @@ export const gitSettings: readonly string[] = [
  */
 export const withoutModulesFile = '--ignore-submodules=none';
 
-/** A transfer of less than 1,000 bytes a second for 20 seconds has stalled. */
-export const networkSettings: readonly string[] = ['http.lowSpeedLimit=1000', 'http.lowSpeedTime=20'];
+/** Seconds after which a command on the network that makes no progress has stalled. */
+export const maxStallSeconds = 60;
+
+/** Less than a byte a second is no progress. */
+export const networkSettings: readonly string[] = [
+  'http.lowSpeedLimit=1',
+  `http.lowSpeedTime=${maxStallSeconds}`,
+];
 
 /** Makes git read large objects in pieces, as one may not fit into memory. */
 export const largeInPieces: readonly string[] = ['-c', 'core.bigFileThreshold=1m'];

@@ -55,19 +55,30 @@ describe('the process that runs git', () => {
     await rejects(runner.run({ folder, args, background: true }, stop.signal), GitError);
   });
 
-  it('kills what is on the network when its time is over, with all that it has started', async () => {
+  it('kills what is on the network when it makes no progress, with all that it has started', async () => {
     const args = ['-c', 'alias.hang=!sleep 61.5 & wait', 'hang'];
     await rejects(
-      runner.run({ folder, args, timeLimit: 0.5 }),
-      (error) => error instanceof GitError && error.status === null,
+      runner.run({ folder, args, stallSeconds: 0.5 }),
+      (error) =>
+        error instanceof GitError && error.status === null && /no progress for 0.5 s/.test(error.stderr),
     );
     await eventually(() => strictEqual(running('sleep\u{0}61.5'), false));
+  });
+
+  it('lets what is on the network go on while it reports progress, which errors do not have', async () => {
+    const report = String.raw`for i in 1 2 3 4 5; do printf 'remote: Counting objects: %s%% (%s/5)\r' $i $i >&2; sleep 0.3; done`;
+    const end = String.raw`printf 'remote: Counting objects: 100%% (5/5), done.        \nfatal: refused\n' >&2; exit 1`;
+    const args = ['-c', `alias.slow=!${report}; ${end}`, 'slow'];
+    await rejects(
+      runner.run({ folder, args, stallSeconds: 1 }),
+      (error) => error instanceof GitError && error.status === 1 && error.stderr === 'fatal: refused\n',
+    );
   });
 
   it('leaves nothing on the network behind when the service is gone', async () => {
     const other = new GitRunner();
     const args = ['-c', 'alias.hang=!sleep 62.5 & wait', 'hang'];
-    const waiting = rejects(other.run({ folder, args, timeLimit: 60 }), GitError);
+    const waiting = rejects(other.run({ folder, args, stallSeconds: 60 }), GitError);
     await eventually(() => strictEqual(running('sleep\u{0}62.5'), true));
     other.close();
     await eventually(() => strictEqual(running('sleep\u{0}62.5'), false));

@@ -24,7 +24,12 @@ describe('a git command of the service', () => {
     const remote = join(programs, 'remote.git');
     git('init', '-q', '--bare', remote);
     const push = ['push', '-q', remote, 'HEAD'];
-    for (const way of [{}, { background: true }, { timeLimit: 60 }, { outputFile: join(programs, 'out') }]) {
+    for (const way of [
+      {},
+      { background: true },
+      { stallSeconds: 60 },
+      { outputFile: join(programs, 'out') },
+    ]) {
       for (const args of [commit, push, ['status', '--porcelain']]) await runGit({ folder, args, ...way });
       strictEqual(existsSync(proof), false, JSON.stringify(way));
     }

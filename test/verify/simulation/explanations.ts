@@ -14,13 +14,17 @@ export const explanations: readonly Explanation[] = [
   { pattern: /is behind the branch: it has uncommitted edits/, by: ['edit-clone'] },
   // A person's editor is held up between emptying a file and writing it.
   { pattern: /"rule":"opener"/, by: [], spare: 1 },
-  { pattern: /it did not respond in time/, by: [...ofRemote, ...ofDisk, 'freeze'], spare: 10 },
+  {
+    pattern: /git made no progress|git was killed|it takes more than/,
+    by: [...ofRemote, ...ofDisk, 'freeze'],
+    spare: 10,
+  },
   { pattern: /Operation too slow/, by: [...ofRemote, 'freeze'] },
   { pattern: /"login":"unavailable"/, by: ['freeze', ...ofDisk], spare: 5 },
   { pattern: clearedLock, by: ['kill', 'kill-answered', ...ofDisk] },
   {
     pattern:
-      /not in step with the remote: |could not push the last commits|not shared with the other machines: |was changed on this machine only/,
+      /not in step with the remote: |could not push the last commits|not shared with the other machines: |was changed on this machine, and the remote/,
     by: [...ofRemote, ...ofDisk],
   },
   {

@@ -14,7 +14,7 @@ describe('a token', () => {
     lonely.service.expectLog(/not in step with the remote: .*does not appear to be a git repository/);
     lonely.service.expectLog(/listening at .*, but not ready/);
     lonely.service.expectLog(/refused: the tokens of the bots have not been fetched/);
-    lonely.service.expectLog(/a token was changed on this machine only, as the remote cannot be reached/);
+    lonely.service.expectLog(/a token was changed on this machine, and the remote does not have it yet/);
     // Where the stop comes before the next round.
     lonely.service.allowLog(/could not push the last commits/);
     const { visitor, page } = await lonely.loggedIn(author);
