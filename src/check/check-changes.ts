@@ -1,4 +1,9 @@
-import { type ChangedFile, listTreeChanges, listWorkTreeChanges } from '../git/changed-files.ts';
+import {
+  type ChangedFile,
+  listTreeChanges,
+  listWorkTreeChanges,
+  OutputLimitError,
+} from '../git/changed-files.ts';
 import { fetchMissing } from '../git/fetch.ts';
 import { maxObjectBytes, readObjects } from '../git/objects/objects.ts';
 import type { RevisionRange } from '../git/revision-range.ts';
@@ -49,13 +54,16 @@ export async function checkChanges(
   options: ReportOptions = {},
 ): Promise<CheckReport> {
   const { before, after } = range;
-  const changes = await (after === null
-    ? listWorkTreeChanges(root, range, [botsFolder, settingsName, blockedName, ...sideFolders])
-    : listTreeChanges(root, before, after));
-  const inScope = changes.filter(({ path }) => isInScope(scope, path));
-  if (inScope.length > maxFiles) {
+  const changes = await (
+    after === null
+      ? listWorkTreeChanges(root, range, [botsFolder, settingsName, blockedName, ...sideFolders])
+      : listTreeChanges(root, before, after)
+  ).catch((error: unknown) => {
+    if (!(error instanceof OutputLimitError)) throw error;
+  });
+  const inScope = changes?.filter(({ path }) => isInScope(scope, path)) ?? [];
+  if (changes === undefined || inScope.length > maxFiles)
     return { files: inScope.length, findings: [createSizeFinding(inScope)] };
-  }
   await fetchChange(root, range, inScope);
   const history = await checkHistory(root, range, (path) => isInScope(scope, path));
   const own = [
@@ -203,6 +211,7 @@ function createConflictFinding(path: string): Finding {
 }
 
 function createSizeFinding(changes: readonly ChangedFile[]): Finding {
-  const message = `this change touches ${changes.length} files, and at most ${maxFiles} are checked: split it into several pull requests`;
+  const count = changes.length || 'tens of thousands of';
+  const message = `this change touches ${count} files, and at most ${maxFiles} are checked: split it into several pull requests`;
   return createFileError(changes[0]?.path ?? botsFolder, 'change-size', message);
 }

@@ -23,6 +23,7 @@ export interface ChangedFile {
  * Returns what differs below `folder` between what a range is compared with and the work tree, committed or not; below
  * `watched`, files and folders in it, also files that are not tracked. A file counts as moved when four fifths of it are the
  * same.
+ * @throws {OutputLimitError}
  */
 export async function listWorkTreeChanges(
   folder: string,
@@ -30,7 +31,7 @@ export async function listWorkTreeChanges(
   watched: readonly string[],
 ): Promise<ChangedFile[]> {
   const [diff, untracked] = await Promise.all([
-    runCommandLineGit(folder, ['diff', ...diffOptions, before, '--']),
+    runLimited(folder, ['diff', ...diffOptions, before, '--'], maxDiffBytes),
     runCommandLineGit(folder, ['ls-files', '--others', '-z', '--', ...watched]),
   ]);
   const files = parseDiff(diff);
@@ -43,9 +44,12 @@ export async function listWorkTreeChanges(
   return [...files.values()];
 }
 
-/** Returns what differs below `folder` between two commits or trees. Work tree and index are not read. */
+/**
+ * Returns what differs below `folder` between two commits or trees. Work tree and index are not read.
+ * @throws {OutputLimitError}
+ */
 export async function listTreeChanges(folder: string, before: string, after: string): Promise<ChangedFile[]> {
-  const diff = await runCommandLineGit(folder, ['diff', ...diffOptions, before, after, '--']);
+  const diff = await runLimited(folder, ['diff', ...diffOptions, before, after, '--'], maxDiffBytes);
   return [...parseDiff(diff).values()];
 }
 
@@ -73,6 +77,9 @@ const status = '--literal-pathspecs status --porcelain -z --untracked-files=all 
   .concat(withoutModulesFile);
 
 const added = { previousPath: null, previousBlob: null, blob: null };
+
+/** Bytes of the list of changed files; each takes about 135. */
+const maxDiffBytes = 8 * 1024 * 1024;
 
 const diffOptions = [
   ...rawDiffOptions,

@@ -17,12 +17,33 @@ export interface FileChange {
   readonly after: GitFile | null;
 }
 
-/** Returns what differs between two commits or trees; a rename is a removal and a new file. @throws {GitError} */
-export async function diffTrees(repository: Repository, from: string, to: string): Promise<FileChange[]> {
-  const options = [...rawDiffOptions, '-r', '--no-renames'];
-  const entries = parseRawDiff(await repository.run(['diff-tree', ...options, from, to]));
-  return entries.map(({ path, before: [before = null], after }) => ({ path, before, after }));
+/** More files differ than are compared: their list would keep the service busy for seconds. */
+export class DiffLimitError extends Error {
+  constructor(from: string, to: string) {
+    super(`${from} and ${to} differ in more than about 250,000 files`);
+    this.name = 'DiffLimitError';
+  }
 }
+
+/** Returns undefined for a DiffLimitError, for a caller that can do without the files. @throws any other error */
+export function ignoreDiffLimit(error: unknown): undefined {
+  if (!(error instanceof DiffLimitError)) throw error;
+}
+
+/**
+ * Returns what differs between two commits or trees; a rename is a removal and a new file.
+ * @throws {DiffLimitError}
+ * @throws {GitError}
+ */
+export async function diffTrees(repository: Repository, from: string, to: string): Promise<FileChange[]> {
+  const args = ['diff-tree', ...rawDiffOptions, '-r', '--no-renames', from, to];
+  const output = await repository.run(args, { maxOutputBytes: maxDiffBytes });
+  if (Buffer.byteLength(output) > maxDiffBytes) throw new DiffLimitError(from, to);
+  return parseRawDiff(output).map(({ path, before: [before = null], after }) => ({ path, before, after }));
+}
+
+/** Each file takes about 135. */
+const maxDiffBytes = 32 * 1024 * 1024;
 
 /** The options of `git diff`, `diff-tree` and `log` for the output that `parseRawDiff` parses. */
 export const rawDiffOptions: readonly string[] = ['--raw', '-z', '--no-abbrev', withoutModulesFile];

@@ -17,7 +17,7 @@ import { parseSideFile, parseSideFiles } from '../check/side-files.ts';
 import { type Committer, readTip } from '../git/commit/committer.ts';
 import { computeTimeAfter } from '../counts/bot-state.ts';
 import { writeCommit } from '../git/commit/fast-import.ts';
-import { diffTrees } from '../git/diff.ts';
+import { diffTrees, ignoreDiffLimit } from '../git/diff.ts';
 import { readTreeId } from '../git/history.ts';
 import { removeLeftovers } from '../git/leftovers.ts';
 import { moveRefs } from '../git/refs.ts';
@@ -437,10 +437,11 @@ export class Proposals {
     const repository = await this.#options.repositoryOpener.open();
     const from = this.#comparedTip;
     const tip = await readTip(repository);
-    const changes = from === null || from === tip ? [] : await diffTrees(repository, from, tip);
-    const subjects = new Set(changes.map(({ path }) => findSubject(path, repository.prefix)));
+    const changes =
+      from === null || from === tip ? [] : await diffTrees(repository, from, tip).catch(ignoreDiffLimit);
+    const subjects = new Set(changes?.map(({ path }) => findSubject(path, repository.prefix)));
     const proposals = this.open.filter(
-      (proposal) => !this.#compared.has(proposal) || subjects.has(proposal.subject),
+      (proposal) => !changes || !this.#compared.has(proposal) || subjects.has(proposal.subject),
     );
     for (let i = 0; i < proposals.length; i += comparedAtOnce)
       await this.#run(async (repository) => {

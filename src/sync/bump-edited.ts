@@ -4,7 +4,7 @@ import { pathOf, parsePagePath } from '../catalogue/page/layout.ts';
 import { editPage, type PageData, parsePage } from '../catalogue/page/page.ts';
 import { validate } from '../catalogue/page/schema.ts';
 import type { FileEdit } from '../git/commit/batch-plan.ts';
-import { diffTrees } from '../git/diff.ts';
+import { diffTrees, ignoreDiffLimit } from '../git/diff.ts';
 import type { Repository } from '../git/repository.ts';
 import { parseUpdatedBots, readPageData, serviceFormat } from './key-history.ts';
 
@@ -71,8 +71,9 @@ async function listCommitsOfPeople(repository: Repository, from: string, to: str
 /** Returns the bots of which a commit changed a file, each with whether it raised `edited` or lists the bot. */
 async function findTouchedBots(repository: Repository, { id, parent }: Commit): Promise<Map<BotId, boolean>> {
   const bots = new Map<BotId, boolean>();
-  const files = await diffTrees(repository, parent, id);
-  for (const { path, before, after } of files) {
+  // A change of too many files is no edit of a bot.
+  const files = await diffTrees(repository, parent, id).catch(ignoreDiffLimit);
+  for (const { path, before, after } of files ?? []) {
     const bot = parsePagePath(path, repository.prefix)?.id;
     if (bot === undefined) continue;
     const ids = [before, after].map((file) => (file?.mode.startsWith('100') ? file.id : undefined));

@@ -2,7 +2,7 @@ import { EditConflictError, WritesUnavailableError } from '../bot/errors.ts';
 import { parsePagePath } from '../catalogue/page/layout.ts';
 import type { Log } from '../lib/log.ts';
 import type { BranchMove } from '../git/commit/branch-writer.ts';
-import { diffTrees } from '../git/diff.ts';
+import { DiffLimitError, diffTrees } from '../git/diff.ts';
 import { readRef } from '../git/refs.ts';
 import type { Committer } from '../git/commit/committer.ts';
 import { countCommits, hasCommit, mergeBase } from '../git/history.ts';
@@ -38,9 +38,13 @@ export async function integrate(
     if ((await readRef(repository, remoteRefs.base)) === null) return;
     throw new WritesUnavailableError(branchGone);
   }
-  const move = await options.committer.move(
-    async (repository, ours) => await planMove(repository, ours, theirs, options.followsOnly),
-  );
+  const move = await options.committer
+    .move(async (repository, ours) => await planMove(repository, ours, theirs, options.followsOnly))
+    .catch((error: unknown) => {
+      throw error instanceof DiffLimitError
+        ? new WritesUnavailableError(`${error.message}: ${tooManyFiles}`)
+        : error;
+    });
   if (move) report(move, options.log);
   if ((await readRef(repository, remoteRefs.base)) !== theirs)
     await setRefs(repository, new Map([[remoteRefs.base, theirs]]));
@@ -143,6 +147,8 @@ async function isSameCatalogue(repository: Repository, a: string, b: string): Pr
 
 const branchGone =
   'the remote has no such branch any more: push it there again, or set BOTSHELF_BRANCH to another one';
+
+const tooManyFiles = `stop the service, run "git merge ${remoteRefs.branch}" in its clone, and start it`;
 
 const unrelated =
   "the remote's branch has no commit in common with this clone: set BOTSHELF_REMOTE to the repository it is a clone of";

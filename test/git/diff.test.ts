@@ -1,7 +1,8 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { diffTrees, parseRawDiff } from '../../src/git/diff.ts';
+import { DiffLimitError, diffTrees, parseRawDiff } from '../../src/git/diff.ts';
+import { openRepository } from '../../src/git/repository.ts';
 import { testRepository } from '../support/repository.ts';
 import { openUntilEnd } from '../support/opened.ts';
 
@@ -82,5 +83,18 @@ describe('the difference of two commits', () => {
         after: { mode: '100644', id: blob('HEAD:tab\tä') },
       },
     ]);
+  });
+
+  it('is refused before it is read whole where it has hundreds of thousands of files', async () => {
+    const { folder, git } = testRepository({ file: 'text' });
+    const repository = await openRepository(folder);
+    // The same file 260 times in the same folder 260 times, with long names.
+    let entry = `100644 blob ${git('rev-parse', 'HEAD:file')}`;
+    for (let depth = 0; depth < 2; depth++) {
+      const entries = Array.from({ length: 260 }, (_, i) => `${entry}\t${String(i).padEnd(220, '-')}\n`);
+      entry = `040000 tree ${(await repository.run(['mktree'], { input: entries.join('') })).trim()}`;
+    }
+    const tree = entry.slice(-40);
+    await rejects(diffTrees(repository, 'HEAD', tree), DiffLimitError);
   });
 });

@@ -28,6 +28,8 @@ export interface GitCommand {
   readonly pushOptions?: readonly string[];
   /** Whether it goes on where Ctrl-C in a terminal ends this process: it is in a process group of its own. */
   readonly isDetached?: boolean;
+  /** Ends it once it has printed more bytes. Its output by then, which is more, is returned. */
+  readonly maxOutputBytes?: number;
   /** The file that its standard output is written to, instead of being returned. */
   readonly outputFile?: string;
 }
@@ -61,16 +63,25 @@ export const directClient: GitClient = {
  * @throws {GitError} when it fails or is killed, and what `take` throws
  */
 export async function runGit(command: GitCommand, { signal, take }: RunOptions = {}): Promise<string> {
-  const { args, background, timeLimit, isDetached, outputFile } = command;
-  const isOrdinary =
-    !background && timeLimit === undefined && !isDetached && outputFile === undefined && !take;
-  if (isOrdinary) return await runSimpleGit(command);
+  const { args, background, stallSeconds, isDetached, outputFile, maxOutputBytes } = command;
+  const isWatched = stallSeconds !== undefined || maxOutputBytes !== undefined;
+  if (!background && !isWatched && !isDetached && outputFile === undefined && !take)
+    return await runSimpleGit(command);
   if (signal?.aborted) throw new GitError(args, null, '');
   const pieces: Buffer[] = [];
+  let bytes = 0;
+  const enough = new Error('git has printed enough');
+  const keep = (piece: Buffer): void => {
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes > (maxOutputBytes ?? Number.POSITIVE_INFINITY)) throw enough;
+  };
   const file = outputFile === undefined ? undefined : openSync(outputFile, 'w');
   const write = file === undefined ? undefined : (piece: Buffer): void => writeFileSync(file, piece);
   try {
-    await runToEnd(command, signal, write ?? take ?? ((piece) => void pieces.push(piece)));
+    await runToEnd(command, signal, write ?? take ?? keep);
+  } catch (error) {
+    if (error !== enough) throw error;
   } finally {
     if (file !== undefined) closeSync(file);
   }
@@ -157,6 +168,7 @@ async function runToEnd(
     stderr = (stderr + String(piece)).replace(progress, '').slice(-maxStderrLength);
   });
   child.stdout.on('data', (piece: Buffer) => {
+    silentSteps = 0;
     if (failure !== undefined) return;
     try {
       take(piece);
@@ -168,7 +180,6 @@ async function runToEnd(
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   await new Promise<void>((resolve, reject) => {
-    silentSteps = 0;
     child.on('error', (error) => reject(new GitError(args, -1, error.message)));
     child.on('close', (status) => {
       if (failure !== undefined) reject(failure.error);
@@ -183,6 +194,12 @@ async function runToEnd(
 
 const maxStderrLength = 10_000;
 
+/** Steps that `stallSeconds` are counted in. */
+const stallSteps = 60;
+
+/** A report of progress, which the next one overwrites, and the last report of each kind. */
+const progress = /^.*\r(?=[^\n])|^.*, done\. *\n|^remote: Total \d.*\n/gm;
+
 function ifRunning(pid: number | undefined, act: (pid: number) => void): void {
   if (pid === undefined) return;
   try {
@@ -191,9 +208,3 @@ function ifRunning(pid: number | undefined, act: (pid: number) => void): void {
     // It has ended already.
   }
 }
-/** Steps that `stallSeconds` are counted in. */
-const stallSteps = 60;
-
-/** A report of progress, which the next one overwrites, and the last report of each kind. */
-const progress = /[^\r\n]*\r(?=[^\n])|^.*, done\. *\n|^remote: Total \d.*\n/gm;
-
