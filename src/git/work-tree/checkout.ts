@@ -10,6 +10,7 @@ import type { FileChange } from '../diff.ts';
 import { copyIndex, type IndexEntries, readIndex, swapIndex, unmerged } from './git-index.ts';
 import {
   isSafePath,
+  LinkedFolderError,
   linkGuard,
   needsMode,
   placeFile,
@@ -98,6 +99,7 @@ export function prepareCheckout(
   };
   const safe = changes.filter((change) => {
     if (isSafePath(change) && !isExcluded(change.path)) return true;
+    if (change.after === null && (index.get(change.path) ?? null) === null) return false;
     reject(change, 'is no path that the service writes: remove it from the branch');
     return false;
   });
@@ -110,11 +112,13 @@ export function prepareCheckout(
   const steps = safe.flatMap((change): Step[] => {
     const seen = files.get(change.path);
     const step = (file: WorkFile): Step[] => [{ change, seen: file, staged: nextStagedPath(repository) }];
+    // A file that is to be removed is not below a link, and not where a folder is.
+    if (change.after === null && seen instanceof LinkedFolderError) return [];
     if (seen === undefined || seen instanceof Error) reject(change, seen ?? 'was not inspected');
     else if (isSubmodule(change)) return step(seen);
     else if (seen.id === (change.after?.id ?? null)) return needsMode(change, seen) ? step(seen) : [];
-    else if (seen.id === undefined ? isFolderFor(change, seen) : replaceable(change).has(seen.id))
-      return step(seen);
+    else if (seen.id === undefined && change.after === null) return [];
+    else if (seen.id === undefined ? isFolder(seen) : replaceable(change).has(seen.id)) return step(seen);
     else if (torn && isTorn(seen)) return step(seen);
     else reject(change, edited);
     return [];
@@ -240,8 +244,8 @@ function isSubmodule({ before, after }: FileChange): boolean {
 }
 
 /** Returns whether a folder is in the place of the file. It may be empty by the time that the file is put there. */
-function isFolderFor({ after }: FileChange, { stat }: WorkFile): boolean {
-  return after !== null && stat?.isDirectory() === true;
+function isFolder({ stat }: WorkFile): boolean {
+  return stat?.isDirectory() === true;
 }
 
 function isTorn({ content }: WorkFile): boolean {

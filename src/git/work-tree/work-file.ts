@@ -181,9 +181,16 @@ export function isSafePath({ path, after }: Pick<FileChange, 'path' | 'after'>):
     );
 }
 
+/** A folder above a path is a symbolic link, which may lead anywhere. */
+export class LinkedFolderError extends Error {
+  constructor(folder: string) {
+    super(`${folder} is a symbolic link, make it a folder`);
+    this.name = 'LinkedFolderError';
+  }
+}
+
 /**
- * Returns a function that throws where a folder above a path is a symbolic link, which may lead anywhere. It reads each
- * folder once.
+ * Returns a function that throws a LinkedFolderError where a folder above a path is a symbolic link. It reads each folder once.
  * @param top the work tree
  */
 export function linkGuard(top: string): (path: string) => void {
@@ -191,8 +198,7 @@ export function linkGuard(top: string): (path: string) => void {
   return (path) => {
     for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) {
       if (plain.has(folder)) continue;
-      if (readStatIfPresent(join(top, folder))?.isSymbolicLink())
-        throw new Error(`${folder} is a symbolic link, make it a folder`);
+      if (readStatIfPresent(join(top, folder))?.isSymbolicLink()) throw new LinkedFolderError(folder);
       plain.add(folder);
     }
   };

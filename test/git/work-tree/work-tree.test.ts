@@ -112,6 +112,19 @@ describe('the work tree', () => {
     deepStrictEqual(workTree.outdated(), []);
   });
 
+  it('forgets what it could not write once the branch does not have it: a path of Git, below a link, of a folder', async () => {
+    symlinkSync('elsewhere', join(clone.folder, 'linked'));
+    clone.write('folder/file', 'by a person\n');
+    const paths = ['.GIT/x', 'linked/x', 'folder'];
+    const after = { mode: '100644', id: clone.git('rev-parse', 'HEAD:a') };
+    const changes = paths.map((path) => ({ path, before: null, after }));
+    const seen = await workTree.inspect(paths, false);
+    await workTree.apply(await workTree.prepare({ branch, changes, seen }));
+    await workTree.finish();
+    deepStrictEqual(workTree.outdated(), []);
+    deepStrictEqual(clone.git('diff', '--cached', '--name-only', 'HEAD'), '');
+  });
+
   it('finishes what a crash interrupted, from the intents', async () => {
     await workTree.prepare(await planCommit({ a: 'new\n' }));
     await workTree.close();
