@@ -24,7 +24,7 @@ import { moveRefs } from '../git/refs.ts';
 import { type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
 import type { Log } from '../lib/log.ts';
 import { tryRemote } from '../lib/retry.ts';
-import { QueueFullError, SerialQueue } from '../lib/serial-queue.ts';
+import { FairQueue, QueueFullError } from '../lib/serial-queue.ts';
 import {
   describeChange,
   mergeProposal,
@@ -149,7 +149,7 @@ export type ProposalPolicy = 'review' | 'publish' | 'off';
  */
 export class Proposals {
   readonly #options: ProposalsOptions;
-  readonly #queue = new SerialQueue(maxWaiting);
+  readonly #queue = new FairQueue(maxWaiting);
   readonly #refs = new ProposalRefs();
   #isLoaded = false;
   readonly #listeners: ((proposal: Proposal) => void)[] = [];
@@ -290,7 +290,7 @@ export class Proposals {
     const { log } = this.#options;
     const blocked = requireBlocked(this.#options.blocked());
     await this.#fetch();
-    return await this.#step(async (repository) => {
+    return await this.#step(sent.proposer.id, async (repository) => {
       const settings = await this.#settings();
       const tip = await readTip(repository);
       const before = await readFileTexts(repository, tip, sent.subject);
@@ -344,9 +344,8 @@ export class Proposals {
   async withdraw(subject: Subject, account: AccountId, version: string): Promise<SavedStep> {
     const change = { state: 'withdrawn', reviewer: null, text: '' } as const;
     return await this.#stepFrom(
-      subject,
+      [subject, account, version],
       account,
-      version,
       async (repository, proposal) => await this.#close(repository, proposal, change),
     );
   }
@@ -360,7 +359,7 @@ export class Proposals {
     const { state, reviewer, version, reason, text } = decision;
     if (text.length > maxNoteLength) throw createTooLarge();
     if (!(await this.isMaintainer(reviewer.id))) throw new ProposalError('not-maintainer');
-    return await this.#stepFrom(subject, account, version, async (repository, proposal) => {
+    return await this.#stepFrom([subject, account, version], reviewer.id, async (repository, proposal) => {
       if (state === 'accepted') return await this.#accept(proposal, reviewer, text);
       if (state === 'declined')
         return await this.#close(repository, proposal, { state, reviewer, reason, text });
@@ -374,7 +373,7 @@ export class Proposals {
    * @throws {ProposalError} gone, changed @throws {WritesUnavailableError}
    */
   async decideAtHost({ subject, proposer, version }: Proposal, decision: HostDecision): Promise<SavedStep> {
-    return await this.#stepFrom(subject, proposer.id, version, async (repository, proposal) => {
+    return await this.#stepFrom([subject, proposer.id, version], service, async (repository, proposal) => {
       const change = { ...decision, reviewer: null };
       if (change.state !== 'changes-asked') return await this.#close(repository, proposal, change);
       const step = { ...proposal, ...change };
@@ -514,26 +513,31 @@ export class Proposals {
 
   /** Makes a step of an open proposal, if this is its version on all machines. @throws {ProposalError} gone, changed */
   async #stepFrom(
-    subject: Subject,
-    account: AccountId,
-    version: string,
+    [subject, account, version]: readonly [Subject, AccountId, version: string],
+    by: string,
     work: (repository: Repository, proposal: Proposal) => Promise<Proposal>,
   ): Promise<SavedStep> {
     await this.#claim(subject, account, version);
-    return await this.#step(async (repository) => {
+    const step = async (repository: Repository): Promise<Proposal> => {
       const proposal = this.find(subject, account);
       if (proposal === undefined) throw new ProposalError('gone');
       if (proposal.version !== version) throw new ProposalError('changed');
       return await work(repository, proposal);
-    }, version);
+    };
+    return await this.#step(by, step, version);
   }
 
   /**
    * Makes a step, tells the listeners, and shares it.
+   * @param by the account whose step it is, or `service`
    * @param claimed the version that was claimed for it
    */
-  async #step(work: (repository: Repository) => Promise<Proposal>, claimed?: string): Promise<SavedStep> {
-    const proposal = await this.#run(work).catch((error: unknown) => {
+  async #step(
+    by: string,
+    work: (repository: Repository) => Promise<Proposal>,
+    claimed?: string,
+  ): Promise<SavedStep> {
+    const proposal = await this.#run(work, by).catch((error: unknown) => {
       // The remote may lack what was claimed.
       void tryRemote(this.#remote?.pushProposals(claimed));
       throw error;
@@ -549,12 +553,13 @@ export class Proposals {
   }
 
   /**
-   * Runs `work` behind the step that is being made. A failed git may have moved refs, which are read again, and left locks,
+   * Runs `work` behind the step that is being made, when it is the turn of the account. A failed git may have moved refs, which are read again, and left locks,
    * which are removed.
    */
-  async #run<T>(work: (repository: Repository) => Promise<T>): Promise<T> {
+  async #run<T>(work: (repository: Repository) => Promise<T>, by = service): Promise<T> {
     try {
       return await this.#queue.run(
+        by,
         async () =>
           await this.#open(async (repository) => {
             try {
@@ -682,8 +687,11 @@ const msPerDay = 86_400_000;
 /** Proposals that are compared with the branch while a step waits. */
 const comparedAtOnce = 20;
 
-/** Steps that may wait for the one that is being made. */
+/** Steps that may wait for the one that is being made; those of an account are a quarter at most. */
 const maxWaiting = 100;
+
+/** Stands for the service among the accounts that take turns. */
+const service = '';
 
 /** Open proposals of an account, and of all. */
 const maxOpenPerAccount = 5;

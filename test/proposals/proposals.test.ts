@@ -1,6 +1,7 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { AccountId } from '../../src/bot/account.ts';
 import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
 import { toSettings } from '../../src/catalogue/settings/settings.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
@@ -382,14 +383,21 @@ describe('proposals', () => {
     deepStrictEqual(proposals.open, []);
   });
 
-  it('are refused while a hundred others wait @slow', async () => {
-    const results = await Promise.allSettled(
-      Array.from({ length: 103 }, async () => await proposals.withdraw(homer, author.id, '')),
-    );
+  it('take turns among accounts, and are refused while 25 others of their account wait', async () => {
+    const ended: string[] = [];
+    const withdraw = async (account: AccountId): Promise<void> => {
+      await proposals.withdraw(homer, account, '').finally(() => ended.push(account));
+    };
+    const results = await Promise.allSettled([
+      ...Array.from({ length: 28 }, async () => await withdraw(author.id)),
+      withdraw(visitor.id),
+    ]);
+    // Those that are refused come first, then the one that runs: each account has one after another from then on.
+    strictEqual(ended.indexOf(visitor.id) <= 4, true);
     const kinds = results.map((result) => (result.status === 'rejected' ? result.reason : undefined));
-    strictEqual(kinds.filter((error) => error.kind === 'gone').length, 101);
+    strictEqual(kinds.filter((error) => error.kind === 'gone').length, 27);
     deepStrictEqual(
-      kinds.slice(101).map(({ name, reason }) => [name, reason]),
+      kinds.slice(26, 28).map(({ name, reason }) => [name, reason]),
       Array.from({ length: 2 }, () => ['WritesUnavailableError', 'overloaded']),
     );
   });
@@ -529,13 +537,6 @@ describe('proposals', () => {
     strictEqual(refs(repository), closedRef);
   });
 
-  it('are not open again where a crash came before their open ref was deleted', async () => {
-    const { version } = await send();
-    const declined = decision(await send({ note: 'Again.' }), { state: 'declined', reason: 'spam' });
-    await proposals.decide(homer, author.id, declined);
-    repository.git('update-ref', openRef, declined.version);
-    deepStrictEqual((await openProposals(repository.folder)).open, []);
-    strictEqual(refs(repository), closedRef);
   it('are closed so although another one cannot be read, which stays open', async () => {
     commitUnreadable(repository, homer, visitor);
     await send();
@@ -547,6 +548,13 @@ describe('proposals', () => {
     );
   });
 
+  it('are not open again where a crash came before their open ref was deleted', async () => {
+    const { version } = await send();
+    const declined = decision(await send({ note: 'Again.' }), { state: 'declined', reason: 'spam' });
+    await proposals.decide(homer, author.id, declined);
+    repository.git('update-ref', openRef, declined.version);
+    deepStrictEqual((await openProposals(repository.folder)).open, []);
+    strictEqual(refs(repository), closedRef);
     repository.git('update-ref', openRef, version);
     strictEqual((await openProposals(repository.folder)).open.length, 1);
   });

@@ -21,7 +21,7 @@ import {
 } from './selection.ts';
 import { createCheck, isFilteredByCount } from './filters.ts';
 import { forEachInSlices, sortInSlices } from '../../lib/in-slices.ts';
-import { SerialQueue } from '../../lib/serial-queue.ts';
+import { FairQueue } from '../../lib/serial-queue.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { type Current, CurrentCache, type Input } from '../../lib/current-cache.ts';
 
@@ -49,7 +49,8 @@ export interface CatalogueSizes {
 
 /**
  * The lists of v1 and v2, each made once for a version of the index and a query. What takes a look at every bot is done
- * one at a time, with a bounded queue before it: QueueFullError when too much waits.
+ * one at a time, with a bounded queue before it, in which clients take turns: QueueFullError when too much waits. A client is
+ * a group of addresses; the service itself where it is left out.
  */
 export class BotLists {
   readonly #bots: BotIndex;
@@ -57,7 +58,7 @@ export class BotLists {
   readonly #sortedIndexes: SortedIndexes;
   readonly #lists = new CurrentCache<List>(32 * 1024 * 1024, ({ size }) => size);
   readonly #filtered = new CurrentCache<Filtered>(16 * 1024 * 1024, ({ bots }) => bots.length * 8);
-  readonly #queue = new SerialQueue(64);
+  readonly #queue = new FairQueue(64);
   #sizes: { version: number } & Record<'all' | 'general', MutableSizes> = {
     version: -1,
     all: createSizes(),
@@ -74,7 +75,7 @@ export class BotLists {
    * Returns the elements of a list.
    * @throws {QueueFullError}
    */
-  async elements(query: ListQuery): Promise<List & Current> {
+  async elements(query: ListQuery, client = ''): Promise<List & Current> {
     const { key } = query.sort ?? (query.q === undefined ? byId : byCount);
     const inputs = [
       () => this.#sortedIndexes.version(key),
@@ -82,7 +83,7 @@ export class BotLists {
       () => query.q === undefined || this.#search.needs,
       () => !isFilteredByCount(query) || this.#sortedIndexes.version('count'),
     ];
-    return await this.#list(JSON.stringify(['v2', query]), inputs, query.q, async () => {
+    return await this.#list(JSON.stringify(['v2', query]), inputs, client, query.q, async () => {
       const slice = new TimeSlice();
       return await buildList(await this.#select(query, slice), createElementForm(query.fields), slice);
     });
@@ -92,16 +93,16 @@ export class BotLists {
    * Returns a page of the bots that a query selects: in its order, else the best fit first, else by id.
    * @throws {QueueFullError}
    */
-  async select(query: Selection): Promise<PageOfBots> {
-    return await this.#run(query.q, async () => await this.#select(query));
+  async select(query: Selection, client = ''): Promise<PageOfBots> {
+    return await this.#run(client, query.q, async () => await this.#select(query));
   }
 
   /**
    * Returns a page of the bots that a search finds, in the query's order or the best first, and what there is to say about them.
    * @throws {QueueFullError}
    */
-  async search(query: SearchQuery): Promise<SearchResult> {
-    return await this.#run(query.q, async () => {
+  async search(query: SearchQuery, client = ''): Promise<SearchResult> {
+    return await this.#run(client, query.q, async () => {
       const slice = new TimeSlice();
       const found = await this.#search.search(query.q, slice);
       const { reading } = found;
@@ -156,8 +157,8 @@ export class BotLists {
    * Returns every markdown file, in path order.
    * @throws {QueueFullError}
    */
-  async files(): Promise<List & Current> {
-    return await this.#list('v1', [() => this.#bots.version], undefined, async () => {
+  async files(client = ''): Promise<List & Current> {
+    return await this.#list('v1', [() => this.#bots.version], client, undefined, async () => {
       const bots = await sortByPath(await this.#bots.sorted());
       const total = bots.reduce((sum, { files }) => sum + files.length, 0);
       return await buildList({ bots, total, next: undefined }, fileForm);
@@ -217,16 +218,17 @@ export class BotLists {
   async #list(
     key: string,
     inputs: readonly Input[],
+    client: string,
     q: string | undefined,
     make: () => Promise<List>,
   ): Promise<List & Current> {
-    return await this.#lists.get(key, inputs, async () => await this.#run(q, make));
+    return await this.#lists.get(key, inputs, async () => await this.#run(client, q, make));
   }
 
   /** Runs work when it is its turn. While the search is not ready, only searches wait for it. */
-  async #run<T>(q: string | undefined, work: () => Promise<T>): Promise<T> {
+  async #run<T>(client: string, q: string | undefined, work: () => Promise<T>): Promise<T> {
     if (q !== undefined) await this.#search.update();
-    return await this.#queue.run(work);
+    return await this.#queue.run(client, work);
   }
 }
 

@@ -7,6 +7,7 @@ import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
 import type { List } from '../../catalogue/lists/json-list.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { Current } from '../../lib/current-cache.ts';
+import { toAddressGroup } from '../../lib/network-address.ts';
 import { formatCursor, parseListQuery } from './list-query.ts';
 import { ProblemError } from '../problem.ts';
 import { parseQuery } from '../query.ts';
@@ -25,11 +26,11 @@ export function addReadRoutes(
   settings: () => CatalogueSettings,
 ): void {
   router.get('/api/v1/bots', refuseQuery, async (ctx) => {
-    await sendList(ctx, await lists.files(), baseUrl);
+    await sendList(ctx, await lists.files(toAddressGroup(ctx.ip)), baseUrl);
   });
   router.get('/api/v2/bots', async (ctx) => {
     const inForce = settings();
-    const list = await lists.elements(parseListQuery(parseQuery(ctx), inForce));
+    const list = await lists.elements(parseListQuery(parseQuery(ctx), inForce), toAddressGroup(ctx.ip));
     const current = (): boolean => list.current() && settings() === inForce;
     await sendList(ctx, { ...list, current }, baseUrl);
   });

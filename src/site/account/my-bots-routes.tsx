@@ -1,5 +1,6 @@
 import type { Router } from '@koa/router';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { toAddressGroup } from '../../lib/network-address.ts';
 import type { Login } from '../../login/login.ts';
 import type { Tokens } from '../../tokens/tokens.ts';
 import { sendOnce } from '../page/html-response.ts';
@@ -35,7 +36,7 @@ export function addMyBotsRoute(
   router.get(myBotsPath, async (ctx) => {
     const viewer = await viewerOf(ctx);
     const { page, pages, shown } = viewer
-      ? pickPage(ctx, (await lists.select({ author: viewer.id })).bots)
+      ? pickPage(ctx, (await lists.select({ author: viewer.id }, toAddressGroup(ctx.ip))).bots)
       : { page: 1, pages: 1, shown: [] };
     const own = proposals && (viewer ? await listProposals(parts, proposals, viewer.id) : []);
     const props = {

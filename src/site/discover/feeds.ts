@@ -6,6 +6,7 @@ import { findDefaultLocale } from '../../bot/record.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { FilterValues } from '../../catalogue/lists/filters.ts';
+import { toAddressGroup } from '../../lib/network-address.ts';
 import { CurrentCache } from '../../lib/current-cache.ts';
 import { findKnownAuthor } from '../../http/api/author-route.ts';
 import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
@@ -69,7 +70,7 @@ export function addFeedRoutes(router: Router, options: FeedsOptions): void {
   const sendNewest = async (ctx: Context, text: FeedText, filters: FilterValues): Promise<void> =>
     await sendFeed(ctx, text, async (common) => {
       const sort = { key: 'created', descending: true } as const;
-      const selected = await lists.select({ ...filters, sort, limit: maxEntries });
+      const selected = await lists.select({ ...filters, sort, limit: maxEntries }, toAddressGroup(ctx.ip));
       return makeFeed({ ...common, authors, bots: selected.bots });
     });
   router.get(sitePaths.newBots, async (ctx) => {

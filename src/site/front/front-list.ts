@@ -88,11 +88,12 @@ export class FrontLists {
 
   /**
    * Returns the bots that a page shows.
+   * @param client whom they are for, such as a group of addresses
    * @throws {QueueFullError}
    */
-  async get(query: FrontQuery): Promise<FrontList> {
+  async get(query: FrontQuery, client: string): Promise<FrontList> {
     const key = formatFrontPath({ ...query, sort: sortOf(query), locale: undefined });
-    return await this.#kept.get(key, [], async () => await this.#list(query));
+    return await this.#kept.get(key, [], async () => await this.#list(query, client));
   }
 
   /** Returns what the front page shows some of: a few shelves, or all bots where there are few. */
@@ -130,10 +131,10 @@ export class FrontLists {
     return { queries };
   }
 
-  async #list(query: FrontQuery): Promise<FrontList> {
+  async #list(query: FrontQuery, client: string): Promise<FrontList> {
     const { q, page, filters } = query;
     const { categories, locales } = await this.#lists.sizes(filters.adult === true);
-    const found = await (q === '' ? this.#select(query) : this.#search(query));
+    const found = await (q === '' ? this.#select(query, client) : this.#search(query, client));
     const { total, hidden, weaker, corrected, unmatched } = found;
     const shown = found.bots.slice((page - 1) * pageSize, page * pageSize);
     return {
@@ -145,21 +146,21 @@ export class FrontLists {
       languages: [...locales].toSorted(([, a], [, b]) => b - a).map(([locale]) => locale),
       hidden,
       weaker,
-      withoutFilters: total === 0 && isNarrowed(query) ? await this.#countWithoutFilters(q) : 0,
+      withoutFilters: total === 0 && isNarrowed(query) ? await this.#countWithoutFilters(q, client) : 0,
       corrected,
       unmatched,
     };
   }
 
-  async #countWithoutFilters(q: string): Promise<number> {
+  async #countWithoutFilters(q: string, client: string): Promise<number> {
     const { total } = await (q === ''
       ? this.#lists.sizes(false)
-      : this.#lists.search({ q, nsfw: false, limit: 1 }));
+      : this.#lists.search({ q, nsfw: false, limit: 1 }, client));
     return total;
   }
 
   /** Selects the bots up to the end of a page, or all. */
-  async #select(query: FrontQuery): Promise<Omit<SearchResult, 'next'>> {
+  async #select(query: FrontQuery, client: string): Promise<Omit<SearchResult, 'next'>> {
     const { category, filters, page } = query;
     const selection = toSelection(query);
     const isUnfiltered = !isNarrowed({
@@ -174,7 +175,7 @@ export class FrontLists {
       return { ...noSearch, bots, total: ofCategory, categories };
     }
     const { category: _, ...ofAllCategories } = selection;
-    const { bots: all } = await this.#lists.select(ofAllCategories);
+    const { bots: all } = await this.#lists.select(ofAllCategories, client);
     const categories = new Map<Category, number>();
     for (const { facts } of all) categories.set(facts.category, (categories.get(facts.category) ?? 0) + 1);
     const bots = category === undefined ? all : all.filter(({ facts }) => facts.category === category);
@@ -182,9 +183,9 @@ export class FrontLists {
   }
 
   /** Searches for the bots up to the end of a page. */
-  async #search(query: FrontQuery): Promise<Omit<SearchResult, 'next'>> {
+  async #search(query: FrontQuery, client: string): Promise<Omit<SearchResult, 'next'>> {
     const { q, page } = query;
-    return await this.#lists.search({ ...toSelection(query), q, limit: page * pageSize });
+    return await this.#lists.search({ ...toSelection(query), q, limit: page * pageSize }, client);
   }
 
   /** Selects all bots as one shelf. */

@@ -4,6 +4,7 @@ import type { Author } from '../../catalogue/lists/authors.ts';
 import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { formatCount } from '../../lib/counted.ts';
+import { toAddressGroup } from '../../lib/network-address.ts';
 import { chooseLocale, findLanguages, isIn, listWantedRanges } from '../language/locales.ts';
 import { toCollectionPath } from '../page/addresses.ts';
 import type { PageRecipe } from '../page/page-cache.ts';
@@ -74,7 +75,7 @@ export async function listRecipe(
   lists: FrontLists,
   query: FrontQuery,
 ): Promise<PageRecipe> {
-  const { entries, ...numbers } = await lists.get(query);
+  const { entries, ...numbers } = await lists.get(query, toAddressGroup(ctx.ip));
   const { pages } = numbers;
   if (query.page > Math.max(1, pages))
     throw new ProblemError(
@@ -101,7 +102,7 @@ export async function createAuthorRecipe(
 ): Promise<PageRecipe> {
   const { id, profile, locales } = author;
   const language = languages.of(ctx);
-  const { entries } = await lists.get({ ...noQuery, filters: { author: id } });
+  const { entries } = await lists.get({ ...noQuery, filters: { author: id } }, toAddressGroup(ctx.ip));
   const shown = showIn(findReaderLanguages(ctx, language, locales), entries);
   const described = Object.keys(profile?.description ?? {}) as Locale[];
   const { wanted } = findReaderLanguages(ctx, language, described);

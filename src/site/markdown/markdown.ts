@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { SerialQueue } from '../../lib/serial-queue.ts';
+import { FairQueue, QueueFullError, SerialQueue } from '../../lib/serial-queue.ts';
 import { WorkerPool } from '../../lib/worker-pool.ts';
 import type { MarkdownSource, RenderedMarkdown, renderMarkdown } from './markdown-renderer.ts';
 
@@ -24,8 +24,7 @@ export class Markdown {
   readonly #rendered: LRUCache<string, RenderedText, () => Promise<RenderedText>>;
   readonly #pages: RenderThread;
   readonly #previews: RenderThread;
-  /** The address of each preview that waits or is rendered. */
-  #previewing: readonly string[] = [];
+  readonly #previewQueue = new FairQueue(8);
   readonly #maxWaitMs: number;
 
   /**
@@ -65,21 +64,18 @@ export class Markdown {
   }
 
   /**
-   * Renders a text that is still being written to safe HTML, after the previews before it. The result is not kept. It is
+   * Renders a text that is still being written to safe HTML, when it is the turn of its address. The result is not kept. It is
    * undefined if that takes long or if too many previews wait, of the address or in all.
    */
   async preview(source: MarkdownSource, address: string): Promise<ProposedHtml> {
     if (source.text === '') return '';
-    const own = this.#previewing.filter((other) => other === address);
-    if (own.length >= maxPreviewsPerAddress || this.#previewing.length >= maxPreviews) return undefined;
-    this.#previewing = [...this.#previewing, address];
     const abandoned = AbortSignal.timeout(this.#maxWaitMs);
-    try {
-      const html = await this.#inTime(this.#previews.render(source, abandoned));
-      return abandoned.aborted ? undefined : html;
-    } finally {
-      this.#previewing = this.#previewing.toSpliced(this.#previewing.indexOf(address), 1);
-    }
+    const work = async (): Promise<RenderedText> => await this.#previews.render(source, abandoned);
+    const html = await this.#inTime(this.#previewQueue.run(address, work)).catch((error: unknown) => {
+      if (error instanceof QueueFullError) return undefined;
+      throw error;
+    });
+    return abandoned.aborted ? undefined : html;
   }
 
   async #inTime(rendered: Promise<RenderedText>): Promise<ProposedHtml> {
@@ -138,10 +134,6 @@ class RenderThread {
     await pool?.close();
   }
 }
-
-/** Previews that wait or are rendered; others are refused. Of an address: a form that checks itself, and its button. */
-const maxPreviewsPerAddress = 2;
-const maxPreviews = 8;
 
 /** Previews take a tenth of the time at most. */
 const restOfPreview = 9;

@@ -13,9 +13,13 @@ describe('lists that many ask for at once', () => {
   for (let i = 0; i < 2000; i++) bots.set(sampleBot(String(i * 7), { en: [`Bot ${i}`, 'Counts things.'] }));
   const fresh = (): BotLists => listsOf(bots);
 
-  it('wait for each other when they are searches, up to 64, and are refused with 503 above that', async () => {
+  it('wait for each other when they are searches, up to 64 and 16 of a client, and are refused with 503 above that', async () => {
     const lists = fresh();
-    const searches = Array.from({ length: 150 }, async (_, i) => await lists.select({ q: `bot ${i}` }));
+    const search = async (i: number, client: number): Promise<unknown> =>
+      await lists.select({ q: `bot ${i}` }, `client ${client}`);
+    const ofOne = await Promise.allSettled(Array.from({ length: 18 }, async (_, i) => await search(i, 1)));
+    deepStrictEqual(ofOne.map(({ status }) => status).lastIndexOf('fulfilled'), 16);
+    const searches = Array.from({ length: 150 }, async (_, i) => await search(i, i % 10));
     const results = await Promise.allSettled(searches);
     const refused = results
       .filter((result) => result.status === 'rejected')

@@ -18,7 +18,7 @@ describe('the pages of a list', () => {
     for (let number = 1; number <= 150; number++) put(number);
     const lists = frontListsOf(bots);
     const read = async (page: number): Promise<string[]> => {
-      const { entries } = await lists.get({ ...noQuery, sort: 'newest', page });
+      const { entries } = await lists.get({ ...noQuery, sort: 'newest', page }, '');
       return entries.map(({ bot }) => bot.id);
     };
     const pages = [];
