@@ -66,14 +66,16 @@ const hiddenCheckIntervalMs = 2000;
 
 /**
  * Cleans up after a crash of the service: waits for the git processes that it had started, as they may still finish,
- * then removes its locks, partial packs, staged files and reports of what it was importing. Call it while this service runs no other git.
+ * then removes its locks, partial packs, staged files and reports of what it was importing. Call it while this service runs no
+ * other git and has the lock of the clone: where gits may be hidden, a partial pack that is older than this process is removed.
  * @throws a system error
  */
 export async function cleanUpAfterCrash(repository: Repository, log: Log): Promise<void> {
   await waitForOrphans(repository);
   if (await removeStaleIndexLock(repository))
     log.warn({}, 'removed the stale index lock of a killed service');
-  await removeStaleLocks(repository, log);
+  await removeLocks(repository, log);
+  await removePartialPacks(repository, performance.timeOrigin);
   await rm(repository.staging, { recursive: true, force: true });
   for (const name of await readdir(repository.gitDir))
     if (name.startsWith('fast_import_crash_')) await rm(join(repository.gitDir, name));
@@ -88,15 +90,19 @@ export async function waitForOrphans(repository: Repository): Promise<void> {
 /**
  * Removes what killed and failed gits have left beside packs and objects. Nothing is removed while a git runs that may write a
  * pack; where gits may be hidden, only what is old.
+ * @param hiddenBefore the time before which that was written, in milliseconds since the epoch
  * @throws a system error
  */
-export async function removePartialPacks(repository: Repository): Promise<void> {
+export async function removePartialPacks(
+  repository: Repository,
+  hiddenBefore = Date.now() - hiddenPackAge,
+): Promise<void> {
   // Listed before the processes are: a git that starts in between writes others.
   const files = await listPartialFiles(join(repository.commonDir, 'objects'));
   if (files.length === 0) return;
   const { seen, othersHidden } = await findGitProcesses(repository);
   if (seen.some((git) => parseCommand(git) !== 'cat-file')) return;
-  const before = othersHidden ? Date.now() - hiddenPackAge : Number.POSITIVE_INFINITY;
+  const before = othersHidden ? hiddenBefore : Number.POSITIVE_INFINITY;
   for (const path of files) {
     const stat = await lstat(path).catch(() => undefined);
     if (stat && stat.mtimeMs < before) await rm(path, { recursive: true, force: true });

@@ -37,12 +37,13 @@ needs('unshare', describe)('removing stale locks after a crash, in a container',
     strictEqual(existsSync(lock), false);
   });
 
-  it('leaves the half-written pack of a git that may work outside', async () => {
+  it('removes a half-written pack that is older than the start, and leaves one that a git outside writes', async () => {
     const repository = testRepository({ 'a.txt': 'A' });
     const pack = (name: string): string => join(repository.folder, '.git/objects/pack', name);
     writeFileSync(pack('tmp_pack_live'), '');
     writeFileSync(pack('tmp_pack_dead'), '');
-    utimesSync(pack('tmp_pack_dead'), 0, 0);
+    const later = new Date(Date.now() + 600_000);
+    utimesSync(pack('tmp_pack_live'), later, later);
     await recoverInContainer(repository);
     strictEqual(existsSync(pack('tmp_pack_live')), true);
     strictEqual(existsSync(pack('tmp_pack_dead')), false);
