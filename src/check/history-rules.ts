@@ -41,7 +41,7 @@ export async function checkHistory(
     ...large.map(({ path, commit }) => createFileError(path, 'file-size', describeLargeFile(commit))),
     ...versions.flatMap((version) => listLeakFindings(version, leaks.get(version.blob))),
     ...history.commits.filter((id) => leaks.has(id)).map(createMessageLeak),
-    ...(await findServiceTrailers(root, history.commits)),
+    ...(await checkCommits(root, history.commits)),
     ...versions.flatMap((version) =>
       checkPath({ ...version, previousPath: null }).map((finding) => nameCommit(version, finding)),
     ),
@@ -99,18 +99,27 @@ function createMessageLeak(commit: string): Finding {
   return createFileError(botsFolder, tokenRule, message);
 }
 
-/** Tells maintainers of a commit that names what only a service writes. Larger messages are not read. */
-async function findServiceTrailers(root: string, commits: readonly string[]): Promise<Finding[]> {
-  return [...(await readObjects(root, commits, maxCommitBytes))].flatMap(([id, content]) => {
-    const trailer = findServiceTrailer(content.toString());
+/** Refuses commits that are too long to be read, and tells maintainers of one that names what only a service writes. */
+async function checkCommits(root: string, commits: readonly string[]): Promise<Finding[]> {
+  const contents = await readObjects(root, commits, maxCommitBytes);
+  return commits.flatMap((id): Finding[] => {
+    const content = contents.get(id)?.toString();
+    const [headers = ''] = content?.split('\n\n', 1) ?? [];
+    if (content === undefined || headers.split('\n').some((line) => line.length > maxHeaderLength))
+      return [createFileError(botsFolder, 'commit-size', `${shortenId(id)} ${longCommitMessage}`)];
+    const trailer = findServiceTrailer(content);
     if (trailer === undefined) return [];
     const message = `the message of ${shortenId(id)} has "${trailer}" as a service writes it: reword it, unless a service has pushed this`;
     return [{ ...createFileFault(botsFolder, 'service-trailer', message), severity: 'notice' }];
   });
 }
 
-/** Bytes of a commit whose trailers are read. */
+/** Bytes of a commit, and characters of its author and other header lines. */
 const maxCommitBytes = 16 * 1024;
+const maxHeaderLength = 1000;
+
+const longCommitMessage =
+  'has more than 16 KiB, or a header line of more than 1,000 characters, such as its author: commit again with a shorter name and message';
 
 function shortenId(commit: string): string {
   return `commit ${commit.slice(0, 10)}`;

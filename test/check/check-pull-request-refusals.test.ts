@@ -219,6 +219,16 @@ describe('a pull request is refused', () => {
     match(messages[0] ?? '', /^the files of this change are more than 512 MiB together: /);
   });
 
+  it('with a commit that is too long, or has an author with a long name', async () => {
+    for (const options of [{ message: 'x'.repeat(17_000) }, { committer: `A${' '.repeat(1000)}B` }]) {
+      const repo = catalogueOfTwo();
+      commitTo(repo, { changes: { [pagePath('7')]: newBot }, ...options });
+      const { found, messages } = await check(repo);
+      deepStrictEqual(found, ['bots commit-size error']);
+      match(messages[0] ?? '', /^commit [0-9a-f]{10} has more than 16 KiB, or a header line of more than/);
+    }
+  });
+
   it('with commits that are too many to look through @slow', async () => {
     const names = Array.from({ length: 2100 }, (_, i) => `long/${String(i).padEnd(4000, 'x')}`);
     const { found, messages } = await checkChange(Object.fromEntries(names.map((path) => [path, ''])), {

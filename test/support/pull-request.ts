@@ -55,6 +55,7 @@ export interface BranchCommit {
   /** A branch that it merges, of which nothing is taken but what `changes` has. */
   readonly merged?: string;
   readonly message?: string;
+  readonly committer?: string;
   readonly seconds?: number;
 }
 
@@ -68,13 +69,14 @@ export function commitTo(repo: TestRepository, ...commits: readonly BranchCommit
       from = 'main',
       merged,
       message = 'Change',
+      committer = 'Ada',
       seconds = 1_700_000_000,
     }) => {
       const isFirst = !begun.has(branch);
       begun.add(branch);
       return [
         `commit refs/heads/${branch}`,
-        `committer Ada <ada@example.org> ${seconds} +0000`,
+        `committer ${committer} <ada@example.org> ${seconds} +0000`,
         asData(message),
         ...(isFirst ? [`from refs/heads/${from}${from === branch ? '^0' : ''}`] : []),
         ...(merged === undefined ? [] : [`merge refs/heads/${merged}`]),
