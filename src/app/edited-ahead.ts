@@ -13,6 +13,6 @@ export function createEditedNotice(bots: Pick<BotIndex, 'version' | 'all'>): () 
     }
     if (last === undefined || last.facts.edited <= Date.now() + maxLeadMs) return null;
     const time = new Date(last.facts.edited).toISOString();
-    return `"edited" of the bot ${last.id} is ${time}, which is ahead of this machine's clock: run "timedatectl set-ntp true" on all machines, and set it back in the page`;
+    return `"edited" of the bot ${last.id} is ${time}, which is ahead of this machine's clock: run "timedatectl set-ntp true" on all machines; the next edit on the site or by a post sets it right`;
   };
 }

@@ -6,7 +6,7 @@ import { withDefaults } from '../catalogue/page/defaults.ts';
 import { editPage, parsePage } from '../catalogue/page/page.ts';
 import { validate } from '../catalogue/page/schema.ts';
 import type { BotIndex } from '../catalogue/store/bot-index.ts';
-import { computeTimeAfter } from '../counts/bot-state.ts';
+import { editedTimeAfter } from '../counts/bot-state.ts';
 import type { Editor, FileEdit } from '../git/commit/batch-plan.ts';
 import { bumpEdited, type EditedBump } from '../sync/bump-edited.ts';
 
@@ -43,7 +43,7 @@ export function createPageEditor(bots: BotIndex): Editor<PageEdit> {
 
 /**
  * Returns a main page's text with `values` and `edited`; the same text where it has the values already. `edited` is
- * `now`, or just after what it was: in a merge a later post wins though the clock has stepped back.
+ * `now`, or just after what it was if the clock has stepped back a little: in a merge the later post wins.
  * @throws {WritesUnavailableError} when the file at the tip is no page that can be edited
  */
 export function withValues(
@@ -61,9 +61,7 @@ export function withValues(
   const known = withDefaults(page.data);
   const changed = Object.entries(values).filter(([key, value]) => !isDeepStrictEqual(known[key], value));
   if (changed.length === 0) return text;
-  const { created, edited: previous = created } = page.data;
-  const edited = computeTimeAfter(Number(previous), Math.max(now, Number(created)));
-  return editPage(text, { ...Object.fromEntries(changed), edited });
+  return editPage(text, { ...Object.fromEntries(changed), edited: editedTimeAfter(page.data, now) });
 }
 
 function createFaultyError(path: string, why: string): WritesUnavailableError {

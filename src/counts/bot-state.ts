@@ -47,6 +47,18 @@ export function countTimeAfter(previous = 0, now: number = Date.now()): number {
   return computeTimeAfter(previous, isAhead(previous, now) && ofNextEra <= maxTime ? ofNextEra : time);
 }
 
+/**
+ * Returns `edited` for a page that is edited now: later than it was, or the clock's time if it was ahead of the
+ * clock; never before `created`.
+ * @param page its front matter, which may be faulty
+ */
+export function editedTimeAfter(page: Readonly<Record<string, unknown>>, now: number = Date.now()): number {
+  const created = Number(page['created']) || 0;
+  const previous = Number(page['edited'] ?? created) || 0;
+  const time = Math.max(now, created);
+  return previous > time + maxLeadMs ? time : computeTimeAfter(previous, time);
+}
+
 /** Returns what the clock said when a count was posted: milliseconds since the epoch. */
 export function toClockTime(at: number): number {
   return at % eraMs;

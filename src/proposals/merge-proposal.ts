@@ -6,7 +6,7 @@ import { mergePage } from '../catalogue/page/merge-page.ts';
 import { editPage } from '../catalogue/page/page.ts';
 import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
 import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
-import { computeTimeAfter } from '../counts/bot-state.ts';
+import { editedTimeAfter } from '../counts/bot-state.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Proposal } from './proposal.ts';
 import { type FileTexts, isBot, readFileTexts, type Subject } from './subject.ts';
@@ -61,15 +61,14 @@ export function parsePages(texts: FileTexts): PageFile[] {
   return [...texts].map(([path, text]) => parsePageFile(parsePagePath(path) as PagePlace, Buffer.from(text)));
 }
 
-/** Returns the changed files, of a bot with `edited` of the main page raised where the bot was listed before. */
+/** Returns the changed files, of a bot with `edited` of the main page set if the bot was listed before. */
 export function withEdited(subject: Subject, { before, changed }: MergedProposal): FileTexts {
   if (!isBot(subject)) return changed;
   const all = new Map([...before, ...changed]);
   const main = findMainPage(all);
   if (before.size === 0 || main === undefined) return changed;
-  const { edited, created } = main.page.data;
-  const time = computeTimeAfter(Number(edited ?? created) || 0);
-  return new Map([...changed, [main.path, editPage(all.get(main.path) ?? '', { edited: time })]]);
+  const text = editPage(all.get(main.path) ?? '', { edited: editedTimeAfter(main.page.data) });
+  return new Map([...changed, [main.path, text]]);
 }
 
 /** Returns the message of the commit that has a merged proposal. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type PageData, parsePage } from '../catalogue/page/page.ts';
+import { maxLeadMs } from '../counts/bot-state.ts';
 import { type GitFile, parseRawDiff, rawDiffOptions } from '../git/diff.ts';
 import type { Repository } from '../git/repository.ts';
 
@@ -54,7 +55,9 @@ export async function findKeyWriter(
     if (others.some((data) => data !== undefined && isDeepStrictEqual(data[key], value))) continue;
     if (!bots.includes(bot)) return { by: 'person' };
     const { edited } = page;
-    return { by: 'post', at: typeof edited === 'number' ? edited : time * 1000 };
+    const at = time * 1000;
+    // After a clock that was ahead, `edited` is not the time of the post.
+    return { by: 'post', at: typeof edited === 'number' && edited <= at + maxLeadMs ? edited : at };
   }
   return undefined;
 }

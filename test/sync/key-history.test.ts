@@ -1,4 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { maxLeadMs } from '../../src/counts/bot-state.ts';
 import { findKeyWriter, type KeyWriter, readPageHistory } from '../../src/sync/key-history.ts';
 import { openUntilEnd } from '../support/opened.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
@@ -34,10 +35,15 @@ describe('who set a key of a page', () => {
     deepStrictEqual(await find('website', 'https://a.example', '7'), person, 'the post was of another bot');
   });
 
-  it('is in a post without a time of its own when that was committed', async () => {
-    set({ website: 'https://a.example' }, post);
-    const seconds = Number(clone.git('log', '-1', '--format=%ct'));
-    deepStrictEqual(await find('website', 'https://a.example'), { by: 'post', at: seconds * 1000 });
+  it('is in a post without a time of its own, or with one of a clock that was ahead, when that was committed', async () => {
+    for (const [website, edited] of [
+      ['https://a.example', undefined],
+      ['https://b.example', Date.now() + maxLeadMs + 60_000],
+    ] as const) {
+      set({ website, ...(edited && { edited }) }, post);
+      const seconds = Number(clone.git('log', '-1', '--format=%ct'));
+      deepStrictEqual(await find('website', website), { by: 'post', at: seconds * 1000 });
+    }
   });
 
   it('is who made the file again that was removed', async () => {

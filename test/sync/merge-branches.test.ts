@@ -1,6 +1,7 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
+import { withValues } from '../../src/app/page-editor.ts';
 import { type BranchMerge, mergeBranches, replayOnto } from '../../src/sync/merge-branches.ts';
 import type { DroppedEdit } from '../../src/sync/dropped-edits.ts';
 import { maxObjectBytes } from '../../src/git/objects/objects.ts';
@@ -131,6 +132,26 @@ describe('the merge of two branches', () => {
       ]);
       const body = repository.git('log', '-1', '--format=%B', commit);
       match(body, new RegExp(`\n\n${title}\n- "${homer}": website\n\nBot: 312$`));
+    }
+  });
+
+  it('takes the later of two posts after one of a clock that was ahead, though the other side posted more', async () => {
+    const now = 1_700_000_000_000;
+    base = post('https://ahead.example/', 2 * 86_400_000);
+    const postAt = (time: number, website: string): string =>
+      repository.commit(
+        { [homer]: withValues(homer, repository.read(homer), { website }, now + time) },
+        ofService,
+      );
+    const later = commitOf(() => postAt(9, 'https://later.example/'));
+    const earlier = commitOf(() => [1, 2, 3].map((time) => postAt(time, `https://${time}.example/`)));
+    for (const [ours, theirs] of [
+      [later, earlier],
+      [earlier, later],
+    ] as const) {
+      const { commit } = await mergeBranches(opened, { base, ours, theirs });
+      match(repository.git('show', `${commit}:${homer}`), /later\.example/);
+      match(repository.git('show', `${commit}:${homer}`), /"edited": 1700000000009/);
     }
   });
 
