@@ -79,6 +79,7 @@ export function createHealth(parts: Parts): Health {
             faults: [
               ...(sync.failure ? [describeFailure('not in step with the remote', sync.failure)] : []),
               ...(sharedProposals?.failure ? [describeFailure(notShared, sharedProposals.failure)] : []),
+              ...sync.droppedEdits,
             ],
           },
         }),

@@ -265,7 +265,7 @@ async function start(
   const repository = await repositoryOpener.open().catch(() => undefined);
   commits.subscribe(() => maintenance.packAdded());
   sync?.onFetch(() => maintenance.packAdded());
-  commits.subscribe(() => sync?.requestPush());
+  commits.subscribe((event) => sync?.requestPush(event));
   commits.subscribe((event) => metrics.committed(event));
   const { scanner, settings, profiles, collections } = catalogue;
   const beside = [profiles, collections.folder];

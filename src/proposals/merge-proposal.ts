@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type EditedBot, formatCommitMessage } from '../bot/commit-message.ts';
 import type { BotId } from '../bot/id.ts';
 import { parsePagePath, type PagePlace } from '../catalogue/page/layout.ts';
-import { mergePage } from '../catalogue/page/merge-page.ts';
+import { mergeFile } from '../catalogue/page/merge-file.ts';
 import { editPage } from '../catalogue/page/page.ts';
 import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
 import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
@@ -49,8 +49,8 @@ export async function mergeProposal(
       changed.set(path, theirs);
       continue;
     }
-    const { text, droppedKeys } = mergePage(path, { base, ours, theirs });
-    for (const key of droppedKeys) conflicts.add(key);
+    const { text, droppedKeys } = mergeFile(path, { base, ours, theirs });
+    for (const key of droppedKeys) conflicts.add(key.replace(/\..*/, ''));
     if (text !== ours) changed.set(path, text);
   }
   return { before, changed, conflicts: [...conflicts] };

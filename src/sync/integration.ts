@@ -17,6 +17,8 @@ import { formatCount } from '../lib/counted.ts';
 export interface IntegrationOptions {
   readonly committer: Pick<Committer<EditedBump>, 'commit' | 'move'>;
   readonly log: Log;
+  /** Gets what a merge has set aside of files that are not pages of bots. */
+  readonly onSideFilesDropped?: (edits: readonly DroppedEdit[]) => void;
   /** Whether this clone has nothing of its own: its branch becomes the remote's, whatever that is. */
   readonly followsOnly?: boolean;
 }
@@ -45,7 +47,12 @@ export async function integrate(
         ? new WritesUnavailableError(`${error.message}: ${tooManyFiles}`)
         : error;
     });
-  if (move) report(move, options.log);
+  if (move) {
+    report(move, options.log);
+    options.onSideFilesDropped?.(
+      move.droppedEdits.filter(({ path }) => !parsePagePath(path, repository.prefix)),
+    );
+  }
   if ((await readRef(repository, remoteRefs.base)) !== theirs)
     await setRefs(repository, new Map([[remoteRefs.base, theirs]]));
   if (!options.followsOnly) await bumpChangedPages(repository, theirs, options);

@@ -1,10 +1,11 @@
 import type { BotId } from '../bot/id.ts';
 import { parsePagePath } from '../catalogue/page/layout.ts';
+import { isMergedByKey } from '../catalogue/page/merge-file.ts';
 import { type NewFile, writeCommit } from '../git/commit/fast-import.ts';
 import { diffTrees, type GitFile } from '../git/diff.ts';
 import { readTreeId } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
-import { type FileVersions, mergeFiles, type Sides } from './merge-files.ts';
+import { type FileVersions, mergeFiles, type Sides, toCataloguePath } from './merge-files.ts';
 import { formatMergeMessage, type DroppedEdit } from './dropped-edits.ts';
 
 /** What merging two sides comes to. */
@@ -14,9 +15,9 @@ export interface BranchMerge {
 }
 
 /**
- * Makes a merge commit of both sides, theirs first. Pages that both changed are merged by meaning, whether Git saw a
- * conflict or not; of other files in conflict theirs stays. Of a key that both changed, what people committed wins over
- * a post, the later of two posts over the earlier, and theirs otherwise. The commit's message says what was set aside.
+ * Makes a merge commit of both sides, theirs first. Files with keys that both changed are merged by meaning, whether Git
+ * saw a conflict or not. Of a key of a page that both changed, what people committed wins over a post, the later of two
+ * posts over the earlier, and theirs otherwise. The commit's message says what was set aside.
  * @throws {GitError}
  */
 export async function mergeBranches(repository: Repository, sides: Sides): Promise<BranchMerge> {
@@ -25,7 +26,7 @@ export async function mergeBranches(repository: Repository, sides: Sides): Promi
   const { tree, conflicts } = await mergeTrees(repository, ours, theirs);
   const both = new Map<string, FileVersions>(conflicts);
   for (const [path, versions] of changes.both)
-    if (conflicts.has(path) || parsePagePath(path, repository.prefix)) both.set(path, versions);
+    if (conflicts.has(path) || isMergedByKey(toCataloguePath(repository, path))) both.set(path, versions);
   const { files, droppedEdits } = await mergeFiles(repository, both, changes.theirs, sides);
   const message = formatMergeMessage('Merge the updates of', changes.bots, droppedEdits);
   const commit = await writeCommit(repository, { parents: [theirs, ours], tree, files, message });

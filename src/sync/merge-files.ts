@@ -1,6 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import type { BotId } from '../bot/id.ts';
 import { parsePagePath } from '../catalogue/page/layout.ts';
-import { mergePage, type MergedPage, type PageVersions } from '../catalogue/page/merge-page.ts';
+import { type FileTextVersions, mergeFile, type MergedFile } from '../catalogue/page/merge-file.ts';
 import { parsePage } from '../catalogue/page/page.ts';
 import type { NewFile } from '../git/commit/fast-import.ts';
 import type { GitFile } from '../git/diff.ts';
@@ -32,7 +33,7 @@ export interface MergedFiles {
 }
 
 /**
- * Merges files that both sides changed: pages by meaning, of all others theirs stays.
+ * Merges files that both sides changed by meaning, as `mergeFile` does. Of what is no text on both sides theirs stays.
  * @param theirFiles the files that theirs changed
  * @param sides decides a key that both changed by who wrote it last
  * @throws {GitError}
@@ -48,12 +49,13 @@ export async function mergeFiles(
   const disputed: DisputedPage[] = [];
   for (const [path, versions] of both) {
     const { ours, theirs } = versions;
-    const page = await readPage(repository, path, versions);
-    const merged = page && mergePage(path, page.texts);
-    const file = merged && page ? createNewFile(merged, page) : theirs;
+    const changed = await readTexts(repository, path, versions);
+    const merged = changed && mergeFile(changed.name, changed.texts);
+    const file = merged && changed ? createNewFile(merged, changed) : theirs;
     if (file !== null || !becomesFolder(path, theirFiles)) files.set(path, file);
     const dropped = merged?.droppedKeys ?? (ours === null ? [] : ['file']);
-    if (page && dropped.some(isKey)) disputed.push({ ...page, dropped });
+    const bot = parsePagePath(path, repository.prefix)?.id;
+    if (changed && bot && dropped.some(isKey)) disputed.push({ ...changed, bot, dropped });
     for (const what of dropped)
       droppedEdits.push({ path, what, of: 'ours', because: 'the remote has changed the same' });
   }
@@ -66,16 +68,23 @@ export async function mergeFiles(
   };
 }
 
-/** A page that both sides changed. */
-interface ChangedPage {
+/** Returns a path from the top of the repository relative to the catalogue's folder; unchanged for a file beside that. */
+export function toCataloguePath({ prefix }: Pick<Repository, 'prefix'>, path: string): string {
+  return path.startsWith(prefix) ? path.slice(prefix.length) : path;
+}
+
+/** A text that both sides changed. */
+interface ChangedText {
   readonly path: string;
-  readonly bot: BotId;
-  readonly texts: PageVersions;
+  /** The path, relative to the catalogue's folder. */
+  readonly name: string;
+  readonly texts: FileTextVersions;
   /** The file of theirs. */
   readonly file: GitFile;
 }
 
-interface DisputedPage extends ChangedPage {
+interface DisputedPage extends ChangedText {
+  readonly bot: BotId;
   /** The keys, and other parts, that both sides changed. */
   readonly dropped: readonly string[];
 }
@@ -94,7 +103,7 @@ async function mergeByWriters(
   const files = new Map<string, NewFile>();
   const droppedEdits: DroppedEdit[] = [];
   for (const page of pages) {
-    const { path, bot, texts } = page;
+    const { path, name, bot, texts } = page;
     const [our, their] = [texts.ours, texts.theirs].map(
       (text) => parsePage(path, Buffer.from(text)).page?.data,
     );
@@ -109,7 +118,7 @@ async function mergeByWriters(
       decisions.push({ path, what, ...chooseLoser(mine, other) });
     }
     const keep = new Set(decisions.flatMap(({ what, of }) => (of === 'theirs' ? what : [])));
-    const merged = mergePage(path, { ...texts, keep });
+    const merged = mergeFile(name, { ...texts, keep });
     // Ours and theirs together may break a rule that each keeps: then the first merge stays.
     if (merged.droppedKeys.includes('file')) continue;
     files.set(path, createNewFile(merged, page));
@@ -144,21 +153,23 @@ function becomesFolder(path: string, theirFiles: ReadonlyMap<string, GitFile | n
   return [...theirFiles].some(([other, file]) => file !== null && other.startsWith(`${path}/`));
 }
 
-/** Reads the versions of a page; undefined for what is no page on both sides. */
-async function readPage(
+/** Reads the versions of a file; undefined for what is no text on both sides, or the same one. */
+async function readTexts(
   repository: Repository,
   path: string,
   { base, ours, theirs }: FileVersions,
-): Promise<ChangedPage | undefined> {
-  const bot = parsePagePath(path, repository.prefix)?.id;
-  if (bot === undefined || !isFile(ours) || !isFile(theirs)) return undefined;
-  const ids = [ours, theirs, base].filter(isFile).map(({ id }) => id);
-  const [our, their, former] = (await repository.objects.read(ids)).map((blob) => blob?.content.toString());
+): Promise<ChangedText | undefined> {
+  if (!isFile(ours) || !isFile(theirs) || ours.id === theirs.id) return undefined;
+  const blobs = await repository.objects.read([ours, theirs, base].filter(isFile).map(({ id }) => id));
+  const [our, their, former] = blobs.map((blob) =>
+    blob && isUtf8(blob.content) ? blob.content.toString() : undefined,
+  );
   if (our === undefined || their === undefined) return undefined;
-  return { path, bot, texts: { base: former ?? null, ours: our, theirs: their }, file: theirs };
+  const name = toCataloguePath(repository, path);
+  return { path, name, texts: { base: former ?? null, ours: our, theirs: their }, file: theirs };
 }
 
-function createNewFile({ text }: MergedPage, { texts, file }: ChangedPage): NewFile {
+function createNewFile({ text }: MergedFile, { texts, file }: ChangedText): NewFile {
   return text === texts.theirs ? file : { mode: file.mode, content: Buffer.from(text) };
 }
 

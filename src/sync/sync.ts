@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StateStore } from '../counts/state-store.ts';
+import type { CommitEvent } from '../git/commit-events.ts';
 import { removeStaleLocks } from '../git/leftovers.ts';
 import { GitError } from '../git/process/git-error.ts';
 import { maxStallSeconds } from '../git/process/settings.ts';
@@ -8,6 +9,7 @@ import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { type Failure, FailureLog } from '../lib/failure-log.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
 import type { RemoteState } from '../tokens/shared-tokens.ts';
+import { type DroppedEdit, formatDroppedEdit } from './dropped-edits.ts';
 import { integrate, type IntegrationOptions } from './integration.ts';
 import { countUnpushed, pushPrunedState, pushRefs, pushWithRetries, listRefsToPush } from './push.ts';
 import { describeRemoteError, withRemoteMessage } from './remote-error.ts';
@@ -43,12 +45,16 @@ export class Sync implements RemoteState {
   readonly #further: RemoteWork[] = [];
   /** Those who wait for the next push. */
   readonly #waiters = new Set<(isPushed: boolean) => void>();
+  #droppedEdits: readonly DroppedEdit[] = [];
   #stateFetched = false;
   #unpushed = 0;
   #onFetch: () => void = () => {};
 
   constructor(options: SyncOptions) {
-    this.#options = options;
+    const onSideFilesDropped = (edits: readonly DroppedEdit[]): void => {
+      this.#droppedEdits = [...this.#droppedEdits, ...edits].slice(-maxDroppedEdits);
+    };
+    this.#options = { ...options, onSideFilesDropped };
     this.#failures = new FailureLog({
       log: options.log,
       failed: (message) =>
@@ -61,6 +67,13 @@ export class Sync implements RemoteState {
   /** Why the last round failed; null where nothing is left to fetch, merge or push. */
   get failure(): Failure | null {
     return this.#failures.current;
+  }
+
+  /** What merges have set aside of files that are not pages of bots, a sentence each, until the file changes again. */
+  get droppedEdits(): readonly string[] {
+    return this.#droppedEdits.map(
+      (edit) => `${formatDroppedEdit(edit)}, and is named until the file changes`,
+    );
   }
 
   /** How many commits of branch and state the remote does not have. */
@@ -125,7 +138,11 @@ export class Sync implements RemoteState {
   }
 
   /** Schedules a push. Call it after every commit here, of content or state. */
-  requestPush(): void {
+  requestPush(event?: CommitEvent): void {
+    if (event?.ref === 'branch') {
+      const changed = new Set(event.changes.map(({ path }) => path));
+      this.#droppedEdits = this.#droppedEdits.filter(({ path }) => !changed.has(path));
+    }
     if (this.#options.followsOnly) return;
     this.#unpushed++;
     if (this.failure === null) this.#schedule.requestPush();
@@ -309,6 +326,9 @@ export class Sync implements RemoteState {
 
 /** Seconds that a response waits for a push, beyond the time to the next one. */
 const pushLimit = 8;
+
+/** Edits that are named: the last ones. */
+const maxDroppedEdits = 20;
 
 /** Seconds that a new clone waits for the remote before it serves without. */
 const startLimit = 30;

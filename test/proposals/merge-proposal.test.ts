@@ -8,6 +8,7 @@ import {
 import { atTime } from '../support/at-time.ts';
 import { openerOf } from '../support/opened.ts';
 import { testRepository } from '../support/repository.ts';
+import { collection, profile } from '../support/side-files.ts';
 import { botId, mainPage, pagePath, translation } from '../support/sample.ts';
 
 const id = botId('190519304972663312');
@@ -66,6 +67,35 @@ describe('a proposal merged with a commit of the branch', () => {
     deepStrictEqual([...before.keys()], [german]);
     deepStrictEqual([...changed], [[english, nsfw]]);
     deepStrictEqual(conflicts, ['file']);
+  });
+});
+
+describe('a proposal of another file merged with a commit of the branch', () => {
+  it('has the bots that either adds to a collection, and the keys of both of a profile', async () => {
+    const [list, person] = ['collections/small.en.md', 'people/7.json'];
+    const repository = testRepository({ [list]: collection({ bots: ['1', '2'] }), [person]: profile() });
+    const base = repository.git('rev-parse', 'HEAD');
+    const description = (texts: object): string => profile({ description: texts });
+    const version = repository.commit(
+      { [list]: collection({ bots: ['1', '2', '3'] }), [person]: description({ en: 'A', de: 'X' }) },
+      'Propose',
+    );
+    repository.git('reset', '-q', '--hard', base);
+    const tip = repository.commit({
+      [list]: collection({ bots: ['4', '1', '2'] }),
+      [person]: description({ fr: 'B', de: 'Y' }),
+    });
+    const opened = await openerOf(repository.folder).open();
+    const ofList = await mergeProposal(opened, tip, { subject: 'collection-small', base, version });
+    match(ofList.changed.get(list) ?? '', /"1",\s*"2",\s*"3",\s*"4"/);
+    deepStrictEqual(ofList.conflicts, []);
+    const ofPerson = await mergeProposal(opened, tip, { subject: 'profile-7', base, version });
+    deepStrictEqual(JSON.parse(ofPerson.changed.get(person) ?? '').description, {
+      en: 'A',
+      de: 'X',
+      fr: 'B',
+    });
+    deepStrictEqual(ofPerson.conflicts, ['description']);
   });
 });
 

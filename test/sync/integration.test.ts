@@ -136,7 +136,9 @@ describe('the integration of a branch that was fetched', () => {
       { ...posted('https://theirs.example/', 1), 'docs/a.md': 'theirs' },
       'Update\n\nBot: 312',
     );
-    await take(tip);
+    const dropped: string[] = [];
+    await take(tip, { onSideFilesDropped: (edits) => dropped.push(...edits.map(({ path }) => path)) });
+    deepStrictEqual(dropped, ['docs/a.md']);
     strictEqual(clone.git('log', '-1', '--format=%P'), `${tip} ${own}`);
     strictEqual(clone.git('rev-parse', remoteRefs.base), tip);
     match(clone.read(homer), /ours\.example/);

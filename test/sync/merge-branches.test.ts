@@ -83,6 +83,29 @@ describe('the merge of two branches', () => {
     deepStrictEqual(other.droppedEdits, [fileOf('docs/a.md')]);
   });
 
+  it('has the blocks of both sides, whether Git sees a conflict or not', async () => {
+    const block = (...ids: string[]) => {
+      const accounts = Object.fromEntries(ids.map((id) => [id, { reason: 'spam' }]));
+      return () => repository.write('blocked.json', `${JSON.stringify({ accounts }, null, 2)}\n`);
+    };
+    block('1', '2', '3')();
+    base = repository.commit({});
+    for (const [ours, theirs] of [
+      [
+        ['1', '2', '3', '5'],
+        ['1', '2', '3', '6'],
+      ],
+      // Git merges the lines, and the file is not JSON any more.
+      [['1', '2', '3', '4'], ['2']],
+    ] as const) {
+      const { commit, droppedEdits } = await merge(block(...ours), block(...theirs));
+      const { accounts } = JSON.parse(repository.git('show', `${commit}:blocked.json`));
+      const kept = [...ours, ...theirs].filter((id) => id > '3' || theirs.includes(id as never));
+      deepStrictEqual(Object.keys(accounts), [...new Set(kept)].toSorted());
+      deepStrictEqual(droppedEdits, []);
+    }
+  });
+
   it('takes a folder, a link or a faulty file of theirs as it is', async () => {
     const { commit } = await merge(
       () => {

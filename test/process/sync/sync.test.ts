@@ -242,6 +242,28 @@ describe('a service with a remote', () => {
       await eventually(() => strictEqual(clone.status(), ''));
     });
 
+    it('names the last 20 files of which a merge set something aside, each until it changes again', async () => {
+      const { shared, clone, service } = replica;
+      service.expectLog(/set aside \\"file\\" from this clone in/);
+      const paths = Array.from({ length: 21 }, (_, i) => `docs/${i + 10}.md`);
+      const write = (text: string): Record<string, string> =>
+        Object.fromEntries(paths.map((path) => [path, text]));
+      clone.commit(write('ours'));
+      shared.mergePullRequest((person) => {
+        for (const path of paths) person.write(path, 'theirs');
+      });
+      await eventually(async () => {
+        const faults = await remoteFaults(service);
+        strictEqual(faults.length, 20);
+        match(
+          faults[0] ?? '',
+          /^set aside "file" from this clone in "docs\/11\.md", as the remote has changed/,
+        );
+      });
+      shared.mergePullRequest((person) => person.write('docs/30.md', 'both'));
+      await eventually(async () => strictEqual((await remoteFaults(service)).length, 19));
+    });
+
     it('takes in what it is fetching when it is stopped, and pushes what it has not pushed yet', async () => {
       const { shared, clone, service, token } = withToken(replica);
       strictEqual((await post(service, id, token, { category: 'music' })).status, 200);

@@ -1,8 +1,9 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { mergePage } from '../../../src/catalogue/page/merge-page.ts';
+import { mergeFile } from '../../../src/catalogue/page/merge-file.ts';
 import { parsePage } from '../../../src/catalogue/page/page.ts';
 import { validate } from '../../../src/catalogue/page/schema.ts';
+import { collection } from '../../support/side-files.ts';
 import { mainPage, translation } from '../../support/sample.ts';
 
 const path = 'bots/312/190519304972663312.en.md';
@@ -14,7 +15,7 @@ describe('the merge of a page', () => {
       .replace('"Homer",', '"Homer J.",')
       .replace('The page.', 'A better page.')
       .replace('  "website"', '      "website"');
-    const { text, droppedKeys } = mergePage(path, { base, ours: base.replace('"fun"', '"music"'), theirs });
+    const { text, droppedKeys } = mergeFile(path, { base, ours: base.replace('"fun"', '"music"'), theirs });
     strictEqual(text, theirs.replace('"fun"', '"music"'));
     deepStrictEqual(droppedKeys, []);
   });
@@ -23,7 +24,7 @@ describe('the merge of a page', () => {
     const theirs = mainPage({ edited: 1_700_000_000_100, website: 'https://theirs.example/', oauth: '2' });
     const ours = mainPage({ edited: 1_700_000_000_100, category: 'music' });
     const from = mainPage({ edited: 1_700_000_000_100, website: null, oauth: '1', category: 'fun' });
-    const merged = mergePage(path, { base: from, ours, theirs, keep: new Set(['website']) });
+    const merged = mergeFile(path, { base: from, ours, theirs, keep: new Set(['website']) });
     strictEqual('website' in dataOf(merged.text), false);
     strictEqual(dataOf(merged.text)['oauth'], '2');
     strictEqual(dataOf(merged.text)['category'], 'music');
@@ -33,20 +34,20 @@ describe('the merge of a page', () => {
   it('takes the markdown that one side changed, and theirs where both did', () => {
     const mine = base.replace('The page.', 'Mine.');
     const other = base.replace('"fun"', '"music"');
-    strictEqual(mergePage(path, { base, ours: mine, theirs: other }).text, mine.replace('"fun"', '"music"'));
-    strictEqual(mergePage(path, { base, ours: other, theirs: mine }).text, mine.replace('"fun"', '"music"'));
+    strictEqual(mergeFile(path, { base, ours: mine, theirs: other }).text, mine.replace('"fun"', '"music"'));
+    strictEqual(mergeFile(path, { base, ours: other, theirs: mine }).text, mine.replace('"fun"', '"music"'));
     const theirs = base.replace('The page.', 'Theirs.');
-    deepStrictEqual(mergePage(path, { base, ours: mine, theirs }), { text: theirs, droppedKeys: ['page'] });
+    deepStrictEqual(mergeFile(path, { base, ours: mine, theirs }), { text: theirs, droppedKeys: ['page'] });
   });
 
   it('leaves a file to theirs that either side has made unreadable', () => {
     const ours = base.replace('"fun"', '"music"');
     for (const broken of ['---js\nalert()\n---\n', base.replace('"Homer",', '"Homer"'), '<<<<<<< a\n']) {
-      deepStrictEqual(mergePage(path, { base, ours, theirs: broken }), {
+      deepStrictEqual(mergeFile(path, { base, ours, theirs: broken }), {
         text: broken,
         droppedKeys: ['file'],
       });
-      deepStrictEqual(mergePage(path, { base, ours: broken, theirs: ours }), {
+      deepStrictEqual(mergeFile(path, { base, ours: broken, theirs: ours }), {
         text: ours,
         droppedKeys: ['file'],
       });
@@ -56,12 +57,12 @@ describe('the merge of a page', () => {
   it('makes no faulty page of a sound one: a main page that became a translation gets no keys of a main page', () => {
     const theirs = translation('Homer', 'Answers questions about doughnuts.');
     const from = mainPage();
-    const merged = mergePage(path, { base: from, ours: mainPage({ edited: 1_700_000_000_300 }), theirs });
+    const merged = mergeFile(path, { base: from, ours: mainPage({ edited: 1_700_000_000_300 }), theirs });
     deepStrictEqual(merged, { text: theirs, droppedKeys: ['file'] });
   });
 
   it('keeps the keys of both where a file is new on both sides', () => {
-    const { text, droppedKeys } = mergePage(path, {
+    const { text, droppedKeys } = mergeFile(path, {
       base: null,
       ours: mainPage({ website: 'https://ours.example/', nsfw: true }),
       theirs: mainPage({ website: 'https://theirs.example/' }),
@@ -96,7 +97,7 @@ describe('the merge of a page', () => {
     fc.assert(
       fc.property(keys, keys, keys, (was, mine, reviewed) => {
         const { text } = merge(was, mine, reviewed);
-        const again = mergePage(path, { base: pageOf(reviewed), ours: text, theirs: pageOf(reviewed) });
+        const again = mergeFile(path, { base: pageOf(reviewed), ours: text, theirs: pageOf(reviewed) });
         deepStrictEqual(dataOf(again.text), dataOf(text));
         strictEqual(merge(was, mine, mine).text, pageOf(mine));
         strictEqual(merge(was, was, mine).text, pageOf(mine));
@@ -127,10 +128,96 @@ describe('the merge of a page', () => {
     );
     fc.assert(
       fc.property(text, text, text, (base, ours, theirs) => {
-        const merged = mergePage(path, { base, ours, theirs });
+        const merged = mergeFile(path, { base, ours, theirs });
         ok(merged.text === theirs || merged.text !== base || ours === base || theirs === base);
       }),
     );
+  });
+});
+
+describe('the merge of a file beside the pages of bots', () => {
+  const print = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+  const mergeJson = (name: string, base: unknown, ours: unknown, theirs: unknown): unknown => {
+    const versions = { base: base === null ? null : print(base), ours: print(ours), theirs: print(theirs) };
+    const { text, droppedKeys } = mergeFile(name, versions);
+    return [JSON.parse(text), ...droppedKeys];
+  };
+
+  it('has the blocks of both, and not those that either ended', () => {
+    const block = (reason: string): object => ({ reason, since: '2026-01-01' });
+    const [one, two, three, four] = ['one', 'two', 'three', 'four'].map(block);
+    deepStrictEqual(
+      mergeJson(
+        'blocked.json',
+        { accounts: { 1: one, 2: two } },
+        { accounts: { 1: one, 3: three }, hosts: { 'a.example': one } },
+        { accounts: { 1: one, 2: two, 4: four }, hosts: { 'b.example': two } },
+      ),
+      [
+        {
+          accounts: { 1: one, 3: three, 4: four },
+          hosts: { 'a.example': one, 'b.example': two },
+        },
+      ],
+    );
+    deepStrictEqual(mergeJson('blocked.json', null, { bots: { 1: one } }, { bots: { 2: two } }), [
+      { bots: { 1: one, 2: two } },
+    ]);
+  });
+
+  it('has theirs of a value that both changed, and names where it is', () => {
+    const blocked = (reason: string, more: object = {}): object => ({ accounts: { 1: { reason }, ...more } });
+    deepStrictEqual(
+      mergeJson('blocked.json', blocked('was'), blocked('ours', { 2: {} }), blocked('theirs')),
+      [blocked('theirs', { 2: {} }), 'accounts.1.reason'],
+    );
+    deepStrictEqual(mergeJson('people/1.json', { name: 'A' }, { name: 'B', website: null }, { name: 'C' }), [
+      { name: 'C', website: null },
+      'name',
+    ]);
+  });
+
+  it('has of a list the members that either added, and not those that either removed', () => {
+    const [base, ours, theirs] = [
+      ['1', '2', '3'],
+      ['1', '2', '4'],
+      ['5', '2', '3', '1'],
+    ] as const;
+    deepStrictEqual(
+      mergeJson('botshelf.json', { maintainers: base }, { maintainers: ours }, { maintainers: theirs }),
+      [{ maintainers: ['5', '2', '1', '4'] }],
+    );
+    const name = 'collections/small.en.md';
+    const { text, droppedKeys } = mergeFile(name, {
+      base: collection({ bots: base }, 'One.\n\nTwo.\n'),
+      ours: collection({ bots: ours }, 'First.\n\nTwo.\n'),
+      theirs: collection({ bots: theirs, title: 'Theirs' }, 'One.\n\nSecond.\n'),
+    });
+    deepStrictEqual(droppedKeys, []);
+    deepStrictEqual(
+      JSON.stringify(dataOf(text)['bots']) + text.slice(text.lastIndexOf('---')),
+      '["5","2","1","4"]---\n\nFirst.\n\nSecond.\n',
+    );
+  });
+
+  it('is theirs where the result would break a rule, or a side cannot be read', () => {
+    const ids = (from: number): string[] => Array.from({ length: 20 }, (_, i) => String(from + i));
+    const versions = {
+      base: null,
+      ours: collection({ bots: ids(1) }),
+      theirs: collection({ bots: ids(100) }),
+    };
+    const dropped = { text: versions.theirs, droppedKeys: ['file'] };
+    deepStrictEqual(mergeFile('collections/small.en.md', versions), dropped);
+    const texts = { base: '{}', ours: '{"accounts": {}}', theirs: '{"accounts": ' };
+    deepStrictEqual(mergeFile('blocked.json', texts), { text: texts.theirs, droppedKeys: ['file'] });
+  });
+
+  it('is by line of any other file', () => {
+    const versions = { base: 'a\nb\nc\nd\n', ours: 'A\nb\nc\nd\n', theirs: 'a\nb\nc\nD\n' };
+    deepStrictEqual(mergeFile('README.md', versions), { text: 'A\nb\nc\nD\n', droppedKeys: [] });
+    const both = { ...versions, ours: 'A\nb\nc\nx\n' };
+    deepStrictEqual(mergeFile('x/blocked.json', both), { text: 'A\nb\nc\nD\n', droppedKeys: ['lines'] });
   });
 });
 
@@ -168,7 +255,7 @@ function choose(side: (key: (typeof names)[number]) => Keys): Keys {
 }
 
 function merge(base: Keys, ours: Keys, theirs: Keys): { text: string; droppedKeys: readonly string[] } {
-  return mergePage(path, { base: pageOf(base), ours: pageOf(ours), theirs: pageOf(theirs) });
+  return mergeFile(path, { base: pageOf(base), ours: pageOf(ours), theirs: pageOf(theirs) });
 }
 
 function dataOf(text: string): Record<string, unknown> {
