@@ -41,6 +41,7 @@ export interface MergedRefs {
  * Merges the remote's proposals, as they were last fetched, into ours. Both machines get the same commits:
  * - What one side has, both get, unless its end is known. Of two versions with a common history the later one stays.
  * - Diverged versions are merged: the files of the later submission, the state and the words of the stronger step.
+ * - Of two ends of one submission the stronger one stays, and has the other one in its history.
  * - A version that an end does not include stays open if it was sent after what was accepted, or after the withdrawal.
  * @throws {GitError} {RefConflictError}
  */
@@ -51,19 +52,24 @@ export async function mergeRefs(repository: Repository): Promise<MergedRefs> {
   const times = [...names].flatMap((ref) => parseProposalRef(ref)?.closedAt ?? []);
   const oldest = findOldestKept(times, await readConfirmedTime(repository));
   const merged = new Map<string, string | null>();
-  const differing = new Map<string, string[]>();
+  const groups = new Map<string, string[]>();
+  const differing = new Set<string>();
   const slice = new TimeSlice('service');
   for (const ref of names) {
     if (slice.isOver) await slice.next();
     const { subject, account, closedAt } = parseProposalRef(ref) ?? {};
     if (closedAt !== null && closedAt !== undefined && closedAt < oldest) merged.set(ref, null);
-    else if (ours.get(ref) !== theirs.get(ref)) {
+    else {
       const group = `${subject}/${account}`;
-      differing.set(group, [...(differing.get(group) ?? []), ref]);
+      groups.set(group, [...(groups.get(group) ?? []), ref]);
+      if (ours.get(ref) !== theirs.get(ref)) differing.add(group);
     }
   }
-  for (const refs of differing.values())
-    for (const [ref, version] of await mergeGroup(repository, refs.toSorted(), [ours, theirs]))
+  for (const group of differing)
+    for (const [ref, version] of await mergeGroup(repository, (groups.get(group) ?? []).toSorted(), [
+      ours,
+      theirs,
+    ]))
       merged.set(ref, version);
   const moves = [...merged].map(([ref, to]) => [ref, { from: ours.get(ref) ?? null, to }] as const);
   const moved = moves.filter(([, { from, to }]) => from !== to);
@@ -79,7 +85,7 @@ export async function mergeRefs(repository: Repository): Promise<MergedRefs> {
   return { isMoved: moved.length > 0, toPush };
 }
 
-/** Returns the refs of one account's proposals of one subject that differ, each with its merged commit. */
+/** Returns the refs of one account's proposals of one subject, each with its merged commit. */
 async function mergeGroup(
   repository: Repository,
   refs: readonly string[],
@@ -87,6 +93,9 @@ async function mergeGroup(
 ): Promise<Map<string, string | null>> {
   const merged = new Map<string, string | null>();
   const closed = new Map<string, Proposal>();
+  const replaceEnd = (end: Proposal, joined: Proposal): void => {
+    for (const [ref, known] of closed) if (known === end) closed.set(ref, joined);
+  };
   const open: Proposal[] = [];
   for (const ref of refs) {
     const versions = [...new Set(sides.flatMap((side) => side.get(ref) ?? []))].toSorted();
@@ -95,17 +104,25 @@ async function mergeGroup(
     // A commit of somebody else that is at such a ref is left alone.
     if (first === undefined || proposals.length < versions.length) continue;
     merged.set(ref, null);
-    if (first.closedAt === null) open.push(...proposals);
-    else closed.set(ref, await joinAll(repository, first, others));
+    if (first.closedAt === null) {
+      open.push(...proposals);
+      continue;
+    }
+    const end = await joinAll(repository, first, others);
+    closed.set(ref, end);
+    const same = [...closed.values()].find((other) => other !== end && other.sentAt === end.sentAt);
+    if (same === undefined) continue;
+    const joined = await join(repository, same, end);
+    for (const one of [same, end]) replaceEnd(one, joined);
   }
   const stays: Proposal[] = [];
   for (const proposal of open) {
     const end = await findEnd(repository, proposal, closed);
     if (end === undefined) stays.push(proposal);
-    else closed.set(end.ref, await join(repository, end, proposal));
+    else replaceEnd(end, await join(repository, end, proposal));
   }
   const [first, ...others] = stays;
-  const all = [...closed.values(), ...(first ? [await joinAll(repository, first, others)] : [])];
+  const all = [...new Set(closed.values()), ...(first ? [await joinAll(repository, first, others)] : [])];
   for (const { ref, version } of all) merged.set(ref, version);
   return merged;
 }
@@ -158,8 +175,13 @@ async function join(repository: Repository, a: Proposal, b: Proposal): Promise<P
   if (await hasCommit(repository, b.version, a.version)) return b;
   const [contentA = '', contentB = ''] = await readContents(repository, [a.version, b.version]);
   const [madeA, madeB] = [parseCommit(contentA), parseCommit(contentB)];
+  const decidedA = a.state === 'waiting' ? a.sentAt : madeA.at;
+  const decidedB = b.state === 'waiting' ? b.sentAt : madeB.at;
+  // A machine that finds a proposal in the branch closes it, without a reviewer.
   const difference =
-    states.indexOf(a.state) - states.indexOf(b.state) || a.sentAt - b.sentAt || madeA.at - madeB.at;
+    states.indexOf(a.state) - states.indexOf(b.state) ||
+    Number(a.reviewer !== null) - Number(b.reviewer !== null) ||
+    decidedA - decidedB;
   const isFirst = difference > 0 || (difference === 0 && a.version > b.version);
   const [winner, loser, { committer }] = isFirst ? [a, b, madeA] : [b, a, madeB];
   const hasLater = winner.closedAt === null && loser.sentAt > winner.sentAt;

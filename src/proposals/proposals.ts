@@ -68,6 +68,8 @@ export interface RemoteProposals {
    * back. Returns false where another machine has changed or taken it. @throws {Error} as fetchProposals
    */
   claimProposal(proposal: Proposal): Promise<boolean>;
+  /** Returns whether a machine, also this one, has just taken this version of a proposal to decide about it. */
+  isClaimed(proposal: Proposal): boolean;
   /** Waits while the machine that has taken a proposal is about to share what it decides. @throws as fetchProposals does */
   waitForDecision(proposal: Proposal): Promise<void>;
 }
@@ -189,9 +191,11 @@ export class Proposals {
     );
   }
 
-  /** Returns the proposals of an account, open and closed, the last one first. */
+  /** Returns the proposals of an account, open and closed, the one that was sent or ended last first. */
   listOf(account: AccountId): readonly Proposal[] {
-    return this.#refs.listOf(account).toSorted((a, b) => b.sentAt - a.sentAt || (a.ref < b.ref ? 1 : -1));
+    return this.#refs
+      .listOf(account)
+      .toSorted((a, b) => changedAt(b) - changedAt(a) || (a.ref < b.ref ? 1 : -1));
   }
 
   /** Returns the proposals that ended after a time, in milliseconds since the epoch. */
@@ -445,6 +449,8 @@ export class Proposals {
     for (let i = 0; i < proposals.length; i += comparedAtOnce)
       await this.#run(async (repository) => {
         for (const proposal of proposals.slice(i, i + comparedAtOnce)) {
+          // The machine that decides about it shares who accepted it, with their words.
+          if (this.#remote?.isClaimed(proposal)) continue;
           if (this.#refs.get(proposal.ref) !== proposal) continue;
           // One that cannot be read is compared again in the next round, after the others.
           const isAccepted = await isInBranch(repository, tip, proposal).catch(() => undefined);
@@ -593,6 +599,10 @@ export class Proposals {
       throw error instanceof ProposalError ? error : toUnavailableError(error);
     }
   }
+}
+
+function changedAt({ closedAt, sentAt }: Proposal): number {
+  return closedAt ?? sentAt;
 }
 
 /** Checks what a proposal makes of its files, and who sends it. */

@@ -68,6 +68,10 @@ export class SharedProposals implements RemoteProposals {
     return isClaimed;
   }
 
+  isClaimed({ version }: Proposal): boolean {
+    return this.#isTaken(version);
+  }
+
   async waitForDecision({ ref, version }: Proposal): Promise<void> {
     while (this.#isTaken(version)) {
       await sleep(pollMs);

@@ -141,6 +141,16 @@ describe('the proposals of this clone and of the remote', () => {
     ensureJoined(equal[open], [winner, loser], { text }, text);
   });
 
+  it('that were answered twice have the later answer, also of the earlier submission, and the later files @slow', async () => {
+    const again = send(1, first);
+    const answer = (values: Partial<ProposalStep>, parent: string, made: number): string =>
+      make({ state: 'changes-asked', ...values }, [parent], made);
+    const late = answer({ text: 'Late.' }, first, 1_700_000_002);
+    const early = answer({ text: 'Early.', sentAt: start + 1 }, again, 1_700_000_001);
+    const merged = await merge({ [open]: late }, { [open]: early });
+    ensureJoined(merged[open], [late, early], { text: 'Late.', sentAt: start + 1 }, 'Early.');
+  });
+
   for (const [state, time, at, isOver] of [
     ['declined', 9, 0, true],
     ['accepted', 1, 0, false],
@@ -178,6 +188,26 @@ describe('the proposals of this clone and of the remote', () => {
     deepStrictEqual(Object.keys(merged), [closedAt(0)]);
     ensureJoined(merged[closedAt(0)], [accepted, declined], { state: 'accepted' }, 'accepted');
   });
+
+  for (const [state, time, values] of [
+    ['declined', 9, { reviewer: maintainer }],
+    ['withdrawn', 1, {}],
+    // Found in the branch by the other machine.
+    ['accepted', 1, {}],
+  ] as const)
+    it(`that were accepted on one at 5 and ${state} on the other at ${time} are accepted, with the reviewer @slow`, async () => {
+      const asked = make({ state: 'changes-asked', reviewer: maintainer, text: 'Why?' }, [first]);
+      const accepted = make({ state: 'accepted', reviewer: maintainer, text: 'Yes.' }, [first]);
+      const other = make({ state, ...values, text: state }, [asked], 1_700_000_000 + time);
+      const [end, otherEnd] = [closedAt(5), closedAt(time)];
+      const merged = await merge({ [end]: accepted }, { [otherEnd]: other, [open]: asked });
+      deepStrictEqual(Object.keys(merged), [end]);
+      const step = { state: 'accepted', reviewer: maintainer, text: 'Yes.' } as const;
+      ensureJoined(merged[end], [accepted, other], step, 'Yes.');
+      // A machine that has the other end alone, or was killed before it deleted that.
+      deepStrictEqual(await merge({ [otherEnd]: other }, merged), merged);
+      deepStrictEqual(await merge({ ...merged, [otherEnd]: other }, merged), merged);
+    });
 
   it('that ended 90 days ago are deleted on both, and commits of somebody else are left alone @slow', async () => {
     const end = make({ state: 'declined' }, [first]);

@@ -188,6 +188,23 @@ describe('proposals of two machines', () => {
     strictEqual(shared.git('for-each-ref', proposal.ref), '');
   });
 
+  it('that another machine is accepting are not closed by one that sees the branch first', async () => {
+    const proposal = await sendToBoth();
+    ok(await a.shared.claimProposal(proposal));
+    shared.mergePullRequest((person) => person.write(homerPath, pageOf(sent)));
+    const start = performance.now();
+    const clock = mock.method(performance, 'now', () => start);
+    try {
+      await b.round();
+      deepStrictEqual(b.proposals.open, [proposal]);
+    } finally {
+      clock.mock.restore();
+    }
+    await decide(a, 'accepted', proposal);
+    deepStrictEqual(await agree(), ['accepted']);
+    deepStrictEqual(b.proposals.listOf(author.id)[0]?.reviewer, maintainer);
+  });
+
   it('are shared again after a git was killed that was deleting one', async () => {
     await sendToBoth();
     b.clone.git('pack-refs', '--all');
@@ -210,7 +227,8 @@ describe('proposals of two machines', () => {
       await decide(a, 'declined');
       await decide(b, 'accepted');
     });
-    deepStrictEqual(await agree(), ['declined', 'accepted']);
+    deepStrictEqual(await agree(), ['accepted']);
+    ensureNoTextLost('declined!', 'accepted!');
     match(a.clone.read(homerPath), new RegExp(`example.org/${sent}`));
   });
 
@@ -220,7 +238,7 @@ describe('proposals of two machines', () => {
       await withdraw(a);
       await decide(b, 'accepted');
     });
-    deepStrictEqual(await agree(), ['withdrawn', 'accepted']);
+    deepStrictEqual(await agree(), ['accepted']);
     match(a.clone.read(homerPath), new RegExp(`example.org/${sent}`));
   });
 
@@ -282,6 +300,17 @@ describe('proposals of two machines', () => {
       deepStrictEqual(await agree(), ['withdrawn', 'withdrawn']);
       ensureNoTextLost(first, second, `Note ${sent}.`);
     });
+  });
+
+  it('are listed in the order in which they were decided, and not in that in which they were sent', async () => {
+    await sendToBoth();
+    await whileAway(shared, async () => {
+      await send(a);
+      await withdraw(a);
+      await decide(b, 'accepted');
+    });
+    deepStrictEqual(await agree(), ['withdrawn', 'accepted']);
+    strictEqual(a.proposals.findLast(homer, author.id)?.state, 'accepted');
   });
 
   it('of which one asks for changes of what the other has accepted are accepted', async () => {
