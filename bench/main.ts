@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { check } from './check.ts';
 import { content } from './content.ts';
 import { counts } from './counts.ts';
+import { days } from './days.ts';
 import { openData } from './open-data.ts';
 import { pages } from './pages.ts';
 import { reads } from './reads.ts';
@@ -21,6 +22,7 @@ const groups: Readonly<Record<string, RowGroup>> = {
   reads,
   pages,
   counts,
+  days,
   content,
   sync,
   search,

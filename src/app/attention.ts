@@ -42,7 +42,7 @@ export function createOwnAttention(parts: Omit<OwnSources, 'modifiedAt'>, root: 
 /** Lists what needs attention. Where Git cannot be read, the list is not complete. */
 export async function readAttention(parts: AttentionParts): Promise<Attention> {
   const { store, countHistory, repositoryOpener, log } = parts;
-  await countHistory.isRead();
+  await countHistory.isRead('recent');
   const found = await findNewAdministrators(store.bots, repositoryOpener).catch((error: unknown) => {
     log.warn({ err: error }, `could not read the invites of past commits: ${messageOf(error)}`);
     return undefined;

@@ -185,8 +185,6 @@ async function start(
   const countHistory = new CountHistory({
     repositoryOpener,
     latest: (id) => state.latest(id),
-    folder: config.var,
-    syncSeconds: remote?.syncSeconds,
     log,
   });
   closers.own(countHistory);

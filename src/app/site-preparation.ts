@@ -13,7 +13,7 @@ export async function warmPageCache(
 ): Promise<void> {
   // Its error is logged where the search index is built.
   if (!(await catalogue.unpacked().catch(() => false))) return;
-  await countHistory.isRead();
+  await countHistory.isRead('recent');
   await prepare().catch((error: unknown) => {
     log.debug(
       { err: error },

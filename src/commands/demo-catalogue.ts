@@ -12,6 +12,7 @@ import { peopleFolder } from '../catalogue/page/profile.ts';
 import { nothingBlocked } from '../catalogue/settings/blocked.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { CommittedState } from '../counts/committed-state.ts';
+import { toDay, toDayPath, writeDay } from '../counts/days.ts';
 import { createStateRef } from '../counts/state-ref.ts';
 import { toShardNumber, toShardPath, writeShard } from '../counts/shards.ts';
 import { State } from '../counts/state.ts';
@@ -88,7 +89,7 @@ export async function makeDemo(folder: string): Promise<{ bots: number; id: BotI
   const repository = await opener.open();
   const tree = (await repository.objects.readOne('HEAD^{tree}'))?.id ?? '';
   const [counts, commits] = await Promise.all([
-    writeHistory(repository, generateHistory(bots, repository.identity, now)),
+    writeHistory(repository, [await generateCounts(bots, repository.identity, now)]),
     writeHistory(repository, generateCommits(bots, tree, repository.identity, now)),
   ]);
   const head = await readHead(repository);
@@ -205,14 +206,16 @@ function toNewFiles(texts: Iterable<readonly [path: string, text: string]>): Map
 }
 
 /**
- * Yields the commits of a state with 90 days of counts, oldest first: one a day, the last one 20 minutes ago.
+ * Returns the commit of a state with 90 days of counts, the last ones from 20 minutes ago.
  * @param now milliseconds since the epoch
  */
-function* generateHistory(bots: readonly DemoBot[], identity: string, now: number): Generator<PastCommit> {
+async function generateCounts(bots: readonly DemoBot[], identity: string, now: number): Promise<PastCommit> {
   const state = new State();
+  const texts = new Map<string, string>();
+  let at = 0;
   for (let days = 90; days >= 0; days--) {
     const daysAgo = days + 20 / (24 * 60);
-    const at = now - Math.round(daysAgo * msPerDay);
+    at = now - Math.round(daysAgo * msPerDay);
     const posted = bots.filter(
       ({ id, servers, created, lastCount = 0, growth = 1 }) =>
         servers !== undefined &&
@@ -220,17 +223,17 @@ function* generateHistory(bots: readonly DemoBot[], identity: string, now: numbe
         daysAgo >= lastCount &&
         state.merge(id, { count: { value: Math.round(servers * growth ** (-daysAgo / 30)), at } }),
     );
-    const shards = new Set(posted.map(({ id }) => toShardNumber(id)));
-    const files = toNewFiles(
-      [...shards].map((shard) => [
-        toShardPath(shard),
-        writeShard(state.listBots(shard), (id) => state.get(id)),
-      ]),
-    );
-    const message = `Count ${formatCount(posted.length, 'bot')}\n`;
-    const committer = `${identity} ${Math.floor(at / 1000)} +0000`;
-    if (posted.length > 0) yield { committer, message, files };
+    const counts = posted.map(({ id }) => [id, state.count(id)?.value ?? 0] as const);
+    if (days > 0) texts.set(toDayPath(toDay(at)), await writeDay(counts));
   }
+  const counted = bots.filter(({ id }) => state.has(id));
+  for (const shard of new Set(counted.map(({ id }) => toShardNumber(id))))
+    texts.set(
+      toShardPath(shard),
+      writeShard(state.listBots(shard), (id) => state.get(id)),
+    );
+  const committer = `${identity} ${Math.floor(at / 1000)} +0000`;
+  return { committer, message: `Count ${formatCount(counted.length, 'bot')}\n`, files: toNewFiles(texts) };
 }
 
 const msPerDay = 86_400_000;

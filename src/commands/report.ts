@@ -18,17 +18,16 @@ import { formatJson } from './check-report.ts';
  */
 export async function report({ json = false }: { readonly json?: boolean }): Promise<void> {
   await withCatalogue(async ({ config, catalogue, repositoryOpener, latest, counts }) => {
-    const folder = config.var;
-    const countHistory = new CountHistory({ repositoryOpener, latest, folder, isReadOnly: true, log });
+    const countHistory = new CountHistory({ repositoryOpener, latest, log });
     // Without a repository there are no counts.
-    await countHistory.update().catch(() => {});
+    await countHistory.update({ recentOnly: true }).catch(() => {});
     const attention = await readAttention({
       store: catalogue.store,
       settings: catalogue.settings,
       blocked: catalogue.blocked,
       state: counts,
       countHistory,
-      images: await ImageIndex.open(join(folder, 'appdata/index')),
+      images: await ImageIndex.open(join(config.var, 'appdata/index')),
       repositoryOpener,
       log,
     });

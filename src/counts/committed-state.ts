@@ -1,6 +1,7 @@
 import { type BotId, compareBotIds } from '../bot/id.ts';
 import type { Log } from '../lib/log.ts';
 import { type BotState, mergeBotStates } from './bot-state.ts';
+import { type CountOfDay, toDay, toDayPath, writeDay } from './days.ts';
 import { forEachInSlices } from '../lib/in-slices.ts';
 import { readShard, toShardNumber, toShardPath, writeShard } from './shards.ts';
 import { RefConflictError } from '../git/refs.ts';
@@ -29,6 +30,8 @@ export class CommittedState {
   readonly #queue = new SerialQueue();
   /** The texts that are merged into memory, by path, so that only other texts are parsed. */
   readonly #merged = new Map<string, string>();
+  /** The day on which the files of the days before it were committed last. */
+  #daysWrittenOn: number | undefined;
 
   constructor(ref: StateRef, log: Log) {
     this.#ref = ref;
@@ -83,7 +86,8 @@ export class CommittedState {
 
   /**
    * Commits the change that `plan` returns for the current state, and merges it into memory. When another process
-   * commits first, its commit is merged and `plan` called again. An empty change commits nothing.
+   * commits first, its commit is merged and `plan` called again. An empty change commits nothing. The first commit of a
+   * day adds the file of the day before.
    * @throws what the ref does when it cannot be read or written
    */
   async commit(plan: () => StateChange, subject: string): Promise<void> {
@@ -97,8 +101,10 @@ export class CommittedState {
     const change = plan();
     if (change.size === 0) return;
     const files = await this.#filesWith(change);
+    const today = toDay(Date.now());
+    const days = this.#daysWrittenOn === today ? [] : await this.#filesOfDays(today);
     try {
-      const committing = this.#ref.commit(onto, files, subject);
+      const committing = this.#ref.commit(onto, new Map([...files, ...days]), subject);
       this.#committing = committing.catch(() => {});
       this.#tip = await committing;
     } catch (error) {
@@ -108,6 +114,7 @@ export class CommittedState {
       }
       throw error;
     }
+    this.#daysWrittenOn = today;
     await forEachInSlices(change, ([id, botState]) => void this.state.merge(id, botState), 'service');
     for (const [path, text] of files) this.#merged.set(path, text);
     // Peeks, so that the next check of a token need not read the ref. That check reports what fails here.
@@ -138,6 +145,28 @@ export class CommittedState {
     return files;
   }
 
+  /** Returns the files of the days before `today`: each bot is in that of the day of its last count, of those that are over. */
+  async #filesOfDays(today: number): Promise<[path: string, text: string][]> {
+    const days = new Map<number, CountOfDay[]>();
+    const add = ([path, text]: readonly [string, string]): void => {
+      readShard(path, text, (id, { count }) => {
+        const inMemory = this.state.count(id);
+        const last = inMemory && toDay(inMemory.at) < today ? inMemory : count;
+        if (last === undefined) return;
+        const day = toDay(last.at);
+        if (day >= today || day < minDay) return;
+        days.set(day, days.get(day) ?? []);
+        days.get(day)?.push([id, last.value]);
+      });
+    };
+    await forEachInSlices(this.#merged, add, 'service');
+    const files = [...days].map(async ([day, counts]): Promise<[string, string]> => [
+      toDayPath(day),
+      await writeDay(counts),
+    ]);
+    return await Promise.all(files);
+  }
+
   async #read(): Promise<void> {
     await this.#committing;
     const peeked = this.#ref.peek();
@@ -147,6 +176,9 @@ export class CommittedState {
     this.#peeked = peeked;
   }
 }
+
+/** The first of 2020: an earlier one is from a clock that was not set. */
+const minDay = toDay(Date.UTC(2020, 0));
 
 /** Milliseconds between two peeks. */
 const peekInterval = 5;

@@ -1,14 +1,15 @@
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WritesUnavailableError } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import type { Log } from '../lib/log.ts';
+import { ObjectReader } from '../git/objects/object-reader.ts';
 import { readRef, stateRef } from '../git/refs.ts';
-import type { RepositoryOpener } from '../git/repository.ts';
+import type { Repository, RepositoryOpener } from '../git/repository.ts';
+import { findTreeEntries, listFiles } from '../git/tree-listing.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Count } from './bot-state.ts';
-import { CountSeries, readSeries, writeSeries } from './count-series.ts';
-import { HistoryReader, listMoments, secondsPerDay, secondsPerHour } from './state-history.ts';
+import { CountSeries, type DayFile } from './count-series.ts';
+import { daysFolder, parseDayPath, toDay } from './days.ts';
 
 /** The last count that was known at the end of a day, or is known now where that is not over. */
 export interface CountAt {
@@ -21,21 +22,14 @@ export interface CountHistoryOptions {
   readonly repositoryOpener: RepositoryOpener;
   /** The latest count of a bot. */
   readonly latest: (id: BotId) => Count | undefined;
-  /** The folder for the cache: `<var>`. */
-  readonly folder: string;
-  /** Where another machine may commit to the state: the seconds between two looks for its commits. */
-  readonly syncSeconds?: number | undefined;
-  /** Whether the cache is read only, as that of another process. */
-  readonly isReadOnly?: boolean;
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
 }
 
 /**
- * Each bot's counts over time: at the end of each day. They are read from the history of the state ref, at the start and
- * after each hour, in the background; a cache spares most of that. A day that is not over, or not read yet, has the latest
- * count.
+ * Each bot's counts over time: at the end of each day. They are read from the files of days at the tip of the state ref, in
+ * the background, and again each minute where that has other files. From the day of its latest count on, a bot has that.
  */
 export class CountHistory {
   readonly #options: CountHistoryOptions;
@@ -43,12 +37,11 @@ export class CountHistory {
   #days = new CountSeries();
   /** The count of each bot on the day that growth goes by. */
   #before: ReadonlyMap<BotId, number> = new Map();
-  readonly #cache: string;
   readonly #stop = new AbortController();
-  #isCacheRead = false;
-  /** The last day, since the epoch, of those that were read; undefined until all were. */
-  #readDay: number | undefined;
-  #readTip: string | null | undefined;
+  #isRecentRead = false;
+  #isComplete = false;
+  /** The folder of days that was read last, and the day on which that was. */
+  #read: string | undefined;
   #version = 0;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
@@ -58,7 +51,6 @@ export class CountHistory {
   constructor(options: CountHistoryOptions) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
-    this.#cache = join(options.folder, 'count-history');
   }
 
   /** Grows when more of the counts over time was read. */
@@ -66,11 +58,12 @@ export class CountHistory {
     return this.#version;
   }
 
-  /** Whether the history is read: until then nothing else here can tell. Waits for that a moment at most. */
-  async isRead(): Promise<boolean> {
-    if (this.#readDay === undefined && this.#running)
+  /** Whether the counts are read: those of all days, or of the last 90. Waits for that a moment at most. */
+  async isRead(days: 'all' | 'recent'): Promise<boolean> {
+    const isRead = (): boolean => (days === 'all' ? this.#isComplete : this.#isRecentRead);
+    if (!isRead() && this.#running)
       await Promise.race([this.#running, sleep(readTimeoutMs, undefined, { ref: false })]);
-    return this.#readDay !== undefined;
+    return isRead();
   }
 
   /** Differs from what it was once the counts of a bot may be others. */
@@ -78,11 +71,10 @@ export class CountHistory {
     return `${this.#version} ${this.present()} ${this.#options.latest(id)?.value}`;
   }
 
-  /** Begins to read, and goes on after each hour until it is closed. */
+  /** Begins to read, and looks again each minute until it is closed. */
   start(): void {
     this.#running = this.#round().finally(() => {
-      if (this.#stop.signal.aborted) return;
-      this.#timer = setTimeout(() => this.start(), this.#wait()).unref();
+      if (!this.#stop.signal.aborted) this.#timer = setTimeout(() => this.start(), lookAgainMs).unref();
     });
   }
 
@@ -94,58 +86,61 @@ export class CountHistory {
   }
 
   /**
-   * Brings the series to what the state ref's history has now.
+   * Reads the files that the tip of the state ref has now: at first those of the last 90 days, then all.
+   * @param recentOnly whether that is all that is wanted
    * @throws {GitError}
    * @throws {WritesUnavailableError} where there is no repository
    */
-  async update(): Promise<void> {
-    if (!this.#isCacheRead) this.#days = (await readSeries(this.#cache)) ?? this.#days;
-    this.#isCacheRead = true;
+  async update({ recentOnly = false } = {}): Promise<void> {
     const repository = await this.#options.repositoryOpener.open();
-    const now = this.#now() / 1000;
-    const lastDay = Math.floor(now / secondsPerDay) - 1;
     const tip = await readRef(repository, stateRef);
-    if (tip === this.#readTip && lastDay === this.#readDay) return;
-    const moments = await listMoments(repository, tip, now);
-    const reader = new HistoryReader(repository, this.#stop.signal);
+    const folder = (await findTreeEntries(repository, tip, [daysFolder])).get(daysFolder)?.id;
+    const read = `${folder} ${this.present()}`;
+    if (read === this.#read) return;
+    const files = folder === undefined ? [] : await listDays(repository, folder);
+    const objects = new ObjectReader(repository.folder);
+    const readFile = async (id: string): Promise<string> => {
+      this.#stop.signal.throwIfAborted();
+      return (await objects.readOne(id))?.content.toString() ?? '';
+    };
+    const readInto = async (days: CountSeries, wanted: readonly DayFile[]): Promise<void> => {
+      await days.update(wanted, readFile);
+      this.#before = await days.countsAt(this.present() - growthDays);
+      this.#days = days;
+      this.#version++;
+    };
     try {
-      const isChanged = await this.#days.update(moments, reader);
-      if (isChanged || lastDay !== this.#readDay) {
-        this.#before = await this.#days.countsAt(lastDay + 1 - growthDays);
-        this.#version++;
-      }
-      this.#readDay = lastDay;
-      this.#readTip = tip;
-      if (isChanged) await this.#save();
+      if (!this.#isComplete) await readInto(new CountSeries(), files.slice(-recentDays));
+      this.#isRecentRead = true;
+      if (recentOnly) return;
+      await readInto(this.#isComplete ? this.#days : new CountSeries(), files);
+      this.#isComplete = true;
+      this.#read = read;
     } finally {
-      reader.close();
+      objects.close();
     }
   }
 
   /** Today, which is not over. */
   present(): number {
-    return Math.floor(this.#now() / 1000 / secondsPerDay);
+    return toDay(this.#now());
   }
 
   /** The first day that a bot has a count of; undefined where it has none. */
   first(id: BotId): number | undefined {
-    return this.#days.first(id)?.period ?? (this.#options.latest(id) && this.present());
+    return this.#days.changes(id)[0]?.period ?? this.#latestDay(id);
   }
 
   /** The bot's counts from one day to another, both included; days before its first, and those to come, are left out. */
   counts(id: BotId, from: number, to: number): CountAt[] {
     const changes = this.#days.changes(id);
     const latest = this.#options.latest(id);
-    const present = this.present();
-    const readUntil = this.#readDay ?? -1;
+    const latestDay = this.#latestDay(id) ?? Infinity;
     const found: CountAt[] = [];
     let next = 0;
-    for (let period = from; period <= Math.min(to, present); period++) {
+    for (let period = from; period <= Math.min(to, this.present()); period++) {
       while ((changes[next]?.period ?? Infinity) <= period) next++;
-      const known = changes[next - 1]?.count;
-      const isOver =
-        period < present && latest !== undefined && latest.at >= (period + 1) * secondsPerDay * 1000;
-      const count = period <= readUntil || isOver ? known : (latest?.value ?? known);
+      const count = period >= latestDay ? latest?.value : changes[next - 1]?.count;
       if (count !== undefined) found.push({ period, count });
     }
     return found;
@@ -157,6 +152,12 @@ export class CountHistory {
     const latest = this.#options.latest(id);
     if (before === undefined || latest === undefined || before === 0) return undefined;
     return latest.value / before - 1;
+  }
+
+  /** The day of the bot's latest count; today where its time is still to come. */
+  #latestDay(id: BotId): number | undefined {
+    const latest = this.#options.latest(id);
+    return latest && Math.min(toDay(latest.at), this.present());
   }
 
   async #round(): Promise<void> {
@@ -174,39 +175,27 @@ export class CountHistory {
       );
     }
   }
-
-  /** Milliseconds until the next round: until the hour is over, or something may have failed or come before. */
-  #wait(): number {
-    const hour = secondsPerHour * 1000;
-    const untilHour = hour - (this.#now() % hour) + afterHour;
-    if (this.#failures > 0) return retryAfter;
-    return Math.min(untilHour, Math.max(retryAfter, (this.#options.syncSeconds ?? Infinity) * 1000));
-  }
-
-  async #save(): Promise<void> {
-    if (this.#options.isReadOnly) return;
-    try {
-      await writeSeries(this.#cache, this.#days);
-    } catch (error) {
-      this.#options.log.warn(
-        { err: error },
-        `could not write the cache of counts over time: ${messageOf(error)}; the next start reads them from Git`,
-      );
-    }
-  }
 }
 
 /** The counts over time, as pages and routes need them. */
 export type ReadonlyCountHistory = Pick<CountHistory, 'isRead' | 'stamp' | 'present' | 'first' | 'counts'>;
 
+/** Lists the files of days, ascending. @param folder the id of their tree @throws {GitError} */
+async function listDays(repository: Repository, folder: string): Promise<DayFile[]> {
+  return (await listFiles(repository, folder)).flatMap(({ path, id }) => {
+    const period = parseDayPath(path);
+    return period === undefined ? [] : [{ period, id }];
+  });
+}
+
 /** Milliseconds that a read waits for the history at the start. */
 const readTimeoutMs = 2000;
 
-/** Milliseconds after an hour by which the last commit of it was made. */
-const afterHour = 10_000;
+/** Milliseconds between two looks at the tip; an attempt that failed is made again then. */
+const lookAgainMs = 60_000;
 
-/** Milliseconds after which a history that could not be read is tried again. */
-const retryAfter = 60_000;
+/** The files that are read first: lists and pages go no further back. */
+const recentDays = 90;
 
 /** The days before today with whose last one growth compares. */
 const growthDays = 30;

@@ -1,10 +1,6 @@
-import { type FileHandle, readFile } from 'node:fs/promises';
-import { crc32 } from 'node:zlib';
-import { type BotId, parseBotId } from '../bot/id.ts';
-import { writeAtomically } from '../lib/atomic-write.ts';
+import type { BotId } from '../bot/id.ts';
 import { forEachInSlices } from '../lib/in-slices.ts';
-import { TimeSlice } from '../lib/time-slice.ts';
-import type { HistoryReader, Moment } from './state-history.ts';
+import { parseDay } from './days.ts';
 
 /** From the end of a day on, a bot had this count. */
 export interface CountChange {
@@ -13,24 +9,31 @@ export interface CountChange {
   readonly count: number;
 }
 
+/** A file of the counts at the end of a day. */
+export interface DayFile {
+  /** The day (UTC), since the epoch. */
+  readonly period: number;
+  /** The id of its blob. */
+  readonly id: string;
+}
+
 /**
- * The count at the end of each day, of every bot, in memory, and the moments of the history that they were read from.
- * Only changes are kept, in one to three bytes as a rule.
+ * The count at the end of each day, of every bot, in memory, and the files that they were read from. Only changes are kept,
+ * in one to three bytes as a rule.
  */
 export class CountSeries {
   readonly #bots = new Map<BotId, BotSeries>();
-  #moments: readonly Moment[];
-
-  /** @param moments those whose counts are added next, ascending */
-  constructor(moments: readonly Moment[] = []) {
-    this.#moments = moments;
-  }
+  /** The one that was added to last. Files have the bots in one order, so the next one is mostly found without the map. */
+  #last: BotSeries | undefined;
+  #files: readonly DayFile[] = [];
 
   /** Adds the count of a day; one that is not after the bot's last is left out. */
   add(id: BotId, period: number, count: number): void {
-    let series = this.#bots.get(id);
-    if (series !== undefined && (series.count === count || series.period >= period)) return;
-    if (series === undefined) this.#bots.set(id, (series = createBotSeries()));
+    let series = this.#last?.next;
+    if (series?.id !== id) series = this.#bots.get(id) ?? this.#addBot(id);
+    if (this.#last) this.#last.next = series;
+    this.#last = series;
+    if (series.period >= period || (series.length > 0 && series.count === count)) return;
     appendChange(series, { period, count });
   }
 
@@ -40,30 +43,29 @@ export class CountSeries {
     return series === undefined ? [] : listChanges(series);
   }
 
-  /** The bot's first change; undefined where it has none. */
-  first(id: BotId): CountChange | undefined {
-    const series = this.#bots.get(id);
-    return series && readFirst(series);
-  }
-
   /**
-   * Updates the counts to those of these moments, from the first one on that differs from what was read. Returns whether
-   * any did.
-   * @throws what the reader does; the next call goes on from the moment that was not read
+   * Updates the counts to those of these files, from the first one on that differs from what was read.
+   * @param files ascending
+   * @throws what `read` does; the next call goes on from the file that was not read
    */
-  async update(moments: readonly Moment[], reader: HistoryReader): Promise<boolean> {
-    const read = this.#moments;
-    let same = 0;
-    while (same < read.length && isSame(read[same], moments[same])) same++;
-    this.#moments = read.slice(0, same);
-    // This also forgets what an update that failed has read of a moment.
-    await this.#cut(read[same - 1]?.period ?? -1);
-    for (const [i, { period, tree }] of moments.entries()) {
+  async update(files: readonly DayFile[], read: (id: string) => Promise<string>): Promise<void> {
+    const known = this.#files;
+    const other = known.findIndex(({ period, id }, i) => period !== files[i]?.period || id !== files[i].id);
+    const same = other === -1 ? known.length : other;
+    this.#files = known.slice(0, same);
+    // This also forgets what an update that failed has read of a file.
+    await this.#cut(known[same - 1]?.period ?? -1);
+    const readAt = async (i: number): Promise<string> => (files[i] ? await read(files[i].id) : '');
+    let next = readAt(same);
+    for (const [i, { period }] of files.entries()) {
       if (i < same) continue;
-      await reader.read(tree, moments[i - 1]?.tree, (id, count) => this.add(id, period, count));
-      this.#moments = moments.slice(0, i + 1);
+      const text = await next;
+      // Git reads one file while the one before is parsed.
+      next = readAt(i + 1);
+      next.catch(() => {});
+      await forEachInSlices(parseDay(text), ([bot, count]) => this.add(bot, period, count));
+      this.#files = files.slice(0, i + 1);
     }
-    return same < read.length || same < moments.length;
   }
 
   /** Returns the count of each bot at the end of a day; bots without one are left out. */
@@ -77,50 +79,20 @@ export class CountSeries {
     return counts;
   }
 
-  /** Yields its bytes, the same for the same counts however they were added. */
-  async *serialize(): AsyncGenerator<Uint8Array> {
-    const slice = new TimeSlice();
-    yield Buffer.concat([
-      toVarint(this.#moments.length),
-      ...this.#moments.flatMap(({ period, tree }) => [toVarint(period), ...withLength(Buffer.from(tree))]),
-      toVarint(this.#bots.size),
-    ]);
-    const bots = [...this.#bots].toSorted(([a], [b]) => (a < b ? -1 : 1));
-    for (let start = 0; start < bots.length; start += botsAtOnce) {
-      if (slice.isOver) await slice.next();
-      const parts = bots
-        .slice(start, start + botsAtOnce)
-        .flatMap(([id, { bytes, length, period, count }]) => [
-          ...withLength(Buffer.from(id)),
-          toVarint(period),
-          toVarint(count),
-          ...withLength(bytes.subarray(0, length)),
-        ]);
-      yield Buffer.concat(parts);
-    }
-  }
-
-  /** Reads what `serialize` yielded. */
-  static async parse(reader: ByteReader): Promise<CountSeries> {
-    const slice = new TimeSlice();
-    const moments: Moment[] = [];
-    for (let left = reader.readNumber(); left > 0; left--)
-      moments.push({ period: reader.readNumber(), tree: reader.readBytes().toString() });
-    const parsed = new CountSeries(moments);
-    for (let left = reader.readNumber(); left > 0; left--) {
-      if (slice.isOver) await slice.next();
-      const id = parseBotId(reader.readBytes().toString());
-      const [period, count, bytes] = [reader.readNumber(), reader.readNumber(), reader.readBytes()];
-      if (id !== undefined) parsed.#bots.set(id, { bytes, length: bytes.length, period, count });
-    }
-    return parsed;
+  #addBot(id: BotId): BotSeries {
+    // A copy: V8 keeps all of a text in memory for an id that was cut out of it.
+    const series = createBotSeries(Buffer.from(id).toString() as BotId);
+    this.#bots.set(series.id, series);
+    return series;
   }
 
   /** Forgets the counts after a day. */
   async #cut(last: number): Promise<void> {
+    this.#last = undefined;
     await forEachInSlices(this.#bots, ([id, series]) => {
+      series.next = undefined;
       if (series.period <= last) return;
-      const kept = createBotSeries();
+      const kept = createBotSeries(id);
       for (const change of listChanges(series)) if (change.period <= last) appendChange(kept, change);
       if (kept.length === 0) this.#bots.delete(id);
       else this.#bots.set(id, kept);
@@ -128,55 +100,23 @@ export class CountSeries {
   }
 }
 
-const botsAtOnce = 1000;
-
-/**
- * Writes a series to `path`, replacing the file there at once or not at all. It is a cache: nothing is fsynced, the file
- * ends in a checksum instead.
- * @throws a system error
- */
-export async function writeSeries(path: string, series: CountSeries): Promise<void> {
-  const write = async (file: FileHandle): Promise<void> => {
-    let sum = crc32(magic);
-    await file.writeFile(magic);
-    for await (const piece of series.serialize()) {
-      sum = crc32(piece, sum);
-      await file.writeFile(piece);
-    }
-    const end = Buffer.alloc(4);
-    end.writeUInt32LE(sum);
-    await file.writeFile(end);
-  };
-  await writeAtomically(path, write, { fsync: 'none' });
-}
-
-/** Reads a series from the file at `path`; undefined where it is missing, damaged or of another format. */
-export async function readSeries(path: string): Promise<CountSeries | undefined> {
-  const bytes = await readFile(path).catch(() => undefined);
-  if (bytes === undefined || bytes.length < magic.length + 4) return undefined;
-  const content = bytes.subarray(0, -4);
-  if (!content.subarray(0, magic.length).equals(magic)) return undefined;
-  if (crc32(content) !== bytes.readUInt32LE(content.length)) return undefined;
-  return await CountSeries.parse(new ByteReader(content, magic.length));
-}
-
-/** Names the format. */
-const magic = Buffer.from('botshelf counts 2\n');
-
 /** The changes of a bot's count as bytes, and the last of them. */
 interface BotSeries {
+  readonly id: BotId;
   /** May have room for more behind `length`. */
   bytes: Uint8Array;
   length: number;
   period: number;
   count: number;
+  /** That of the bot which followed last. */
+  next: BotSeries | undefined;
 }
 
 /** What a bot's first change is the difference to. */
 const beforeAll: CountChange = { period: -1, count: 0 };
 
-function createBotSeries(): BotSeries {
-  return { bytes: new Uint8Array(0), length: 0, ...beforeAll };
+function createBotSeries(id: BotId): BotSeries {
+  return { id, bytes: new Uint8Array(0), length: 0, ...beforeAll, next: undefined };
 }
 
 /**
@@ -188,7 +128,8 @@ function appendChange(series: BotSeries, { period, count }: CountChange): void {
   const gap = period - series.period - 1;
   const code = Math.abs(difference) * 4 + (difference < 0 ? 2 : 0) + (gap > 0 ? 1 : 0);
   if (series.length + maxChangeBytes > series.bytes.length) {
-    const larger = new Uint8Array(Math.ceil((series.length + maxChangeBytes) * 1.2));
+    // Many small steps would take a quarter of the time of a first read.
+    const larger = new Uint8Array(Math.ceil(series.length * 1.2) + 100);
     larger.set(series.bytes);
     series.bytes = larger;
   }
@@ -199,23 +140,18 @@ function appendChange(series: BotSeries, { period, count }: CountChange): void {
 }
 
 function listChanges({ bytes, length }: BotSeries): CountChange[] {
-  const reader = new ByteReader(bytes);
   const changes: CountChange[] = [];
-  while (reader.position < length) changes.push(readChange(reader, changes.at(-1) ?? beforeAll));
+  let { period, count } = beforeAll;
+  for (let position = 0; position < length;) {
+    const [code, next] = readVarint(bytes, position);
+    const [gap, end] = code % 2 === 1 ? readVarint(bytes, next) : [0, next];
+    const difference = Math.floor(code / 4);
+    period += gap + 1;
+    count += code % 4 >= 2 ? -difference : difference;
+    changes.push({ period, count });
+    position = end;
+  }
   return changes;
-}
-
-function readFirst({ bytes }: BotSeries): CountChange {
-  return readChange(new ByteReader(bytes), beforeAll);
-}
-
-function readChange(reader: ByteReader, { period, count }: CountChange): CountChange {
-  const code = reader.readNumber();
-  const difference = Math.floor(code / 4);
-  return {
-    period: period + (code % 2 === 1 ? reader.readNumber() + 1 : 1),
-    count: count + (code % 4 >= 2 ? -difference : difference),
-  };
 }
 
 /** Two numbers. */
@@ -229,41 +165,12 @@ function writeVarint(bytes: Uint8Array, start: number, value: number): number {
   return position;
 }
 
-function toVarint(value: number): Uint8Array {
-  const bytes = new Uint8Array(8);
-  return bytes.subarray(0, writeVarint(bytes, 0, value));
-}
-
-function withLength(bytes: Uint8Array): [Uint8Array, Uint8Array] {
-  return [toVarint(bytes.length), bytes];
-}
-
-/** Reads such numbers, and bytes that follow their length. */
-class ByteReader {
-  readonly #bytes: Uint8Array;
-  position: number;
-
-  constructor(bytes: Uint8Array, position = 0) {
-    this.#bytes = bytes;
-    this.position = position;
+/** Reads such a number. Returns it with the position after it. */
+function readVarint(bytes: Uint8Array, start: number): [value: number, end: number] {
+  let [position, value] = [start, 0];
+  for (let scale = 1; ; scale *= 128) {
+    const byte = bytes[position++] ?? 0;
+    value += (byte % 128) * scale;
+    if (byte < 128) return [value, position];
   }
-
-  readNumber(): number {
-    let value = 0;
-    for (let scale = 1; ; scale *= 128) {
-      const byte = this.#bytes[this.position++] ?? 0;
-      value += (byte % 128) * scale;
-      if (byte < 128) return value;
-    }
-  }
-
-  readBytes(): Buffer {
-    const length = this.readNumber();
-    this.position += length;
-    return Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + this.position - length, length);
-  }
-}
-
-function isSame(a: Moment | undefined, b: Moment | undefined): boolean {
-  return a?.period === b?.period && a?.tree === b?.tree;
 }

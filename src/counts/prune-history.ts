@@ -1,23 +1,11 @@
 import { writeHistory } from '../git/commit/fast-import.ts';
 import { readRef, RefConflictError, stateRef, updateRefs } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
-import { findLastOfDays, readHistory } from './state-history.ts';
 
 /**
- * Returns the commits of a history, newest first, that pruning keeps: the tip, all since `since`, in seconds since the
- * epoch, and the last one of each day (UTC) before that.
- */
-export function selectCommits<T extends { readonly time: number }>(
-  history: readonly T[],
-  since: number,
-): T[] {
-  const last = new Set(findLastOfDays(history.filter(({ time }) => time < since)).values());
-  return history.filter((commit, i) => i === 0 || commit.time >= since || last.has(commit));
-}
-
-/**
- * Prunes the history of the state ref: replaces it with a line of the kept commits, with their trees. Returns the number
- * of removed commits; undefined, without a change, where the ref moves at the same time. Content history is never pruned.
+ * Prunes the history of the state ref: replaces it with a line of the tip and the commits since `since`, with their trees.
+ * Returns the number of removed commits; undefined, without a change, where the ref moves at the same time. Content history
+ * is never pruned.
  * @param since in seconds since the epoch
  * @throws {GitError}
  */
@@ -36,8 +24,8 @@ export async function pruneHistory(repository: Repository, since: number): Promi
 }
 
 /**
- * Writes the pruned history of a state, on no ref. Returns its last commit and the number of removed commits; undefined
- * where pruning removes none.
+ * Writes the pruned history of a state, on no ref. Its first commit is a new one, so it shares none with the history that was
+ * pruned. Returns its last commit and the number of removed commits; undefined where pruning removes none.
  * @throws {GitError}
  */
 export async function writePrunedHistory(
@@ -45,14 +33,15 @@ export async function writePrunedHistory(
   tip: string,
   since: number,
 ): Promise<{ readonly commit: string; readonly removed: number } | undefined> {
-  const history = await readHistory(repository, tip);
-  const kept = selectCommits(history, since);
-  if (kept.length === history.length) return undefined;
-  const commits = kept.toReversed().map(({ tree, time, identity, subject }) => ({
-    committer: `${identity} ${time} +0000`,
-    message: `${subject}\n`,
-    tree,
-    files: new Map(),
-  }));
-  return { commit: await writeHistory(repository, commits), removed: history.length - kept.length };
+  const format = '--format=%T%x09%ct%x09%cn <%ce>%x09%s';
+  const lines = (await repository.run(['log', '--first-parent', format, tip])).split('\n').slice(0, -1);
+  const history = lines.map((line) => {
+    const [tree = '', time = '', identity = '', ...subject] = line.split('\t');
+    const committer = `${identity} ${time} +0000`;
+    return { tree, time: Number(time), committer, message: `${subject.join('\t')}\n`, files: new Map() };
+  });
+  const end = history.findIndex(({ time }, i) => i > 0 && time < since);
+  if (end === -1) return undefined;
+  const commit = await writeHistory(repository, history.slice(0, end).toReversed());
+  return { commit, removed: history.length - end };
 }

@@ -4,6 +4,7 @@ import { forEachInSlices } from '../lib/in-slices.ts';
 import { CommitEvents } from '../git/commit-events.ts';
 import { diffTrees } from '../git/diff.ts';
 import { removeLeftovers, wasKilled } from '../git/leftovers.ts';
+import { isOfDay } from './days.ts';
 import type { Log } from '../lib/log.ts';
 import { type NewFile, importCommit, toPackFolder, type RefCommit } from '../git/commit/fast-import.ts';
 import { listRefFolders, readRef, RefConflictError, stateRef } from '../git/refs.ts';
@@ -13,7 +14,7 @@ import { type Repository, type RepositoryOpener, toUnavailableError } from '../g
 import { computeBlobId } from '../git/objects/object-id.ts';
 import { listFiles, findTreeEntries } from '../git/tree-listing.ts';
 
-/** The files of a state in Git, `<ab>/<cd>.json` → text, and their commit. */
+/** The shards of a state in Git, `<ab>/<cd>.json` → text, and their commit. */
 export interface StateTree {
   /** The commit at the tip; null while the ref does not exist. */
   readonly commit: string | null;
@@ -26,14 +27,14 @@ export interface StateTree {
  */
 export interface StateRef {
   /**
-   * Returns the files at the tip; none while the ref does not exist.
-   * @param known a commit that was read before: files that are the same in it may be left out
+   * Returns the shards at the tip; none while the ref does not exist.
+   * @param known a commit that was read before: shards that are the same in it may be left out
    */
   read(known?: string): Promise<StateTree>;
 
   /**
-   * Commits `files` (path → whole new text) on top of `onto`, durably. Returns the new commit; `onto` where the tree
-   * would be the same, without a commit.
+   * Commits `files` (path → whole new text) on top of `onto`, durably, but no file of a day that `onto` has one of. Returns
+   * the new commit; `onto` where the tree would be the same, without a commit.
    * @throws {RefConflictError} when the tip is not `onto`: read, merge and retry
    */
   commit(onto: string | null, files: ReadonlyMap<string, string>, subject: string): Promise<string | null>;
@@ -124,9 +125,12 @@ async function listBlobs(
 ): Promise<Map<string, string>> {
   if (known !== undefined && (await repository.objects.has(known))) {
     const files = await diffTrees(repository, known, commit);
-    return new Map(files.flatMap(({ path, after }) => (after === null ? [] : [[path, after.id]])));
+    return new Map(
+      files.flatMap(({ path, after }) => (after === null || isOfDay(path) ? [] : [[path, after.id]])),
+    );
   }
-  return new Map((await listFiles(repository, commit)).map(({ path, id }) => [path, id]));
+  const files = await listFiles(repository, commit);
+  return new Map(files.flatMap(({ path, id }) => (isOfDay(path) ? [] : [[path, id]])));
 }
 
 async function findChangedFiles(
@@ -139,7 +143,8 @@ async function findChangedFiles(
   const compare = ([path, text]: readonly [string, string]): void => {
     const content = Buffer.from(text);
     const id = computeBlobId(content, repository.hash);
-    if (old.get(path)?.id !== id) changed.set(path, { mode: '100644', content });
+    if (old.get(path)?.id !== id && !(isOfDay(path) && old.has(path)))
+      changed.set(path, { mode: '100644', content });
   };
   await forEachInSlices(files, compare, 'service');
   return changed;

@@ -10,7 +10,6 @@ import { Checkpointer } from './checkpointer.ts';
 import { Journal } from './journal.ts';
 import type { JournalEntry } from './journal-segment.ts';
 import type { State } from './state.ts';
-import { secondsPerHour } from './state-history.ts';
 import type { StateRef } from './state-ref.ts';
 
 export interface StateStoreOptions {
@@ -57,7 +56,7 @@ export class StateStore implements CurrentCounts {
   constructor({ folder, ref, stateSeconds, repeatSeconds, readOnly = false, log }: StateStoreOptions) {
     this.#log = log;
     if (readOnly) this.#closed = 'this is a read-only copy of the list';
-    this.#repeatAfter = Math.min(repeatSeconds ?? secondsPerHour, secondsPerHour) * 1000;
+    this.#repeatAfter = Math.min((repeatSeconds ?? Infinity) * 1000, msPerHour);
     this.#committed = new CommittedState(ref, log);
     this.#state = this.#committed.state;
     this.#journal = new Journal({ folder, log, onDurable: (entries) => this.#apply(entries) });
@@ -233,6 +232,8 @@ export class StateStore implements CurrentCounts {
     if (this.#pending.get(entry.id) === entry) this.#pending.delete(entry.id);
   }
 }
+
+const msPerHour = 3_600_000;
 
 function createUnavailableError(message: string, error: unknown): WritesUnavailableError {
   return error instanceof WritesUnavailableError

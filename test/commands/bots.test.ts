@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
-import { commitCounts } from '../support/state-history.ts';
+import { commitCounts } from '../support/counts.ts';
 import { issueTestTokens } from '../support/token.ts';
 import { updateRequest } from '../support/update-request.ts';
 

@@ -8,7 +8,7 @@ import { cleanUp } from '../support/cleanup.ts';
 import { botshelf } from '../support/command-line.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
-import { commitCounts } from '../support/state-history.ts';
+import { commitCounts } from '../support/counts.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const daySeconds = 86_400;

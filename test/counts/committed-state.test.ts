@@ -2,12 +2,15 @@ import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
 import type { BotId } from '../../src/bot/id.ts';
 import { silentLog } from '../../src/lib/log.ts';
+import { isOfDay, toDay, toDayPath } from '../../src/counts/days.ts';
 import { CommittedState } from '../../src/counts/committed-state.ts';
 import type { BotState } from '../../src/counts/bot-state.ts';
 import { RefConflictError, stateRef } from '../../src/git/refs.ts';
 import { botId } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { FileRef } from '../support/file-ref.ts';
+
+const msPerDay = 86_400_000;
 
 describe('the state and its ref', () => {
   it('lose nothing when ten commit to it at the same time', async () => {
@@ -65,6 +68,45 @@ describe('the state and its ref', () => {
     const path = join(tempFolder(), 'ref');
     await newCommitted(path).commit(() => new Map(), 'Count 0 bots');
     deepStrictEqual(new FileRef(path).history(), []);
+  });
+
+  it('have a file of each day that is over, from the first commit after it', async () => {
+    const path = join(tempFolder(), 'ref');
+    const [homer, marge] = [botId('7'), botId('12')];
+    const now = Date.now();
+    const [before, yesterday] = [now - 2 * msPerDay, now - msPerDay];
+    const count = async (
+      committed: CommittedState,
+      values: [id: BotId, value: number, at?: number][],
+    ): Promise<void> => {
+      const change = values.map(([id, value, at = now]) => [id, { count: { value, at } }] as const);
+      await committed.commit(() => new Map(change), 'Count bots');
+    };
+    const days = (): Record<string, string> => {
+      const files = Object.entries(new FileRef(path).history().at(-1)?.files ?? {});
+      return Object.fromEntries(files.filter(([name]) => isOfDay(name)));
+    };
+    const unset = botId('1970');
+    await count(newCommitted(path), [
+      [homer, 1, before],
+      [marge, 2, yesterday],
+      [unset, 3, 5],
+    ]);
+    deepStrictEqual(days(), {});
+    const here = newCommitted(path);
+    await here.follow();
+    // In the journal, and not committed yet.
+    here.state.merge(marge, { count: { value: 9, at: yesterday + 1 } });
+    await count(here, [
+      [homer, 4],
+      [marge, 5],
+      [unset, 6],
+    ]);
+    const wanted = { [toDayPath(toDay(before))]: '7 1\n', [toDayPath(toDay(yesterday))]: '12 9\n' };
+    deepStrictEqual(days(), wanted);
+    await count(here, [[botId('13'), 1, before]]);
+    await count(newCommitted(path), [[botId('13'), 2]]);
+    deepStrictEqual(days(), wanted, 'a file that is there stays');
   });
 
   it('give up on a tip that never stands still', async () => {

@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { selectCommits, pruneHistory } from '../../src/counts/prune-history.ts';
+import { pruneHistory } from '../../src/counts/prune-history.ts';
 import { gitSync } from '../support/run-sync.ts';
 import { testRepository } from '../support/repository.ts';
 import { openUntilEnd } from '../support/opened.ts';
@@ -13,23 +13,7 @@ const identity = {
 };
 
 describe('pruning the history of the state', () => {
-  it('keeps what is young, and of older days the last commit', () => {
-    const times = [10.2, 9.9, 9.5, 3.8, 3.1, 3.0, 1.5, 0.2, 0.1].map((days) => days * day);
-    const stay = selectCommits(
-      times.map((time) => ({ time })),
-      9 * day,
-    );
-    deepStrictEqual(
-      stay.map(({ time }) => time / day),
-      [10.2, 9.9, 9.5, 3.8, 1.5, 0.2],
-    );
-  });
-
-  it('always keeps the tip, however old it is', () => {
-    deepStrictEqual(selectCommits([{ time: 5 }, { time: 4 }], 10 * day), [{ time: 5 }]);
-  });
-
-  it('rewrites the line of commits, with the same trees, and leaves the branch alone', async () => {
+  it('keeps the last commits, with the same trees, and always the tip, and leaves the branch alone', async () => {
     const repository = testRepository({ file: 'text' });
     const head = repository.git('rev-parse', 'HEAD');
     const tree = repository.git('rev-parse', 'HEAD^{tree}');
@@ -42,13 +26,15 @@ describe('pruning the history of the state', () => {
     }
     repository.git('update-ref', 'refs/botshelf/state', String(tip));
     const opened = await openUntilEnd(repository.folder);
-    strictEqual(await pruneHistory(opened, 8 * day), 2);
-    strictEqual(await pruneHistory(opened, 8 * day), 0);
+    strictEqual(await pruneHistory(opened, 2 * day), 3);
+    strictEqual(await pruneHistory(opened, 2 * day), 0);
     const log = repository.git('log', '--format=%s %ct %T', 'refs/botshelf/state').split('\n');
     deepStrictEqual(
       log,
-      [8.2, 8.1, 2.5, 1.3].map((days) => `Count ${days} bots ${Math.round(days * day)} ${tree}`),
+      [8.2, 8.1, 2.5].map((days) => `Count ${days} bots ${Math.round(days * day)} ${tree}`),
     );
+    strictEqual(await pruneHistory(opened, 10 * day), 2);
+    strictEqual(repository.git('log', '--format=%s', 'refs/botshelf/state'), 'Count 8.2 bots');
     strictEqual(repository.git('rev-parse', 'HEAD'), head);
     strictEqual(
       repository.git('for-each-ref', '--format=%(refname)', 'refs/botshelf'),

@@ -35,6 +35,17 @@ describe('the state ref', () => {
     strictEqual(repository.status(), '');
   });
 
+  it('has files of days beside, which are not read, and of each day the one that was committed first', async () => {
+    const { state, repository } = stateIn();
+    const day = 'days/2026/11-22';
+    const first = await state.commit(null, new Map([...one, [day, '7 1\n']]), 'Count 1 bot');
+    deepStrictEqual((await state.read()).files, one);
+    const second = await state.commit(first, new Map([...two, [day, '7 2\n']]), 'Count 2 bots');
+    deepStrictEqual((await state.read(first ?? '')).files, two);
+    strictEqual(repository.git('show', `${second}:${day}`), '7 1');
+    strictEqual(await state.commit(second, new Map([[day, '']]), 'Count 0 bots'), second);
+  });
+
   it('has all of thousands of files that are committed at once, with time for others between them @slow', async () => {
     const { state } = stateIn();
     const files = new Map(

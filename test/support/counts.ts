@@ -1,5 +1,9 @@
+import type { BotId } from '../../src/bot/id.ts';
 import type { ReadonlyCountHistory } from '../../src/counts/count-history.ts';
 import type { ReadonlyCounts } from '../../src/bot/counts.ts';
+import { toDay, toDayPath } from '../../src/counts/days.ts';
+import { toShardNumber, toShardPath } from '../../src/counts/shards.ts';
+import { gitSync } from './run-sync.ts';
 
 /** The counts of bots that have none. */
 export const noCounts: ReadonlyCounts = {
@@ -17,3 +21,34 @@ export const noCountHistory: ReadonlyCountHistory = {
   first: () => undefined,
   counts: () => [],
 };
+
+/** Counts that a service committed at some time: seconds since the epoch. */
+export interface CountCommit {
+  readonly time: number;
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+/** Adds commits to the state ref of a repository, each with the file of its day. Each bot is in a shard of its own. */
+export function commitCounts(folder: string, commits: readonly CountCommit[]): void {
+  const days = new Map<number, Record<string, number>>();
+  const ref = gitSync({ args: ['for-each-ref', 'refs/botshelf/state'], cwd: folder });
+  const parts = commits.map(({ time, counts }, i) => {
+    const day = toDay(time * 1000);
+    const all = { ...days.get(day), ...counts };
+    days.set(day, all);
+    const lines = Object.entries(all).map(([id, count]) => `${id} ${count}\n`);
+    const files = Object.entries(counts).map(([id, count]) => {
+      const text = `{\n"${id}":{"count":${count},"countedAt":${time * 1000 + 5}}\n}\n`;
+      return importFile(toShardPath(toShardNumber(id as BotId)), text);
+    });
+    files.push(importFile(toDayPath(day), lines.join('')));
+    const from = i === 0 && ref !== '' ? 'from refs/botshelf/state^0\n' : '';
+    const head = `commit refs/botshelf/state\ncommitter Botshelf <botshelf@localhost> ${time} +0000\n`;
+    return `${head}data 8\nCount it\n${from}${files.join('')}`;
+  });
+  gitSync({ args: ['fast-import', '--quiet', '--done'], cwd: folder, input: `${parts.join('')}done\n` });
+}
+
+function importFile(path: string, text: string): string {
+  return `M 100644 inline ${path}\ndata ${text.length}\n${text}\n`;
+}

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
 import { RefConflictError, stateRef } from '../../src/git/refs.ts';
+import { isOfDay } from '../../src/counts/days.ts';
 import type { StateRef, StateTree } from '../../src/counts/state-ref.ts';
 
 /** A commit of a FileRef. */
@@ -39,7 +40,8 @@ export class FileRef implements StateRef {
     const last = this.history().at(-1);
     if (last !== undefined && last.commit === known) return { commit: known, files: new Map() };
     this.reads++;
-    return { commit: last?.commit ?? null, files: new Map(Object.entries(last?.files ?? {})) };
+    const files = Object.entries(last?.files ?? {}).filter(([path]) => !isOfDay(path));
+    return { commit: last?.commit ?? null, files: new Map(files) };
   }
 
   async commit(
@@ -50,7 +52,8 @@ export class FileRef implements StateRef {
     const history = this.history();
     const last = history.at(-1);
     if ((last?.commit ?? null) !== onto) throw new RefConflictError(stateRef);
-    const tree = { ...last?.files, ...Object.fromEntries(files) };
+    const added = [...files].filter(([path]) => !isOfDay(path) || last?.files[path] === undefined);
+    const tree = { ...last?.files, ...Object.fromEntries(added) };
     if (JSON.stringify(tree) === JSON.stringify(last?.files ?? {})) return onto;
     const commit = createHash('sha1')
       .update(JSON.stringify([onto, tree, subject]))

@@ -41,12 +41,35 @@ describe('the merge of two states', () => {
     strictEqual(repository.git('log', '-1', '--format=%P', merged), `${theirs} ${ours}`);
   });
 
-  it('merges histories that have nothing in common', async () => {
+  it('merges histories that have nothing in common, with ours on top as one commit', async () => {
     const ours = await commit({ 1: [6, 3], 4: [1, 1] });
     const theirs = await commit({ 1: [7, 2], 5: [2, 2] });
     const merged = await mergeStates(opened, ours, theirs);
     deepStrictEqual(await countsOf(merged), { 1: [6, 3], 4: [1, 1], 5: [2, 2] });
-    strictEqual(repository.git('log', '-1', '--format=%P', merged), `${theirs} ${ours}`);
+    strictEqual(repository.git('log', '-1', '--format=%P', merged), theirs);
+  });
+
+  it('has the files of days of both, and of one day the larger counts', async () => {
+    const base = await commit({ 1: [5, 1] });
+    const [ours = '', theirs = ''] = await Promise.all(
+      [
+        { 'days/2026/11-21': '1 5\n2 9\n', 'days/2026/11-20': '2 8\n' },
+        { 'days/2026/11-21': '1 6\n12 4\n', 'days/2026/11-22': '1 7\n' },
+      ].map(async (texts) => {
+        const files = Object.entries(texts).map(
+          ([path, text]) => [path, { mode: '100644', content: Buffer.from(text) }] as const,
+        );
+        return await writeCommit(opened, {
+          parents: [base],
+          files: new Map(files),
+          message: 'Count 2 bots\n',
+        });
+      }),
+    );
+    const [there, back] = [await mergeStates(opened, ours, theirs), await mergeStates(opened, theirs, ours)];
+    strictEqual(await readTreeId(opened, there), await readTreeId(opened, back));
+    const lines = ['20', '21', '22'].map((date) => repository.git('show', `${there}:days/2026/11-${date}`));
+    deepStrictEqual(lines, ['2 8', '1 6\n2 9\n12 4', '1 7']);
   });
 
   it('takes theirs where ours has nothing later', async () => {

@@ -11,7 +11,7 @@ import {
 import { fetchRemote, type RemoteBranch, remoteRefs } from '../../src/sync/remote.ts';
 import { openUntilEnd } from '../support/opened.ts';
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
-import { commitCounts } from '../support/state-history.ts';
+import { commitCounts } from '../support/counts.ts';
 import type { TestRepository } from '../support/repository.ts';
 
 const branch = 'refs/heads/main';
@@ -71,7 +71,7 @@ describe('what is pushed', () => {
     await pushRefs(repository, await listRefsToPush(repository, remote), remote);
     strictEqual((await pushPrunedState(repository, 0, remote))?.removed, 0);
     const pruned = await pushPrunedState(repository, since, remote);
-    strictEqual(pruned?.removed, 2);
+    strictEqual(pruned?.removed, 3);
     strictEqual(shared.git('rev-parse', state), pruned?.commit);
     strictEqual(known().state, pruned?.commit);
   });

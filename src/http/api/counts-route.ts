@@ -15,7 +15,7 @@ export function addCountsRoute(router: Router, bots: BotIndex, countHistory: Rea
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');
     const { from, to } = parseCountsQuery(parseQuery(ctx), countHistory.present());
     const kind = chooseType(ctx, ['application/json', 'text/csv']);
-    if (!(await countHistory.isRead())) {
+    if (!(await countHistory.isRead('all'))) {
       throw new ProblemError('starting', 'the counts over time are still being read: try again in a moment', {
         headers: { 'Retry-After': '10' },
       });

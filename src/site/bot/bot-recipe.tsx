@@ -43,7 +43,7 @@ export async function createBotRecipe(
       const { html, headings } = await markdown.render({ text, name, images });
       const today = countHistory.present();
       const trustChanges = await readNamedTrustChanges(parts, id);
-      const isRead = await countHistory.isRead();
+      const isRead = await countHistory.isRead('recent');
       const similar = findSimilarBots(groups, bot, locale).map((other) => {
         const [count, growth] = [counts.count(other.id), counts.growth(other.id)];
         return { bot: parseListElement(other), locale, namesLanguage: isForeign, count, growth };

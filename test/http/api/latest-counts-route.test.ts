@@ -9,7 +9,7 @@ import { testRepository } from '../../support/repository.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
-import { commitCounts } from '../../support/state-history.ts';
+import { commitCounts } from '../../support/counts.ts';
 import { issueTestToken } from '../../support/token.ts';
 import { updateRequest } from '../../support/update-request.ts';
 

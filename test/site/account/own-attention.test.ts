@@ -2,7 +2,7 @@ import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:asse
 import { eventually } from '../../support/eventually.ts';
 import { author, type LoginSite, openLoginSite, stranger } from '../../support/login-site.ts';
 import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
-import { commitCounts } from '../../support/state-history.ts';
+import { commitCounts } from '../../support/counts.ts';
 import { childrenOf, parseXml, textsOf } from '../../support/xml.ts';
 
 const weekMs = 7 * 86_400_000;
