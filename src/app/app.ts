@@ -63,6 +63,8 @@ import { addUpdateRoute, updatePath, usualUpdatePath } from '../http/api/update-
 
 export interface AppOptions extends Parts, Pick<SiteParts, 'reports' | 'notify'> {
   readonly config: Config;
+  /** The path of the repository at the Git host; undefined if there is no host. */
+  readonly remotePath: string | undefined;
   readonly log: Log;
   readonly search: BotSearch;
   readonly changes: ReadonlyChanges;
@@ -187,11 +189,12 @@ export function createApp(options: AppOptions): Application {
     await readCommittedAuthors(options.repositoryOpener, id);
   addTokenRoutes(router, parts, login, tokens, committedAuthors);
   const secret = config.remote?.webhookSecret;
-  const pushed = (body: Buffer): void => {
+  const pushed = (): void => {
     sync?.requestFetch();
-    hostReview?.receive(body);
+    hostReview?.wake();
   };
-  if (sync && secret) addHookRoute(router, { secret, pushed, refused: badTokens });
+  if (sync && secret)
+    addHookRoute(router, { secret, repository: options.remotePath, pushed, refused: badTokens });
   options.live?.addRoute(router);
   addDiscoverRoutes(router, { ...parts, ownAttention: options.ownAttention }, config.securityContact);
   const prepareSite = addSiteRoutes(router, parts);

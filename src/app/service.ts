@@ -15,7 +15,7 @@ import { Committer } from '../git/commit/committer.ts';
 import { isIndexLocked } from '../git/index-lock.ts';
 import { takeCloneLock, takeInstanceLock } from '../git/instance-lock.ts';
 import { Maintenance } from '../git/maintenance.ts';
-import { readOrigin } from '../git/origin.ts';
+import { readOrigin, readRemotePlace } from '../git/origin.ts';
 import { GitRunner } from '../git/process/git-runner.ts';
 import type { GitClient } from '../git/process/run-git.ts';
 import { RepositoryOpener } from '../git/repository.ts';
@@ -50,7 +50,7 @@ import { callbackPath } from '../login/settings.ts';
 import { removeCredentials } from '../git/process/git-error.ts';
 import { noticeFaults } from './fault-notices.ts';
 import { createAttentionReader, createOwnAttention } from './attention.ts';
-import { openHostReview } from './host-review.ts';
+import { createHostReview } from './host-review.ts';
 import { followImages, openImages } from './images.ts';
 import { createPageEditor } from './page-editor.ts';
 import { createRemoteNotice } from './remote-notice.ts';
@@ -208,7 +208,8 @@ async function start(
     const notice = createProposalNotice(proposal, config.baseUrl, config.proposals === 'site');
     if (notice !== null) notify(notice);
   });
-  const hostReview = await openHostReview(config, proposals, repositoryOpener, log);
+  const remotePlace = remote ? await readRemotePlace(repositoryOpener, remote.remote) : undefined;
+  const hostReview = createHostReview(config, remotePlace, proposals, repositoryOpener, log);
   const maintenance = new Maintenance({
     repositoryOpener,
     log,
@@ -277,6 +278,7 @@ async function start(
   const options: AppOptions = {
     ...parts,
     config,
+    remotePath: remotePlace?.path,
     log,
     search,
     changes,

@@ -1,3 +1,15 @@
+/** https://docs.github.com/rest/pulls/pulls */
+const gitHubApi: PullsApi = {
+  root: (host) => (host === 'github.com' ? 'https://api.github.com' : `https://${host}/api/v3`),
+  pulls: (repository) => `repos/${repository}/pulls`,
+  list: 'state=all&sort=updated&direction=desc&per_page=20',
+  change: 'PATCH',
+  text: 'body',
+  source: 'head',
+  target: 'base',
+  keys: { number: 'number', branch: 'head.ref', head: 'head.sha', from: 'head.repo.id', to: 'base.repo.id' },
+};
+
 /** The Git hosts that the program knows, by the folder of `catalogue-template/` that has the check of pull requests. */
 export const gitHosts = {
   github: {
@@ -7,13 +19,12 @@ export const gitHosts = {
     history: 'commits',
     commit: 'commit',
     pull: 'pull',
-    pullRefs: 'refs/pull/',
-    review: 'rest',
     create: 'new',
     fileName: 'filename',
     takesText: true,
     pipeline: '.github/workflows/catalogue.yml',
-    proofs: { 'X-Hub-Signature-256': 'body' },
+    hook: { proofs: { 'X-Hub-Signature-256': 'body' }, repository: 'repository.full_name' },
+    api: gitHubApi,
   },
   gitlab: {
     names: ['GitLab'],
@@ -22,13 +33,31 @@ export const gitHosts = {
     history: '-/commits',
     commit: '-/commit',
     pull: '-/merge_requests',
-    pullRefs: 'refs/merge-requests/',
-    review: 'push-options',
     create: '-/new',
     fileName: 'file_name',
     takesText: false,
     pipeline: '.gitlab-ci.yml',
-    proofs: { 'webhook-signature': 'standard', 'X-Gitlab-Token': 'secret' },
+    hook: {
+      proofs: { 'webhook-signature': 'standard', 'X-Gitlab-Token': 'secret' },
+      repository: 'project.path_with_namespace',
+    },
+    // https://docs.gitlab.com/api/merge_requests/
+    api: {
+      root: (host) => `https://${host}/api/v4`,
+      pulls: (repository) => `projects/${encodeURIComponent(repository)}/merge_requests`,
+      list: 'state=all&order_by=updated_at&sort=desc&per_page=20',
+      change: 'PUT',
+      text: 'description',
+      source: 'source_branch',
+      target: 'target_branch',
+      keys: {
+        number: 'iid',
+        branch: 'source_branch',
+        head: 'sha',
+        from: 'source_project_id',
+        to: 'target_project_id',
+      },
+    },
   },
   // Gitea is the same.
   forgejo: {
@@ -38,13 +67,22 @@ export const gitHosts = {
     history: 'commits/branch',
     commit: 'commit',
     pull: 'pulls',
-    pullRefs: 'refs/pull/',
-    review: 'agit',
     create: '_new',
     fileName: 'filename',
     takesText: true,
     pipeline: '.forgejo/workflows/catalogue.yml',
-    proofs: { 'X-Forgejo-Signature': 'body', 'X-Gitea-Signature': 'body' },
+    hook: {
+      proofs: { 'X-Forgejo-Signature': 'body', 'X-Gitea-Signature': 'body' },
+      repository: 'repository.full_name',
+    },
+    // https://codeberg.org/api/swagger#/repository/repoListPullRequests
+    api: {
+      ...gitHubApi,
+      root: (host) => `https://${host}/api/v1`,
+      list: 'state=all&sort=recentupdate&limit=20',
+      // `head.ref` is another one once the branch is deleted.
+      keys: { ...gitHubApi.keys, branch: 'head.label' },
+    },
   },
 } as const satisfies Readonly<Record<string, GitHost>>;
 
@@ -63,21 +101,37 @@ export interface GitHost {
   readonly commit: string;
   /** The path of a pull request's page, before its number. */
   readonly pull: string;
-  /** The refs of its pull requests, before `<number>/head`. */
-  readonly pullRefs: string;
-  /**
-   * How a program makes a pull request. `rest`: a branch and the REST API of GitHub. `push-options`: a branch, pushed with
-   * the options of GitLab. `agit`: a push to `refs/for/<branch>`.
-   */
-  readonly review: 'rest' | 'push-options' | 'agit';
   /** The parameter of the page that creates a file for its path. */
   readonly fileName: string;
   /** Whether that page takes the text of the file as `value`. */
   readonly takesText: boolean;
   /** The file that has the check of pull requests. */
   readonly pipeline: string;
-  /** The headers that prove that a call of its webhook is genuine. */
-  readonly proofs: Readonly<Record<string, WebhookProof>>;
+  readonly hook: {
+    /** The headers that prove that a call of its webhook is genuine. */
+    readonly proofs: Readonly<Record<string, WebhookProof>>;
+    /** Where the body of a call has the path of the repository. */
+    readonly repository: string;
+  };
+  readonly api: PullsApi;
+}
+
+/** The requests about pull requests that the REST API of a host takes. All hosts take the token as `Bearer`. */
+export interface PullsApi {
+  /** Returns the usual address of the API at a host name. */
+  readonly root: (host: string) => string;
+  /** Returns the path of the pull requests of a repository. */
+  readonly pulls: (repository: string) => string;
+  /** The query that lists all of them, the last updated first. */
+  readonly list: string;
+  /** The method that changes title and text of one. */
+  readonly change: 'PATCH' | 'PUT';
+  /** The keys that are sent for the text, and for the names of the branches. */
+  readonly text: string;
+  readonly source: string;
+  readonly target: string;
+  /** Where a pull request has its number, its branch with its commit, and the repositories it is from and to. */
+  readonly keys: Readonly<Record<'number' | 'branch' | 'head' | 'from' | 'to', string>>;
 }
 
 /**
@@ -85,6 +139,13 @@ export interface GitHost {
  * Standard Webhooks specification. `secret`: the secret itself.
  */
 export type WebhookProof = 'body' | 'standard' | 'secret';
+
+/** Reads JSON of a host at keys such as `head.sha`; undefined if they are not there. */
+export function readKeys(json: unknown, keys: string): unknown {
+  return keys
+    .split('.')
+    .reduce((value, key) => (value as Readonly<Record<string, unknown>> | null | undefined)?.[key], json);
+}
 
 /** Returns what people call the site at a host name, such as GitHub; null where it is not known. */
 export function findHostName(hostname: string): string | null {

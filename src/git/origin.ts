@@ -1,4 +1,4 @@
-import type { Repository, RepositoryOpener } from './repository.ts';
+import type { RepositoryOpener } from './repository.ts';
 
 /** The remote, branch and folder that the catalogue is shared by. */
 export interface Origin {
@@ -22,11 +22,16 @@ export async function readOrigin(repositoryOpener: RepositoryOpener): Promise<Or
   }
 }
 
+export interface RemotePlace {
+  readonly host: string;
+  readonly path: string;
+}
+
 /**
  * Parses a remote into host and repository path, without user name, password, SSH port and `.git`; undefined for one that
  * is at no host.
  */
-export function parseRemote(remote: string): { readonly host: string; readonly path: string } | undefined {
+export function parseRemote(remote: string): RemotePlace | undefined {
   const [, scpHost, scpPath] = /^(?:[\w.-]+@)?([\w.-]+):(?!\/\/)(.+)$/.exec(remote) ?? [];
   const url = scpHost === undefined && URL.canParse(remote) ? new URL(remote) : undefined;
   if (url && !['https:', 'http:', 'ssh:', 'git:', 'git+ssh:'].includes(url.protocol)) return undefined;
@@ -37,8 +42,13 @@ export function parseRemote(remote: string): { readonly host: string; readonly p
     : undefined;
 }
 
-/** Returns the URL of a remote that is given by its name, or by its URL. */
-export async function readRemoteUrl(repository: Repository, remote: string): Promise<string> {
-  const named = await repository.run(['remote', 'get-url', remote]).catch(() => remote);
-  return named.trim();
+/** Returns where a remote is that is given by its name, or by its URL; undefined if it is at no host. */
+export async function readRemotePlace(
+  repositoryOpener: RepositoryOpener,
+  remote: string,
+): Promise<RemotePlace | undefined> {
+  const named = repositoryOpener
+    .open()
+    .then(async (repository) => await repository.run(['remote', 'get-url', remote]));
+  return parseRemote((await named.catch(() => remote)).trim());
 }

@@ -16,6 +16,7 @@ export const problemKinds = {
   'bad-signature': [401, 'The signature is not valid'],
   'other-token': [403, 'The token is for another bot'],
   'cross-site': [403, 'The request comes from another site'],
+  'other-repository': [403, 'The event is of another repository'],
   'read-only': [403, 'Nothing can be sent here'],
   'not-found': [404, 'Not found'],
   'unknown-bot': [404, 'There is no such bot'],

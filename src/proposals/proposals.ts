@@ -113,8 +113,8 @@ export interface Decision {
 
 /** What was decided at the Git host. */
 export interface HostDecision {
-  readonly state: Decision['state'];
-  /** The words of the reviewer. */
+  readonly state: 'accepted' | 'declined';
+  /** What the proposer reads. */
   readonly text: string;
   /** The commit of the branch that has it, where it was accepted. */
   readonly commit: string | null;
@@ -377,12 +377,12 @@ export class Proposals {
    * @throws {ProposalError} gone, changed @throws {WritesUnavailableError}
    */
   async decideAtHost({ subject, proposer, version }: Proposal, decision: HostDecision): Promise<SavedStep> {
-    return await this.#stepFrom([subject, proposer.id, version], service, async (repository, proposal) => {
-      const change = { ...decision, reviewer: null };
-      if (change.state !== 'changes-asked') return await this.#close(repository, proposal, change);
-      const step = { ...proposal, ...change };
-      return await this.#refs.commit(repository, step, { parents: [version], files: new Map() });
-    });
+    return await this.#stepFrom(
+      [subject, proposer.id, version],
+      service,
+      async (repository, proposal) =>
+        await this.#close(repository, proposal, { ...decision, reviewer: null }),
+    );
   }
 
   /** Returns whether an account may review, by the settings of the last commit. One that is blocked may not. */

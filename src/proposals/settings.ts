@@ -5,7 +5,7 @@ import type { SettingReader } from '../lib/setting-reader.ts';
 export interface HostSettings {
   /** Null where it is guessed from the name of the host. */
   readonly kind: GitHostId | null;
-  /** The address of GitHub's API, without a slash at its end; null for the usual one. */
+  /** The address of the host's API, without a slash at its end; null for the usual one. */
   readonly api: string | null;
   /** The token for that API, a secret. */
   readonly token: string | null;
@@ -23,6 +23,10 @@ export function readHostSettings(reader: SettingReader, isUsed: boolean): HostSe
   if (isUsed && reader.text('BOTSHELF_REMOTE') === undefined)
     reader.faults.push(
       'BOTSHELF_PROPOSALS is host, but BOTSHELF_REMOTE is not set: proposals are pushed to the remote.',
+    );
+  if (isUsed && token === null)
+    reader.faults.push(
+      'BOTSHELF_PROPOSALS is host, but BOTSHELF_HOST_TOKEN is not set: give a token of the host that may write pull requests.',
     );
   return { kind, api, token };
 }

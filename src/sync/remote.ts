@@ -128,23 +128,18 @@ export interface PushedRef {
 
 /**
  * Pushes all of these refs, or none. Only a ref with a lease may replace history.
- * @param pushOptions what the host is told with the push; see GitCommand
  * @throws {GitError} also where the remote has moved
  */
 export async function pushRemote(
   repository: Repository,
   refs: readonly PushedRef[],
   remote: Remote,
-  pushOptions?: readonly string[],
 ): Promise<void> {
   const leases = refs.flatMap(({ ref, lease }) =>
     lease === undefined ? [] : [`--force-with-lease=${ref}:${lease}`],
   );
   const specs = refs.map(({ ref, commit }) => `${commit ?? ''}:${ref}`);
-  await repository.run([...push, ...leases, remote.address, ...specs], {
-    ...toRunOptions(remote),
-    ...(pushOptions && { pushOptions }),
-  });
+  await repository.run([...push, ...leases, remote.address, ...specs], toRunOptions(remote));
 }
 
 function toRunOptions({ stallSeconds, signal }: Remote): Pick<Remote, 'stallSeconds' | 'signal'> {

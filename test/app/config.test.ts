@@ -72,11 +72,12 @@ describe('the review at the Git host', () => {
     deepStrictEqual(readConfig(env).hostReview, hostReview);
   });
 
-  it('needs a remote, and an address of the API that is one', () => {
-    throws(
-      () => readConfig({ BOTSHELF_PROPOSALS: 'host' }),
+  it('needs a remote, a token, and an address of the API that is one', () => {
+    for (const fault of [
       /BOTSHELF_REMOTE is not set: proposals are pushed/,
-    );
+      /BOTSHELF_HOST_TOKEN is not set: give a token/,
+    ])
+      throws(() => readConfig({ BOTSHELF_PROPOSALS: 'host' }), fault);
     throws(
       () => readConfig({ BOTSHELF_HOST_API: 'https://me:secret@x' }),
       /BOTSHELF_HOST_API is not an address that can be used/,

@@ -3,15 +3,16 @@ import { createHmac } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfig } from '../../src/app/config.ts';
-import { openHostReview } from '../../src/app/host-review.ts';
-import { RepositoryOpener } from '../../src/git/repository.ts';
+import { createHostReview } from '../../src/app/host-review.ts';
+import { readRemotePlace } from '../../src/git/origin.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import type { HostReview } from '../../src/proposals/host-review.ts';
 import { formatStep } from '../../src/proposals/proposal.ts';
 import { accountId, botId, mainPage, pagePath } from '../support/sample.ts';
 import { eventually } from '../support/eventually.ts';
-import { githubToken, type GitHostServer, startGitHost, startGitHub } from '../support/git-host.ts';
+import { type GitHostServer, hostToken, startGitHost } from '../support/git-host.ts';
 import { loginEnv } from '../support/login-site.ts';
+import { openerOf } from '../support/opened.ts';
 import { openProposals, proposalSettings } from '../support/proposals.ts';
 import { startProvider } from '../support/login-provider.ts';
 import { freePort } from '../support/loopback.ts';
@@ -54,21 +55,20 @@ describe('a service whose proposals are reviewed at the Git host', () => {
     const port = await freePort();
     const baseUrl = `http://localhost:${port}`;
     const { settings } = await startProvider(baseUrl);
-    const github = await startGitHub(host);
     const env = {
       ...loginEnv(settings, ['a-secret-of-the-tests-which-is-long-enough']),
       BOTSHELF_REMOTE: 'origin',
       BOTSHELF_PROPOSALS: 'host',
       BOTSHELF_WEBHOOK_SECRET: secret,
       BOTSHELF_HOST_KIND: 'github',
-      BOTSHELF_HOST_API: github.api,
-      BOTSHELF_HOST_TOKEN: githubToken,
+      BOTSHELF_HOST_API: host.pullsOptions.root,
+      BOTSHELF_HOST_TOKEN: hostToken,
       BOTSHELF_BASE_URL: baseUrl,
       PORT: String(port),
     };
     const service = await startTestService({}, { root: cloneWithProposal(), env });
-    await eventually(() => github.pulls.length === 1);
-    const [pull] = github.pulls;
+    await eventually(() => host.pulls.length === 1);
+    const [pull] = host.pulls;
     strictEqual(pull?.title, `Update Homer (${homer}): nsfw`);
     const { parts } = (await service.request('/readyz')).json;
     strictEqual(JSON.stringify(parts.host), '{"ready":true,"faults":[]}');
@@ -83,34 +83,30 @@ describe('a service whose proposals are reviewed at the Git host', () => {
     doesNotMatch(page.text, /class="queue"/);
     strictEqual((await marge.go(`${baseUrl}/review/${homer}/7`)).status, 404);
 
-    pull.state = 'closed';
-    // Not known by its number before the response of the host has arrived; a repetition would be refused.
-    let attempt = 0;
-    await eventually(async () => {
-      const body = JSON.stringify({ action: 'closed', pull_request: { number: 1 }, attempt: ++attempt });
+    const tell = async (repository: string): Promise<number> => {
+      const body = JSON.stringify({ action: 'closed', repository: { full_name: repository } });
       const signature = createHmac('sha256', secret).update(body).digest('hex');
       const headers = { 'X-Hub-Signature-256': `sha256=${signature}`, 'Content-Type': 'application/json' };
-      const { status } = await fetch(`${service.address}/hooks/push`, { method: 'POST', body, headers });
-      strictEqual(status, 202);
-      await eventually(() => existsSync(join(host.shared.folder, 'refs/botshelf/closed')), 10);
-    });
-    ok(!service.log().includes(githubToken));
+      return (await fetch(`${service.address}/hooks/push`, { method: 'POST', body, headers })).status;
+    };
+    host.end(pull);
+    strictEqual(await tell('people/list'), 403);
+    strictEqual(await tell(host.pullsOptions.repository), 202);
+    await eventually(() => existsSync(join(host.shared.folder, 'refs/botshelf/closed')));
+    ok(!service.log().includes(hostToken));
   });
 
-  it('does not start where the host is not known, or lacks its token', async () => {
+  it('does not start where the host is not known', async () => {
     const { folder } = host.shared.clone();
     const proposals = await openProposals(folder);
-    const repositoryOpener = new RepositoryOpener(folder);
-    const open = async (remote: string, kind: 'github' | null = null): Promise<HostReview | null> => {
-      const env = { BOTSHELF_PROPOSALS: 'host', BOTSHELF_REMOTE: remote };
-      const config = readConfig(kind === null ? env : { ...env, BOTSHELF_HOST_KIND: kind });
-      return await openHostReview(config, proposals, repositoryOpener, silentLog);
+    const opener = openerOf(folder);
+    const open = async (remote: string, kind = {}): Promise<HostReview | null> => {
+      const env = { BOTSHELF_PROPOSALS: 'host', BOTSHELF_HOST_TOKEN: 'x', BOTSHELF_REMOTE: remote };
+      const place = await readRemotePlace(opener, remote);
+      return createHostReview(readConfig({ ...env, ...kind }), place, proposals, opener, silentLog);
     };
     await rejects(open(host.remote), /set BOTSHELF_HOST_KIND, and a remote with an address such as/);
-    await rejects(open('origin', 'github'), /set BOTSHELF_HOST_KIND, and a remote/);
-    await rejects(open(host.remote, 'github'), /BOTSHELF_HOST_TOKEN is not set/);
-    await rejects(open('git@github.com:people/list.git'), /BOTSHELF_HOST_TOKEN is not set/);
+    await rejects(open('origin', { BOTSHELF_HOST_KIND: 'github' }), /set BOTSHELF_HOST_KIND, and a remote/);
     strictEqual((await open('https://codeberg.org/people/list'))?.home, 'https://codeberg.org/people/list');
-    repositoryOpener.close();
   });
 });

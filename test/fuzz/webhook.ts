@@ -5,7 +5,6 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { Router } from '@koa/router';
 import { addHookRoute } from '../../src/http/api/hook-route.ts';
 import { RateLimit } from '../../src/http/rate-limits.ts';
-import { readHostEvent } from '../../src/proposals/host-event.ts';
 import { serveHandler } from '../support/handler.ts';
 import type { Target } from './fuzzer.ts';
 import { jsonWords, split } from './words.ts';
@@ -19,10 +18,11 @@ const secret = `whsec_${key.toString('base64')}`;
  */
 export async function openWebhook(): Promise<Target> {
   const router = new Router();
-  let taken: Buffer | undefined;
+  let isTaken = false;
   addHookRoute(router, {
     secret,
-    pushed: (body) => (taken = body),
+    repository: 'people/list',
+    pushed: () => (isTaken = true),
     refused: new RateLimit('refused-tokens', 0),
   });
   const routes = router.routes();
@@ -37,7 +37,7 @@ export async function openWebhook(): Promise<Target> {
       ...jsonWords,
       ...names.map((name) => `${name}: `),
       ...split(
-        'HEX B64 SECRET NOW sha256= v1, \n\n "action":"closed" "pull_request":{"number":1} "object_attributes": "issue": "sender":{"id":7}',
+        'HEX B64 SECRET NOW sha256= v1, \n\n "repository": "project": "full_name": "path_with_namespace": "people/list"',
       ),
     ],
     maxLength: 2000,
@@ -71,24 +71,20 @@ export async function openWebhook(): Promise<Target> {
         ]),
       );
       const call = async (): Promise<number> => {
-        taken = undefined;
+        isTaken = false;
         const sent = request({ port, method: 'POST', path: '/hooks/push', agent, headers }).end(body);
         const [response] = (await once(sent, 'response')) as [IncomingMessage];
         await response.toArray();
-        strictEqual(response.statusCode === 202, taken !== undefined);
+        strictEqual(response.statusCode === 202, isTaken);
         return response.statusCode ?? 0;
       };
       const status = await call();
-      ok([202, 401].includes(status), `status ${status}`);
+      ok([202, 401, 403].includes(status), `status ${status}`);
       const proof = [hex, standard, secret].find((one) =>
         Object.values(headers).some((value) => value.toLowerCase().includes(one.toLowerCase())),
       );
-      if (status === 202) ok(proof !== undefined, 'it is not signed');
-      if (status === 202 && headers['x-gitlab-token'] === undefined) strictEqual(await call(), 401);
-      const { number, by, text, outcome } = readHostEvent(body);
-      strictEqual(typeof text, 'string');
-      ok(outcome === null || ['accepted', 'declined'].includes(outcome.state));
-      ok([number, by].every((value) => typeof value !== 'function'));
+      if (status !== 401) ok(proof !== undefined, 'it is not signed');
+      if (status !== 401 && headers['x-gitlab-token'] === undefined) strictEqual(await call(), 401);
     },
   };
 }

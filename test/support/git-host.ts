@@ -1,24 +1,46 @@
-import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { basename, dirname, join } from 'node:path';
 import { gitHosts, type GitHostId } from '../../src/git/hosts.ts';
+import type { HostPullsOptions } from '../../src/proposals/host-pulls.ts';
 import { type GitServer, startGitServer } from './git-server.ts';
 import { listenOnLoopback } from './loopback.ts';
 import { type SharedRepository, sharedRepository } from './shared-repository.ts';
 
-/** A Git host: a bare repository behind HTTP, which makes refs of pull requests of what is pushed to it. */
+/** A Git host: a bare repository behind HTTP, and the REST API of its pull requests. */
 export interface GitHostServer {
   readonly shared: SharedRepository;
   readonly server: GitServer;
   /** The address of the repository. */
   readonly remote: string;
-  /** The options of all pushes, one a line. */
-  options(): string[];
-  /** The refs that were pushed. */
-  pushed(): string[];
-  /** Has the next push refused. */
-  refuseOnce(): void;
+  /** The API, as the service uses it. */
+  readonly pullsOptions: HostPullsOptions;
+  readonly pulls: TestPull[];
+  /** Method and path of each request of the API. */
+  readonly requests: string[];
+  /** What it does with the next requests, instead of what is documented. */
+  readonly faults: ((request: IncomingMessage, response: ServerResponse) => void)[];
+  /** Adds a pull request. */
+  add(branch: string, values?: Partial<TestPull>): TestPull;
+  /** Closes a pull request, or says that it was merged as a commit. */
+  end(pull: TestPull | undefined, merged?: string | null): void;
 }
+
+/** A pull request. */
+export interface TestPull {
+  readonly number: number;
+  title: string;
+  text: string;
+  readonly branch: string;
+  head: string;
+  readonly isOfFork: boolean;
+  endedAt: string | null;
+  updatedAt: string;
+  isMerged: boolean;
+  mergeCommit: string | null;
+}
+
+export const hostToken = 'token_that_nobody_may_see';
 
 /** Starts a host whose repository `list` has these files. */
 export async function startGitHost(
@@ -30,187 +52,160 @@ export async function startGitHost(
   const root = dirname(shared.folder);
   const name = `${basename(root)}/shared.git`;
   const server = await startGitServer(dirname(root), [name]);
-  const inside = (name: string): string => join(shared.folder, name);
-  const lines = (name: string): string[] =>
-    existsSync(inside(name)) ? readFileSync(inside(name), 'utf8').split('\n').slice(0, -1) : [];
-  shared.git('config', 'receive.advertisePushOptions', 'true');
-  const hook = (name: string, text: string): void => {
-    writeFileSync(inside(`hooks/${name}`), `#!/bin/sh\n${text}`);
-    chmodSync(inside(`hooks/${name}`), 0o755);
+  const pulls: TestPull[] = [];
+  const now = (): string => new Date().toISOString();
+  // Without git, which takes long to start on a busy machine.
+  const readTip = (branch: string): string => {
+    const file = join(shared.folder, 'refs/heads', branch);
+    return existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
   };
-  hook(
-    'pre-receive',
-    `if [ -f refuse ]; then rm refuse; echo "proposals are closed today" >&2; exit 1; fi
-i=0; topic=; force=
-while [ "$i" -lt "\${GIT_PUSH_OPTION_COUNT:-0}" ]; do
-  eval "option=\\$GIT_PUSH_OPTION_$i"
-  case "$option" in topic=*) topic=\${option#topic=} ;; force-push=true) force=yes ;; esac
-  i=$((i + 1))
-done
-pull=pull-$(echo "$topic" | tr / _)
-while read old new ref; do
-  case "$ref" in refs/for/*) ;; *) continue ;; esac
-  [ -f "$pull" ] && [ -z "$force" ] || continue
-  git merge-base --is-ancestor "refs/pull/$(cat "$pull")/head" "$new" && continue
-  echo "request force-push push option" >&2; exit 1
-done
-`,
-  );
-  hook('post-receive', postReceive(gitHosts[kind].pullRefs, kind === 'github'));
-  return {
-    shared,
-    server,
-    remote: `${server.address}/${name}`,
-    options: () => lines('options'),
-    pushed: () => lines('pushed'),
-    refuseOnce: () => writeFileSync(inside('refuse'), ''),
+  const end: GitHostServer['end'] = (pull, merged) => {
+    const isMerged = merged !== undefined;
+    if (pull)
+      Object.assign(pull, { endedAt: now(), updatedAt: now(), isMerged, mergeCommit: merged ?? null });
   };
-}
-
-/** Records push options, and makes `<pullRefs>N/head` of a push, as hosts do. At GitHub only the API makes a new one. */
-function postReceive(pullRefs: string, isMadeByApi: boolean): string {
-  return `while read old new ref; do
-  echo "$ref" >> pushed
-  i=0; topic=; create=${isMadeByApi ? '' : 'no'}
-  while [ "$i" -lt "\${GIT_PUSH_OPTION_COUNT:-0}" ]; do
-    eval "option=\\$GIT_PUSH_OPTION_$i"
-    printf '%s\\n' "$option" >> options
-    case "$option" in
-      topic=*) topic=\${option#topic=}; create=yes ;;
-      merge_request.create) create=yes ;;
-    esac
-    i=$((i + 1))
-  done
-  case "$ref" in
-    refs/for/*) key=$topic; git update-ref -d "$ref" ;;
-    refs/heads/proposals/*) key=\${ref#refs/heads/} ;;
-    *) continue ;;
-  esac
-  pull=pull-$(echo "$key" | tr / _)
-  if [ -z "$(echo "$new" | tr -d 0)" ]; then rm -f "$pull"; continue; fi
-  if [ ! -f "$pull" ]; then
-    [ "$create" = yes ] || continue
-    number=$(($(cat last 2>/dev/null || echo 0) + 1))
-    echo "$number" > last; echo "$number" > "$pull"
-  fi
-  git update-ref "${pullRefs}$(cat "$pull")/head" "$new"
-done
-`;
-}
-
-/** A pull request at GitHub, as its API has it. */
-export interface TestPull {
-  readonly number: number;
-  title: string;
-  body: string;
-  readonly branch: string;
-  state: 'open' | 'closed';
-  merged: boolean;
-  merge_commit_sha: string | null;
-  readonly comments: object[];
-  readonly reviews: object[];
-}
-
-/** The API of GitHub, as far as https://docs.github.com/rest/pulls/pulls has what is used. */
-export interface GitHubServer {
-  readonly api: string;
-  readonly pulls: TestPull[];
-  /** Method and path of each request. */
-  readonly requests: string[];
-  /** What it does with the next requests, instead of what is documented. */
-  readonly faults: ((request: IncomingMessage, response: ServerResponse) => void)[];
-}
-
-export const githubToken = 'github_pat_that_nobody_may_see';
-
-/** Starts the API for the repository. */
-export async function startGitHub({ shared }: GitHostServer): Promise<GitHubServer> {
-  const state: Omit<GitHubServer, 'api'> = { pulls: [], requests: [], faults: [] };
-  const server = createServer((request, response) => {
+  const add: GitHostServer['add'] = (branch, values) => {
+    const more = { title: '', text: '', isOfFork: false, endedAt: null, isMerged: false, mergeCommit: null };
+    const pull = { number: pulls.length + 1, branch, head: '', updatedAt: now(), ...more, ...values };
+    pulls.push(pull);
+    return pull;
+  };
+  /** Follows the branches: one that is deleted closes its pull request. */
+  const follow = (): void => {
+    for (const pull of pulls.filter(({ endedAt, isOfFork }) => endedAt === null && !isOfFork)) {
+      const tip = readTip(pull.branch);
+      if (tip === '') end(pull);
+      else pull.head = tip;
+    }
+  };
+  const state = { pulls, requests: [] as string[], faults: [] as GitHostServer['faults'] };
+  const api = createServer((request, response) => {
     let text = '';
     request.on('data', (chunk: Buffer) => (text += chunk.toString()));
     request.on('end', () => {
       state.requests.push(`${request.method} ${request.url}`);
       const fault = state.faults.shift();
       if (fault) return fault(request, response);
-      const body = text === '' ? {} : (JSON.parse(text) as Record<string, never>);
-      const { status, json } = respond(state as GitHubServer, shared, request, body);
+      follow();
+      const { status, json } = respond(request, text);
       return response.writeHead(status).end(JSON.stringify(json));
     });
   });
-  const { port } = await listenOnLoopback(server);
-  return Object.assign(state, { api: `http://127.0.0.1:${port}` });
-}
-
-function respond(
-  state: GitHubServer,
-  shared: SharedRepository,
-  { method, url = '', headers }: IncomingMessage,
-  body: Record<string, never>,
-): { readonly status: number; readonly json: unknown } {
-  if (headers.authorization !== `Bearer ${githubToken}`)
-    return { status: 401, json: { message: 'Bad credentials' } };
-  const { pathname, searchParams } = new URL(url, 'http://localhost');
-  const [, , owner = '', , what, id = '', part] = pathname.split('/');
-  // A push to the branch of a closed pull request does not change it.
-  for (const { branch, number, state: now } of state.pulls) {
-    const file = join(shared.folder, `pull-${branch.replace('/', '_')}`);
-    if (now === 'closed' && existsSync(file) && readFileSync(file, 'utf8').trim() === String(number))
-      rmSync(file);
-  }
-  const pull = state.pulls.find(({ number }) => number === Number(id));
-  const show = (shown: TestPull): object => ({
-    ...shown,
-    comments: undefined,
-    closed_at: shown.state === 'closed' ? new Date().toISOString() : null,
-    merged_at: shown.merged ? new Date().toISOString() : null,
-    merged: undefined,
-    head: { ref: shown.branch, sha: shared.git('rev-parse', `refs/pull/${shown.number}/head`) },
-    reviews: undefined,
+  const { order, write, show, ...dialect } = dialects[kind];
+  const repository = name.replace('.git', '');
+  const path = dialect.path(repository);
+  const respond = ({ method, url = '', headers }: IncomingMessage, text: string): TestResponse => {
+    if (headers.authorization !== `Bearer ${hostToken}`) return refuse(401, 'Bad credentials');
+    if (method !== 'GET' && headers['content-type'] !== 'application/json') return refuse(415, 'No JSON');
+    const { pathname, search, searchParams } = new URL(url, 'http://localhost');
+    if (!pathname.startsWith(path)) return refuse(404, 'Not Found');
+    const pull = pulls.find(({ number }) => pathname === `${path}/${number}`);
+    const showOne = (one: TestPull): object => show(one, readTip(one.branch));
+    if (method === 'GET' && search.startsWith(`?${order}&`)) {
+      const sorted = pulls.toReversed().toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1));
+      const start = (Number(searchParams.get('page')) - 1) * 20;
+      return { status: 200, json: sorted.slice(start, start + 20).map(showOne) };
+    }
+    const keys = JSON.parse(text || '{}') as Record<string, string>;
+    const { title = '', [write.text]: body = '', [write.source]: branch = '' } = keys;
+    if (method === write.change && pull) {
+      Object.assign(pull, { title, text: body, updatedAt: now() });
+      return { status: 200, json: showOne(pull) };
+    }
+    if (method !== 'POST' || keys[write.target] !== 'main' || readTip(branch) === '')
+      return refuse(422, 'Validation Failed');
+    if (pulls.some((one) => one.branch === branch && one.endedAt === null && !one.isOfFork))
+      return refuse(409, 'There is one');
+    return { status: 201, json: showOne(add(branch, { title, text: body, head: readTip(branch) })) };
+  };
+  const { port } = await listenOnLoopback(api);
+  return Object.assign(state, {
+    shared,
+    server,
+    remote: `${server.address}/${name}`,
+    pullsOptions: {
+      api: gitHosts[kind].api,
+      root: `http://127.0.0.1:${port}`,
+      repository,
+      token: hostToken,
+    },
+    add,
+    end,
   });
-  const isThere = (branch: string | null): TestPull | undefined =>
-    state.pulls.find((one) => one.state === 'open' && `${owner}:${one.branch}` === branch);
-  switch (`${method} ${what}${part === undefined ? '' : `/${part}`}`) {
-    case 'GET pulls': {
-      if (id !== '') return pull ? { status: 200, json: show(pull) } : { status: 404, json: notFound };
-      const last = state.pulls.findLast(({ branch }) => `${owner}:${branch}` === searchParams.get('head'));
-      return { status: 200, json: last ? [show(last)] : [] };
-    }
-    case 'POST pulls': {
-      const {
-        title,
-        body: text,
-        head: branch,
-      } = body as unknown as Record<'title' | 'body' | 'head', string>;
-      if (isThere(`${owner}:${branch}`)) return { status: 422, json: { message: 'Validation Failed' } };
-      const number = state.pulls.length + 1;
-      const made: TestPull = {
-        number,
-        title,
-        body: text,
-        branch,
-        state: 'open',
-        merged: false,
-        merge_commit_sha: null,
-        comments: [],
-        reviews: [],
-      };
-      shared.git('update-ref', `refs/pull/${number}/head`, `refs/heads/${branch}`);
-      writeFileSync(join(shared.folder, `pull-${branch.replace('/', '_')}`), String(number));
-      state.pulls.push(made);
-      return { status: 201, json: show(made) };
-    }
-    case 'PATCH pulls':
-      return pull ? { status: 200, json: show(Object.assign(pull, body)) } : { status: 404, json: notFound };
-    case 'GET pulls/reviews':
-      return { status: 200, json: pull?.reviews ?? [] };
-    case 'GET issues/comments':
-      return searchParams.get('since') === null
-        ? { status: 404, json: notFound }
-        : { status: 200, json: pull?.comments ?? [] };
-    default:
-      return { status: 404, json: notFound };
-  }
 }
 
-const notFound = { message: 'Not Found' };
+interface TestResponse {
+  readonly status: number;
+  readonly json: unknown;
+}
+
+function refuse(status: number, message: string): TestResponse {
+  return { status, json: { message } };
+}
+
+/** What the API of a host is called with, and what it has of a pull request: its own documentation says so. */
+interface Dialect {
+  readonly path: (repository: string) => string;
+  /** The query of a list, the last updated first. */
+  readonly order: string;
+  readonly write: Readonly<Record<'change' | 'text' | 'source' | 'target', string>>;
+  /** @param tip the commit of the branch; empty if it is deleted */
+  show(pull: TestPull, tip: string): object;
+}
+
+const likeGitHub = {
+  path: (repository: string) => `/repos/${repository}/pulls`,
+  write: { change: 'PATCH', text: 'body', source: 'head', target: 'base' },
+};
+
+function showLikeGitHub(pull: TestPull, head: object): object {
+  return {
+    number: pull.number,
+    state: pull.endedAt === null ? 'open' : 'closed',
+    updated_at: pull.updatedAt,
+    closed_at: pull.endedAt,
+    merged_at: pull.isMerged ? pull.endedAt : null,
+    merge_commit_sha: pull.mergeCommit,
+    // A fork that was deleted is null.
+    head: { ...head, repo: pull.isOfFork ? null : { id: 1 } },
+    base: { repo: { id: 1 } },
+  };
+}
+
+const dialects: Readonly<Record<GitHostId, Dialect>> = {
+  github: {
+    ...likeGitHub,
+    order: 'state=all&sort=updated&direction=desc&per_page=20',
+    show: (pull) =>
+      showLikeGitHub(pull, { label: `people:${pull.branch}`, ref: pull.branch, sha: pull.head }),
+  },
+  gitlab: {
+    path: (repository) => `/projects/${repository.replace('/', '%2F')}/merge_requests`,
+    order: 'state=all&order_by=updated_at&sort=desc&per_page=20',
+    write: { change: 'PUT', text: 'description', source: 'source_branch', target: 'target_branch' },
+    show: (pull) => ({
+      iid: pull.number,
+      state: pull.endedAt === null ? 'opened' : pull.isMerged ? 'merged' : 'closed',
+      updated_at: pull.updatedAt,
+      closed_at: pull.isMerged ? null : pull.endedAt,
+      merged_at: pull.isMerged ? pull.endedAt : null,
+      merge_commit_sha: pull.mergeCommit,
+      squash_commit_sha: null,
+      sha: pull.head,
+      source_branch: pull.branch,
+      source_project_id: pull.isOfFork ? 2 : 1,
+      target_project_id: 1,
+    }),
+  },
+  forgejo: {
+    ...likeGitHub,
+    order: 'state=all&sort=recentupdate&limit=20',
+    // One that has ended shows where its branch is now.
+    show: (pull, tip) =>
+      showLikeGitHub(pull, {
+        label: pull.branch,
+        ref: tip === '' ? `refs/pull/${pull.number}/head` : pull.branch,
+        sha: tip || pull.head,
+      }),
+  },
+};

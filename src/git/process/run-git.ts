@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { GitError } from './git-error.ts';
-import { createGitEnvironment, gitSettings, networkSettings, toPushOptionVariables } from './settings.ts';
+import { createGitEnvironment, gitSettings, networkSettings } from './settings.ts';
 
 /** One git command, run to its end. */
 export interface GitCommand {
@@ -21,11 +21,6 @@ export interface GitCommand {
    * that it started. A transfer reports its progress with `--progress`.
    */
   readonly stallSeconds?: number;
-  /**
-   * The options of a push, which is on the network. What users wrote is no argument of git: these are in its environment,
-   * as the setting `push.pushOption`. None may have a line break.
-   */
-  readonly pushOptions?: readonly string[];
   /** Whether it goes on where Ctrl-C in a terminal ends this process: it is in a process group of its own. */
   readonly isDetached?: boolean;
   /** Ends it once it has printed more bytes. Its output by then, which is more, is returned. */
@@ -98,12 +93,11 @@ export function spawnGit({
   indexFile,
   stallSeconds,
   isDetached = false,
-  pushOptions = [],
 }: Omit<GitCommand, 'input'>): ChildProcessWithoutNullStreams {
   const onNetwork = stallSeconds !== undefined;
   const settings = [...gitSettings, ...(onNetwork ? networkSettings : [])].flatMap((each) => ['-c', each]);
   // In a process group of its own, without a terminal: helpers such as ssh are killed with it and cannot prompt.
-  const env = { ...createGitEnvironment(indexFile), ...toPushOptionVariables(pushOptions) };
+  const env = createGitEnvironment(indexFile);
   const options = { cwd: folder, env, detached: onNetwork || isDetached };
   return spawn('git', [...settings, ...args], options);
 }

@@ -44,14 +44,3 @@ export function createGitEnvironment(indexFile?: string): NodeJS.ProcessEnv {
 }
 
 const gitVariables = { GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
-
-/** Returns the variables of the environment that set `push.pushOption`, once for each option. */
-export function toPushOptionVariables(options: readonly string[]): NodeJS.ProcessEnv {
-  const settings = options.flatMap((option, i) => [
-    [`GIT_CONFIG_KEY_${i}`, 'push.pushOption'],
-    [`GIT_CONFIG_VALUE_${i}`, option],
-  ]);
-  return options.length === 0
-    ? {}
-    : { ...Object.fromEntries(settings), GIT_CONFIG_COUNT: String(options.length) };
-}

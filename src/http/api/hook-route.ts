@@ -2,7 +2,7 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
-import { type GitHost, gitHosts, type WebhookProof } from '../../git/hosts.ts';
+import { type GitHost, gitHosts, readKeys, type WebhookProof } from '../../git/hosts.ts';
 import { toAddressGroup } from '../../lib/network-address.ts';
 import { ProblemError } from '../problem.ts';
 import type { RateLimit } from '../rate-limits.ts';
@@ -11,18 +11,21 @@ import { readBytes } from '../request-body.ts';
 export interface HookRouteOptions {
   /** The secret that the Git server signs its calls with, or sends. */
   readonly secret: string;
-  /** Called for every genuine call, with its body. */
-  readonly pushed: (body: Buffer) => void;
+  /** The path of the repository; undefined if it is not known. */
+  readonly repository: string | undefined;
+  /** Called for every genuine call. */
+  readonly pushed: () => void;
   /** Counts refused calls by address. A genuine call passes, whatever its address has sent before. */
   readonly refused: RateLimit;
 }
 
 /**
  * `POST /hooks/push`: the Git server reports a push, or what was done with a pull request. GitHub, Gitea and Forgejo sign the body; GitLab signs ID, time and
- * body, or sends the secret itself. Every genuine call starts a fetch, whatever its body says. A signature is
+ * body, or sends the secret itself. Every genuine call starts a fetch, unless its body names another repository. A signature is
  * accepted once. A call with the secret itself can be repeated, but only by a client that has the secret.
  */
-export function addHookRoute(router: Router, { secret, pushed, refused }: HookRouteOptions): void {
+export function addHookRoute(router: Router, options: HookRouteOptions): void {
+  const { secret, repository, pushed, refused } = options;
   const taken = new LRUCache<string, true>({ max: 10_000 });
   router.post('/hooks/push', async (ctx) => {
     const sent = proofs.find(([header]) => ctx.get(header) !== '');
@@ -35,7 +38,13 @@ export function addHookRoute(router: Router, { secret, pushed, refused }: HookRo
       });
     }
     if (proof !== 'secret') taken.set(proof, true);
-    pushed(body);
+    const named = findRepository(body) ?? repository;
+    if (repository && !`/${repository}`.toLowerCase().endsWith(`/${named}`.toLowerCase()))
+      throw new ProblemError(
+        'other-repository',
+        `the event is of ${named}, the remote is ${repository}: remove that webhook, or correct BOTSHELF_REMOTE`,
+      );
+    pushed();
     ctx.status = 202;
     ctx.set('Cache-Control', 'no-store');
     ctx.body = { ok: true };
@@ -48,8 +57,22 @@ const maxBody = 2 * 1024 * 1024;
 const advice =
   'the call is not signed with the secret, or is a repetition: set the secret of the webhook to that of BOTSHELF_WEBHOOK_SECRET';
 
+const hooks = Object.values<GitHost>(gitHosts).map(({ hook }) => hook);
+
 /** What proves that a call is genuine, by header. A call with none of them is refused before its body is read. */
-const proofs = Object.values<GitHost>(gitHosts).flatMap((host) => Object.entries(host.proofs));
+const proofs = hooks.flatMap(({ proofs }) => Object.entries(proofs));
+
+/** Returns the path of the repository that the body of a call names; undefined if it names none. */
+function findRepository(body: Buffer): string | undefined {
+  try {
+    const event: unknown = JSON.parse(body.toString());
+    return hooks
+      .map((hook) => readKeys(event, hook.repository))
+      .find((named): named is string => typeof named === 'string');
+  } catch {
+    return undefined;
+  }
+}
 
 /** Returns the signature of a genuine call, `secret` for a call with the secret itself, null for any other. */
 function findProof(

@@ -19,7 +19,8 @@ describe('POST /hooks/push', () => {
   let calls = 0;
   const serveHook = async (limit: number): Promise<TestServer> => {
     const router = new Router();
-    addHookRoute(router, { secret, pushed: () => calls++, refused: new RateLimit('refused-tokens', limit) });
+    const refused = new RateLimit('refused-tokens', limit);
+    addHookRoute(router, { secret, repository: 'git/People/list', pushed: () => calls++, refused });
     const routes = router.routes();
     return await serveHandler(async (ctx, next) => await routes(ctx as never, next));
   };
@@ -73,6 +74,22 @@ describe('POST /hooks/push', () => {
     strictEqual(await post('7', now, undefined, 9), 202, 'the tenth of its signatures');
     strictEqual(await post('8', now, undefined, 10), 401, 'the eleventh of them');
     strictEqual(calls, 3);
+  });
+
+  it('refuses a genuine call that names another repository, and takes one that names none', async () => {
+    for (const [status, event] of [
+      [202, { repository: { full_name: 'people/List' } }],
+      [202, { repository: { name: 'list' }, project: { path_with_namespace: 'people/list' } }],
+      [202, { repository: null, zen: 'none' }],
+      [403, { repository: { full_name: 'people/list2' } }],
+      [403, { repository: { full_name: 'list/people/list' } }],
+      [403, { repository: { name: 'list' }, project: { path_with_namespace: 'other/list' } }],
+      [202, 'payload=%7B%7D'],
+    ] as const) {
+      const body = typeof event === 'string' ? event : JSON.stringify(event);
+      strictEqual(await call(body, { 'X-Hub-Signature-256': `sha256=${sign(body)}` }), status, body);
+    }
+    strictEqual(calls, 4);
   });
 
   it('refuses a signed call that was sent before with other headers that are not signed', async () => {

@@ -1,22 +1,16 @@
-import { deepStrictEqual, match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { gitHosts, type GitHostId } from '../../../src/git/hosts.ts';
+import type { GitHostId } from '../../../src/git/hosts.ts';
+import type { HostPullsOptions } from '../../../src/proposals/host-pulls.ts';
 import { HostReview } from '../../../src/proposals/host-review.ts';
 import type { Proposal } from '../../../src/proposals/proposal.ts';
 import type { Proposals } from '../../../src/proposals/proposals.ts';
 import { atTime } from '../../support/at-time.ts';
 import { eventually } from '../../support/eventually.ts';
-import {
-  type GitHostServer,
-  type GitHubServer,
-  githubToken,
-  startGitHost,
-  startGitHub,
-  type TestPull,
-} from '../../support/git-host.ts';
+import { type GitHostServer, hostToken, startGitHost, type TestPull } from '../../support/git-host.ts';
 import { listenOnLoopback } from '../../support/loopback.ts';
 import { openerOf } from '../../support/opened.ts';
-import { author, openProposals, proposalSettings } from '../../support/proposals.ts';
+import { author, openProposals, proposalSettings, visitor } from '../../support/proposals.ts';
 import { recordedLog } from '../../support/recorded-log.ts';
 import type { TestRepository } from '../../support/repository.ts';
 import { botId, mainPage, pagePath } from '../../support/sample.ts';
@@ -28,7 +22,6 @@ const note = 'Fixes #1, @marge: try `/donut`.\n```\n/merge\n\\n/close';
 
 describe('proposals that are reviewed at the Git host', () => {
   let host: GitHostServer;
-  let github: GitHubServer;
   let clone: TestRepository;
   let proposals: Proposals;
   let review: HostReview;
@@ -41,44 +34,42 @@ describe('proposals that are reviewed at the Git host', () => {
     host = await startGitHost(kind, { [homerPath]: mainPage(), 'botshelf.json': proposalSettings });
     clone = host.shared.clone();
     proposals = await openProposals(clone.folder, { log });
-    if (kind === 'github') github = await startGitHub(host);
-    review = openReview(kind);
+    review = openReview();
   }
 
-  function openReview(kind: GitHostId, followSeconds = 0, api = github?.api): HostReview {
-    const repositoryOpener = openerOf(clone.folder);
+  function openReview(roundMs = 0, values: Partial<HostPullsOptions> = {}): HostReview {
     const review = new HostReview({
-      repositoryOpener,
+      repositoryOpener: openerOf(clone.folder),
       proposals,
-      host: gitHosts[kind],
+      pulls: { ...host.pullsOptions, ...values },
       remote: host.remote,
-      branch: 'main',
+      branch: null,
       home: 'https://git.example.org/people/list',
-      github:
-        kind === 'github' ? { api, repository: 'people/list', token: githubToken, timeoutMs: 500 } : null,
+      pullPage: 'https://git.example.org/people/list/pull',
       baseUrl: 'https://bots.example.org',
       log,
-      followSeconds,
+      roundMs,
     });
     open.push(review);
     return review;
   }
 
   /** Ends the review, and begins another that knows nothing of it. */
-  async function restart(kind: GitHostId): Promise<void> {
+  async function restart(): Promise<void> {
     await review.close();
-    review = openReview(kind);
+    review = openReview();
   }
 
   async function send(
     values: Readonly<Record<string, unknown>> = { nsfw: true },
     text = note,
+    proposer = author,
   ): Promise<Proposal> {
     const pages = new Map([[homerPath, mainPage(values)]]);
-    return (await proposals.send({ subject: homer, proposer: author, pages, note: text })).proposal;
+    return (await proposals.send({ subject: homer, proposer, pages, note: text })).proposal;
   }
 
-  /** Sends it and brings it to the host, whose number for it is known after the second round. */
+  /** Sends it and brings it to the host. */
   async function submit(values?: Readonly<Record<string, unknown>>, text?: string): Promise<Proposal> {
     const proposal = await send(values, text);
     await rounds();
@@ -90,178 +81,204 @@ describe('proposals that are reviewed at the Git host', () => {
     for (let i = 0; i < 2; i++) strictEqual(await review.round(), true, log.lines.join());
   }
 
-  async function withdraw(): Promise<void> {
-    await proposals.withdraw(homer, author.id, find()?.version ?? '');
-    await rounds();
-  }
-
   const find = (): Proposal | undefined => proposals.find(homer, author.id);
   const last = (): Proposal | undefined => proposals.listOf(author.id)[0];
   const branches = (): string =>
     host.shared.git('for-each-ref', '--format=%(refname)', 'refs/heads/proposals');
   const failure = (): string => review.failure?.message ?? '';
+  const pull = (): TestPull => host.pulls.at(-1) as TestPull;
 
-  /** Pushes a reviewer's commit on top of what is at a ref of the host. */
-  function pushAsReviewer(ref: string): string {
+  /** Pushes a reviewer's commit on top of a branch. */
+  function pushAsReviewer(): string {
     const { maintainer } = host.shared;
-    maintainer.git('fetch', '-q', 'origin', ref);
+    maintainer.git('fetch', '-q', 'origin', branch);
     maintainer.git('switch', '-q', '--detach', 'FETCH_HEAD');
     const theirs = maintainer.commit({ 'README.md': 'Welcome' });
-    maintainer.git('push', '-q', 'origin', `HEAD:${ref}`);
+    maintainer.git('push', '-q', 'origin', `HEAD:${branch}`);
     return theirs;
   }
 
   afterEach(async () => {
     for (const one of open.splice(0).toReversed()) await one.close();
-    ok(!log.lines.some((line) => line.includes(githubToken)));
+    ok(!log.lines.some((line) => line.includes(hostToken)));
   });
 
-  describe('at GitHub', () => {
-    beforeEach(async () => await begin('github'));
+  for (const kind of ['github', 'gitlab', 'forgejo'] as const)
+    describe(`at ${kind}`, () => {
+      beforeEach(async () => await begin(kind));
 
-    const pull = (): TestPull => github.pulls.at(-1) as TestPull;
+      it('become pull requests with a commit of their own, whose texts nothing is done with', async () => {
+        const proposal = await submit();
+        strictEqual(pull().title, `Update Homer (${homer}): nsfw`);
+        match(
+          pull().text,
+          new RegExp(`\\n\`{4}text\\n${author.name} \\(${author.id}\\)\\n\\nFixes #1[^]*\\n\`{4}\\n`),
+        );
+        match(pull().text, new RegExp(`Page: https://bots\\.example\\.org/bots/${homer}\\n`));
+        strictEqual(host.shared.git('rev-parse', `${branch}^`), proposal.base);
+        strictEqual(host.shared.git('diff', '--name-only', 'main', branch), homerPath);
+        const message = host.shared.git('log', '-1', '--format=%B', branch);
+        match(message, new RegExp(`^Update Homer.*\\n\\nBot: ${homer}\\nProposed-by: ${author.id}`));
+        ok(!message.includes('#1'));
+        strictEqual(review.findLink(proposal), 'https://git.example.org/people/list/pull/1');
+        strictEqual(host.pulls.length, 1);
+      });
 
-    it('become pull requests with a commit of their own, whose texts nothing is done with', async () => {
-      const proposal = await submit();
-      strictEqual(pull().title, `Update Homer (${homer}): nsfw`);
-      match(
-        pull().body,
-        new RegExp(`\\n\`{4}text\\n${author.name} \\(${author.id}\\)\\n\\nFixes #1[^]*\\n\`{4}\\n`),
-      );
-      match(pull().body, new RegExp(`Page: https://bots\\.example\\.org/bots/${homer}\\n`));
-      strictEqual(host.shared.git('rev-parse', `${branch}^`), proposal.base);
-      strictEqual(host.shared.git('diff', '--name-only', 'main', branch), homerPath);
-      const message = host.shared.git('log', '-1', '--format=%B', branch);
-      match(message, new RegExp(`^Update Homer.*\\n\\nBot: ${homer}\\nProposed-by: ${author.id}`));
-      ok(!message.includes('#1'));
-      strictEqual(review.findLink(proposal), 'https://git.example.org/people/list/pull/1');
-      strictEqual(github.pulls.length, 1);
+      it('update their pull request when they are sent again, and close it when they are withdrawn', async () => {
+        await submit();
+        await restart();
+        clone.git('gc', '-q', '--prune=now');
+        await submit({ nsfw: true, website: 'https://homer.example' }, 'Now with a site.');
+        match(pull().title, /nsfw, website|website, nsfw/);
+        match(pull().text, /Now with a site\./);
+        match(host.shared.git('show', `${branch}:${homerPath}`), /homer\.example/);
+        strictEqual(host.pulls.length, 1);
+        await proposals.withdraw(homer, author.id, find()?.version ?? '');
+        await rounds();
+        strictEqual(branches(), '');
+      });
+
+      it('are declined when their pull request is closed, with a link to it, and can be sent again', async () => {
+        await submit();
+        await restart();
+        host.end(pull());
+        await rounds();
+        const declined = last() as Proposal;
+        const { state, text } = declined;
+        deepStrictEqual([state, text], ['declined', 'https://git.example.org/people/list/pull/1']);
+        strictEqual(review.findLink(declined), text);
+        await submit({ website: 'https://homer.example' });
+        await restart();
+        await rounds();
+        deepStrictEqual([host.pulls.length, find()?.state], [2, 'waiting']);
+      });
+
+      it('are accepted when a reviewer has merged them with changes, once the merge is here', async () => {
+        await submit();
+        const merge = host.shared.mergePullRequest((person) =>
+          person.write(homerPath, mainPage({ nsfw: false })),
+        );
+        host.end(pull(), merge);
+        host.shared.git('update-ref', '-d', branch);
+        await rounds();
+        strictEqual(find()?.state, 'waiting');
+        clone.git('pull', '-q', '--ff-only');
+        await rounds();
+        deepStrictEqual([last()?.state, last()?.commit], ['accepted', merge]);
+      });
     });
+
+  describe('at any host', () => {
+    beforeEach(async () => await begin('gitlab'));
 
     it('are brought there in the background as soon as they are sent', async () => {
-      review = openReview('github', 300);
+      review = openReview(300_000);
       review.start();
       await send();
-      await eventually(() => github.pulls.length === 1);
+      await eventually(() => host.pulls.length === 1);
     });
 
-    it('update their pull request when they are sent again, though Git here has pruned what was pushed', async () => {
+    it('are accepted as their own commit where a merge made none', async () => {
       await submit();
-      clone.git('gc', '-q', '--prune=now');
-      await submit({ nsfw: true, website: 'https://homer.example' }, 'Now with a site.');
-      match(pull().title, /nsfw, website|website, nsfw/);
-      match(pull().body, /Now with a site\./);
-      match(host.shared.git('show', `${branch}:${homerPath}`), /homer\.example/);
-      strictEqual(host.shared.git('rev-parse', 'refs/pull/1/head'), host.shared.git('rev-parse', branch));
-      strictEqual(github.pulls.length, 1);
-    });
-
-    it('close their pull request, and leave no branch, when they are withdrawn', async () => {
-      await submit();
-      await withdraw();
-      deepStrictEqual([branches(), pull().state], ['', 'closed']);
-    });
-
-    it('follow a request for changes, once, and only of people who may write, though the clock is set back', async () => {
-      await submit();
-      const sha = host.shared.git('rev-parse', branch);
-      const asked = { state: 'CHANGES_REQUESTED', commit_id: sha };
-      pull().reviews.push(
-        { ...asked, body: 'A picture, please.\r\nThanks', author_association: 'MEMBER' },
-        { ...asked, body: 'Send me your token', author_association: 'NONE' },
-      );
-      await atTime(Date.now() - 3_600_000, rounds);
-      const { state, version, text } = find() as Proposal;
-      deepStrictEqual([state, text], ['changes-asked', 'A picture, please.\nThanks']);
-      await rounds();
-      strictEqual(find()?.version, version);
-      await submit({ website: 'https://homer.example' });
-      notStrictEqual(host.shared.git('rev-parse', 'refs/pull/1/head'), sha);
-      strictEqual(find()?.state, 'waiting');
-    });
-
-    it('are declined when their pull request is closed, with the last comment as the reason', async () => {
-      await submit();
-      pull().comments.push(
-        { body: 'Hi', author_association: 'NONE' },
-        { body: 'It is offline.', author_association: 'OWNER' },
-      );
-      pull().state = 'closed';
-      await rounds();
-      deepStrictEqual([last()?.state, last()?.text], ['declined', 'It is offline.']);
-      await submit({ website: 'https://homer.example' });
-      deepStrictEqual([github.pulls.length, find()?.state], [2, 'waiting']);
-    });
-
-    it('are accepted when a reviewer has merged them with changes, once the merge is here', async () => {
-      await submit();
-      const merge = host.shared.mergePullRequest((person) =>
-        person.write(homerPath, mainPage({ nsfw: false })),
-      );
-      Object.assign(pull(), { state: 'closed', merged: true, merge_commit_sha: merge });
+      const theirs = pushAsReviewer();
+      host.shared.git('update-ref', 'refs/heads/main', theirs);
+      host.end(pull(), null);
+      pull().head = theirs;
       await rounds();
       strictEqual(find()?.state, 'waiting');
       clone.git('pull', '-q', '--ff-only');
       await rounds();
-      deepStrictEqual([last()?.state, last()?.commit], ['accepted', merge]);
+      strictEqual(last()?.state, 'accepted');
     });
 
-    it('are left to a reviewer who has pushed to their branch', async () => {
+    it('are not decided by what was closed before they were sent, though the clock is set back', async () => {
       await submit();
-      const theirs = pushAsReviewer(branch);
+      pushAsReviewer();
+      await rounds();
+      host.end(pull());
+      host.shared.git('update-ref', '-d', branch);
       await submit({ website: 'https://homer.example' });
-      strictEqual(host.shared.git('rev-parse', branch), theirs);
+      await atTime(Date.now() - 3_600_000, rounds);
+      deepStrictEqual([host.pulls.length, find()?.state], [2, 'waiting']);
     });
 
-    it('are found again after a restart: a pushed branch without a pull request gets one, and no second', async () => {
-      github.faults.push(
+    it('are left to a reviewer who has pushed to their branch, and then hold up no others', async () => {
+      await submit();
+      const theirs = pushAsReviewer();
+      await submit({ website: 'https://homer.example' });
+      host.end(pull());
+      await send({ nsfw: true });
+      await send({ nsfw: true }, note, visitor);
+      for (let i = 0; i < 2; i++) strictEqual(await review.round(), false);
+      match(failure(), /has commits of a reviewer and no pull request: delete that branch there/);
+      strictEqual(host.shared.git('rev-parse', branch), theirs);
+      deepStrictEqual([host.pulls.length, pull().branch], [2, `proposals/${homer}-${visitor.id}`]);
+    });
+
+    it('are not decided by a pull request of a fork, whose branch has any name', async () => {
+      await submit();
+      const { branch, head } = pull();
+      host.end(host.add(branch, { head, isOfFork: true }));
+      await rounds();
+      strictEqual(find()?.state, 'waiting');
+    });
+
+    it('are found again after a restart among many: a pushed branch without a pull request gets one, and no second', async () => {
+      host.faults.push(
         (_, response) => response.end('[]'),
         (request) => request.socket.destroy(),
       );
       await send();
       strictEqual(await review.round(), false);
-      deepStrictEqual([branches(), github.pulls.length], [branch, 0]);
-      await restart('github');
+      deepStrictEqual([branches(), host.pulls.length], [branch, 0]);
+      await restart();
       await rounds();
-      strictEqual(github.pulls.length, 1);
-      const { length } = host.pushed();
-      await restart('github');
+      strictEqual(host.pulls.length, 1);
+      for (let i = 0; i < 45; i++) host.end(host.add(`other-${i}`));
+      await restart();
+      const { length } = host.requests;
       await rounds();
       ok(review.findLink(find() as Proposal));
-      deepStrictEqual([github.pulls.length, host.pushed().length], [1, length]);
+      strictEqual(host.pulls.length, 46);
+      // Four pages with an empty one at their end, and then what is new.
+      deepStrictEqual(
+        host.requests.slice(length).map((line) => line.replace(/.*&/, '')),
+        ['page=1', 'page=2', 'page=3', 'page=4', 'page=1', 'page=2'],
+      );
     });
 
     it('wait while the host refuses, and the operator is told why', async () => {
       let limited = Number.POSITIVE_INFINITY;
-      github.faults.push((_, response) => {
+      host.faults.push((_, response) => {
         limited = Date.now() + 500;
         response
-          .writeHead(403, { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': String(limited / 1000) })
-          .end(JSON.stringify({ message: `API rate limit exceeded for ${githubToken}` }));
+          .writeHead(403, { 'Retry-After': '0.5' })
+          .end(JSON.stringify({ message: `API rate limit exceeded for ${hostToken}` }));
       });
-      review = openReview('github', 0.05);
+      review = openReview(50);
       review.start();
       await send();
       await eventually(() => /rate limit exceeded for …/.test(failure()));
-      await eventually(() => github.requests.length > 1);
+      await eventually(() => host.requests.length > 1);
       ok(Date.now() >= limited);
-      await eventually(() => github.pulls.length === 1);
+      await eventually(() => host.pulls.length === 1);
       await eventually(() => review.failure === null);
       ok(
-        log.lines.some((line) =>
-          line.startsWith('error: the Git host does not have all proposals: GET pulls'),
-        ),
+        log.lines.some((line) => line.startsWith('error: the Git host does not have all proposals: GET of')),
       );
       ok(log.lines.includes('info: the Git host has all proposals again'));
     });
 
     it('are retried after what is slow, reset, too large, no JSON, a redirect, a failure of the host or a refused token', async () => {
-      const faults: readonly [RegExp, (typeof github.faults)[number]][] = [
+      const faults: readonly [RegExp, (typeof host.faults)[number]][] = [
         [/./, () => {}],
         [/./, (request) => request.socket.destroy()],
-        [/./, (_, response) => response.end(`["${'x'.repeat(300_000)}"]`)],
+        [/more than 8388608 bytes/, (_, response) => response.end(`["${'x'.repeat(8_388_608)}"]`)],
         [/./, (_, response) => response.end('<html>')],
-        [/./, (_, response) => response.writeHead(307, { Location: `${github.api}/elsewhere` }).end()],
+        [
+          /./,
+          (_, response) => response.writeHead(307, { Location: `${host.pullsOptions.root}/elsewhere` }).end(),
+        ],
         [/./, (_, response) => response.writeHead(503, { 'Retry-After': '1' }).end()],
         [/./, (_, response) => response.writeHead(404).end('{"message":"Not Found"}')],
         [
@@ -269,17 +286,21 @@ describe('proposals that are reviewed at the Git host', () => {
           (_, response) => response.writeHead(401).end('{"message":"Bad credentials"}'),
         ],
       ];
+      review = openReview(0, { timeoutMs: 1000 });
       await send();
       for (const [reason, fault] of faults) {
-        github.faults.push(fault);
+        host.faults.push(fault);
         strictEqual(await review.round(), false);
         match(failure(), reason);
       }
-      ok(!JSON.stringify(review.failure).includes(githubToken));
-      deepStrictEqual([github.faults, github.pulls], [[], []]);
+      ok(!JSON.stringify(review.failure).includes(hostToken));
+      deepStrictEqual([host.faults, host.pulls], [[], []]);
+      host.server.mode = 'cut';
+      strictEqual(await review.round(), false);
+      host.server.mode = 'serve';
       await rounds();
-      deepStrictEqual([github.pulls.length, review.failure], [1, null]);
-      ok(!github.requests.some((line) => line.includes('elsewhere')));
+      deepStrictEqual([host.pulls.length, review.failure], [1, null]);
+      ok(!host.requests.some((line) => line.includes('elsewhere')));
     });
 
     it('are not held up by a host that hangs, which is let go of when the service stops', async () => {
@@ -291,7 +312,7 @@ describe('proposals that are reviewed at the Git host', () => {
           request.once('close', () => ended++);
         }),
       );
-      review = openReview('github', 0.05, `http://127.0.0.1:${port}`);
+      review = openReview(50, { root: `http://127.0.0.1:${port}` });
       review.start();
       await send();
       await eventually(() => begun === 1);
@@ -299,122 +320,6 @@ describe('proposals that are reviewed at the Git host', () => {
       strictEqual(ended, 0, 'the first request is still waiting');
       await review.close();
       await eventually(() => ended === 1);
-    });
-  });
-
-  describe('at GitLab', () => {
-    beforeEach(async () => await begin('gitlab'));
-
-    it('become merge requests by the options of a push', async () => {
-      const proposal = await submit();
-      strictEqual(review.findLink(proposal), 'https://git.example.org/people/list/-/merge_requests/1');
-      const [create, target, title, description = '', label] = host.options();
-      deepStrictEqual(
-        [create, target, title, label],
-        [
-          'merge_request.create',
-          'merge_request.target=main',
-          `merge_request.title=Update Homer (${homer}): nsfw`,
-          'merge_request.label=proposal',
-        ],
-      );
-      // What GitLab makes of it: no line of the note is outside of the block.
-      const lines = description.replaceAll(String.raw`\n`, '\n').split('\n');
-      const [first, end] = ['````text', '````'].map((fence) => lines.indexOf(fence)) as [number, number];
-      ok(first < lines.indexOf('/merge') && lines.indexOf('/merge') < end && !lines.includes('/close'));
-      strictEqual(host.options().length, 5);
-    });
-
-    it('are pushed again when the host has refused them, or was away', async () => {
-      host.refuseOnce();
-      await send();
-      strictEqual(await review.round(), false);
-      match(failure(), /proposals are closed today/);
-      // An error has the arguments of git.
-      ok(!log.lines.some((line) => line.includes('donut')));
-      host.server.mode = 'cut';
-      strictEqual(await review.round(), false);
-      host.server.mode = 'serve';
-      await rounds();
-      deepStrictEqual([branches(), review.failure], [branch, null]);
-    });
-
-    it('are updated, and end with their branch', async () => {
-      await submit();
-      await submit({ website: 'https://homer.example' });
-      strictEqual(host.options().length, 10);
-      strictEqual(host.shared.git('for-each-ref', 'refs/merge-requests/2'), '');
-      await withdraw();
-      strictEqual(branches(), '');
-    });
-
-    it('are accepted where they were merged, once the merge is here', async () => {
-      await submit();
-      host.shared.git('update-ref', 'refs/heads/main', branch);
-      host.shared.git('update-ref', '-d', branch);
-      await rounds();
-      strictEqual(find()?.state, 'waiting');
-      clone.git('pull', '-q', '--ff-only');
-      await rounds();
-      strictEqual(last()?.state, 'accepted');
-    });
-
-    it('follow its events: the reason is what the one who closes wrote', async () => {
-      await submit();
-      const tell = (event: object): void => review.receive(Buffer.from(JSON.stringify(event)));
-      const merge_request = { iid: 1 };
-      tell({ object_kind: 'note', user: { id: 5 }, object_attributes: { note: 'Too new.' }, merge_request });
-      tell({ object_kind: 'issue', user: { id: 5 }, object_attributes: { iid: 1, action: 'close' } });
-      tell({ object_kind: 'merge_request', user: { id: 5 }, object_attributes: { iid: 2, action: 'close' } });
-      await rounds();
-      strictEqual(find()?.state, 'waiting');
-      tell({ object_kind: 'merge_request', user: { id: 5 }, object_attributes: { iid: 1, action: 'close' } });
-      await rounds();
-      deepStrictEqual([last()?.state, last()?.text], ['declined', 'Too new.']);
-      for (const body of ['', 'null', '[]', '5', 'payload=%7B%7D']) review.receive(Buffer.from(body));
-    });
-  });
-
-  describe('at Forgejo and Gitea', () => {
-    beforeEach(async () => await begin('forgejo'));
-
-    it('become pull requests by a push for the branch, and are empty when they are withdrawn', async () => {
-      const proposal = await submit();
-      strictEqual(review.findLink(proposal), 'https://git.example.org/people/list/pulls/1');
-      const [topic, title, description = ''] = host.options();
-      deepStrictEqual(
-        [topic, title],
-        [`topic=proposals/${homer}-${author.id}`, `title=Update Homer (${homer}): nsfw`],
-      );
-      match(Buffer.from(description.replace('description={base64}', ''), 'base64').toString(), /Fixes #1/);
-      strictEqual(host.options().length, 3);
-      deepStrictEqual(host.pushed(), ['refs/for/main']);
-      await submit({ website: 'https://homer.example' });
-      strictEqual(host.pushed().length, 2);
-      strictEqual(host.options().at(-1), 'force-push=true');
-      await withdraw();
-      strictEqual(host.shared.git('rev-parse', 'refs/pull/1/head'), proposal.base);
-      strictEqual(host.pushed().length, 3);
-    });
-
-    it('are left to a reviewer who has pushed to their pull request, also after a restart', async () => {
-      await submit();
-      const theirs = pushAsReviewer('refs/pull/1/head');
-      await submit({ website: 'https://homer.example' });
-      strictEqual(host.shared.git('rev-parse', 'refs/pull/1/head'), theirs);
-      await restart('forgejo');
-      strictEqual(await review.round(), false);
-      match(failure(), /force-push/);
-      strictEqual(host.shared.git('rev-parse', 'refs/pull/1/head'), theirs);
-    });
-
-    it('follow its events', async () => {
-      await submit();
-      const tell = (event: object): void => review.receive(Buffer.from(JSON.stringify(event)));
-      tell({ action: 'created', issue: { number: 1 }, comment: { body: 'No.' }, sender: { id: 9 } });
-      tell({ action: 'closed', pull_request: { number: 1, merged: false }, sender: { id: 8 } });
-      await rounds();
-      deepStrictEqual([last()?.state, last()?.text], ['declined', '']);
     });
   });
 });
