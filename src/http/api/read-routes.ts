@@ -52,7 +52,7 @@ export function addReadRoutes(
  * @throws {ProblemError} unknown-bot, when the text is no id
  * @throws {UnknownBotError}
  */
-export function findKnownBot(bots: BotIndex, text: string): IndexedBot {
+export function findKnownBot(bots: Pick<BotIndex, 'get'>, text: string): IndexedBot {
   const id = parseBotId(text);
   if (id === undefined) {
     throw new ProblemError(

@@ -4,8 +4,7 @@ import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-ind
 import type { TokenInfo } from '../../tokens/tokens.ts';
 import { PageLinks } from '../front/page-links.tsx';
 import { useLanguage } from '../language/page-language.tsx';
-import { profileFormPath } from '../add/side-forms.ts';
-import { editPath, toAttentionPath } from '../page/addresses.ts';
+import { editPath, profileFormPath, toAttentionPath } from '../page/addresses.ts';
 import type { OwnItem } from '../review/attention.ts';
 import { AttentionText } from '../review/attention-list.tsx';
 import { Fact } from '../page/fact.tsx';

@@ -4,7 +4,7 @@ import type { ProposalErrorKind } from '../../proposals/proposal-error.ts';
 import { toSubjectPath } from '../../proposals/subject.ts';
 import type { ProposalDetails } from '../../proposals/proposals.ts';
 import { FileDiff } from '../add/file-diff.tsx';
-import { toEditAgainPath } from '../add/sending.ts';
+import { toEditAgainPath } from '../add/forms.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { toProposalPath } from '../page/addresses.ts';
 import { Conversation, Step } from '../page/conversation.tsx';

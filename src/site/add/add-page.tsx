@@ -2,17 +2,41 @@ import type { VNode } from 'preact';
 import type { Finding } from '../../check/check.ts';
 import { maxNoteLength } from '../../proposals/proposal.ts';
 import type { ProposalPolicy } from '../../proposals/proposals.ts';
+import type { MessageKey } from '../language/message-file.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { assets } from '../page/assets.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { BlockedNotice } from '../page/blocked-notice.tsx';
+import { FaultItems } from '../page/faults.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
+import { CopyButton } from '../page/links.tsx';
+import { Permissions } from '../page/permissions.tsx';
 import { LabelledField } from './field.tsx';
-import type { FormFile } from './form-file.ts';
-import { isBotForm } from './forms.ts';
-import { NextStep, Outcome, toSubpath } from './outcome.tsx';
-import type { PreviewProps } from './preview.tsx';
-import type { FilledForm } from './sending.ts';
+import type { FieldName, FieldTexts } from './fields.ts';
+import { FileDiff } from './file-diff.tsx';
+import type { Form, FormFile } from './forms.ts';
+import { Preview, type PreviewProps } from './preview.tsx';
+
+/** A text of the interface that says what happened to a form. */
+export interface FormMessage {
+  readonly key: MessageKey;
+  readonly values?: Readonly<Record<string, string | number>>;
+}
+
+/** A form with what is filled in, and what happened to it. */
+export interface FilledForm {
+  readonly form: Form;
+  readonly texts: FieldTexts;
+  /** The digest of the file that it was filled in with. */
+  readonly base: string;
+  /** What only the reviewers read. */
+  readonly note: string;
+  /** The fields that the page and a proposal have changed both, with what the page has now. */
+  readonly conflicts: ReadonlyMap<FieldName, string>;
+  /** Whether the form was sent, so that its errors are shown. */
+  readonly isSent: boolean;
+  readonly message: FormMessage | null;
+}
 
 export interface AddPageProps extends PageProps, PreviewProps, FilledForm {
   readonly file: FormFile;
@@ -27,18 +51,17 @@ export interface AddPageProps extends PageProps, PreviewProps, FilledForm {
 /** A form that makes a file of the catalogue: for a new bot, a change or a translation. */
 export function AddPage(props: AddPageProps): VNode {
   const { site, viewer, form, file, isSent, policy, medianWaitMs, conflicts, message } = props;
-  const { kind, groups, action, title } = form;
+  const { kind, mode, groups, action, title } = form;
   const { t, text, href, duration } = useLanguage();
   const failed = isSent && Object.keys(file.faults).length > 0;
   const sending = policy === 'publish' ? 'proposal.introductionPublish' : 'proposal.introduction';
-  const isOfBot = isBotForm(form);
-  const introduction = policy === 'off' || !isOfBot ? form.introduction : sending;
+  const introduction = policy === 'off' || kind !== 'bot' ? form.introduction : sending;
   // A new name is reviewed.
-  const isPublished = policy === 'publish' && (form.schema !== 'profile' || kind === 'edit');
+  const isPublished = policy === 'publish' && (kind !== 'profile' || mode === 'edit');
   const named = { name: withoutBidiControls(form.name) };
   return (
     <Layout
-      current={kind === 'add' ? '/add' : undefined}
+      current={mode === 'add' ? '/add' : undefined}
       site={site}
       viewer={viewer}
       title={failed ? text('add.errorTitle', { title: text(title, named) }) : text(title, named)}
@@ -76,7 +99,7 @@ export function AddPage(props: AddPageProps): VNode {
                 ))}
               </div>
             ))}
-            {policy !== 'off' && form.schema !== 'profile' && <Note {...props} />}
+            {policy !== 'off' && kind !== 'profile' && <Note {...props} />}
           </div>
           <section
             id="outcome"
@@ -167,5 +190,101 @@ function Summary({ form, file: { faults } }: AddPageProps): VNode {
         ))}
       </ul>
     </section>
+  );
+}
+
+/** What a form makes: a preview, then what changes in the file, and the file folded away. */
+function Outcome(props: AddPageProps): VNode {
+  const { t, text } = useLanguage();
+  const { file, form, base, findings } = props;
+  const isEdit = form.mode === 'edit';
+  const isProfile = form.kind === 'profile';
+  const { invite = '' } = file.faults.invite === undefined ? props.texts : {};
+  return (
+    <>
+      <h2 id="outcome-title">{t(isProfile ? 'edit.change' : 'add.preview')}</h2>
+      {!isProfile && <Preview {...props} retry="add.busy" />}
+      {invite !== '' && <Permissions invite={invite} />}
+      {isEdit && !isProfile && <h2>{t('edit.change')}</h2>}
+      {base !== form.base && <p class="notice">{t('edit.stale')}</p>}
+      {(isEdit || isProfile) && <FileDiff before={form.source} after={file.text} />}
+      {findings.length > 0 && (
+        <div class="notice">
+          <p>{t('proposal.findings')}</p>
+          <FaultItems faults={findings} />
+        </div>
+      )}
+      <details>
+        <summary>
+          {t(isEdit ? 'edit.whole' : 'add.file')}{' '}
+          {file.path !== undefined && (
+            <code id="path" class="muted">
+              {file.path}
+            </code>
+          )}
+        </summary>
+        <pre class="whole" id="file" tabIndex={0} aria-label={text('add.file')}>
+          {file.text}
+        </pre>
+        {file.isReady && (
+          <p class="actions">
+            <CopyButton of="file" label="add.copy" />
+            <Download {...form} />
+          </p>
+        )}
+      </details>
+    </>
+  );
+}
+
+/** What to do with a file that is right and has changed; folded away where the form itself can be sent. */
+function NextStep(props: AddPageProps): VNode | null {
+  const { t } = useLanguage();
+  const { site, file, form, policy } = props;
+  const { repository } = site;
+  const { path = '', text, isReady } = file;
+  if (!isReady) return null;
+  const isEdit = form.mode === 'edit';
+  const editor = isEdit
+    ? repository && { href: repository.edit(path), filled: false }
+    : repository?.create(path, text);
+  const isFilled = editor?.filled === true;
+  const ways = (
+    <>
+      {!isFilled && (
+        <p class="muted">{t(editor ? (isEdit ? 'edit.paste' : 'add.paste') : 'add.elsewhere')}</p>
+      )}
+      <p class="actions">
+        {editor ? (
+          <a class="button" href={editor.href} target="_blank" rel="noopener">
+            {repository?.host ? t('add.continue', { host: repository.host }) : t('add.open')}
+          </a>
+        ) : (
+          <Download {...form} />
+        )}
+        {!isFilled && <CopyButton of="file" label="add.copy" />}
+      </p>
+    </>
+  );
+  if (policy === 'off') return ways;
+  return (
+    <details>
+      <summary>{t('proposal.otherWays')}</summary>
+      {ways}
+    </details>
+  );
+}
+
+/** Returns the path of a form with one more part at its end. */
+function toSubpath({ action }: Form, part: 'file' | 'send'): string {
+  return action.replace(/\?|$/, `/${part}$&`);
+}
+
+function Download(form: Form): VNode {
+  const { t, href } = useLanguage();
+  return (
+    <button class="quiet" type="submit" formAction={href(toSubpath(form, 'file'))}>
+      {t('add.download')}
+    </button>
   );
 }

@@ -1,108 +1,121 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { WritesUnavailableError } from '../../bot/errors.ts';
-import type { Locale } from '../../bot/locale.ts';
-import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { parsePagePath, pathOf } from '../../catalogue/page/layout.ts';
+import { parsePageFile } from '../../catalogue/page/page-file.ts';
+import { nothingBlocked } from '../../catalogue/settings/blocked.ts';
 import { findImages } from '../../catalogue/store/page-images.ts';
 import { blockedRule } from '../../check/blocked-rule.ts';
-import { findKnownBot } from '../../http/api/read-routes.ts';
+import { checkProposal } from '../../check/check-proposal.ts';
+import type { Finding } from '../../check/check.ts';
 import { refuseCrossSite } from '../../http/cross-site.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { parseFields, parseQuery, readFields } from '../../http/query.ts';
+import { toAddressGroup } from '../../lib/network-address.ts';
 import type { Drafts } from '../../proposals/drafts.ts';
 import { ProposalError } from '../../proposals/proposal-error.ts';
 import { maxNoteLength } from '../../proposals/proposal.ts';
 import type { Proposals } from '../../proposals/proposals.ts';
 import { findSubject } from '../../proposals/subject.ts';
-import { toAddressGroup } from '../../lib/network-address.ts';
 import { listWantedRanges } from '../language/locales.ts';
-import { findCopies } from '../markdown/markdown-images.ts';
 import type { MessageKey } from '../language/message-file.ts';
+import { findCopies } from '../markdown/markdown-images.ts';
 import { toProposalPath, withParameter } from '../page/addresses.ts';
-import { sendLogInPage } from '../page/log-in-page.tsx';
 import { redirectTo, sendOnce } from '../page/html-response.ts';
+import { sendLogInPage } from '../page/log-in-page.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
-import { AddPage } from './add-page.tsx';
-import { addedAuthor } from './advice.tsx';
-import { type FieldName, withSchemes } from './fields.ts';
-import { makeFile } from './form-file.ts';
+import { AddPage, type FilledForm } from './add-page.tsx';
+import { addedAuthor } from './field.tsx';
+import { type FieldName, findPlace, readFieldTexts, withSchemes } from './fields.ts';
 import {
-  createBotForm,
-  createEditForm,
-  createTranslationForm,
+  createForm,
   type Form,
-  isBotForm,
-  type OfferedLanguages,
-  offerLanguages,
+  type FormFile,
+  listForms,
+  makeFile,
+  proposalParameter,
+  readPlaceTexts,
 } from './forms.ts';
 import { createPreview } from './preview.tsx';
-import {
-  createCollectionEditForm,
-  createCollectionForm,
-  createCollectionTranslationForm,
-  createProfileForm,
-  profileFormPath,
-} from './side-forms.ts';
-import { checkForm, type FilledForm, fillInForm, type FormMessage } from './sending.ts';
 
 /**
- * Adds the forms that make a file of the catalogue: `/add` for a new bot, `/bots/:id/edit` for a change,
- * `/bots/:id/translate` for a translation, the same for collections, and what an account is called. Sending one saves nothing: the response shows the file and its errors, or
- * below `/file` it is the file as a download.
+ * Adds the forms of all kinds of files. Sending one saves nothing: the response shows the file and its errors, or below
+ * `/file` it is the file as a download.
  */
 export function addAddRoutes(router: Router, parts: SiteParts): void {
-  const { site, bots, viewerOf, readFile, proposals, drafts } = parts;
-  const botOf = (ctx: Context): IndexedBot => findKnownBot(bots, String(ctx['params'].id));
-  const offer = (ctx: Context, existing: readonly Locale[]): OfferedLanguages => {
-    const wanted = listWantedRanges(parseQuery(ctx).get('locale') ?? undefined, ctx.get('Accept-Language'));
-    return offerLanguages(site.settings, site.languages.of(ctx), wanted, existing);
-  };
-  const forms: Readonly<Record<string, (ctx: Context) => Form | null | Promise<Form | null>>> = {
-    '/add': async (ctx) => createBotForm(bots, await viewerOf(ctx), offer(ctx, [])),
-    '/bots/:id/edit': (ctx) => createEditForm(botOf(ctx), parseQuery(ctx).get('language'), readFile),
-    '/bots/:id/translate': (ctx) => {
-      const bot = botOf(ctx);
-      return createTranslationForm(bot, parseQuery(ctx).get('from'), readFile, offer(ctx, bot.facts.locales));
-    },
-    '/add/collection': (ctx) => createCollectionForm(parts, offer(ctx, [])),
-    '/collections/:name/edit': (ctx) =>
-      createCollectionEditForm(parts, String(ctx['params'].name), parseQuery(ctx).get('language')),
-    '/collections/:name/translate': (ctx) =>
-      createCollectionTranslationForm(parts, String(ctx['params'].name), (existing) => offer(ctx, existing)),
-    [profileFormPath]: async (ctx) => {
-      const viewer = await viewerOf(ctx);
-      return viewer && createProfileForm(viewer, site.languages.of(ctx).locale, readFile);
-    },
-  };
-  for (const [path, createForm] of Object.entries(forms)) {
-    /** Calls back with the form; who has to log in for it sees that. */
-    const open = async (ctx: Context, use: (filled: FilledForm) => Promise<void>): Promise<void> => {
-      const form = await createForm(ctx);
-      if (form === null) sendLogInPage(ctx, site, path, 'myBots.visitor');
-      else await use(await fillInForm(ctx, parts, form));
-    };
-    router.get(path, async (ctx) => {
-      await open(ctx, async (filled) => await show(ctx, parts, await withDraft(ctx, drafts, filled)));
-    });
-    const check = async (ctx: Context, opened: FilledForm): Promise<void> => {
-      const sent = await readForm(ctx, opened);
-      const { path: file = '', text, faults } = makeFile(sent.form, sent.texts, site.settings);
-      if (!ctx.path.endsWith('/file') || Object.keys(faults).length > 0) return await show(ctx, parts, sent);
-      ctx.attachment(file.replace(/.*\//, ''));
-      ctx.set('Cache-Control', 'no-store');
-      ctx.type = file.endsWith('.json') ? 'json' : 'text/markdown; charset=utf-8';
-      ctx.body = text;
-    };
-    router.post([path, `${path}/file`], async (ctx) => {
-      await open(ctx, async (filled) => await check(ctx, filled));
-    });
-    if (proposals && drafts)
-      router.post(`${path}/send`, refuseCrossSite(site.baseUrl), async (ctx) => {
-        await open(ctx, async (filled) => {
-          await propose(ctx, { ...parts, proposals, drafts }, await readForm(ctx, filled));
+  const { site, viewerOf, proposals, drafts } = parts;
+  for (const { kind, mode, path, parameter } of listForms()) {
+    /** Calls a handler with the form; people who have to log in for it see that instead. */
+    const withForm =
+      (handle: (ctx: Context, filled: FilledForm) => Promise<void>) =>
+      async (ctx: Context): Promise<void> => {
+        const viewer = await viewerOf(ctx);
+        if (kind === 'profile' && viewer === null) return sendLogInPage(ctx, site, path, 'myBots.visitor');
+        const query = parseQuery(ctx);
+        const { id, name } = ctx['params'];
+        const form = createForm(parts, kind, mode, {
+          subject: String((kind === 'profile' ? viewer?.id : (id ?? name)) ?? ''),
+          language: parameter === undefined ? null : query.get(parameter),
+          viewer,
+          messages: site.languages.of(ctx),
+          wanted: listWantedRanges(query.get('locale') ?? undefined, ctx.get('Accept-Language')),
         });
-      });
+        await handle(ctx, await fillInForm(ctx, parts, form));
+      };
+    router.get(
+      path,
+      withForm(async (ctx, opened) => await show(ctx, parts, await withDraft(ctx, drafts, opened))),
+    );
+    router.post(
+      [path, `${path}/file`],
+      withForm(async (ctx, opened) => {
+        const sent = await readForm(ctx, opened);
+        const { path: file = '', text, faults } = makeFile(parts, sent.form, sent.texts);
+        if (!ctx.path.endsWith('/file') || Object.keys(faults).length > 0)
+          return await show(ctx, parts, sent);
+        ctx.attachment(file.replace(/.*\//, ''));
+        ctx.set('Cache-Control', 'no-store');
+        ctx.type = file.endsWith('.json') ? 'json' : 'text/markdown; charset=utf-8';
+        ctx.body = text;
+      }),
+    );
+    if (proposals && drafts)
+      router.post(
+        `${path}/send`,
+        refuseCrossSite(site.baseUrl),
+        withForm(async (ctx, opened) => {
+          await propose(ctx, { ...parts, proposals, drafts }, await readForm(ctx, opened));
+        }),
+      );
   }
+}
+
+/** Fills in a form: with what the viewer has proposed for the file that the address names, or with what the file has. */
+async function fillInForm(ctx: Context, { proposals, viewerOf }: SiteParts, form: Form): Promise<FilledForm> {
+  const asListed = { note: '', conflicts: new Map(), isSent: false, message: null };
+  const filled: FilledForm = { form, texts: form.texts, base: form.base, ...asListed };
+  const path = parseQuery(ctx).get(proposalParameter) ?? '';
+  const subject = findSubject(path);
+  const viewer = subject && (await viewerOf(ctx));
+  const proposal = viewer && proposals?.findLast(subject, viewer.id);
+  const place = readPlaceTexts(path);
+  const isSame = place.id === form.texts.id && place.collection === form.texts.collection;
+  if (!proposals || !proposal || (form.mode !== 'add' && !isSame)) return filled;
+  const { changed, sent, conflicts, steps } = await proposals.read(proposal);
+  const texts = readFieldTexts(path, changed.get(path) ?? sent.get(path) ?? '', form.groups);
+  if (texts === undefined) return filled;
+  const both = form.groups.flat().filter((field) => {
+    const key = findPlace(field)[0] ?? field.name;
+    const isChanged = conflicts.includes(key) || conflicts.includes('file');
+    return isChanged && form.mode === 'edit' && texts[field.name] !== form.texts[field.name];
+  });
+  return {
+    ...filled,
+    form: { ...form, action: withParameter(form.action, proposalParameter, path) },
+    texts: { ...form.texts, ...texts, ...(form.mode !== 'edit' && place) },
+    note: steps.find(({ state }) => state === 'waiting')?.text ?? '',
+    conflicts: new Map(both.map(({ name }) => [name, form.texts[name] ?? ''])),
+  };
 }
 
 /** Returns a form with what was typed before the login, where the address names that. */
@@ -124,9 +137,9 @@ async function propose(
 ): Promise<void> {
   const { site, authors, proposals, drafts, viewerOf } = parts;
   const { form, texts, base, note } = filled;
-  const refuse = async (status: number, key: MessageKey, values: FormMessage['values'] = {}): Promise<void> =>
+  const refuse = async (status: number, key: MessageKey, values = {}): Promise<void> =>
     await show(ctx, parts, { ...filled, message: { key, values } }, status);
-  const file = makeFile(form, texts, site.settings);
+  const file = makeFile(parts, form, texts);
   const { path = '' } = file;
   const subject = findSubject(path);
   const { length: count } = note;
@@ -196,8 +209,8 @@ async function show(ctx: Context, parts: SiteParts, filled: FilledForm, status =
   const { form, texts } = filled;
   const viewer = await viewerOf(ctx);
   const language = site.languages.of(ctx);
-  const file = makeFile(form, texts, site.settings);
-  const preview = isBotForm(form) ? createPreview(form, texts, file, language) : undefined;
+  const file = makeFile(parts, form, texts);
+  const preview = form.kind === 'bot' ? createPreview(form, texts, file, language) : undefined;
   const text = file.faults.page === undefined ? file.page : '';
   const name = preview?.bot.contents[preview.locale]?.name ?? '';
   const images = findCopies(findImages(text), copyOf);
@@ -209,4 +222,26 @@ async function show(ctx: Context, parts: SiteParts, filled: FilledForm, status =
   const medianWaitMs = proposals?.medianWaitMs();
   const props = { ...filled, site, viewer, file, preview, html, policy, medianWaitMs, findings };
   sendOnce(ctx, <AddPage {...props} />, language, status);
+}
+
+/**
+ * Checks the change that a form makes to a bot, as reviewers will see it.
+ * @param showsReasons whether it says why something is blocked
+ */
+function checkForm(
+  { bots, readFile, site, blocked }: SiteParts,
+  { path = '', text }: FormFile,
+  showsReasons: boolean,
+): readonly Finding[] {
+  const place = parsePagePath(path);
+  if (place === undefined) return [];
+  const { id } = place;
+  const files = bots.get(id)?.files ?? [];
+  const before = files.flatMap(({ locale, main }) => {
+    const former = main || locale === place.locale ? readFile(pathOf(id, locale)) : undefined;
+    return former === undefined ? [] : [parsePageFile({ id, locale }, Buffer.from(former))];
+  });
+  const others = before.filter(({ locale }) => locale !== place.locale);
+  const after = [...others, parsePageFile(place, Buffer.from(text))];
+  return checkProposal(before, after, site.settings, blocked() ?? nothingBlocked, showsReasons);
 }

@@ -1,5 +1,4 @@
-import type { Locale } from '../../bot/locale.ts';
-import { trimMarkdown } from '../../catalogue/page/page.ts';
+import { type PageData, parsePage, trimMarkdown } from '../../catalogue/page/page.ts';
 import type { MessageKey } from '../language/message-file.ts';
 
 /** A field of a form. Its label is the message `field.<name>`. */
@@ -68,37 +67,27 @@ const fields: Readonly<Record<FieldName, Omit<FormField, 'name'>>> = {
 /** The fields of a form in their order, in groups. */
 export type FieldGroups = readonly (readonly FormField[])[];
 
-export const placeFields = listGroups('id locale');
 export const languageFields = listGroups('locale');
-export const translationFields = listGroups('name', 'description', 'page');
 export const mainFields = listGroups(
-  'name',
-  'description',
-  'category authors',
-  'invite',
-  'website support',
-  'owner repo',
-  'avatar cover',
-  'preview',
-  'prefix',
-  'customisable mentionable nsfw',
-  'page',
+  'name, description, category authors, invite, website support, owner repo, avatar cover, preview, prefix, ' +
+    'customisable mentionable nsfw, page',
 );
-
-export const collectionPlaceFields = listGroups('collection locale');
-const collectionPage: FieldGroups = [[{ name: 'page', kind: 'page', fault: 'fault.tooLong' }]];
-export const collectionFields = [...listGroups('title', 'description', 'bots'), ...collectionPage];
-export const collectionTranslationFields = [...listGroups('title', 'description'), ...collectionPage];
+export const collectionFields: FieldGroups = [
+  ...listGroups('title, description, bots'),
+  [{ name: 'page', kind: 'page', fault: 'fault.tooLong' }],
+];
 
 /** Returns the fields of a profile. @param locale the language of its description */
-export function listProfileFields(locale: Locale): FieldGroups {
+export function listProfileFields(locale = ''): FieldGroups {
   const described = { ...fields.description, required: false, parent: 'description', key: locale };
   const name: FormField = { name: 'name', ...fields.name, fault: 'fault.ownName' };
   return [[name], ...listGroups('website'), [{ name: 'description', ...described }]];
 }
 
-function listGroups(...groups: readonly string[]): FieldGroups {
-  return groups.map((names) => (names.split(' ') as FieldName[]).map((name) => ({ name, ...fields[name] })));
+/** Returns the fields of these names, in groups that commas separate. */
+export function listGroups(groups: string): FieldGroups {
+  const names = groups.split(', ').map((group) => group.split(' ') as FieldName[]);
+  return names.map((group) => group.map((name) => ({ name, ...fields[name] })));
 }
 
 /** Returns the keys that lead to the value of a field in the front matter; none for the id, the language and the page. */
@@ -136,6 +125,25 @@ export function formatValue(value: unknown): string | undefined {
   if (Array.isArray(value)) return value.filter((entry) => typeof entry === 'string').join('\n');
   if (value === true) return 'true';
   return typeof value === 'string' ? value : undefined;
+}
+
+/** Returns the texts of the fields in a file; undefined if it cannot be parsed. */
+export function readFieldTexts(path: string, text: string, groups: FieldGroups): FieldTexts | undefined {
+  const { page } = parsePage('', Buffer.from(path.endsWith('.json') ? toFrontMatter(text) : text));
+  if (page === undefined) return undefined;
+  const texts = groups.flat().map((field) => {
+    const value = findPlace(field).reduce<unknown>(
+      (inner, key) => (inner as PageData | undefined)?.[key],
+      page.data,
+    );
+    return [field.name, field.kind === 'page' ? page.page : formatValue(value)] as const;
+  });
+  return Object.fromEntries(texts.filter(([, value]) => value !== undefined));
+}
+
+/** Returns JSON as the front matter of a file without a page. */
+export function toFrontMatter(json: string): string {
+  return `---\n${json.trim()}\n---\n`;
 }
 
 /** Returns the texts with `https://` where only that is missing from a link. */

@@ -1,217 +1,435 @@
 import { hash } from 'node:crypto';
-import { toCanonicalLocale, type Locale } from '../../bot/locale.ts';
-import { parseBotId } from '../../bot/id.ts';
-import { findDefaultLocale } from '../../bot/record.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { type BotId, parseBotId } from '../../bot/id.ts';
+import { type Locale, toCanonicalLocale } from '../../bot/locale.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
-import { type BotIndex, type IndexedBot, parseRecord } from '../../catalogue/store/bot-index.ts';
+import { readSchema } from '../../bot/schemas.ts';
+import { toCanonicalForm } from '../../catalogue/page/canonical-form.ts';
+import { formatCollectionPath, parseCollectionName } from '../../catalogue/page/collection.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
-import { type PageData, parsePage } from '../../catalogue/page/page.ts';
+import { cutPage, type PageData, type ParsedPage, parsePage } from '../../catalogue/page/page.ts';
+import { peopleFolder } from '../../catalogue/page/profile.ts';
+import { validate } from '../../catalogue/page/schema.ts';
 import { type CatalogueSettings, chooseNewPageLanguage } from '../../catalogue/settings/settings.ts';
+import { type BotIndex, parseRecord } from '../../catalogue/store/bot-index.ts';
+import { findKnownBot } from '../../http/api/read-routes.ts';
 import { ProblemError } from '../../http/problem.ts';
+import { setKeys } from '../../lib/edit-json.ts';
+import { type FileTexts, findSubject } from '../../proposals/subject.ts';
 import { findLanguages } from '../language/locales.ts';
 import type { MessageKey } from '../language/message-file.ts';
 import type { Messages } from '../language/messages.tsx';
+import { profileFormPath, withParameter } from '../page/addresses.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
-import { editPath, translatePath } from '../page/addresses.ts';
 import type { Viewer } from '../page/layout.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 import {
+  collectionFields,
   type FieldGroups,
+  type FieldName,
   type FieldTexts,
   findPlace,
-  formatValue,
+  type FormField,
   languageFields,
+  listGroups,
+  listProfileFields,
   mainFields,
-  placeFields,
-  translationFields,
+  parseValue,
+  readFieldTexts,
+  toFrontMatter,
 } from './fields.ts';
-import type { FieldFaults } from './form-file.ts';
+
+/** What forms are made from. */
+export interface FormParts extends Pick<SiteParts, 'collections' | 'readFile'> {
+  readonly bots: Pick<BotIndex, 'get'>;
+  readonly site: { readonly settings: CatalogueSettings };
+}
+
+/** Who opens a form, and for what. */
+export interface FormRequest {
+  /** The bot, collection or account that the file is about; empty for a new one. */
+  readonly subject: string;
+  /** The language of the file to edit or to translate; null for the main one. */
+  readonly language: string | null;
+  readonly viewer: Viewer | null;
+  readonly messages: Pick<Messages, 'locale' | 'languageName'>;
+  /** The language ranges that the reader prefers, best first. */
+  readonly wanted: readonly string[];
+}
+
+const kinds = ['bot', 'collection', 'profile'] as const;
+const modes = ['add', 'edit', 'translate'] as const;
+
+type FileKindName = (typeof kinds)[number];
+type FormMode = (typeof modes)[number];
+
+/** The path and the title of a form. */
+interface FormHead {
+  readonly path: string;
+  /** The parameter that names the language of the file to edit or to translate, where there is a choice. */
+  readonly parameter?: string;
+  readonly title: MessageKey;
+}
+
+/** A kind of files that are made with forms. */
+interface FileKind {
+  readonly forms: Readonly<Partial<Record<FormMode, FormHead>>> & { readonly edit: FormHead };
+  /** The field that names what a file is about. */
+  readonly key: 'id' | 'collection';
+  /** What the front matter of the main file has to be. */
+  readonly schema: 'main-page' | 'collection' | 'profile';
+  /** The fields that the path of a new file is made of. */
+  readonly placeFields: FieldGroups;
+  readonly mainFields: (locale: Locale | undefined) => FieldGroups;
+  readonly translationFields: FieldGroups;
+  /** Returns the path of a file; undefined if it cannot be about this. */
+  readonly toPath: (subject: string, locale: Locale) => string | undefined;
+  readonly find: (parts: FormParts, request: FormRequest) => FormSubject;
+  /** Finds faults that neither the schema nor the path has. */
+  readonly findFaults: (parts: FormParts, form: Form, texts: FieldTexts) => FieldFaults;
+}
+
+/** What the file of a form is about. */
+interface FormSubject {
+  /** The bot as it is listed; undefined for a new one, and for what is not a bot. */
+  readonly listed?: BotRecord | undefined;
+  /** Undefined if it is the title in the file. */
+  readonly name?: string;
+  /** The accounts whose own it is, which decide what is done with a proposal; null for a new bot. */
+  readonly owners: readonly string[] | null;
+  /** The languages that it has, that of the main file first. */
+  readonly locales: readonly Locale[];
+  /** A new file without its fields, and their texts at first. */
+  readonly source?: string;
+  readonly texts?: FieldTexts;
+}
+
+const fileKinds: Readonly<Record<FileKindName, FileKind>> = {
+  bot: {
+    forms: {
+      add: { path: '/add', title: 'layout.add' },
+      edit: { path: '/bots/:id/edit', parameter: 'language', title: 'edit.title' },
+      translate: { path: '/bots/:id/translate', parameter: 'from', title: 'translate.title' },
+    },
+    key: 'id',
+    schema: 'main-page',
+    placeFields: listGroups('id locale'),
+    mainFields: () => mainFields,
+    translationFields: listGroups('name, description, page'),
+    toPath: (id, locale) => parseBotId(id) && pathOf(id as BotId, locale),
+    find({ bots }, { subject, viewer }) {
+      const source = `---\n{"created": ${Date.now()}}\n---\n`;
+      const texts = viewer ? { authors: viewer.id } : {};
+      if (subject === '') return { name: '', owners: null, locales: [], source, texts };
+      const bot = findKnownBot(bots, subject);
+      const { name, authors: owners, locales } = bot.facts;
+      return { listed: parseRecord(bot), name, owners, locales };
+    },
+    findFaults({ bots }, form, { id = '', description = '' }) {
+      const listed = form.mode === 'add' ? bots.get(id.trim() as BotId) : undefined;
+      const values = { bot: withoutBidiControls(listed?.facts.name ?? '') };
+      if (listed) return { id: { key: 'fault.listed', values, path: `/bots/${listed.id}` } };
+      const isCopy = description.trim() !== '' && description.trim() === form.texts.description;
+      return form.mode === 'translate' && isCopy ? { description: { key: 'fault.untranslated' } } : {};
+    },
+  },
+  collection: {
+    forms: {
+      add: { path: '/add/collection', title: 'collection.add' },
+      edit: { path: '/collections/:name/edit', parameter: 'language', title: 'edit.title' },
+      translate: { path: '/collections/:name/translate', title: 'translate.title' },
+    },
+    key: 'collection',
+    schema: 'collection',
+    placeFields: listGroups('collection locale'),
+    mainFields: () => collectionFields,
+    translationFields: collectionFields.filter(([field]) => field?.name !== 'bots'),
+    toPath: (name, locale) =>
+      parseCollectionName(`${name}.${locale}.md`) && formatCollectionPath(name, locale),
+    find: ({ collections }, { subject }) => {
+      return { owners: [], locales: [...(collections.all.get(subject)?.contents.keys() ?? [])] };
+    },
+    findFaults({ bots, collections }, { mode }, { collection = '', bots: ids = '' }) {
+      const exists = mode === 'add' && collections.all.has(collection.trim());
+      const unlisted = ids
+        .split(/[\s,]+/)
+        // Bots that are removed later are left out.
+        .filter((id) => parseBotId(id) !== undefined && bots.get(id as BotId) === undefined);
+      const values = { ids: unlisted.slice(0, 30).join(', ') };
+      return {
+        ...(exists && { collection: { key: 'fault.collectionExists' } }),
+        ...(unlisted.length > 0 && { bots: { key: 'fault.unlisted', values } }),
+      };
+    },
+  },
+  profile: {
+    forms: { edit: { path: profileFormPath, title: 'profile.title' } },
+    key: 'id',
+    schema: 'profile',
+    placeFields: [],
+    mainFields: listProfileFields,
+    translationFields: [],
+    toPath: (account) => `${peopleFolder}/${account}.json`,
+    find: (_parts, { subject, viewer, messages }) => {
+      const { name = '' } = viewer ?? {};
+      return { name, owners: [subject], locales: [messages.locale], source: '{}', texts: { name } };
+    },
+    findFaults: () => ({}),
+  },
+};
+
+/** Returns the head of every form. */
+export function listForms(): (FormHead & Pick<Form, 'kind' | 'mode'>)[] {
+  return kinds.flatMap((kind) =>
+    modes.flatMap((mode) => {
+      const head = fileKinds[kind].forms[mode];
+      return head === undefined ? [] : [{ kind, mode, ...head }];
+    }),
+  );
+}
 
 /** A form that makes a file of the catalogue. */
-export interface Form {
-  readonly kind: 'add' | 'edit' | 'translate';
+export interface Form extends Pick<FormSubject, 'listed' | 'owners' | 'locales'> {
+  readonly kind: FileKindName;
+  readonly mode: FormMode;
   /** The path that it is sent to. */
   readonly action: string;
   readonly groups: FieldGroups;
   /** What the front matter of the file has to be. */
-  readonly schema: 'main-page' | 'translation' | 'collection' | 'profile';
+  readonly schema: FileKind['schema'] | 'translation';
   /** What the page is called and what it says first, with the name of what is changed. */
   readonly title: MessageKey;
   readonly introduction: MessageKey;
   readonly name: string;
-  /** The bot as it is listed; undefined for a new one, and for what is not a bot. */
-  readonly listed: BotRecord | undefined;
-  /** The accounts whose own it is, which decide what is done with a proposal; null for a new bot. */
-  readonly owners: readonly string[] | null;
-  /** The texts that it is filled in with at first. */
+  /** The texts that it is filled in with at first, and those that the path of the file is made of. */
   readonly texts: FieldTexts;
-  /** The languages that a new page may be in; none where the form does not ask for it. */
+  /** The languages that a new page may be in. */
   readonly languages: readonly Locale[];
   /** The text of the file that it changes; of a new one what is there without the fields. */
   readonly source: string;
   /** The digest of the file that it changes; empty for a new one. */
   readonly base: string;
-  /** Returns the path of the file in a language; undefined where a field of it is wrong. */
-  readonly toPath: (locale: Locale, texts: FieldTexts) => string | undefined;
-  /** Finds what is wrong with a file beside what its front matter has. */
-  readonly findFaults: (locale: Locale | undefined, texts: FieldTexts) => FieldFaults;
-}
-
-/** Whether a form makes a page of a bot. */
-export function isBotForm({ schema }: Pick<Form, 'schema'>): boolean {
-  return schema === 'main-page' || schema === 'translation';
-}
-
-/** Returns the form for a new bot, which is listed from now on. */
-export function createBotForm(
-  bots: Pick<BotIndex, 'get'>,
-  viewer: Viewer | null,
-  { languages, proposed }: OfferedLanguages,
-): Form {
-  return {
-    kind: 'add',
-    action: '/add',
-    groups: [...placeFields, ...mainFields],
-    schema: 'main-page',
-    title: 'layout.add',
-    introduction: 'add.introduction',
-    name: '',
-    listed: undefined,
-    owners: null,
-    source: `---\n{"created": ${Date.now()}}\n---\n`,
-    base: '',
-    texts: { locale: proposed, ...(viewer && { authors: viewer.id }) },
-    languages,
-    toPath: (locale, texts) => {
-      const id = parseBotId(texts.id?.trim() ?? '');
-      return id && pathOf(id, locale);
-    },
-    findFaults(_locale, texts) {
-      const id = parseBotId(texts.id?.trim() ?? '');
-      if (id === undefined) return { id: { key: 'fault.id' } };
-      const listed = bots.get(id);
-      if (listed === undefined) return {};
-      const values = { bot: withoutBidiControls(listed.facts.name) };
-      return { id: { key: 'fault.listed', values, path: `/bots/${id}` } };
-    },
-  };
 }
 
 /**
- * Returns the form that edits a bot's page in a language; null for its main page.
- * @throws {ProblemError} not-found
+ * Returns the form that adds a file, edits one or translates it. A profile that is not there yet is added by the form that
+ * edits it.
+ * @throws {ProblemError} unknown-bot, not-found
  */
-export function createEditForm(bot: IndexedBot, language: string | null, read: SiteParts['readFile']): Form {
-  const { locale, isMain, source, texts } = readFile(bot, language, read);
+export function createForm(
+  parts: FormParts,
+  kind: FileKindName,
+  asked: FormMode,
+  request: FormRequest,
+): Form {
+  const row = fileKinds[kind];
+  const { subject, language } = request;
+  const { listed, owners, locales, ...found } = row.find(parts, request);
+  const [main] = locales;
+  const wanted = language === null ? main : toCanonicalLocale(language);
+  const locale = locales.find((other) => other === wanted);
+  if (locale === undefined && asked !== 'add')
+    throw new ProblemError(
+      'not-found',
+      kind === 'bot'
+        ? `this bot has no page in ${JSON.stringify(language?.slice(0, 60))}`
+        : `there is no such ${kind}, or not in this language`,
+    );
+  const path = (locale && row.toPath(subject, locale)) ?? '';
+  const text = asked === 'add' ? undefined : parts.readFile(path);
+  const mode = kind === 'profile' && text === undefined ? 'add' : asked;
+  const isMain = mode === 'add' || (mode === 'edit' && locale === main);
+  const fields = isMain ? row.mainFields(locale) : row.translationFields;
+  const texts = mode === 'add' ? (found.texts ?? {}) : readFieldTexts(path, text ?? '', fields);
+  if (texts === undefined)
+    throw new ProblemError('not-found', `the file of this ${kind} cannot be read: edit it in the repository`);
+  const { source = '---\n{}\n---\n' } = mode === 'edit' ? { source: text } : found;
+  const { languages, proposed } = offerLanguages(parts.site.settings, request, locales);
+  const head = row.forms[asked] ?? row.forms.edit;
   return {
-    kind: 'edit',
-    action: editPath(bot.id, isMain ? undefined : locale),
-    groups: isMain ? mainFields : translationFields,
-    schema: isMain ? 'main-page' : 'translation',
-    title: 'edit.title',
-    introduction: 'edit.introduction',
-    ...describeListed(bot),
-    texts: { ...texts, locale },
-    languages: [],
+    kind,
+    mode,
+    action: toFormPath(head, subject, locale === main ? undefined : locale),
+    groups: [...{ add: row.placeFields, edit: [], translate: languageFields }[mode], ...fields],
+    schema: kind === 'bot' && !isMain ? 'translation' : row.schema,
+    title: head.title,
+    introduction: kind === 'bot' ? `${mode}.introduction` : `${kind}.introduction`,
+    name: found.name ?? texts.title ?? '',
+    listed,
+    owners,
+    texts: { ...texts, [row.key]: subject, locale: (asked === 'edit' && locale) || proposed },
+    languages,
+    locales,
     source,
-    base: hash('sha1', source, 'base64url'),
-    toPath: () => pathOf(bot.id, locale),
-    findFaults: () => ({}),
+    base: mode === 'edit' ? hash('sha1', source, 'base64url') : '',
   };
 }
 
-function describeListed(bot: IndexedBot): Pick<Form, 'listed' | 'owners' | 'name'> {
-  const listed = parseRecord(bot);
-  return { listed, owners: bot.facts.authors, name: listed.contents[findDefaultLocale(listed)]?.name ?? '' };
+function toFormPath({ path, parameter }: FormHead, subject: string, locale: string | undefined): string {
+  const own = path.replace(/:\w+/, subject);
+  return parameter && locale ? withParameter(own, parameter, locale) : own;
+}
+
+/** Returns the path of the form that a file was proposed with, filled in with it. @param before all files as they are */
+export function toEditAgainPath(path: string, before: FileTexts): string {
+  const { kind, subject, locale } = parseFilePath(path);
+  const { forms } = fileKinds[kind];
+  const isThere = before.has(path);
+  const head = (isThere ? undefined : before.size === 0 ? forms.add : forms.translate) ?? forms.edit;
+  return withParameter(toFormPath(head, subject, isThere ? locale : undefined), proposalParameter, path);
+}
+
+/** The parameter of a form that names a proposed file. */
+export const proposalParameter = 'proposal';
+
+/** Returns the fields that the path of a file is made of. */
+export function readPlaceTexts(path: string): FieldTexts {
+  const { kind, subject, locale } = parseFilePath(path);
+  return { [fileKinds[kind].key]: subject, ...(locale !== undefined && { locale }) };
+}
+
+function parseFilePath(path: string): { kind: FileKindName; subject: string; locale: string | undefined } {
+  const about = findSubject(path) ?? '';
+  const [, kind = 'bot', subject = about] = /^(profile|collection)-(.+)$/.exec(about) ?? [];
+  return { kind: kind as FileKindName, subject, locale: /\.([^.]+)\.md$/.exec(path)?.[1] };
+}
+
+/** The file that a form makes, as `botshelf format` writes it. */
+export interface FormFile {
+  /** Undefined while the ID or the language is wrong. */
+  readonly path: string | undefined;
+  readonly text: string;
+  /** The front matter of it. */
+  readonly data: PageData;
+  /** The part of it below the front matter. */
+  readonly page: string;
+  readonly faults: FieldFaults;
+  /** How many required fields are empty. */
+  readonly missing: number;
+  /** Whether the file is right and has changed. */
+  readonly isReady: boolean;
+}
+
+/** The first fault of each field that has one. */
+export type FieldFaults = Readonly<Partial<Record<FieldName, FieldFault>>>;
+
+/** What is wrong with a field: a message and what fills it in. */
+export interface FieldFault {
+  readonly key: Extract<MessageKey, `fault.${string}`>;
+  readonly values?: Readonly<Record<string, string | number>>;
+  /** The page that its values link to. */
+  readonly path?: string;
 }
 
 /**
- * Returns the form that adds a language to a bot, with the texts of a page to start from.
- * @param from the language of that page; null for the main page
- * @throws {ProblemError} not-found
+ * Makes the file of a form: what it begins with, with the values of its fields. Of a file that is there only the keys
+ * whose fields have changed are written, and one without a change keeps its bytes.
  */
-export function createTranslationForm(
-  bot: IndexedBot,
-  from: string | null,
-  read: SiteParts['readFile'],
-  { languages, proposed }: OfferedLanguages,
-): Form {
-  const { locale, isMain, texts } = readFile(bot, from, read);
-  const { name = '', description = '', page = '' } = texts;
-  return {
-    kind: 'translate',
-    action: translatePath(bot.id, isMain ? undefined : locale),
-    groups: [...languageFields, ...translationFields],
-    schema: 'translation',
-    title: 'translate.title',
-    introduction: 'translate.introduction',
-    ...describeListed(bot),
-    source: '---\n{}\n---\n',
-    base: '',
-    texts: { name, description, page, locale: proposed },
-    languages,
-    toPath: (language) => pathOf(bot.id, language),
-    findFaults: (language, { description: translated = '' }) => ({
-      ...(language && bot.facts.locales.includes(language) && { locale: { key: 'fault.hasLanguage' } }),
-      ...(translated.trim() !== '' &&
-        translated.trim() === texts.description && { description: { key: 'fault.untranslated' } }),
-    }),
+export function makeFile(parts: FormParts, form: Form, texts: FieldTexts): FormFile {
+  const { kind, mode, source, schema } = form;
+  const { categories, languages } = parts.site.settings;
+  const { key, toPath, findFaults } = fileKinds[kind];
+  const fields = form.groups.flat();
+  const asksLanguage = fields.some(({ name }) => name === 'locale');
+  const { [key]: subject = '', locale: tag = '' } = { ...form.texts, ...texts };
+  const locale = toCanonicalLocale(tag.trim());
+  const path = toPath(subject.trim(), locale ?? ('en' as Locale));
+  const filled = fillIn(form, fields, texts);
+  const text = kind === 'profile' ? cutPage(filled).json : filled;
+  const parsed = parsePage('', Buffer.from(filled));
+  const { data = {}, page = '' } = parsed.page ?? {};
+  const { category } = data;
+  const isForeign = asksLanguage && locale && languages?.includes(locale) === false;
+  const faults: FieldFaults = {
+    ...(typeof category === 'string' &&
+      !categories.includes(category) && { category: { key: 'fault.category' } }),
+    ...(isForeign && { locale: { key: 'fault.language', values: { languages: languages.join(', ') } } }),
+    ...findFieldFaults(parsed, schema, fields),
+    ...(asksLanguage && !locale && { locale: { key: 'fault.locale' } }),
+    ...(mode === 'translate' &&
+      locale &&
+      form.locales.includes(locale) && { locale: { key: 'fault.hasLanguage' } }),
+    ...(path === undefined && { [key]: { key: `fault.${key}` } }),
+    ...findFaults(parts, form, texts),
   };
+  const missing = fields.filter(({ name, required }) => required === true && !texts[name]?.trim()).length;
+  const isReady = Object.keys(faults).length === 0 && text !== source;
+  return { path: locale && path, text, data, page, faults, missing, isReady };
 }
 
-function readFile(
-  { id, files }: IndexedBot,
-  language: string | null,
-  read: SiteParts['readFile'],
-): Pick<Form, 'source' | 'texts'> & { readonly locale: Locale; readonly isMain: boolean } {
-  const wanted = language === null ? undefined : toCanonicalLocale(language);
-  const indexed = files.find(({ locale, main }) => (language === null ? main : locale === wanted));
-  if (indexed === undefined)
-    throw new ProblemError('not-found', `this bot has no page in ${JSON.stringify(language?.slice(0, 60))}`);
-  const { locale, main: isMain } = indexed;
-  const source = read(pathOf(id, locale)) ?? '';
-  const texts = readFieldTexts(source, isMain ? mainFields : translationFields);
-  if (texts !== undefined) return { locale, isMain, source, texts };
-  throw new ProblemError('not-found', 'the file of this bot cannot be read: edit it in the repository');
+/** Sets the values of fields in a page file. The line ends of its markdown stay what they are. */
+function fillIn(form: Form, fields: readonly FormField[], texts: FieldTexts): string {
+  const text = form.kind === 'profile' ? toFrontMatter(form.source) : form.source;
+  const isChanged = (field: FormField): boolean =>
+    form.mode !== 'edit' || !isDeepStrictEqual(parseValue(field, texts), parseValue(field, form.texts));
+  const changed = fields.filter(isChanged);
+  if (changed.length === 0) return text;
+  const { data = {} } = parsePage('', Buffer.from(text)).page ?? {};
+  const { before, json, after } = cutPage(text);
+  const values: Record<string, unknown> = {};
+  let body = after;
+  for (const field of changed) {
+    const [key, inner] = findPlace(field);
+    const value = parseValue(field, texts);
+    if (field.kind === 'page') {
+      const eol = after.includes('\r\n') ? '\r\n' : '\n';
+      body = `---\n\n${String(value)}${value === '' ? '' : '\n'}`.replaceAll('\n', eol);
+    } else if (key !== undefined && inner === undefined) values[key] = value;
+    else if (key !== undefined && inner !== undefined) {
+      const { [inner]: _former, ...others } = (values[key] ?? data[key] ?? {}) as PageData;
+      values[key] = value === null && field.key !== undefined ? others : { ...others, [inner]: value };
+    }
+  }
+  return toCanonicalForm(before + setKeys(json, values) + body, fileKinds[form.kind].schema);
 }
 
-/** Returns the texts of the fields in a page file; undefined where it cannot be parsed. */
-export function readFieldTexts(text: string, groups: FieldGroups): FieldTexts | undefined {
-  const { page } = parsePage('', Buffer.from(text));
-  if (page === undefined) return undefined;
-  const texts = groups.flat().map((field) => {
-    const place = findPlace(field);
-    const value = place.reduce<unknown>((inner, key) => (inner as PageData | undefined)?.[key], page.data);
-    return [field.name, place.length === 0 ? page.page : formatValue(value)] as const;
+/** Checks the file that a form makes. What no field of the form has is reported at the page. */
+function findFieldFaults(
+  { page, faults }: ParsedPage,
+  schema: Form['schema'],
+  fields: readonly FormField[],
+): FieldFaults {
+  if (page === undefined) return { page: createFileFieldFault(faults[0]?.message ?? '') };
+  const all = validate(schema, page.data).map((fault): [FieldName, FieldFault] => {
+    const field = fields.find((candidate) => {
+      const place = findPlace(candidate);
+      return place.length > 0 && place.every((key, i) => fault.place[i] === key);
+    });
+    if (field === undefined) return ['page', createFileFieldFault(fault.message)];
+    const value = page.data[field.name];
+    const isLong = fault.keyword === 'maxLength' && field.kind === 'text' && typeof value === 'string';
+    return [field.name, isLong ? createLengthFault(field.name, value) : { key: field.fault }];
   });
-  return Object.fromEntries(texts.filter(([, value]) => value !== undefined));
+  // Of several faults of a field the first is kept.
+  return {
+    ...Object.fromEntries(all.toReversed()),
+    ...(validate('page', page.page).length > 0 && { page: createLengthFault('page', page.page) }),
+  };
 }
 
-/** The languages that a form offers for a new page. */
-export interface OfferedLanguages {
-  /** Those of the reader first, the others by name. */
-  readonly languages: readonly Locale[];
-  /** The one that is chosen at first; empty where the reader has none of them. */
-  readonly proposed: Locale | '';
+function createFileFieldFault(reason: string): FieldFault {
+  return { key: 'fault.file', values: { reason } };
 }
 
-/**
- * Returns the languages that a new page may be in.
- * @param wanted the language ranges that the reader prefers, best first
- * @param existing the languages that the bot has; none for a new bot
- */
-export function offerLanguages(
-  settings: Pick<CatalogueSettings, 'language' | 'languages'>,
-  { locale, languageName }: Pick<Messages, 'locale' | 'languageName'>,
-  wanted: readonly string[],
+function createLengthFault(name: FieldName, text: string): FieldFault {
+  const limit = limits[name]?.maxLength ?? 0;
+  return { key: 'fault.tooLong', values: { count: Array.from(text).length, limit } };
+}
+
+const limits = readSchema('definitions')['$defs'] as Partial<Record<string, { readonly maxLength?: number }>>;
+
+/** Returns the languages that a new page may be in, those of the reader first; and the one that is chosen at first. */
+function offerLanguages(
+  settings: CatalogueSettings,
+  { messages, wanted }: FormRequest,
   existing: readonly Locale[],
-): OfferedLanguages {
+): Pick<Form, 'languages'> & { readonly proposed: Locale | '' } {
   const free = (settings.languages ?? commonLanguages).filter((language) => !existing.includes(language));
   const others = wanted.filter((range) => findLanguages([range], existing).length === 0);
   const own = findLanguages(others, free);
   const proposed = own[0] ?? (existing.length === 0 ? chooseNewPageLanguage(settings) : '');
-  const { compare } = new Intl.Collator(locale);
-  const byName = free.toSorted((a, b) => compare(languageName(a), languageName(b)));
+  const { compare } = new Intl.Collator(messages.locale);
+  const byName = free.toSorted((a, b) => compare(messages.languageName(a), messages.languageName(b)));
   const first = proposed === '' ? [] : [proposed];
   return { languages: [...new Set([...first, ...own, ...byName])], proposed };
 }

@@ -9,8 +9,7 @@ import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { Prose, type ProseProps } from '../page/prose.tsx';
 import type { FieldTexts } from './fields.ts';
-import type { FormFile } from './form-file.ts';
-import type { Form } from './forms.ts';
+import type { Form, FormFile } from './forms.ts';
 
 /** Returns the bot of a form. A text that is empty is the label of its field. */
 export function createPreview(

@@ -99,6 +99,9 @@ export function translatePath(id: BotId, from?: Locale): string {
   return `/bots/${id}/translate${from === undefined ? '' : `?from=${from}`}`;
 }
 
+/** The form that edits the profile of who is logged in. */
+export const profileFormPath = '/my-bots/name';
+
 /** Returns the path of the page that compares bots. */
 export function toComparePath(ids: readonly string[]): string {
   return `/compare?bots=${ids.map(encodeURIComponent).join(',')}`;

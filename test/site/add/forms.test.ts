@@ -1,14 +1,24 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, strictEqual, throws } from 'node:assert/strict';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { toCanonicalForm } from '../../../src/catalogue/page/canonical-form.ts';
+import { assembleCollections, parseCollectionPage } from '../../../src/catalogue/page/collection.ts';
+import { ensureValid } from '../../../src/catalogue/page/json-file.ts';
 import { parsePage } from '../../../src/catalogue/page/page.ts';
 import { validate } from '../../../src/catalogue/page/schema.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { type FieldTexts } from '../../../src/site/add/fields.ts';
-import { type FormFile, makeFile } from '../../../src/site/add/form-file.ts';
-import { createBotForm, createEditForm, createTranslationForm } from '../../../src/site/add/forms.ts';
+import {
+  createForm,
+  type Form,
+  type FormFile,
+  type FormParts,
+  type FormRequest,
+  makeFile,
+  toEditAgainPath,
+} from '../../../src/site/add/forms.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
-import { mainPage, translation } from '../../support/sample.ts';
+import { accountId, mainPage, pagePath, translation } from '../../support/sample.ts';
+import { collection, profile } from '../../support/side-files.ts';
 
 const whole: FieldTexts = {
   id: ' 123456789012345678 ',
@@ -24,14 +34,95 @@ const whole: FieldTexts = {
   page: '\r\n# Bookworm\r\n\r\nText.\r\n',
 };
 
-const settings = toSettings();
-const offered = { languages: [], proposed: '' } as const;
 const seven = sampleBot('7', { en: ['Seven', 'Answers.'], fr: ['Sept', 'Répond.'] });
-const place = { locale: 'en' as Locale, size: 0, sha: '', tail: 0 };
-const bots = { get: (id: string) => (id === '7' ? seven : undefined) };
+const small = [
+  ['small.en.md', collection({ bots: ['7', '8'] }, 'Text.\n')],
+  ['small.de.md', collection({ title: 'Klein' })],
+] as const;
+const parsed = small.map(([name, text]) => {
+  return [name, ensureValid(parseCollectionPage(name, Buffer.from(text)))] as const;
+});
 
-const entryOf = (texts: FieldTexts): FormFile =>
-  makeFile(createBotForm(bots, null, offered), texts, settings);
+/** A catalogue with a bot and a collection, and files by their paths. */
+function partsOf(files: Readonly<Record<string, string>> = {}): FormParts {
+  const all: Readonly<Record<string, string>> = {
+    ...Object.fromEntries(small.map(([name, text]) => [`collections/${name}`, text])),
+    'bots/007/7.en.md': mainPage({}, 'Main.\n'),
+    'bots/007/7.fr.md': translation('Sept', 'Répond.'),
+    'people/77.json': profile({ description: { en: 'Bakes.' } }),
+    ...files,
+  };
+  return {
+    bots: { get: (id: string) => (id === '7' ? seven : undefined) },
+    collections: { all: assembleCollections(new Map(parsed)).collections },
+    readFile: (path) => all[path],
+    site: { settings: toSettings() },
+  };
+}
+
+/** Opens a form in English, for somebody who writes Italian too. */
+function openForm(
+  kind: Form['kind'],
+  mode: Form['mode'],
+  request: Partial<FormRequest> = {},
+  parts = partsOf(),
+): Form {
+  const messages = { locale: 'en' as Locale, languageName: (locale: string) => locale };
+  const viewer = { id: accountId('77'), name: 'Ada', authenticatedAt: 0 };
+  const reader = { subject: '', language: null, viewer, messages, wanted: ['it'] };
+  return createForm(parts, kind, mode, { ...reader, ...request });
+}
+
+const entryOf = (texts: FieldTexts): FormFile => makeFile(partsOf(), openForm('bot', 'add'), texts);
+
+describe('a form', () => {
+  for (const [what, action, path, texts] of [
+    ['bot add', '/add', undefined, { authors: '77', locale: 'it' }],
+    ['bot edit 7', '/bots/7/edit', 'bots/007/7.en.md', { page: 'Main.', locale: 'en' }],
+    ['bot edit 7 FR', '/bots/7/edit?language=fr', 'bots/007/7.fr.md', { name: 'Sept', locale: 'fr' }],
+    ['bot translate 7', '/bots/7/translate', 'bots/007/7.it.md', { page: 'Main.', locale: 'it' }],
+    ['bot translate 7 fr', '/bots/7/translate?from=fr', 'bots/007/7.it.md', { name: 'Sept' }],
+    ['collection add', '/add/collection', undefined, { locale: 'it' }],
+    ['collection edit small', '/collections/small/edit', 'collections/small.en.md', { bots: '7\n8' }],
+    ['collection edit small de', '/collections/small/edit?language=de', 'collections/small.de.md', {}],
+    ['collection translate small', '/collections/small/translate', 'collections/small.it.md', {}],
+    ['profile edit 77', '/my-bots/name', 'people/77.json', { description: 'Bakes.' }],
+    ['profile edit 78', '/my-bots/name', 'people/78.json', { name: 'Ada', locale: 'en' }],
+  ] as const) {
+    it(`for ${what} is sent to its path, and has the texts and the path of its file`, () => {
+      const [kind, mode, subject = '', language = null] = what.split(' ');
+      const form = openForm(kind as Form['kind'], mode as Form['mode'], { subject, language });
+      deepStrictEqual({ ...form, action, texts: { ...form.texts, ...texts } }, form);
+      strictEqual(makeFile(partsOf(), form, form.texts).path, path);
+    });
+  }
+
+  for (const [path, before, again] of [
+    ['bots/007/7.en.md', [], '/add?'],
+    ['bots/007/7.en.md', ['bots/007/7.en.md'], '/bots/7/edit?language=en&'],
+    ['bots/007/7.fr.md', ['bots/007/7.en.md'], '/bots/7/translate?'],
+    ['collections/a.en.md', [], '/add/collection?'],
+    ['collections/a.en.md', ['collections/a.en.md'], '/collections/a/edit?language=en&'],
+    ['collections/a.pt-BR.md', ['collections/a.en.md'], '/collections/a/translate?'],
+    ['people/77.json', [], '/my-bots/name?'],
+    ['people/77.json', ['people/77.json'], '/my-bots/name?'],
+  ] as const) {
+    it(`${again} is where ${path} was proposed with ${before.length} files there`, () => {
+      const files = new Map(before.map((other) => [other, '']));
+      strictEqual(toEditAgainPath(path, files), `${again}proposal=${encodeURIComponent(path)}`);
+    });
+  }
+
+  for (const [what, kind, request, files] of [
+    ['a language that the bot does not have', 'bot', { subject: '7', language: 'de' }, {}],
+    ['a file that cannot be parsed', 'bot', { subject: '7' }, { 'bots/007/7.en.md': 'x' }],
+    ['a profile that cannot be parsed', 'profile', { subject: '77' }, { 'people/77.json': '[' }],
+    ['no collection', 'collection', { subject: 'none' }, {}],
+  ] as const) {
+    it(`is not found for ${what}`, () =>
+      throws(() => openForm(kind, 'edit', request, partsOf(files)), { kind: 'not-found' }));
+  }
+});
 
 describe('the form for a new bot', () => {
   it('makes a file that keeps every rule, at its path, as the formatter writes it', () => {
@@ -129,9 +220,10 @@ describe('the form that edits a bot', () => {
     website: 'https://example.org/',
   };
   const edited = (text: string, changes: FieldTexts, isMain = true): FormFile => {
-    const files = [{ ...place, main: isMain }];
-    const form = createEditForm({ ...seven, files }, isMain ? null : 'en', () => text);
-    return makeFile(form, { ...form.texts, ...changes }, settings);
+    const language = isMain ? 'en' : 'fr';
+    const parts = partsOf({ [pagePath('7', language)]: text });
+    const form = openForm('bot', 'edit', { subject: '7', language }, parts);
+    return makeFile(parts, form, { ...form.texts, ...changes });
   };
 
   it('keeps every byte of a file without a change, also of one that is not formatted', () => {
@@ -187,16 +279,15 @@ describe('the form that edits a bot', () => {
 
 describe('the form that adds a language', () => {
   const main = { name: 'Homer', description: 'Answers.', page: '# Homer' };
-  const text = toCanonicalForm(translation(main.name, main.description, main.page));
-  const bot = { ...seven, files: [{ ...place, main: true }] };
-  const form = createTranslationForm(bot, null, () => text, offered);
+  const parts = partsOf({ [pagePath('7')]: mainPage(main, main.page) });
+  const form = openForm('bot', 'translate', { subject: '7' }, parts);
 
   it('makes a translation as the formatter writes it', () => {
-    const { path, text, faults } = makeFile(
-      form,
-      { ...main, locale: 'de', description: 'Antwortet.' },
-      settings,
-    );
+    const { path, text, faults } = makeFile(parts, form, {
+      ...main,
+      locale: 'de',
+      description: 'Antwortet.',
+    });
     deepStrictEqual(faults, {});
     strictEqual(path, 'bots/007/7.de.md');
     strictEqual(text, '---\n{\n  "name": "Homer",\n  "description": "Antwortet."\n}\n---\n\n# Homer\n');
@@ -204,7 +295,7 @@ describe('the form that adds a language', () => {
   });
 
   it('refuses a language that the bot has, and a description that is not translated', () =>
-    deepStrictEqual(makeFile(form, { ...main, locale: 'fr' }, settings).faults, {
+    deepStrictEqual(makeFile(parts, form, { ...main, locale: 'fr' }).faults, {
       locale: { key: 'fault.hasLanguage' },
       description: { key: 'fault.untranslated' },
     }));
