@@ -16,6 +16,7 @@ import type { Html } from '../markdown/markdown.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { toComparePath, toFeedPath, translatePath } from '../page/addresses.ts';
 import { assets } from '../page/assets.ts';
+import { BotImage } from '../page/bot-image.tsx';
 import { Breadcrumb } from '../page/breadcrumb.tsx';
 import { Faults } from '../page/faults.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
@@ -24,7 +25,6 @@ import { Prose } from '../page/prose.tsx';
 import { BotFacts } from './bot-facts.tsx';
 import { BotHead } from './bot-head.tsx';
 import { BotPanels } from './bot-panels.tsx';
-import { Screenshots } from './screenshots.tsx';
 
 export interface BotPageProps extends PageProps {
   readonly bot: BotRecord;
@@ -122,6 +122,38 @@ function Veil({ bot, locale }: BotPageProps): VNode | null {
     <p class="notice">
       {t('bot.blurred')} <a href={`?locale=${locale}&pictures=shown`}>{t('bot.showImages')}</a>
     </p>
+  );
+}
+
+/** Screenshots in one row that scrolls, each a link to its full size. */
+function Screenshots({ bot, blurImages, name }: ShownBotProps): VNode | null {
+  const { t, text } = useLanguage();
+  const images = bot.cachedImages.preview;
+  if (images.length === 0) return null;
+  return (
+    <section class="screenshots" aria-labelledby="screenshots">
+      <h2 id="screenshots" class="out-of-sight">
+        {t('bot.screenshots')}
+      </h2>
+      <ul>
+        {images.map((path, i) => (
+          <li key={path}>
+            <a href={path}>
+              <BotImage
+                path={path}
+                alt={text('bot.screenshot', { number: i + 1, name })}
+                width={640}
+                height={360}
+                small={320}
+                larger={{ sizes: '(min-width: 60rem) 19rem, 15rem', full: 1280 }}
+                lazy={i > 2}
+                blurred={blurImages}
+              />
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
+import type { VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
 import { findKnownBot } from '../../http/api/read-routes.ts';
 import { refuseCrossSite } from '../../http/cross-site.ts';
@@ -8,10 +9,12 @@ import { readFields } from '../../http/query.ts';
 import { RateLimit } from '../../http/rate-limits.ts';
 import { toAddressGroup } from '../../lib/network-address.ts';
 import { maxReportLength, reportReasons } from '../../proposals/visitor-reports.ts';
+import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { sendOnce } from '../page/html-response.ts';
+import { Layout, type PageProps } from '../page/layout.tsx';
+import { BackLink } from '../page/links.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
-import { ReportPage, type ReportPageProps, trapField } from './report-page.tsx';
 
 /**
  * Adds the form that reports a bot: for everyone, without an account. A report is kept and sent as a notice. There is no
@@ -54,3 +57,67 @@ export function addReportRoutes(router: Router, { site, bots, viewerOf, reports,
 }
 
 const maxFormBytes = 16 * 1024;
+
+interface ReportPageProps extends PageProps {
+  readonly bot: { readonly id: BotId; readonly name: string };
+  /** Whether the report lacks the text that its reason needs, or was sent. */
+  readonly state: 'empty' | 'lacks-text' | 'sent';
+}
+
+/** A field that is hidden from people: what fills it in is a program. */
+const trapField = 'subject';
+
+/** The form with which a visitor reports a bot to the maintainers, or the thanks for it. */
+function ReportPage({ site, viewer, bot, state }: ReportPageProps): VNode {
+  const { t, text, href } = useLanguage();
+  const title = text('report.title', { bot: bot.name });
+  return (
+    <Layout site={site} viewer={viewer} title={title} isUnlisted>
+      <div class="narrow stack">
+        <BackLink path={`/bots/${bot.id}`} name={bot.name} />
+        <h1>{state === 'sent' ? t('report.thanks') : t('report.title', { bot: bot.name })}</h1>
+        <p class="muted">{t(state === 'sent' ? 'report.sent' : 'report.introduction')}</p>
+        {state !== 'sent' && (
+          <form class="fields" method="post" action={href(`/bots/${bot.id}/report`)}>
+            {state === 'lacks-text' && (
+              <p class="notice bad" role="alert">
+                {t('report.noText')}
+              </p>
+            )}
+            <div class="field">
+              <label for="reason">{t('report.reason')}</label>
+              <select id="reason" name="reason" required>
+                <option value="">{text('add.choose')}</option>
+                {reportReasons.map((reason) => (
+                  <option key={reason} value={reason} selected={state === 'lacks-text' && reason === 'other'}>
+                    {text(`report.reason.${reason}`)}
+                  </option>
+                ))}
+              </select>
+            </div>
+            <div class="field">
+              <label for="text">{t('report.text')}</label>
+              <textarea
+                id="text"
+                name="text"
+                dir="auto"
+                maxLength={maxReportLength}
+                aria-describedby="hint"
+              />
+              <p class="hint" id="hint">
+                {t('report.hint', { max: maxReportLength })}
+              </p>
+            </div>
+            <p hidden>
+              <label for={trapField}>{t('report.leaveEmpty')}</label>
+              <input id={trapField} name={trapField} tabIndex={-1} autocomplete="off" />
+            </p>
+            <p class="actions">
+              <button type="submit">{t('report.send')}</button>
+            </p>
+          </form>
+        )}
+      </div>
+    </Layout>
+  );
+}
