@@ -18,11 +18,9 @@ describe('the changes of a file', () => {
     strictEqual(diffLines(lines.join('\n'), changed.join('\n'))?.length, 2);
   });
 
-  it('are not compared for longer than a moment', () => {
+  it('are not compared where too many differ', () => {
     const text = (of: number): string => Array.from({ length: 20_000 }, (_, i) => (i * of) % 9973).join('\n');
-    const start = performance.now();
     strictEqual(diffLines(text(7), text(11)), null);
-    ok(performance.now() - start < 2000);
   });
 });
 
@@ -42,11 +40,9 @@ describe('the words of a text that change', () => {
     match(html, /word  … [^]*<span[^>]*>Removed: <\/span><del>old<\/del>[^]*Added: <\/span><ins>&lt;b>/);
   });
 
-  it('are not compared where too many differ, or for longer than a moment', () => {
+  it('are not compared where too many differ', () => {
     const text = (of: number): string => Array.from({ length: 20_000 }, (_, i) => (i * of) % 9973).join(' ');
-    const start = performance.now();
     strictEqual(diffWords(text(7), text(11)), null);
     strictEqual(diffWords('a '.repeat(9900), 'b '.repeat(9900)), null);
-    ok(performance.now() - start < 1000);
   });
 });
