@@ -4,6 +4,7 @@ import { check } from './check.ts';
 import { content } from './content.ts';
 import { counts } from './counts.ts';
 import { days } from './days.ts';
+import { memory } from './memory.ts';
 import { openData } from './open-data.ts';
 import { pages } from './pages.ts';
 import { reads } from './reads.ts';
@@ -27,6 +28,7 @@ const groups: Readonly<Record<string, RowGroup>> = {
   sync,
   search,
   'open-data': openData,
+  memory,
 };
 const { values, positionals } = parseArgs({
   allowPositionals: true,
