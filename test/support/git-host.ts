@@ -53,7 +53,9 @@ export async function startGitHost(
   const name = `${basename(root)}/shared.git`;
   const server = await startGitServer(dirname(root), [name]);
   const pulls: TestPull[] = [];
-  const now = (): string => new Date().toISOString();
+  let time = 0;
+  /** No two changes have the same time: lists have one order. */
+  const now = (): string => new Date((time = Math.max(Date.now(), time + 1))).toISOString();
   // Without git, which takes long to start on a busy machine.
   const readTip = (branch: string): string => {
     const file = join(shared.folder, 'refs/heads', branch);

@@ -243,7 +243,7 @@ describe('proposals that are reviewed at the Git host', () => {
       // Four pages with an empty one at their end, and then what is new.
       deepStrictEqual(
         host.requests.slice(length).map((line) => line.replace(/.*&/, '')),
-        ['page=1', 'page=2', 'page=3', 'page=4', 'page=1', 'page=2'],
+        ['page=1', 'page=2', 'page=3', 'page=4', 'page=1'],
       );
     });
 
