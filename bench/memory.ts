@@ -28,7 +28,7 @@ export async function* memory(stage: Stage): AsyncGenerator<Row> {
   yield atMost('its growth in the last third', grown, before / 20, megabytes);
 }
 
-const minutes = 15;
+const minutes = Number(process.env['MINUTES'] ?? 15);
 const connections = 8;
 
 /** Returns the request of a number: all bots, then all in the next language. */
