@@ -24,7 +24,7 @@ export function mergeLines(
     });
   return {
     text: [...parts, ...lines.slice(end)].join(''),
-    isDropped: mine.some((hunk) => !hasMember([...alone, ...others], hunk)),
+    isDropped: mine.some((hunk) => ![...alone, ...others].some((other) => isDeepStrictEqual(other, hunk))),
   };
 }
 
@@ -49,11 +49,6 @@ function findHunks(before: readonly string[], after: readonly string[]): Hunk[] 
     at = to;
   }
   return parts && hunks;
-}
-
-/** Returns whether a list has an equal member. */
-export function hasMember(list: readonly unknown[], member: unknown): boolean {
-  return list.some((other) => isDeepStrictEqual(other, member));
 }
 
 /** Returns the lines of a text, each with its end. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SchemaName } from '../../bot/schemas.ts';
 import { removeKeys, setKeys } from '../../lib/edit-json.ts';
-import { hasMember, mergeLines } from '../../lib/merge-lines.ts';
+import { mergeLines } from '../../lib/merge-lines.ts';
 import { readStrictJson } from '../../lib/strict-json.ts';
 import { parsePagePath } from './layout.ts';
 import { cutPage, type PageData, parsePage } from './page.ts';
@@ -123,10 +123,17 @@ function mergeMembers(
   ours: readonly unknown[],
   theirs: readonly unknown[],
 ): unknown[] {
+  const [isBefore, isOurs, isTheirs] = [createLookup(base), createLookup(ours), createLookup(theirs)];
   return [
-    ...theirs.filter((member) => hasMember(ours, member) || !hasMember(base, member)),
-    ...ours.filter((member) => !hasMember(theirs, member) && !hasMember(base, member)),
+    ...theirs.filter((member) => isOurs(member) || !isBefore(member)),
+    ...ours.filter((member) => !isTheirs(member) && !isBefore(member)),
   ];
+}
+
+/** Returns what tells whether a list has an equal member: a look at each would take minutes for thousands of blocks. */
+function createLookup(list: readonly unknown[]): (member: unknown) => boolean {
+  const texts = new Set(list.map((member) => JSON.stringify(member)));
+  return (member) => texts.has(JSON.stringify(member));
 }
 
 function isObject(value: unknown): value is PageData {
