@@ -271,7 +271,6 @@ describe('proposals that are reviewed at the Git host', () => {
 
     it('are retried after what is slow, reset, too large, no JSON, a redirect, a failure of the host or a refused token', async () => {
       const faults: readonly [RegExp, (typeof host.faults)[number]][] = [
-        [/./, () => {}],
         [/./, (request) => request.socket.destroy()],
         [/more than 8388608 bytes/, (_, response) => response.end(`["${'x'.repeat(8_388_608)}"]`)],
         [/./, (_, response) => response.end('<html>')],
@@ -286,8 +285,12 @@ describe('proposals that are reviewed at the Git host', () => {
           (_, response) => response.writeHead(401).end('{"message":"Bad credentials"}'),
         ],
       ];
-      review = openReview(0, { timeoutMs: 1000 });
+      review = openReview(0, { timeoutMs: 500 });
       await send();
+      host.faults.push(() => {});
+      strictEqual(await review.round(), false);
+      match(failure(), /timeout/);
+      review = openReview(0);
       for (const [reason, fault] of faults) {
         host.faults.push(fault);
         strictEqual(await review.round(), false);

@@ -248,7 +248,8 @@ describe('a service with a remote', () => {
       const paths = Array.from({ length: 21 }, (_, i) => `docs/${i + 10}.md`);
       const write = (text: string): Record<string, string> =>
         Object.fromEntries(paths.map((path) => [path, text]));
-      clone.commit(write('ours'));
+      // The service may have the lock of the index.
+      await eventually(() => void clone.commit(write('ours')));
       shared.mergePullRequest((person) => {
         for (const path of paths) person.write(path, 'theirs');
       });
