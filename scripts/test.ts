@@ -18,19 +18,19 @@ const cores = availableParallelism();
 const tiers: Readonly<Record<'unit' | 'slow' | 'process' | 'browser' | 'verify', Tier>> = {
   unit: {
     files: 12,
-    jobs: cores + 2,
+    jobs: cores + 1,
     holds: 'units, Git, HTTP and the commands',
     options: ['--grep', '@slow', '--invert'],
   },
   slow: {
     files: 4,
-    jobs: cores + 2,
+    jobs: cores + 1,
     holds: 'what of these takes over a second',
     options: ['--grep', '@slow'],
   },
   process: {
     files: 1,
-    jobs: cores + 2,
+    jobs: cores + 1,
     holds: 'kills, signals, several machines, clients, the package and the documents',
   },
   // One browser for all files.
@@ -47,7 +47,7 @@ type TierName = keyof typeof tiers;
 interface Tier {
   /** How many a mocha runs. */
   readonly files: number;
-  /** How many mochas run at the same time. About half of the time one waits, for a disk, a remote or the clock. */
+  /** How many mochas run at the same time. One more than the cores, as a mocha also waits. */
   readonly jobs: number;
   readonly holds: string;
   /** Options of mocha, unless some of the tests are asked for by their titles. */
