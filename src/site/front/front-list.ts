@@ -79,6 +79,8 @@ export class FrontLists {
   );
   readonly #front = new CurrentCache<Front>(1024, () => 0, { ages: true });
   readonly #examples = new CurrentCache<Examples>(64 * 1024, () => 0, { ages: true });
+  /** By their candidates, which a language of the interface has: those that a page shows while others are chosen. */
+  readonly #lastExamples = new Map<string, Examples>();
 
   constructor({ lists, authors, counts }: SiteParts) {
     this.#lists = lists;
@@ -106,13 +108,17 @@ export class FrontLists {
 
   /**
    * Returns the first few of some searches that find bots as they are spelled. Choosing them waits for the search index; a
-   * page hardly waits for that, and is rendered without them.
+   * page hardly waits for that, and is rendered with the last ones, or without.
    */
   async examples(candidates: readonly string[]): Promise<Examples> {
-    const none = { queries: [] };
-    const choose = async (): Promise<Examples> => await this.#choose(candidates);
-    const chosen = this.#examples.get(candidates.join('\n'), [], choose);
-    return await Promise.race([chosen.catch(() => none), wait(maxWaitMs, none, { ref: false })]);
+    const key = candidates.join('\n');
+    const last = this.#lastExamples.get(key) ?? { queries: [] };
+    const chosen = this.#examples.get(key, [], async () => {
+      const examples = await this.#choose(candidates);
+      this.#lastExamples.set(key, examples);
+      return examples;
+    });
+    return await Promise.race([chosen.catch(() => last), wait(maxWaitMs, last, { ref: false })]);
   }
 
   /** Returns bots with what their cards show. */

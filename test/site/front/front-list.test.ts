@@ -1,4 +1,4 @@
-import { deepStrictEqual } from 'node:assert/strict';
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { AuthorIndex } from '../../../src/catalogue/lists/authors.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import type { SiteParts } from '../../../src/site/page/site-parts.ts';
@@ -6,6 +6,7 @@ import { FrontLists } from '../../../src/site/front/front-list.ts';
 import { noQuery } from '../../../src/site/front/front-query.ts';
 import { listsOf } from '../../support/bot-lists.ts';
 import { noCounts } from '../../support/counts.ts';
+import { agePages } from '../../support/age-pages.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
@@ -33,9 +34,9 @@ describe('the pages of a list', () => {
 });
 
 describe('the front page', () => {
-  it('does not wait long for examples of searches, and has them once they are chosen', async () => {
+  it('does not wait long for examples of searches, has them once they are chosen, and until others are', async () => {
     let build = (): void => {};
-    const built = new Promise<void>((resolve) => (build = resolve));
+    let built = new Promise<void>((resolve) => (build = resolve));
     const bots = new MutableBotIndex();
     bots.set(sampleBot('1', { en: ['Homer', 'Answers.'] }));
     const sorted = bots.sorted.bind(bots);
@@ -44,6 +45,11 @@ describe('the front page', () => {
     deepStrictEqual((await lists.examples(['answers'])).queries, []);
     build();
     await eventually(async () => (await lists.examples(['answers'])).queries.length === 1);
+    built = new Promise((resolve) => (build = resolve));
+    bots.set(sampleBot('2'));
+    agePages();
+    strictEqual((await lists.examples(['answers'])).queries.length, 1);
+    build();
   });
 });
 
