@@ -132,7 +132,6 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'git/branch-steps.ts maxRead',
     'git/instance-lock.ts maxAddressBytes',
     'git/work-tree/git-index.ts maxWholeIndexBytes',
-    'http/api/counts-route.ts max',
     'http/api/latest-counts-route.ts maxSeconds',
     'lib/nearest-name.ts maxNameLength',
     'lib/setting-reader.ts maxSecretBytes',

@@ -1,5 +1,4 @@
 import type { Router } from '@koa/router';
-import { LRUCache } from 'lru-cache';
 import type { CountAt, ReadonlyCountHistory } from '../../counts/count-history.ts';
 import { type ListParameter, type ParameterTexts, refuse } from '../../catalogue/lists/filters.ts';
 import type { BotIndex } from '../../catalogue/store/bot-index.ts';
@@ -101,12 +100,5 @@ const writers = {
 
 /** Returns a day as `2026-11-22`. */
 function formatDay(day: number): string {
-  const known = dayTexts.get(day);
-  if (known !== undefined) return known;
-  const text = new Date(day * msPerDay).toISOString().slice(0, 10);
-  dayTexts.set(day, text);
-  return text;
+  return new Date(day * msPerDay).toISOString().slice(0, 10);
 }
-
-/** Bots have the same days, and most of a response's time would go into writing them. */
-const dayTexts = new LRUCache<number, string>({ max: 4000 });

@@ -429,7 +429,8 @@ function offerLanguages(
   const own = findLanguages(others, free);
   const proposed = own[0] ?? (existing.length === 0 ? chooseNewPageLanguage(settings) : '');
   const { compare } = new Intl.Collator(messages.locale);
-  const byName = free.toSorted((a, b) => compare(messages.languageName(a), messages.languageName(b)));
+  const named = free.map((language) => ({ language, name: messages.languageName(language) }));
+  const byName = named.toSorted((a, b) => compare(a.name, b.name)).map(({ language }) => language);
   const first = proposed === '' ? [] : [proposed];
   return { languages: [...new Set([...first, ...own, ...byName])], proposed };
 }

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { readInvite } from '../../bot/permissions.ts';
-import { formatLocaleName } from '../language/locales.ts';
+import { formatOwnName } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { toSourceAddress } from '../page/addresses.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
@@ -100,13 +100,13 @@ export function useUsage({ bot, locale }: Pick<ListedBot, 'bot' | 'locale'>): VN
 function LanguagesOfBot({ bot, locale }: ShownBotProps): VNode {
   const { t, publicPath } = useLanguage();
   const others = Object.keys(bot.contents).filter((other) => other !== locale);
-  const current = <span lang={locale}>{formatLocaleName(locale)}</span>;
+  const current = <span lang={locale}>{formatOwnName(locale)}</span>;
   const links = (
     <ul class="links">
       {others.map((other) => (
         <li key={other}>
           <a href={publicPath(`/bots/${bot.id}?locale=${other}`)} lang={other} hreflang={other}>
-            {formatLocaleName(other)}
+            {formatOwnName(other)}
           </a>
         </li>
       ))}

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { toCanonicalLocale, type Locale, toLanguage } from '../../bot/locale.ts';
 
 /**
@@ -57,30 +56,20 @@ export function withLocale(path: string, locale: string | undefined): string {
 
 /** Returns the direction that a language is written in. */
 export function directionOf(locale: string): 'ltr' | 'rtl' {
-  const known = directions.get(locale);
-  if (known !== undefined) return known;
   const { language, script } = new Intl.Locale(locale).maximize();
-  const direction = rightToLeft.has(script ?? '') || language === 'dv' ? 'rtl' : 'ltr';
-  directions.set(locale, direction);
-  return direction;
+  return rightToLeft.has(script ?? '') || language === 'dv' ? 'rtl' : 'ltr';
 }
 
-/** Intl takes microseconds, and a page needs it for every card. */
-const directions = new LRUCache<string, 'ltr' | 'rtl'>({ max: 2000 });
-
-/** Returns a language's name in that language, such as français, or in another; the tag where it is not known. */
-export function formatLocaleName(locale: string, inLocale: string = locale): string {
-  const key = `${locale} ${inLocale}`;
-  const name =
-    names.get(key) ??
-    new Intl.DisplayNames([inLocale], { type: 'language', fallback: 'code' }).of(locale) ??
-    locale;
-  names.set(key, name);
-  return name;
+/** Returns a function that names languages in this one; a language without a name is named by its tag. */
+export function createLanguageNames(locale: string): (language: string) => string {
+  const names = new Intl.DisplayNames([locale], { type: 'language', fallback: 'code' });
+  return (language) => names.of(language) ?? language;
 }
 
-/** Intl takes a tenth of a millisecond for each, and a page has dozens. */
-const names = new LRUCache<string, string>({ max: 2000 });
+/** Returns the name of a language in that language, such as français. */
+export function formatOwnName(locale: string): string {
+  return createLanguageNames(locale)(locale);
+}
 
 /** Finds the language itself, else a shorter form of it, else another regional form: pt-BR for pt-PT. */
 function lookUp(available: readonly Locale[], range: string): Locale | undefined {

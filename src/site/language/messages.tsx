@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
 import { InEnglish } from './in-english.tsx';
-import { directionOf, formatLocaleName } from './locales.ts';
+import { directionOf, createLanguageNames } from './locales.ts';
 import type { Message, MessageKey } from './message-file.ts';
 import { createDates, type Dates } from './regional-dates.ts';
 
@@ -79,7 +79,7 @@ export function createMessages(
       const days = Math.floor(now / aDay) - Math.floor(time / aDay);
       return days < 1 ? relative.format(0, 'day') : own.ago(0, days * aDay);
     },
-    languageName: (other) => formatLocaleName(other, locale),
+    languageName: createLanguageNames(locale),
   };
   return own;
 }

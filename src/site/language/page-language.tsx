@@ -2,7 +2,7 @@ import { createContext, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
-import { directionOf, formatLocaleName } from './locales.ts';
+import { directionOf, formatOwnName } from './locales.ts';
 import type { Messages } from './messages.tsx';
 
 /** The language that a page is in, and how its links keep it. */
@@ -55,7 +55,7 @@ export function LanguageSwitch({ pathIn }: { readonly pathIn?: (locale: Locale) 
               hreflang={locale}
               aria-current={locale === current ? 'true' : undefined}
             >
-              {formatLocaleName(locale)}
+              {formatOwnName(locale)}
             </a>
           </li>
         ))}
