@@ -66,11 +66,6 @@ export class CountHistory {
     return isRead();
   }
 
-  /** Differs from what it was once the counts of a bot may be others. */
-  stamp(id: BotId): string {
-    return `${this.#version} ${this.present()} ${this.#options.latest(id)?.value}`;
-  }
-
   /** Begins to read, and looks again each minute until it is closed. */
   start(): void {
     this.#running = this.#round().finally(() => {
@@ -178,7 +173,7 @@ export class CountHistory {
 }
 
 /** The counts over time, as pages and routes need them. */
-export type ReadonlyCountHistory = Pick<CountHistory, 'isRead' | 'stamp' | 'present' | 'first' | 'counts'>;
+export type ReadonlyCountHistory = Pick<CountHistory, 'isRead' | 'present' | 'first' | 'counts'>;
 
 /** Lists the files of days, ascending. @param folder the id of their tree @throws {GitError} */
 async function listDays(repository: Repository, folder: string): Promise<DayFile[]> {

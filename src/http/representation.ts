@@ -27,8 +27,8 @@ export function createDocument(type: string, body: Buffer): WholeDocument {
 export interface Representation extends Document {
   /** All but the ones that `send` adds; `readHeaders` unless given. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the resource is unchanged, so that the same response may be sent again. */
-  readonly current: () => boolean;
+  /** Whether the resource is unchanged, so that the same response may be sent again; where left out it never is. */
+  readonly current?: () => boolean;
 }
 
 /**
@@ -43,7 +43,7 @@ export async function send(
   const coding = negotiate(ctx, type, body);
   ctx.status = 200;
   ctx.set({ ...headers, ETag: formatEtag(digest, coding) });
-  (ctx.state as RepeatableState).repeatableWhile = current;
+  if (current) (ctx.state as RepeatableState).repeatableWhile = current;
   if (isKnown(ctx)) {
     ctx.status = 304;
     return;

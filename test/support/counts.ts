@@ -16,7 +16,6 @@ export const noCounts: ReadonlyCounts = {
 /** The counts over time of bots that have none. */
 export const noCountHistory: ReadonlyCountHistory = {
   isRead: async () => true,
-  stamp: () => '',
   present: () => 20_000,
   first: () => undefined,
   counts: () => [],

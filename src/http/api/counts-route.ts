@@ -19,14 +19,12 @@ export function addCountsRoute(router: Router, bots: BotIndex, countHistory: Rea
         headers: { 'Retry-After': '10' },
       });
     }
-    const stamp = countHistory.stamp(bot.id);
     const last = Math.min(to ?? Number.POSITIVE_INFINITY, countHistory.present());
     const first = from ?? Math.max(countHistory.first(bot.id) ?? last, last - maxDays + 1);
     const body = Buffer.from(writers[kind](countHistory.counts(bot.id, first, last)));
     await send(ctx, {
       ...createDocument(kind === 'text/csv' ? 'text/csv; charset=utf-8' : kind, body),
       headers: { ...readHeaders, Vary: 'Accept, Accept-Encoding' },
-      current: () => bots.get(bot.id) === bot && countHistory.stamp(bot.id) === stamp,
     });
   });
 }

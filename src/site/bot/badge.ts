@@ -1,18 +1,15 @@
 import type { Router } from '@koa/router';
 import { findKnownBot } from '../../http/api/read-routes.ts';
-import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { createDocument, readHeaders, send } from '../../http/representation.ts';
 import { escapeXml } from '../../lib/escape-xml.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import type { SiteParts } from '../page/site-parts.ts';
 
 /** `/bots/:id/badge.svg`: a small picture for a bot's own site, with its count or, without one, its name. In English. */
-export function addBadgeRoute(router: Router, parts: SiteParts): void {
-  const { bots, counts, site } = parts;
+export function addBadgeRoute(router: Router, { bots, counts, site }: SiteParts): void {
   const { text } = site.languages.choose(undefined, 'en');
   router.get('/bots/:id/badge.svg', async (ctx) => {
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');
-    const current = createBotCheck(parts, bot);
     const count = counts.count(bot.id);
     const label =
       count === undefined ? withoutBidiControls(bot.facts.name) : text('bot.shortServers', { count });
@@ -23,16 +20,8 @@ export function addBadgeRoute(router: Router, parts: SiteParts): void {
         ...readHeaders,
         'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
       },
-      current,
     });
   });
-}
-
-/** Returns whether the bot, its count and the settings are what they are now. */
-export function createBotCheck({ bots, counts, site }: SiteParts, bot: IndexedBot): () => boolean {
-  const { settings } = site;
-  const count = counts.count(bot.id);
-  return () => bots.get(bot.id) === bot && counts.count(bot.id) === count && site.settings === settings;
 }
 
 export function toBadgePath(id: string): string {

@@ -18,7 +18,7 @@ import { toPathInLanguage } from '../page/addresses.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { CopyButton } from '../page/links.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
-import { createBotCheck, defaultAccent, toBadgePath } from './badge.ts';
+import { defaultAccent, toBadgePath } from './badge.ts';
 import type { ShownBotProps } from './bot-page.tsx';
 
 /** Adds `/bots/:id/card.png`, the picture of a bot in previews of links. */
@@ -26,7 +26,6 @@ export function addShareRoute(router: Router, parts: SiteParts): void {
   const { bots, shareCards } = parts;
   router.get('/bots/:id/card.png', async (ctx) => {
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');
-    const current = createBotCheck(parts, bot);
     if (shareCards === null)
       throw new ProblemError('not-found', `no images are made here: use ${toBadgePath(bot.id)}`);
     const query = parseQuery(ctx);
@@ -42,7 +41,6 @@ export function addShareRoute(router: Router, parts: SiteParts): void {
     await send(ctx, {
       ...createDocument('image/png', await shareCards.get(card, toAddressGroup(ctx.ip))),
       headers,
-      current,
     });
   });
 }
