@@ -3,6 +3,7 @@ import { BotLists } from '../src/catalogue/lists/bot-lists.ts';
 import { SortedIndexes } from '../src/catalogue/lists/sorted-indexes.ts';
 import { BotSearch } from '../src/catalogue/search/bot-search.ts';
 import { Catalogue } from '../src/catalogue/store/catalogue.ts';
+import { CurrentCache } from '../src/lib/current-cache.ts';
 import { silentLog } from '../src/lib/log.ts';
 import { noCounts } from '../test/support/counts.ts';
 import { defaultNeeds } from '../test/support/needs.ts';
@@ -41,7 +42,12 @@ async function* inThisProcess({ catalogue: root }: Stage): AsyncGenerator<Row> {
   yield atMost('search index built, without pages', built, 10, (value) => `${value.toFixed(1)} s`);
   yield atMost('search index, memory without pages', heapMegabytes() - before, 30, megabytes);
   await index.complete();
-  const lists = new BotLists(catalogue.store.bots, index, new SortedIndexes(catalogue.store.bots, noCounts));
+  const lists = new BotLists(
+    catalogue.store.bots,
+    index,
+    new SortedIndexes(catalogue.store.bots, noCounts),
+    new CurrentCache(),
+  );
   const random = new Random(3);
   const cpuOfSearches = async (count: number, query: (random: Random) => string): Promise<number[]> => {
     const taken: number[] = [];

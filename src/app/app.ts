@@ -61,7 +61,7 @@ import { addReadRoutes } from '../http/api/read-routes.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
 import { addUpdateRoute, updatePath, usualUpdatePath } from '../http/api/update-route.ts';
 
-export interface AppOptions extends Parts, Pick<SiteParts, 'reports' | 'notify'> {
+export interface AppOptions extends Parts, Pick<SiteParts, 'cache' | 'reports' | 'notify'> {
   readonly config: Config;
   /** The path of the repository at the Git host; undefined if there is no host. */
   readonly remotePath: string | undefined;
@@ -100,7 +100,7 @@ export interface Application {
 
 /** Creates the application with all of its routes and middleware. */
 export function createApp(options: AppOptions): Application {
-  const { catalogue, config, countHistory, images, log, login, metrics, site, state, sync } = options;
+  const { cache, catalogue, config, countHistory, images, log, login, metrics, site, state, sync } = options;
   const { bots } = catalogue.store;
   const { baseUrl } = site;
   const settings = (): CatalogueSettings => catalogue.settings.current;
@@ -112,10 +112,11 @@ export function createApp(options: AppOptions): Application {
     reportedAt: (id: BotId) => state.reportedAt(id),
     growth: (id: BotId) => countHistory.growth(id),
   };
-  const lists = new BotLists(bots, options.search, new SortedIndexes(bots, counts));
-  const authors = new AuthorIndex(bots, catalogue.profiles);
+  const lists = new BotLists(bots, options.search, new SortedIndexes(bots, counts), cache);
+  const authors = new AuthorIndex(bots, catalogue.profiles, cache);
   const tokens = new SharedTokens(state, sync, log);
   const parts: SiteParts = {
+    cache,
     site,
     bots,
     lists,
@@ -164,8 +165,8 @@ export function createApp(options: AppOptions): Application {
   addReadRoutes(programs, bots, lists, baseUrl, settings);
   addAuthorRoute(programs, authors);
   addCountsRoute(programs, bots, countHistory);
-  addLatestCountsRoute(programs, bots, state);
-  addExportRoute(programs, bots, config.catalogue, options.repositoryOpener, options.feed.tip);
+  addLatestCountsRoute(programs, bots, state, cache);
+  addExportRoute(programs, bots, config.catalogue, options.repositoryOpener, options.feed.tip, cache);
   addChangesRoute(programs, bots, options.changes, baseUrl);
   addFeedRoute(programs, options.feed, baseUrl);
   addOpenApiRoute(programs, baseUrl, settings);

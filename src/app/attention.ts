@@ -5,7 +5,6 @@ import { parsePagePath } from '../catalogue/page/layout.ts';
 import { type BotIndex, parseListElement } from '../catalogue/store/bot-index.ts';
 import { diffTrees } from '../git/diff.ts';
 import type { RepositoryOpener } from '../git/repository.ts';
-import { CurrentCache } from '../lib/current-cache.ts';
 import { messageOf } from '../lib/errors.ts';
 import { forEachInSlices } from '../lib/in-slices.ts';
 import type { Log } from '../lib/log.ts';
@@ -24,12 +23,6 @@ import { readPageData } from '../sync/key-history.ts';
 export interface AttentionParts extends AttentionSources {
   readonly repositoryOpener: RepositoryOpener;
   readonly log: Log;
-}
-
-/** Returns what lists what needs attention: once for all who want it at about the same time. */
-export function createAttentionReader(parts: AttentionParts): () => Promise<Attention> {
-  const lists = new CurrentCache<Attention>(1024, () => 0, { ages: true });
-  return async () => await lists.get('', [], async () => await readAttention(parts));
 }
 
 /** Returns what lists what owners can mend of their bots. @param root the folder of the catalogue */

@@ -24,6 +24,7 @@ import { Drafts } from '../proposals/drafts.ts';
 import { Proposals } from '../proposals/proposals.ts';
 import { SharedProposals } from '../proposals/shared-proposals.ts';
 import { ResponseCache } from '../http/response-cache.ts';
+import { CurrentCache } from '../lib/current-cache.ts';
 import type { Log } from '../lib/log.ts';
 import { LivePreview } from './live-preview.ts';
 import { Markdown } from '../site/markdown/markdown.ts';
@@ -49,7 +50,7 @@ import { readSecretFile } from '../login/secret-file.ts';
 import { callbackPath } from '../login/settings.ts';
 import { removeCredentials } from '../git/process/git-error.ts';
 import { noticeFaults } from './fault-notices.ts';
-import { createAttentionReader, createOwnAttention } from './attention.ts';
+import { createOwnAttention, readAttention } from './attention.ts';
 import { createHostReview } from './host-review.ts';
 import { followImages, openImages } from './images.ts';
 import { createPageEditor } from './page-editor.ts';
@@ -238,7 +239,8 @@ async function start(
   const isEdited = config.dev || config.demo !== null;
   const checkedOut = closers.own(isEdited ? null : new CheckedOutBranch(repositoryOpener, log));
   const uncommitted = closers.own(new UncommittedPages(repositoryOpener, log));
-  const markdown = closers.own(new Markdown());
+  const cache = new CurrentCache();
+  const markdown = closers.own(new Markdown(cache));
   const origin = await readOrigin(repositoryOpener);
   const remoteNotice = createRemoteNotice(config, origin);
   if (remoteNotice !== null) log.warn({}, remoteNotice);
@@ -277,15 +279,16 @@ async function start(
   const attentionParts = { ...parts, store, settings, blocked, countHistory, images, log };
   const options: AppOptions = {
     ...parts,
+    cache,
     config,
     remotePath: remotePlace?.path,
     log,
     search,
     changes,
-    feed: new ChangeFeed(tip, repositoryOpener, changes),
+    feed: new ChangeFeed(tip, repositoryOpener, changes, cache),
     countHistory,
     images,
-    attention: createAttentionReader(attentionParts),
+    attention: async () => await cache.get('attention', async () => await readAttention(attentionParts)),
     ownAttention: createOwnAttention(attentionParts, config.catalogue),
     login,
     proposals,

@@ -24,7 +24,7 @@ import { createBotRecipe } from '../site/bot/bot-recipe.tsx';
 import { addReportRoutes } from '../site/bot/report-routes.tsx';
 import { addShareRoute } from '../site/bot/share.tsx';
 import { addChangesPage } from '../site/changes/changes-routes.tsx';
-import { createGroupReader } from '../site/bot/related-bots.ts';
+import { readGroups } from '../site/bot/related-bots.ts';
 import { collectionsPath, toCollectionPath } from '../site/page/addresses.ts';
 import type { PageProps } from '../site/page/layout.tsx';
 import { sendOnce } from '../site/page/html-response.ts';
@@ -36,7 +36,7 @@ export type SitePreparation = () => Promise<void>;
 
 /** Adds the pages that anyone can read: front page, categories, bots, API; the forms. */
 export function addSiteRoutes(router: Router, parts: SiteParts): SitePreparation {
-  const { site, bots, counts } = parts;
+  const { site, bots } = parts;
   addAddRoutes(router, parts);
   addReportRoutes(router, parts);
   const respond = createPageCache(parts);
@@ -75,11 +75,10 @@ export function addSiteRoutes(router: Router, parts: SiteParts): SitePreparation
     const author = await findKnownAuthor(parts.authors, ctx.params['id'] ?? '');
     await respond(ctx, await createAuthorRecipe(ctx, site, lists, author));
   });
-  const readGroups = createGroupReader(bots, counts);
   router.get('/bots/:id', async (ctx) => {
     const id = ctx.params['id'] ?? '';
     if (!sendFaults(ctx, parts, parseBotId(id)))
-      await respond(ctx, await createBotRecipe(ctx, parts, readGroups, findKnownBot(bots, id)));
+      await respond(ctx, await createBotRecipe(ctx, parts, findKnownBot(bots, id)));
   });
   addChangesPage(router, parts, respond);
   router.get('/compare', async (ctx) => await respond(ctx, createCompareRecipe(ctx, parts)));
@@ -87,7 +86,7 @@ export function addSiteRoutes(router: Router, parts: SiteParts): SitePreparation
   addShareRoute(router, parts);
   return async () => {
     await lists.front();
-    await readGroups();
+    await readGroups(parts);
     // Finding any author groups the bots of all.
     await parts.authors.find('');
   };

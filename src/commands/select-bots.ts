@@ -8,6 +8,7 @@ import { SortedIndexes } from '../catalogue/lists/sorted-indexes.ts';
 import { type IndexedBot, parseListElement } from '../catalogue/store/bot-index.ts';
 import { listParameters } from '../http/api/list-query.ts';
 import { readParameters } from '../http/query.ts';
+import { CurrentCache } from '../lib/current-cache.ts';
 import { UserError } from '../lib/errors.ts';
 import { silentLog } from '../lib/log.ts';
 import type { CatalogueOnDisk } from './catalogue-on-disk.ts';
@@ -52,7 +53,9 @@ export async function selectBots(
   const search = createSearch(catalogue, silentLog);
   try {
     if (selection.q !== undefined) await search.complete();
-    const found = await new BotLists(bots, search, new SortedIndexes(bots, counts)).select(selection);
+    const sortedIndexes = new SortedIndexes(bots, counts);
+    const lists = new BotLists(bots, search, sortedIndexes, new CurrentCache());
+    const found = await lists.select(selection);
     return found.bots.filter(
       (bot) =>
         (ids.length === 0 || among.has(bot.id)) &&

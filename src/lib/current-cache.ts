@@ -11,41 +11,49 @@ export interface Current {
  */
 export type Input = () => unknown;
 
+/** How a value is kept. */
+export interface Keeping<V> {
+  /** What makes the value old as soon as it changes: none where left out. */
+  readonly inputs?: readonly Input[];
+  /** Whether the value is made from nothing else, so that it does not age. */
+  readonly isExact?: boolean;
+  /** Returns the bytes of a value; where left out, those of its texts, buffers and lists of what others keep. */
+  readonly sizeOf?: (value: V) => number;
+}
+
 /**
- * Values by key: each made once for all callers that want it at the same time, and current while its inputs are the same.
- * The least recently used value goes first.
+ * What the service has computed from the catalogue, in one memory: values by key, each made once for all callers that want
+ * it at the same time. The least recently used value goes first. All callers of a key make the same kind of value.
  *
- * Values that age are made from more than their inputs: they are current for 5 s, or for 20 times as long as it took to make
- * them, at most 60 s. Those that took so long are used for as long again while the next one is made.
+ * A value is current for 5 s, or for 20 times as long as it took to make it, at most 60 s, unless one of its inputs changes
+ * before. One that took so long is used for as long again while the next one is made. An exact value is current while its
+ * inputs are the same.
  */
-export class CurrentCache<V extends object> {
-  readonly #kept: LRUCache<string, Kept<V>>;
-  readonly #making = new Map<string, Promise<Kept<V>>>();
-  readonly #ages: boolean;
+export class CurrentCache {
+  readonly #kept: LRUCache<string, Kept<object>>;
+  readonly #making = new Map<string, Promise<Kept<object>>>();
   #swept = 0;
 
-  /**
-   * @param maxBytes what all values may take up together
-   * @param sizeOf the bytes of a value
-   */
-  constructor(maxBytes: number, sizeOf: (value: V) => number, { ages = false } = {}) {
-    const sizeCalculation = ({ value }: Kept<V>, key: string): number =>
-      sizeOf(value) + key.length * 2 + overheadBytes;
-    this.#kept = new LRUCache({ maxSize: maxBytes, sizeCalculation });
-    this.#ages = ages;
+  /** @param maxBytes what all values may take up together */
+  constructor(maxBytes = 256 * 1024 * 1024) {
+    this.#kept = new LRUCache({ maxSize: maxBytes });
   }
 
   /**
    * Returns the value that is kept, else the one that `make` resolves with. It is never one whose inputs had changed before
    * the call.
-   * @param make uses nothing that can change but what `inputs` read, unless values age
+   * @param make of an exact value uses nothing that can change but what its inputs read
    */
-  async get(key: string, inputs: readonly Input[], make: () => Promise<V>): Promise<V & Current> {
+  async get<V extends object>(
+    key: string,
+    make: () => Promise<V>,
+    keeping: Keeping<V> = {},
+  ): Promise<V & Current> {
     for (let joins = 0; ;) {
-      const kept = this.#kept.get(key);
+      const kept = this.#kept.get(key) as Kept<V> | undefined;
       if (kept?.value.current()) return kept.value;
-      const joined = this.#making.get(key);
-      const making = joined ?? this.#make(key, inputs, make);
+      const joined = this.#making.get(key) as Promise<Kept<V>> | undefined;
+      const making = joined ?? this.#make(key, make, keeping);
       if (kept?.isUsable()) {
         making.catch(() => {});
         return kept.value;
@@ -56,21 +64,25 @@ export class CurrentCache<V extends object> {
     }
   }
 
-  #make(key: string, inputs: readonly Input[], make: () => Promise<V>): Promise<Kept<V>> {
-    const making = this.#keep(key, inputs, make).finally(() => this.#making.delete(key));
+  #make<V extends object>(key: string, make: () => Promise<V>, keeping: Keeping<V>): Promise<Kept<V>> {
+    const making = this.#keep(key, make, keeping).finally(() => this.#making.delete(key));
     this.#making.set(key, making);
     return making;
   }
 
-  /** Drops what cannot be used any more, and with it the old records that it holds on to; once a second at most. */
+  /** Drops what cannot be used any more, and with it the old records that it holds on to; once in 5 s at most. */
   #sweep(): void {
     const now = performance.now();
-    if (now - this.#swept < 1000) return;
+    if (now - this.#swept < minAgeMs) return;
     this.#swept = now;
     for (const [key, { isUsable }] of this.#kept.entries()) if (!isUsable()) this.#kept.delete(key);
   }
 
-  async #keep(key: string, inputs: readonly Input[], make: () => Promise<V>): Promise<Kept<V>> {
+  async #keep<V extends object>(
+    key: string,
+    make: () => Promise<V>,
+    { inputs = [], isExact = false, sizeOf = estimateBytes }: Keeping<V>,
+  ): Promise<Kept<V>> {
     this.#sweep();
     const before = inputs.map((read) => read());
     const start = performance.now();
@@ -78,13 +90,12 @@ export class CurrentCache<V extends object> {
     const end = performance.now();
     const age = Math.min(Math.max((end - start) * minAgeRatio, minAgeMs), maxAgeMs);
     const isWithin = (milliseconds: number): boolean =>
-      (!this.#ages || performance.now() < end + milliseconds) &&
-      inputs.every((read, i) => before[i] === read());
+      (isExact || performance.now() < end + milliseconds) && inputs.every((read, i) => before[i] === read());
     const kept = {
       value: { ...made, current: () => isWithin(age) },
       isUsable: () => isWithin(age > minAgeMs ? 2 * age : age),
     };
-    this.#kept.set(key, kept);
+    this.#kept.set(key, kept, { size: sizeOf(made) + key.length * 2 + overheadBytes });
     return kept;
   }
 }
@@ -93,6 +104,14 @@ interface Kept<V> {
   readonly value: V & Current;
   /** Whether it can be returned while the next one is made. */
   readonly isUsable: () => boolean;
+}
+
+function estimateBytes(value: object): number {
+  return Object.values(value).reduce<number>((sum, part: unknown) => {
+    if (ArrayBuffer.isView(part)) return sum + part.byteLength;
+    if (Array.isArray(part)) return sum + part.length * 8;
+    return typeof part === 'string' ? sum + part.length * 2 : sum;
+  }, 0);
 }
 
 /** Bytes that an entry takes up besides its value, about. */

@@ -25,12 +25,13 @@ import { accountId, botId } from '../support/sample.ts';
 import { sampleBot } from '../support/sample-bot.ts';
 import type { ReadonlyCountHistory } from '../../src/counts/count-history.ts';
 import type { ReadonlyCounts } from '../../src/bot/counts.ts';
+import { CurrentCache } from '../../src/lib/current-cache.ts';
 import { noCounts, noCountHistory } from '../support/counts.ts';
 
 const seven = { en: ['Seven', 'Answers.'], fr: ['Sept', 'Répond.'] } as const;
 
 describe('the pages of the site', () => {
-  const markdown = new Markdown();
+  const markdown = new Markdown(new CurrentCache());
   let server: ListeningServer;
   let bots: MutableBotIndex;
   let settings: CatalogueSettings;
@@ -73,14 +74,13 @@ describe('the pages of the site', () => {
     };
     const changing = { site, faultsOf: (): readonly Fault[] => [], viewerOf: async () => null };
     const readFile = (): undefined => undefined;
-    const lists = new BotLists(
-      bots,
-      new BotSearch(bots, () => {}, defaultNeeds),
-      new SortedIndexes(bots, counts),
-    );
+    const cache = new CurrentCache();
+    const search = new BotSearch(bots, () => {}, defaultNeeds);
+    const lists = new BotLists(bots, search, new SortedIndexes(bots, counts), cache);
     profiles = new Map();
     const all = {
-      authors: new AuthorIndex(bots, { files: profiles }),
+      cache,
+      authors: new AuthorIndex(bots, { files: profiles }, cache),
       ...changing,
       readFile,
       copyOf: () => undefined,

@@ -77,14 +77,6 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'site/review/queue-page.tsx maxNames',
     'site/review/review-routes.tsx maxOthers',
   ],
-  'one value, whose size the catalogue has': [
-    'app/attention.ts CurrentCache<Attention>',
-    'catalogue/lists/authors.ts CurrentCache<AuthorGroups>',
-    'http/api/export-route.ts CurrentCache<Export>',
-    'site/bot/related-bots.ts CurrentCache<BotGroups>',
-    'site/front/front-list.ts CurrentCache<Front>',
-    'site/front/front-list.ts CurrentCache<Examples>',
-  ],
   'how a search weighs and an index is built, whatever is searched for': [
     'catalogue/lists/relevance.ts maxSteps',
     'catalogue/search/bot-search.ts maxBotsInSlices',

@@ -5,7 +5,7 @@ import type { CatalogueChanges } from '../../bot/schema-types.ts';
 import { listBranchSteps } from '../../git/branch-steps.ts';
 import { hasCommit, isCommit } from '../../git/history.ts';
 import type { Repository, RepositoryOpener } from '../../git/repository.ts';
-import { type Current, CurrentCache } from '../../lib/current-cache.ts';
+import type { Current, CurrentCache } from '../../lib/current-cache.ts';
 import { FairQueue } from '../../lib/serial-queue.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import type { PageFile } from '../page/page-file.ts';
@@ -48,20 +48,24 @@ export class ChangeFeed {
   readonly tip: ReleasedTip;
   readonly #repositoryOpener: RepositoryOpener;
   readonly #index: Pick<ReadonlyChanges, 'read'>;
-  /** Readers that are at the same place, as most are, share what is read. */
-  readonly #pages = new CurrentCache<ChangesAfter>(4 * 1024 * 1024, ({ changes }) =>
-    changes.reduce((sum, { json, cursor }) => sum + json.length + cursor.length + 200, 0),
-  );
+  readonly #cache: CurrentCache;
   readonly #queue = new FairQueue(64);
 
-  constructor(tip: ReleasedTip, repositoryOpener: RepositoryOpener, index: Pick<ReadonlyChanges, 'read'>) {
+  constructor(
+    tip: ReleasedTip,
+    repositoryOpener: RepositoryOpener,
+    index: Pick<ReadonlyChanges, 'read'>,
+    cache: CurrentCache,
+  ) {
     this.tip = tip;
     this.#repositoryOpener = repositoryOpener;
     this.#index = index;
+    this.#cache = cache;
   }
 
   /**
-   * Returns what changed after a cursor: at most `limit` changes, and fewer where many commits changed nothing here.
+   * Returns what changed after a cursor: at most `limit` changes, and fewer where many commits changed nothing here. Readers
+   * that are at the same place, as most are, share what is read.
    * @param since a cursor that `isChangeCursor`
    * @param client whom they are for, such as a group of addresses
    * @throws {UnknownCursorError}
@@ -69,11 +73,16 @@ export class ChangeFeed {
    * @throws {GitError}
    */
   async read(since: string, limit: number, client: string): Promise<ChangesAfter & Current> {
-    return await this.#pages.get(`${since} ${limit}`, [() => this.tip.current], async () =>
+    const read = async (): Promise<ChangesAfter> =>
       this.tip.current === since
         ? { changes: [], next: since }
-        : await this.#queue.run(client, async () => await this.#readNow(since, limit)),
-    );
+        : await this.#queue.run(client, async () => await this.#readNow(since, limit));
+    return await this.#cache.get(`changes ${since} ${limit}`, read, {
+      inputs: [() => this.tip.current],
+      isExact: true,
+      sizeOf: ({ changes }) =>
+        changes.reduce((sum, { json, cursor }) => sum + json.length + cursor.length + 200, 0),
+    });
   }
 
   async #readNow(since: string, limit: number): Promise<ChangesAfter> {

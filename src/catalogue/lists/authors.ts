@@ -1,5 +1,5 @@
 import type { Locale } from '../../bot/locale.ts';
-import { type Current, CurrentCache } from '../../lib/current-cache.ts';
+import type { Current, CurrentCache } from '../../lib/current-cache.ts';
 import { forEachInSlices } from '../../lib/in-slices.ts';
 import type { Profile } from '../page/profile.ts';
 import type { BotIndex, IndexedBot } from '../store/bot-index.ts';
@@ -31,11 +31,12 @@ interface AuthorGroups {
 export class AuthorIndex {
   readonly #bots: BotIndex;
   readonly #profiles: Pick<WatchedFolder<Profile>, 'files'>;
-  readonly #groups = new CurrentCache<AuthorGroups>(1024, () => 0, { ages: true });
+  readonly #cache: CurrentCache;
 
-  constructor(bots: BotIndex, profiles: Pick<WatchedFolder<Profile>, 'files'>) {
+  constructor(bots: BotIndex, profiles: Pick<WatchedFolder<Profile>, 'files'>, cache: CurrentCache) {
     this.#bots = bots;
     this.#profiles = profiles;
+    this.#cache = cache;
   }
 
   /** Returns what an account says about itself; undefined where it has no profile. */
@@ -49,7 +50,7 @@ export class AuthorIndex {
    */
   async find(id: string): Promise<Author & Current> {
     const group = async (): Promise<AuthorGroups> => await groupByAuthor(await this.#bots.sorted());
-    const { findBots, current } = await this.#groups.get('', [], group);
+    const { findBots, current } = await this.#cache.get('authors', group);
     const profile = this.findProfile(id);
     return { ...findBots(id), id, profile, current: () => current() && this.findProfile(id) === profile };
   }

@@ -23,7 +23,7 @@ import { createCheck, isFilteredByCount } from './filters.ts';
 import { forEachInSlices, sortInSlices } from '../../lib/in-slices.ts';
 import { FairQueue } from '../../lib/serial-queue.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
-import { type Current, CurrentCache, type Input } from '../../lib/current-cache.ts';
+import type { Current, CurrentCache, Input } from '../../lib/current-cache.ts';
 
 /** What a list selects, and which keys of each element it includes. */
 export interface ListQuery extends Selection {
@@ -56,8 +56,7 @@ export class BotLists {
   readonly #bots: BotIndex;
   readonly #search: BotSearch;
   readonly #sortedIndexes: SortedIndexes;
-  readonly #lists = new CurrentCache<List>(32 * 1024 * 1024, ({ size }) => size);
-  readonly #filtered = new CurrentCache<Filtered>(16 * 1024 * 1024, ({ bots }) => bots.length * 8);
+  readonly #cache: CurrentCache;
   readonly #queue = new FairQueue(64);
   #sizes: { version: number } & Record<'all' | 'general', MutableSizes> = {
     version: -1,
@@ -65,10 +64,11 @@ export class BotLists {
     general: createSizes(),
   };
 
-  constructor(bots: BotIndex, search: BotSearch, sortedIndexes: SortedIndexes) {
+  constructor(bots: BotIndex, search: BotSearch, sortedIndexes: SortedIndexes, cache: CurrentCache) {
     this.#bots = bots;
     this.#search = search;
     this.#sortedIndexes = sortedIndexes;
+    this.#cache = cache;
   }
 
   /**
@@ -207,12 +207,13 @@ export class BotLists {
       () => this.#sortedIndexes.version(key),
       () => !isFilteredByCount(query) || this.#sortedIndexes.version('count'),
     ];
-    return await this.#filtered.get(JSON.stringify(wanted), inputs, async () => {
+    const filter = async (): Promise<Filtered> => {
       const { bots } = await this.#sortedIndexes.by(key);
       const sorted = descending ? bots.toReversed() : bots;
       const check = createCheck(query, this.#sortedIndexes.counts);
       return { bots: check ? await filterInSlices(sorted, check) : sorted };
-    });
+    };
+    return await this.#cache.get(`filtered ${JSON.stringify(wanted)}`, filter, { inputs, isExact: true });
   }
 
   async #list(
@@ -222,7 +223,8 @@ export class BotLists {
     q: string | undefined,
     make: () => Promise<List>,
   ): Promise<List & Current> {
-    return await this.#lists.get(key, inputs, async () => await this.#run(client, q, make));
+    const keeping = { inputs, isExact: true, sizeOf: ({ size }: List) => size };
+    return await this.#cache.get(`list ${key}`, async () => await this.#run(client, q, make), keeping);
   }
 
   /** Runs work when it is its turn. While the search is not ready, only searches wait for it. */

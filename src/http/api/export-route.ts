@@ -2,7 +2,7 @@ import type { Router } from '@koa/router';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { computeExportDigest, exportLines } from '../../catalogue/store/export.ts';
 import type { RepositoryOpener } from '../../git/repository.ts';
-import { CurrentCache } from '../../lib/current-cache.ts';
+import type { CurrentCache } from '../../lib/current-cache.ts';
 import { joinToPieces } from '../../lib/pieces.ts';
 import { ClientPlaces } from '../client-places.ts';
 import { compressedBodies, readHeaders, send } from '../representation.ts';
@@ -19,8 +19,8 @@ export function addExportRoute(
   root: string,
   repositoryOpener: RepositoryOpener,
   tip: { readonly current: string | undefined },
+  cache: CurrentCache,
 ): void {
-  const kept = new CurrentCache<Export>(1_000_000, () => 0);
   const readExport = async (): Promise<Export> => {
     // Before the bots: who follows the changes from there on misses none.
     const cursor = tip.current;
@@ -35,8 +35,7 @@ export function addExportRoute(
   });
   router.get(['/api/v2/export.ndjson', '/api/v2/export.ndjson.gz'], refuseQuery, async (ctx) => {
     places.take(ctx);
-    const inputs = [() => tip.current, () => bots.version];
-    const { all, cursor, digest } = await kept.get('', inputs, readExport);
+    const { all, cursor, digest } = await cache.get('export', readExport);
     const lines = {
       bytes: Number.POSITIVE_INFINITY,
       read: () => joinToPieces(exportLines(all, root, repositoryOpener.opened)),
@@ -47,7 +46,6 @@ export function addExportRoute(
       digest,
       body: isPacked ? await compressedBodies.get(digest, 'gzip', lines) : lines,
       headers: { ...readHeaders, ...(cursor !== undefined && { 'X-Cursor': cursor }) },
-      current: () => false,
     });
   });
 }

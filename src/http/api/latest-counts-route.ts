@@ -3,7 +3,7 @@ import type { Router } from '@koa/router';
 import type { ListParameter } from '../../catalogue/lists/filters.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { StateStore } from '../../counts/state-store.ts';
-import { CurrentCache } from '../../lib/current-cache.ts';
+import type { CurrentCache } from '../../lib/current-cache.ts';
 import { joinToPieces } from '../../lib/pieces.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { ProblemError } from '../problem.ts';
@@ -16,10 +16,8 @@ export function addLatestCountsRoute(
   router: Router,
   bots: BotIndex,
   counts: Pick<StateStore, 'count' | 'reportedAt'>,
+  cache: CurrentCache,
 ): void {
-  const kept = new CurrentCache<CountsMoment>(maxBytes, ({ values }) => values.byteLength, {
-    ages: true,
-  });
   const read = async (): Promise<CountsMoment> => {
     const slice = new TimeSlice();
     const all = await bots.sorted();
@@ -37,7 +35,7 @@ export function addLatestCountsRoute(
     const { values: given, errors } = readParameters(parseQuery(ctx), latestCountParameters, null);
     if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
     const since = (given['since'] as number | undefined) ?? never;
-    const moment = await kept.get('', [], read);
+    const moment = await cache.get('counts', read);
     await send(ctx, {
       type: 'application/json',
       digest: `${moment.digest}.${since}`,
@@ -70,8 +68,6 @@ interface CountsMoment {
 
 /** When the count of a bot without one was reported. */
 const never = Number.NEGATIVE_INFINITY;
-
-const maxBytes = 256 * 1024 * 1024;
 
 /** Yields the counts that were reported later than a time as JSON, some at a time. */
 function* formatCounts({ all, values }: CountsMoment, since: number): Generator<Buffer> {

@@ -12,19 +12,18 @@ import type { PageRecipe } from '../page/page-cache.ts';
 import type { SiteParts } from '../page/site-parts.ts';
 import { BotPage } from './bot-page.tsx';
 import { formatShareCardAddress } from './share.tsx';
-import { findSimilarBots, listBotsOfSameAuthor, type ReadGroups } from './related-bots.ts';
+import { findSimilarBots, listBotsOfSameAuthor, readGroups } from './related-bots.ts';
 
 /** Returns how the page of a bot is made, in the language and with the images that the request selects. */
 export async function createBotRecipe(
   ctx: Context,
   parts: SiteParts,
-  readGroups: ReadGroups,
   indexed: IndexedBot,
 ): Promise<PageRecipe> {
   const { site, bots, collections, counts, countHistory, markdown, copyOf } = parts;
   const { id, facts } = indexed;
   markdown.start();
-  const groups = await readGroups();
+  const groups = await readGroups(parts);
   const authors = await Promise.all(facts.authors.map(async (id) => await parts.authors.find(id)));
   const params = parseQuery(ctx);
   const wanted = listWantedRanges(params.get('locale') ?? undefined, ctx.get('Accept-Language'));

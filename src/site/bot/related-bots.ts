@@ -1,13 +1,13 @@
 import type { Locale } from '../../bot/locale.ts';
 import type { BotListElement, BotRecord, Category } from '../../bot/schema-types.ts';
-import { type BotIndex, parseListElement, type IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { parseListElement, type IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { Author } from '../../catalogue/lists/authors.ts';
 import { FirstBots } from '../../catalogue/lists/selection.ts';
 import { isStopWord } from '../../catalogue/search/language-words.ts';
 import { forEachWord } from '../../catalogue/search/words.ts';
-import { type Current, CurrentCache } from '../../lib/current-cache.ts';
 import { forEachInSlices } from '../../lib/in-slices.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
+import type { SiteParts } from '../page/site-parts.ts';
 
 /** The bots of the catalogue in the groups that pages choose from. */
 export interface BotGroups {
@@ -21,14 +21,13 @@ interface ComparedBot {
   readonly words: string;
 }
 
-/** Returns the groups of all bots. */
-export type ReadGroups = () => Promise<BotGroups & Current>;
-
 /** Groups all bots in one pass, and again after some seconds. */
-export function createGroupReader(bots: BotIndex, counts: ReadonlyCounts): ReadGroups {
-  const kept = new CurrentCache<BotGroups>(1024, () => 0, { ages: true });
-  const group = async (): Promise<BotGroups> => await groupBots(await bots.sorted(), counts);
-  return async () => await kept.get('', [], group);
+export async function readGroups({
+  bots,
+  counts,
+  cache,
+}: Pick<SiteParts, 'bots' | 'counts' | 'cache'>): Promise<BotGroups> {
+  return await cache.get('groups', async () => await groupBots(await bots.sorted(), counts));
 }
 
 /** Returns other bots of the authors of a bot. */

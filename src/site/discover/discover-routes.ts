@@ -7,7 +7,7 @@ import { sitePaths } from '../page/addresses.ts';
 import type { Messages } from '../language/messages.tsx';
 import { assets, createOwnAssets } from '../page/assets.ts';
 import { addFeedRoutes, type FeedsOptions } from './feeds.ts';
-import { createSitemap } from './sitemap.ts';
+import { readSitemap } from './sitemap.ts';
 import {
   createManifest,
   openSearchFile,
@@ -25,17 +25,17 @@ export function addDiscoverRoutes(
   options: FeedsOptions & { readonly site: Pick<Site, 'canonicalUrl'> },
   securityContact: string | null,
 ): void {
-  const { bots, collections, site } = options;
+  const { site } = options;
   const { baseUrl, canonicalUrl, languages } = site;
   addFeedRoutes(router, options);
 
-  const readSitemap = createSitemap({ bots, collections, baseUrl, locales: languages.locales });
+  const sitemapOptions = { ...options, baseUrl, locales: languages.locales };
   router.get('/sitemap.xml', async (ctx) => {
-    const { main, current } = await readSitemap();
+    const { main, current } = await readSitemap(sitemapOptions);
     await send(ctx, { ...main, current });
   });
   router.get('/sitemaps/:number.xml.gz', async (ctx) => {
-    const { parts, current } = await readSitemap();
+    const { parts, current } = await readSitemap(sitemapOptions);
     const number = ctx.params['number'] ?? '';
     const part = /^[1-9]\d{0,6}$/.test(number) ? parts[Number(number) - 1] : undefined;
     if (part === undefined)

@@ -7,7 +7,6 @@ import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-ind
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { FilterValues } from '../../catalogue/lists/filters.ts';
 import { toAddressGroup } from '../../lib/network-address.ts';
-import { CurrentCache } from '../../lib/current-cache.ts';
 import { findKnownAuthor } from '../../http/api/author-route.ts';
 import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
 import { ensureComplete } from '../../http/api/changes-route.ts';
@@ -36,7 +35,7 @@ import { formatElement, formatTextElement, type Xml, formatXmlDocument } from '.
 
 export interface FeedsOptions extends Pick<
   SiteParts,
-  'authors' | 'bots' | 'changes' | 'collections' | 'lists'
+  'authors' | 'bots' | 'cache' | 'changes' | 'collections' | 'lists'
 > {
   readonly site: Pick<Site, 'baseUrl' | 'languages' | 'settings'>;
   readonly ownAttention: ListOwn;
@@ -48,10 +47,7 @@ export interface FeedsOptions extends Pick<
  * seconds.
  */
 export function addFeedRoutes(router: Router, options: FeedsOptions): void {
-  const { authors, bots, changes, collections, lists, site } = options;
-  const kept = new CurrentCache<WholeDocument>(8 * 1024 * 1024, ({ body }) => body.length, {
-    ages: true,
-  });
+  const { authors, bots, cache, changes, collections, lists, site } = options;
   const sendFeed = async (
     ctx: Context,
     { title, ...paths }: FeedText,
@@ -59,13 +55,15 @@ export function addFeedRoutes(router: Router, options: FeedsOptions): void {
   ): Promise<void> => {
     const messages = site.languages.inAddress(ctx);
     const { locale } = messages;
-    const feed = await kept.get(`${paths.path} ${locale}`, [() => site.settings], async () => {
+    const key = `feed ${paths.path} ${locale}`;
+    const inputs = [() => site.settings];
+    const makeCommon = async (): Promise<WholeDocument> => {
       const { name, language } = site.settings;
       const path = toPathInLanguage(paths.path, locale, language);
       const page = toPathInLanguage(paths.page, locale, language);
       return await make({ title, path, page, name, messages, baseUrl: site.baseUrl });
-    });
-    await send(ctx, feed);
+    };
+    await send(ctx, await cache.get(key, makeCommon, { inputs }));
   };
   const sendNewest = async (ctx: Context, text: FeedText, filters: FilterValues): Promise<void> =>
     await sendFeed(ctx, text, async (common) => {

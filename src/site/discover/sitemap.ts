@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
-import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
-import { type Current, CurrentCache } from '../../lib/current-cache.ts';
+import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
+import type { Current } from '../../lib/current-cache.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { type Body, compressPieces } from '../../http/compression.ts';
 import {
@@ -36,9 +36,7 @@ export interface SitemapLimits {
   readonly bytes: number;
 }
 
-export interface SitemapOptions {
-  readonly bots: BotIndex;
-  readonly collections: SiteParts['collections'];
+export interface SitemapOptions extends Pick<SiteParts, 'bots' | 'cache' | 'collections'> {
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
   /** The languages of the interface: none where left out. */
@@ -46,11 +44,10 @@ export interface SitemapOptions {
   readonly limits?: SitemapLimits;
 }
 
-/** Returns a function that returns the sitemap, made when it is first requested and kept for a while. */
-export function createSitemap(options: SitemapOptions): () => Promise<Sitemap & Current> {
-  const { bots } = options;
-  const kept = new CurrentCache<Sitemap>(256 * 1024 * 1024, computeSize, { ages: true });
-  return async () => await kept.get('', [], async () => await makeSitemap(await bots.sorted(), options));
+/** Returns the sitemap, made when it is first requested and kept for a while. */
+export async function readSitemap(options: SitemapOptions): Promise<Sitemap & Current> {
+  const make = async (): Promise<Sitemap> => await makeSitemap(await options.bots.sorted(), options);
+  return await options.cache.get('sitemap', make, { sizeOf: computeSize });
 }
 
 function computeSize({ main, parts }: Sitemap): number {

@@ -1,13 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
-import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
-import type { BotLists, CatalogueSizes, SearchResult } from '../../catalogue/lists/bot-lists.ts';
+import type { CatalogueSizes, SearchResult } from '../../catalogue/lists/bot-lists.ts';
 import type { QueryReading } from '../../catalogue/search/run-search.ts';
 import type { Selection } from '../../catalogue/lists/selection.ts';
-import { CurrentCache } from '../../lib/current-cache.ts';
 import { listNamedAuthors } from '../page/author-names.tsx';
 import type { NameLinkProps } from '../page/links.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
@@ -58,6 +55,8 @@ export interface Examples {
   readonly queries: readonly string[];
 }
 
+type FrontParts = Pick<SiteParts, 'cache' | 'lists' | 'authors' | 'counts'>;
+
 export type ShelfName = 'popular' | 'growing' | 'newest' | 'edited';
 
 /** Some bots of a list. */
@@ -69,23 +68,12 @@ export interface Shelf {
 
 /** The front page and lists of bots by query, in all languages, kept for some seconds. */
 export class FrontLists {
-  readonly #lists: BotLists;
-  readonly #authors: AuthorIndex;
-  readonly #counts: ReadonlyCounts;
-  readonly #kept = new CurrentCache<FrontList>(
-    16 * 1024 * 1024,
-    ({ entries }) => entries.reduce((sum, { bot }) => sum + bot.record.length, 0),
-    { ages: true },
-  );
-  readonly #front = new CurrentCache<Front>(1024, () => 0, { ages: true });
-  readonly #examples = new CurrentCache<Examples>(64 * 1024, () => 0, { ages: true });
+  readonly #parts: FrontParts;
   /** By their candidates, which a language of the interface has: those that a page shows while others are chosen. */
   readonly #lastExamples = new Map<string, Examples>();
 
-  constructor({ lists, authors, counts }: SiteParts) {
-    this.#lists = lists;
-    this.#authors = authors;
-    this.#counts = counts;
+  constructor(parts: FrontParts) {
+    this.#parts = parts;
   }
 
   /**
@@ -95,13 +83,13 @@ export class FrontLists {
    */
   async get(query: FrontQuery, client: string): Promise<FrontList> {
     const key = formatFrontPath({ ...query, sort: sortOf(query), locale: undefined });
-    return await this.#kept.get(key, [], async () => await this.#list(query, client));
+    return await this.#parts.cache.get(`bots ${key}`, async () => await this.#list(query, client));
   }
 
   /** Returns what the front page shows some of: a few shelves, or all bots where there are few. */
   async front(): Promise<Front> {
-    return await this.#front.get('', [], async () => {
-      const sizes = await this.#lists.sizes(false);
+    return await this.#parts.cache.get('front', async () => {
+      const sizes = await this.#parts.lists.sizes(false);
       return { sizes, shelves: sizes.total < fewBots ? await this.#allBots() : await this.#shelves() };
     });
   }
@@ -113,7 +101,7 @@ export class FrontLists {
   async examples(candidates: readonly string[]): Promise<Examples> {
     const key = candidates.join('\n');
     const last = this.#lastExamples.get(key) ?? { queries: [] };
-    const chosen = this.#examples.get(key, [], async () => {
+    const chosen = this.#parts.cache.get(`examples ${key}`, async () => {
       const examples = await this.#choose(candidates);
       this.#lastExamples.set(key, examples);
       return examples;
@@ -128,9 +116,9 @@ export class FrontLists {
 
   async #choose(candidates: readonly string[]): Promise<Examples> {
     const queries: string[] = [];
-    const { total: all } = await this.#lists.sizes(false);
+    const { total: all } = await this.#parts.lists.sizes(false);
     for (const q of all === 0 ? [] : candidates) {
-      const { total, corrected } = await this.#lists.search({ q, nsfw: false, limit: 1 });
+      const { total, corrected } = await this.#parts.lists.search({ q, nsfw: false, limit: 1 });
       if (total > 0 && corrected === undefined) queries.push(q);
       if (queries.length === maxExamples) break;
     }
@@ -139,7 +127,7 @@ export class FrontLists {
 
   async #list(query: FrontQuery, client: string): Promise<FrontList> {
     const { q, page, filters } = query;
-    const { categories, locales } = await this.#lists.sizes(filters.adult === true);
+    const { categories, locales } = await this.#parts.lists.sizes(filters.adult === true);
     const found = await (q === '' ? this.#select(query, client) : this.#search(query, client));
     const { total, hidden, weaker, corrected, unmatched } = found;
     const shown = found.bots.slice((page - 1) * pageSize, page * pageSize);
@@ -160,8 +148,8 @@ export class FrontLists {
 
   async #countWithoutFilters(q: string, client: string): Promise<number> {
     const { total } = await (q === ''
-      ? this.#lists.sizes(false)
-      : this.#lists.search({ q, nsfw: false, limit: 1 }, client));
+      ? this.#parts.lists.sizes(false)
+      : this.#parts.lists.search({ q, nsfw: false, limit: 1 }, client));
     return total;
   }
 
@@ -175,13 +163,13 @@ export class FrontLists {
       filters: { ...filters, adult: undefined },
     });
     if (isUnfiltered && page <= fewPages) {
-      const { total, categories } = await this.#lists.sizes(filters.adult === true);
+      const { total, categories } = await this.#parts.lists.sizes(filters.adult === true);
       const ofCategory = category === undefined ? total : (categories.get(category) ?? 0);
-      const bots = await this.#lists.first(selection, page * pageSize);
+      const bots = await this.#parts.lists.first(selection, page * pageSize);
       return { ...noSearch, bots, total: ofCategory, categories };
     }
     const { category: _, ...ofAllCategories } = selection;
-    const { bots: all } = await this.#lists.select(ofAllCategories, client);
+    const { bots: all } = await this.#parts.lists.select(ofAllCategories, client);
     const categories = new Map<Category, number>();
     for (const { facts } of all) categories.set(facts.category, (categories.get(facts.category) ?? 0) + 1);
     const bots = category === undefined ? all : all.filter(({ facts }) => facts.category === category);
@@ -191,19 +179,19 @@ export class FrontLists {
   /** Searches for the bots up to the end of a page. */
   async #search(query: FrontQuery, client: string): Promise<Omit<SearchResult, 'next'>> {
     const { q, page } = query;
-    return await this.#lists.search({ ...toSelection(query), q, limit: page * pageSize }, client);
+    return await this.#parts.lists.search({ ...toSelection(query), q, limit: page * pageSize }, client);
   }
 
   /** Selects all bots as one shelf. */
   async #allBots(): Promise<Shelf[]> {
-    const [bots = []] = await this.#lists.highest(['count'], fewBots);
+    const [bots = []] = await this.#parts.lists.highest(['count'], fewBots);
     return bots.length === 0 ? [] : [{ sort: 'popular', entries: this.toEntries(bots) }];
   }
 
   /** Selects bots for each shelf: in every language as many as fill all shelves. */
   async #shelves(): Promise<Shelf[]> {
     const keys = shelfSorts.map((sort) => sorts[sort].key);
-    const lists = await this.#lists.highest(keys, maxOnShelf * keys.length);
+    const lists = await this.#parts.lists.highest(keys, maxOnShelf * keys.length);
     return shelfSorts.map((sort, i) => {
       const entries = this.toEntries(lists[i] ?? []);
       return { sort, entries: entries.filter(({ growth = 0 }) => sort !== 'growing' || growth > 0) };
@@ -212,9 +200,9 @@ export class FrontLists {
 
   #entry(bot: IndexedBot, matched: readonly Locale[] = []): FrontEntry {
     const { id } = bot;
-    const authors = listNamedAuthors(this.#authors, bot.facts.authors);
-    const [count, growth] = [this.#counts.count(id), this.#counts.growth(id)];
-    return { bot, count, growth, reportedAt: this.#counts.reportedAt(id), authors, matched };
+    const authors = listNamedAuthors(this.#parts.authors, bot.facts.authors);
+    const [count, growth] = [this.#parts.counts.count(id), this.#parts.counts.growth(id)];
+    return { bot, count, growth, reportedAt: this.#parts.counts.reportedAt(id), authors, matched };
   }
 }
 

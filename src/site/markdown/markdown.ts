@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
+import type { CurrentCache } from '../../lib/current-cache.ts';
 import { FairQueue, QueueFullError, SerialQueue } from '../../lib/serial-queue.ts';
 import { WorkerPool } from '../../lib/worker-pool.ts';
 import type { MarkdownSource, RenderedMarkdown, renderMarkdown } from './markdown-renderer.ts';
@@ -21,24 +21,20 @@ export interface RenderedText extends Pick<RenderedMarkdown, 'headings'> {
  * is ended.
  */
 export class Markdown {
-  readonly #rendered: LRUCache<string, RenderedText, () => Promise<RenderedText>>;
+  readonly #cache: CurrentCache;
   readonly #pages: RenderThread;
   readonly #previews: RenderThread;
   readonly #previewQueue = new FairQueue(8);
   readonly #maxWaitMs: number;
 
   /**
+   * @param cache keeps the rendered texts
    * @param limit milliseconds that a text may take
-   * @param maxBytes of the rendered texts that are kept
    * @param maxWaitMs that a caller waits for a text that is not listed
    */
-  constructor(limit = 1000, maxBytes = 64 * 1024 * 1024, maxWaitMs = 3000) {
+  constructor(cache: CurrentCache, limit = 1000, maxWaitMs = 3000) {
+    this.#cache = cache;
     this.#maxWaitMs = maxWaitMs;
-    this.#rendered = new LRUCache({
-      maxSize: maxBytes,
-      sizeCalculation: ({ html, headings }) => (html?.length ?? 0) * 2 + headings.length * 200 + 200,
-      fetchMethod: async (_key, _stale, { context }) => await context(),
-    });
     this.#pages = new RenderThread(limit, 0);
     this.#previews = new RenderThread(limit, restOfPreview);
   }
@@ -51,8 +47,8 @@ export class Markdown {
   /** Renders a text to safe HTML, and lists its headings. */
   async render(source: MarkdownSource, thread = this.#pages): Promise<RenderedText> {
     if (source.text === '') return { html: '', headings: [] };
-    const key = hash('sha256', JSON.stringify(source), 'base64url');
-    return await this.#rendered.forceFetch(key, { context: async () => await thread.render(source) });
+    const key = `markdown ${hash('sha256', JSON.stringify(source), 'base64url')}`;
+    return await this.#cache.get(key, async () => await thread.render(source), { isExact: true });
   }
 
   /**
@@ -89,8 +85,8 @@ export class Markdown {
   }
 }
 
-/** Renders one text after the other in a thread of its own. */
-class RenderThread {
+/** Renders one text after the other in a thread of its own, and keeps none. */
+export class RenderThread {
   readonly #limit: number;
   readonly #rest: number;
   readonly #queue = new SerialQueue();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { VNode } from 'preact';
 import { useLanguage } from '../language/page-language.tsx';
-import { Markdown, type RenderedText } from '../markdown/markdown.ts';
+import { type RenderedText, RenderThread } from '../markdown/markdown.ts';
 import { Layout, type PageProps } from './layout.tsx';
 import { Prose } from './prose.tsx';
 
@@ -17,11 +17,11 @@ export const docsPaths = Object.keys(documents) as readonly DocsPath[];
 
 /** Renders a document, in a thread of its own: pages of bots need not wait for it, and have less time. */
 export async function renderGuide(path: DocsPath, baseUrl: string): Promise<RenderedText> {
-  const markdown = new Markdown(maxRenderMs);
+  const thread = new RenderThread(maxRenderMs, 0);
   try {
-    return await markdown.render({ text: readGuide(path, baseUrl), name: '', images: {} });
+    return await thread.render({ text: readGuide(path, baseUrl), name: '', images: {} });
   } finally {
-    await markdown.close();
+    await thread.close();
   }
 }
 

@@ -1,10 +1,10 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
-import type { WholeDocument } from '../../http/representation.ts';
-import { CurrentCache, type Input } from '../../lib/current-cache.ts';
+import type { Input } from '../../lib/current-cache.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
-import type { PageOptions, PageProps } from './layout.tsx';
 import { renderPage, sendOnce, sendPage } from './html-response.ts';
+import type { PageProps } from './layout.tsx';
+import type { SiteParts } from './site-parts.ts';
 
 /** How a page is made. */
 export interface PageRecipe {
@@ -22,11 +22,10 @@ export type RespondWithPage = (ctx: Context, recipe: PageRecipe) => Promise<void
  * Returns what responds with pages. Visitors who are not logged in get the same bytes for some seconds, or until the
  * entry of the page or the settings change; someone who is logged in gets a page that is rendered for that one request.
  */
-export function createPageCache(options: PageOptions): RespondWithPage {
-  const pages = new CurrentCache<WholeDocument>(64 * 1024 * 1024, ({ body }) => body.length, { ages: true });
-  const readSettings = (): unknown => options.site.settings;
+export function createPageCache(parts: Pick<SiteParts, 'site' | 'viewerOf' | 'cache'>): RespondWithPage {
+  const readSettings = (): unknown => parts.site.settings;
   return async (ctx, { key, entry = readSettings, render }) => {
-    const { site, viewerOf } = options;
+    const { site, viewerOf, cache } = parts;
     const language = site.languages.of(ctx);
     const viewer = ctx.get('Cookie') === '' ? null : await viewerOf(ctx);
     const renderTree = async (): Promise<VNode> => {
@@ -35,9 +34,12 @@ export function createPageCache(options: PageOptions): RespondWithPage {
       return tree;
     };
     if (viewer !== null || site.live) return sendOnce(ctx, await renderTree(), language);
-    const make = async (): Promise<WholeDocument> => renderPage(await renderTree(), language);
     const { locale, requested, datesTag } = language;
-    const fullKey = JSON.stringify([key, locale, requested, datesTag]);
-    await sendPage(ctx, await pages.get(fullKey, [readSettings, entry], make));
+    const page = await cache.get(
+      JSON.stringify(['page', key, locale, requested, datesTag]),
+      async () => renderPage(await renderTree(), language),
+      { inputs: [readSettings, entry] },
+    );
+    await sendPage(ctx, page);
   };
 }

@@ -11,6 +11,7 @@ import type { Collections } from '../../catalogue/store/collections.ts';
 import type { WatchedFolder } from '../../catalogue/store/watched-folder.ts';
 import type { ReadonlyCountHistory } from '../../counts/count-history.ts';
 import type { ShareCards } from '../../images/share-cards.ts';
+import type { CurrentCache } from '../../lib/current-cache.ts';
 import type { Notice } from '../../proposals/notice.ts';
 import type { Drafts } from '../../proposals/drafts.ts';
 import type { Proposal } from '../../proposals/proposal.ts';
@@ -22,6 +23,8 @@ import type { PageOptions } from './layout.tsx';
 
 /** What the pages of a site are made from. */
 export interface SiteParts extends PageOptions {
+  /** Keeps what is made from the others. */
+  readonly cache: CurrentCache;
   readonly bots: BotIndex;
   readonly lists: BotLists;
   readonly authors: AuthorIndex;

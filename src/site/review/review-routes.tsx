@@ -47,7 +47,7 @@ export function addReviewRoutes(
   host: string | null,
 ): void {
   const { site, bots, viewerOf, markdown, copyOf } = parts;
-  const readReview = createReviewReader(proposals, parts.blocked);
+  const readReview = createReviewReader(proposals, parts);
   type Handler = (ctx: Context, viewer: Viewer) => Promise<void>;
 
   const forMaintainers =

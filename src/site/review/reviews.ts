@@ -13,7 +13,6 @@ import { noLimits } from '../../catalogue/page/rules.ts';
 import { parseRecord } from '../../catalogue/store/bot-index.ts';
 import { readBot } from '../../catalogue/store/bot-reader.ts';
 import type { Finding } from '../../check/check.ts';
-import { CurrentCache } from '../../lib/current-cache.ts';
 import { readStrictJson } from '../../lib/strict-json.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { parsePages } from '../../proposals/merge-proposal.ts';
@@ -48,20 +47,18 @@ export interface Review {
 /** Returns a function that compares a proposal with the branch: once for each version of it and commit of the branch. */
 export function createReviewReader(
   proposals: Proposals,
-  blocked: SiteParts['blocked'],
+  { blocked, cache }: Pick<SiteParts, 'blocked' | 'cache'>,
 ): (proposal: Proposal) => Promise<Review> {
-  const kept = new CurrentCache<Review>(maxBytes, estimateBytes);
+  const keeping = { inputs: [blocked], isExact: true, sizeOf: estimateBytes };
   return async (proposal) => {
-    const key = `${proposal.version} ${await proposals.readTip()}`;
-    return await kept.get(key, [blocked], async () => {
+    const make = async (): Promise<Review> => {
       const details = await proposals.read(proposal);
       await new TimeSlice().next();
       return compare(details);
-    });
+    };
+    return await cache.get(`review ${proposal.version} ${await proposals.readTip()}`, make, keeping);
   };
 }
-
-const maxBytes = 32 * 1024 * 1024;
 
 /** Counts the texts as often as they are in a review. */
 function estimateBytes({ details: { before, changed }, pages }: Review): number {

@@ -8,6 +8,7 @@ import {
 } from '../../../src/catalogue/changes/change-feed.ts';
 import { ChangeIndex } from '../../../src/catalogue/changes/change-index.ts';
 import { ReleasedTip } from '../../../src/catalogue/changes/released-tip.ts';
+import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openCatalogue } from '../../support/live-catalogue.ts';
@@ -40,7 +41,7 @@ describe('what changed in the catalogue', () => {
     closing.push(tip);
     await tip.begin();
     const index = new ChangeIndex({ folder: tempFolder(), repositoryOpener, log: silentLog });
-    return new ChangeFeed(tip, repositoryOpener, index);
+    return new ChangeFeed(tip, repositoryOpener, index, new CurrentCache());
   };
   /** Reads to the end, and returns a word for each change and the sizes of the pages. */
   const readAll = async (

@@ -2,6 +2,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { AuthorIndex } from '../../../src/catalogue/lists/authors.ts';
 import type { Profile } from '../../../src/catalogue/page/profile.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
@@ -10,7 +11,7 @@ const ada: Profile = { name: 'Ada', website: null, description: {} };
 describe('the authors of the bots', () => {
   it('are found with their profile, their bots by id, and the time of the oldest', async () => {
     const bots = new MutableBotIndex();
-    const authors = new AuthorIndex(bots, { files: new Map([['5.json', ada]]) });
+    const authors = new AuthorIndex(bots, { files: new Map([['5.json', ada]]) }, new CurrentCache());
     for (const [id, created] of [
       ['10', 3000],
       ['9', 2000],
@@ -29,7 +30,7 @@ describe('the authors of the bots', () => {
   it('are what they were until their own profile or a bot changes', async () => {
     const bots = new MutableBotIndex();
     const files = new Map([['5.json', ada]]);
-    const authors = new AuthorIndex(bots, { files });
+    const authors = new AuthorIndex(bots, { files }, new CurrentCache());
     bots.set(sampleBot('8', undefined, { authors: ['5'] }));
     const found = await authors.find('5');
     files.set('6.json', ada);

@@ -3,6 +3,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { Router } from '@koa/router';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { addLatestCountsRoute } from '../../../src/http/api/latest-counts-route.ts';
+import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import { eventually } from '../../support/eventually.ts';
 import { serveHandler } from '../../support/handler.ts';
 import { testRepository } from '../../support/repository.ts';
@@ -79,7 +80,7 @@ describe('GET /api/v2/counts', () => {
     for (const id of ids) bots.set(sampleBot(id));
     const counts = { count: (id: string) => Number(id) * 1000, reportedAt: () => yesterday, reports: 1 };
     const router = new Router();
-    addLatestCountsRoute(router, bots, counts);
+    addLatestCountsRoute(router, bots, counts, new CurrentCache());
     const routes = router.routes();
     const server = await serveHandler(async (ctx, next) => await routes(ctx as never, next));
     const expected = ids.map((id) => [id, { count: Number(id) * 1000, reportedAt: iso(yesterday) }]);

@@ -3,11 +3,8 @@ import type { Locale } from '../../../src/bot/locale.ts';
 import type { BotRecord } from '../../../src/bot/schema-types.ts';
 import { AuthorIndex } from '../../../src/catalogue/lists/authors.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
-import {
-  listBotsOfSameAuthor,
-  createGroupReader,
-  findSimilarBots,
-} from '../../../src/site/bot/related-bots.ts';
+import { CurrentCache } from '../../../src/lib/current-cache.ts';
+import { listBotsOfSameAuthor, findSimilarBots, readGroups } from '../../../src/site/bot/related-bots.ts';
 import { noCounts } from '../../support/counts.ts';
 import { botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
@@ -15,7 +12,8 @@ import { sampleBot } from '../../support/sample-bot.ts';
 describe('the bots that a page leads to', () => {
   const bots = new MutableBotIndex();
   const counts = { ...noCounts, count: (id: string) => Number(id) };
-  const readGroups = createGroupReader(bots, counts);
+  const cache = new CurrentCache();
+  const parts = { bots, counts, cache };
   const add = (id: string, description: string, more: Partial<BotRecord> = {}, locale = 'en'): void =>
     bots.set(
       sampleBot(id, { [locale]: [`Bot ${id}`, description] }, { category: 'music', authors: [id], ...more }),
@@ -33,7 +31,7 @@ describe('the bots that a page leads to', () => {
   });
 
   it('are three of its category and language that share most words with it, then those on most servers', async () => {
-    const similar = findSimilarBots(await readGroups(), recordOf('1'), 'en' as Locale);
+    const similar = findSimilarBots(await readGroups(parts), recordOf('1'), 'en' as Locale);
     deepStrictEqual(
       similar.map(({ id }) => id),
       ['395', '396', '399'],
@@ -41,7 +39,7 @@ describe('the bots that a page leads to', () => {
   });
 
   it('are the others of its authors, without those for adults', async () => {
-    const authors = new AuthorIndex(bots, { files: new Map() });
+    const authors = new AuthorIndex(bots, { files: new Map() }, cache);
     const others = async (id: string): Promise<string[]> => {
       const bot = recordOf(id);
       const found = await Promise.all(bot.authors.map(async (author) => await authors.find(author)));
@@ -53,7 +51,7 @@ describe('the bots that a page leads to', () => {
   });
 
   it('are grouped once for all pages', async () => {
-    const [one, other] = await Promise.all([readGroups(), readGroups()]);
+    const [one, other] = await Promise.all([readGroups(parts), readGroups(parts)]);
     strictEqual(one, other);
   });
 });

@@ -3,13 +3,14 @@ import * as fc from 'fast-check';
 import { anyCharacter } from '../../support/arbitrary.ts';
 import { AuthorIndex } from '../../../src/catalogue/lists/authors.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import { makeFeed } from '../../../src/site/discover/feeds.ts';
 import { testLanguages } from '../../support/languages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { childrenOf, parseXml, textsOf } from '../../support/xml.ts';
 
 const common = {
-  authors: new AuthorIndex(new MutableBotIndex(), { files: new Map() }),
+  authors: new AuthorIndex(new MutableBotIndex(), { files: new Map() }, new CurrentCache()),
   name: 'Botshelf',
   title: 'New bots',
   path: '/feeds/new.atom',

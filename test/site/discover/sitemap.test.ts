@@ -2,16 +2,16 @@ import { deepStrictEqual, notStrictEqual, ok, strictEqual } from 'node:assert/st
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
-import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { type BotIndex, MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import type { Document } from '../../../src/http/representation.ts';
-import { createSitemap, type SitemapLimits } from '../../../src/site/discover/sitemap.ts';
+import { CurrentCache } from '../../../src/lib/current-cache.ts';
+import { readSitemap, type SitemapLimits } from '../../../src/site/discover/sitemap.ts';
 import { agePages } from '../../support/age-pages.ts';
 import { botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { childrenOf, parseXml, textsOf, type XmlElement } from '../../support/xml.ts';
 
 const baseUrl = 'https://bots.example.org';
-const many: SitemapLimits = { addresses: 50_000, bytes: 50 * 1024 * 1024 };
 
 function indexOf(...bots: readonly ReturnType<typeof sampleBot>[]): MutableBotIndex {
   const index = new MutableBotIndex();
@@ -26,7 +26,18 @@ const urlsIn = (xml: Buffer): XmlElement[] => childrenOf(parseXml(xml.toString()
 const urlsOf = async (document: Document): Promise<XmlElement[]> => urlsIn(await bytesOf(document));
 const locOf = (url: XmlElement): string => textsOf(url, 'loc')[0] ?? '';
 
-const collections = { all: new Map() };
+const openSitemap = (
+  bots: BotIndex,
+  limits?: SitemapLimits,
+  cache = new CurrentCache(),
+): ReturnType<typeof readSitemap> =>
+  readSitemap({
+    cache,
+    collections: { all: new Map() },
+    bots,
+    baseUrl,
+    ...(limits && { limits }),
+  });
 
 describe('the sitemap', () => {
   it('has the pages of the site and of every bot, with the day of the last edit', async () => {
@@ -34,7 +45,7 @@ describe('the sitemap', () => {
       sampleBot('7', undefined, { category: 'music', created: 0, edited: 1_700_000_000_000 }),
       sampleBot('8', undefined, { nsfw: true }),
     );
-    const { main, parts } = await createSitemap({ collections, bots, baseUrl })();
+    const { main, parts } = await openSitemap(bots);
     strictEqual(parts.length, 0);
     strictEqual(main.type, 'application/xml; charset=utf-8');
     const root = parseXml((await bytesOf(main)).toString());
@@ -53,7 +64,7 @@ describe('the sitemap', () => {
 
   it('has an address for each language of a bot, and each of them names all', async () => {
     const texts = { fr: ['Sept', 'x'], en: ['Seven', 'x'], 'zh-CN': ['七', 'x'] } as const;
-    const { main } = await createSitemap({ collections, bots: indexOf(sampleBot('7', texts)), baseUrl })();
+    const { main } = await openSitemap(indexOf(sampleBot('7', texts)));
     const urls = (await urlsOf(main)).filter((url) => locOf(url).includes('/bots/'));
     const page = `${baseUrl}/bots/7`;
     deepStrictEqual(urls.map(locOf), [page, `${page}?locale=en`, `${page}?locale=zh-CN`]);
@@ -70,10 +81,10 @@ describe('the sitemap', () => {
   });
 
   it('is well-formed without a single bot, and with years that no calendar has', async () => {
-    const none = await createSitemap({ collections, bots: indexOf(), baseUrl })();
+    const none = await openSitemap(indexOf());
     strictEqual((await urlsOf(none.main)).length, 3);
     const far = indexOf(sampleBot('7', undefined, { edited: 8_640_000_000_000_000 }));
-    const urls = await urlsOf((await createSitemap({ collections, bots: far, baseUrl })()).main);
+    const urls = await urlsOf((await openSitemap(far)).main);
     deepStrictEqual(
       urls.flatMap((url) => textsOf(url, 'lastmod')),
       ['9999-12-31T23:59:59.000Z'],
@@ -86,14 +97,14 @@ describe('the sitemap', () => {
         sampleBot(String(i), i % 3 === 0 ? { en: ['A', 'x'], de: ['B', 'x'] } : undefined, { edited: i }),
       ),
     );
-    const whole = await createSitemap({ collections, bots, baseUrl })();
+    const whole = await openSitemap(bots);
     const limits = fc.record({
       addresses: fc.integer({ min: 2, max: 100 }),
       bytes: fc.integer({ min: 1500, max: 40_000 }),
     });
     await fc.assert(
       fc.asyncProperty(limits, async (limits) => {
-        const { main, parts } = await createSitemap({ collections, bots, baseUrl, limits })();
+        const { main, parts } = await openSitemap(bots, limits);
         const files = parts.length === 0 ? [await bytesOf(main)] : parts.map(({ body }) => gunzipSync(body));
         ok(parts.length !== 1);
         for (const file of files) {
@@ -114,7 +125,7 @@ describe('the sitemap', () => {
 
   it('is whole where it is too large for one piece @slow', async () => {
     const bots = indexOf(...Array.from({ length: 12_000 }, (_, i) => sampleBot(String(i))));
-    const { main, parts } = await createSitemap({ collections, bots, baseUrl })();
+    const { main, parts } = await openSitemap(bots);
     strictEqual(parts.length, 0);
     ok(!Buffer.isBuffer(main.body));
     strictEqual((await urlsOf(main)).length, 12_000 + 5);
@@ -123,7 +134,7 @@ describe('the sitemap', () => {
   it('says of a part when a bot in it was last edited, and nothing of a part without bots', async () => {
     const bots = indexOf(...[3000, 2000].map((edited, i) => sampleBot(String(i), undefined, { edited })));
     const limits = { addresses: 5, bytes: 50_000 };
-    const { main } = await createSitemap({ collections, bots, baseUrl, limits })();
+    const { main } = await openSitemap(bots, limits);
     const index = childrenOf(parseXml((await bytesOf(main)).toString()), 'sitemap');
     deepStrictEqual(
       index.map((part) => textsOf(part, 'lastmod')),
@@ -133,7 +144,8 @@ describe('the sitemap', () => {
 
   it('is made once in some seconds', async () => {
     const bots = indexOf(sampleBot('7'));
-    const sitemap = createSitemap({ collections, bots, baseUrl, limits: many });
+    const cache = new CurrentCache();
+    const sitemap = async (): ReturnType<typeof readSitemap> => await openSitemap(bots, undefined, cache);
     const [before, same] = await Promise.all([sitemap(), sitemap()]);
     strictEqual(before, same);
     bots.delete(botId('7'));

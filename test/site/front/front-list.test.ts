@@ -1,7 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { AuthorIndex } from '../../../src/catalogue/lists/authors.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
-import type { SiteParts } from '../../../src/site/page/site-parts.ts';
+import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import { FrontLists } from '../../../src/site/front/front-list.ts';
 import { noQuery } from '../../../src/site/front/front-query.ts';
 import { listsOf } from '../../support/bot-lists.ts';
@@ -54,7 +54,7 @@ describe('the front page', () => {
 });
 
 function frontListsOf(bots: MutableBotIndex): FrontLists {
-  const profiles = { version: 0, files: new Map() };
-  const parts = { bots, lists: listsOf(bots), authors: new AuthorIndex(bots, profiles), counts: noCounts };
-  return new FrontLists({ ...parts, profiles, site: { settings: {} } } as unknown as SiteParts);
+  const cache = new CurrentCache();
+  const authors = new AuthorIndex(bots, { files: new Map() }, cache);
+  return new FrontLists({ cache, lists: listsOf(bots), authors, counts: noCounts });
 }

@@ -1,10 +1,11 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual, notStrictEqual } from 'node:assert/strict';
+import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import { Markdown } from '../../../src/site/markdown/markdown.ts';
 import type { MarkdownSource } from '../../../src/site/markdown/markdown-renderer.ts';
 import { hostilePages } from '../../support/hostile-pages.ts';
 
 describe('markdown of strangers', () => {
-  const markdown = new Markdown(10_000);
+  const markdown = new Markdown(new CurrentCache(), 10_000);
   after(async () => await markdown.close());
   const picture = 'https://example.org/a.png';
   const render = async (text: string, name = 'Homer'): Promise<string> =>
@@ -17,7 +18,7 @@ describe('markdown of strangers', () => {
     ).html ?? 'too long';
 
   it('that takes too long is given up, its thread ended, and the next text rendered @slow', async () => {
-    const hasty = new Markdown(1);
+    const hasty = new Markdown(new CurrentCache(), 1);
     const slow = { text: hostilePages['code with tags'] ?? '', name: '', images: {} };
     try {
       strictEqual((await hasty.render(slow)).html, null);
@@ -39,17 +40,6 @@ describe('markdown of strangers', () => {
   it('is rendered once', async () => {
     const [one, other] = await Promise.all([render('same'), render('same')]);
     strictEqual(one, other);
-  });
-
-  it('is kept for as long as it is among the last ones, which are of so many bytes', async () => {
-    const few = new Markdown(10_000, 2000);
-    const text = (letter: string): MarkdownSource => ({ text: letter.repeat(300), name: '', images: {} });
-    const [a, b] = [await few.render(text('a')), await few.render(text('b'))];
-    strictEqual(await few.render(text('a')), a);
-    await few.render(text('c'));
-    strictEqual(await few.render(text('a')), a);
-    notStrictEqual(await few.render(text('b')), b);
-    await few.close();
   });
 
   for (const url of [
@@ -164,7 +154,7 @@ describe('markdown of strangers', () => {
 
   describe('that is still being written', () => {
     // With a minute to wait, however slow the machine is.
-    const patient = new Markdown(10_000, undefined, 60_000);
+    const patient = new Markdown(new CurrentCache(), 10_000, 60_000);
     after(async () => await patient.close());
     const write = (i: number): MarkdownSource => ({ text: `text ${i}`, name: '', images: {} });
     const preview = async (i: number, address: string): Promise<unknown> =>
@@ -186,7 +176,7 @@ describe('markdown of strangers', () => {
     });
 
     it('is busy after a while, and is then not rendered', async () => {
-      const hasty = new Markdown(10_000, undefined, 1);
+      const hasty = new Markdown(new CurrentCache(), 10_000, 1);
       try {
         deepStrictEqual(await Promise.all(['a', 'b'].map(async (a) => await hasty.preview(write(1), a))), [
           undefined,
