@@ -22,7 +22,7 @@ import type { LivePreview } from './live-preview.ts';
 import type { Markdown } from '../site/markdown/markdown.ts';
 import { addDiscoverRoutes } from '../site/discover/discover-routes.ts';
 import { refuseRemovedBots } from '../site/bot/removed-bot-page.tsx';
-import { addSiteRoutes, type SitePreparation } from './site-routes.tsx';
+import { addSiteRoutes } from './site-routes.tsx';
 import type { Login } from '../login/login.ts';
 import { addDemoPeopleRoute } from '../site/account/demo-people-page.tsx';
 import { addLoginRoutes, readSession } from '../site/account/login-routes.tsx';
@@ -95,7 +95,6 @@ export interface Application {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   /** Removes the path of the public address from that of a request, except for probes; undefined where it has none. */
   readonly rewrite: ((url: string) => string) | undefined;
-  readonly prepareSite: SitePreparation;
 }
 
 /** Creates the application with all of its routes and middleware. */
@@ -198,7 +197,7 @@ export function createApp(options: AppOptions): Application {
     addHookRoute(router, { secret, repository: options.remotePath, pushed, refused: badTokens });
   options.live?.addRoute(router);
   addDiscoverRoutes(router, { ...parts, ownAttention: options.ownAttention }, config.securityContact);
-  const prepareSite = addSiteRoutes(router, parts);
+  addSiteRoutes(router, parts);
 
   const basePath = basePathOf(baseUrl);
   const report = createReportError(log, basePath);
@@ -255,7 +254,6 @@ export function createApp(options: AppOptions): Application {
       }
     },
     rewrite,
-    prepareSite,
   };
 }
 

@@ -56,7 +56,6 @@ import { followImages, openImages } from './images.ts';
 import { createPageEditor } from './page-editor.ts';
 import { createRemoteNotice } from './remote-notice.ts';
 import { readCommittedSettings } from './committed-facts.ts';
-import { warmPageCache } from './site-preparation.ts';
 import { buildSearchIndex, createSearch } from './search.ts';
 import { openServers } from './servers.ts';
 import { showCommits } from './show-commits.ts';
@@ -333,11 +332,9 @@ async function start(
   countHistory.start();
   // A copy has the state of its original.
   if (!isReadOnly) removedTokens.start();
-  const prepared = warmPageCache(catalogue, countHistory, application.prepareSite, log);
-  // Who evaluates it sees all of the front page at once.
-  if (config.demo) await prepared;
-  // After that, as it would delay the first pages.
-  void prepared.then(async () => await buildSearchIndex(catalogue, search, log));
+  // In a demo the first visitor sees the complete front page.
+  if (config.demo) await countHistory.isRead('recent');
+  void buildSearchIndex(catalogue, search, log);
   checkedOut?.start();
   if (!isEdited && !isReadOnly) void uncommitted.start();
   if (images) closers.add(followImages(catalogue, images));

@@ -24,18 +24,14 @@ import { createBotRecipe } from '../site/bot/bot-recipe.tsx';
 import { addReportRoutes } from '../site/bot/report-routes.tsx';
 import { addShareRoute } from '../site/bot/share.tsx';
 import { addChangesPage } from '../site/changes/changes-routes.tsx';
-import { readGroups } from '../site/bot/related-bots.ts';
 import { collectionsPath, toCollectionPath } from '../site/page/addresses.ts';
 import type { PageProps } from '../site/page/layout.tsx';
 import { sendOnce } from '../site/page/html-response.ts';
 import { createPageCache } from '../site/page/page-cache.ts';
 import type { SiteParts } from '../site/page/site-parts.ts';
 
-/** Makes what the front page and the pages of bots show of all bots, where that is not current. */
-export type SitePreparation = () => Promise<void>;
-
 /** Adds the pages that anyone can read: front page, categories, bots, API; the forms. */
-export function addSiteRoutes(router: Router, parts: SiteParts): SitePreparation {
+export function addSiteRoutes(router: Router, parts: SiteParts): void {
   const { site, bots } = parts;
   addAddRoutes(router, parts);
   addReportRoutes(router, parts);
@@ -84,12 +80,6 @@ export function addSiteRoutes(router: Router, parts: SiteParts): SitePreparation
   router.get('/compare', async (ctx) => await respond(ctx, createCompareRecipe(ctx, parts)));
   addBadgeRoute(router, parts);
   addShareRoute(router, parts);
-  return async () => {
-    await lists.front();
-    await readGroups(parts);
-    // Finding any author groups the bots of all.
-    await parts.authors.find('');
-  };
 }
 
 /**
