@@ -6,7 +6,7 @@ const tools = {
   gcc: ['cc', '--version'],
   pip: ['python3', '-m', 'pip', '--version'],
   python3: ['python3', '--version'],
-  'a second file system': ['sh', '-c', '[ "$(stat -c %d /dev/shm)" != "$(stat -c %d "${TMPDIR:-/tmp}")" ]'],
+  'a second file system': ['sh', '-c', '[ "$(stat -c %d /dev/shm)" != "$(stat -c %d /var/tmp)" ]'],
   strace: ['strace', '-f', '-o', '/dev/null', 'true'],
   wrk: ['sh', '-c', 'command -v wrk'],
   unshare: ['unshare', '-Urpfm', '--mount-proc', 'true'],

@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileChange } from '../../../src/git/diff.ts';
 import { UnknownOutcomeError } from '../../../src/git/refs.ts';
@@ -12,8 +12,8 @@ import { needs } from '../../support/tools.ts';
 
 const branch = 'refs/heads/main';
 
-/** A folder on a file system of its own on most machines. */
-const memory = '/dev/shm';
+/** Folders on different file systems on most machines. */
+const others = ['/dev/shm', '/var/tmp'];
 
 describe('the work tree', () => {
   let clone: TestRepository;
@@ -65,7 +65,9 @@ describe('the work tree', () => {
     'leaves no new file staged where that folder is on another one than the files',
     async () => {
       const plan = await planCommit({ a: 'new\n' });
-      const elsewhere = mkdtempSync(join(memory, 'botshelf-'));
+      const { dev } = statSync(clone.folder);
+      const other = others.find((folder) => statSync(folder).dev !== dev) ?? '';
+      const elsewhere = mkdtempSync(join(other, 'botshelf-'));
       rmSync(repository.staging, { recursive: true });
       symlinkSync(elsewhere, repository.staging);
       try {
