@@ -27,6 +27,7 @@ export interface MessageFile {
 export function parseMessages(locale: Locale, texts: MessageTexts, english: MessageTexts): MessageFile {
   const parse = createParser(locale);
   const parseEnglish = createParser('en');
+  const categories = joinSorted(new Intl.PluralRules(locale).resolvedOptions().pluralCategories);
   const messages = new Map<string, Message>();
   const faults: string[] = [];
   for (const [key, text] of Object.entries(texts)) {
@@ -37,7 +38,8 @@ export function parseMessages(locale: Locale, texts: MessageTexts, english: Mess
     else {
       try {
         const message = parse(text);
-        const reasons = listDifferences(message, parseEnglish(String(english[key])), locale);
+        const original = texts === english ? message : parseEnglish(String(english[key]));
+        const reasons = listDifferences(message, original, categories);
         if (reasons.length === 0) messages.set(key, message);
         for (const reason of reasons) fault(reason);
       } catch (error) {
@@ -84,13 +86,14 @@ class ShortPluralRules extends Intl.PluralRules {
   }
 }
 
-/** Returns what is wrong with a message, beside the English one. */
-function listDifferences(message: Message, english: Message, locale: Locale): string[] {
+/**
+ * Returns what is wrong with a message, beside the English one.
+ * @param categories the plural categories of its language
+ */
+function listDifferences(message: Message, english: Message, categories: string): string[] {
   const parts = listParts(message);
   const has = listPlaceholders(parts);
   const wanted = listPlaceholders(listParts(english));
-  const { pluralCategories } = new Intl.PluralRules(locale).resolvedOptions();
-  const categories = pluralCategories.toSorted().join(', ');
   return [
     ...[...wanted].filter((name) => !has.has(name)).map((name) => `lacks the placeholder {${name}}`),
     ...[...has]
@@ -130,8 +133,9 @@ function listPlaceholders(parts: readonly MessagePart[]): Set<string> {
 
 /** Returns the plural categories of a message, without exact numbers such as `=0`. */
 function listPluralCategories(options: MessagePart['options'] = {}): string {
-  return Object.keys(options)
-    .filter((name) => !name.startsWith('='))
-    .toSorted()
-    .join(', ');
+  return joinSorted(Object.keys(options).filter((name) => !name.startsWith('=')));
+}
+
+function joinSorted(names: readonly string[]): string {
+  return names.toSorted().join(', ');
 }
