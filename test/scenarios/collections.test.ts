@@ -1,6 +1,7 @@
 import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { agePages } from '../support/age-pages.ts';
 import { eventually } from '../support/eventually.ts';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -95,6 +96,8 @@ describe('collections of bots', () => {
     strictEqual(cardsOf(await get('/collections/small')), '7 8');
     rmSync(join(service.root, pagePath('8')));
     rmSync(join(service.root, pagePath('8', 'de')));
-    await eventually(async () => cardsOf(await get('/collections/small')) === '7');
+    await eventually(async () => (await service.request('/api/v2/bots/8')).status === 404);
+    agePages();
+    strictEqual(cardsOf(await get('/collections/small')), '7');
   });
 });
