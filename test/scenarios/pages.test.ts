@@ -248,6 +248,9 @@ describe('pages', () => {
       const etag = badge.headers.get('etag') ?? '';
       strictEqual((await get('/bots/9/badge.svg', { 'If-None-Match': etag })).status, 304);
       strictEqual((await get('/bots/404404/badge.svg')).status, 404);
+      const { status, json } = await service.request('/bots/7/card.png');
+      strictEqual(status, 404, 'without pictures, a card names the badge');
+      match(json.detail, /use \/bots\/7\/badge\.svg/);
     });
 
     it('is rebuilt when its file changes', async () => {

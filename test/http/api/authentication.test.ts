@@ -1,6 +1,5 @@
 import { match, ok, strictEqual } from 'node:assert/strict';
 import { createToken } from '../../../src/bot/token.ts';
-import { loginEnv } from '../../support/login-site.ts';
 import { testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService } from '../../support/service.ts';
@@ -31,17 +30,5 @@ describe('a post without a valid token, where nobody can log in', () => {
     const press = { method: 'POST', headers: { 'sec-fetch-site': 'same-origin' } };
     strictEqual((await fetch(`${address}/bots/7/token`, press)).status, 403);
     strictEqual((await fetch(`${address}/login`)).status, 404);
-  });
-});
-
-describe('a post without a token, where authors log in', () => {
-  it('is told where to issue a token', async () => {
-    const provider = { kind: 'discord', issuer: 'https://discord.com', idClaim: 'id' } as const;
-    const env = loginEnv({ ...provider, clientId: '1', clientSecret: 'secret' }, [
-      'a-secret-of-the-tests-which-is-long-enough',
-    ]);
-    const service = await startTestService({ [pagePath('7')]: mainPage() }, { env });
-    const { json } = await service.request('/api/v2/bots/7', { method: 'POST' });
-    match(json.detail, /log in at https:\/\/bots\.example\.org\/bots\/7\/token to issue one/);
   });
 });

@@ -1,6 +1,4 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
-import { KeyRing } from '../../../src/login/key-ring.ts';
-import { atTime } from '../../support/at-time.ts';
 import {
   author,
   homer,
@@ -107,17 +105,6 @@ describe('the login', () => {
   it('is refused with the cookie of another login', async () => {
     const [mine, other] = [await backFromProvider(site), await backFromProvider(site)];
     await refused(site, other.visitor, mine.back, 400, /another login was started/i);
-  });
-
-  it('is refused when ten minutes are over', async () => {
-    const { visitor, back } = await backFromProvider(site);
-    const keys = new KeyRing(site.secrets);
-    const jar = visitor.cookies.get(back.url.host);
-    const kept = await keys.open('login', jar?.get('__Host-botshelf-login') ?? '');
-    ok(kept);
-    const past = async (): Promise<string> => await keys.seal('login', kept.value, 600);
-    jar?.set('__Host-botshelf-login', await atTime(Date.now() - 601_000, past));
-    await refused(site, visitor, back, 400, /ten minutes/);
   });
 
   it('is refused with an answer of another issuer, or of none, without codes and secrets in the log', async () => {

@@ -55,6 +55,11 @@ describe('the page of a bot’s token', () => {
       doesNotMatch(page.text, /method="post"/);
     });
 
+    it('is named by the answer to a post without a token', async () => {
+      const { json } = await site.service.request(`/api/v2/bots/${id}`, { method: 'POST' });
+      match(json.detail, new RegExp(`log in at ${site.baseUrl}${tokenPath} to issue one`));
+    });
+
     it('does nothing at a press', async () => {
       for (const path of [tokenPath, revokePath]) {
         const visitor = new Visitor();

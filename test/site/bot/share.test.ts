@@ -69,11 +69,4 @@ describe('what other sites show of a bot', () => {
       /^<a href="http.*\/bots\/7"><img src="http.*\/badge\.svg" alt="a\]\(b\) &#34;&#60;i&#62;" height="20"><\/a>$/,
     );
   });
-
-  it('is no picture where none is made', async () => {
-    const without = await startTestService(files);
-    const { status, json } = await without.request('/bots/7/card.png');
-    strictEqual(status, 404);
-    match(json.detail, /use \/bots\/7\/badge\.svg/);
-  });
 });
