@@ -15,6 +15,8 @@ export interface TestRepository {
   write(path: string, text: string | Buffer): void;
   /** Writes the files and commits them as the person. Returns the commit's id. */
   commit(files: Readonly<Record<string, string | Buffer>>, message?: string): string;
+  /** Makes a commit on another one, or on none, without checking it out. Returns its id. */
+  commitOn(parent: string | null, commit: QuickCommit): string;
   /** Makes many commits on the branch in little time, and checks the last one out. Returns their ids. */
   commitAll(commits: readonly QuickCommit[]): string[];
   /** What `git status` shows, a line each: empty when everything is clean. */
@@ -26,6 +28,7 @@ export interface QuickCommit {
   readonly files: Readonly<Record<string, string | null>>;
   /** Seconds since the epoch: now where it is left out. */
   readonly at?: number;
+  readonly message?: string | undefined;
 }
 
 /** A repository on `main` that holds `files` in its first commit, in a temp folder or in `folder`. */
@@ -96,9 +99,16 @@ export function repositoryIn(folder: string): TestRepository {
       git('commit', '-q', '--allow-empty', '-m', message);
       return readHead(folder) ?? git('rev-parse', 'HEAD');
     },
+    commitOn: (parent, commit) => {
+      const lines = formatCommit(commit, scratchRef, parent);
+      const input = `${lines}get-mark :1\nreset ${scratchRef}\nfrom ${'0'.repeat(40)}\n\n`;
+      const args = ['-c', 'fastimport.unpackLimit=1', 'fast-import', '--quiet'];
+      return gitSync({ args, cwd: folder, input });
+    },
     commitAll: (commits) => {
       const branch = git('symbolic-ref', 'HEAD');
-      const input = commits.map((commit, i) => formatCommit(commit, branch, i === 0)).join('');
+      const parents = [`${branch}^0`];
+      const input = commits.map((commit) => formatCommit(commit, branch, parents.pop() ?? null)).join('');
       gitSync({ args: ['fast-import', '--quiet'], cwd: folder, input });
       git('reset', '-q', '--hard');
       return git('rev-list', '--reverse', `--max-count=${commits.length}`, 'HEAD').split('\n');
@@ -107,15 +117,18 @@ export function repositoryIn(folder: string): TestRepository {
   };
 }
 
-/** A commit for git fast-import. */
-function formatCommit({ files, at }: QuickCommit, branch: string, isFirst: boolean): string {
+/** Names a commit while git makes it. */
+const scratchRef = 'refs/scratch';
+
+/** A commit for git fast-import, as the mark 1. Without a parent it is on the last one of the ref. */
+function formatCommit({ files, at, message }: QuickCommit, ref: string, parent: string | null): string {
   const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`;
   const changes = Object.entries(files).map(([path, text]) =>
     text === null ? `D ${path}\n` : `M 100644 inline ${path}\n${data(text)}`,
   );
   const who = `Ada <ada@example.org> ${at ?? Math.floor(Date.now() / 1000)} +0000`;
-  const from = isFirst ? `from ${branch}^0\n` : '';
-  return `commit ${branch}\nauthor ${who}\ncommitter ${who}\n${data('Edit by hand')}${from}${changes.join('')}\n`;
+  const from = parent === null ? '' : `from ${parent}\n`;
+  return `commit ${ref}\nmark :1\nauthor ${who}\ncommitter ${who}\n${data(message ?? 'Edit by hand')}${from}${changes.join('')}\n`;
 }
 
 /** Returns the commit that is checked out, without starting git; undefined where its files do not say so at once. */

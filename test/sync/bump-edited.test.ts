@@ -1,11 +1,10 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Repository } from '../../src/git/repository.ts';
 import { bumpEdited, type EditedBump, planBumpEdited } from '../../src/sync/bump-edited.ts';
 import { openUntilEnd } from '../support/opened.ts';
-import { testRepository, type TestRepository } from '../support/repository.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { type QuickCommit, testRepository, type TestRepository } from '../support/repository.ts';
 import { botId, mainPage, pagePath, translation } from '../support/sample.ts';
 
 const id = botId('312');
@@ -17,9 +16,10 @@ describe('the edits that set when people have edited a bot', () => {
   let clone: TestRepository;
   let repository: Repository;
   let first: string;
+  let tip: string;
   beforeEach(async () => {
     clone = testRepository({ [path]: homer, [pagePath(id, 'fr')]: french, 'README.md': 'Bots' });
-    first = clone.git('rev-parse', 'HEAD');
+    first = tip = clone.git('rev-parse', 'HEAD');
     repository = await openUntilEnd(clone.folder);
   });
 
@@ -64,19 +64,16 @@ describe('the edits that set when people have edited a bot', () => {
     deepStrictEqual(await plan(later, future), []);
     const twice = commitAt(1_800_000_003, { [pagePath('7', 'fr')]: french });
     deepStrictEqual(await plan(future, twice), []);
-    clone.git('rm', '-q', '-r', 'bots');
-    deepStrictEqual(await plan(twice, commitAt(1_800_000_009, {})), []);
+    deepStrictEqual(await plan(twice, commitAt(1_800_000_009, { bots: null })), []);
   });
 
   it('count a merge as one commit, on the branch that it went to', async () => {
-    clone.git('switch', '-q', '-c', 'pull');
-    commitAt(1_800_000_001, { [path]: homer.replace('"fun"', '"games"') });
-    clone.git('switch', '-q', 'main');
-    clone.git('merge', '-q', '--no-ff', '--no-commit', 'pull');
-    const merge = commitAt(1_800_000_005, {});
+    const pull = commitAt(1_800_000_001, { [path]: homer.replace('"fun"', '"games"') });
+    const merge = clone.git('commit-tree', `${pull}^{tree}`, '-p', first, '-p', pull, '-m', 'Merge');
+    const time = Number(clone.git('log', '-1', '--format=%ct', merge)) * 1000;
     deepStrictEqual(
-      (await plan(first, merge)).map(({ time }) => time),
-      [1_800_000_005_000],
+      (await plan(first, merge)).map((each) => each.time),
+      [time],
     );
   });
 
@@ -88,9 +85,10 @@ describe('the edits that set when people have edited a bot', () => {
       (await plan(faulty, mended)).map(({ time }) => time),
       [1_800_000_002_000],
     );
+    clone.git('reset', '-q', '--hard', mended);
     unlinkSync(join(clone.folder, path));
     symlinkSync('../README.md', join(clone.folder, path));
-    deepStrictEqual(await plan(mended, commitAt(1_800_000_003, {})), []);
+    deepStrictEqual(await plan(mended, clone.commit({})), []);
   });
 
   it('take a bot without edited for one that was edited when it was listed', async () => {
@@ -106,15 +104,9 @@ describe('the edits that set when people have edited a bot', () => {
   }
 
   /** A commit of a person at a time, in seconds since the epoch; with a trailer, one of a service. */
-  function commitAt(time: number, files: Readonly<Record<string, string>>, message?: string): string {
-    clone.commit(files, message);
-    const commit = clone
-      .git('cat-file', 'commit', 'HEAD')
-      .replace(/^((?:author|committer) .*>) .*$/gm, `$1 ${time} +0000`);
-    const file = join(tempFolder(), 'commit');
-    writeFileSync(file, `${commit}\n`);
-    clone.git('reset', '-q', '--soft', clone.git('hash-object', '-t', 'commit', '-w', file));
-    return clone.git('rev-parse', 'HEAD');
+  function commitAt(time: number, files: QuickCommit['files'], message?: string): string {
+    tip = clone.commitOn(tip, { files, at: time, message });
+    return tip;
   }
 });
 

@@ -1,5 +1,4 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
-import { join } from 'node:path';
 import { WritesUnavailableError } from '../../src/bot/errors.ts';
 import type { Editor } from '../../src/git/commit/batch-plan.ts';
 import type { Committer } from '../../src/git/commit/committer.ts';
@@ -11,9 +10,8 @@ import { committerWith } from '../support/committing.ts';
 import { eventually } from '../support/eventually.ts';
 import { openUntilEnd } from '../support/opened.ts';
 import { type RecordedLog, recordedLog } from '../support/recorded-log.ts';
-import { repositoryIn, testRepository, type TestRepository } from '../support/repository.ts';
+import { testRepository, type TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
-import { tempFolder } from '../support/temp-folder.ts';
 
 const homer = pagePath('312');
 const marge = pagePath('7');
@@ -23,8 +21,6 @@ const refused = (message: RegExp) => (error: unknown) =>
 
 describe('the integration of a branch that was fetched', () => {
   let clone: TestRepository;
-  /** Another folder of the same repository, where the commits of the remote are made. */
-  let other: TestRepository;
   let repository: Repository;
   let committer: Committer<EditedBump>;
   let log: RecordedLog;
@@ -35,10 +31,7 @@ describe('the integration of a branch that was fetched', () => {
     repository = await openUntilEnd(clone.folder);
     log = recordedLog();
     committer = raiserOn(clone.folder);
-    other = repositoryIn(join(tempFolder(), 'other'));
-    clone.git('worktree', 'add', '-q', '--detach', other.folder);
-    await take(base);
-    log.lines.length = 0;
+    for (const ref of [remoteRefs.base, remoteRefs.touched]) clone.write(`.git/${ref}`, `${base}\n`);
   });
 
   it('begins with what is there: nothing is raised, and only refs are set', async () => {
@@ -211,16 +204,12 @@ describe('the integration of a branch that was fetched', () => {
 
   /** A commit on the first one, which this clone does not have checked out. */
   function theirs(files: Readonly<Record<string, string>>, message?: string): string {
-    other.git('checkout', '-q', '-f', '--detach', base);
-    return other.commit(files, message);
+    return clone.commitOn(base, { files, message });
   }
 
   /** A commit of these files without a parent. */
   function rewritten(files: Readonly<Record<string, string>>): string {
-    other.git('checkout', '-q', '-f', '--detach', base);
-    other.git('rm', '-q', '-r', '.');
-    other.commit(files);
-    return other.git('commit-tree', 'HEAD^{tree}', '-m', 'Begin anew');
+    return clone.commitOn(null, { files });
   }
 
   function raiserOn(folder: string): Committer<EditedBump> {

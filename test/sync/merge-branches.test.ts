@@ -15,6 +15,9 @@ const marge = pagePath('7');
 const page = mainPage({ website: null, edited: 1_700_000_000_000 });
 const edited = page.replace('"fun"', '"music"').replace('"edited": 17', '"edited": 18');
 
+/** Files, or what makes them where the first commit is checked out. */
+type Work = Readonly<Record<string, string | null>> | (() => unknown);
+
 const ofService = 'Update Homer (312): website\n\nBot: 312';
 
 describe('the merge of two branches', () => {
@@ -29,12 +32,8 @@ describe('the merge of two branches', () => {
 
   it('merges lines that stand side by side, where Git sees a conflict', async () => {
     const { commit, droppedEdits } = await merge(
-      () => repository.write(homer, edited),
-      () =>
-        repository.write(
-          homer,
-          page.replace('"authors"', '"nsfw": true,\n  "authors"').replace('Answers', 'Asks'),
-        ),
+      { [homer]: edited },
+      { [homer]: page.replace('"authors"', '"nsfw": true,\n  "authors"').replace('Answers', 'Asks') },
     );
     const text = repository.git('show', `${commit}:${homer}`);
     for (const part of ['"music"', '"edited": 18', '"nsfw": true', 'Asks']) match(text, new RegExp(part));
@@ -43,13 +42,10 @@ describe('the merge of two branches', () => {
 
   it('follows a page that theirs has moved to another language', async () => {
     const moved = pagePath('312', 'de');
-    const { commit } = await merge(
-      () => repository.write(homer, edited),
-      () => {
-        repository.git('mv', homer, moved);
-        repository.write(moved, page.replace('Answers', 'Antwortet'));
-      },
-    );
+    const { commit } = await merge({ [homer]: edited }, () => {
+      repository.git('mv', homer, moved);
+      repository.write(moved, page.replace('Answers', 'Antwortet'));
+    });
     const text = repository.git('show', `${commit}:${moved}`);
     match(text, /"music"/);
     match(text, /Antwortet/);
@@ -57,10 +53,7 @@ describe('the merge of two branches', () => {
   });
 
   it('lets a removal by theirs stand, and says that ours was set aside', async () => {
-    const { commit, droppedEdits } = await merge(
-      () => repository.write(homer, edited),
-      () => repository.git('rm', '-q', homer),
-    );
+    const { commit, droppedEdits } = await merge({ [homer]: edited }, { [homer]: null });
     strictEqual(repository.tryGit('cat-file', '-e', `${commit}:${homer}`), 128);
     deepStrictEqual(droppedEdits, [fileOf(homer)]);
     match(
@@ -71,14 +64,11 @@ describe('the merge of two branches', () => {
 
   it('merges other files as Git does, and takes theirs where that is a conflict', async () => {
     const { commit } = await merge(
-      () => repository.write('docs/a.md', 'ONE\ntwo\nthree\n'),
-      () => repository.write('docs/a.md', 'one\ntwo\nTHREE\n'),
+      { 'docs/a.md': 'ONE\ntwo\nthree\n' },
+      { 'docs/a.md': 'one\ntwo\nTHREE\n' },
     );
     strictEqual(repository.git('show', `${commit}:docs/a.md`), 'ONE\ntwo\nTHREE');
-    const other = await merge(
-      () => repository.write('docs/a.md', 'mine\n'),
-      () => repository.write('docs/a.md', 'theirs\n'),
-    );
+    const other = await merge({ 'docs/a.md': 'mine\n' }, { 'docs/a.md': 'theirs\n' });
     strictEqual(repository.git('show', `${other.commit}:docs/a.md`), 'theirs');
     deepStrictEqual(other.droppedEdits, [fileOf('docs/a.md')]);
   });
@@ -86,10 +76,9 @@ describe('the merge of two branches', () => {
   it('has the blocks of both sides, whether Git sees a conflict or not', async () => {
     const block = (...ids: string[]) => {
       const accounts = Object.fromEntries(ids.map((id) => [id, { reason: 'spam' }]));
-      return () => repository.write('blocked.json', `${JSON.stringify({ accounts }, null, 2)}\n`);
+      return { 'blocked.json': `${JSON.stringify({ accounts }, null, 2)}\n` };
     };
-    block('1', '2', '3')();
-    base = repository.commit({});
+    base = repository.commit(block('1', '2', '3'));
     for (const [ours, theirs] of [
       [
         ['1', '2', '3', '5'],
@@ -107,17 +96,11 @@ describe('the merge of two branches', () => {
   });
 
   it('takes a folder, a link or a faulty file of theirs as it is', async () => {
-    const { commit } = await merge(
-      () => {
-        repository.write(homer, edited);
-        repository.write(marge, edited);
-      },
-      () => {
-        repository.git('rm', '-q', homer);
-        repository.write(`${homer}/x`, 'a folder');
-        repository.write(marge, '<<<<<<< HEAD\n');
-      },
-    );
+    const { commit } = await merge({ [homer]: edited, [marge]: edited }, () => {
+      repository.git('rm', '-q', homer);
+      repository.write(`${homer}/x`, 'a folder');
+      repository.write(marge, '<<<<<<< HEAD\n');
+    });
     strictEqual(repository.git('show', `${commit}:${homer}/x`), 'a folder');
     strictEqual(repository.git('show', `${commit}:${marge}`), '<<<<<<< HEAD');
     strictEqual(repository.git('ls-tree', '-r', '--name-only', commit).includes('~'), false);
@@ -125,17 +108,14 @@ describe('the merge of two branches', () => {
 
   it('takes a file of theirs that is too large to be looked into as it is', async () => {
     const large = `${page}${'x'.repeat(maxObjectBytes)}\n`;
-    const { commit, droppedEdits } = await merge(
-      () => repository.write(homer, edited),
-      () => repository.write(homer, large),
-    );
+    const { commit, droppedEdits } = await merge({ [homer]: edited }, { [homer]: large });
     strictEqual(Number(repository.git('cat-file', '-s', `${commit}:${homer}`)), large.length);
     deepStrictEqual(droppedEdits, [fileOf(homer)]);
   });
 
   it('comes to the same tree whichever side is whose, where no key was changed on both', async () => {
-    const ours = commitOf(() => repository.write(homer, edited));
-    const theirs = commitOf(() => repository.write(marge, edited));
+    const ours = commitOf({ [homer]: edited });
+    const theirs = commitOf({ [marge]: edited });
     const first = await mergeBranches(opened, { base, ours, theirs });
     const second = await mergeBranches(opened, { base, ours: theirs, theirs: ours });
     strictEqual(treeAt(first.commit), treeAt(second.commit));
@@ -179,7 +159,7 @@ describe('the merge of two branches', () => {
   });
 
   it('takes what people committed before a later post, whichever side has it', async () => {
-    const person = commitOf(() => repository.write(homer, withWebsite('https://person.example/', 1)));
+    const person = commitOf({ [homer]: withWebsite('https://person.example/', 1) });
     const later = post('https://post.example/', 2);
     for (const [ours, theirs, of] of [
       [later, person, 'ours'],
@@ -203,7 +183,7 @@ describe('the merge of two branches', () => {
     const { commit } = await mergeBranches(opened, { base, ours: later, theirs });
     match(repository.git('show', `${commit}:${homer}`), /picked\.example/);
 
-    const side = commitOf(() => repository.write(marge, edited));
+    const side = commitOf({ [marge]: edited });
     repository.git('checkout', '-q', picked);
     repository.git('merge', '-q', '--no-commit', side);
     repository.write(homer, withWebsite('https://by-hand.example/', 1));
@@ -213,10 +193,9 @@ describe('the merge of two branches', () => {
   });
 
   it('finds the post behind merges of other services and of people, and behind what a person did before it @slow', async () => {
-    repository.git('checkout', '-q', '--detach', base);
-    repository.commit({ [homer]: withWebsite('https://person.example/', 1) });
-    const posted = repository.commit({ [homer]: withWebsite('https://theirs.example/', 3) }, ofService);
-    const side = commitOf(() => repository.write(marge, edited));
+    const person = commitOf({ [homer]: withWebsite('https://person.example/', 1) });
+    const posted = post('https://theirs.example/', 3, person);
+    const side = commitOf({ [marge]: edited });
     const ofOther = (await mergeBranches(opened, { base, ours: posted, theirs: side })).commit;
     repository.git('checkout', '-q', posted);
     repository.git('merge', '-q', '--no-edit', side);
@@ -232,21 +211,17 @@ describe('the merge of two branches', () => {
   });
 
   it('finds who wrote a key where one side took the page away and brought it back', async () => {
-    const theirs = commitOf(() => repository.write(homer, withWebsite('https://person.example/', 1)), 'Edit');
-    commitOf(() => repository.git('rm', '-q', homer), 'Remove');
-    repository.write(homer, withWebsite('https://post.example/', 2));
-    const ours = repository.commit({}, ofService);
+    const theirs = commitOf({ [homer]: withWebsite('https://person.example/', 1) }, 'Edit');
+    const gone = commitOf({ [homer]: null }, 'Remove');
+    const ours = post('https://post.example/', 2, gone);
     const { commit } = await mergeBranches(opened, { base, ours, theirs });
     match(repository.git('show', `${commit}:${homer}`), /person\.example/);
   });
 
   it('replays ours onto a history without the base: one commit, and none where nothing is missing', async () => {
-    const ours = commitOf(() => {
-      repository.write(homer, edited);
-      repository.write('notes', 'new');
-    });
-    repository.git('checkout', '-q', '--orphan', 'fresh', base);
-    const theirs = repository.commit({ [marge]: page.replace('Answers', 'Asks') });
+    const ours = commitOf({ [homer]: edited, notes: 'new' });
+    const root = repository.git('commit-tree', `${base}^{tree}`, '-m', 'Begin again');
+    const theirs = repository.commitOn(root, { files: { [marge]: page.replace('Answers', 'Asks') } });
     const { commit } = await replayOnto(opened, { base, ours, theirs });
     strictEqual(repository.git('log', '-1', '--format=%P', commit), theirs);
     match(repository.git('show', `${commit}:${homer}`), /"music"/);
@@ -280,8 +255,7 @@ describe('the merge of two branches', () => {
       [4, 'Edit', /theirs\.example/],
     ] as const) {
       const ours = post('https://ours.example/', mine);
-      repository.git('checkout', '-q', '--detach', root);
-      const theirs = repository.commit({ [homer]: withWebsite('https://theirs.example/', 3) }, message);
+      const theirs = post('https://theirs.example/', 3, root, message);
       const { commit } = await replayOnto(opened, { base, ours, theirs });
       match(repository.git('show', `${commit}:${homer}`), winner);
     }
@@ -291,19 +265,20 @@ describe('the merge of two branches', () => {
     return { path, what: 'file', of: 'ours', because: 'the remote has changed the same' };
   }
 
-  async function merge(mine: () => unknown, others: () => unknown): Promise<BranchMerge> {
+  async function merge(mine: Work, others: Work): Promise<BranchMerge> {
     return await mergeBranches(opened, { base, ours: commitOf(mine), theirs: commitOf(others) });
   }
 
-  function commitOf(work: () => unknown, message?: string): string {
+  function commitOf(work: Work, message?: string): string {
+    if (typeof work !== 'function') return repository.commitOn(base, { files: work, message });
     repository.git('checkout', '-q', '--detach', base);
     work();
     return repository.commit({}, message);
   }
 
   /** A commit as a service makes it of a post at that time. */
-  function post(website: string, time: number): string {
-    return commitOf(() => repository.write(homer, withWebsite(website, time)), ofService);
+  function post(website: string, time: number, on = base, message = ofService): string {
+    return repository.commitOn(on, { files: { [homer]: withWebsite(website, time) }, message });
   }
 
   function withWebsite(website: string, time: number): string {
