@@ -1,6 +1,5 @@
 import { setTimeout as rest } from 'node:timers/promises';
-import { BotLists } from '../src/catalogue/lists/bot-lists.ts';
-import { SortedIndexes } from '../src/catalogue/lists/sorted-indexes.ts';
+import { Lists } from '../src/catalogue/lists/lists.ts';
 import { BotSearch } from '../src/catalogue/search/bot-search.ts';
 import { Catalogue } from '../src/catalogue/store/catalogue.ts';
 import { CurrentCache } from '../src/lib/current-cache.ts';
@@ -42,18 +41,13 @@ async function* inThisProcess({ catalogue: root }: Stage): AsyncGenerator<Row> {
   yield atMost('search index built, without pages', built, 10, (value) => `${value.toFixed(1)} s`);
   yield atMost('search index, memory without pages', heapMegabytes() - before, 30, megabytes);
   await index.complete();
-  const lists = new BotLists(
-    catalogue.store.bots,
-    index,
-    new SortedIndexes(catalogue.store.bots, noCounts),
-    new CurrentCache(),
-  );
+  const lists = new Lists(catalogue.store.bots, index, noCounts, new CurrentCache());
   const random = new Random(3);
   const cpuOfSearches = async (count: number, query: (random: Random) => string): Promise<number[]> => {
     const taken: number[] = [];
     for (let i = 0; i < count; i++) {
       const cpuBefore = process.cpuUsage();
-      await lists.elements({ q: query(random), nsfw: false, limit: 24 });
+      await lists.json({ q: query(random), nsfw: false, limit: 24 });
       const { user, system } = process.cpuUsage(cpuBefore);
       taken.push((user + system) / 1000);
     }

@@ -9,7 +9,6 @@ import type { Metrics } from './metrics.ts';
 import { readFileText } from '../catalogue/page/page-file.ts';
 import { findBlocked, nothingBlocked } from '../catalogue/settings/blocked.ts';
 import type { CatalogueSettings } from '../catalogue/settings/settings.ts';
-import { SortedIndexes } from '../catalogue/lists/sorted-indexes.ts';
 import type { BotSearch } from '../catalogue/search/bot-search.ts';
 import type { Log } from '../lib/log.ts';
 import { addAssetRoutes } from '../site/page/assets.ts';
@@ -38,7 +37,7 @@ import type { ChangeFeed } from '../catalogue/changes/change-feed.ts';
 import type { ReadonlyChanges } from '../catalogue/changes/change-index.ts';
 import { followRemovedBots } from '../catalogue/changes/removed-bots.ts';
 import { AuthorIndex } from '../catalogue/lists/authors.ts';
-import { BotLists } from '../catalogue/lists/bot-lists.ts';
+import { Lists } from '../catalogue/lists/lists.ts';
 import { addHealthRoutes, type Health, type Parts } from './health.ts';
 import { addHookRoute } from '../http/api/hook-route.ts';
 import { addImageRoute } from '../http/api/image-route.ts';
@@ -56,7 +55,6 @@ import { addFeedRoute } from '../http/api/feed-route.ts';
 import { addCountsRoute } from '../http/api/counts-route.ts';
 import { addExportRoute } from '../http/api/export-route.ts';
 import { addLatestCountsRoute } from '../http/api/latest-counts-route.ts';
-import { addAuthorRoute } from '../http/api/author-route.ts';
 import { addReadRoutes } from '../http/api/read-routes.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
 import { addUpdateRoute, updatePath, usualUpdatePath } from '../http/api/update-route.ts';
@@ -111,7 +109,7 @@ export function createApp(options: AppOptions): Application {
     reportedAt: (id: BotId) => state.reportedAt(id),
     growth: (id: BotId) => countHistory.growth(id),
   };
-  const lists = new BotLists(bots, options.search, new SortedIndexes(bots, counts), cache);
+  const lists = new Lists(bots, options.search, counts, cache);
   const authors = new AuthorIndex(bots, catalogue.profiles, cache);
   const tokens = new SharedTokens(state, sync, log);
   const parts: SiteParts = {
@@ -161,8 +159,7 @@ export function createApp(options: AppOptions): Application {
     acknowledge: sync && config.remote?.ack === 'remote' ? async () => await sync.waitForPush() : null,
   });
   const programs = new Router();
-  addReadRoutes(programs, bots, lists, baseUrl, settings);
-  addAuthorRoute(programs, authors);
+  addReadRoutes(programs, bots, lists, authors, baseUrl, settings);
   addCountsRoute(programs, bots, countHistory);
   addLatestCountsRoute(programs, bots, state, cache);
   addExportRoute(programs, bots, config.catalogue, options.repositoryOpener, options.feed.tip, cache);

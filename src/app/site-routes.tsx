@@ -3,8 +3,7 @@ import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { parseQuery } from '../http/query.ts';
-import { findKnownAuthor } from '../http/api/author-route.ts';
-import { findKnownBot } from '../http/api/read-routes.ts';
+import { findKnownAuthor, findKnownBot } from '../http/api/read-routes.ts';
 import { addAddRoutes } from '../site/add/add-routes.tsx';
 import { DocsPage, docsPaths, renderGuide } from '../site/page/docs-page.tsx';
 import { FaultyBotPage } from '../site/page/faults.tsx';
@@ -41,7 +40,7 @@ export function addSiteRoutes(router: Router, parts: SiteParts): void {
     await respond(ctx, await listRecipe(ctx, site, lists, query));
   router.get('/', async (ctx) => {
     const params = parseQuery(ctx);
-    const query = readFrontQuery(params, undefined, site.settings);
+    const query = readFrontQuery(params, undefined);
     const language = site.languages.of(ctx);
     const category = site.settings.categories.find((id) => id === params.get('category'));
     if (category !== undefined) ctx.redirect(language.publicPath(formatFrontPath({ ...query, category })));
@@ -49,9 +48,8 @@ export function addSiteRoutes(router: Router, parts: SiteParts): void {
     else await respondWithList(ctx, query);
   });
   router.get('/categories/:category', async (ctx) => {
-    const { settings } = site;
-    const category = parseCategory(ctx.params['category'] ?? '', settings);
-    await respondWithList(ctx, readFrontQuery(parseQuery(ctx), category, settings));
+    const category = parseCategory(ctx.params['category'] ?? '', site.settings);
+    await respondWithList(ctx, readFrontQuery(parseQuery(ctx), category));
   });
   router.get(collectionsPath, async (ctx) => await respond(ctx, createCollectionsRecipe(ctx, parts)));
   router.get(toCollectionPath(':name'), async (ctx) => {

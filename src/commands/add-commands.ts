@@ -3,7 +3,7 @@ import type { BlockedName } from '../catalogue/settings/blocked.ts';
 import type { BlockFlags } from './block.ts';
 import type { CheckFlags } from './check.ts';
 import type { BotsFlags } from './bots.ts';
-import { filters } from '../catalogue/lists/filters.ts';
+import { filters } from '../catalogue/lists/parameters.ts';
 import type { ExportOptions } from './export.ts';
 import { gitHosts } from '../git/hosts.ts';
 import type { ImportFlags } from './import.ts';

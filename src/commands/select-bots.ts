@@ -1,12 +1,9 @@
 import { createSearch } from '../app/search.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { asksFor, parsePermission, type Permission } from '../bot/permissions.ts';
-import { BotLists } from '../catalogue/lists/bot-lists.ts';
-import { filters } from '../catalogue/lists/filters.ts';
-import type { Selection } from '../catalogue/lists/selection.ts';
-import { SortedIndexes } from '../catalogue/lists/sorted-indexes.ts';
+import { Lists } from '../catalogue/lists/lists.ts';
+import { filters, listParameters, type ListQuery } from '../catalogue/lists/parameters.ts';
 import { type IndexedBot, parseListElement } from '../catalogue/store/bot-index.ts';
-import { listParameters } from '../http/api/list-query.ts';
 import { readParameters } from '../http/query.ts';
 import { CurrentCache } from '../lib/current-cache.ts';
 import { UserError } from '../lib/errors.ts';
@@ -35,7 +32,7 @@ export async function selectBots(
   for (const name of ['q', ...Object.keys(filters)])
     for (const text of [selectors[name] ?? []].flat() as (string | true)[]) params.append(name, String(text));
   const { values, errors } = readParameters(params, listParameters, catalogue.settings.current);
-  const selection: Selection = { ...values, sort: { key: 'id', descending: false } };
+  const query: ListQuery = { ...values, sort: { key: 'id', descending: false } };
   const faults = errors.map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`);
   for (const id of ids)
     if (parseBotId(id) === undefined)
@@ -52,10 +49,8 @@ export async function selectBots(
   const among = new Set(ids);
   const search = createSearch(catalogue, silentLog);
   try {
-    if (selection.q !== undefined) await search.complete();
-    const sortedIndexes = new SortedIndexes(bots, counts);
-    const lists = new BotLists(bots, search, sortedIndexes, new CurrentCache());
-    const found = await lists.select(selection);
+    if (query.q !== undefined) await search.complete();
+    const found = await new Lists(bots, search, counts, new CurrentCache()).page(query);
     return found.bots.filter(
       (bot) =>
         (ids.length === 0 || among.has(bot.id)) &&

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { InvalidValueError, type ListParameter, refuse } from '../catalogue/lists/filters.ts';
+import { InvalidValueError, type ListParameter, refuse } from '../catalogue/lists/parameters.ts';
 import { ProblemError, type ProblemDetail } from './problem.ts';
 import { readText } from './request-body.ts';
 

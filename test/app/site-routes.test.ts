@@ -4,12 +4,11 @@ import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { BotRecord } from '../../src/bot/schema-types.ts';
 import { indexBot, MutableBotIndex } from '../../src/catalogue/store/bot-index.ts';
-import { SortedIndexes } from '../../src/catalogue/lists/sorted-indexes.ts';
 import { ChangeIndex } from '../../src/catalogue/changes/change-index.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
 import { BotSearch } from '../../src/catalogue/search/bot-search.ts';
 import { AuthorIndex } from '../../src/catalogue/lists/authors.ts';
-import { BotLists } from '../../src/catalogue/lists/bot-lists.ts';
+import { Lists } from '../../src/catalogue/lists/lists.ts';
 import type { Profile } from '../../src/catalogue/page/profile.ts';
 import type { Fault } from '../../src/catalogue/page/fault.ts';
 import { type ListeningServer, listen } from '../../src/http/server.ts';
@@ -75,8 +74,7 @@ describe('the pages of the site', () => {
     const changing = { site, faultsOf: (): readonly Fault[] => [], viewerOf: async () => null };
     const readFile = (): undefined => undefined;
     const cache = new CurrentCache();
-    const search = new BotSearch(bots, () => {}, defaultNeeds);
-    const lists = new BotLists(bots, search, new SortedIndexes(bots, counts), cache);
+    const lists = new Lists(bots, new BotSearch(bots, () => {}, defaultNeeds), counts, cache);
     profiles = new Map();
     const all = {
       cache,

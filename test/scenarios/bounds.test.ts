@@ -64,9 +64,9 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'site/bot/bot-recipe.tsx maxCollections',
     'site/bot/compare-page.tsx maxIdLength',
     'site/front/card.tsx maxTags',
-    'site/front/choose-shelves.ts maxCollections',
     'site/front/collection-recipe.tsx maxAvatars',
     'site/front/front-list.ts limit',
+    'site/front/front-list.ts maxCollections',
     'site/front/front-list.ts maxExamples',
     'site/front/front-page.tsx maxTiles',
     'site/front/list-filters.tsx maxLanguages',
@@ -115,6 +115,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
   'sizes of parts that work is done in, and what a format can have': [
     'app/app.ts maxIpsCount',
     'catalogue/changes/change-index.ts maxPendingLength',
+    'catalogue/lists/lists.ts maxPicked',
     'catalogue/store/watcher.ts maxHintsPerSecond',
     'check/attribute-rules.ts maxSize',
     'check/parallel-check.ts maxThreads',

@@ -3,7 +3,7 @@ import type { BotId } from '../../src/bot/id.ts';
 import type { Category } from '../../src/bot/schema-types.ts';
 import { MutableBotIndex } from '../../src/catalogue/store/bot-index.ts';
 import { noCounts } from './counts.ts';
-import { listsOf } from './bot-lists.ts';
+import { listsOf } from './lists.ts';
 import { sampleBot } from './sample-bot.ts';
 
 /** A query, and what a person who types it wants: bots by id, from 1 (it helps) to 3 (just that). */
@@ -71,7 +71,7 @@ export async function measureSearchQuality(): Promise<Quality[]> {
   const lists = listsOf(bots, { ...noCounts, count: (id) => counts.get(id) });
   const qualities: Quality[] = [];
   for (const judged of readLines<JudgedQuery>('queries')) {
-    const { bots: found, total } = await lists.select({ q: judged.query, limit: 5, nsfw: false });
+    const { bots: found, total } = await lists.page({ q: judged.query, limit: 5, nsfw: false });
     const grades = found.map(({ id }) => judged.judgements[id]?.grade ?? 0);
     const ideal = Object.values(judged.judgements)
       .map(({ grade }) => grade)

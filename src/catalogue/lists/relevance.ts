@@ -6,16 +6,16 @@ import type { TimeSlice } from '../../lib/time-slice.ts';
 import type { IndexedBot } from '../store/bot-index.ts';
 import type { Found } from '../search/run-search.ts';
 import { allKinds, type Kind } from '../search/segment.ts';
-import { createCheck } from './filters.ts';
-import { compareSorted, type Cursor, type PageOfBots, type Selection, type SortedBot } from './selection.ts';
+import { compareSorted, type CutPage, type SortedBot } from './orders.ts';
+import { createCheck, type Cursor, type ListQuery } from './parameters.ts';
 
 /** A page of what a search found. */
-export interface BestBots extends PageOfBots {
+export interface BestBots extends CutPage {
   /** How many more were found that are for adults, where those are left out. */
   readonly hidden: number;
   /** How many more were found that have less than half of what the best one has of the query, where those are left out. */
   readonly weaker: number;
-  /** How many were found of each category, whichever are selected. */
+  /** How many were found of each category, whichever are selected; none of a list that is cut behind a cursor. */
   readonly categories: ReadonlyMap<Category, number>;
 }
 
@@ -25,12 +25,15 @@ export interface BestBots extends PageOfBots {
  */
 export async function selectBest(
   found: Found,
-  selection: Selection,
+  query: ListQuery,
   counts: ReadonlyCounts,
   slice: TimeSlice,
 ): Promise<BestBots> {
   const { size, scores, coverage, kinds } = found;
-  const { after, limit = size, nsfw, category, weaker, ...others } = selection;
+  const { after: before = 0, limit = size, nsfw, category, weaker, ...others } = query;
+  const start = typeof before === 'number' ? before : 0;
+  const after = typeof before === 'number' ? undefined : before;
+  const end = start + limit;
   const check = createCheck(others, counts);
   const highest = after === undefined ? maxRank : toRank(Number(after.value));
   const numbers = { total: 0, hidden: 0, weaker: 0 };
@@ -64,7 +67,7 @@ export async function selectBest(
     sizes[rank] = (sizes[rank] ?? 0) + 1;
   });
   // One more than the limit, and those of the cursor's own rank that may be on pages before.
-  const lowest = rankWith(sizes, highest, limit + 1 + (after === undefined ? 0 : (sizes[highest] ?? 0)));
+  const lowest = rankWith(sizes, highest, end + 1 + (after === undefined ? 0 : (sizes[highest] ?? 0)));
   const candidates: SortedBot[] = [];
   await forEachIndex(size, slice, (i) => {
     const rank = ranks[i] ?? 0;
@@ -74,10 +77,10 @@ export async function selectBest(
     const value = sortValue(bot, rank, counts);
     if (after === undefined || isBehind(bot, value, after)) candidates.push({ bot, value });
   });
-  const first = await sortInSlices([...selectHighest(candidates, limit + 1)], (a, b) => compareSorted(b, a));
-  const page = first.slice(0, limit);
+  const first = await sortInSlices([...selectHighest(candidates, end + 1)], (a, b) => compareSorted(b, a));
+  const page = first.slice(start, end);
   const last = page.at(-1);
-  const next = last && first.length > limit ? { value: last.value, id: last.bot.id } : undefined;
+  const next = last && first.length > end ? { value: last.value, id: last.bot.id } : undefined;
   return {
     ...numbers,
     bots: page.map(({ bot }) => bot),

@@ -1,7 +1,7 @@
 import type { Router } from '@koa/router';
 import { type BotChange, readBotChanges } from '../../catalogue/changes/bot-changes.ts';
 import type { ReadonlyChanges } from '../../catalogue/changes/change-index.ts';
-import type { ListParameter } from '../../catalogue/lists/filters.ts';
+import type { ListParameter } from '../../catalogue/lists/parameters.ts';
 import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import type { StatedPermissions } from '../../bot/permissions.ts';
 import { ProblemError } from '../problem.ts';

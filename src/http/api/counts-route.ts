@@ -1,6 +1,6 @@
 import type { Router } from '@koa/router';
 import type { CountAt, ReadonlyCountHistory } from '../../counts/count-history.ts';
-import { type ListParameter, type ParameterTexts, refuse } from '../../catalogue/lists/filters.ts';
+import { type ListParameter, type ParameterTexts, refuse } from '../../catalogue/lists/parameters.ts';
 import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import { quoteValue } from '../../lib/quote-value.ts';
 import { ProblemError } from '../problem.ts';

@@ -3,14 +3,13 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Router } from '@koa/router';
 import { type ChangesAfter, isChangeCursor, type ChangeFeed } from '../../catalogue/changes/change-feed.ts';
-import { type ListParameter, refuse } from '../../catalogue/lists/filters.ts';
+import { limitParameter, type ListParameter, refuse } from '../../catalogue/lists/parameters.ts';
 import { toAddressGroup } from '../../lib/network-address.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { ClientPlaces } from '../client-places.ts';
 import { ProblemError } from '../problem.ts';
 import { parseQuery, readParameters } from '../query.ts';
 import { chooseType, createDocument, readHeaders, send } from '../representation.ts';
-import { limitParameter } from './list-query.ts';
 
 /**
  * Adds what changed in the catalogue, page by page and as server-sent events.

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Router } from '@koa/router';
-import type { ListParameter } from '../../catalogue/lists/filters.ts';
+import type { ListParameter } from '../../catalogue/lists/parameters.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { StateStore } from '../../counts/state-store.ts';
 import type { CurrentCache } from '../../lib/current-cache.ts';

@@ -1,7 +1,7 @@
 import type { Router } from '@koa/router';
 import { readSchema, type SchemaDocument, schemaNames } from '../../bot/schemas.ts';
 import type { Category } from '../../bot/schema-types.ts';
-import type { ListParameter } from '../../catalogue/lists/filters.ts';
+import { type ListParameter, listParameters } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { basePathOf } from '../../lib/base-url.ts';
 import { createDocument, send } from '../representation.ts';
@@ -9,7 +9,6 @@ import { changeParameters } from './changes-route.ts';
 import { feedParameters } from './feed-route.ts';
 import { countParameters } from './counts-route.ts';
 import { latestCountParameters } from './latest-counts-route.ts';
-import { listParameters } from './list-query.ts';
 import { writableKeys } from './update-body.ts';
 
 /**

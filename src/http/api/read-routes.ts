@@ -1,27 +1,37 @@
 import type { Router } from '@koa/router';
 import type { Context, Next } from 'koa';
 import { UnknownBotError } from '../../bot/errors.ts';
+import { parseAccountId } from '../../bot/account.ts';
 import { parseBotId } from '../../bot/id.ts';
+import type { AuthorAnswer } from '../../bot/schema-types.ts';
+import type { Author, AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
-import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
-import type { List } from '../../catalogue/lists/json-list.ts';
+import type { List, Lists } from '../../catalogue/lists/lists.ts';
+import {
+  formatCursor,
+  listParameters,
+  type ListQuery,
+  type ListSettings,
+  relevance,
+} from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { Current } from '../../lib/current-cache.ts';
 import { toAddressGroup } from '../../lib/network-address.ts';
-import { formatCursor, parseListQuery } from './list-query.ts';
 import { ProblemError } from '../problem.ts';
-import { parseQuery } from '../query.ts';
-import { readHeaders, send } from '../representation.ts';
+import { parseQuery, readParameters } from '../query.ts';
+import { createDocument, readHeaders, send } from '../representation.ts';
 
 /**
- * Adds the reads of both versions: v1 lists the markdown files, v2 lists the bots, and both return one bot.
+ * Adds the reads of both versions: v1 lists the markdown files, v2 lists the bots and returns an author with theirs,
+ * and both return one bot.
  * @param baseUrl the public address, without a slash at its end
  * @param settings returns those in force
  */
 export function addReadRoutes(
   router: Router,
   bots: BotIndex,
-  lists: BotLists,
+  lists: Lists,
+  authors: AuthorIndex,
   baseUrl: string,
   settings: () => CatalogueSettings,
 ): void {
@@ -30,7 +40,7 @@ export function addReadRoutes(
   });
   router.get('/api/v2/bots', async (ctx) => {
     const inForce = settings();
-    const list = await lists.elements(parseListQuery(parseQuery(ctx), inForce), toAddressGroup(ctx.ip));
+    const list = await lists.json(parseListQuery(parseQuery(ctx), inForce), toAddressGroup(ctx.ip));
     const current = (): boolean => list.current() && settings() === inForce;
     await sendList(ctx, { ...list, current }, baseUrl);
   });
@@ -39,6 +49,31 @@ export function addReadRoutes(
     const current = (): boolean => bots.get(bot.id) === bot;
     await send(ctx, { type: 'application/json', digest: bot.digest, body: bot.record, current });
   });
+  router.get('/api/v2/authors/:id', refuseQuery, async (ctx) => {
+    const { id, profile, bots: own, since, current } = await findKnownAuthor(authors, ctx.params['id'] ?? '');
+    const { name = null, website = null, description = {} } = profile ?? {};
+    const answer: AuthorAnswer = { id, name, website, description, bots: own.map((bot) => bot.id), since };
+    await send(ctx, { ...createDocument('application/json', Buffer.from(JSON.stringify(answer))), current });
+  });
+}
+
+/**
+ * Reads the query of GET /api/v2/bots.
+ * @throws {ProblemError} bad-query, with every unknown parameter and every bad value at once
+ */
+export function parseListQuery(params: URLSearchParams, settings: ListSettings): ListQuery {
+  const { values, errors } = readParameters(params, listParameters, settings);
+  const { after, sort }: ListQuery = values;
+  if (typeof after === 'object' && (typeof after.value === 'string') !== (sort?.key === 'name')) {
+    errors.push({
+      pointer: '?after',
+      detail: 'it is from a list in another order: take it from the Link header of the page before',
+    });
+  }
+  if (params.get('sort') === relevance && !params.has('q'))
+    errors.push({ pointer: '?sort', detail: 'relevance is the order of a search: send q, too' });
+  if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
+  return values;
 }
 
 /**
@@ -57,6 +92,18 @@ export function findKnownBot(bots: Pick<BotIndex, 'get'>, text: string): Indexed
   const bot = bots.get(id);
   if (bot === undefined) throw new UnknownBotError(id);
   return bot;
+}
+
+/**
+ * Returns the author that a path names.
+ * @throws {ProblemError} not-found
+ */
+export async function findKnownAuthor(authors: AuthorIndex, text: string): Promise<Author & Current> {
+  const id = parseAccountId(text);
+  const author = id && (await authors.find(id));
+  if (author && (author.profile || author.bots.length > 0)) return author;
+  const quoted = JSON.stringify(text.slice(0, 60));
+  throw new ProblemError('not-found', `there is no author ${quoted}: send the account of a listed bot`);
 }
 
 async function sendList(ctx: Context, list: List & Current, baseUrl: string): Promise<void> {

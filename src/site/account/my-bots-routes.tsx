@@ -36,7 +36,7 @@ export function addMyBotsRoute(
   router.get(myBotsPath, async (ctx) => {
     const viewer = await viewerOf(ctx);
     const { page, pages, shown } = viewer
-      ? pickPage(ctx, (await lists.select({ author: viewer.id }, toAddressGroup(ctx.ip))).bots)
+      ? pickPage(ctx, (await lists.page({ author: viewer.id }, toAddressGroup(ctx.ip))).bots)
       : { page: 1, pages: 1, shown: [] };
     const own = proposals && (viewer ? await listProposals(parts, proposals, viewer.id) : []);
     const props = {

@@ -2,7 +2,7 @@ import type { Locale } from '../../bot/locale.ts';
 import type { BotListElement, BotRecord, Category } from '../../bot/schema-types.ts';
 import { parseListElement, type IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { Author } from '../../catalogue/lists/authors.ts';
-import { FirstBots } from '../../catalogue/lists/selection.ts';
+import { type FirstBots, keepFirst } from '../../catalogue/lists/lists.ts';
 import { isStopWord } from '../../catalogue/search/language-words.ts';
 import { forEachWord } from '../../catalogue/search/words.ts';
 import { forEachInSlices } from '../../lib/in-slices.ts';
@@ -70,7 +70,7 @@ async function groupBots(bots: readonly IndexedBot[], counts: ReadonlyCounts): P
     const groups: Groups = byCategory.get(category) ?? new Map();
     byCategory.set(category, groups);
     for (const locale of locales) {
-      const group = groups.get(locale) ?? { first: new FirstBots(countOf, true, groupSize) };
+      const group = groups.get(locale) ?? { first: keepFirst(countOf, true, groupSize) };
       groups.set(locale, group);
       group.first.add(bot);
     }

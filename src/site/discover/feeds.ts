@@ -5,12 +5,11 @@ import { maskTokens } from '../../check/token-search.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
-import type { FilterValues } from '../../catalogue/lists/filters.ts';
+import type { FilterValues } from '../../catalogue/lists/parameters.ts';
 import { toAddressGroup } from '../../lib/network-address.ts';
-import { findKnownAuthor } from '../../http/api/author-route.ts';
 import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
 import { ensureComplete } from '../../http/api/changes-route.ts';
-import { findKnownBot } from '../../http/api/read-routes.ts';
+import { findKnownAuthor, findKnownBot } from '../../http/api/read-routes.ts';
 import { type BotChange, readBotChanges } from '../../catalogue/changes/bot-changes.ts';
 import { formatFieldName } from '../changes/changed-fields.tsx';
 import { findCollection, findListedBots, showCollection } from '../front/collections.ts';
@@ -68,7 +67,7 @@ export function addFeedRoutes(router: Router, options: FeedsOptions): void {
   const sendNewest = async (ctx: Context, text: FeedText, filters: FilterValues): Promise<void> =>
     await sendFeed(ctx, text, async (common) => {
       const sort = { key: 'created', descending: true } as const;
-      const selected = await lists.select({ ...filters, sort, limit: maxEntries }, toAddressGroup(ctx.ip));
+      const selected = await lists.page({ ...filters, sort, limit: maxEntries }, toAddressGroup(ctx.ip));
       return makeFeed({ ...common, authors, bots: selected.bots });
     });
   router.get(sitePaths.newBots, async (ctx) => {

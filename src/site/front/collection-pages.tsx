@@ -4,13 +4,20 @@ import type { BotListElement } from '../../bot/schema-types.ts';
 import { directionOf, withLocale } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import type { Html } from '../markdown/markdown.ts';
-import { collectionsPath, listLanguages, toCollectionPath } from '../page/addresses.ts';
+import {
+  collectionsPath,
+  listLanguages,
+  listPageLanguages,
+  toCollectionPath,
+  toFeedPath,
+  toPathInLanguage,
+} from '../page/addresses.ts';
 import { Avatar } from '../page/bot-image.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { ActionLink, BackLink, LinkItem } from '../page/links.tsx';
+import { createBreadcrumbData, type PageMeta } from '../page/meta.ts';
 import { Prose } from '../page/prose.tsx';
 import { Cards, type ListedBot } from './card.tsx';
-import { createCollectionMeta } from './collection-meta.ts';
 import { minListed, type ShownCollection } from './collections.ts';
 import { cardsAtOnce } from './list-page.tsx';
 import { PageLinks, type PageLinksProps } from './page-links.tsx';
@@ -129,4 +136,36 @@ function CollectionCard({ name, locale, title, description, count, first }: Coll
       </article>
     </li>
   );
+}
+
+/** Describes the page of a collection in one of its languages, and the list of its bots. @param all what the list of collections is called */
+function createCollectionMeta(page: CollectionPageProps, all: string): PageMeta {
+  const { site, name, locale, locales, title, description, bots } = page;
+  const main = site.canonicalUrl + toCollectionPath(name);
+  const address = toPathInLanguage(main, locale, locales[0] ?? locale);
+  const isAdult = bots.some(({ bot }) => bot.nsfw);
+  const itemListElement = bots.map(({ bot: { id } }, i) => {
+    return { '@type': 'ListItem', position: i + 1, url: `${site.canonicalUrl}/bots/${id}` };
+  });
+  const list = {
+    '@context': 'https://schema.org',
+    '@type': 'CollectionPage',
+    url: address,
+    name: title,
+    description,
+    inLanguage: locale,
+    mainEntity: { '@type': 'ItemList', itemListElement },
+  };
+  const crumb = { name: all, address: site.canonicalUrl + collectionsPath };
+  return {
+    address,
+    title,
+    description,
+    locale,
+    isAdult,
+    languages: listPageLanguages(main, locales),
+    isListed: !isAdult && bots.length >= minListed,
+    feed: { title, path: toFeedPath('collection', name) },
+    data: [list, createBreadcrumbData(site, crumb, { name: title, address })],
+  };
 }

@@ -2,30 +2,23 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
-import type { CatalogueSizes, SearchResult } from '../../catalogue/lists/bot-lists.ts';
-import type { QueryReading } from '../../catalogue/search/run-search.ts';
-import type { Selection } from '../../catalogue/lists/selection.ts';
+import type { CatalogueSizes, PageOfBots } from '../../catalogue/lists/lists.ts';
+import type { ListQuery } from '../../catalogue/lists/parameters.ts';
+import { isIn } from '../language/locales.ts';
 import { listNamedAuthors } from '../page/author-names.tsx';
 import type { NameLinkProps } from '../page/links.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
-import { formatFrontPath, type FrontQuery, isNarrowed, sortOf, sorts } from './front-query.ts';
+import type { LinkedCollection } from './collections.ts';
+import { formatFrontPath, type FrontQuery, isNarrowed, noQuery, sortOf, sorts } from './front-query.ts';
 
 /** One page of a list of bots. */
-export interface FrontList extends QueryReading {
+export interface FrontList extends Omit<PageOfBots, 'bots' | 'next' | 'localesOf'> {
   readonly entries: readonly FrontEntry[];
-  /** How many bots there are on all pages. */
-  readonly total: number;
   readonly pages: number;
-  /** How many bots of each category match the rest of the query. */
-  readonly categories: ReadonlyMap<Category, number>;
   /** How many bots of each category there are, whatever the query. */
   readonly allCategories: ReadonlyMap<Category, number>;
   /** The languages that bots have a page in, those of most bots first. */
   readonly languages: readonly Locale[];
-  /** How many more match that are for adults, where those are left out. */
-  readonly hidden: number;
-  /** How many more match weakly, where those are left out. */
-  readonly weaker: number;
   /** How many bots there are without its filters, where they leave none. */
   readonly withoutFilters: number;
 }
@@ -90,7 +83,17 @@ export class FrontLists {
   async front(): Promise<Front> {
     return await this.#parts.cache.get('front', async () => {
       const sizes = await this.#parts.lists.sizes(false);
-      return { sizes, shelves: sizes.total < fewBots ? await this.#allBots() : await this.#shelves() };
+      const names = sizes.total < fewBots ? (['popular'] as const) : shelfSorts;
+      // In every language as many as fill all shelves.
+      const lists = await this.#parts.lists.top(
+        names.map((sort) => sorts[sort].key),
+        names === shelfSorts ? maxOnShelf * names.length : fewBots,
+      );
+      const shelves = names.map((sort, i): Shelf => {
+        const entries = this.toEntries(lists[i] ?? []);
+        return { sort, entries: entries.filter(({ growth = 0 }) => sort !== 'growing' || growth > 0) };
+      });
+      return { sizes, shelves: shelves.filter(({ entries }) => entries.length > 0) };
     });
   }
 
@@ -118,7 +121,7 @@ export class FrontLists {
     const queries: string[] = [];
     const { total: all } = await this.#parts.lists.sizes(false);
     for (const q of all === 0 ? [] : candidates) {
-      const { total, corrected } = await this.#parts.lists.search({ q, nsfw: false, limit: 1 });
+      const { total, corrected } = await this.#parts.lists.page({ q, nsfw: false, limit: 1 });
       if (total > 0 && corrected === undefined) queries.push(q);
       if (queries.length === maxExamples) break;
     }
@@ -128,74 +131,19 @@ export class FrontLists {
   async #list(query: FrontQuery, client: string): Promise<FrontList> {
     const { q, page, filters } = query;
     const { categories, locales } = await this.#parts.lists.sizes(filters.adult === true);
-    const found = await (q === '' ? this.#select(query, client) : this.#search(query, client));
-    const { total, hidden, weaker, corrected, unmatched } = found;
-    const shown = found.bots.slice((page - 1) * pageSize, page * pageSize);
+    const place = { after: (page - 1) * pageSize, limit: pageSize };
+    const found = await this.#parts.lists.page({ ...toListQuery(query), ...place }, client);
+    const { bots, next: _, localesOf, ...numbers } = found;
+    const isEmptied = found.total === 0 && isNarrowed(query);
+    const unfiltered = { ...toListQuery({ ...noQuery, q }), after: 0, limit: 1 };
     return {
-      entries: shown.map((bot) => this.#entry(bot, found.localesOf(bot))),
-      total,
-      pages: Math.ceil(total / pageSize),
-      categories: found.categories,
+      ...numbers,
+      entries: bots.map((bot) => this.#entry(bot, localesOf(bot))),
+      pages: Math.ceil(found.total / pageSize),
       allCategories: categories,
       languages: [...locales].toSorted(([, a], [, b]) => b - a).map(([locale]) => locale),
-      hidden,
-      weaker,
-      withoutFilters: total === 0 && isNarrowed(query) ? await this.#countWithoutFilters(q, client) : 0,
-      corrected,
-      unmatched,
+      withoutFilters: isEmptied ? (await this.#parts.lists.page(unfiltered, client)).total : 0,
     };
-  }
-
-  async #countWithoutFilters(q: string, client: string): Promise<number> {
-    const { total } = await (q === ''
-      ? this.#parts.lists.sizes(false)
-      : this.#parts.lists.search({ q, nsfw: false, limit: 1 }, client));
-    return total;
-  }
-
-  /** Selects the bots up to the end of a page, or all. */
-  async #select(query: FrontQuery, client: string): Promise<Omit<SearchResult, 'next'>> {
-    const { category, filters, page } = query;
-    const selection = toSelection(query);
-    const isUnfiltered = !isNarrowed({
-      ...query,
-      category: undefined,
-      filters: { ...filters, adult: undefined },
-    });
-    if (isUnfiltered && page <= fewPages) {
-      const { total, categories } = await this.#parts.lists.sizes(filters.adult === true);
-      const ofCategory = category === undefined ? total : (categories.get(category) ?? 0);
-      const bots = await this.#parts.lists.first(selection, page * pageSize);
-      return { ...noSearch, bots, total: ofCategory, categories };
-    }
-    const { category: _, ...ofAllCategories } = selection;
-    const { bots: all } = await this.#parts.lists.select(ofAllCategories, client);
-    const categories = new Map<Category, number>();
-    for (const { facts } of all) categories.set(facts.category, (categories.get(facts.category) ?? 0) + 1);
-    const bots = category === undefined ? all : all.filter(({ facts }) => facts.category === category);
-    return { ...noSearch, bots, total: bots.length, categories };
-  }
-
-  /** Searches for the bots up to the end of a page. */
-  async #search(query: FrontQuery, client: string): Promise<Omit<SearchResult, 'next'>> {
-    const { q, page } = query;
-    return await this.#parts.lists.search({ ...toSelection(query), q, limit: page * pageSize }, client);
-  }
-
-  /** Selects all bots as one shelf. */
-  async #allBots(): Promise<Shelf[]> {
-    const [bots = []] = await this.#parts.lists.highest(['count'], fewBots);
-    return bots.length === 0 ? [] : [{ sort: 'popular', entries: this.toEntries(bots) }];
-  }
-
-  /** Selects bots for each shelf: in every language as many as fill all shelves. */
-  async #shelves(): Promise<Shelf[]> {
-    const keys = shelfSorts.map((sort) => sorts[sort].key);
-    const lists = await this.#parts.lists.highest(keys, maxOnShelf * keys.length);
-    return shelfSorts.map((sort, i) => {
-      const entries = this.toEntries(lists[i] ?? []);
-      return { sort, entries: entries.filter(({ growth = 0 }) => sort !== 'growing' || growth > 0) };
-    });
   }
 
   #entry(bot: IndexedBot, matched: readonly Locale[] = []): FrontEntry {
@@ -207,33 +155,79 @@ export class FrontLists {
 }
 
 /** How many bots a shelf shows. */
-export const maxOnShelf = 6;
+const maxOnShelf = 6;
+const minOnShelf = 3;
+const maxCollections = 2;
 
 const maxExamples = 5;
 /** How long a page waits for its examples. */
 const maxWaitMs = 20;
 
-function toSelection(query: FrontQuery): Selection {
+function toListQuery(query: FrontQuery): ListQuery {
   const { adult, ...filters } = query.filters;
   const sort = sorts[sortOf(query)];
   return {
     ...filters,
+    ...(query.q !== '' && { q: query.q }),
     ...(sort && { sort }),
     ...(query.category && { category: [query.category] }),
     ...(adult !== true && { nsfw: false }),
   };
 }
 
-/** What a search says of a list without one. */
-const noSearch = { hidden: 0, weaker: 0, corrected: undefined, unmatched: [], localesOf: () => [] };
-
 /** How many bots a page of a list has. */
-export const pageSize = 24;
-
-/** Up to this page, picking the bots is cheaper than sorting them all. */
-const fewPages = 40;
+const pageSize = 24;
 
 /** With fewer bots than this, the front page lists all of them. */
 const fewBots = 24;
 
 const shelfSorts = ['growing', 'newest', 'edited'] as const satisfies readonly ShelfName[];
+
+/** Chooses the first collections in a language of the reader that fill a shelf, and their bots, none of them twice. */
+export function chooseCollections(
+  linked: readonly LinkedCollection[],
+  languages: readonly Locale[],
+): LinkedCollection[] {
+  const chosen: LinkedCollection[] = [];
+  for (const { collection, listed } of linked) {
+    const free = listed.filter((bot) => !chosen.some((other) => other.listed.includes(bot)));
+    const isKnown = isIn(languages, [...collection.contents.keys()]);
+    if (chosen.length < maxCollections && isKnown && free.length >= minOnShelf)
+      chosen.push({ collection, listed: free.slice(0, maxOnShelf) });
+  }
+  return chosen;
+}
+
+/**
+ * Chooses the bots on each shelf, none of them twice: those with a page in a language of the reader, then one other. A shelf
+ * with fewer than three is left out; where that leaves none, others fill the shelves. The shelf of all bots has all.
+ * @param taken the bots on shelves of collections
+ */
+export function chooseShelves(
+  shelves: readonly Shelf[],
+  languages: readonly Locale[],
+  taken: ReadonlySet<IndexedBot> = new Set(),
+): Shelf[] {
+  const chosen = fillShelves(shelves, languages, taken, 1);
+  return chosen.length > 0 ? chosen : fillShelves(shelves, languages, taken, maxOnShelf);
+}
+
+function fillShelves(
+  shelves: readonly Shelf[],
+  languages: readonly Locale[],
+  taken: ReadonlySet<IndexedBot>,
+  maxOthers: number,
+): Shelf[] {
+  const isOwn = ({ bot }: FrontEntry): boolean => isIn(languages, bot.facts.locales);
+  const shown = new Set(taken);
+  return shelves.flatMap(({ sort, entries }): Shelf[] => {
+    const free = sort === 'popular' ? entries : entries.filter(({ bot }) => !shown.has(bot));
+    const own = free.filter(isOwn);
+    const others = free.filter((entry) => !isOwn(entry));
+    if (sort === 'popular') return [{ sort, entries: [...own, ...others] }];
+    const chosen = [...own, ...others.slice(0, maxOthers)].slice(0, maxOnShelf);
+    if (chosen.length < minOnShelf) return [];
+    for (const { bot } of chosen) shown.add(bot);
+    return [{ sort, entries: chosen }];
+  });
+}

@@ -1,14 +1,12 @@
+import { parseBotId } from '../../bot/id.ts';
 import { toCanonicalLocale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import {
   daysPerWeek,
-  filters,
   type FilterValues,
-  InvalidValueError,
-  type ListParameter,
-  type ListSettings,
-} from '../../catalogue/lists/filters.ts';
-import type { Sort } from '../../catalogue/lists/selection.ts';
+  maxQueryLength,
+  type Sort,
+} from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { ProblemError } from '../../http/problem.ts';
 
@@ -44,57 +42,46 @@ export type PageFilters = Omit<FilterValues, 'category' | 'nsfw'> & {
   readonly weaker?: true | undefined;
 };
 
-/** The filters that are on or off, with their value where they are on. */
-export const toggles = {
-  administrator: false,
-  openSource: true,
-  verified: true,
-  active: daysPerWeek,
-  adult: true,
-} as const satisfies PageFilters;
-
-export const toggleNames = Object.keys(toggles) as (keyof typeof toggles)[];
-
-/** How pages write a filter, where they differ from the API. */
-interface PageForm {
+/** How the address of a page has a filter. */
+interface PageFilter {
   /** The name of the parameter. */
-  readonly name?: string;
-  readonly parse?: (text: string) => unknown;
-  /** The text where it is on. */
-  readonly on?: string;
+  readonly name: string;
+  /** Returns the value that a text is; undefined if it is none. */
+  readonly read: (text: string) => unknown;
+  /** Of one that is on or off, its text and value where it is on. */
+  readonly text?: string;
+  readonly value?: boolean | number;
 }
 
-const pageForms: Readonly<Record<string, PageForm>> = {
-  locale: { name: 'language', parse: toCanonicalLocale },
-  administrator: { parse: (text) => (text === 'false' ? false : undefined) },
-  openSource: { name: 'source', parse: (text) => text === 'open' || undefined, on: 'open' },
-  verified: { parse: (text) => text === 'true' || undefined },
-  active: { parse: (text) => (text === '7d' ? daysPerWeek : undefined), on: '7d' },
-  adult: { name: 'nsfw', parse: (text) => text === 'true' || undefined },
-  weaker: { parse: (text) => text === 'true' || undefined },
+/** In the order that addresses have. A category is in the path, and `adult` stands for `nsfw`. */
+export const pageFilters: Readonly<Record<keyof PageFilters, PageFilter>> = {
+  author: { name: 'author', read: parseBotId },
+  locale: { name: 'language', read: toCanonicalLocale },
+  administrator: toggle('administrator', 'false', false),
+  openSource: toggle('source', 'open', true),
+  verified: toggle('verified', 'true', true),
+  active: toggle('active', `${daysPerWeek}d`, daysPerWeek),
+  adult: toggle('nsfw', 'true', true),
+  weaker: toggle('weaker', 'true', true),
 };
 
-const listFilters = new Map<string, ListParameter<unknown>>(Object.entries(filters));
+function toggle(name: string, text: string, value: boolean | number): PageFilter {
+  return { name, read: (given) => (given === text ? value : undefined), text, value };
+}
 
-/** In the order that addresses have. A category is in the path, and `adult` stands for `nsfw`. */
-const pageFilters = [
-  ...[...listFilters.keys()].filter(
-    (name) => !['category', 'nsfw', ...Object.keys(pageForms)].includes(name),
-  ),
-  ...Object.keys(pageForms),
-] as (keyof PageFilters)[];
+/** The filters that readers turn on and off. */
+export const toggleNames = ['administrator', 'openSource', 'verified', 'active', 'adult'] as const;
 
 /** Reads the query of a page. Ignores invalid values, so that a reader with a damaged link still gets a page. */
-export function readFrontQuery(
-  params: URLSearchParams,
-  category: Category | undefined,
-  settings: ListSettings,
-): FrontQuery {
-  const q = (params.get('q') ?? '').trim().slice(0, 200);
+export function readFrontQuery(params: URLSearchParams, category: Category | undefined): FrontQuery {
+  const q = (params.get('q') ?? '').trim().slice(0, maxQueryLength);
   const sort = params.get('sort') ?? '';
   const isKnown = Object.hasOwn(sorts, sort) && (sort !== 'relevance' || q !== '');
   const page = /^[1-9]\d{0,5}$/.test(params.get('page') ?? '') ? Number(params.get('page')) : 1;
-  const found = pageFilters.map((name) => [name, parseFilter(name, params, settings)] as const);
+  const found = Object.entries(pageFilters).map(([filter, { name, read }]) => {
+    const text = params.get(name);
+    return [filter, text === null ? undefined : read(text)] as const;
+  });
   return {
     q,
     sort: isKnown ? (sort as SortName) : undefined,
@@ -103,19 +90,6 @@ export function readFrontQuery(
     page,
     locale: toCanonicalLocale(params.get('locale') ?? ''),
   };
-}
-
-function parseFilter(filter: keyof PageFilters, params: URLSearchParams, settings: ListSettings): unknown {
-  const { name = filter, parse } = pageForms[filter] ?? {};
-  const text = params.get(name);
-  if (text === null) return undefined;
-  if (parse !== undefined) return parse(text);
-  try {
-    return listFilters.get(filter)?.parse([text], settings);
-  } catch (error) {
-    if (error instanceof InvalidValueError) return undefined;
-    throw error;
-  }
 }
 
 /** Returns the category that a path names. @throws {ProblemError} not-found */
@@ -151,9 +125,9 @@ export function formatFrontPath(query: FrontQuery): string {
   // The list of all bots names its order, as the path alone is the front page.
   const isUsual = sort === sortOf({ q, sort: undefined }) && !isFront({ ...query, sort: undefined });
   if (sort !== undefined && !isUsual) params.set('sort', sort);
-  for (const filter of pageFilters) {
-    const { name = filter, on } = pageForms[filter] ?? {};
-    if (filters[filter] !== undefined) params.set(name, on ?? String(filters[filter]));
+  for (const [filter, { name, text }] of Object.entries(pageFilters)) {
+    const value = filters[filter as keyof PageFilters];
+    if (value !== undefined) params.set(name, text ?? String(value));
   }
   if (page > 1) params.set('page', String(page));
   if (locale !== undefined) params.set('locale', locale);

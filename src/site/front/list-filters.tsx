@@ -6,11 +6,11 @@ import { findLanguages } from '../language/locales.ts';
 import {
   type FrontQuery,
   formatFrontPath,
+  pageFilters,
   type SortName,
   sortOf,
   sorts,
   toggleNames,
-  toggles,
 } from './front-query.ts';
 import type { ListPageProps } from './list-page.tsx';
 
@@ -75,7 +75,7 @@ function FilterChips(props: ListPageProps): VNode {
       <ul class="chips">
         {toggleNames.map((name) => {
           const isOn = filters[name] !== undefined;
-          const others = { ...filters, [name]: isOn ? undefined : toggles[name] };
+          const others = { ...filters, [name]: isOn ? undefined : pageFilters[name].value };
           const to = { ...query, filters: others, sort: sortOf(query) };
           return (
             <Chip key={name} {...{ to, current: isOn }}>

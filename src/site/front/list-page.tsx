@@ -5,10 +5,9 @@ import { Layout, type PageProps } from '../page/layout.tsx';
 import { toAuthorPath } from '../page/addresses.ts';
 import { Cards, CompareForm, type ListedBot } from './card.tsx';
 import type { FrontList } from './front-list.ts';
-import { type FrontQuery, formatFrontPath, isNarrowed, sortOf, toggleNames } from './front-query.ts';
-import { ListFilters } from './list-filters.tsx';
+import { type FrontQuery, formatFrontPath, isNarrowed, noQuery, sortOf, toggleNames } from './front-query.ts';
+import { CategoryChips, ListFilters } from './list-filters.tsx';
 import { createListMeta } from './list-meta.ts';
-import { NothingFound } from './nothing-found.tsx';
 import { PageLinks } from './page-links.tsx';
 
 export interface ListPageProps extends PageProps, Omit<FrontList, 'entries'> {
@@ -71,6 +70,35 @@ export function ListPage(props: ListPageProps): VNode {
 
 /** The cards that a large screen shows without scrolling. */
 export const cardsAtOnce = 8;
+
+/** What an empty list shows: what to try, the same search without its filters, and the categories. */
+function NothingFound(props: ListPageProps): VNode {
+  const { site, query, allCategories, withoutFilters } = props;
+  const { t, href, publicPath } = useLanguage();
+  const { q, locale } = query;
+  const all: FrontQuery = { ...noQuery, locale, q, sort: q === '' ? 'popular' : undefined };
+  return (
+    <>
+      <div class="empty">
+        <p>
+          <strong>{q === '' ? t('list.nothing') : t('list.nothingFor', { query: q })}</strong>{' '}
+          {t('list.nothingAdvice')}
+        </p>
+        {withoutFilters > 0 && (
+          <a class="button quiet" href={publicPath(formatFrontPath(all))}>
+            {t('list.withoutFilters')} ({t('list.found', { count: withoutFilters })})
+          </a>
+        )}
+        {site.hasForms && (
+          <a class="button quiet" href={href('/add')}>
+            {t('list.suggest')}
+          </a>
+        )}
+      </div>
+      <CategoryChips query={{ ...noQuery, locale }} categories={allCategories} current={null} />
+    </>
+  );
+}
 
 /** Returns what a list shows: the order or the words, then the filters that are on. */
 function formatHeading(props: ListPageProps, language: PageLanguage): string {

@@ -2,7 +2,7 @@ import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { ReadonlyChanges } from '../../catalogue/changes/change-index.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
-import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
+import type { Lists } from '../../catalogue/lists/lists.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import type { Profile } from '../../catalogue/page/profile.ts';
 import type { Blocked } from '../../catalogue/settings/blocked.ts';
@@ -26,7 +26,7 @@ export interface SiteParts extends PageOptions {
   /** Keeps what is made from the others. */
   readonly cache: CurrentCache;
   readonly bots: BotIndex;
-  readonly lists: BotLists;
+  readonly lists: Lists;
   readonly authors: AuthorIndex;
   /** What authors are called, by `<account>.json`. */
   readonly profiles: Pick<WatchedFolder<Profile>, 'files' | 'version'>;

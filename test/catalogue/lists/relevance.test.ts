@@ -1,7 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
-import type { Cursor } from '../../../src/catalogue/lists/selection.ts';
-import { idsOf, listsOf } from '../../support/bot-lists.ts';
+import { idsOf, listsOf, pagesOf } from '../../support/lists.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { noCounts } from '../../support/counts.ts';
 
@@ -27,26 +26,23 @@ describe('what a search found, the best first', () => {
   const lists = listsOf(bots, counts);
 
   it('is the same page by page as at once', async () => {
-    const whole = await lists.select({ q: 'sheep goats' });
-    const pages: string[] = [];
-    let after: Cursor | undefined;
-    do {
-      const page = await lists.select({ q: 'sheep goats', limit: 7, ...(after && { after }) });
-      pages.push(...idsOf(page.bots));
-      after = page.next;
-      strictEqual(page.total, 200);
-    } while (after);
-    deepStrictEqual(pages, idsOf(whole.bots));
-    strictEqual(whole.bots.length, 200);
+    const q = 'sheep goats';
+    const { bots: whole, total } = await lists.page({ q });
+    deepStrictEqual([whole.length, total], [200, 200]);
+    deepStrictEqual(await pagesOf(lists, { q, limit: 7 }), idsOf(whole));
+    for (const after of [0, 7, 196, 300]) {
+      const page = await lists.page({ q, after, limit: 7 });
+      deepStrictEqual([page.bots, page.total], [whole.slice(after, after + 7), 200]);
+    }
   });
 
   it('has verified bots first among those of one score, then large ones, then those that were edited last', async () => {
-    const { bots: first } = await lists.select({ q: 'goats', limit: 4 });
+    const { bots: first } = await lists.page({ q: 'goats', limit: 4 });
     deepStrictEqual(idsOf(first), ['101', '13', '199', '197']);
   });
 
   it('counts what is for adults and was not requested, and the bots of each category', async () => {
-    const result = await lists.search({ q: 'sheep', nsfw: false, category: ['fun'], limit: 5 });
+    const result = await lists.page({ q: 'sheep', nsfw: false, category: ['fun'], limit: 5 });
     deepStrictEqual([result.total, result.hidden], [80, 20]);
     deepStrictEqual([...new Set(result.bots.flatMap(result.localesOf))], ['en']);
     deepStrictEqual(
@@ -60,16 +56,16 @@ describe('what a search found, the best first', () => {
 
   it('leaves out weak matches, says how many there are, and has them where they are requested', async () => {
     const q = 'shepherd sheep goats';
-    const { bots: best, total, weaker } = await lists.search({ q, limit: 5 });
+    const { bots: best, total, weaker } = await lists.page({ q, limit: 5 });
     deepStrictEqual([idsOf(best)[0], total, weaker], ['101', 133, 67]);
-    deepStrictEqual((await lists.search({ q, limit: 5, weaker: true })).total, 200);
+    deepStrictEqual((await lists.page({ q, limit: 5, weaker: true })).total, 200);
   });
 
   it('says what was searched for in the place of a misspelled word', async () => {
-    const { corrected, total } = await lists.select({ q: 'gaots', limit: 5 });
+    const { corrected, total } = await lists.page({ q: 'gaots', limit: 5 });
     deepStrictEqual([corrected, total], ['goats', 133]);
     strictEqual(
-      (await lists.select({ q: 'gaosts', sort: { key: 'id', descending: true } })).corrected,
+      (await lists.page({ q: 'gaosts', sort: { key: 'id', descending: true } })).corrected,
       'goats',
     );
   });

@@ -6,7 +6,7 @@ import type { Category } from '../../../src/bot/schema-types.ts';
 import { type IndexedBot, MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { getNeeds } from '../../../src/catalogue/search/needs.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
-import { listsOf } from '../../support/bot-lists.ts';
+import { listsOf } from '../../support/lists.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { noCounts } from '../../support/counts.ts';
 
@@ -44,7 +44,7 @@ describe('a search of 165 bots', () => {
   it('finds something for each of 203 queries, and what is wanted first', async () => {
     const gains: [number, string][] = [];
     for (const [q, judgement] of queries) {
-      const found = await lists.select({ q, limit: 5, nsfw: false });
+      const found = await lists.page({ q, limit: 5, nsfw: false });
       const names = found.bots.map(({ facts }) => facts.name);
       const grades = found.bots.map((bot) => grade(bot, judgement));
       const ideal = bots

@@ -13,7 +13,7 @@ import {
 import { withDefaults } from '../../../src/catalogue/page/defaults.ts';
 import { botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
-import { idsOf } from '../../support/bot-lists.ts';
+import { idsOf } from '../../support/lists.ts';
 
 function bot(id: string, name = 'Homer'): IndexedBot {
   const locale = parseLocale('en');

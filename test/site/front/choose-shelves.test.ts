@@ -1,6 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import type { Locale } from '../../../src/bot/locale.ts';
-import { chooseCollections, chooseShelves } from '../../../src/site/front/choose-shelves.ts';
+import { chooseCollections, chooseShelves } from '../../../src/site/front/front-list.ts';
 import type { LinkedCollection } from '../../../src/site/front/collections.ts';
 import type { FrontEntry, Shelf, ShelfName } from '../../../src/site/front/front-list.ts';
 import { sampleBot } from '../../support/sample-bot.ts';

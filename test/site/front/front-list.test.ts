@@ -4,32 +4,27 @@ import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import { FrontLists } from '../../../src/site/front/front-list.ts';
 import { noQuery } from '../../../src/site/front/front-query.ts';
-import { listsOf } from '../../support/bot-lists.ts';
+import { listsOf } from '../../support/lists.ts';
 import { noCounts } from '../../support/counts.ts';
 import { agePages } from '../../support/age-pages.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
 describe('the pages of a list', () => {
-  it('have every bot once in the order of the list, and what changed since the last one', async () => {
+  it('have 24 bots each in the order of the list, and what changed since the last one', async () => {
     const bots = new MutableBotIndex();
     const put = (number: number): void => {
       bots.set(sampleBot(String(number), undefined, { created: number }));
     };
-    for (let number = 1; number <= 150; number++) put(number);
+    for (let number = 1; number <= 50; number++) put(number);
     const lists = frontListsOf(bots);
     const read = async (page: number): Promise<string[]> => {
       const { entries } = await lists.get({ ...noQuery, sort: 'newest', page }, '');
       return entries.map(({ bot }) => bot.id);
     };
-    const pages = [];
-    for (const page of [1, 2, 3, 4, 5, 6, 7]) pages.push(...(await read(page)));
-    deepStrictEqual(
-      pages,
-      Array.from({ length: 150 }, (_, i) => String(150 - i)),
-    );
-    put(151);
-    await eventually(async () => (await read(2))[0] === '127');
+    deepStrictEqual([(await read(1)).length, (await read(2))[0], await read(3)], [24, '26', ['2', '1']]);
+    put(51);
+    await eventually(async () => (await read(2))[0] === '27');
   });
 });
 

@@ -1,10 +1,9 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
-import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { formatFrontPath, isFront, readFrontQuery, sortOf } from '../../../src/site/front/front-query.ts';
 
 describe('the query of a list page', () => {
   const read = (text: string): ReturnType<typeof readFrontQuery> =>
-    readFrontQuery(new URLSearchParams(text), undefined, toSettings());
+    readFrontQuery(new URLSearchParams(text), undefined);
 
   it('has defaults: all bots by servers, or the best match first where something is searched for', () => {
     deepStrictEqual(read(''), {
@@ -62,7 +61,7 @@ describe('the query of a list page', () => {
       strictEqual(formatFrontPath(read(path.replace(/^.*\?|^\/$/, ''))), path);
     }
     strictEqual(
-      formatFrontPath(readFrontQuery(new URLSearchParams('page=2'), 'music', toSettings())),
+      formatFrontPath(readFrontQuery(new URLSearchParams('page=2'), 'music')),
       '/categories/music?page=2',
     );
   });
@@ -71,6 +70,6 @@ describe('the query of a list page', () => {
     for (const text of ['', 'locale=fr', 'page=1', 'sort=no', 'q=']) ok(isFront(read(text)), text);
     for (const text of ['q=a', 'sort=popular', 'page=2', 'source=open', 'language=fr', 'nsfw=true'])
       ok(!isFront(read(text)), text);
-    ok(!isFront(readFrontQuery(new URLSearchParams(), 'music', toSettings())));
+    ok(!isFront(readFrontQuery(new URLSearchParams(), 'music')));
   });
 });

@@ -2,11 +2,14 @@ import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { deepStrictEqual, match, ok, strictEqual, throws } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type { BotId } from '../../../src/bot/id.ts';
-import type { Cursor } from '../../../src/catalogue/lists/selection.ts';
-import { formatCursor, parseListQuery } from '../../../src/http/api/list-query.ts';
+import { type Cursor, formatCursor } from '../../../src/catalogue/lists/parameters.ts';
+import { parseListQuery } from '../../../src/http/api/read-routes.ts';
 import { openApi } from '../../../src/http/api/openapi.ts';
 import { ProblemError } from '../../../src/http/problem.ts';
-import { botId } from '../../support/sample.ts';
+import { eventually } from '../../support/eventually.ts';
+import { botId, mainPage, pagePath, writeFiles } from '../../support/sample.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { profile } from '../../support/side-files.ts';
 
 function read(query: string): ReturnType<typeof parseListQuery> {
   return parseListQuery(new URLSearchParams(query), toSettings());
@@ -142,5 +145,53 @@ describe('the query of the list of bots', () => {
     const sort = new RegExp(String(schemas.get('sort')?.['pattern']));
     for (const text of ['id', '-id', 'count', 'name', '-edited', 'size', '--id', '', 'relevance', 'growth'])
       strictEqual(errors(`q=x&sort=${text}`).length === 0, sort.test(text), text);
+  });
+});
+
+describe('GET /api/v2/authors/:id', () => {
+  let service: TestService;
+  before(async () => {
+    service = await startTestService({
+      [pagePath('10')]: mainPage({ authors: ['5', '6'], created: 2000 }),
+      [pagePath('9')]: mainPage({ authors: ['5'], created: 1000, nsfw: true }),
+      'people/5.json': profile({ website: 'https://ada.example.org/', description: { en: 'Makes bots.' } }),
+      'people/7.json': profile({ name: 'Bob' }),
+    });
+  });
+
+  it('returns what the account says about itself, and its bots', async () => {
+    const { status, json } = await service.request('/api/v2/authors/5');
+    strictEqual(status, 200);
+    deepStrictEqual(json, {
+      id: '5',
+      name: 'Ada',
+      website: 'https://ada.example.org/',
+      description: { en: 'Makes bots.' },
+      bots: ['9', '10'],
+      since: 1000,
+    });
+    const nothing = { name: null, website: null, description: {} };
+    const other = { id: '6', ...nothing, bots: ['10'], since: 2000 };
+    deepStrictEqual((await service.request('/api/v2/authors/6')).json, other);
+    const withoutBots = { id: '7', ...nothing, name: 'Bob', bots: [], since: null };
+    deepStrictEqual((await service.request('/api/v2/authors/7')).json, withoutBots);
+  });
+
+  it('has an ETag that changes with the profile', async () => {
+    const etag = (await service.request('/api/v2/authors/7')).headers.get('ETag') ?? '';
+    const ask = async (): Promise<number> =>
+      (await service.request('/api/v2/authors/7', { headers: { 'If-None-Match': etag } })).status;
+    strictEqual(await ask(), 304);
+    writeFiles(service.root, { 'people/7.json': profile({ name: 'Robert' }) });
+    await eventually(async () => (await ask()) === 200);
+  });
+
+  it('is a 404 for an account without a bot and a profile, and for what is no account', async () => {
+    for (const id of ['8', 'x', '9'.repeat(300)]) {
+      const { status, json } = await service.request(`/api/v2/authors/${id}`);
+      strictEqual(status, 404);
+      match(json.detail, /^there is no author "\w{1,60}": send the account of a listed bot$/);
+    }
+    strictEqual((await service.request('/api/v2/authors/5?x=1')).status, 400);
   });
 });

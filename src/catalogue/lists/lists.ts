@@ -1,0 +1,405 @@
+import { createHash } from 'node:crypto';
+import type { ReadonlyCounts } from '../../bot/counts.ts';
+import { type Locale, toLanguage } from '../../bot/locale.ts';
+import type { Category, FileItem } from '../../bot/schema-types.ts';
+import type { Current, CurrentCache, Input } from '../../lib/current-cache.ts';
+import { forEachInSlices, sortInSlices } from '../../lib/in-slices.ts';
+import { joinToPieces, type Pieces, pieceSize } from '../../lib/pieces.ts';
+import { FairQueue } from '../../lib/serial-queue.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
+import { folderOf, pathOf } from '../page/layout.ts';
+import type { BotSearch } from '../search/bot-search.ts';
+import { findMatchingLocales } from '../search/matching-locales.ts';
+import type { QueryReading } from '../search/run-search.ts';
+import {
+  type BotIndex,
+  computeElementSize,
+  type IndexedBot,
+  listElementParts,
+  parseListElement,
+} from '../store/bot-index.ts';
+import { compareSorted, type CutPage, cutPage, type SortedBot, SortedIndexes } from './orders.ts';
+import {
+  createCheck,
+  isFilteredByCount,
+  type ListQuery,
+  type Sort,
+  type SortKey,
+  type SortValue,
+  type ValueOf,
+} from './parameters.ts';
+import { type BestBots, selectBest } from './relevance.ts';
+
+/** A page of a list, and what there is to say about the list. */
+export interface PageOfBots extends BestBots, QueryReading {
+  /** Returns the languages in which a bot matches a search best; empty if neither its name nor its description does. */
+  readonly localesOf: (bot: IndexedBot) => readonly Locale[];
+}
+
+/** A list as JSON: an array, one element a bot or file. */
+export interface List extends Pick<PageOfBots, 'total' | 'next' | 'corrected'> {
+  readonly digest: string;
+  /** Whole, or in pieces that are made for each response. */
+  readonly body: Buffer | Pieces;
+  /** Bytes that it takes up in memory besides the index. */
+  readonly size: number;
+}
+
+/** How many bots the catalogue has: altogether, in each category, and with a page in each language. */
+export interface CatalogueSizes {
+  readonly total: number;
+  readonly categories: ReadonlyMap<Category, number>;
+  readonly locales: ReadonlyMap<Locale, number>;
+}
+
+/**
+ * The lists of the API and of pages. What a query selects is found for one query at a time, with a bounded queue before it, in
+ * which clients take turns: QueueFullError when too much waits. A client is a group of addresses; the service itself if it
+ * is left out.
+ */
+export class Lists {
+  readonly #bots: BotIndex;
+  readonly #search: BotSearch;
+  readonly #counts: ReadonlyCounts;
+  readonly #orders: SortedIndexes;
+  readonly #cache: CurrentCache;
+  readonly #queue = new FairQueue(64);
+  #sizes = { version: -1, all: createSizes(), general: createSizes() };
+
+  constructor(bots: BotIndex, search: BotSearch, counts: ReadonlyCounts, cache: CurrentCache) {
+    this.#bots = bots;
+    this.#search = search;
+    this.#counts = counts;
+    this.#cache = cache;
+    this.#orders = new SortedIndexes(bots, counts);
+  }
+
+  /**
+   * Returns a page of the bots that a query selects: in its order, else the best fit first, else by id.
+   * @throws {QueueFullError}
+   */
+  async page(query: ListQuery, client = ''): Promise<PageOfBots> {
+    return await this.#run(client, query, async () => await this.#select(query, new TimeSlice()));
+  }
+
+  /**
+   * Returns the same as JSON, made once for a version of the index.
+   * @throws {QueueFullError}
+   */
+  async json(query: ListQuery, client = ''): Promise<List & Current> {
+    const build = async (): Promise<List> => {
+      const slice = new TimeSlice();
+      return await buildList(await this.#select(query, slice), createElementForm(query.fields), slice);
+    };
+    const run = async (): Promise<List> => await this.#run(client, query, build);
+    return await this.#keep(`list v2 ${JSON.stringify(query)}`, this.#inputsOf(query), run);
+  }
+
+  /**
+   * Returns every markdown file as JSON, in path order.
+   * @throws {QueueFullError}
+   */
+  async files(client = ''): Promise<List & Current> {
+    const build = async (): Promise<List> => {
+      const bots = await sortByPath(await this.#bots.sorted());
+      const total = bots.reduce((sum, { files }) => sum + files.length, 0);
+      return await buildList({ ...noSearch, bots, total, next: undefined }, fileForm, new TimeSlice());
+    };
+    const run = async (): Promise<List> => await this.#run(client, {}, build);
+    return await this.#keep('list v1', [() => this.#bots.version], run);
+  }
+
+  /**
+   * Returns the bots that are not for adults and among the first `count` with a page in some language, by each of these
+   * keys from the highest value down.
+   */
+  async top(keys: readonly SortKey[], count: number): Promise<(readonly IndexedBot[])[]> {
+    const valuesOf = keys.map((key) => this.#orders.valueOf(key));
+    const byLanguage = new Map<string, FirstBots[]>();
+    await forEachInSlices((await this.#bots.sorted()).toReversed(), (bot) => {
+      if (bot.facts.nsfw) return;
+      for (const language of new Set(bot.facts.locales.map(toLanguage))) {
+        const lists = byLanguage.get(language) ?? valuesOf.map((valueOf) => keepFirst(valueOf, true, count));
+        byLanguage.set(language, lists);
+        for (const list of lists) list.add(bot);
+      }
+    });
+    return keys.map((_key, i) => {
+      const first = [...byLanguage.values()].flatMap((lists) => lists[i]?.sorted ?? []);
+      return [...new Set(first.toSorted((a, b) => compareSorted(b, a)).map(({ bot }) => bot))];
+    });
+  }
+
+  /** Returns how many bots there are of each kind, with those for adults or without. */
+  async sizes(withAdult: boolean): Promise<CatalogueSizes> {
+    const { version } = this.#bots;
+    if (this.#sizes.version !== version)
+      this.#sizes = { version, ...(await countBots(await this.#bots.sorted())) };
+    return withAdult ? this.#sizes.all : this.#sizes.general;
+  }
+
+  async #select(query: ListQuery, slice: TimeSlice): Promise<PageOfBots> {
+    const { q, after, sort = byId } = query;
+    if (q !== undefined) return await this.#find(q, query, slice);
+    if (typeof after === 'number') return await this.#pick(query, after);
+    const { bots } = await this.#filter(query);
+    return { ...noSearch, ...cutPage(bots, this.#orders.valueOf(sort.key), sort.descending, query) };
+  }
+
+  async #find(q: string, query: ListQuery, slice: TimeSlice): Promise<PageOfBots> {
+    const found = await this.#search.search(q, slice);
+    const { reading } = found;
+    const localesOf = (bot: IndexedBot): readonly Locale[] =>
+      findMatchingLocales(parseListElement(bot).contents, reading.corrected ?? q);
+    const { after: _after, limit: _limit, sort, ...whole } = query;
+    const best = await selectBest(found, sort ? whole : query, this.#counts, slice);
+    const sorted = sort && (await this.#cutSorted(best.bots, sort, query));
+    return { ...best, ...sorted, ...reading, localesOf };
+  }
+
+  async #cutSorted(
+    bots: readonly IndexedBot[],
+    { key, descending }: Sort,
+    query: ListQuery,
+  ): Promise<CutPage> {
+    const among = new Set(bots);
+    // To sort a few takes less than a look at all.
+    const sorted =
+      among.size < this.#bots.size / 16
+        ? await this.#orders.sort(key, bots)
+        : await filterInSlices(await this.#orders.by(key), (bot) => among.has(bot));
+    return cutPage(descending ? sorted.toReversed() : sorted, this.#orders.valueOf(key), descending, query);
+  }
+
+  /** Picks a page in one pass over all bots, which takes less than to sort them; far down the list they are sorted. */
+  async #pick({ category, limit = Infinity, ...query }: ListQuery, start: number): Promise<PageOfBots> {
+    const { key, descending } = query.sort ?? byId;
+    const end = start + limit;
+    const isFar = end > maxPicked;
+    const all = isFar ? (await this.#filter(query)).bots : await this.#bots.sorted();
+    // Later ids were made later: in this direction few bots push others out.
+    const bots = descending && !isFar ? all.toReversed() : all;
+    const check = createCheck(query, this.#counts);
+    const first = keepFirst(this.#orders.valueOf(key), descending, end);
+    const categories = new Map<Category, number>();
+    let total = 0;
+    await forEachInSlices(bots, (bot) => {
+      if (check?.(bot) === false) return;
+      increase(categories, bot.facts.category);
+      if (category?.includes(bot.facts.category) === false) return;
+      total++;
+      first.add(bot);
+    });
+    const page = first.sorted.slice(start).map(({ bot }) => bot);
+    return { ...noSearch, bots: page, total, next: undefined, categories };
+  }
+
+  /** Returns the bots that pass the filters of a query, in its order. They are kept: a page of any length is cut from them. */
+  async #filter(query: ListQuery): Promise<Filtered> {
+    const { weaker: _weaker, after: _after, limit: _limit, fields: _fields, ...wanted } = query;
+    const { key, descending } = query.sort ?? byId;
+    const filter = async (): Promise<Filtered> => {
+      const bots = await this.#orders.by(key);
+      const sorted = descending ? bots.toReversed() : bots;
+      const check = createCheck(query, this.#counts);
+      return { bots: check ? await filterInSlices(sorted, check) : sorted };
+    };
+    const keeping = { inputs: this.#inputsOf(wanted), isExact: true };
+    return await this.#cache.get(`filtered ${JSON.stringify(wanted)}`, filter, keeping);
+  }
+
+  async #keep(key: string, inputs: readonly Input[], make: () => Promise<List>): Promise<List & Current> {
+    return await this.#cache.get(key, make, { inputs, isExact: true, sizeOf: ({ size }) => size });
+  }
+
+  /** Returns what a list changes with. Among bots that fit a search equally well the count decides. */
+  #inputsOf(query: ListQuery): Input[] {
+    const { q, sort } = query;
+    const key = sort?.key ?? (q === undefined ? 'id' : 'count');
+    const inputs: Input[] = [() => this.#orders.version(key)];
+    if (isFilteredByCount(query)) inputs.push(() => this.#orders.version('count'));
+    if (q !== undefined)
+      inputs.push(
+        () => this.#search.version,
+        () => this.#search.needs,
+      );
+    return inputs;
+  }
+
+  /** Runs work when it is its turn. While the search is not ready, only searches wait for it. */
+  async #run<T>(client: string, { q }: ListQuery, work: () => Promise<T>): Promise<T> {
+    if (q !== undefined) await this.#search.update();
+    return await this.#queue.run(client, work);
+  }
+}
+
+/** Up to this place in a list, picking the bots is cheaper than sorting them all. */
+const maxPicked = 960;
+
+const byId: Sort = { key: 'id', descending: false };
+
+/** What there is to say of a list without a search. */
+const noSearch: Omit<PageOfBots, keyof CutPage> = {
+  hidden: 0,
+  weaker: 0,
+  categories: new Map(),
+  corrected: undefined,
+  unmatched: [],
+  localesOf: () => [],
+};
+
+interface Filtered {
+  readonly bots: readonly IndexedBot[];
+}
+
+async function filterInSlices(
+  bots: readonly IndexedBot[],
+  check: (bot: IndexedBot) => boolean,
+): Promise<IndexedBot[]> {
+  const matching: IndexedBot[] = [];
+  await forEachInSlices(bots, (bot) => {
+    if (check(bot)) matching.push(bot);
+  });
+  return matching;
+}
+
+/** The first bots of a list. */
+export interface FirstBots {
+  /** In their order. */
+  readonly sorted: readonly SortedBot[];
+  /** Adds a bot; of two with the same value, the one that is added first comes first. */
+  readonly add: (bot: IndexedBot) => void;
+}
+
+/** Returns what keeps the first `count` of the bots that are added, in one order. */
+export function keepFirst(valueOf: ValueOf, descending: boolean, count: number): FirstBots {
+  const sorted: SortedBot[] = [];
+  const isBefore = (value: SortValue, other: SortValue): boolean =>
+    descending ? value > other : value < other;
+  const add = (bot: IndexedBot): void => {
+    const value = valueOf(bot);
+    const last = sorted.at(-1);
+    if (last === undefined || !isBefore(value, last.value)) {
+      if (sorted.length < count) sorted.push({ bot, value });
+      return;
+    }
+    const place = sorted.findIndex((other) => isBefore(value, other.value));
+    sorted.splice(place, 0, { bot, value });
+    if (sorted.length > count) sorted.pop();
+  };
+  return { sorted, add };
+}
+
+interface MutableSizes extends CatalogueSizes {
+  total: number;
+  readonly categories: Map<Category, number>;
+  readonly locales: Map<Locale, number>;
+}
+
+function createSizes(): MutableSizes {
+  return { total: 0, categories: new Map(), locales: new Map() };
+}
+
+async function countBots(bots: readonly IndexedBot[]): Promise<Record<'all' | 'general', MutableSizes>> {
+  const [all, general] = [createSizes(), createSizes()];
+  const [forAdults, forEveryone] = [[all], [all, general]];
+  await forEachInSlices(bots, ({ facts }) => {
+    for (const sizes of facts.nsfw ? forAdults : forEveryone) {
+      sizes.total++;
+      increase(sizes.categories, facts.category);
+      for (const locale of facts.locales) increase(sizes.locales, locale);
+    }
+  });
+  return { all, general };
+}
+
+function increase<K>(counts: Map<K, number>, key: K): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+/** Returns the bots folder by folder, and within one by the text of the id, as file names sort. */
+async function sortByPath(bots: readonly IndexedBot[]): Promise<IndexedBot[]> {
+  const withPaths: { readonly bot: IndexedBot; readonly path: string }[] = [];
+  await forEachInSlices(bots, (bot) => {
+    withPaths.push({ bot, path: `${folderOf(bot.id)}/${bot.id}.` });
+  });
+  const sorted = await sortInSlices(withPaths, (a, b) => (a.path < b.path ? -1 : 1));
+  return sorted.map(({ bot }) => bot);
+}
+
+/** Returns the list of the selected bots as JSON. */
+async function buildList(
+  { bots, total, next, corrected }: PageOfBots,
+  { toJson, digestOf, salt }: ListForm,
+  slice: TimeSlice,
+): Promise<List> {
+  const page = { total, next, corrected };
+  const hash = createHash('sha1').update(`${salt} `);
+  let bytes = 0;
+  for (const bot of bots) {
+    if (slice.isOver) await slice.next();
+    hash.update(digestOf(bot));
+    bytes += computeElementSize(bot);
+  }
+  const digest = hash.digest('base64url');
+  // A larger list is made for each response; it has no bytes of its own.
+  if (bytes > pieceSize) {
+    const body = { bytes, read: () => joinToPieces(formatArray(bots, toJson)) };
+    return { ...page, digest, body, size: bots.length * 8 };
+  }
+  const parts: Buffer[] = [];
+  for await (const part of joinToPieces(formatArray(bots, toJson), slice)) parts.push(part);
+  const body = Buffer.concat(parts);
+  return { ...page, digest, body, size: body.length };
+}
+
+/** Yields a JSON array in parts, one or more a bot. */
+function* formatArray(bots: readonly IndexedBot[], toJson: ListForm['toJson']): Generator<Buffer> {
+  let separator = openBracket;
+  for (const bot of bots) {
+    yield Buffer.concat([separator, ...toJson(bot)]);
+    separator = comma;
+  }
+  if (bots.length === 0) yield openBracket;
+  yield closeBracket;
+}
+
+const openBracket = Buffer.from('[');
+const closeBracket = Buffer.from(']');
+const comma = Buffer.from(',');
+
+/** What a list shows of a bot. */
+interface ListForm {
+  /** In parts, one after the other. */
+  readonly toJson: (bot: IndexedBot) => readonly Buffer[];
+  /** Differs where `toJson` does; with the salt also from that of another form. */
+  readonly digestOf: (bot: IndexedBot) => string;
+  readonly salt: string;
+}
+
+const fileForm: ListForm = {
+  toJson: listFileItems,
+  // The names are in no file.
+  digestOf: ({ id, files }) => files.map(({ locale, sha }) => `${id}.${locale} ${sha} `).join(''),
+  salt: '',
+};
+
+/** Returns the form of whole elements, or of these keys of them. */
+function createElementForm(fields: ListQuery['fields']): ListForm {
+  const pickFields = (bot: IndexedBot): Buffer[] => {
+    const whole = parseListElement(bot);
+    return [Buffer.from(JSON.stringify(Object.fromEntries((fields ?? []).map((key) => [key, whole[key]]))))];
+  };
+  const toJson = fields === undefined ? listElementParts : pickFields;
+  return { toJson, digestOf: ({ digest }) => digest, salt: fields?.join() ?? '' };
+}
+
+function listFileItems(bot: IndexedBot): Buffer[] {
+  const { id, files } = bot;
+  const { contents } = parseListElement(bot);
+  const items = files.map(({ locale, main, size, sha }): FileItem => {
+    const { name = '', description = '' } = contents[locale] ?? {};
+    return { id, locale, main, path: pathOf(id, locale), name, description, size, sha };
+  });
+  return [Buffer.from(items.map((item) => JSON.stringify(item)).join())];
+}

@@ -1,0 +1,115 @@
+import type { ReadonlyCounts } from '../../bot/counts.ts';
+import { type BotId, compareBotIds } from '../../bot/id.ts';
+import { forEachInSlices, sortInSlices } from '../../lib/in-slices.ts';
+import { findFirstPlace } from '../store/binary-search.ts';
+import type { BotIndex, IndexedBot } from '../store/bot-index.ts';
+import {
+  type Cursor,
+  type ListQuery,
+  orders,
+  type SortKey,
+  type SortValue,
+  type ValueOf,
+} from './parameters.ts';
+
+/**
+ * The index in every order that lists have. An order is kept, and updated when it is next needed: sorting what is nearly
+ * sorted takes linear time.
+ */
+export class SortedIndexes {
+  readonly #bots: BotIndex;
+  readonly #counts: ReadonlyCounts;
+  readonly #kept = new Map<SortKey, { readonly version: string; readonly bots: readonly IndexedBot[] }>();
+
+  constructor(bots: BotIndex, counts: ReadonlyCounts) {
+    this.#bots = bots;
+    this.#counts = counts;
+  }
+
+  /** Returns all bots in ascending order, in the same array until their order has another version. */
+  async by(key: SortKey): Promise<readonly IndexedBot[]> {
+    const version = this.version(key);
+    const kept = this.#kept.get(key);
+    if (kept?.version === version) return kept.bots;
+    const byId = await this.#bots.sorted();
+    const bots = key === 'id' ? byId : await this.sort(key, this.#update(kept?.bots ?? [], byId));
+    this.#kept.set(key, { version, bots });
+    return bots;
+  }
+
+  /** Sorts bots in ascending order. */
+  async sort(key: SortKey, bots: Iterable<IndexedBot>): Promise<IndexedBot[]> {
+    const valueOf = this.valueOf(key);
+    const sorted: SortedBot[] = [];
+    // The value is read once: it may change while the sort pauses.
+    await forEachInSlices(bots, (bot) => void sorted.push({ bot, value: valueOf(bot) }));
+    return (await sortInSlices(sorted, compareSorted)).map(({ bot }) => bot);
+  }
+
+  /**
+   * Returns the version that an order would have now. Counts change all the time: their order is sorted again once a
+   * second at most.
+   */
+  version(key: SortKey): string {
+    const second = 'isByCount' in orders[key] && this.#counts.version > 0 ? Math.floor(Date.now() / 1000) : 0;
+    return `${this.#bots.version} ${second}`;
+  }
+
+  /** Returns what the bots are sorted by in an order. */
+  valueOf(key: SortKey): ValueOf {
+    return orders[key].valueOf(this.#counts);
+  }
+
+  /** Yields all bots, those first that were there before, in the order that they had. */
+  *#update(before: readonly IndexedBot[], all: readonly IndexedBot[]): Generator<IndexedBot> {
+    const others = new Set(all);
+    for (const { id } of before) {
+      const bot = this.#bots.get(id);
+      if (bot && others.delete(bot)) yield bot;
+    }
+    yield* others;
+  }
+}
+
+/** Some bots of a list. */
+export interface CutPage {
+  readonly bots: readonly IndexedBot[];
+  /** How many bots there are with all pages together. */
+  readonly total: number;
+  /** Where the next page begins; undefined when this is the last. */
+  readonly next: Cursor | undefined;
+}
+
+/** Cuts a page from all bots of a list in their order, as `compareSorted` has it. */
+export function cutPage(
+  bots: readonly IndexedBot[],
+  valueOf: ValueOf,
+  descending: boolean,
+  { after = 0, limit = bots.length }: ListQuery,
+): CutPage {
+  const isBefore = (bot: IndexedBot, { value, id }: Cursor): boolean => {
+    const order = compareValues(valueOf(bot), bot.id, value, id);
+    return descending ? order >= 0 : order <= 0;
+  };
+  const start = typeof after === 'number' ? after : findFirstPlace(bots, (bot) => isBefore(bot, after));
+  const page = bots.slice(start, start + limit);
+  const last = page.at(-1);
+  const next = last && start + limit < bots.length ? { value: valueOf(last), id: last.id } : undefined;
+  return { bots: page, total: bots.length, next };
+}
+
+/** A bot and what it is sorted by. */
+export interface SortedBot {
+  readonly bot: IndexedBot;
+  readonly value: SortValue;
+}
+
+/** Compares bots by what they are sorted by, then by id. */
+export function compareSorted(a: SortedBot, b: SortedBot): number {
+  return compareValues(a.value, a.bot.id, b.value, b.bot.id);
+}
+
+function compareValues(a: SortValue, aId: BotId, b: SortValue, bId: BotId): number {
+  if (a === b) return compareBotIds(aId, bId);
+  return a < b ? -1 : 1;
+}

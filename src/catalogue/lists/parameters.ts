@@ -1,0 +1,313 @@
+import type { ReadonlyCounts } from '../../bot/counts.ts';
+import { type BotId, parseBotId } from '../../bot/id.ts';
+import { parseLocale, type Locale } from '../../bot/locale.ts';
+import { readSchema } from '../../bot/schemas.ts';
+import type { BotListElement, Category } from '../../bot/schema-types.ts';
+import { quoteValue } from '../../lib/quote-value.ts';
+import type { CatalogueSettings } from '../settings/settings.ts';
+import type { BotFacts, IndexedBot } from '../store/bot-index.ts';
+
+/** Which bots a list has, in which order, which page of it, and what of each bot. */
+export interface ListQuery extends FilterValues {
+  /** Words to search for. */
+  readonly q?: string;
+  /** Whether a search also finds bots that have little of what the best one has of the words. */
+  readonly weaker?: boolean | undefined;
+  /** By id if left out; by how well the words fit, the best first, if there is a `q`. */
+  readonly sort?: Sort;
+  readonly limit?: number;
+  /** Where the page before ended, or how many bots the pages before have. */
+  readonly after?: Cursor | number;
+  /** The keys of each element of the list as JSON; all if left out. */
+  readonly fields?: readonly (keyof BotListElement)[];
+}
+
+export interface Sort {
+  readonly key: SortKey;
+  readonly descending: boolean;
+}
+
+/**
+ * The last bot of a page and what it was sorted by: the next page begins behind it, also if that bot was removed. A bot
+ * whose own value changed since may be on both pages or on neither.
+ */
+export interface Cursor {
+  readonly value: SortValue;
+  readonly id: BotId;
+}
+
+export type SortValue = string | number;
+
+/** What bots are sorted by; bots of one value by id. */
+export type ValueOf = (bot: IndexedBot) => SortValue;
+
+/** A parameter of a query: how its texts are read, and how the OpenAPI document describes it. */
+export interface ListParameter<V, S = ListSettings> {
+  /** @throws {InvalidValueError} */
+  readonly parse: (texts: ParameterTexts, settings: S) => V;
+  readonly description: string;
+  /** A JSON Schema, with references as in `schemas/`. */
+  readonly schema: object;
+  /** A value for the example of the description. */
+  readonly example?: string;
+  /** Whether it may be there more than once. */
+  readonly repeats?: true;
+}
+
+/** The texts of a parameter: one, or several where it repeats. */
+export type ParameterTexts = readonly [string, ...string[]];
+
+/** The settings that decide which values there are. */
+export type ListSettings = Pick<CatalogueSettings, 'categories' | 'inactiveDays'>;
+
+/** What is wrong with the text of a parameter, and what to send instead. */
+export class InvalidValueError extends Error {}
+
+/** Throws an InvalidValueError. */
+export function refuse(message: string): never {
+  throw new InvalidValueError(message);
+}
+
+interface Filter<V> extends ListParameter<V> {
+  /** Returns whether a bot is in a list with this value. */
+  readonly matches: (value: V, counts: ReadonlyCounts) => (bot: IndexedBot) => boolean;
+  /** Whether a new count may put a bot in or out. */
+  readonly isByCount?: true;
+}
+
+/**
+ * Every filter of lists and searches, by the name of its parameter. Queries, the OpenAPI document, commands and matching
+ * follow from an entry here; pages have it once `pageFilters` says how their addresses write it.
+ */
+export const filters = {
+  category: filter<readonly Category[]>({
+    parse: (texts, { categories }) => {
+      const unknown = texts.find((text) => !categories.includes(text));
+      if (unknown !== undefined)
+        refuse(`${quoteValue(unknown)} is not a category: use ${categories.join(', ')}`);
+      return categories.filter((category) => texts.includes(category));
+    },
+    matches: (wanted) => (bot) => wanted.includes(bot.facts.category),
+    description: 'Bots in this category; repeat the parameter for several.',
+    schema: { type: 'array', items: { $ref: 'definitions.schema.json#/$defs/category' } },
+    repeats: true,
+  }),
+  nsfw: flag(
+    ({ nsfw }) => nsfw,
+    '`true` for 18+ bots only, `false` to leave them out. Both are in the list without it.',
+  ),
+  openSource: flag(
+    ({ openSource }) => openSource,
+    '`true` for bots whose source code is named, `false` for the others.',
+  ),
+  verified: flag(({ verified }) => verified, '`true` for verified bots, `false` for the others.'),
+  administrator: flag(
+    ({ administrator }) => administrator,
+    '`true` for bots whose invite link asks for Administrator, which is full control of a server, `false` for the others.',
+  ),
+  author: filter<string>({
+    parse: ([text]) =>
+      parseBotId(text) ?? refuse(`${quoteValue(text)} is not an account id: send 1 to 20 digits`),
+    matches: (author) => (bot) => bot.facts.authors.includes(author),
+    description: 'Bots of this author, by the id of the account.',
+    schema: { $ref: 'definitions.schema.json#/$defs/id' },
+  }),
+  locale: filter<Locale>({
+    parse: ([text]) => {
+      const locale = parseLocale(text);
+      if (typeof locale === 'string') return locale;
+      return refuse(`${quoteValue(text)} ${locale.reason}: use ${locale.instead}`);
+    },
+    matches: (locale) => (bot) => bot.facts.locales.includes(locale),
+    description: 'Bots with a page in this language, such as `de`.',
+    schema: { $ref: 'definitions.schema.json#/$defs/locale' },
+  }),
+  /** In how many days, up to now, a count must have been posted. */
+  active: filter<number>({
+    parse: ([text], { inactiveDays }) => {
+      const known = [...new Set([daysPerWeek, 30, inactiveDays])];
+      const times = known.map((days) => `${days}d`).join(' or ');
+      return (
+        known.find((days) => text === `${days}d`) ??
+        refuse(
+          `${quoteValue(text)} is not a time: send ${times}, for bots that posted a count in that many days`,
+        )
+      );
+    },
+    matches: (days, counts) => {
+      const since = Date.now() - days * 24 * 60 * 60 * 1000;
+      return ({ id }) => (counts.reportedAt(id) ?? 0) >= since;
+    },
+    isByCount: true,
+    description:
+      'Bots that posted a count in the last 7 days (`7d`), 30 days (`30d`), or as many days as the settings of the list say.',
+    schema: { type: 'string', pattern: '^[1-9][0-9]{0,3}d$' },
+  }),
+};
+
+/** In this many days a bot must have posted a count to be in the lists of pages for the week. */
+export const daysPerWeek = 7;
+
+/** What lists can be sorted by, in ascending order; a bot without a count comes before those that have one. */
+export const orders = {
+  id: { valueOf: () => () => 0 },
+  created: { valueOf: () => (bot) => bot.facts.created },
+  edited: { valueOf: () => (bot) => bot.facts.edited },
+  name: { valueOf: () => (bot) => bot.facts.nameKey },
+  random: { valueOf: () => (bot) => bot.facts.random },
+  count: { valueOf: (counts) => (bot) => counts.count(bot.id) ?? -1, isByCount: true },
+  growth: { valueOf: (counts) => (bot) => counts.growth(bot.id) ?? -2, isByCount: true },
+} as const satisfies Readonly<
+  Record<string, { valueOf: (counts: ReadonlyCounts) => ValueOf; isByCount?: true }>
+>;
+
+export type SortKey = keyof typeof orders;
+
+export const sortKeys = Object.keys(orders) as SortKey[];
+
+/** The order of a search: the best match first. */
+export const relevance = 'relevance';
+
+/** In characters. */
+export const maxQueryLength = 200;
+
+const maxLimit = 1000;
+
+/** How long a page is. */
+export const limitParameter = {
+  parse: ([text]: ParameterTexts) => {
+    const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+    if (limit >= 1 && limit <= maxLimit) return limit;
+    return refuse(`${quoteValue(text)} is not a limit: send a whole number from 1 to ${maxLimit}`);
+  },
+  description: 'How many bots to return, 1 to 1,000. Without it, all.',
+  schema: { type: 'integer', minimum: 1, maximum: maxLimit },
+} satisfies ListParameter<unknown, null>;
+
+/** The parameters of GET /api/v2/bots; the value of each is that of the same name in the query. */
+export const listParameters: ReadonlyMap<string, ListParameter<unknown>> = new Map(
+  Object.entries<ListParameter<unknown>>({
+    q: {
+      parse: ([text]) =>
+        text.trim() === '' || text.length > maxQueryLength
+          ? refuse(`the text is blank or too long: send 1 to ${maxQueryLength} characters`)
+          : text,
+      description: 'Words to search for, in any language. A bot may have only some of them.',
+      example: 'doughnut',
+      schema: { type: 'string', maxLength: maxQueryLength, pattern: '\\S' },
+    },
+    ...filters,
+    weaker: {
+      parse: parseFlag,
+      description:
+        'Whether a search returns weak matches, too: bots with less than half of the words that the best one has.',
+      schema: { type: 'boolean' },
+    },
+    sort: {
+      parse: ([text]): Sort | undefined => {
+        if (text === relevance) return undefined;
+        const key = sortKeys.find((candidate) => candidate === text.replace(/^-/, ''));
+        if (key !== undefined) return { key, descending: text.startsWith('-') };
+        return refuse(
+          `${quoteValue(text)} is not a sort key: use ${sortKeys.join(', ')}, with - in front for the reverse order, or relevance with q`,
+        );
+      },
+      description: `The order: \`relevance\`, which needs \`q\` and is the default with it, or one of \`${sortKeys.join(' ')}\`, with \`-\` in front for the reverse. \`growth\` is how the count changed over 30 days. Default without \`q\`: \`id\`.`,
+      schema: { type: 'string', pattern: `^(relevance|-?(${sortKeys.join('|')}))$` },
+    },
+    limit: limitParameter,
+    after: {
+      parse: ([text]) =>
+        parseCursor(text) ?? refuse('it is not a cursor: take it from the Link header of the page before'),
+      description:
+        'Where the next page begins. Follow the `Link` header and you need not look at it. A bot whose value in the order changes between two pages, such as its count, may be on both or on neither: sort by `id` to get every bot once.',
+      schema: { type: 'string' },
+    },
+    fields: {
+      parse: ([text]) => {
+        const names = text.split(',');
+        const fieldNames = listFields();
+        if (names.length > fieldNames.length) refuse('there are more names than fields: name each once');
+        const unknown = names.find((name) => !fieldNames.includes(name as keyof BotListElement));
+        if (unknown !== undefined)
+          refuse(`${quoteValue(unknown)} is not a field: use ${fieldNames.join(', ')}`);
+        return fieldNames.filter((name) => names.includes(name));
+      },
+      description: 'The keys to return, separated by commas. Without it, all but the pages.',
+      example: 'id,category,contents',
+      schema: { type: 'string' },
+    },
+  }),
+);
+
+/** Returns a cursor as the parameter `after`. */
+export function formatCursor({ value, id }: Cursor): string {
+  return Buffer.from(JSON.stringify([value, id])).toString('base64url');
+}
+
+/** The values of filters, by their names. */
+export type FilterValues = {
+  readonly [Name in keyof typeof filters]?: ReturnType<(typeof filters)[Name]['parse']> | undefined;
+};
+
+/** Returns a test whether a bot passes all filters, or undefined if none has a value. */
+export function createCheck(
+  values: FilterValues,
+  counts: ReadonlyCounts,
+): ((bot: IndexedBot) => boolean) | undefined {
+  const checks = listActive(values).map(([{ matches }, value]) => matches(value, counts));
+  return checks.length === 0 ? undefined : (bot) => checks.every((check) => check(bot));
+}
+
+/** Whether a new count may put a bot in or out of a list with these filters. */
+export function isFilteredByCount(values: FilterValues): boolean {
+  return listActive(values).some(([{ isByCount }]) => isByCount);
+}
+
+function listActive(values: FilterValues): (readonly [Filter<unknown>, unknown])[] {
+  return Object.entries(filters)
+    .map(([name, entry]) => [entry as Filter<unknown>, values[name as keyof FilterValues]] as const)
+    .filter(([, value]) => value !== undefined);
+}
+
+function filter<V>(entry: Filter<V>): Filter<V> {
+  return entry;
+}
+
+function flag(isTrue: (facts: BotFacts) => boolean, description: string): Filter<boolean> {
+  return {
+    parse: parseFlag,
+    matches: (wanted) => (bot) => isTrue(bot.facts) === wanted,
+    description,
+    schema: { type: 'boolean' },
+  };
+}
+
+/** Returns the boolean that a parameter has. @throws {InvalidValueError} */
+function parseFlag([text]: ParameterTexts): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  return refuse(`${quoteValue(text)} is not a boolean: send true or false`);
+}
+
+/** Reads the schema for the first query that needs it: the help of the command needs none. */
+function listFields(): readonly (keyof BotListElement)[] {
+  fields ??= Object.keys(readSchema('list-element')['properties'] as object) as (keyof BotListElement)[];
+  return fields;
+}
+
+let fields: readonly (keyof BotListElement)[] | undefined;
+
+function parseCursor(text: string): Cursor | undefined {
+  if (text.length > maxCursorLength) return undefined;
+  try {
+    const [value, id, ...rest] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[];
+    const botId = typeof id === 'string' ? parseBotId(id) : undefined;
+    if (botId === undefined || rest.length > 0) return undefined;
+    return typeof value === 'string' || typeof value === 'number' ? { value, id: botId } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A name of 32 characters grows when it is normalised, and by a third as base64. */
+const maxCursorLength = 2000;
