@@ -115,8 +115,8 @@ export class RenderThread {
       if (abandoned?.aborted) return { html: null, headings: [] };
       this.#pool ??= new WorkerPool(renderer, 'renderMarkdown', { threads: 1, memory: 128 });
       const pool = this.#pool;
-      // So that the start of the thread does not count as time of the text.
-      await pool.run(emptySource);
+      // So that the start of the thread does not count as time of the text. The pool may give it to the last thread, which is ending.
+      await pool.run(emptySource).catch(async () => await pool.run(emptySource));
       const started = performance.now();
       const rendered = await pool.run(source, AbortSignal.timeout(this.#limit)).catch(() => null);
       this.#begin = performance.now() + (performance.now() - started) * this.#rest;

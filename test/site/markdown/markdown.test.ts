@@ -1,4 +1,5 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual, notStrictEqual } from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import { Markdown } from '../../../src/site/markdown/markdown.ts';
 import type { MarkdownSource } from '../../../src/site/markdown/markdown-renderer.ts';
@@ -27,6 +28,24 @@ describe('markdown of strangers', () => {
       await hasty.close();
     }
     match(await render('# A'), /<h2 id="page-a">A<\/h2>/);
+  });
+
+  it('is rendered after one whose result arrived when its time was over', async () => {
+    const hasty = new Markdown(new CurrentCache(), 50);
+    const render = async (text: string): Promise<unknown> =>
+      await hasty.render({ text, name: '', images: {} });
+    try {
+      await render('# A');
+      const rendered = Promise.all([render('# B'), render('# C')]);
+      rendered.catch(() => {});
+      for (let turns = 0; turns < 20; turns++) {
+        await setImmediate();
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+      }
+      await rendered;
+    } finally {
+      await hasty.close();
+    }
   });
 
   it('does not hold up the event loop', async () => {
