@@ -13,7 +13,7 @@ import { findKnownAuthor, findKnownBot } from '../../http/api/read-routes.ts';
 import { type BotChange, readBotChanges } from '../../catalogue/changes/bot-changes.ts';
 import { formatFieldName } from '../changes/changed-fields.tsx';
 import { findCollection, findListedBots, showCollection } from '../front/collections.ts';
-import { parseCategory } from '../front/front-query.ts';
+import { parseCategory, sorts } from '../front/front-query.ts';
 import { listNamedAuthors } from '../page/author-names.tsx';
 import {
   toAttentionPath,
@@ -66,9 +66,8 @@ export function addFeedRoutes(router: Router, options: FeedsOptions): void {
   };
   const sendNewest = async (ctx: Context, text: FeedText, filters: FilterValues): Promise<void> =>
     await sendFeed(ctx, text, async (common) => {
-      const sort = { key: 'created', descending: true } as const;
-      const selected = await lists.page({ ...filters, sort, limit: maxEntries }, toAddressGroup(ctx.ip));
-      return makeFeed({ ...common, authors, bots: selected.bots });
+      const query = { ...filters, sort: sorts.newest, after: 0, limit: maxEntries };
+      return makeFeed({ ...common, authors, bots: (await lists.page(query, toAddressGroup(ctx.ip))).bots });
     });
   router.get(sitePaths.newBots, async (ctx) => {
     const title = site.languages.inAddress(ctx).text('feed.newBots');

@@ -8,7 +8,7 @@ import type { SiteParts } from '../page/site-parts.ts';
 import { CollectionPage, CollectionsPage } from './collection-pages.tsx';
 import { findCollection, findListedBots, listLinkedCollections, showCollection } from './collections.ts';
 import type { FrontLists } from './front-list.ts';
-import { findReaderLanguages, showIn, toKey, toListed } from './front-recipe.tsx';
+import { findReaderLanguages, showIn, toKey } from './front-recipe.tsx';
 
 /**
  * Returns how the page of a collection is made.
@@ -26,7 +26,7 @@ export function createCollectionRecipe(
   const all = collection.bots.flatMap((id) => bots.get(id) ?? []);
   const listed = parseQuery(ctx).get('nsfw') === 'true' ? all : findListedBots(collection, bots);
   const locales = listed.flatMap(({ facts }) => facts.locales);
-  const shown = showIn(findReaderLanguages(ctx, language, locales), lists.toEntries(listed));
+  const shown = showIn(findReaderLanguages(ctx, language, locales), listed);
   const wanted = listWantedRanges(language.requested, ctx.get('Accept-Language'));
   const texts = showCollection(collection, wanted);
   return {
@@ -38,7 +38,7 @@ export function createCollectionRecipe(
         <CollectionPage
           {...{ ...props, ...texts, html }}
           locales={[...collection.contents.keys()]}
-          bots={shown.map(toListed)}
+          bots={lists.toListed(shown)}
           hidden={all.length - listed.length}
         />
       );

@@ -1,19 +1,20 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
-import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import type { CatalogueSizes, PageOfBots } from '../../catalogue/lists/lists.ts';
 import type { ListQuery } from '../../catalogue/lists/parameters.ts';
 import { isIn } from '../language/locales.ts';
 import { listNamedAuthors } from '../page/author-names.tsx';
-import type { NameLinkProps } from '../page/links.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
+import type { ListedBot } from './card.tsx';
 import type { LinkedCollection } from './collections.ts';
 import { formatFrontPath, type FrontQuery, isNarrowed, noQuery, sortOf, sorts } from './front-query.ts';
 
 /** One page of a list of bots. */
-export interface FrontList extends Omit<PageOfBots, 'bots' | 'next' | 'localesOf'> {
-  readonly entries: readonly FrontEntry[];
+export interface FrontList extends Omit<PageOfBots, 'next' | 'localesOf'> {
+  /** The languages in which each bot matches a search; empty without a search, and if only its page matches. */
+  readonly matched: readonly (readonly Locale[])[];
   readonly pages: number;
   /** How many bots of each category there are, whatever the query. */
   readonly allCategories: ReadonlyMap<Category, number>;
@@ -23,16 +24,9 @@ export interface FrontList extends Omit<PageOfBots, 'bots' | 'next' | 'localesOf
   readonly withoutFilters: number;
 }
 
-export interface FrontEntry {
+/** A bot as a reader sees it. */
+export interface ShownEntry extends Pick<ListedBot, 'locale' | 'namesLanguage'> {
   readonly bot: IndexedBot;
-  readonly count: number | undefined;
-  /** By how much of itself the count has grown in 30 days. */
-  readonly growth: number | undefined;
-  readonly reportedAt: number | undefined;
-  /** Its authors who have a name. */
-  readonly authors: readonly NameLinkProps[];
-  /** The languages in which the bot matches a search; none where there is no search, or where only its page matches. */
-  readonly matched: readonly Locale[];
 }
 
 /** What the front page shows. */
@@ -56,7 +50,7 @@ export type ShelfName = 'popular' | 'growing' | 'newest' | 'edited';
 export interface Shelf {
   /** The list: all bots in this order. */
   readonly sort: ShelfName;
-  readonly entries: readonly FrontEntry[];
+  readonly bots: readonly IndexedBot[];
 }
 
 /** The front page and lists of bots by query, in all languages, kept for some seconds. */
@@ -90,10 +84,10 @@ export class FrontLists {
         names === shelfSorts ? maxOnShelf * names.length : fewBots,
       );
       const shelves = names.map((sort, i): Shelf => {
-        const entries = this.toEntries(lists[i] ?? []);
-        return { sort, entries: entries.filter(({ growth = 0 }) => sort !== 'growing' || growth > 0) };
+        const grows = ({ id }: IndexedBot): boolean => (this.#parts.counts.growth(id) ?? 0) > 0;
+        return { sort, bots: (lists[i] ?? []).filter((bot) => sort !== 'growing' || grows(bot)) };
       });
-      return { sizes, shelves: shelves.filter(({ entries }) => entries.length > 0) };
+      return { sizes, shelves: shelves.filter(({ bots }) => bots.length > 0) };
     });
   }
 
@@ -113,8 +107,15 @@ export class FrontLists {
   }
 
   /** Returns bots with what their cards show. */
-  toEntries(bots: readonly IndexedBot[]): FrontEntry[] {
-    return bots.map((bot) => this.#entry(bot));
+  toListed(shown: readonly ShownEntry[]): ListedBot[] {
+    return shown.map(({ bot, ...others }) => ({
+      ...others,
+      bot: parseListElement(bot),
+      count: this.#parts.counts.count(bot.id),
+      growth: this.#parts.counts.growth(bot.id),
+      reportedAt: this.#parts.counts.reportedAt(bot.id),
+      authors: listNamedAuthors(this.#parts.authors, bot.facts.authors),
+    }));
   }
 
   async #choose(candidates: readonly string[]): Promise<Examples> {
@@ -133,24 +134,17 @@ export class FrontLists {
     const { categories, locales } = await this.#parts.lists.sizes(filters.adult === true);
     const place = { after: (page - 1) * pageSize, limit: pageSize };
     const found = await this.#parts.lists.page({ ...toListQuery(query), ...place }, client);
-    const { bots, next: _, localesOf, ...numbers } = found;
+    const { next: _, localesOf, ...rest } = found;
     const isEmptied = found.total === 0 && isNarrowed(query);
     const unfiltered = { ...toListQuery({ ...noQuery, q }), after: 0, limit: 1 };
     return {
-      ...numbers,
-      entries: bots.map((bot) => this.#entry(bot, localesOf(bot))),
+      ...rest,
+      matched: found.bots.map(localesOf),
       pages: Math.ceil(found.total / pageSize),
       allCategories: categories,
       languages: [...locales].toSorted(([, a], [, b]) => b - a).map(([locale]) => locale),
       withoutFilters: isEmptied ? (await this.#parts.lists.page(unfiltered, client)).total : 0,
     };
-  }
-
-  #entry(bot: IndexedBot, matched: readonly Locale[] = []): FrontEntry {
-    const { id } = bot;
-    const authors = listNamedAuthors(this.#parts.authors, bot.facts.authors);
-    const [count, growth] = [this.#parts.counts.count(id), this.#parts.counts.growth(id)];
-    return { bot, count, growth, reportedAt: this.#parts.counts.reportedAt(id), authors, matched };
   }
 }
 
@@ -218,16 +212,16 @@ function fillShelves(
   taken: ReadonlySet<IndexedBot>,
   maxOthers: number,
 ): Shelf[] {
-  const isOwn = ({ bot }: FrontEntry): boolean => isIn(languages, bot.facts.locales);
+  const isOwn = ({ facts }: IndexedBot): boolean => isIn(languages, facts.locales);
   const shown = new Set(taken);
-  return shelves.flatMap(({ sort, entries }): Shelf[] => {
-    const free = sort === 'popular' ? entries : entries.filter(({ bot }) => !shown.has(bot));
+  return shelves.flatMap(({ sort, bots }): Shelf[] => {
+    const free = sort === 'popular' ? bots : bots.filter((bot) => !shown.has(bot));
     const own = free.filter(isOwn);
-    const others = free.filter((entry) => !isOwn(entry));
-    if (sort === 'popular') return [{ sort, entries: [...own, ...others] }];
+    const others = free.filter((bot) => !isOwn(bot));
+    if (sort === 'popular') return [{ sort, bots: [...own, ...others] }];
     const chosen = [...own, ...others.slice(0, maxOthers)].slice(0, maxOnShelf);
     if (chosen.length < minOnShelf) return [];
-    for (const { bot } of chosen) shown.add(bot);
-    return [{ sort, entries: chosen }];
+    for (const bot of chosen) shown.add(bot);
+    return [{ sort, bots: chosen }];
   });
 }

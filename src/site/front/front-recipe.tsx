@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { Locale } from '../../bot/locale.ts';
 import type { Author } from '../../catalogue/lists/authors.ts';
-import { parseListElement } from '../../catalogue/store/bot-index.ts';
+import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { formatCount } from '../../lib/counted.ts';
 import { toAddressGroup } from '../../lib/network-address.ts';
@@ -11,10 +11,15 @@ import type { PageRecipe } from '../page/page-cache.ts';
 import type { SiteParts } from '../page/site-parts.ts';
 import type { Site } from '../page/layout.tsx';
 import { AuthorPage } from './author-page.tsx';
-import type { ListedBot } from './card.tsx';
 import type { PageLanguage } from '../language/page-language.tsx';
 import { listLinkedCollections, showCollection } from './collections.ts';
-import { chooseCollections, chooseShelves, type FrontEntry, type FrontLists } from './front-list.ts';
+import {
+  chooseCollections,
+  chooseShelves,
+  type FrontList,
+  type FrontLists,
+  type ShownEntry,
+} from './front-list.ts';
 import { FrontPage } from './front-page.tsx';
 import { formatFrontPath, type FrontQuery, noQuery } from './front-query.ts';
 import { ListPage } from './list-page.tsx';
@@ -35,20 +40,14 @@ export async function createFrontRecipe(
   const recommended = chosen.map(({ collection, listed }) => {
     const { name, title, locale } = showCollection(collection, languages.known);
     const path = language.href(toCollectionPath(name));
-    return {
-      id: `collection-${name}`,
-      title,
-      locale,
-      path,
-      shown: showIn(languages, lists.toEntries(listed)),
-    };
+    return { id: `collection-${name}`, title, locale, path, shown: showIn(languages, listed) };
   });
   const taken = new Set(chosen.flatMap(({ listed }) => listed));
-  const sorted = chooseShelves(front.shelves, languages.known, taken).map(({ sort, entries }) => {
+  const sorted = chooseShelves(front.shelves, languages.known, taken).map(({ sort, bots }) => {
     const path = language.publicPath(formatFrontPath({ ...query, sort }));
     const title = language.text(`shelf.${sort}`);
-    const isWhole = entries.length === front.sizes.total;
-    return { id: sort, title, path: isWhole ? undefined : path, shown: showIn(languages, entries) };
+    const isWhole = bots.length === front.sizes.total;
+    return { id: sort, title, path: isWhole ? undefined : path, shown: showIn(languages, bots) };
   });
   const shelves = [...sorted.slice(0, 1), ...recommended, ...sorted.slice(1)];
   return {
@@ -56,7 +55,7 @@ export async function createFrontRecipe(
     render: async (props) => (
       <FrontPage
         {...{ ...props, ...front.sizes, query, examples: examples.queries }}
-        shelves={shelves.map(({ shown, ...shelf }) => ({ ...shelf, bots: shown.map(toListed) }))}
+        shelves={shelves.map(({ shown, ...shelf }) => ({ ...shelf, bots: lists.toListed(shown) }))}
         hasCollections={linked.length > 0}
       />
     ),
@@ -74,7 +73,7 @@ export async function listRecipe(
   lists: FrontLists,
   query: FrontQuery,
 ): Promise<PageRecipe> {
-  const { entries, ...numbers } = await lists.get(query, toAddressGroup(ctx.ip));
+  const { bots, matched, ...numbers } = await lists.get(query, toAddressGroup(ctx.ip));
   const { pages } = numbers;
   if (query.page > Math.max(1, pages))
     throw new ProblemError(
@@ -82,10 +81,10 @@ export async function listRecipe(
       `the list has ${formatCount(pages, 'page')}, there is no page ${query.page}`,
     );
   const languages = findReaderLanguages(ctx, site.languages.of(ctx), numbers.languages);
-  const shown = showIn(languages, entries, query.filters.locale);
+  const shown = showIn(languages, bots, matched, query.filters.locale);
   return {
     key: { query, shown: shown.map(toKey) },
-    render: async (props) => <ListPage {...{ ...props, ...numbers, query, bots: shown.map(toListed) }} />,
+    render: async (props) => <ListPage {...{ ...props, ...numbers, query, bots: lists.toListed(shown) }} />,
   };
 }
 
@@ -101,15 +100,15 @@ export async function createAuthorRecipe(
 ): Promise<PageRecipe> {
   const { id, profile, locales } = author;
   const language = languages.of(ctx);
-  const { entries } = await lists.get({ ...noQuery, filters: { author: id } }, toAddressGroup(ctx.ip));
-  const shown = showIn(findReaderLanguages(ctx, language, locales), entries);
+  const { bots } = await lists.get({ ...noQuery, filters: { author: id } }, toAddressGroup(ctx.ip));
+  const shown = showIn(findReaderLanguages(ctx, language, locales), bots);
   const described = Object.keys(profile?.description ?? {}) as Locale[];
   const { wanted } = findReaderLanguages(ctx, language, described);
   const known = [...wanted, ...findLanguages([settings.language], described), ...described];
   const props = { ...author, locale: known[0] };
   return {
     key: { author: id, locale: props.locale, shown: shown.map(toKey) },
-    render: async (page) => <AuthorPage {...{ ...page, ...props }} shown={shown.map(toListed)} />,
+    render: async (page) => <AuthorPage {...{ ...page, ...props }} shown={lists.toListed(shown)} />,
   };
 }
 
@@ -137,28 +136,25 @@ export function findReaderLanguages(
   };
 }
 
-/** A bot as a reader sees it. */
-export interface ShownEntry extends FrontEntry, Pick<ListedBot, 'locale' | 'namesLanguage'> {}
-
-/** Shows each bot in the reader's language, unless a search matches it in another one or all have a page in `common`. */
+/**
+ * Shows each bot in the reader's language, unless a search matches it in another one or all have a page in `common`.
+ * @param matched the languages in which a search matches each of them
+ */
 export function showIn(
   { wanted, known }: ReaderLanguages,
-  entries: readonly FrontEntry[],
+  bots: readonly IndexedBot[],
+  matched: FrontList['matched'] = [],
   common?: Locale,
 ): ShownEntry[] {
-  return entries.map((entry) => {
-    const { bot, matched } = entry;
+  return bots.map((bot, i) => {
     const chosen = chooseLocale(bot.facts.locales, wanted) as Locale;
-    const locale = common ?? (matched.includes(chosen) ? chosen : (matched[0] ?? chosen));
-    return { ...entry, locale, namesLanguage: !isIn(known, [locale]) };
+    const found = matched[i] ?? [];
+    const locale = common ?? (found.includes(chosen) ? chosen : (found[0] ?? chosen));
+    return { bot, locale, namesLanguage: !isIn(known, [locale]) };
   });
 }
 
 /** Returns what a page depends on, instead of the many ways to request languages. */
-export function toKey({ bot, locale, namesLanguage }: ShownEntry): object {
-  return { id: bot.id, locale, namesLanguage };
-}
-
-export function toListed({ bot, ...shown }: ShownEntry): ListedBot {
-  return { ...shown, bot: parseListElement(bot) };
+export function toKey({ bot, ...shown }: ShownEntry): object {
+  return { id: bot.id, ...shown };
 }

@@ -10,7 +10,7 @@ import { CategoryChips, ListFilters } from './list-filters.tsx';
 import { createListMeta } from './list-meta.ts';
 import { PageLinks } from './page-links.tsx';
 
-export interface ListPageProps extends PageProps, Omit<FrontList, 'entries'> {
+export interface ListPageProps extends PageProps, Omit<FrontList, 'bots' | 'matched'> {
   readonly query: FrontQuery;
   /** The bots of this page of the list. */
   readonly bots: readonly ListedBot[];

@@ -1,29 +1,27 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import type { Locale } from '../../../src/bot/locale.ts';
-import { chooseCollections, chooseShelves } from '../../../src/site/front/front-list.ts';
+import {
+  chooseCollections,
+  chooseShelves,
+  type Shelf,
+  type ShelfName,
+} from '../../../src/site/front/front-list.ts';
 import type { LinkedCollection } from '../../../src/site/front/collections.ts';
-import type { FrontEntry, Shelf, ShelfName } from '../../../src/site/front/front-list.ts';
+import { idsOf } from '../../support/lists.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
-const entries = ['en', 'fr', 'en fr', 'ar', 'de', 'pt-BR', 'en-GB', 'ar', 'en', 'fr', 'en', 'en'].map(
-  (locales, i): FrontEntry => {
+const bots = ['en', 'fr', 'en fr', 'ar', 'de', 'pt-BR', 'en-GB', 'ar', 'en', 'fr', 'en', 'en'].map(
+  (locales, i) => {
     const contents = locales.split(' ').map((locale) => [locale, ['Bot', 'Answers.']] as const);
-    return {
-      bot: sampleBot(String(i), Object.fromEntries(contents)),
-      count: undefined,
-      growth: undefined,
-      reportedAt: undefined,
-      authors: [],
-      matched: [],
-    };
+    return sampleBot(String(i), Object.fromEntries(contents));
   },
 );
-const shelf = (sort: ShelfName, ids: readonly number[] = [...entries.keys()]): Shelf => {
-  return { sort, entries: entries.filter((_, i) => ids.includes(i)) };
+const shelf = (sort: ShelfName, ids: readonly number[] = [...bots.keys()]): Shelf => {
+  return { sort, bots: bots.filter((_, i) => ids.includes(i)) };
 };
 const choose = (shelves: readonly Shelf[], ...languages: string[]): string[] =>
   chooseShelves(shelves, languages as Locale[]).map(
-    ({ sort, entries: chosen }) => `${sort}: ${chosen.map(({ bot }) => bot.id).join(' ')}`,
+    ({ sort, bots: chosen }) => `${sort}: ${idsOf(chosen).join(' ')}`,
   );
 
 describe('the shelves of the front page', () => {
@@ -47,7 +45,7 @@ describe('the shelves of the front page', () => {
         locale: locale as Locale,
         contents: new Map([[locale as Locale, texts]]),
       };
-      return { collection, listed: entries.map(({ bot }) => bot).filter((_, i) => ids.includes(i)) };
+      return { collection, listed: bots.filter((_, i) => ids.includes(i)) };
     };
     const linked = [
       collect('de', 'de', 0, 1, 2),
@@ -59,7 +57,7 @@ describe('the shelves of the front page', () => {
     ];
     const chosen = chooseCollections(linked, ['ar' as Locale]);
     deepStrictEqual(
-      chosen.map(({ collection, listed }) => [collection.name, listed.map(({ id }) => id).join(' ')]),
+      chosen.map(({ collection, listed }) => [collection.name, idsOf(listed).join(' ')]),
       [
         ['first', '3 4 5'],
         ['second', '6 7 8'],
@@ -67,7 +65,7 @@ describe('the shelves of the front page', () => {
     );
     const taken = new Set(chosen.flatMap(({ listed }) => listed));
     const [others] = chooseShelves([shelf('newest')], ['fr' as Locale], taken);
-    deepStrictEqual(others?.entries.map(({ bot }) => bot.id).join(' '), '1 2 9 0');
+    deepStrictEqual(idsOf(others?.bots ?? []).join(' '), '1 2 9 0');
   });
 
   it('are filled with others where the reader could read too few for any shelf', () => {

@@ -4,7 +4,7 @@ import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import { FrontLists } from '../../../src/site/front/front-list.ts';
 import { noQuery } from '../../../src/site/front/front-query.ts';
-import { listsOf } from '../../support/lists.ts';
+import { idsOf, listsOf } from '../../support/lists.ts';
 import { noCounts } from '../../support/counts.ts';
 import { agePages } from '../../support/age-pages.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -19,8 +19,7 @@ describe('the pages of a list', () => {
     for (let number = 1; number <= 50; number++) put(number);
     const lists = frontListsOf(bots);
     const read = async (page: number): Promise<string[]> => {
-      const { entries } = await lists.get({ ...noQuery, sort: 'newest', page }, '');
-      return entries.map(({ bot }) => bot.id);
+      return idsOf((await lists.get({ ...noQuery, sort: 'newest', page }, '')).bots);
     };
     deepStrictEqual([(await read(1)).length, (await read(2))[0], await read(3)], [24, '26', ['2', '1']]);
     put(51);
