@@ -333,7 +333,6 @@ async function buildList(
   { toJson, digestOf, salt }: ListForm,
   slice: TimeSlice,
 ): Promise<List> {
-  const page = { total, next, corrected };
   const hash = createHash('sha1').update(`${salt} `);
   let bytes = 0;
   for (const bot of bots) {
@@ -341,31 +340,25 @@ async function buildList(
     hash.update(digestOf(bot));
     bytes += computeElementSize(bot);
   }
-  const digest = hash.digest('base64url');
+  const page = { total, next, corrected, digest: hash.digest('base64url') };
   // A larger list is made for each response; it has no bytes of its own.
   if (bytes > pieceSize) {
     const body = { bytes, read: () => joinToPieces(formatArray(bots, toJson)) };
-    return { ...page, digest, body, size: bots.length * 8 };
+    return { ...page, body, size: bots.length * 8 };
   }
   const parts: Buffer[] = [];
   for await (const part of joinToPieces(formatArray(bots, toJson), slice)) parts.push(part);
   const body = Buffer.concat(parts);
-  return { ...page, digest, body, size: body.length };
+  return { ...page, body, size: body.length };
 }
 
-/** Yields a JSON array in parts, one or more a bot. */
+/** Yields a JSON array in parts, one a bot. */
 function* formatArray(bots: readonly IndexedBot[], toJson: ListForm['toJson']): Generator<Buffer> {
-  let separator = openBracket;
-  for (const bot of bots) {
-    yield Buffer.concat([separator, ...toJson(bot)]);
-    separator = comma;
-  }
-  if (bots.length === 0) yield openBracket;
-  yield closeBracket;
+  yield Buffer.from('[');
+  for (const bot of bots) yield Buffer.concat(bot === bots[0] ? toJson(bot) : [comma, ...toJson(bot)]);
+  yield Buffer.from(']');
 }
 
-const openBracket = Buffer.from('[');
-const closeBracket = Buffer.from(']');
 const comma = Buffer.from(',');
 
 /** What a list shows of a bot. */
