@@ -25,8 +25,7 @@ import { addShareRoute } from '../site/bot/share.tsx';
 import { addChangesPage } from '../site/changes/changes-routes.tsx';
 import { collectionsPath, toCollectionPath } from '../site/page/addresses.ts';
 import type { PageProps } from '../site/page/layout.tsx';
-import { sendOnce } from '../site/page/html-response.ts';
-import { createPageCache } from '../site/page/page-cache.ts';
+import { createPageResponder, sendOnce } from '../site/page/html-response.ts';
 import type { SiteParts } from '../site/page/site-parts.ts';
 
 /** Adds the pages that anyone can read: front page, categories, bots, API; the forms. */
@@ -34,7 +33,7 @@ export function addSiteRoutes(router: Router, parts: SiteParts): void {
   const { site, bots } = parts;
   addAddRoutes(router, parts);
   addReportRoutes(router, parts);
-  const respond = createPageCache(parts);
+  const respond = createPageResponder(parts);
   const lists = new FrontLists(parts);
   const respondWithList = async (ctx: Context, query: FrontQuery): Promise<void> =>
     await respond(ctx, await listRecipe(ctx, site, lists, query));

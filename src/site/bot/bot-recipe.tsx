@@ -8,7 +8,7 @@ import { readNamedTrustChanges } from '../changes/trust-changes.tsx';
 import { listLinkedCollections, showCollection } from '../front/collections.ts';
 import { findCopies } from '../markdown/markdown-images.ts';
 import { listNamedAuthors } from '../page/author-names.tsx';
-import type { PageRecipe } from '../page/page-cache.ts';
+import type { PageRecipe } from '../page/html-response.ts';
 import type { SiteParts } from '../page/site-parts.ts';
 import { BotPage } from './bot-page.tsx';
 import { formatShareCardAddress } from './share.tsx';

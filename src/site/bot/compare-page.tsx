@@ -14,7 +14,7 @@ import { toComparePath } from '../page/addresses.ts';
 import { AllBotsLink } from '../page/error-page.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { NameLink } from '../page/links.tsx';
-import type { PageRecipe } from '../page/page-cache.ts';
+import type { PageRecipe } from '../page/html-response.ts';
 import type { SiteParts } from '../page/site-parts.ts';
 import { useServerCount, useSource, useUsage } from './bot-facts.tsx';
 

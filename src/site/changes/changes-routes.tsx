@@ -3,7 +3,7 @@ import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import { findKnownBot } from '../../http/api/read-routes.ts';
 import { parseQuery } from '../../http/query.ts';
 import { chooseLocale, listWantedRanges } from '../language/locales.ts';
-import type { RespondWithPage } from '../page/page-cache.ts';
+import type { RespondWithPage } from '../page/html-response.ts';
 import type { SiteParts } from '../page/site-parts.ts';
 import { ChangesPage } from './changes-page.tsx';
 import { readShownChanges } from './shown-changes.ts';

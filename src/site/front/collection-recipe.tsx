@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import { parseQuery } from '../../http/query.ts';
 import { listWantedRanges } from '../language/locales.ts';
-import type { PageRecipe } from '../page/page-cache.ts';
+import type { PageRecipe } from '../page/html-response.ts';
 import { pickPage } from '../page/pick-page.ts';
 import type { SiteParts } from '../page/site-parts.ts';
 import { CollectionPage, CollectionsPage } from './collection-pages.tsx';

@@ -7,7 +7,7 @@ import { formatCount } from '../../lib/counted.ts';
 import { toAddressGroup } from '../../lib/network-address.ts';
 import { chooseLocale, findLanguages, isIn, listWantedRanges } from '../language/locales.ts';
 import { toCollectionPath } from '../page/addresses.ts';
-import type { PageRecipe } from '../page/page-cache.ts';
+import type { PageRecipe } from '../page/html-response.ts';
 import type { SiteParts } from '../page/site-parts.ts';
 import type { Site } from '../page/layout.tsx';
 import { AuthorPage } from './author-page.tsx';

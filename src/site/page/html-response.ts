@@ -1,21 +1,49 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
+import { createDocument, send } from '../../http/representation.ts';
+import type { Input } from '../../lib/current-cache.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
 import { provideLanguage, type PageLanguage } from '../language/page-language.tsx';
-import type { Current } from '../../lib/current-cache.ts';
-import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
+import type { PageProps } from './layout.tsx';
+import type { SiteParts } from './site-parts.ts';
 
-/** Renders a whole page, a `Layout`. */
-export function renderPage(page: VNode, language: PageLanguage): WholeDocument {
-  return createDocument(htmlType, Buffer.from(renderHtml(page, language)));
+/** How a page is made. */
+export interface PageRecipe {
+  /** What the request selects: as JSON, with the language of the interface, it is the key of the stored page. */
+  readonly key: object;
+  /** Reads what the page is about: when that is another object, the page is made again at once. */
+  readonly entry?: Input;
+  readonly render: (props: PageProps) => Promise<VNode>;
 }
 
+/** Responds with the page of a recipe. */
+export type RespondWithPage = (ctx: Context, recipe: PageRecipe) => Promise<void>;
+
 /**
- * Responds with a page that is the same for every visitor who is not logged in: ETag, 304, compression, and the same
- * bytes again for as long as the page is current.
+ * Returns what responds with pages. Visitors who are not logged in get the same bytes for some seconds, or until the
+ * entry of the page or the settings change; someone who is logged in gets a page that is rendered for that one request.
  */
-export async function sendPage(ctx: Context, page: WholeDocument & Current): Promise<void> {
-  await send(ctx, { ...page, headers: { ...pageHeaders, 'Cache-Control': 'no-cache' } });
+export function createPageResponder(parts: Pick<SiteParts, 'site' | 'viewerOf' | 'cache'>): RespondWithPage {
+  const readSettings = (): unknown => parts.site.settings;
+  return async (ctx, { key, entry = readSettings, render }) => {
+    const { site, viewerOf, cache } = parts;
+    const language = site.languages.of(ctx);
+    const viewer = ctx.get('Cookie') === '' ? null : await viewerOf(ctx);
+    const renderTree = async (): Promise<VNode> => {
+      const tree = await render({ site, viewer });
+      await new TimeSlice().next();
+      return tree;
+    };
+    if (viewer !== null || site.live) return sendOnce(ctx, await renderTree(), language);
+    const { locale, requested, datesTag } = language;
+    const page = await cache.get(
+      JSON.stringify(['page', key, locale, requested, datesTag]),
+      async () => createDocument(htmlType, Buffer.from(renderHtml(await renderTree(), language))),
+      { inputs: [readSettings, entry] },
+    );
+    await send(ctx, { ...page, headers: { ...pageHeaders, 'Cache-Control': 'no-cache' } });
+  };
 }
 
 /** Responds with a page for this one request: for someone who is logged in, a form, an error. No cache keeps it. */
