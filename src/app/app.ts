@@ -118,7 +118,6 @@ export function createApp(options: AppOptions): Application {
     bots,
     lists,
     authors,
-    profiles: catalogue.profiles,
     collections: catalogue.collections,
     counts,
     changes: options.changes,

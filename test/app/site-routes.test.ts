@@ -92,12 +92,6 @@ describe('the pages of the site', () => {
       markdown,
       proposals: null,
       drafts: null,
-      profiles: {
-        files: profiles,
-        get version() {
-          return profiles.size;
-        },
-      },
       collections: { all: new Map() },
       reports: { add: async () => null, list: () => [], remove: async () => {} },
       notify: () => {},

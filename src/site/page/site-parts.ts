@@ -4,11 +4,9 @@ import type { ReadonlyChanges } from '../../catalogue/changes/change-index.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { Lists } from '../../catalogue/lists/lists.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
-import type { Profile } from '../../catalogue/page/profile.ts';
 import type { Blocked } from '../../catalogue/settings/blocked.ts';
 import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import type { Collections } from '../../catalogue/store/collections.ts';
-import type { WatchedFolder } from '../../catalogue/store/watched-folder.ts';
 import type { ReadonlyCountHistory } from '../../counts/count-history.ts';
 import type { ShareCards } from '../../images/share-cards.ts';
 import type { CurrentCache } from '../../lib/current-cache.ts';
@@ -28,8 +26,6 @@ export interface SiteParts extends PageOptions {
   readonly bots: BotIndex;
   readonly lists: Lists;
   readonly authors: AuthorIndex;
-  /** What authors are called, by `<account>.json`. */
-  readonly profiles: Pick<WatchedFolder<Profile>, 'files' | 'version'>;
   readonly collections: Pick<Collections, 'all'>;
   readonly counts: ReadonlyCounts;
   readonly changes: ReadonlyChanges;
