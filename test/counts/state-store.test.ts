@@ -6,11 +6,16 @@ import type { BotId } from '../../src/bot/id.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { StateStore } from '../../src/counts/state-store.ts';
 import { botId } from '../support/sample.ts';
-import { crashed, localTokens, newPlace, open } from '../support/place.ts';
+import { crashed, localTokens, newPlace, open, type Place } from '../support/place.ts';
 import { recordedLog } from '../support/recorded-log.ts';
 
 const homer = botId('190519304972663312');
 const marge = botId('190519304972663313');
+
+/** Commits lines of the shard of Homer. */
+async function commitShard({ ref }: Place, lines: string): Promise<void> {
+  await ref.commit(null, new Map([['33/12.json', `{\n${lines}\n}\n`]]), 'Count 1 bot');
+}
 
 describe('a count', () => {
   it('that is the same as before is not written again', async () => {
@@ -50,11 +55,7 @@ describe('a count', () => {
   it('wins over the one before it, though the clock went backwards', async () => {
     const place = newPlace();
     const future = Date.now() + 1_000_000_000;
-    await place.ref.commit(
-      null,
-      new Map([['33/12.json', `{\n"${homer}": {"count":1,"countedAt":${future}}\n}\n`]]),
-      'Count 1 bot',
-    );
+    await commitShard(place, `"${homer}": {"count":1,"countedAt":${future}}`);
     const store = await open(place);
     await store.setCount(homer, 2);
     strictEqual(store.count(homer), 2);
@@ -66,11 +67,7 @@ describe('a count', () => {
   it('from a clock that is ahead is a fault until the next count, which has the time of this clock', async () => {
     const place = newPlace();
     const future = Date.now() + 2 * 86_400_000;
-    await place.ref.commit(
-      null,
-      new Map([['33/12.json', `{\n"${homer}": {"count":1,"countedAt":${future}}\n}\n`]]),
-      'Count 1 bot',
-    );
+    await commitShard(place, `"${homer}": {"count":1,"countedAt":${future}}`);
     const store = await open(place);
     deepStrictEqual(store.clockFaults(), [
       `the count of the bot ${homer} has the time ${new Date(future).toISOString()}, which is ahead of this machine's clock: run "timedatectl set-ntp true" on all machines`,
@@ -149,11 +146,7 @@ describe("another process's state", () => {
 describe('a state that has a bad line', () => {
   it('serves the others, and says where the line is', async () => {
     const place = newPlace();
-    await place.ref.commit(
-      null,
-      new Map([['33/12.json', `{\n<<<<<<<\n"${homer}": {"count":1,"countedAt":5}\n}\n`]]),
-      'Count 1 bot',
-    );
+    await commitShard(place, `<<<<<<<\n"${homer}": {"count":1,"countedAt":5}`);
     const log = recordedLog();
     const store = await open(place, { log });
     strictEqual(store.count(homer), 1);

@@ -168,9 +168,7 @@ describe('the image connector and addresses that are not public', () => {
   });
 
   it('refuses a name and a password in a redirect', async () => {
-    const site = await startSite({ '/': redirect('https://me:secret@images.test/') });
-    const connector = await testConnector();
-    await refusal(connector.fetch(`https://images.test:${site.port}/`), /user name or password/);
+    await refusalOf(redirect('https://me:secret@images.test/'), /user name or password/);
   });
 });
 
@@ -178,69 +176,49 @@ describe('the image connector and hostile answers', () => {
   const chunk = Buffer.alloc(64 * 1024);
 
   it('10 MB: an image that says it is too large is not read', async () => {
-    const site = await startSite({ '/': bytes(Buffer.alloc(10_000_000)) });
-    const connector = await testConnector();
-    await refusal(connector.fetch(`https://images.test:${site.port}/`), /larger than 8 MiB/);
+    await refusalOf(bytes(Buffer.alloc(10_000_000)), /larger than 8 MiB/);
   });
 
   it('endless body: reading stops at the limit and hangs up', async () => {
     let hungUp: Promise<void> | undefined;
-    const site = await startSite({
-      '/': (response) => {
-        hungUp = new Promise((resolve) => {
-          response.once('close', resolve);
-        });
-        response.writeHead(200, { 'content-type': 'image/png' });
-        const more = (): void => {
-          while (response.write(chunk));
-          response.once('drain', more);
-        };
-        more();
-      },
-    });
-    const connector = await testConnector();
-    await refusal(connector.fetch(`https://images.test:${site.port}/`), /larger than 8 MiB/);
+    await refusalOf((response) => {
+      hungUp = new Promise((resolve) => {
+        response.once('close', resolve);
+      });
+      response.writeHead(200, { 'content-type': 'image/png' });
+      const more = (): void => {
+        while (response.write(chunk));
+        response.once('drain', more);
+      };
+      more();
+    }, /larger than 8 MiB/);
     await hungUp;
   });
 
   it('slow drip: the time limit is for all of it, however often a byte comes', async () => {
-    const site = await startSite({
-      '/': (response) => {
-        response.writeHead(200, { 'content-type': 'image/png' });
-        const timer = setInterval(() => response.write('.'), 20);
-        response.once('close', () => clearInterval(timer));
-      },
-    });
-    const connector = await testConnector({ timeLimit: 300 });
-    await refusal(connector.fetch(`https://images.test:${site.port}/`), /did not arrive within 0\.3 s/);
+    const drip: Answer = (response) => {
+      response.writeHead(200, { 'content-type': 'image/png' });
+      const timer = setInterval(() => response.write('.'), 20);
+      response.once('close', () => clearInterval(timer));
+    };
+    await refusalOf(drip, /did not arrive within 0\.3 s/, 300);
   });
 
   it('silence: a host that takes the connection and says nothing meets the time limit', async () => {
-    const site = await startSite({ '/': () => {} });
-    const connector = await testConnector({ timeLimit: 300 });
-    await refusal(connector.fetch(`https://images.test:${site.port}/`), /did not arrive within 0\.3 s/);
+    await refusalOf(() => {}, /did not arrive within 0\.3 s/, 300);
   });
 
   it('content-type lies: what calls itself a page, SVG or nothing is not read', async () => {
-    const site = await startSite({
-      '/page': bytes(image, 'text/html; charset=utf-8'),
-      '/svg': bytes('<svg xmlns="http://www.w3.org/2000/svg"/>', 'image/svg+xml'),
-      '/nothing': (response) => {
-        response.writeHead(200).end(image);
-      },
-    });
-    const connector = await testConnector();
-    const addressOf = (path: string): string => `https://images.test:${site.port}${path}`;
-    for (const path of ['/page', '/nothing'])
-      await refusal(connector.fetch(addressOf(path)), /not that of an image/);
-    await refusal(connector.fetch(addressOf('/svg')), /is an SVG/);
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg"/>';
+    await refusalOf(bytes(image, 'text/html; charset=utf-8'), /not that of an image/);
+    await refusalOf((response) => void response.writeHead(200).end(image), /not that of an image/);
+    await refusalOf(bytes(svg, 'image/svg+xml'), /is an SVG/);
   });
 
   it('gzip bomb: a Content-Encoding is refused, not unpacked', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000));
-    const site = await startSite({ '/': bytes(bomb, 'image/png', { 'content-encoding': 'gzip' }) });
-    const connector = await testConnector();
-    await refusal(connector.fetch(`https://images.test:${site.port}/`), /Content-Encoding gzip/);
+    const answer = bytes(bomb, 'image/png', { 'content-encoding': 'gzip' });
+    const site = await refusalOf(answer, /Content-Encoding gzip/);
     equal(site.requests[0]?.headers['accept-encoding'], 'identity');
   });
 
@@ -257,6 +235,14 @@ function status(code: number): Answer {
   return (response) => {
     response.writeHead(code, { 'content-type': 'image/png' }).end();
   };
+}
+
+/** Serves an answer, and has it refused. */
+async function refusalOf(answer: Answer, message: RegExp, timeLimit?: number): Promise<Site> {
+  const site = await startSite({ '/': answer });
+  const connector = await testConnector(timeLimit === undefined ? {} : { timeLimit });
+  await refusal(connector.fetch(`https://images.test:${site.port}/`), message);
+  return site;
 }
 
 async function refusal(fetching: Promise<Buffer>, message: RegExp): Promise<void> {
