@@ -161,7 +161,7 @@ export function createApp(options: AppOptions): Application {
   addReadRoutes(programs, bots, lists, authors, baseUrl, settings);
   addCountsRoute(programs, bots, countHistory);
   addLatestCountsRoute(programs, bots, state, cache);
-  addExportRoute(programs, bots, config.catalogue, options.repositoryOpener, options.feed.tip, cache);
+  addExportRoute(programs, bots, config.catalogue, options.repositoryOpener, options.feed, cache);
   addChangesRoute(programs, bots, options.changes, baseUrl);
   addFeedRoute(programs, options.feed, baseUrl);
   addOpenApiRoute(programs, baseUrl, settings);

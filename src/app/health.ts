@@ -3,7 +3,7 @@ import type { Router } from '@koa/router';
 import type { Fault } from '../catalogue/page/fault.ts';
 import type { Catalogue } from '../catalogue/store/catalogue.ts';
 import type { Failure } from '../lib/failure-log.ts';
-import type { CheckedOutBranch } from '../git/checked-out-branch.ts';
+import type { BranchFeed } from '../git/branch-feed.ts';
 import type { Committer } from '../git/commit/committer.ts';
 import type { RepositoryOpener } from '../git/repository.ts';
 import type { HostReview } from '../proposals/host-review.ts';
@@ -21,8 +21,7 @@ export interface Parts {
   readonly build: Version;
   readonly catalogue: Catalogue;
   readonly repositoryOpener: RepositoryOpener;
-  /** Null where a person edits the catalogue in the clone. */
-  readonly checkedOut: Pick<CheckedOutBranch, 'fault'> | null;
+  readonly branch: Pick<BranchFeed, 'fault'>;
   readonly committer: Committer<PageEdit>;
   readonly state: StateStore;
   /** Null where there is no remote. */
@@ -120,7 +119,7 @@ export function addHealthRoutes(router: Router, health: Health): void {
 const maxFiles = 1000;
 
 /** Returns why nothing can be committed, and which files are behind the branch or have uncommitted edits. */
-function listRepositoryFaults({ repositoryOpener, checkedOut, committer, uncommitted }: Parts): string[] {
+function listRepositoryFaults({ repositoryOpener, branch, committer, uncommitted }: Parts): string[] {
   const outdated = committer.outdatedPaths();
   const behind = new Set(outdated.map(({ path }) => path));
   const sentences = [
@@ -128,7 +127,7 @@ function listRepositoryFaults({ repositoryOpener, checkedOut, committer, uncommi
     ...uncommitted.list().flatMap(({ path, message }) => (behind.has(path) ? [] : [message])),
   ];
   const more = sentences.length - maxNamedPaths;
-  const faults = [repositoryOpener.unavailableReason(), checkedOut?.fault(), uncommitted.conversion];
+  const faults = [repositoryOpener.unavailableReason(), branch.fault(), uncommitted.conversion];
   return [
     ...faults.filter((fault) => typeof fault === 'string'),
     ...sentences.slice(0, maxNamedPaths),

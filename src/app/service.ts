@@ -2,13 +2,12 @@ import { join } from 'node:path';
 import { WrongUserError } from '../bot/errors.ts';
 import { ChangeFeed } from '../catalogue/changes/change-feed.ts';
 import { ChangeIndex } from '../catalogue/changes/change-index.ts';
-import { ReleasedTip } from '../catalogue/changes/released-tip.ts';
 import { Catalogue } from '../catalogue/store/catalogue.ts';
 import { blockedName } from '../catalogue/settings/blocked.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import type { Config } from './config.ts';
 import { removeUnfinishedWrites } from '../lib/atomic-write.ts';
-import { CheckedOutBranch } from '../git/checked-out-branch.ts';
+import { BranchFeed } from '../git/branch-feed.ts';
 import { CommitEvents } from '../git/commit-events.ts';
 import { readConfirmedTime } from '../git/confirmed-time.ts';
 import { Committer } from '../git/commit/committer.ts';
@@ -169,10 +168,19 @@ async function start(
     log,
     commits,
   });
-  const changes = closers.own(
-    new ChangeIndex({ folder: join(config.var, 'changes'), repositoryOpener, log }),
-  );
-  const tip = new ReleasedTip({ root: config.catalogue, repositoryOpener, catalogue, log });
+  const cache = new CurrentCache();
+  // The catalogue of these is edited in the clone.
+  const isEdited = config.dev || config.demo !== null;
+  const branch = new BranchFeed({ file: join(config.var, 'branch'), repositoryOpener, isEdited, log });
+  const changes = new ChangeIndex({ folder: join(config.var, 'changes'), repositoryOpener });
+  const feed = new ChangeFeed({
+    root: config.catalogue,
+    repositoryOpener,
+    catalogue,
+    index: changes,
+    cache,
+    signal: branch.signal,
+  });
   const search = closers.own(createSearch(catalogue, log));
   const state = new StateStore({
     folder: join(config.var, 'journal'),
@@ -225,20 +233,20 @@ async function start(
   closers.own(sync);
   closers.own(state);
   closers.own(hostReview);
-  const removedTokens = new TokensOfRemovedBots({
-    file: join(config.var, 'tokens-ended'),
-    repositoryOpener,
-    state,
-    isStateKnown: () => sync?.stateFetched ?? true,
-    log,
-  });
-  closers.own(removedTokens);
-
-  // The catalogue of these is edited in the clone.
-  const isEdited = config.dev || config.demo !== null;
-  const checkedOut = closers.own(isEdited ? null : new CheckedOutBranch(repositoryOpener, log));
+  // A copy has the state of its original.
+  const stateConsumers = isReadOnly
+    ? []
+    : [
+        new TokensOfRemovedBots({
+          logFile: join(config.var, 'branch.log'),
+          state,
+          isStateKnown: () => sync?.stateFetched ?? true,
+          log,
+        }),
+      ];
+  const consumers = [feed, changes, ...(proposals ? [proposals] : []), ...stateConsumers];
+  for (const consumer of consumers) branch.add(consumer);
   const uncommitted = closers.own(new UncommittedPages(repositoryOpener, log));
-  const cache = new CurrentCache();
   const markdown = closers.own(new Markdown(cache));
   const origin = await readOrigin(repositoryOpener);
   const remoteNotice = createRemoteNotice(config, origin);
@@ -249,7 +257,7 @@ async function start(
     build,
     catalogue,
     repositoryOpener,
-    checkedOut,
+    branch,
     committer,
     uncommitted,
     state,
@@ -270,7 +278,7 @@ async function start(
   const { scanner, settings, profiles, collections } = catalogue;
   const beside = [profiles, collections.folder];
   commits.subscribe(showCommits(scanner, settings, beside, repository?.prefix ?? ''));
-  commits.subscribe(() => tip.lookNow());
+  commits.subscribe(() => branch.lookNow(feed));
 
   const live = config.dev ? new LivePreview(catalogue.store) : null;
   const site = createSite(config, catalogue, origin, log);
@@ -284,7 +292,7 @@ async function start(
     log,
     search,
     changes,
-    feed: new ChangeFeed(tip, repositoryOpener, changes, cache),
+    feed,
     countHistory,
     images,
     attention: async () => await cache.get('attention', async () => await readAttention(attentionParts)),
@@ -305,9 +313,9 @@ async function start(
   const address = await openServers(application, options, closers);
   closers.own(live);
   // Before the server, as open streams wait for it.
-  closers.own(tip);
+  closers.own(branch);
   await committer.recover();
-  await tip.begin();
+  await feed.begin();
   const showing = setInterval(
     () => progress.show(`reading the catalogue: ${formatCount(catalogue.store.bots.size, 'bot')} so far`),
     100,
@@ -317,7 +325,7 @@ async function start(
     throw toCatalogueError(error, config);
   });
   await Promise.all([loading, state.load()]).finally(() => clearInterval(showing));
-  tip.start();
+  branch.start(feed);
   if (notifications) closers.add(noticeFaults(catalogue.store, config.baseUrl, notify));
   if (sync) progress.show('reading from the remote');
   await sync?.start();
@@ -327,19 +335,17 @@ async function start(
       `the proposals could not be read: ${messageOf(error)}; retrying when one is sent`,
     );
   });
-  void proposals?.closeAccepted();
+  if (proposals) branch.start(proposals);
   hostReview?.start();
   countHistory.start();
-  // A copy has the state of its original.
-  if (!isReadOnly) removedTokens.start();
+  for (const consumer of stateConsumers) branch.start(consumer);
   // In a demo the first visitor sees the complete front page.
   if (config.demo) await countHistory.isRead('recent');
   void buildSearchIndex(catalogue, search, log);
-  checkedOut?.start();
   if (!isEdited && !isReadOnly) void uncommitted.start();
   if (images) closers.add(followImages(catalogue, images));
   void catalogue.unpacked().then((isOpen) => {
-    if (isOpen) changes.start();
+    if (isOpen) branch.start(changes);
   });
 
   progress.end();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../app/config.ts';
 import { createRemoteNotice } from '../app/remote-notice.ts';
 import { formatVersion, readVersion } from '../app/version.ts';
-import { formatSwitch } from '../git/checked-out-branch.ts';
+import { formatSwitch } from '../git/branch-feed.ts';
 import { readOrigin } from '../git/origin.ts';
 import { removeCredentials } from '../git/process/git-error.ts';
 import { readHead, readRef, stateRef } from '../git/refs.ts';

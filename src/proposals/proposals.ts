@@ -14,6 +14,7 @@ import { blockedRule } from '../check/blocked-rule.ts';
 import { checkProposal, findReviewedChanges } from '../check/check-proposal.ts';
 import { createFileError, type Finding, toErrorFinding } from '../check/check.ts';
 import { parseSideFile, parseSideFiles } from '../check/side-files.ts';
+import type { BranchConsumer } from '../git/branch-feed.ts';
 import { type Committer, readTip } from '../git/commit/committer.ts';
 import { computeTimeAfter } from '../counts/bot-state.ts';
 import { writeCommit } from '../git/commit/fast-import.ts';
@@ -149,7 +150,10 @@ export type ProposalPolicy = 'review' | 'publish' | 'off';
  * Proposals of changes, and decisions about them. A proposal is a commit on a ref (proposal.ts); there is no other store.
  * Each step is durable when its promise resolves.
  */
-export class Proposals {
+export class Proposals implements BranchConsumer {
+  readonly failed = (message: string): string =>
+    `could not compare the proposals with the branch: ${message}; those that it has stay open, retrying`;
+  readonly ended = 'the proposals are compared with the branch again';
   readonly #options: ProposalsOptions;
   readonly #queue = new FairQueue(maxWaiting);
   readonly #refs = new ProposalRefs();
@@ -228,16 +232,19 @@ export class Proposals {
     });
   }
 
+  /** Closes what the branch has now. @throws as closeAccepted */
+  async handle(): Promise<void> {
+    // The one under way may have read an earlier tip.
+    await this.#comparing?.catch(() => undefined);
+    await this.closeAccepted();
+  }
+
   /**
    * Closes, as accepted, the proposals that the branch has, after a crash, or a merge of other machines: a few at a time,
-   * so that steps come in between. A failure is logged.
+   * so that steps come in between. @throws {GitError} {WritesUnavailableError}
    */
   async closeAccepted(): Promise<void> {
-    this.#comparing ??= this.#compareWithBranch()
-      .catch((error: unknown) =>
-        this.#options.log.debug({ err: error }, 'could not compare the proposals with the branch'),
-      )
-      .finally(() => (this.#comparing = undefined));
+    this.#comparing ??= this.#compareWithBranch().finally(() => (this.#comparing = undefined));
     await this.#comparing;
   }
 

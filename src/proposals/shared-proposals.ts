@@ -95,7 +95,8 @@ export class SharedProposals implements RemoteProposals {
       await removeLeftovers(repository, error, this.#log).catch(() => undefined);
       if (!remote.signal.aborted) this.#failures.add(error, describeRemoteError(error), notShared);
     }
-    void this.#proposals.closeAccepted();
+    // Behind the round. What fails is retried in the next one.
+    void this.#proposals.closeAccepted().catch(() => undefined);
   };
 
   readonly #fetch = async (repository: Repository, remote: Remote): Promise<void> => {

@@ -86,7 +86,7 @@ describe('the pages of the site', () => {
       pullRequestOf: () => undefined,
       bots,
       lists,
-      changes: new ChangeIndex({ folder: '', repositoryOpener: new RepositoryOpener(''), log: silentLog }),
+      changes: new ChangeIndex({ folder: '', repositoryOpener: new RepositoryOpener('') }),
       counts,
       countHistory,
       markdown,

@@ -15,6 +15,7 @@ import {
 import type { ProposalError, ProposalErrorKind } from '../../src/proposals/proposal-error.ts';
 import { type Decision, Proposals, type SentProposal } from '../../src/proposals/proposals.ts';
 import { atTime } from '../support/at-time.ts';
+import { followBranch } from '../support/branch.ts';
 import { committerOn } from '../support/committing.ts';
 import {
   author,
@@ -358,23 +359,24 @@ describe('proposals', () => {
     deepStrictEqual((await proposals.read(await send({ pages: all }))).conflicts, []);
   });
 
-  it('are in a catalogue that is a folder of a repository', async () => {
+  it('are in a catalogue that is a folder of a repository, and close when its branch has them', async () => {
     repository = testRepository({
       [`inner/${homerPath}`]: mainPage(),
       'inner/botshelf.json': proposalSettings,
     });
     proposals = await openProposals(`${repository.folder}/inner`);
+    const look = followBranch(repository.folder, proposals);
     const proposal = await send();
     strictEqual(repository.git('diff', '--name-only', 'main', openRef), `inner/${homerPath}`);
     await proposals.decide(homer, author.id, decision(proposal));
     match(repository.read(`inner/${homerPath}`), /"nsfw": true/);
     await send({ pages: new Map([[homerPath, mainPage({ category: 'music' })]]) });
-    await proposals.closeAccepted();
+    await look();
     repository.commit({ 'inner/notes': '', [homerPath]: mainPage({ category: 'music' }) });
-    await proposals.closeAccepted();
+    await look();
     strictEqual(proposals.open.length, 1);
     repository.commit({ [`inner/${homerPath}`]: mainPage({ category: 'music' }) });
-    await proposals.closeAccepted();
+    await look();
     deepStrictEqual(proposals.open, []);
   });
 

@@ -122,7 +122,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'counts/bot-state.ts maxLeadMs',
     'counts/bot-state.ts maxTime',
     'counts/count-series.ts maxChangeBytes',
-    'git/branch-steps.ts maxRead',
+    'git/branch-feed.ts maxRead',
     'git/instance-lock.ts maxAddressBytes',
     'git/work-tree/git-index.ts maxWholeIndexBytes',
     'http/api/latest-counts-route.ts maxSeconds',

@@ -1,10 +1,11 @@
-import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
 import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommittedState } from '../../src/counts/committed-state.ts';
 import { createStateRef } from '../../src/counts/state-ref.ts';
 import { silentLog as log } from '../../src/lib/log.ts';
 import { TokensOfRemovedBots } from '../../src/tokens/tokens-of-removed-bots.ts';
+import { followBranch } from '../support/branch.ts';
 import { eventually } from '../support/eventually.ts';
 import { openerOf } from '../support/opened.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
@@ -53,17 +54,16 @@ function removeEarlier(repository: TestRepository): void {
 }
 
 /** What a service does, from its start: it looks when it is told to. */
-function open({ folder }: TestRepository, isStateKnown = (): boolean => true): TokensOfRemovedBots {
-  const repositoryOpener = openerOf(folder);
-  const committed = new CommittedState(createStateRef(repositoryOpener, log), log);
+function open({ folder }: TestRepository, isStateKnown = (): boolean => true): { look(): Promise<void> } {
+  const committed = new CommittedState(createStateRef(openerOf(folder), log), log);
   mkdirSync(join(folder, 'var'), { recursive: true });
-  return new TokensOfRemovedBots({
-    file: join(folder, 'var/tokens-ended'),
-    repositoryOpener,
+  const consumer = new TokensOfRemovedBots({
+    logFile: join(folder, 'var/branch.log'),
     state: { write: async (work) => await work(committed) },
     isStateKnown,
     log,
   });
+  return { look: followBranch(folder, consumer, join(folder, 'var/branch')) };
 }
 
 /** Which of the bots have tokens, by their ids. */
@@ -220,7 +220,7 @@ describe('the token of a bot that was removed', () => {
 
   it('does not end where another branch is checked out, or the branch is reset', async () => {
     const { repository } = await begin();
-    const expectAll = async (tokens: TokensOfRemovedBots): Promise<void> => {
+    const expectAll = async (tokens: { look(): Promise<void> }): Promise<void> => {
       await tokens.look();
       strictEqual(await listTokens(repository), '7 8');
     };
@@ -250,7 +250,7 @@ describe('the token of a bot that was removed', () => {
     let isKnown = false;
     const tokens = open(repository, () => isKnown);
     remove(repository);
-    await tokens.look();
+    await rejects(tokens.look(), /are not known yet/);
     strictEqual(await listTokens(repository), '7 8');
     isKnown = true;
     await tokens.look();

@@ -1,18 +1,24 @@
+import { EventEmitter } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { parseBotId } from '../../bot/id.ts';
+import { type BotId, parseBotId } from '../../bot/id.ts';
 import { readSchema, resolveProperties } from '../../bot/schemas.ts';
 import type { CatalogueChanges } from '../../bot/schema-types.ts';
-import { listBranchSteps } from '../../git/branch-steps.ts';
+import { type BranchConsumer, type BranchAdvance, listStepsFrom } from '../../git/branch-feed.ts';
 import { hasCommit, isCommit } from '../../git/history.ts';
+import { readHead } from '../../git/refs.ts';
 import type { Repository, RepositoryOpener } from '../../git/repository.ts';
+import { findTreeEntries } from '../../git/tree-listing.ts';
 import type { Current, CurrentCache } from '../../lib/current-cache.ts';
 import { FairQueue } from '../../lib/serial-queue.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
-import type { PageFile } from '../page/page-file.ts';
+import { pathOf } from '../page/layout.ts';
+import { isBlob, type PageFile } from '../page/page-file.ts';
 import { isMainPage, isReadable } from '../page/rules.ts';
-import type { ReadonlyChanges } from './change-index.ts';
+import type { Catalogue } from '../store/catalogue.ts';
+import { readPageStat } from '../store/folder.ts';
+import type { PageBlobs, ReadonlyChanges } from './change-index.ts';
 import { type ChangedBot, listChangedBots } from './changed-bots.ts';
-import type { ReleasedTip } from './released-tip.ts';
 
 type Change = CatalogueChanges['changes'][number];
 
@@ -43,24 +49,73 @@ export function isChangeCursor(text: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?:\.(?:[0-9a-f]{40}|[0-9a-f]{64})\.[0-9]{1,20})?$/.test(text);
 }
 
-/** What was added, changed and removed in the catalogue, from Git's history up to the released tip. */
-export class ChangeFeed {
-  readonly tip: ReleasedTip;
-  readonly #repositoryOpener: RepositoryOpener;
-  readonly #index: Pick<ReadonlyChanges, 'read'>;
-  readonly #cache: CurrentCache;
+export interface ChangeFeedOptions {
+  /** The folder that holds `bots/`. */
+  readonly root: string;
+  readonly repositoryOpener: RepositoryOpener;
+  readonly catalogue: Pick<Catalogue, 'scanner' | 'store'>;
+  readonly index: Pick<ReadonlyChanges, 'read'>;
+  readonly cache: CurrentCache;
+  /** Ends the feed. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * What was added, changed and removed in the catalogue, from Git's history up to the last commit of the branch whose pages are
+ * served. A bot that is read after the commit was released is not older, whether the commit was posted, merged, or made by a
+ * person in the clone.
+ */
+export class ChangeFeed implements BranchConsumer {
+  readonly failed = (message: string): string =>
+    `could not read from Git what changed: ${message}; /api/v2/changes waits, retrying`;
+  readonly ended = 'what changed was read from Git';
+  /** Has an event when the tip moves, and when the feed ends. */
+  readonly moves = new EventEmitter<{ move: [] }>();
+  readonly #options: ChangeFeedOptions;
+  #tip: string | undefined;
   readonly #queue = new FairQueue(64);
 
-  constructor(
-    tip: ReleasedTip,
-    repositoryOpener: RepositoryOpener,
-    index: Pick<ReadonlyChanges, 'read'>,
-    cache: CurrentCache,
-  ) {
-    this.tip = tip;
-    this.#repositoryOpener = repositoryOpener;
-    this.#index = index;
-    this.#cache = cache;
+  constructor(options: ChangeFeedOptions) {
+    this.#options = options;
+    // One for each open stream.
+    this.moves.setMaxListeners(0);
+    options.signal.addEventListener('abort', () => this.moves.emit('move'));
+  }
+
+  /** Aborted once the feed has ended. */
+  get signal(): AbortSignal {
+    return this.#options.signal;
+  }
+
+  /** The released commit; undefined while the service starts, and without a Git repository that has a commit. */
+  get tip(): string | undefined {
+    return this.#tip;
+  }
+
+  /** Releases what is checked out. Called before the catalogue is read, which finds these pages or later ones. */
+  async begin(): Promise<void> {
+    const opening = this.#options.repositoryOpener.open();
+    this.#tip = (await opening.then(readHead).catch(() => null)) ?? undefined;
+  }
+
+  /** Waits until what the branch has now is served, and releases it. */
+  async handle({ repository, to, signal }: BranchAdvance): Promise<void> {
+    if (to === this.#tip) return;
+    const from = this.#tip && (await isCommit(repository, this.#tip)) ? this.#tip : null;
+    const slice = new TimeSlice('service');
+    let waitedMs = 0;
+    for await (const { id, pages } of listChangedBots(repository, from, to)) {
+      for (const page of pages)
+        while (!this.#isShown(repository, id, page) && waitedMs < maxWaitMs && !signal.aborted) {
+          if (await isReplaced(repository, id, page, to)) break;
+          await sleep(retryMs);
+          waitedMs += retryMs;
+        }
+      if (slice.isOver) await slice.next();
+      if (signal.aborted) return;
+    }
+    this.#tip = to;
+    this.moves.emit('move');
   }
 
   /**
@@ -74,11 +129,11 @@ export class ChangeFeed {
    */
   async read(since: string, limit: number, client: string): Promise<ChangesAfter & Current> {
     const read = async (): Promise<ChangesAfter> =>
-      this.tip.current === since
+      this.tip === since
         ? { changes: [], next: since }
         : await this.#queue.run(client, async () => await this.#readNow(since, limit));
-    return await this.#cache.get(`changes ${since} ${limit}`, read, {
-      inputs: [() => this.tip.current],
+    return await this.#options.cache.get(`changes ${since} ${limit}`, read, {
+      inputs: [() => this.tip],
       isExact: true,
       sizeOf: ({ changes }) =>
         changes.reduce((sum, { json, cursor }) => sum + json.length + cursor.length + 200, 0),
@@ -86,12 +141,12 @@ export class ChangeFeed {
   }
 
   async #readNow(since: string, limit: number): Promise<ChangesAfter> {
-    const repository = await this.#repositoryOpener.open();
+    const repository = await this.#options.repositoryOpener.open();
     const changes: ChangesAfter['changes'][number][] = [];
     let next = since;
     let steps = 0;
     const slice = new TimeSlice();
-    for await (const { from, to, time, after } of listSteps(repository, since, this.tip.current ?? since)) {
+    for await (const { from, to, time, after } of listSteps(repository, since, this.tip ?? since)) {
       for await (const bot of listChangedBots(repository, from, to, parseBotId(after))) {
         if (changes.length === limit) return { changes, next };
         if (slice.isOver) await slice.next();
@@ -116,11 +171,29 @@ export class ChangeFeed {
 
   /** Returns the keys of the main page that differ. */
   async #listKeys({ id, pages }: ChangedBot): Promise<string[]> {
-    const { before, after } = await this.#index.read(id, { pages: pages.slice(0, maxPages) });
+    const { before, after } = await this.#options.index.read(id, { pages: pages.slice(0, maxPages) });
     const [was, is] = [readMainValues(before), readMainValues(after)];
     return mainKeys.filter((key) => !isDeepStrictEqual(was[key], is[key]));
   }
+
+  /**
+   * Whether a page is served as it was committed, or has faults. One that is on the disk and not served yet is read now. It is
+   * neither between a commit of the service and its files, and where a person edits the file.
+   */
+  #isShown({ hash }: Repository, id: BotId, { locale, after }: PageBlobs): boolean {
+    const { root, catalogue } = this.#options;
+    const served = catalogue.store.bots.get(id)?.files.find((file) => file.locale === locale);
+    if (served?.sha === after) return true;
+    const place = { id, locale };
+    const isOnDisk = after === undefined ? !readPageStat(root, place) : isBlob(root, place, after, hash);
+    if (isOnDisk) catalogue.scanner.read([place]);
+    return isOnDisk;
+  }
 }
+
+/** Milliseconds that a commit waits at most for pages that differ in the work tree: a person may edit them for hours. */
+const maxWaitMs = 15_000;
+const retryMs = 50;
 
 /** Steps that are read for a page. */
 const maxSteps = 500;
@@ -142,6 +215,18 @@ async function* listSteps(repository: Repository, since: string, tip: string) {
   for (const id of new Set([from, to]))
     if (!(await isCommit(repository, id)) || !(await hasCommit(repository, tip, id)))
       throw new UnknownCursorError(id);
-  for await (const step of listBranchSteps(repository, from, to)) yield { ...step, after };
-  for await (const step of listBranchSteps(repository, to, tip)) yield { ...step, after: '' };
+  for await (const step of listStepsFrom(repository, from, to)) yield { ...step, after };
+  for await (const step of listStepsFrom(repository, to, tip)) yield { ...step, after: '' };
+}
+
+/** Whether a later commit has another version of a page, and tells of it once more. */
+async function isReplaced(
+  repository: Repository,
+  id: BotId,
+  { locale, after }: PageBlobs,
+  commit: string,
+): Promise<boolean> {
+  const head = await readHead(repository);
+  const path = repository.prefix + pathOf(id, locale);
+  return head !== commit && (await findTreeEntries(repository, head, [path])).get(path)?.id !== after;
 }

@@ -5,13 +5,11 @@ import { text } from 'node:stream/consumers';
 import { type CommitAuthor, parseCommitAuthor } from '../../bot/commit-message.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
-import { BranchFollower } from '../../git/branch-follower.ts';
+import type { BranchConsumer, BranchAdvance } from '../../git/branch-feed.ts';
 import { type LoggedChange, type LoggedCommits, readChangeLog } from '../../git/change-log.ts';
 import { hasCommit } from '../../git/history.ts';
-import { readHead } from '../../git/refs.ts';
 import type { Repository, RepositoryOpener } from '../../git/repository.ts';
 import { removeUnfinishedWrites, writeAtomically } from '../../lib/atomic-write.ts';
-import type { Log } from '../../lib/log.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { botsFolder, folderOf, isFolderName, parsePagePath } from '../page/layout.ts';
 import { type PageFile, parsePageFile } from '../page/page-file.ts';
@@ -36,7 +34,6 @@ export interface ChangeIndexOptions {
   /** Where its files are; made when needed. */
   readonly folder: string;
   readonly repositoryOpener: RepositoryOpener;
-  readonly log: Log;
 }
 
 /** What reads of changes use. */
@@ -45,11 +42,14 @@ export type ReadonlyChanges = Readonly<
 >;
 
 /**
- * The commits that changed each bot, from the history of the checked-out branch: one file for each folder of `bots/`, a line
- * for each bot and commit. It is a cache: filled in the background, extended as the branch moves, and made again where the
- * files are not as they were left or the history was rewritten.
+ * The commits that changed each bot, from the history of the branch: one file for each folder of `bots/`, a line for each bot
+ * and commit. It is a cache: filled in the background, extended as the branch moves, and made again where the files are not as
+ * they were left or the history was rewritten. So it has a place of its own in the history, with the sizes of the files.
  */
-export class ChangeIndex extends BranchFollower {
+export class ChangeIndex implements BranchConsumer {
+  readonly failed = (message: string): string =>
+    `could not read Git’s history for what changed in bots: ${message}; it is missing from their pages, retrying`;
+  readonly ended = 'Git’s history was read for what changed in bots';
   /** Whether all of the history was read. */
   isComplete = false;
   readonly #options: ChangeIndexOptions;
@@ -61,12 +61,6 @@ export class ChangeIndex extends BranchFollower {
   readonly #reads = new SerialQueue();
 
   constructor(options: ChangeIndexOptions) {
-    super({
-      ...options,
-      failed: (message) =>
-        `could not read Git’s history for what changed in bots: ${message}; it is missing from their pages, retrying`,
-      ended: 'Git’s history was read for what changed in bots',
-    });
     this.#options = options;
   }
 
@@ -75,15 +69,13 @@ export class ChangeIndex extends BranchFollower {
     return `${this.#version} ${this.isComplete && this.#sizes.get(folderOf(id))}`;
   }
 
-  /** Reads the commits that it lacks. @throws what Git and the file system do; the next look makes it again */
-  override async look(): Promise<void> {
-    const { folder, repositoryOpener } = this.#options;
-    const repository = await repositoryOpener.open();
-    const to = await readHead(repository);
+  /** Reads the commits that it lacks. @throws what Git and the file system do; the next call makes it again */
+  async handle({ repository, to, signal }: BranchAdvance): Promise<void> {
+    const { folder } = this.#options;
     // The last commit that was read, and the size of all files then.
     const tipFile = join(folder, 'tip');
     const [kept, bytes] = (await readFile(tipFile, 'utf8').catch(() => '')).split(' ');
-    if (to === null || (this.isComplete && kept === to)) return;
+    if (this.isComplete && kept === to) return;
     if (!this.isComplete) {
       await removeUnfinishedWrites(folder);
       this.#sizes = await readSizes(folder);
@@ -98,7 +90,8 @@ export class ChangeIndex extends BranchFollower {
         await rm(folder, { recursive: true, force: true });
         await mkdir(folder, { recursive: true });
       }
-      await this.#add(repository, { from, to, folder: repository.prefix + botsFolder });
+      const commits = { from, to, folder: repository.prefix + botsFolder };
+      await this.#add(repository, commits, signal);
       await writeAtomically(tipFile, `${to} ${this.#countBytes()}`, { fsync: 'none' });
       this.isComplete = true;
     } catch (error) {
@@ -112,7 +105,7 @@ export class ChangeIndex extends BranchFollower {
   }
 
   /** Appends to the files what these commits changed. */
-  async #add(repository: Repository, commits: LoggedCommits): Promise<void> {
+  async #add(repository: Repository, commits: LoggedCommits, signal: AbortSignal): Promise<void> {
     const { prefix } = repository;
     const { folder } = this.#options;
     const lines = new Map<string, string>();
@@ -126,7 +119,7 @@ export class ChangeIndex extends BranchFollower {
       length = 0;
     };
     let last = '';
-    const log = readChangeLog(repository, commits, join(folder, 'log'), this.signal);
+    const log = readChangeLog(repository, commits, join(folder, 'log'), signal);
     for await (const { path, commit, time, before, after, line } of log) {
       const place = parsePagePath(path, prefix);
       if (place === undefined) continue;

@@ -1,4 +1,5 @@
 import type { Router } from '@koa/router';
+import type { ChangeFeed } from '../../catalogue/changes/change-feed.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { computeExportDigest, exportLines } from '../../catalogue/store/export.ts';
 import type { RepositoryOpener } from '../../git/repository.ts';
@@ -11,19 +12,19 @@ import { refuseQuery } from './read-routes.ts';
 /**
  * Adds all bots with their files, a JSON document a line.
  * @param root the folder that holds `bots/`
- * @param tip the last commit that is served
+ * @param feed has the last commit that is served
  */
 export function addExportRoute(
   router: Router,
   bots: BotIndex,
   root: string,
   repositoryOpener: RepositoryOpener,
-  tip: { readonly current: string | undefined },
+  feed: Pick<ChangeFeed, 'tip'>,
   cache: CurrentCache,
 ): void {
   const readExport = async (): Promise<Export> => {
     // Before the bots: who follows the changes from there on misses none.
-    const cursor = tip.current;
+    const cursor = feed.tip;
     const all = await bots.sorted();
     return { all, cursor, digest: `${cursor ?? ''}-${await computeExportDigest(all)}` };
   };

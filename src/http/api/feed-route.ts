@@ -30,7 +30,7 @@ export function addFeedRoute(router: Router, feed: ChangeFeed, baseUrl: string):
     if (isStream && lastId !== '') query.set('since', lastId);
     const { values, errors } = readParameters(query, feedParameters, null);
     if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
-    const tip = feed.tip.current;
+    const { tip } = feed;
     if (tip === undefined)
       throw new ProblemError('starting', noHistory, { headers: { 'Retry-After': '60' } });
     const { since = tip, limit = defaultLimit } = values as { since?: string; limit?: number };
@@ -46,7 +46,7 @@ export function addFeedRoute(router: Router, feed: ChangeFeed, baseUrl: string):
       return;
     }
     const { changes, next, current } = page;
-    const more = next !== feed.tip.current;
+    const more = next !== feed.tip;
     const list = changes.map(({ json }) => json).join();
     const body = Buffer.from(`{"changes":[${list}],"next":"${next}","more":${more}}`);
     const link = { Link: `<${baseUrl}${ctx.path}?since=${next}&limit=${limit}>; rel="next"` };
@@ -86,7 +86,6 @@ async function* follow(
   response: ServerResponse,
   client: string,
 ): AsyncGenerator<string> {
-  const { tip } = feed;
   for (let page: ChangesAfter | undefined = first; page;) {
     const events = page.changes.map(
       ({ what, cursor, json }) => `event: ${what}\nid: ${cursor}\ndata: ${json}\n\n`,
@@ -94,11 +93,11 @@ async function* follow(
     // An id alone is no event: a reader that connects again begins there.
     const next: string = page.next;
     yield `${events.join('')}id: ${next}\n\n`;
-    while (next === tip.current) {
-      await firstOf(commentMs, [tip.moves, 'move'], [response, 'close']);
-      if (tip.signal.aborted || response.closed) return;
+    while (next === feed.tip) {
+      await firstOf(commentMs, [feed.moves, 'move'], [response, 'close']);
+      if (feed.signal.aborted || response.closed) return;
       // Also notices readers that have gone without a word.
-      if (next === tip.current) yield ':\n\n';
+      if (next === feed.tip) yield ':\n\n';
     }
     // All readers wait for the same move.
     await new TimeSlice().next();

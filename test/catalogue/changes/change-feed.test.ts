@@ -1,5 +1,6 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import type { CatalogueChanges } from '../../../src/bot/schema-types.ts';
 import {
   ChangeFeed,
@@ -7,11 +8,12 @@ import {
   UnknownCursorError,
 } from '../../../src/catalogue/changes/change-feed.ts';
 import { ChangeIndex } from '../../../src/catalogue/changes/change-index.ts';
-import { ReleasedTip } from '../../../src/catalogue/changes/released-tip.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
+import { BranchFeed } from '../../../src/git/branch-feed.ts';
 import { silentLog } from '../../../src/lib/log.ts';
+import { cleanUp } from '../../support/cleanup.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openCatalogue } from '../../support/live-catalogue.ts';
+import { type LiveCatalogue, openCatalogue } from '../../support/live-catalogue.ts';
 import { openerOf } from '../../support/opened.ts';
 import { type TestRepository, testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath, translation } from '../../support/sample.ts';
@@ -20,28 +22,23 @@ import { tempFolder } from '../../support/temp-folder.ts';
 describe('what changed in the catalogue', () => {
   let repository: TestRepository;
   let start: string;
-  const closing: ReleasedTip[] = [];
   beforeEach(() => {
     repository = testRepository({ [pagePath('7')]: mainPage(), [pagePath('8')]: mainPage() });
     start = repository.git('rev-parse', 'HEAD');
   });
-  afterEach(async () => {
-    for (const tip of closing.splice(0)) await tip.close();
-  });
 
+  const openOf = ({ catalogue }: Pick<LiveCatalogue, 'catalogue'>, branch?: BranchFeed): ChangeFeed => {
+    const repositoryOpener = openerOf(repository.folder);
+    const index = new ChangeIndex({ folder: tempFolder(), repositoryOpener });
+    const { signal } = branch ?? new AbortController();
+    const cache = new CurrentCache();
+    return new ChangeFeed({ root: repository.folder, repositoryOpener, catalogue, index, cache, signal });
+  };
   /** A feed that has released what is checked out. */
   const open = async (): Promise<ChangeFeed> => {
-    const repositoryOpener = openerOf(repository.folder);
-    const tip = new ReleasedTip({
-      root: repository.folder,
-      repositoryOpener,
-      catalogue: (await openCatalogue({}, { root: repository.folder })).catalogue,
-      log: silentLog,
-    });
-    closing.push(tip);
-    await tip.begin();
-    const index = new ChangeIndex({ folder: tempFolder(), repositoryOpener, log: silentLog });
-    return new ChangeFeed(tip, repositoryOpener, index, new CurrentCache());
+    const feed = openOf(await openCatalogue({}, { root: repository.folder }));
+    await feed.begin();
+    return feed;
   };
   /** Reads to the end, and returns a word for each change and the sizes of the pages. */
   const readAll = async (
@@ -52,7 +49,7 @@ describe('what changed in the catalogue', () => {
     const feed = opened ?? (await open());
     const words: string[] = [];
     const sizes: number[] = [];
-    for (let at = since; at !== feed.tip.current;) {
+    for (let at = since; at !== feed.tip;) {
       const { changes, next } = await feed.read(at, limit, 'reader');
       for (const { json, what } of changes) {
         const { bot, keys, locales, ...rest } = JSON.parse(json) as CatalogueChanges['changes'][number];
@@ -195,7 +192,7 @@ describe('what changed in the catalogue', () => {
     ]);
     const feed = await open();
     const sizes: number[] = [];
-    for (let at = start; at !== feed.tip.current;) {
+    for (let at = start; at !== feed.tip;) {
       const { changes, next } = await feed.read(at, 100, 'reader');
       sizes.push(changes.length);
       at = next;
@@ -204,36 +201,38 @@ describe('what changed in the catalogue', () => {
   });
 
   it('releases a commit once its pages are served', async () => {
-    const { catalogue } = await openCatalogue({}, { root: repository.folder });
-    const tip = new ReleasedTip({
-      root: repository.folder,
+    const live = await openCatalogue({}, { root: repository.folder });
+    const { catalogue } = live;
+    const branch = new BranchFeed({
+      file: join(tempFolder(), 'branch'),
       repositoryOpener: openerOf(repository.folder),
-      catalogue,
       log: silentLog,
     });
-    closing.push(tip);
-    await tip.begin();
-    strictEqual(tip.current, start);
+    cleanUp(async () => await branch.close());
+    const feed = openOf(live, branch);
+    branch.add(feed);
+    await feed.begin();
+    strictEqual(feed.tip, start);
     // The watcher sees nothing from now on.
     await catalogue.close();
-    tip.start();
+    branch.start(feed);
     const id = (await catalogue.store.bots.sorted())[0]?.id ?? ('' as never);
     const before = catalogue.store.bots.get(id)?.facts.name;
     const head = repository.commit({ [pagePath('7')]: mainPage({ name: 'Marge' }) });
     strictEqual(catalogue.store.bots.get(id)?.facts.name, before);
-    tip.lookNow();
-    await once(tip.moves, 'move');
-    strictEqual(tip.current, head);
+    branch.lookNow(feed);
+    await once(feed.moves, 'move');
+    strictEqual(feed.tip, head);
     strictEqual(catalogue.store.bots.get(id)?.facts.name, 'Marge');
 
     // The branch moves first, the files follow.
     const moved = repository.commit({ [pagePath('7')]: mainPage({ name: 'Lisa' }) });
     repository.write(pagePath('7'), mainPage({ name: 'Marge' }));
-    tip.lookNow();
+    branch.lookNow(feed);
     await eventually(() => catalogue.store.bots.get(id)?.facts.name === 'Marge');
-    strictEqual(tip.current, head);
+    strictEqual(feed.tip, head);
     repository.git('checkout', '-q', '.');
-    await eventually(() => strictEqual(tip.current, moved));
+    await eventually(() => strictEqual(feed.tip, moved));
     strictEqual(catalogue.store.bots.get(id)?.facts.name, 'Lisa');
   });
 });

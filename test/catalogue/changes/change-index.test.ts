@@ -7,7 +7,7 @@ import {
   readTrustChanges,
   type TrustChange,
 } from '../../../src/catalogue/changes/bot-changes.ts';
-import { silentLog } from '../../../src/lib/log.ts';
+import { followBranch } from '../../support/branch.ts';
 import { openerOf } from '../../support/opened.ts';
 import { repositoryIn, type TestRepository, testRepository } from '../../support/repository.ts';
 import { botId, mainPage, pagePath, translation } from '../../support/sample.ts';
@@ -24,12 +24,12 @@ describe('the index of what changed in bots', () => {
     folder = join(tempFolder(), 'changes');
   });
 
-  const open = (): ChangeIndex =>
-    new ChangeIndex({ folder, repositoryOpener: openerOf(repository.folder), log: silentLog });
+  const open = (): ChangeIndex => new ChangeIndex({ folder, repositoryOpener: openerOf(repository.folder) });
+  const look = async (index: ChangeIndex): Promise<void> => await followBranch(repository.folder, index)();
   const commit = (keys: object, message?: string): string =>
     repository.commit({ [pagePath('7')]: mainPage({ ...keys }) }, message);
   const update = async (index = open()): Promise<ChangeIndex> => {
-    await index.look();
+    await look(index);
     return index;
   };
   const list = async (index: ChangeIndex): Promise<string[]> =>
@@ -47,7 +47,7 @@ describe('the index of what changed in bots', () => {
     );
     const index = open();
     deepStrictEqual([index.isComplete, await list(index)], [false, []]);
-    await index.look();
+    await look(index);
     deepStrictEqual(await list(index), [removed, translated, named, first]);
     const blob = repository.git('rev-parse', `HEAD:${pagePath('7')}`);
     const [gone, added, edited] = await index.list(id);
@@ -73,7 +73,7 @@ describe('the index of what changed in bots', () => {
     const other = botId('8');
     const stamps = [index.stamp(id), index.stamp(other)];
     const second = commit({ name: 'Two' });
-    await index.look();
+    await look(index);
     deepStrictEqual([index.stamp(id) === stamps[0], index.stamp(other) === stamps[1]], [false, true]);
     const third = commit({ name: 'Three' });
     const restarted = await update();
@@ -86,7 +86,7 @@ describe('the index of what changed in bots', () => {
     const index = await update();
     const expected = await list(index);
     rmSync(folder, { recursive: true });
-    await index.look();
+    await look(index);
     deepStrictEqual(await list(index), expected);
     const file = join(folder, readdirSync(folder)[0] ?? '');
     for (const damage of [
@@ -99,7 +99,7 @@ describe('the index of what changed in bots', () => {
     }
     repository.git('reset', '-q', '--hard', 'HEAD~1');
     const other = commit({ name: 'Other' });
-    await index.look();
+    await look(index);
     deepStrictEqual((await list(index)).slice(0, 1), [other]);
     strictEqual((await list(index)).length, 2);
   });
@@ -189,7 +189,7 @@ describe('the index of what changed in bots', () => {
     deepStrictEqual(await kinds(), ['nsfw']);
     deepStrictEqual(await readTrustChanges(index, botId('9')), [], 'a new bot of two commits');
     for (const client of ['5', '7']) repository.commit({ [path]: edit(client, { nsfw: true }) });
-    await index.look();
+    await look(index);
     deepStrictEqual(await kinds(), ['nsfw']);
   });
 

@@ -5,6 +5,7 @@ import { ChangeIndex } from '../../../src/catalogue/changes/change-index.ts';
 import { followRemovedBots } from '../../../src/catalogue/changes/removed-bots.ts';
 import { BotStore } from '../../../src/catalogue/store/bot-store.ts';
 import { silentLog } from '../../../src/lib/log.ts';
+import { followBranch } from '../../support/branch.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openCatalogue } from '../../support/live-catalogue.ts';
 import { botId, mainPage, pagePath, translation } from '../../support/sample.ts';
@@ -16,7 +17,7 @@ describe('the removed bots of a folder outside of Git', () => {
   it('are those whose last file goes while it is open, until a file of theirs comes back @slow', async () => {
     const files = { [pagePath('7')]: mainPage(), [pagePath('7', 'fr')]: translation('Sept', 'Répond.') };
     const { root, catalogue, write, name } = await openCatalogue({ ...files, [pagePath('8')]: mainPage() });
-    const index = new ChangeIndex({ folder: tempFolder(), repositoryOpener: openerOf(root), log: silentLog });
+    const index = new ChangeIndex({ folder: tempFolder(), repositoryOpener: openerOf(root) });
     const removedAt = followRemovedBots(catalogue.store, index);
     const at = async (id: string): Promise<number | undefined> => await removedAt(botId(id));
     const path = (id: string, locale?: string): string => join(root, pagePath(id, locale));
@@ -71,11 +72,11 @@ describe('the removed bots of a repository', () => {
     );
     rmSync(join(root, pagePath('10')));
     const { catalogue } = await openCatalogue({}, { root });
-    const index = new ChangeIndex({ folder: tempFolder(), repositoryOpener: openerOf(root), log: silentLog });
+    const index = new ChangeIndex({ folder: tempFolder(), repositoryOpener: openerOf(root) });
     const removedAt = followRemovedBots(catalogue.store, index);
     const at = async (id: string): Promise<number | undefined> => await removedAt(botId(id));
     strictEqual(await at('7'), undefined, 'the history was not read yet');
-    await index.look();
+    await followBranch(root, index)();
     strictEqual(await at('7'), Number(git('show', '-s', '--format=%ct', 'HEAD~1')) * 1000);
     // In the order: a language less, back, removed in the work tree only, never there.
     for (const id of ['8', '9', '10', '11']) strictEqual(await at(id), undefined, id);

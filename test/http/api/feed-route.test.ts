@@ -24,9 +24,9 @@ describe('the stream of GET /api/v2/changes', () => {
     const changes = [{ what: 'changed', cursor: 'a', json: 'x'.repeat(1_000_000) }];
     let pages = 0;
     const read = async (): Promise<object> => ({ changes, next: String(pages++), current: () => true });
-    const tip = { current: 'a', moves: new EventEmitter(), signal: new AbortController().signal };
+    const feed = { tip: 'a', moves: new EventEmitter(), signal: new AbortController().signal, read };
     const router = new Router();
-    addFeedRoute(router, { tip, read } as unknown as ChangeFeed, '');
+    addFeedRoute(router, feed as unknown as ChangeFeed, '');
     const app = new Koa();
     app.silent = true;
     let stream: Readable | undefined;

@@ -1,0 +1,241 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WritesUnavailableError } from '../bot/errors.ts';
+import { writeAtomically } from '../lib/atomic-write.ts';
+import { messageOf } from '../lib/errors.ts';
+import { FailureLog, type FailureLogOptions } from '../lib/failure-log.ts';
+import { hasCommit, isCommit } from './history.ts';
+import { readRef } from './refs.ts';
+import { findBranch, type Repository, type RepositoryOpener } from './repository.ts';
+
+/** What a commit of a branch changes. */
+export interface BranchStep {
+  /** Its first parent; null for a root. */
+  readonly from: string | null;
+  readonly to: string;
+  /** When `to` was committed; milliseconds since the epoch. */
+  readonly time: number;
+}
+
+/** How the branch went on. */
+export interface BranchAdvance {
+  readonly repository: Repository;
+  /** Where it, or the branch of an earlier start, was before; undefined if that is not known. */
+  readonly from: string | undefined;
+  readonly to: string;
+  /** The commits along first parents that the history of `from` does not have, oldest first. */
+  readonly steps: readonly BranchStep[];
+  /** Aborted once the feed is closed. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Follows the branch. Each call is repeated after a crash or an error, so it must do no harm the second time. Consumers are
+ * independent: one that fails or takes long does not delay the others.
+ */
+export interface BranchConsumer extends Omit<FailureLogOptions, 'log'> {
+  /** Handles the commits since the last call. The first call after a start may have none. */
+  handle(advance: BranchAdvance): Promise<void>;
+  /** Handles a branch whose earlier state is not in its history, or not known; left out where `handle` does. */
+  rewritten?(advance: BranchAdvance): Promise<void>;
+}
+
+export interface BranchFeedOptions {
+  /** The file that keeps the branch, and the last commit of it that all consumers have handled. */
+  readonly file: string;
+  readonly repositoryOpener: RepositoryOpener;
+  /** Whether a person edits the catalogue in the clone, and may check out any branch. */
+  readonly isEdited?: boolean;
+  readonly log: FailureLogOptions['log'];
+}
+
+/**
+ * Tells consumers how the branch goes on that was checked out at the start, at least once and in order: every two seconds, as
+ * people commit without telling the service, and when it is told to look. While another branch is checked out, that is a
+ * fault: its files are served and posts are committed to it, unlike anyone expects.
+ */
+export class BranchFeed {
+  readonly #options: BranchFeedOptions;
+  readonly #followers = new Map<BranchConsumer, Follower>();
+  readonly #closing = new AbortController();
+  readonly #otherBranch: FailureLog;
+  #branch: string | undefined;
+  /** The branch and the commit in the file. */
+  #kept: Promise<string> | undefined;
+  #reads = 0;
+
+  constructor(options: BranchFeedOptions) {
+    this.#options = options;
+    const ended = 'the branch that the service began on is checked out again';
+    this.#otherBranch = new FailureLog({ ...options, failed: String, ended });
+  }
+
+  /** Aborted once it is closed. */
+  get signal(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** Adds a consumer. The file is written once all of them have handled a commit. */
+  add(consumer: BranchConsumer): void {
+    const { log } = this.#options;
+    const failures = new FailureLog({ log, failed: consumer.failed, ended: consumer.ended });
+    this.#followers.set(consumer, { failures, at: undefined, read: 0, pause: new AbortController() });
+  }
+
+  /** Calls a consumer until the feed is closed. */
+  start(consumer: BranchConsumer): void {
+    const follower = this.#get(consumer);
+    follower.following ??= this.#follow(consumer, follower);
+  }
+
+  /** Looks for a consumer at once, as the branch has moved. */
+  lookNow(consumer: BranchConsumer): void {
+    this.#get(consumer).pause.abort();
+  }
+
+  /** Calls a consumer if the branch has moved since its last call. @throws what the consumer and Git do */
+  async look(consumer: BranchConsumer): Promise<void> {
+    const follower = this.#get(consumer);
+    const repository = await this.#options.repositoryOpener.open();
+    this.#branch ??= findBranch(repository) ?? 'HEAD';
+    const to = await readRef(repository, this.#branch);
+    const read = ++this.#reads;
+    if (to === null || to === follower.at) return;
+    this.#kept ??= readFile(this.#options.file, 'utf8').catch(() => '');
+    const [branch, kept] = (await this.#kept).split(' ');
+    const from = follower.at ?? kept;
+    const isSame = follower.at !== undefined || branch === this.#branch;
+    const steps = isSame && from !== undefined ? await listSteps(repository, from, to) : undefined;
+    const advance = { repository, from, to, steps: steps ?? [], signal: this.signal };
+    if (steps || !consumer.rewritten) await consumer.handle(advance);
+    else await consumer.rewritten(advance);
+    Object.assign(follower, { at: to, read });
+    await this.#keep(this.#branch);
+  }
+
+  /** Returns that another branch is checked out than at the start, and what to do; null if it is the same. */
+  fault(): string | null {
+    const { repositoryOpener, isEdited = false } = this.#options;
+    const branch = repositoryOpener.opened && findBranch(repositoryOpener.opened);
+    if (isEdited || !branch || !this.#branch || ['HEAD', branch].includes(this.#branch)) return null;
+    const [now, first] = [branch, this.#branch].map((ref) => ref.replace('refs/heads/', ''));
+    return (
+      `the clone is on the branch ${now}, and the service began on ${first}: ` +
+      `${now} is served now and gets the commits of posts; ${formatSwitch(`${now}`, `${first}`)}, or restart the service to keep ${now}`
+    );
+  }
+
+  /** Ends all calls, and waits for those under way. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    for (const consumer of this.#followers.keys()) this.lookNow(consumer);
+    await Promise.all(Array.from(this.#followers.values(), async ({ following }) => await following));
+  }
+
+  #get(consumer: BranchConsumer): Follower {
+    const follower = this.#followers.get(consumer);
+    if (follower === undefined) throw new TypeError('the consumer was not added');
+    return follower;
+  }
+
+  async #follow(consumer: BranchConsumer, follower: Follower): Promise<void> {
+    while (!this.signal.aborted) {
+      // Before the look, so that a move during it is seen.
+      follower.pause = new AbortController();
+      try {
+        await this.look(consumer);
+        follower.failures.end();
+      } catch (error) {
+        // A missing repository is reported by all that writes.
+        const isThere = await this.#options.repositoryOpener.open().then(Boolean, () => false);
+        if (isThere && !this.signal.aborted) follower.failures.add(error, messageOf(error));
+      }
+      const fault = this.fault();
+      if (fault === null) this.#otherBranch.end();
+      else this.#otherBranch.add(new WritesUnavailableError(fault), fault);
+      if (this.signal.aborted) return;
+      await sleep(lookMs, undefined, { signal: follower.pause.signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  /** Keeps the commit of the consumer that is furthest behind. */
+  async #keep(branch: string): Promise<void> {
+    const followers = [...this.#followers.values()].toSorted((a, b) => a.read - b.read);
+    const place = `${branch} ${followers[0]?.at}`;
+    if (followers[0]?.at === undefined || place === (await this.#kept)) return;
+    this.#kept = Promise.resolve(place);
+    await writeAtomically(this.#options.file, place, { fsync: 'content' });
+  }
+}
+
+/** Returns the command that switches to a branch and merges another one into it. */
+export function formatSwitch(from: string, to: string): string {
+  return `run "git switch ${to} && git merge ${from}"`;
+}
+
+/**
+ * Yields the steps from a commit to the tip of a branch, each from a commit to the next one along first parents. From a commit
+ * beside that line, such as the tip of a machine before a merge, there is one step to the tip. For the same two commits they
+ * are always the same.
+ * @param start must be a commit in the history of the tip
+ * @throws {GitError}
+ */
+export async function* listStepsFrom(
+  repository: Repository,
+  start: string,
+  tip: string,
+): AsyncGenerator<BranchStep & { readonly from: string }> {
+  for (let from = start; from !== tip;) {
+    const range = ['--first-parent', tip, `^${from}`];
+    const count = Number(await repository.run(['rev-list', '--count', ...range]));
+    // The oldest ones, so that a long history is read piece by piece.
+    const line = await readSteps(repository, [`--skip=${Math.max(0, count - maxRead)}`, ...range]);
+    const next = line.findIndex((step) => step.from === from);
+    const steps = next === -1 ? await readSteps(repository, ['--max-count=1', tip]) : line.slice(next);
+    for (const { to, time } of steps) {
+      yield { from, to, time };
+      from = to;
+    }
+  }
+}
+
+interface Follower {
+  readonly failures: FailureLog;
+  /** The last commit that its consumer has handled; undefined before the first call. */
+  at: string | undefined;
+  /** The number of the read of the branch that found it. */
+  read: number;
+  pause: AbortController;
+  following?: Promise<void>;
+}
+
+/** Milliseconds between two looks. */
+const lookMs = 2000;
+
+/** Commits that are read at once. */
+const maxRead = 1000;
+
+/** Returns the steps of a move; undefined where `from` is not in the history of `to`. */
+async function listSteps(
+  repository: Repository,
+  from: string,
+  to: string,
+): Promise<readonly BranchStep[] | undefined> {
+  if (from === to) return [];
+  // Mostly one commit: without a process.
+  const commit = (await repository.objects.readOne(to))?.content.toString() ?? '';
+  const [, parent, seconds] =
+    /^(?:tree .*\n)parent (.*)\n(?:parent .*\n)*author .*\ncommitter .* (\d+) [+-]\d+\n/.exec(commit) ?? [];
+  if (parent === from) return [{ from, to, time: Number(seconds) * 1000 }];
+  if (!(await isCommit(repository, from)) || !(await hasCommit(repository, to, from))) return undefined;
+  return await readSteps(repository, ['--first-parent', to, `^${from}`]);
+}
+
+/** Reads commits, oldest first. */
+async function readSteps(repository: Repository, args: readonly string[]): Promise<BranchStep[]> {
+  const output = await repository.run(['rev-list', '--reverse', '--parents', '--timestamp', ...args]);
+  return output.split('\n').flatMap((text) => {
+    const [seconds, to, from = null] = text.split(' ');
+    return to === undefined ? [] : [{ from, to, time: Number(seconds) * 1000 }];
+  });
+}

@@ -1,0 +1,167 @@
+import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
+import { getEventListeners, once } from 'node:events';
+import { join } from 'node:path';
+import { type BranchConsumer, BranchFeed } from '../../src/git/branch-feed.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { cleanUp } from '../support/cleanup.ts';
+import { eventually } from '../support/eventually.ts';
+import { openerOf } from '../support/opened.ts';
+import { recordedLog } from '../support/recorded-log.ts';
+import { type TestRepository, testRepository } from '../support/repository.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+describe('the feed of the branch', () => {
+  let repository: TestRepository;
+  let file: string;
+  beforeEach(() => {
+    repository = testRepository({ 'a.txt': '1\n' });
+    file = join(tempFolder(), 'branch');
+  });
+
+  const open = (log = silentLog): BranchFeed => {
+    const feed = new BranchFeed({ file, repositoryOpener: openerOf(repository.folder), log });
+    cleanUp(async () => await feed.close());
+    return feed;
+  };
+  /** A consumer that notes its calls, and fails while `failure` is set. */
+  const addTo = (feed: BranchFeed): BranchConsumer & { calls: unknown[]; failure?: Error } => {
+    const consumer = {
+      calls: [] as unknown[],
+      failed: (message: string): string => `failed: ${message}`,
+      ended: 'ended',
+      handle: async ({ steps }: { steps: readonly { from: string | null; to: string }[] }): Promise<void> => {
+        if ('failure' in consumer) throw consumer.failure;
+        consumer.calls.push(steps.map(({ from, to }) => [from, to]));
+      },
+      rewritten: async ({ from }: { from: string | undefined }): Promise<void> =>
+        void consumer.calls.push(`rewritten ${from}`),
+    };
+    feed.add(consumer);
+    return consumer;
+  };
+  const head = (): string => repository.git('rev-parse', 'HEAD');
+
+  it('has the commits along first parents, each with its parent, also of a line that merged the own one', async () => {
+    const feed = open();
+    const consumer = addTo(feed);
+    const first = head();
+    await feed.look(consumer);
+    const [second, third] = [repository.commit({ b: '1' }), repository.commit({ b: '2' })];
+    await feed.look(consumer);
+    await feed.look(consumer);
+    repository.git('switch', '-q', '-c', 'theirs', first);
+    const theirs = repository.commit({ c: '1' });
+    repository.git('merge', '-q', '--no-ff', '-m', 'Merge', third);
+    repository.git('switch', '-q', '-C', 'main', 'theirs');
+    await feed.look(consumer);
+    deepStrictEqual(consumer.calls, [
+      'rewritten undefined',
+      [
+        [first, second],
+        [second, third],
+      ],
+      [
+        [first, theirs],
+        [theirs, head()],
+      ],
+    ]);
+  });
+
+  it('goes on after a restart from what all consumers have handled, and calls each of them once', async () => {
+    const first = head();
+    const feed = open();
+    const [good, bad] = [addTo(feed), addTo(feed)];
+    for (const consumer of [good, bad]) await feed.look(consumer);
+    bad.failure = new Error('no space');
+    const second = repository.commit({ b: '1' });
+    await feed.look(good);
+    await rejects(feed.look(bad), bad.failure);
+    deepStrictEqual([good.calls.length, bad.calls.length], [2, 1]);
+    const restarted = open();
+    const again = addTo(restarted);
+    await restarted.look(again);
+    const third = open();
+    const last = addTo(third);
+    await third.look(last);
+    deepStrictEqual([again.calls, last.calls], [[[[first, second]]], [[]]]);
+  });
+
+  it('says that the branch was rewritten, or is another one than before the restart', async () => {
+    const second = repository.commit({ b: '1' });
+    const feed = open();
+    const consumer = addTo(feed);
+    await feed.look(consumer);
+    repository.git('reset', '-q', '--hard', 'HEAD~1');
+    await feed.look(consumer);
+    const first = head();
+    repository.git('switch', '-q', '-c', 'other');
+    const other = repository.commit({ b: '2' });
+    await feed.look(consumer);
+    const restarted = open();
+    const again = addTo(restarted);
+    await restarted.look(again);
+    repository.git('switch', '-q', 'main');
+    repository.git('merge', '-q', 'other');
+    await feed.look(consumer);
+    deepStrictEqual(
+      [consumer.calls, again.calls],
+      [['rewritten undefined', `rewritten ${second}`, [[first, other]]], [`rewritten ${first}`]],
+    );
+  });
+
+  it('calls a consumer when it is told to, logs its failures, and keeps nothing for looks that are over', async () => {
+    const log = recordedLog();
+    const feed = open(log);
+    const enough = new AbortController();
+    const consumer = addTo(feed);
+    consumer.failure = new Error('no space');
+    consumer.handle = async () => {
+      consumer.calls.push('');
+      if (consumer.calls.length === 50) enough.abort();
+      // Once it waits.
+      else setImmediate(() => feed.lookNow(consumer));
+      throw consumer.failure;
+    };
+    delete consumer.rewritten;
+    const kept = countKept(feed.signal);
+    feed.start(consumer);
+    await once(enough.signal, 'abort');
+    strictEqual(countKept(feed.signal), kept);
+    await feed.close();
+    deepStrictEqual([consumer.calls.length, log.lines], [50, ['error: failed: no space']]);
+  });
+
+  it('has the fault that another branch is checked out, in the log too, with a command that keeps its commits', async () => {
+    const { git, commit, tryGit } = repository;
+    const log = recordedLog();
+    const feed = open(log);
+    const consumer = addTo(feed);
+    await feed.look(consumer);
+    strictEqual(feed.fault(), null);
+    git('switch', '-q', '-c', 'trial');
+    const fault = feed.fault() ?? '';
+    match(fault, /^the clone is on the branch trial, and the service began on main: /);
+    feed.start(consumer);
+    await eventually(() => strictEqual(log.lines[0], `error: ${fault}`));
+
+    commit({ 'b.txt': 'posted there\n' });
+    for (const command of (/run "(.+)"/.exec(fault)?.[1] ?? '').split(' && '))
+      strictEqual(tryGit(...command.split(' ').slice(1)), 0, command);
+    strictEqual(feed.fault(), null);
+    strictEqual(git('show', 'main:b.txt'), 'posted there');
+    // HEAD on no branch is a fault of its own.
+    git('switch', '-q', '--detach');
+    strictEqual(feed.fault(), null);
+  });
+});
+
+/** Counts what a signal keeps: its listeners, and the signals that Node makes of it, which only its own fields tell. */
+function countKept(signal: AbortSignal): number {
+  let count = getEventListeners(signal, 'abort').length;
+  for (const key of Object.getOwnPropertySymbols(signal)) {
+    const field: unknown = Reflect.get(signal, key);
+    // Node's own sets are not instances of Set.
+    if (typeof field === 'object' && field !== null && 'size' in field) count += Number(field.size);
+  }
+  return count;
+}
