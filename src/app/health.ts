@@ -12,7 +12,7 @@ import type { StateStore } from '../counts/state-store.ts';
 import { notShared, type SharedProposals } from '../proposals/shared-proposals.ts';
 import type { Sync } from '../sync/sync.ts';
 import type { Version } from './version.ts';
-import type { PageEdit } from './page-editor.ts';
+import type { PostedEdit } from './page-editor.ts';
 import { createEditedNotice } from './edited-ahead.ts';
 import { maxNamedPaths, type UncommittedPages } from './uncommitted-pages.ts';
 
@@ -22,7 +22,7 @@ export interface Parts {
   readonly catalogue: Catalogue;
   readonly repositoryOpener: RepositoryOpener;
   readonly branch: Pick<BranchFeed, 'fault'>;
-  readonly committer: Committer<PageEdit>;
+  readonly committer: Committer<PostedEdit>;
   readonly state: StateStore;
   /** Null where there is no remote. */
   readonly sync: Sync | null;

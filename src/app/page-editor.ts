@@ -8,7 +8,6 @@ import { validate } from '../catalogue/page/schema.ts';
 import type { BotIndex } from '../catalogue/store/bot-index.ts';
 import { editedTimeAfter } from '../counts/bot-state.ts';
 import type { Editor, FileEdit } from '../git/commit/batch-plan.ts';
-import { bumpEdited, type EditedBump } from '../sync/bump-edited.ts';
 
 /** New values for keys of a bot's main page, from its owner. */
 export interface PostedEdit extends FileEdit {
@@ -20,13 +19,10 @@ export interface PostedEdit extends FileEdit {
   readonly digest: string | undefined;
 }
 
-export type PageEdit = PostedEdit | EditedBump;
-
 /** Returns the editor of the catalogue's pages. */
-export function createPageEditor(bots: BotIndex): Editor<PageEdit> {
+export function createPageEditor(bots: BotIndex): Editor<PostedEdit> {
   return {
     edit: (text, edit) => {
-      if (!('values' in edit)) return text === null ? null : bumpEdited(text, edit);
       // Checked again on the file that is changed: a merge may have come in between.
       const bot = bots.get(edit.id);
       if (bot === undefined) throw new UnknownBotError(edit.id);
@@ -35,9 +31,7 @@ export function createPageEditor(bots: BotIndex): Editor<PageEdit> {
       return withValues(edit.path, text, edit.values, Date.now());
     },
     describe: (edits) =>
-      formatCommitMessage(
-        edits.map((edit) => ({ ...edit, keys: 'values' in edit ? Object.keys(edit.values) : ['edited'] })),
-      ),
+      formatCommitMessage(edits.map((edit) => ({ ...edit, keys: Object.keys(edit.values) }))),
   };
 }
 

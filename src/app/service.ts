@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { WrongUserError } from '../bot/errors.ts';
+import type { BotId } from '../bot/id.ts';
 import { ChangeFeed } from '../catalogue/changes/change-feed.ts';
 import { ChangeIndex } from '../catalogue/changes/change-index.ts';
 import { Catalogue } from '../catalogue/store/catalogue.ts';
@@ -30,6 +31,7 @@ import { Markdown } from '../site/markdown/markdown.ts';
 import { CountHistory } from '../counts/count-history.ts';
 import { createStateRef } from '../counts/state-ref.ts';
 import { pruneHistory } from '../counts/prune-history.ts';
+import { setEditedTimes } from '../counts/edited-times.ts';
 import { StateStore } from '../counts/state-store.ts';
 import { createProposalNotice, type Notice } from '../proposals/notice.ts';
 import { Notifications } from '../proposals/notifications.ts';
@@ -37,6 +39,7 @@ import { VisitorReports } from '../proposals/visitor-reports.ts';
 import { TokensOfRemovedBots } from '../tokens/tokens-of-removed-bots.ts';
 import { Sync } from '../sync/sync.ts';
 import { formatCount } from '../lib/counted.ts';
+import { forEachInSlices } from '../lib/in-slices.ts';
 import { messageOf } from '../lib/errors.ts';
 import { formatVersion, readVersion } from './version.ts';
 import { type AppOptions, createApp } from './app.ts';
@@ -159,6 +162,7 @@ async function start(
     blockedFile: config.blocked,
     blockedCopy: join(config.var, `last-${blockedName}`),
     ...(images && { cachedImages: (named) => images.cachedImages(named) }),
+    edited: (id) => state.edited(id),
   });
   closers.own(catalogue);
   const committer = new Committer({
@@ -179,15 +183,19 @@ async function start(
     catalogue,
     index: changes,
     cache,
+    beforeRelease: async (advance) => await setEditedTimes(advance, state, changes),
     signal: branch.signal,
   });
   const search = closers.own(createSearch(catalogue, log));
+  const editedBots = new Set<BotId>();
+  const serveEdited = (id: BotId): void => catalogue.store.setEdited(id, state.edited(id) ?? 0);
   const state = new StateStore({
     folder: join(config.var, 'journal'),
     ref: createStateRef(repositoryOpener, log, commits),
     stateSeconds: config.stateSeconds,
     repeatSeconds: remote?.syncSeconds,
     readOnly: isReadOnly,
+    onEdited: (id) => (catalogue.status.ready ? serveEdited(id) : editedBots.add(id)),
     log,
   });
   const countHistory = new CountHistory({
@@ -234,18 +242,15 @@ async function start(
   closers.own(state);
   closers.own(hostReview);
   // A copy has the state of its original.
-  const stateConsumers = isReadOnly
-    ? []
-    : [
-        new TokensOfRemovedBots({
-          logFile: join(config.var, 'branch.log'),
-          state,
-          isStateKnown: () => sync?.stateFetched ?? true,
-          log,
-        }),
-      ];
-  const consumers = [feed, changes, ...(proposals ? [proposals] : []), ...stateConsumers];
-  for (const consumer of consumers) branch.add(consumer);
+  const removedTokens = isReadOnly
+    ? null
+    : new TokensOfRemovedBots({
+        logFile: join(config.var, 'branch.log'),
+        state,
+        isStateKnown: () => sync?.stateFetched ?? true,
+        log,
+      });
+  for (const consumer of [feed, changes, proposals, removedTokens]) if (consumer) branch.add(consumer);
   const uncommitted = closers.own(new UncommittedPages(repositoryOpener, log));
   const markdown = closers.own(new Markdown(cache));
   const origin = await readOrigin(repositoryOpener);
@@ -325,6 +330,9 @@ async function start(
     throw toCatalogueError(error, config);
   });
   await Promise.all([loading, state.load()]).finally(() => clearInterval(showing));
+  await forEachInSlices(editedBots, serveEdited, 'service');
+  // Once before the first request. What fails is logged by the next look.
+  await branch.look(feed).catch(() => undefined);
   branch.start(feed);
   if (notifications) closers.add(noticeFaults(catalogue.store, config.baseUrl, notify));
   if (sync) progress.show('reading from the remote');
@@ -335,10 +343,9 @@ async function start(
       `the proposals could not be read: ${messageOf(error)}; retrying when one is sent`,
     );
   });
-  if (proposals) branch.start(proposals);
+  for (const consumer of [proposals, removedTokens]) if (consumer) branch.start(consumer);
   hostReview?.start();
   countHistory.start();
-  for (const consumer of stateConsumers) branch.start(consumer);
   // In a demo the first visitor sees the complete front page.
   if (config.demo) await countHistory.isRead('recent');
   void buildSearchIndex(catalogue, search, log);

@@ -1,9 +1,11 @@
 import type { TokenDigest } from '../bot/token.ts';
 
-/** The count and the token of one bot. A missing one was never set. */
+/** What the state has of one bot. What is missing was never set. */
 export interface BotState {
   readonly count?: Count;
   readonly token?: TokenState;
+  /** When a commit last changed a file of the bot; milliseconds since the epoch. See edited-times.ts. */
+  readonly edited?: number;
 }
 
 /** The number of servers a bot is in, as its owner posted it. */
@@ -24,7 +26,8 @@ export interface TokenState {
 }
 
 /** Returns a BotState with the defined parts only. Always the same few object shapes, because there are many of them. */
-export function createBotState(count: Count | undefined, token: TokenState | undefined): BotState {
+export function createBotState(count?: Count, token?: TokenState, edited?: number): BotState {
+  if (edited !== undefined) return { ...createBotState(count, token), edited };
   if (count === undefined) return token === undefined ? {} : { token };
   return token === undefined ? { count } : { count, token };
 }
@@ -75,12 +78,21 @@ export const eraMs = 10_000_000_000_000;
 /** The difference between the clocks of two machines that is taken for none. */
 export const maxLeadMs = 5 * 60 * 1000;
 
+/** A time of an edit that is further ahead is of a wrong clock, and not used. */
+export const maxEditedLeadMs = 24 * 60 * 60 * 1000;
+
 /**
- * Merges two states of a bot: the later count and the token of the higher generation. Merging is commutative,
+ * Merges two states of a bot: the later count, the token of the higher generation and the later edit. Merging is commutative,
  * associative and idempotent, so replicas converge in whatever order they merge.
  */
 export function mergeBotStates(a: BotState, b: BotState): BotState {
-  return createBotState(chooseLaterCount(a.count, b.count), mergeTokens(a.token, b.token));
+  const edited = chooseLater(a.edited, b.edited);
+  return createBotState(chooseLaterCount(a.count, b.count), mergeTokens(a.token, b.token), edited);
+}
+
+/** Returns the later of two times. */
+export function chooseLater(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 }
 
 /** Returns the later of two counts; of two with the same time, the larger. */

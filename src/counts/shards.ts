@@ -48,18 +48,19 @@ export function readShard(
   return faults;
 }
 
-function formatShardLine(id: BotId, { count, token }: BotState): string {
+function formatShardLine(id: BotId, { count, token, edited }: BotState): string {
   const parts: string[] = [];
   if (count) parts.push(`"count":${count.value},"countedAt":${count.at}`);
   if (token) {
     const digest = token.digest === null ? 'null' : `"${token.digest}"`;
     parts.push(`"token":${digest},"tokenAt":${token.at},"tokenGen":${token.generation}`);
   }
+  if (edited !== undefined) parts.push(`"edited":${edited}`);
   return `"${id}":{${parts.join(',')}}`;
 }
 
 const pattern =
-  /^"(\d{1,20})": ?\{(?:"count":(\d{1,11}),"countedAt":(\d{1,16})(?:,(?="))?)?(?:"token":(?:null|"(sha256:[0-9a-f]{64})"),"tokenAt":(\d{1,16}),"tokenGen":([1-9]\d{0,14}))?\},?$/;
+  /^"(\d{1,20})": ?\{(?:"count":(\d{1,11}),"countedAt":(\d{1,16})(?:,(?="))?)?(?:"token":(?:null|"(sha256:[0-9a-f]{64})"),"tokenAt":(\d{1,16}),"tokenGen":([1-9]\d{0,14})(?:,(?="))?)?(?:"edited":(\d{1,16}))?\},?$/;
 
 function parseShardLine(
   shard: number,
@@ -69,11 +70,11 @@ function parseShardLine(
   const match = pattern.exec(line);
   if (match === null)
     return 'this is not a line of a state: restore it from an older commit of the state ref';
-  const [, digits = '', count, countedAt, digest, tokenAt, generation] = match;
+  const [, digits = '', count, countedAt, digest, tokenAt, generation, edited] = match;
   const id = digits as BotId;
   const number = toShardNumber(id);
   if (number !== shard) return `${id} does not belong here: move the line to ${toShardPath(number)}`;
-  const late = [countedAt, tokenAt].find((time) => Number(time ?? 0) > maxTime);
+  const late = [countedAt, tokenAt, edited].find((time) => Number(time ?? 0) > maxTime);
   if (late !== undefined) return `${late} is not a time: the last one is ${maxTime}`;
   take(
     id,
@@ -86,6 +87,7 @@ function parseShardLine(
             at: Number(tokenAt),
             generation: Number(generation),
           },
+      edited === undefined ? undefined : Number(edited),
     ),
   );
   return undefined;

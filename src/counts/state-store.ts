@@ -5,7 +5,7 @@ import type { Failure } from '../lib/failure-log.ts';
 import type { Log } from '../lib/log.ts';
 import { messageOf } from '../lib/errors.ts';
 import { CommittedState } from './committed-state.ts';
-import { toClockTime, type Count, countTimeAfter } from './bot-state.ts';
+import { type Count, countTimeAfter, maxEditedLeadMs, toClockTime } from './bot-state.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { Journal } from './journal.ts';
 import type { JournalEntry } from './journal-segment.ts';
@@ -25,6 +25,8 @@ export interface StateStoreOptions {
   readonly repeatSeconds?: number | undefined;
   /** Whether it takes no counts and leaves the journal alone: it has what is committed to the ref. */
   readonly readOnly?: boolean;
+  /** Called with a bot for which `edited` returns another time. */
+  readonly onEdited?: (id: BotId) => void;
   readonly log: Log;
 }
 
@@ -53,12 +55,14 @@ export class StateStore implements CurrentCounts {
   #isLoaded = false;
 
   /** Call `load` before anything else. */
-  constructor({ folder, ref, stateSeconds, repeatSeconds, readOnly = false, log }: StateStoreOptions) {
+  constructor(options: StateStoreOptions) {
+    const { folder, ref, stateSeconds, repeatSeconds, readOnly = false, onEdited, log } = options;
     this.#log = log;
     if (readOnly) this.#closed = 'this is a read-only copy of the list';
     this.#repeatAfter = Math.min((repeatSeconds ?? Infinity) * 1000, msPerHour);
     this.#committed = new CommittedState(ref, log);
     this.#state = this.#committed.state;
+    if (onEdited) this.#state.onEdited = onEdited;
     this.#journal = new Journal({ folder, log, onDurable: (entries) => this.#apply(entries) });
     this.#checkpointer = new Checkpointer({
       journal: this.#journal,
@@ -112,6 +116,17 @@ export class StateStore implements CurrentCounts {
   reportedAt(id: BotId): number | undefined {
     const written = this.latest(id)?.at;
     return written === undefined ? undefined : Math.max(written, this.#repeatedAt.get(id) ?? 0);
+  }
+
+  /** Returns when a commit last changed the bot; undefined if that is not known, or a clock was more than a day ahead. */
+  edited(id: BotId): number | undefined {
+    const edited = this.#state.edited(id);
+    return edited !== undefined && edited <= Date.now() + maxEditedLeadMs ? edited : undefined;
+  }
+
+  /** Sets when a commit changed a bot, in memory. The next checkpoint makes it durable. */
+  setEdited(id: BotId, edited: number): void {
+    if (this.#state.merge(id, { edited }) && this.#closed === undefined) this.#checkpointer.add(id);
   }
 
   /** The tokens, as they were last read: call `follow` before. */

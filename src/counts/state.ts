@@ -6,6 +6,7 @@ import {
   type Count,
   isAhead,
   type TokenState,
+  chooseLater,
   chooseLaterCount,
   mergeTokens,
 } from './bot-state.ts';
@@ -20,6 +21,8 @@ export class State {
   readonly #ahead = new Set<BotId>();
   #version = 0;
   #reports = 0;
+  /** Called with a bot whose time of the last edit is another one. */
+  onEdited: (id: BotId) => void = () => {};
 
   /** Grows with each change of a count. */
   get version(): number {
@@ -48,6 +51,10 @@ export class State {
     return this.#bots.get(id)?.token;
   }
 
+  edited(id: BotId): number | undefined {
+    return this.#bots.get(id)?.edited;
+  }
+
   hasToken(id: BotId): boolean {
     return (this.token(id)?.digest ?? null) !== null;
   }
@@ -61,13 +68,16 @@ export class State {
     const known = this.#bots.get(id);
     const count = chooseLaterCount(known?.count, botState.count);
     const token = mergeTokens(known?.token, botState.token);
-    if (known !== undefined && known.count === count && known.token === token) return false;
+    const edited = chooseLater(known?.edited, botState.edited);
+    if (known !== undefined && known.count === count && known.token === token && known.edited === edited)
+      return false;
     if (known === undefined) this.#addToShard(id);
     if (known?.count?.value !== count?.value) this.#version++;
     if (known?.count !== count) this.#reports++;
     this.#moveToken(id, known?.token, token);
     if (count !== undefined && isAhead(count.at)) this.#ahead.add(id);
-    this.#bots.set(id, createBotState(count, token));
+    this.#bots.set(id, createBotState(count, token, edited));
+    if (known?.edited !== edited) this.onEdited(id);
     return true;
   }
 

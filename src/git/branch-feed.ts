@@ -23,7 +23,10 @@ export interface BranchAdvance {
   /** Where it, or the branch of an earlier start, was before; undefined if that is not known. */
   readonly from: string | undefined;
   readonly to: string;
-  /** The commits along first parents that the history of `from` does not have, oldest first. */
+  /**
+   * The commits along first parents that the history of `from` does not have, oldest first. None if `from` is not known, or not
+   * in the history: the branch was rewritten.
+   */
   readonly steps: readonly BranchStep[];
   /** Aborted once the feed is closed. */
   readonly signal: AbortSignal;
@@ -34,10 +37,8 @@ export interface BranchAdvance {
  * independent: one that fails or takes long does not delay the others.
  */
 export interface BranchConsumer extends Omit<FailureLogOptions, 'log'> {
-  /** Handles the commits since the last call. The first call after a start may have none. */
+  /** Handles the commits since the last call. The first call after a start comes without any too. */
   handle(advance: BranchAdvance): Promise<void>;
-  /** Handles a branch whose earlier state is not in its history, or not known; left out where `handle` does. */
-  rewritten?(advance: BranchAdvance): Promise<void>;
 }
 
 export interface BranchFeedOptions {
@@ -55,9 +56,11 @@ export interface BranchFeedOptions {
  * fault: its files are served and posts are committed to it, unlike anyone expects.
  */
 export class BranchFeed {
+  readonly #closing = new AbortController();
+  /** Aborted once it is closed. */
+  readonly signal = this.#closing.signal;
   readonly #options: BranchFeedOptions;
   readonly #followers = new Map<BranchConsumer, Follower>();
-  readonly #closing = new AbortController();
   readonly #otherBranch: FailureLog;
   #branch: string | undefined;
   /** The branch and the commit in the file. */
@@ -68,11 +71,6 @@ export class BranchFeed {
     this.#options = options;
     const ended = 'the branch that the service began on is checked out again';
     this.#otherBranch = new FailureLog({ ...options, failed: String, ended });
-  }
-
-  /** Aborted once it is closed. */
-  get signal(): AbortSignal {
-    return this.#closing.signal;
   }
 
   /** Adds a consumer. The file is written once all of them have handled a commit. */
@@ -105,10 +103,8 @@ export class BranchFeed {
     const [branch, kept] = (await this.#kept).split(' ');
     const from = follower.at ?? kept;
     const isSame = follower.at !== undefined || branch === this.#branch;
-    const steps = isSame && from !== undefined ? await listSteps(repository, from, to) : undefined;
-    const advance = { repository, from, to, steps: steps ?? [], signal: this.signal };
-    if (steps || !consumer.rewritten) await consumer.handle(advance);
-    else await consumer.rewritten(advance);
+    const steps = isSame && from !== undefined ? await listSteps(repository, from, to) : [];
+    await consumer.handle({ repository, from, to, steps, signal: this.signal });
     Object.assign(follower, { at: to, read });
     await this.#keep(this.#branch);
   }
@@ -118,10 +114,10 @@ export class BranchFeed {
     const { repositoryOpener, isEdited = false } = this.#options;
     const branch = repositoryOpener.opened && findBranch(repositoryOpener.opened);
     if (isEdited || !branch || !this.#branch || ['HEAD', branch].includes(this.#branch)) return null;
-    const [now, first] = [branch, this.#branch].map((ref) => ref.replace('refs/heads/', ''));
+    const [now = '', first = ''] = [branch, this.#branch].map((ref) => ref.replace('refs/heads/', ''));
     return (
       `the clone is on the branch ${now}, and the service began on ${first}: ` +
-      `${now} is served now and gets the commits of posts; ${formatSwitch(`${now}`, `${first}`)}, or restart the service to keep ${now}`
+      `${now} is served now and gets the commits of posts; ${formatSwitch(now, first)}, or restart the service to keep ${now}`
     );
   }
 
@@ -215,19 +211,15 @@ const lookMs = 2000;
 /** Commits that are read at once. */
 const maxRead = 1000;
 
-/** Returns the steps of a move; undefined where `from` is not in the history of `to`. */
-async function listSteps(
-  repository: Repository,
-  from: string,
-  to: string,
-): Promise<readonly BranchStep[] | undefined> {
+/** Returns the steps between two commits; none where `from` is not in the history of `to`. */
+async function listSteps(repository: Repository, from: string, to: string): Promise<readonly BranchStep[]> {
   if (from === to) return [];
   // Mostly one commit: without a process.
   const commit = (await repository.objects.readOne(to))?.content.toString() ?? '';
   const [, parent, seconds] =
     /^(?:tree .*\n)parent (.*)\n(?:parent .*\n)*author .*\ncommitter .* (\d+) [+-]\d+\n/.exec(commit) ?? [];
   if (parent === from) return [{ from, to, time: Number(seconds) * 1000 }];
-  if (!(await isCommit(repository, from)) || !(await hasCommit(repository, to, from))) return undefined;
+  if (!(await isCommit(repository, from)) || !(await hasCommit(repository, to, from))) return [];
   return await readSteps(repository, ['--first-parent', to, `^${from}`]);
 }
 

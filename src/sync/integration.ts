@@ -1,4 +1,4 @@
-import { EditConflictError, WritesUnavailableError } from '../bot/errors.ts';
+import { WritesUnavailableError } from '../bot/errors.ts';
 import { parsePagePath } from '../catalogue/page/layout.ts';
 import type { Log } from '../lib/log.ts';
 import type { BranchMove } from '../git/commit/branch-writer.ts';
@@ -10,12 +10,11 @@ import { mergeBranches, replayOnto } from './merge-branches.ts';
 import { remoteRefs, setRefs } from './remote.ts';
 import { type DroppedEdit, formatDroppedEdit } from './dropped-edits.ts';
 import type { Repository } from '../git/repository.ts';
-import { type EditedBump, planBumpEdited } from './bump-edited.ts';
 import { listFiles } from '../git/tree-listing.ts';
 import { formatCount } from '../lib/counted.ts';
 
 export interface IntegrationOptions {
-  readonly committer: Pick<Committer<EditedBump>, 'commit' | 'move'>;
+  readonly committer: Pick<Committer<never>, 'move'>;
   readonly log: Log;
   /** Gets what a merge has set aside of files that are not pages of bots. */
   readonly onSideFilesDropped?: (edits: readonly DroppedEdit[]) => void;
@@ -25,8 +24,7 @@ export interface IntegrationOptions {
 
 /**
  * Integrates the fetched tip of the remote's branch into the checked-out one: fast-forwards to it, merges it, or replays
- * our commits on it if it was rewritten. Then sets `edited` of the pages that people changed there. A clone that follows
- * only resets its branch to it.
+ * our commits on it if it was rewritten. A clone that follows only resets its branch to it.
  * @param theirs the tip, null where the remote has no such branch
  * @throws {WritesUnavailableError} when that cannot or must not be done
  * @throws {GitError}
@@ -55,7 +53,6 @@ export async function integrate(
   }
   if ((await readRef(repository, remoteRefs.base)) !== theirs)
     await setRefs(repository, new Map([[remoteRefs.base, theirs]]));
-  if (!options.followsOnly) await bumpChangedPages(repository, theirs, options);
 }
 
 async function planMove(
@@ -104,37 +101,6 @@ function report({ commit, isRewrite, message, droppedEdits }: LoggedMove, log: L
     if (change.because === 'a later post changed the same') log.info({ ...change, commit }, sentence);
     else log.warn({ ...change, commit }, sentence);
   }
-}
-
-/** At the first fetch of a clone nothing is raised: that history is as people wanted it. */
-async function bumpChangedPages(
-  repository: Repository,
-  theirs: string,
-  { committer, log }: IntegrationOptions,
-): Promise<void> {
-  const from = await readRef(repository, remoteRefs.touched);
-  if (from === theirs) return;
-  if (from !== null && (await hasCommit(repository, theirs, from))) {
-    const edits = await planBumpEdited(repository, from, theirs);
-    const results = await Promise.allSettled(edits.map(async (edit) => await committer.commit(edit)));
-    const failures = results.filter((result) => result.status === 'rejected');
-    const failure = failures.find(({ reason }) => !isOfPage(reason));
-    if (failure !== undefined) throw failure.reason;
-    // The next round retries, and this one pushes what it has.
-    if (failures.length > 0) return;
-    if (edits.length > 0)
-      log.info(
-        { bots: edits.length },
-        `set "edited" of ${formatCount(edits.length, 'bot')} that people changed`,
-      );
-  }
-  await setRefs(repository, new Map([[remoteRefs.touched, theirs]]));
-}
-
-/** Whether the page cannot be written: a person edits it in this clone, or something is in its way. */
-function isOfPage(error: unknown): boolean {
-  const isUnusable = error instanceof WritesUnavailableError && error.reason === 'unusable-page';
-  return isUnusable || error instanceof EditConflictError;
 }
 
 /** A move of the branch, with what is logged once it is made. */

@@ -60,7 +60,8 @@ function mergeShard(path: string, known: string, other: string): string {
   readShard(path, other, (id, state) => {
     const before = states.get(id) ?? {};
     const merged = mergeBotStates(before, state);
-    changed ||= merged.count !== before.count || merged.token !== before.token;
+    changed ||=
+      merged.count !== before.count || merged.token !== before.token || merged.edited !== before.edited;
     states.set(id, merged);
   });
   if (!changed) return known;

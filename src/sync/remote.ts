@@ -24,8 +24,6 @@ export const remoteRefs = {
   state: 'refs/botshelf/remote/state',
   /** The last commit of the remote's branch that is merged into ours. */
   base: 'refs/botshelf/remote/base',
-  /** The last commit of the remote's branch up to which `edited` is checked; see bump-edited.ts. */
-  touched: 'refs/botshelf/remote/touched',
   /** Our branch before it moved to a remote branch that was rewritten. */
   rewritten: 'refs/botshelf/remote/before-rewrite',
 } as const;

@@ -31,54 +31,17 @@ export class TokensOfRemovedBots implements BranchConsumer {
     `could not end the tokens of bots that were removed: ${message}; retrying`;
   readonly ended = 'the tokens of bots that were removed have ended';
   readonly #options: TokensOfRemovedBotsOptions;
-  /** The last commit that had the bots in their folder, while later ones have them elsewhere; else undefined. */
-  #before: string | null | undefined;
 
   constructor(options: TokensOfRemovedBotsOptions) {
     this.#options = options;
   }
 
   /** @throws what Git and the state do, and while the tokens of other machines are not known */
-  async handle({ repository, to: tip, steps, signal }: BranchAdvance): Promise<void> {
-    this.#ensureStateKnown();
-    let before = this.#before;
-    const removed = new Map<BotId, number>();
-    for (const { from, to, time } of steps) {
-      signal.throwIfAborted();
-      if (before === undefined) before = from;
-      if (await isMovedAway(repository, to)) continue;
-      for await (const { id, what } of listChangedBots(repository, before, to))
-        // Git's times are whole seconds: to the end of this one.
-        if (what === 'removed') removed.set(id, time + 1000);
-      before = undefined;
-    }
-    await this.#end(repository, tip, removed);
-    this.#before = before;
-  }
-
-  /**
-   * A history that was rewritten ends nothing. Where nothing is known of an earlier one, the tokens end of the bots that were
-   * ever removed and are not back. @throws as handle
-   */
-  async rewritten({ repository, from, to, signal }: BranchAdvance): Promise<void> {
-    this.#ensureStateKnown();
-    this.#before = undefined;
-    if (from !== undefined || (await isMovedAway(repository, to))) return;
-    const removed = new Map<BotId, number>();
-    const all = { from: undefined, to, folder: repository.prefix + botsFolder };
-    for await (const { path, after } of readChangeLog(repository, all, this.#options.logFile, signal)) {
-      const place = after === null ? parsePagePath(path, repository.prefix) : undefined;
-      if (place) removed.set(place.id, 0);
-    }
-    await this.#end(repository, to, removed);
-  }
-
-  #ensureStateKnown(): void {
-    if (!this.#options.isStateKnown()) throw new Error('the tokens of all machines are not known yet');
-  }
-
-  async #end(repository: Repository, tip: string, removed: ReadonlyMap<BotId, number>): Promise<void> {
-    const { state, log } = this.#options;
+  async handle(advance: BranchAdvance): Promise<void> {
+    const { isStateKnown, state, log } = this.#options;
+    if (!isStateKnown()) throw new Error('the tokens of all machines are not known yet');
+    const { repository, from, to } = advance;
+    const removed = await (from === undefined ? this.#listEverRemoved(advance) : listRemoved(advance));
     if (removed.size === 0) return;
     const ended = await state.write(async (committed) => {
       await committed.refresh();
@@ -86,13 +49,44 @@ export class TokensOfRemovedBots implements BranchConsumer {
       for (const [id, removedAt] of removed) {
         const { digest = null, at = 0 } = committed.state.token(id) ?? {};
         if (digest === null) continue;
-        if (at < removedAt || (await readCommittedPages(repository, tip, id)).length === 0) ids.push(id);
+        if (at < removedAt || (await readCommittedPages(repository, to, id)).length === 0) ids.push(id);
       }
       return await revokeTokens(committed, ids, 'the removal of all pages');
     });
     if (ended.length > 0)
       log.info({ bots: ended }, `${formatCount(ended.length, 'token')} ended, as the bots were removed`);
   }
+
+  /** Returns all bots that a history ever removed, at no time, as it may have been rewritten. */
+  async #listEverRemoved({ repository, to, signal }: BranchAdvance): Promise<ReadonlyMap<BotId, number>> {
+    const removed = new Map<BotId, number>();
+    if (await isMovedAway(repository, to)) return removed;
+    const all = { from: undefined, to, folder: repository.prefix + botsFolder };
+    for await (const { path, after } of readChangeLog(repository, all, this.#options.logFile, signal)) {
+      const place = after === null ? parsePagePath(path, repository.prefix) : undefined;
+      if (place) removed.set(place.id, 0);
+    }
+    return removed;
+  }
+}
+
+/** Returns the bots that commits removed, each with when that was, in milliseconds since the epoch. */
+async function listRemoved({
+  repository,
+  steps,
+  signal,
+}: BranchAdvance): Promise<ReadonlyMap<BotId, number>> {
+  const removed = new Map<BotId, number>();
+  for (const { from, to, time } of steps) {
+    signal.throwIfAborted();
+    if (await isMovedAway(repository, to)) continue;
+    const before =
+      from && (await isMovedAway(repository, from)) ? await findBeforeMove(repository, from) : from;
+    for await (const { id, what } of listChangedBots(repository, before, to))
+      // Git's times are whole seconds: to the end of this one.
+      if (what === 'removed') removed.set(id, time + 1000);
+  }
+  return removed;
 }
 
 /** Whether a commit has no folder of the bots, but pages of bots elsewhere. */
@@ -103,4 +97,11 @@ async function isMovedAway(repository: Repository, commit: string): Promise<bool
     const [name = '', folder = ''] = path.split('/').toReversed();
     return 'id' in parsePlace(folder, name);
   });
+}
+
+/** Returns the last commit before one of a history that moved the folder of the bots away. */
+async function findBeforeMove(repository: Repository, commit: string): Promise<string | null> {
+  const args = ['rev-list', '--first-parent', '--parents', '--max-count=1', commit, '--'];
+  const [, parent] = (await repository.run([...args, repository.prefix + botsFolder])).trim().split(' ');
+  return parent ?? null;
 }

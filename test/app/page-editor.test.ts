@@ -1,8 +1,7 @@
 import { match, strictEqual } from 'node:assert/strict';
-import { createPageEditor, withValues } from '../../src/app/page-editor.ts';
-import { MutableBotIndex } from '../../src/catalogue/store/bot-index.ts';
+import { withValues } from '../../src/app/page-editor.ts';
 import { maxLeadMs } from '../../src/counts/bot-state.ts';
-import { botId, mainPage, pagePath } from '../support/sample.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
 
 const path = pagePath('7');
 
@@ -38,10 +37,5 @@ describe('an update of a page', () => {
     match(withValues(path, text, { nsfw: true }, 1_500_000_000_000), /"edited": 1600000000000,/);
     const unedited = mainPage({ created: 1_600_000_000_000 });
     match(withValues(path, unedited, { nsfw: true }, 1_500_000_000_000), /"edited": 1600000000001\n/);
-  });
-
-  it('makes no page where the one whose time is to be raised was removed', () => {
-    const edit = { id: botId('7'), path: pagePath('7'), name: 'Homer', time: 1 };
-    strictEqual(createPageEditor(new MutableBotIndex()).edit(null, edit), null);
   });
 });

@@ -25,7 +25,7 @@ describe('a shard of the state ref', () => {
 
   it('is an object with one line a bot, in numeric order', () => {
     const state = stateOf([
-      ['990519304972663312', { token: { digest: null, at: 1_690_000_000_000, generation: 2 } }],
+      ['990519304972663312', { token: { digest: null, at: 1_690_000_000_000, generation: 2 }, edited: 7 }],
       ['3312', { count: { value: 0, at: 1 } }],
       [
         '190519304972663312',
@@ -42,7 +42,7 @@ describe('a shard of the state ref', () => {
         '{',
         '"3312":{"count":0,"countedAt":1},',
         `"190519304972663312":{"count":156,"countedAt":1700000000000,"token":"${digest}","tokenAt":1690000000000,"tokenGen":3},`,
-        '"990519304972663312":{"token":null,"tokenAt":1690000000000,"tokenGen":2}',
+        '"990519304972663312":{"token":null,"tokenAt":1690000000000,"tokenGen":2,"edited":7}',
         '}',
         '',
       ].join('\n'),

@@ -119,6 +119,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'catalogue/store/watcher.ts maxHintsPerSecond',
     'check/attribute-rules.ts maxSize',
     'check/parallel-check.ts maxThreads',
+    'counts/bot-state.ts maxEditedLeadMs',
     'counts/bot-state.ts maxLeadMs',
     'counts/bot-state.ts maxTime',
     'counts/count-series.ts maxChangeBytes',

@@ -15,11 +15,15 @@ const generation = fc.integer({ min: 1, max: 3 });
 
 const token = fc.record({ digest: fc.option(digest), at: time, generation }, { noNullPrototype: true });
 
-/** A state of a bot, with a count or a token. */
+/** A state of a bot, with a count, a token or the time of an edit. */
 export const someBotState: fc.Arbitrary<BotState> = fc
-  .tuple(fc.option(count, { nil: undefined }), fc.option(token, { nil: undefined }))
-  .filter(([count, token]) => count !== undefined || token !== undefined)
-  .map(([count, token]) => createBotState(count, token));
+  .tuple(optional(count), optional(token), optional(time))
+  .filter((parts) => parts.some((part) => part !== undefined))
+  .map(([count, token, edited]) => createBotState(count, token, edited));
+
+function optional<T>(part: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
+  return fc.option(part, { nil: undefined });
+}
 
 /** Ids of any length, many of them in the same shard. */
 export const someId: fc.Arbitrary<BotId> = fc

@@ -1,8 +1,8 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { type Log, silentLog } from '../../src/lib/log.ts';
-import { StateStore } from '../../src/counts/state-store.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { StateStore, type StateStoreOptions } from '../../src/counts/state-store.ts';
 import { SharedTokens } from '../../src/tokens/shared-tokens.ts';
 import { codeOf } from '../../src/lib/errors.ts';
 import { tempFolder } from './temp-folder.ts';
@@ -36,10 +36,10 @@ export function crashed({ folder, refPath }: Place): Place {
 /** Opens a store that checkpoints by itself just once, and closes when the test is over. */
 export async function open(
   place: Place,
-  more: { ref?: FileRef; log?: Log; stateSeconds?: number; repeatSeconds?: number } = {},
+  more: Partial<Omit<StateStoreOptions, 'folder'>> = {},
 ): Promise<StateStore> {
-  const { ref = place.ref, log = silentLog, stateSeconds = 3600, repeatSeconds } = more;
-  const store = new StateStore({ folder: place.folder, ref, stateSeconds, repeatSeconds, log });
+  const { folder, ref } = place;
+  const store = new StateStore({ folder, ref, stateSeconds: 3600, log: silentLog, ...more });
   await store.load();
   cleanUp(async () => await store.close());
   return store;

@@ -55,8 +55,7 @@ export async function proposalMachine(
     await run(async (repository, remote) => {
       const branch = { ...remote, branch: 'refs/heads/main' };
       const tips = await fetchRemote(repository, branch);
-      // The pages of these tests are edited by the service alone, so no time of an edit is raised.
-      await integrate(repository, tips.branch, { committer: committer as never, log: silentLog });
+      await integrate(repository, tips.branch, { committer, log: silentLog });
       for (const work of works) await work(repository, remote, true);
       const refs = await listRefsToPush(repository, branch);
       if (refs.length > 0) await pushRefs(repository, refs, remote);

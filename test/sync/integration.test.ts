@@ -1,13 +1,9 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
 import { WritesUnavailableError } from '../../src/bot/errors.ts';
-import type { Editor } from '../../src/git/commit/batch-plan.ts';
-import type { Committer } from '../../src/git/commit/committer.ts';
 import type { Repository } from '../../src/git/repository.ts';
-import { bumpEdited, type EditedBump } from '../../src/sync/bump-edited.ts';
 import { integrate, type IntegrationOptions } from '../../src/sync/integration.ts';
 import { remoteRefs } from '../../src/sync/remote.ts';
-import { committerWith } from '../support/committing.ts';
-import { eventually } from '../support/eventually.ts';
+import { committerOn } from '../support/committing.ts';
 import { openUntilEnd } from '../support/opened.ts';
 import { type RecordedLog, recordedLog } from '../support/recorded-log.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
@@ -22,7 +18,7 @@ const refused = (message: RegExp) => (error: unknown) =>
 describe('the integration of a branch that was fetched', () => {
   let clone: TestRepository;
   let repository: Repository;
-  let committer: Committer<EditedBump>;
+  let committer: IntegrationOptions['committer'];
   let log: RecordedLog;
   let base: string;
   beforeEach(async () => {
@@ -30,82 +26,29 @@ describe('the integration of a branch that was fetched', () => {
     base = clone.git('rev-parse', 'HEAD');
     repository = await openUntilEnd(clone.folder);
     log = recordedLog();
-    committer = raiserOn(clone.folder);
-    for (const ref of [remoteRefs.base, remoteRefs.touched]) clone.write(`.git/${ref}`, `${base}\n`);
+    committer = committerOn(clone.folder);
+    await take(base);
+    log.lines.length = 0;
   });
 
-  it('begins with what is there: nothing is raised, and only refs are set', async () => {
+  it('begins with what is there: only refs are set', async () => {
     const fresh = testRepository({ [homer]: page });
     const tip = fresh.commit({ [homer]: page.replace('"fun"', '"games"') });
     const opened = await openUntilEnd(fresh.folder);
     await integrate(opened, null, { committer, log });
     strictEqual(fresh.git('for-each-ref', 'refs/botshelf'), '');
-    await integrate(opened, tip, { committer: raiserOn(fresh.folder), log });
-    strictEqual(fresh.git('rev-parse', remoteRefs.base, remoteRefs.touched), `${tip}\n${tip}`);
-    strictEqual(fresh.git('rev-parse', 'HEAD'), tip);
+    await integrate(opened, tip, { committer: committerOn(fresh.folder), log });
+    strictEqual(fresh.git('rev-parse', remoteRefs.base, 'HEAD'), `${tip}\n${tip}`);
     deepStrictEqual(log.lines, []);
   });
 
-  it('fast-forwards to it, and raises edited of the bots that people changed there', async () => {
+  it('fast-forwards to it, and commits nothing of its own', async () => {
     const tip = theirs({ [homer]: page.replace('"fun"', '"games"'), 'docs/a.md': 'two' });
     await take(tip);
-    strictEqual(
-      clone.git('rev-parse', 'HEAD^', remoteRefs.base, remoteRefs.touched),
-      `${tip}\n${tip}\n${tip}`,
-    );
-    const time = Number(clone.git('log', '-1', '--format=%ct', tip)) * 1000;
-    match(clone.read(homer), new RegExp(`"games"[^]*"edited": ${time}`));
+    strictEqual(clone.git('rev-parse', 'HEAD', remoteRefs.base), `${tip}\n${tip}`);
     strictEqual(clone.status(), '');
-    deepStrictEqual(log.lines, [
-      "info: fast-forwarded to the remote's branch (1 commit, 2 files)",
-      'info: set "edited" of 1 bot that people changed',
-    ]);
     await take(tip);
-    strictEqual(log.lines.length, 2);
-  });
-
-  it('raises nothing where people changed no bot', async () => {
-    const tip = theirs({ 'docs/a.md': 'two' });
-    await take(tip);
-    strictEqual(clone.git('rev-parse', 'HEAD', remoteRefs.touched), `${tip}\n${tip}`);
-    deepStrictEqual(log.lines, ["info: fast-forwarded to the remote's branch (1 commit, 1 file)"]);
-  });
-
-  it('raises it in a later round where a person edits the file in this clone, and then only once', async () => {
-    clone.write(homer, page.replace('Answers', 'Asks'));
-    const tip = theirs({
-      [marge]: mainPage({ name: 'Marge', category: 'games' }),
-      [homer]: page.replace('"fun"', '"games"'),
-    });
-    await take(tip);
-    strictEqual(clone.git('rev-parse', remoteRefs.touched), base);
-    match(clone.git('show', `HEAD:${marge}`), /"edited"/);
-    strictEqual(/"edited"/.test(clone.git('show', `HEAD:${homer}`)), false);
-    // The committer may look whether the file is free again, and locks the index for that.
-    await eventually(() => strictEqual(clone.tryGit('checkout', '-q', '--', homer), 0));
-    await take(tip);
-    strictEqual(clone.git('rev-parse', remoteRefs.touched), tip);
-    match(clone.git('show', `HEAD:${homer}`), /"edited"/);
-  });
-
-  it('fails where an edit fails for another reason, and tries it again', async () => {
-    const tip = theirs({ [homer]: page.replace('"fun"', '"games"') });
-    const failure = new Error('no space');
-    const commit = async (): Promise<never> => await Promise.reject(failure);
-    const failing = { move: committer.move.bind(committer), commit };
-    await rejects(integrate(repository, tip, { committer: failing, log }), failure);
-    strictEqual(
-      clone.git('rev-parse', 'HEAD', remoteRefs.base, remoteRefs.touched),
-      `${tip}\n${tip}\n${base}`,
-    );
-  });
-
-  it('does not fail where the page that it would edit cannot be written, and tries it again', async () => {
-    const tip = theirs({ [homer]: page.replace('"fun"', '"games"') });
-    const failure = new WritesUnavailableError('its folder is a link', 'unusable-page');
-    const commit = async (): Promise<never> => await Promise.reject(failure);
-    await integrate(repository, tip, { committer: { move: committer.move.bind(committer), commit }, log });
-    strictEqual(clone.git('rev-parse', 'HEAD', remoteRefs.touched), `${tip}\n${base}`);
+    deepStrictEqual(log.lines, ["info: fast-forwarded to the remote's branch (1 commit, 2 files)"]);
   });
 
   it('stays where it is when it has all of it', async () => {
@@ -113,8 +56,8 @@ describe('the integration of a branch that was fetched', () => {
     await take(base);
     strictEqual(clone.git('rev-parse', 'HEAD', remoteRefs.base), `${own}\n${base}`);
     await take(own);
-    strictEqual(clone.git('rev-parse', 'HEAD^', remoteRefs.base), `${own}\n${own}`);
-    deepStrictEqual(log.lines, ['info: set "edited" of 1 bot that people changed']);
+    strictEqual(clone.git('rev-parse', 'HEAD', remoteRefs.base), `${own}\n${own}`);
+    deepStrictEqual(log.lines, []);
   });
 
   it('merges it, and says what was set aside, as a warning unless a later post changed the same', async () => {
@@ -179,11 +122,11 @@ describe('the integration of a branch that was fetched', () => {
     await rejects(take(null), refused(/^the remote has no such branch any more/));
   });
 
-  it('follows it wherever it goes where it has nothing of its own, and raises nothing', async () => {
+  it('follows it wherever it goes where it has nothing of its own', async () => {
     const follow = async (to: string): Promise<void> => await take(to, { followsOnly: true });
     const next = theirs({ [homer]: page.replace('"fun"', '"games"') });
     await follow(next);
-    strictEqual(clone.git('rev-parse', 'HEAD', remoteRefs.touched), `${next}\n${base}`);
+    strictEqual(clone.git('rev-parse', 'HEAD'), next);
     const own = clone.commit({ 'docs/a.md': 'own' });
     const tip = rewritten({ [homer]: mainPage({ name: 'Bart' }) });
     await follow(tip);
@@ -210,13 +153,5 @@ describe('the integration of a branch that was fetched', () => {
   /** A commit of these files without a parent. */
   function rewritten(files: Readonly<Record<string, string>>): string {
     return clone.commitOn(null, { files });
-  }
-
-  function raiserOn(folder: string): Committer<EditedBump> {
-    const editor: Editor<EditedBump> = {
-      edit: (text, edit) => (text === null ? null : bumpEdited(text, edit)),
-      describe: (edits) => `Raise edited\n\n${edits.map(({ id }) => `Bot: ${id}`).join('\n')}\n`,
-    };
-    return committerWith(editor, folder);
   }
 });

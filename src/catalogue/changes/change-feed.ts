@@ -56,6 +56,8 @@ export interface ChangeFeedOptions {
   readonly catalogue: Pick<Catalogue, 'scanner' | 'store'>;
   readonly index: Pick<ReadonlyChanges, 'read'>;
   readonly cache: CurrentCache;
+  /** Does what the records of the commits depend on. */
+  readonly beforeRelease?: (advance: BranchAdvance) => Promise<void>;
   /** Ends the feed. */
   readonly signal: AbortSignal;
 }
@@ -71,37 +73,43 @@ export class ChangeFeed implements BranchConsumer {
   readonly ended = 'what changed was read from Git';
   /** Has an event when the tip moves, and when the feed ends. */
   readonly moves = new EventEmitter<{ move: [] }>();
+  /** Aborted once the feed has ended. */
+  readonly signal: AbortSignal;
+  /** The released commit; undefined while the service starts, and without a Git repository that has a commit. */
+  tip: string | undefined;
   readonly #options: ChangeFeedOptions;
-  #tip: string | undefined;
+  /** The commit whose pages, or later ones, the catalogue was read with. */
+  #loaded: string | undefined;
   readonly #queue = new FairQueue(64);
 
   constructor(options: ChangeFeedOptions) {
     this.#options = options;
+    this.signal = options.signal;
     // One for each open stream.
     this.moves.setMaxListeners(0);
-    options.signal.addEventListener('abort', () => this.moves.emit('move'));
+    this.signal.addEventListener('abort', () => this.moves.emit('move'));
   }
 
-  /** Aborted once the feed has ended. */
-  get signal(): AbortSignal {
-    return this.#options.signal;
-  }
-
-  /** The released commit; undefined while the service starts, and without a Git repository that has a commit. */
-  get tip(): string | undefined {
-    return this.#tip;
-  }
-
-  /** Releases what is checked out. Called before the catalogue is read, which finds these pages or later ones. */
+  /** Called before the catalogue is read, which finds the pages that are checked out now or later ones. */
   async begin(): Promise<void> {
     const opening = this.#options.repositoryOpener.open();
-    this.#tip = (await opening.then(readHead).catch(() => null)) ?? undefined;
+    this.#loaded = (await opening.then(readHead).catch(() => null)) ?? undefined;
   }
 
   /** Waits until what the branch has now is served, and releases it. */
-  async handle({ repository, to, signal }: BranchAdvance): Promise<void> {
-    if (to === this.#tip) return;
-    const from = this.#tip && (await isCommit(repository, this.#tip)) ? this.#tip : null;
+  async handle(advance: BranchAdvance): Promise<void> {
+    await this.#waitUntilServed(advance);
+    // After the pages, so that no record is the old one with the time of the new one.
+    await this.#options.beforeRelease?.(advance);
+    if (advance.to === this.tip) return;
+    this.tip = advance.to;
+    this.moves.emit('move');
+  }
+
+  async #waitUntilServed({ repository, to, signal }: BranchAdvance): Promise<void> {
+    const served = this.tip ?? this.#loaded;
+    if (to === served) return;
+    const from = served && (await isCommit(repository, served)) ? served : null;
     const slice = new TimeSlice('service');
     let waitedMs = 0;
     for await (const { id, pages } of listChangedBots(repository, from, to)) {
@@ -112,10 +120,8 @@ export class ChangeFeed implements BranchConsumer {
           waitedMs += retryMs;
         }
       if (slice.isOver) await slice.next();
-      if (signal.aborted) return;
+      signal.throwIfAborted();
     }
-    this.#tip = to;
-    this.moves.emit('move');
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
-import { assembleRecord, type Content, type FilledMainPage, noCachedImages } from '../../bot/record.ts';
+import { assembleRecord, type Content, type FilledMainPage } from '../../bot/record.ts';
 import type { BotRecord, FullImages } from '../../bot/schema-types.ts';
 import { indexBot, type IndexedBot, type IndexedFile, parseRecord } from './bot-index.ts';
 import type { Fault } from '../page/fault.ts';
@@ -14,8 +14,13 @@ export interface BotReading {
   readonly faults: readonly Fault[];
 }
 
-/** Returns the paths of our own copies of a bot's images. */
-export type ImageLookup = (images: FullImages) => BotRecord['cachedImages'];
+/** What a record has that is not in the files of its bot. */
+export interface RecordLookups {
+  /** Returns the paths of our own copies of a bot's images. */
+  readonly cachedImages?: (images: FullImages) => BotRecord['cachedImages'];
+  /** Returns when a commit last changed the bot; milliseconds since the epoch. */
+  readonly edited?: (id: BotId) => number | undefined;
+}
 
 /**
  * Reads a bot from all of its files. The last valid version of a faulty file is served, taken from `previous`; where
@@ -27,7 +32,7 @@ export function readBot(
   files: readonly PageFile[],
   previous: IndexedBot | undefined,
   limits: PageLimits,
-  cachedImages: ImageLookup = () => noCachedImages,
+  lookups: RecordLookups = {},
 ): BotReading {
   const findServed = ({ locale }: PageFile): IndexedFile | undefined =>
     previous?.files.find((file) => file.locale === locale);
@@ -55,13 +60,14 @@ export function readBot(
   const filled = shared as unknown as FilledMainPage;
   const isKnown = limits.categories?.includes(filled.category) ?? true;
   const category = isKnown ? filled.category : 'other';
-  const data = { ...filled, category, name: text.name, description: text.description };
+  const edited = Math.max(filled.edited ?? filled.created, lookups.edited?.(id) ?? 0);
+  const data = { ...filled, category, edited, name: text.name, description: text.description };
   const translations = contents.filter(([locale]) => locale !== main.locale);
   const record = assembleRecord(
     id,
     { locale: main.locale, data, page: text.page },
     translations,
-    cachedImages(data.images),
+    lookups.cachedImages?.(data.images),
   );
   return { bot: indexBot(id, record, served), faults };
 }

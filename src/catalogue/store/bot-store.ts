@@ -4,7 +4,7 @@ import type { BotId } from '../../bot/id.ts';
 import type { Log } from '../../lib/log.ts';
 import { compareFaults, type Fault } from '../page/fault.ts';
 import { botsFolder } from '../page/layout.ts';
-import { type IndexedBot, MutableBotIndex } from './bot-index.ts';
+import { indexBot, type IndexedBot, MutableBotIndex, parseRecord } from './bot-index.ts';
 
 interface BotEvents {
   /** A bot is new, differs, or is no longer served. */
@@ -59,6 +59,14 @@ export class BotStore extends EventEmitter<BotEvents> {
       this.emit('change', id);
     }
     this.emit('read', id);
+  }
+
+  /** Serves a bot with a later time of its last edit. */
+  setEdited(id: BotId, edited: number): void {
+    const bot = this.bots.get(id);
+    if (bot === undefined || bot.facts.edited >= edited) return;
+    this.bots.set(indexBot(id, { ...parseRecord(bot), edited }, bot.files));
+    this.emit('change', id);
   }
 
   /**

@@ -7,7 +7,7 @@ import { forEachInSlices } from '../../lib/in-slices.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import type { HashName } from '../../git/objects/object-id.ts';
 import type { Log } from '../../lib/log.ts';
-import type { ImageLookup } from './bot-reader.ts';
+import type { RecordLookups } from './bot-reader.ts';
 import { BotStore } from './bot-store.ts';
 import { Collections } from './collections.ts';
 import { listTop } from './folder.ts';
@@ -25,7 +25,7 @@ import { type CatalogueSettings, settingsName } from '../settings/settings.ts';
 import type { WatchedFile } from '../settings/watched-file.ts';
 import { watchSettings } from '../settings/watched-settings.ts';
 
-export interface CatalogueOptions {
+export interface CatalogueOptions extends RecordLookups {
   /** The folder that holds `bots/`. */
   readonly root: string;
   /** The hash of the repository that the folder is in, for the blob ids of files; SHA-1 by default. */
@@ -43,7 +43,6 @@ export interface CatalogueOptions {
   readonly blockedFile?: string | null;
   /** The file that keeps its last valid version between runs; none by default. */
   readonly blockedCopy?: string;
-  readonly cachedImages?: ImageLookup;
   /** The time for a round over all folders while the watcher works; a tenth of it while it does not. */
   readonly roundSeconds?: number;
 }
@@ -83,7 +82,7 @@ export class Catalogue {
   #savedVersion = -1;
 
   constructor(options: CatalogueOptions) {
-    const { root, hash = 'sha1', restoreFolder, isGitWriting, log, cachedImages } = options;
+    const { root, hash = 'sha1', restoreFolder, isGitWriting, log } = options;
     const { settingsCopy = null, blockedFile = null, blockedCopy = null } = options;
     this.#options = options;
     this.store = new BotStore(log);
@@ -110,7 +109,7 @@ export class Catalogue {
     this.collections = new Collections({ root, onFaults });
     const limits = (): PageLimits => this.settings.current;
     this.scanner = new Scanner(
-      { root, hash, restoreFolder, isGitWriting, log, cachedImages, limits },
+      { root, hash, restoreFolder, isGitWriting, log, lookups: options, limits },
       this.store,
     );
     this.#watcher = new Watcher(join(root, botsFolder), log, {

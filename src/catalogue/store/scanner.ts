@@ -6,7 +6,7 @@ import type { HashName } from '../../git/objects/object-id.ts';
 import { codeOf, messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { IndexedBot } from './bot-index.ts';
-import { type ImageLookup, readBot } from './bot-reader.ts';
+import { readBot, type RecordLookups } from './bot-reader.ts';
 import type { BotStore } from './bot-store.ts';
 import {
   computeFingerprint,
@@ -40,7 +40,7 @@ export interface ScannerOptions {
   readonly hash: HashName;
   readonly restoreFolder: (() => Promise<void>) | undefined;
   readonly isGitWriting: (() => boolean) | undefined;
-  readonly cachedImages: ImageLookup | undefined;
+  readonly lookups: RecordLookups;
   /** What the settings in force allow. */
   readonly limits: () => PageLimits;
   readonly log: Log;
@@ -269,7 +269,7 @@ export class Scanner {
     reason: Reason,
     contents?: ReadonlyMap<string, Buffer>,
   ): void {
-    const { root, hash, isGitWriting, cachedImages, limits } = this.#options;
+    const { root, hash, isGitWriting, lookups, limits } = this.#options;
     const folder = folderOf(id);
     const cache = this.#statsIn(folder);
     const previous = this.#store.bots.get(id);
@@ -310,7 +310,7 @@ export class Scanner {
       this.schedule(folder, name, clockTick);
     }
     const found = files.filter((file) => file !== undefined);
-    const { bot, faults } = found.length > 0 ? readBot(id, found, previous, limits(), cachedImages) : nothing;
+    const { bot, faults } = found.length > 0 ? readBot(id, found, previous, limits(), lookups) : nothing;
     const paths = found.map(({ path }) => path);
     this.#store.publish(id, bot, faults, paths);
   }

@@ -1,6 +1,4 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import type { CatalogueChanges } from '../../../src/bot/schema-types.ts';
 import {
   ChangeFeed,
@@ -9,9 +7,7 @@ import {
 } from '../../../src/catalogue/changes/change-feed.ts';
 import { ChangeIndex } from '../../../src/catalogue/changes/change-index.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
-import { BranchFeed } from '../../../src/git/branch-feed.ts';
-import { silentLog } from '../../../src/lib/log.ts';
-import { cleanUp } from '../../support/cleanup.ts';
+import { followBranch } from '../../support/branch.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type LiveCatalogue, openCatalogue } from '../../support/live-catalogue.ts';
 import { openerOf } from '../../support/opened.ts';
@@ -27,19 +23,21 @@ describe('what changed in the catalogue', () => {
     start = repository.git('rev-parse', 'HEAD');
   });
 
-  const openOf = ({ catalogue }: Pick<LiveCatalogue, 'catalogue'>, branch?: BranchFeed): ChangeFeed => {
-    const repositoryOpener = openerOf(repository.folder);
+  /** A feed that has released what is checked out, its catalogue, and a function that looks at the branch. */
+  const openAll = async (): Promise<LiveCatalogue & { feed: ChangeFeed; look: () => Promise<void> }> => {
+    const { folder: root } = repository;
+    const repositoryOpener = openerOf(root);
+    const live = await openCatalogue({}, { root });
     const index = new ChangeIndex({ folder: tempFolder(), repositoryOpener });
-    const { signal } = branch ?? new AbortController();
+    const { signal } = new AbortController();
     const cache = new CurrentCache();
-    return new ChangeFeed({ root: repository.folder, repositoryOpener, catalogue, index, cache, signal });
-  };
-  /** A feed that has released what is checked out. */
-  const open = async (): Promise<ChangeFeed> => {
-    const feed = openOf(await openCatalogue({}, { root: repository.folder }));
+    const feed = new ChangeFeed({ root, repositoryOpener, catalogue: live.catalogue, index, cache, signal });
+    const look = followBranch(root, feed);
     await feed.begin();
-    return feed;
+    await look();
+    return { ...live, feed, look };
   };
+  const open = async (): Promise<ChangeFeed> => (await openAll()).feed;
   /** Reads to the end, and returns a word for each change and the sizes of the pages. */
   const readAll = async (
     since: string,
@@ -201,38 +199,23 @@ describe('what changed in the catalogue', () => {
   });
 
   it('releases a commit once its pages are served', async () => {
-    const live = await openCatalogue({}, { root: repository.folder });
-    const { catalogue } = live;
-    const branch = new BranchFeed({
-      file: join(tempFolder(), 'branch'),
-      repositoryOpener: openerOf(repository.folder),
-      log: silentLog,
-    });
-    cleanUp(async () => await branch.close());
-    const feed = openOf(live, branch);
-    branch.add(feed);
-    await feed.begin();
+    const { catalogue, name, feed, look } = await openAll();
     strictEqual(feed.tip, start);
     // The watcher sees nothing from now on.
     await catalogue.close();
-    branch.start(feed);
-    const id = (await catalogue.store.bots.sorted())[0]?.id ?? ('' as never);
-    const before = catalogue.store.bots.get(id)?.facts.name;
     const head = repository.commit({ [pagePath('7')]: mainPage({ name: 'Marge' }) });
-    strictEqual(catalogue.store.bots.get(id)?.facts.name, before);
-    branch.lookNow(feed);
-    await once(feed.moves, 'move');
-    strictEqual(feed.tip, head);
-    strictEqual(catalogue.store.bots.get(id)?.facts.name, 'Marge');
+    strictEqual(name('7'), 'Homer');
+    await look();
+    deepStrictEqual([feed.tip, name('7')], [head, 'Marge']);
 
     // The branch moves first, the files follow.
     const moved = repository.commit({ [pagePath('7')]: mainPage({ name: 'Lisa' }) });
     repository.write(pagePath('7'), mainPage({ name: 'Marge' }));
-    branch.lookNow(feed);
-    await eventually(() => catalogue.store.bots.get(id)?.facts.name === 'Marge');
+    const looking = look();
+    await eventually(() => strictEqual(name('7'), 'Marge'));
     strictEqual(feed.tip, head);
     repository.git('checkout', '-q', '.');
-    await eventually(() => strictEqual(feed.tip, moved));
-    strictEqual(catalogue.store.bots.get(id)?.facts.name, 'Lisa');
+    await looking;
+    deepStrictEqual([feed.tip, name('7')], [moved, 'Lisa']);
   });
 });

@@ -172,7 +172,7 @@ describe('POST /hooks/push', () => {
     };
     const clone = shared.clone();
     const service = await startTestService({}, { root: clone.folder, env });
-    await eventually(() => clone.git('rev-parse', 'refs/botshelf/remote/touched'));
+    await eventually(() => clone.git('rev-parse', 'refs/botshelf/remote/base'));
     shared.mergePullRequest((person) => person.write(pagePath('2'), mainPage({ name: 'Marge' })));
     const body = '{"ref":"refs/heads/main"}';
     const init = { method: 'POST', body };

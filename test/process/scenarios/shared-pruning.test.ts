@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { Committer } from '../../../src/git/commit/committer.ts';
 import { RepositoryOpener } from '../../../src/git/repository.ts';
 import { createStateRef } from '../../../src/counts/state-ref.ts';
-import { bumpEdited, type EditedBump } from '../../../src/sync/bump-edited.ts';
 import { Sync } from '../../../src/sync/sync.ts';
 import { silentLog } from '../../../src/lib/log.ts';
+import { keyEditor } from '../../support/keys.ts';
 import type { TestRepository } from '../../support/repository.ts';
 import { sharedRepository } from '../../support/shared-repository.ts';
 
@@ -79,7 +79,7 @@ function replica(clone: TestRepository): TestReplica {
   const committer = new Committer({
     repositoryOpener,
     var: join(clone.folder, 'var'),
-    editor: { edit: (text, edit: EditedBump) => bumpEdited(text ?? '', edit), describe: () => '' },
+    editor: keyEditor,
     log: silentLog,
   });
   const sync = new Sync({

@@ -1,0 +1,44 @@
+import type { ReadonlyChanges } from '../catalogue/changes/change-index.ts';
+import { listChangedBots } from '../catalogue/changes/changed-bots.ts';
+import { readMainData } from '../catalogue/changes/compare.ts';
+import type { PageFile } from '../catalogue/page/page-file.ts';
+import type { BranchAdvance } from '../git/branch-feed.ts';
+import { TimeSlice } from '../lib/time-slice.ts';
+import { maxEditedLeadMs } from './bot-state.ts';
+import type { StateStore } from './state-store.ts';
+
+/**
+ * Sets in the state when commits of the branch changed bots, so that people need not write `edited`. A commit that raises
+ * `edited` in the file itself, as a post does, and one that adds or removes the bot set nothing. Every machine sets the same
+ * times, so it makes no difference which of them shares its state first.
+ * @throws {GitError} and what went wrong with a checkpoint
+ */
+export async function setEditedTimes(
+  { repository, steps, signal }: Pick<BranchAdvance, 'repository' | 'steps' | 'signal'>,
+  state: Pick<StateStore, 'setEdited' | 'checkpoint'>,
+  index: Pick<ReadonlyChanges, 'read'>,
+): Promise<void> {
+  const slice = new TimeSlice('service');
+  let isSet = false;
+  for (const { from, to, time } of steps) {
+    if (from === null || time > Date.now() + maxEditedLeadMs) continue;
+    for await (const { id, what, pages } of listChangedBots(repository, from, to)) {
+      signal.throwIfAborted();
+      if (slice.isOver) await slice.next();
+      if (what !== 'changed') continue;
+      const { before, after } = await index.read(id, { pages });
+      const [was, is] = [readEdited(before), readEdited(after)];
+      if (was !== undefined && is !== undefined && is > was) continue;
+      // That of a clock that is ahead would stay the latest one.
+      state.setEdited(id, Math.min(time, Date.now()));
+      isSet = true;
+    }
+  }
+  if (isSet) await state.checkpoint();
+}
+
+/** Returns when the main page among the files says that it was edited. */
+function readEdited(files: readonly PageFile[]): number | undefined {
+  const { created, edited = created } = readMainData(files);
+  return typeof edited === 'number' ? edited : undefined;
+}
