@@ -3,14 +3,15 @@ import { listChangedBots } from '../catalogue/changes/changed-bots.ts';
 import { readMainData } from '../catalogue/changes/compare.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
 import type { BranchAdvance } from '../git/branch-feed.ts';
+import type { Repository } from '../git/repository.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import { maxEditedLeadMs } from './bot-state.ts';
 import type { StateStore } from './state-store.ts';
 
 /**
  * Sets in the state when commits of the branch changed bots, so that people need not write `edited`. A commit that raises
- * `edited` in the file itself, as a post does, and one that adds or removes the bot set nothing. Every machine sets the same
- * times, so it makes no difference which of them shares its state first.
+ * `edited` in the file itself, as a post does, and one that adds or removes the bot set nothing, nor does a merge of a service
+ * for what is its own side. Every machine sets the same times, so it makes no difference which of them shares its state first.
  * @throws {GitError} and what went wrong with a checkpoint
  */
 export async function setEditedTimes(
@@ -22,10 +23,11 @@ export async function setEditedTimes(
   let isSet = false;
   for (const { from, to, time } of steps) {
     if (from === null || time > Date.now() + maxEditedLeadMs) continue;
+    const own = await readOwnBots(repository, to);
     for await (const { id, what, pages } of listChangedBots(repository, from, to)) {
       signal.throwIfAborted();
       if (slice.isOver) await slice.next();
-      if (what !== 'changed') continue;
+      if (what !== 'changed' || own.has(id)) continue;
       const { before, after } = await index.read(id, { pages });
       const [was, is] = [readEdited(before), readEdited(after)];
       if (was !== undefined && is !== undefined && is > was) continue;
@@ -35,6 +37,14 @@ export async function setEditedTimes(
     }
   }
   if (isSet) await state.checkpoint();
+}
+
+/** Returns the bots that a commit names if a service made it: then it, or an earlier one that it merges, has set their times. */
+async function readOwnBots({ objects }: Repository, commit: string): Promise<ReadonlySet<string>> {
+  const text = (await objects.readOne(commit))?.content.toString() ?? '';
+  const [, author, committer] = /^author (.*)\ncommitter (.*)$/m.exec(text) ?? [];
+  const named = author === committer ? text.matchAll(/^Bot: (\d+)$/gm) : [];
+  return new Set(Array.from(named, ([, id = '']) => id));
 }
 
 /** Returns when the main page among the files says that it was edited. */

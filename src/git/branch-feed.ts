@@ -159,8 +159,11 @@ export class BranchFeed {
     const followers = [...this.#followers.values()].toSorted((a, b) => a.read - b.read);
     const place = `${branch} ${followers[0]?.at}`;
     if (followers[0]?.at === undefined || place === (await this.#kept)) return;
-    this.#kept = Promise.resolve(place);
-    await writeAtomically(this.#options.file, place, { fsync: 'content' });
+    // What is not kept is handled once more after the next start.
+    await writeAtomically(this.#options.file, place, { fsync: 'content' }).then(
+      () => (this.#kept = Promise.resolve(place)),
+      () => undefined,
+    );
   }
 }
 

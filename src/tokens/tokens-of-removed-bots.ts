@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BotId } from '../bot/id.ts';
 import { listChangedBots } from '../catalogue/changes/changed-bots.ts';
 import { botsFolder, parsePagePath, parsePlace } from '../catalogue/page/layout.ts';
@@ -36,11 +37,11 @@ export class TokensOfRemovedBots implements BranchConsumer {
     this.#options = options;
   }
 
-  /** @throws what Git and the state do, and while the tokens of other machines are not known */
+  /** @throws what Git and the state do */
   async handle(advance: BranchAdvance): Promise<void> {
     const { isStateKnown, state, log } = this.#options;
-    if (!isStateKnown()) throw new Error('the tokens of all machines are not known yet');
-    const { repository, from, to } = advance;
+    const { repository, from, to, signal } = advance;
+    while (!isStateKnown()) await sleep(pollMs, undefined, { signal, ref: false });
     const removed = await (from === undefined ? this.#listEverRemoved(advance) : listRemoved(advance));
     if (removed.size === 0) return;
     const ended = await state.write(async (committed) => {
@@ -69,6 +70,9 @@ export class TokensOfRemovedBots implements BranchConsumer {
     return removed;
   }
 }
+
+/** Milliseconds between two looks whether the tokens are known. */
+const pollMs = 200;
 
 /** Returns the bots that commits removed, each with when that was, in milliseconds since the epoch. */
 async function listRemoved({

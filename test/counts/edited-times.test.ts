@@ -66,6 +66,12 @@ describe('the time at which commits edit a bot', () => {
     strictEqual(state.edited(id), Number(clone.git('log', '-1', '--format=%ct')) * 1000);
   });
 
+  it('is not set by a service that names the bot, as where it merges its own side', async () => {
+    clone.commit({ [path]: changed }, `Merge\n\nBot: ${id}`);
+    await look();
+    strictEqual(state.edited(id), undefined);
+  });
+
   it('is now for a commit of a clock that is hours ahead, and not set by one that is days ahead', async () => {
     const now = Math.floor(Date.now() / 1000);
     clone.commitAll([{ files: { [path]: changed }, at: now + 2 * 86_400 }]);
