@@ -8,7 +8,7 @@ import { createFileFault, findPosition } from '../catalogue/page/fault.ts';
 import { createLocator } from '../lib/edit-json.ts';
 import { quoteValue } from '../lib/quote-value.ts';
 import { botsFolder, parsePagePath } from '../catalogue/page/layout.ts';
-import { type Page, parsePage } from '../catalogue/page/page.ts';
+import type { Page } from '../catalogue/page/page.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
 import { parseProfileName, peopleFolder } from '../catalogue/page/profile.ts';
 import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
@@ -18,44 +18,33 @@ import { type CatalogueSettings, settingsName } from '../catalogue/settings/sett
 import { sideFolders } from './source.ts';
 import { holdsToken, tokenRule } from './token-search.ts';
 
-/** A main page as it was before the change. */
-export interface FormerPage {
-  readonly path: string;
-  /** Undefined where it could not be parsed. */
-  readonly page: Page | undefined;
-}
-
 /**
- * Returns the main pages before the change, of bots whose main page is among the changed files. A page that cannot be
- * parsed counts as the main page where no other is.
- * @param blobs the former bytes by blob id; those of a file that is too large are left out
+ * Finds what a change of a bot may not do, and what a maintainer has to review.
+ * @param before all page files of the bot; none for a new bot
+ * @param after all page files of the bot as they would be; none for one that is removed
  */
-export function findFormerMainPages(
-  changes: readonly ChangedFile[],
-  blobs: ReadonlyMap<string, Buffer>,
-): ReadonlyMap<BotId, FormerPage> {
-  const pages = new Map<BotId, FormerPage>();
-  for (const { previousPath, previousBlob } of changes) {
-    const path = previousPath ?? '';
-    const place = parsePagePath(path);
-    if (!place) continue;
-    const before = blobs.get(previousBlob ?? '');
-    const page = before && parsePage(path, before).page;
-    if (page ? isMainPage({ page }) : !pages.has(place.id)) pages.set(place.id, { path, page });
-  }
-  return pages;
+export function checkBotChange(before: readonly PageFile[], after: readonly PageFile[]): Finding[] {
+  const former = findMainPage(before);
+  if (former && after.length === 0) return [createRemovalNotice(former)];
+  const main = findChangedMainPage(before, after);
+  return main ? checkMainPage(main, former) : [];
 }
 
-/** Returns the main page of a bot where it is among the changed files. */
+/** Returns the main page. A page that cannot be parsed counts as the main page where no other is. */
+export function findMainPage(files: readonly PageFile[]): PageFile | undefined {
+  return files.filter(isReadable).find(isMainPage) ?? files.find((file) => !isReadable(file));
+}
+
+/** Returns the main page after a change where its bytes are others than before, and it can be parsed. */
 export function findChangedMainPage(
-  files: readonly PageFile[],
-  changed: ReadonlySet<string>,
+  before: readonly PageFile[],
+  after: readonly PageFile[],
 ): ReadablePage | undefined {
-  return files.filter(isReadable).find((file) => changed.has(file.path) && isMainPage(file));
+  const main = findMainPage(after);
+  return main && isReadable(main) && main.sha !== findMainPage(before)?.sha ? main : undefined;
 }
 
-/** Finds what a main page may not change, and what a maintainer has to review. `former` is undefined for a new page. */
-export function checkChange({ id, page }: ReadablePage, former: FormerPage | undefined): Finding[] {
+function checkMainPage({ id, page }: ReadablePage, former: PageFile | undefined): Finding[] {
   return [
     ...warnOfUnreadable(page, former),
     ...ensureCreatedStays(page, former?.page),
@@ -69,10 +58,9 @@ export function checkChange({ id, page }: ReadablePage, former: FormerPage | und
   ];
 }
 
-/** Tells maintainers of a bot that the change removes. */
-export function checkRemoval({ path, page }: FormerPage): Finding[] {
+function createRemovalNotice({ path, page }: PageFile): Finding {
   const message = `this removes ${page ? quoteValue(page.data['name']) : 'a bot'} from the catalogue: its authors or a maintainer have to agree`;
-  return [{ ...createFileFault(path, 'bot-removed', message), severity: 'notice' }];
+  return { ...createFileFault(path, 'bot-removed', message), severity: 'notice' };
 }
 
 /**
@@ -198,7 +186,7 @@ function isInFuture(time: number): boolean {
 }
 
 /** Warns where the page as it was does not say what the rules compare. */
-function warnOfUnreadable(page: Page, former: FormerPage | undefined): Finding[] {
+function warnOfUnreadable(page: Page, former: PageFile | undefined): Finding[] {
   const { created, authors } = former?.page?.data ?? {};
   if (former === undefined || (typeof created === 'number' && Array.isArray(authors))) return [];
   const message = `${former.path} could not be read before this change: compare authors and created with its last readable version (git log -p)`;
@@ -293,7 +281,7 @@ function ensureIdStays({ path, previousPath }: ChangedPath): Finding[] {
 /** A submodule that was not checked out is an empty folder: only Git can tell. */
 function ensureNoSubmodule({ path, kind }: ChangedPath): Finding[] {
   if (kind !== 'submodule' && path !== '.gitmodules') return [];
-  return [createFileError(path.replace(/\/$/, ''), 'submodule', submoduleMessage)];
+  return [createFileError(path, 'submodule', submoduleMessage)];
 }
 
 function ensureNoLink({ path, kind }: ChangedPath): Finding[] {

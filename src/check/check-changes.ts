@@ -1,21 +1,17 @@
-import {
-  type ChangedFile,
-  listTreeChanges,
-  listWorkTreeChanges,
-  OutputLimitError,
-} from '../git/changed-files.ts';
+import { compareFaults } from '../catalogue/page/fault.ts';
+import { botsFolder, gitkeep, parsePagePath } from '../catalogue/page/layout.ts';
+import { blockedName, parseBlocked } from '../catalogue/settings/blocked.ts';
+import { settingsName } from '../catalogue/settings/settings.ts';
+import { type ChangedFile, ListLimitError, listTreeChanges } from '../git/changed-files.ts';
 import { fetchMissing } from '../git/fetch.ts';
-import { maxObjectBytes, readObjects } from '../git/objects/objects.ts';
-import type { RevisionRange } from '../git/revision-range.ts';
-import { findingsOfAttributes } from './attribute-rules.ts';
+import { resolveRange, type RevisionRange } from '../git/revision-range.ts';
+import { writeWorkTree } from '../git/work-tree/write-work-tree.ts';
 import {
-  findChangedMainPage,
-  checkChange,
-  checkPath,
-  checkRemoval,
-  checkSwaps,
+  checkBotChange,
   checkOutside,
-  findFormerMainPages,
+  checkSwaps,
+  findChangedMainPage,
+  findMainPage,
 } from './change-rules.ts';
 import {
   createFileError,
@@ -25,137 +21,182 @@ import {
   type Finding,
   type ReportOptions,
 } from './check.ts';
+import { openCommitSource } from './commit-source.ts';
 import { checkDuplicates, type AddedBot } from './duplicates.ts';
-import { compareFaults } from '../catalogue/page/fault.ts';
-import { checkHistory } from './history-rules.ts';
-import { botsFolder, gitkeep, parsePagePath } from '../catalogue/page/layout.ts';
-import { maxFileSize, type Page } from '../catalogue/page/page.ts';
-import { blockedName, parseBlocked } from '../catalogue/settings/blocked.ts';
-import { settingsName } from '../catalogue/settings/settings.ts';
-import { isInScope, type Scope } from './scope.ts';
-import { openChangedCatalogue } from './settings-change.ts';
+import { checkVersions } from './history-rules.ts';
+import { createScope, isInScope, type Scope } from './scope.ts';
+import { compareSettings } from './settings-change.ts';
 import { checkSideFiles, rulesOfCollections } from './side-files.ts';
-import { sideFolders } from './source.ts';
-import { searchOnDisk, tokenRule } from './token-search.ts';
+import { type CatalogueSource, listPlaces, sideFolders } from './source.ts';
 
 /** The files that a change may touch; a larger change is refused unread. */
 const maxFiles = 1000;
 
+/** What is checked of a work tree also where Git does not track it, or ignores it. */
+const watched = [botsFolder, settingsName, blockedName, ...sideFolders];
+
 /**
- * Checks a change: the bots of which it changes a file against every rule, and the change itself, with its files outside
- * `bots/` where `scope` is everything, against the rules about changes.
+ * Checks a change, which is the difference between two trees: the bots of which it changes a file against every rule, and
+ * the change itself, with its files outside `bots/` where `scope` is everything, against the rules about changes.
  * @param root the catalogue's folder
- * @throws when `bots/` or a folder in it cannot be read
+ * @param base the revision that the change is made for
+ * @param head the last commit of the change; the work tree where left out
+ * @throws {UserError} as resolveRange and writeWorkTree
  */
 export async function checkChanges(
   root: string,
-  range: RevisionRange,
+  { base, head }: { readonly base: string; readonly head?: string | undefined },
   scope: Scope,
   options: ReportOptions = {},
 ): Promise<CheckReport> {
-  const { before, after } = range;
-  const changes = await (
-    after === null
-      ? listWorkTreeChanges(root, range, [botsFolder, settingsName, blockedName, ...sideFolders])
-      : listTreeChanges(root, before, after)
-  ).catch((error: unknown) => {
-    if (!(error instanceof OutputLimitError)) throw error;
-  });
-  const inScope = changes?.filter(({ path }) => isInScope(scope, path)) ?? [];
-  if (changes === undefined || inScope.length > maxFiles)
+  const range = await resolveRange(root, base, head);
+  try {
+    const after = range.after ?? (await writeWorkTree(root, watched));
+    const changes = await listTreeChanges(root, range.before, after);
+    const inScope = changes.filter(({ path }) => isInScope(scope, path));
+    if (inScope.length <= maxFiles)
+      return await checkTrees(root, { ...range, after }, inScope, scope, options);
     return { files: inScope.length, findings: [createSizeFinding(inScope)] };
-  await fetchChange(root, range, inScope);
-  const history = await checkHistory(root, range, (path) => isInScope(scope, path));
+  } catch (error) {
+    if (!(error instanceof ListLimitError)) throw error;
+    return { files: 0, findings: [createSizeFinding([])] };
+  }
+}
+
+/** A change whose result is written. */
+interface WrittenChange extends RevisionRange {
+  readonly after: string;
+}
+
+async function checkTrees(
+  root: string,
+  range: WrittenChange,
+  changes: readonly ChangedFile[],
+  scope: Scope,
+  options: ReportOptions,
+): Promise<CheckReport> {
+  await fetchChange(root, range, changes);
   const own = [
     ...range.conflicts.map(createConflictFinding),
-    ...inScope.flatMap(checkPath),
-    ...checkSwaps(inScope),
-    ...(await findingsOfAttributes(root, inScope)),
-    ...(after === null ? inScope.flatMap((file) => checkOnDisk(root, file)) : []),
+    ...checkSwaps(changes),
+    ...(await checkVersions(root, range, changes, (path) => isInScope(scope, path))),
   ];
-  const { files, findings } = inScope.some(({ path, kind }) => path === botsFolder && kind !== 'gone')
-    ? { files: inScope.length, findings: [] }
-    : await checkBots(root, after, inScope, changes, options);
-  const known = new Set(own.map(({ path, rule }) => `${rule} ${path}`));
-  const others = findings.filter(
-    ({ path }) => !known.has(`submodule ${path}`) && !known.has(`regular-file ${path}`),
-  );
-  const faults = removeRepeats([own, others, ...history.map((finding) => [finding])]);
+  const hasNoBots = changes.some(({ path, kind }) => path === botsFolder && kind !== 'gone');
+  const { files, findings } = hasNoBots
+    ? { files: changes.length, findings: [] }
+    : await checkBots(root, range, changes, options);
+  const unreadable = new Set(own.filter(({ rule }) => isUnreadable.has(rule)).map(({ path }) => path));
+  const faults = findings.filter(({ path }) => !unreadable.has(path));
+  const known = new Set(faults.map(toRuleKey));
+  for (const finding of own) {
+    if (!known.has(toRuleKey(finding))) faults.push(finding);
+    known.add(toRuleKey(finding));
+  }
   const faulty = new Set(faults.map(({ path }) => path));
-  const outside = inScope.flatMap(checkOutside).filter(({ path }) => !faulty.has(path));
+  const outside = changes.flatMap(checkOutside).filter(({ path }) => !faulty.has(path));
   return { files, findings: [...faults, ...outside].toSorted(compareFaults) };
+}
+
+/** The rules about what is no file: no other fault of it says more. */
+const isUnreadable: ReadonlySet<string> = new Set(['submodule', 'regular-file']);
+
+function toRuleKey({ path, rule }: Finding): string {
+  return `${rule} ${path}`;
 }
 
 /** Fetches at once what a partial clone lacks of the file versions that the change adds, and of the folders of its bots. */
 async function fetchChange(
   root: string,
-  { base, head, before, after }: RevisionRange,
+  { base, head, before, after }: WrittenChange,
   changes: readonly ChangedFile[],
 ): Promise<void> {
-  const paths = changes.flatMap(({ path, previousPath }) => [path, previousPath ?? path]);
-  const folders = paths.flatMap((path) => /^bots\/\d{3}(?=\/)/.exec(path)?.[0] ?? []);
+  const folders = listPaths(changes).flatMap((path) => /^bots\/\d{3}(?=\/)/.exec(path)?.[0] ?? []);
   const beside = concernsSideFiles(changes) ? sideFolders : [];
-  const trees = [before, after ?? before].map((id) => `${id}^{tree}`);
   await fetchMissing(
     root,
     [head, `^${base}`],
-    [...trees, '--', settingsName, blockedName, ...beside, ...new Set(folders)],
+    [`${before}^{tree}`, `${after}^{tree}`, '--', settingsName, blockedName, ...beside, ...new Set(folders)],
   );
+}
+
+/** Where the files are, and where they were. */
+function listPaths(changes: readonly ChangedFile[]): string[] {
+  return changes.flatMap(({ path, previousPath }) => [path, previousPath ?? path]);
 }
 
 /** Checks the bots of the changed files as they are after the change, each as a whole, and the settings if they changed. */
 async function checkBots(
   root: string,
-  after: string | null,
-  inScope: readonly ChangedFile[],
+  range: WrittenChange,
   changes: readonly ChangedFile[],
   options: ReportOptions,
 ): Promise<CheckReport> {
-  const blobs = changes
-    .filter(({ previousPath: path }) => path === settingsName || path?.startsWith(`${botsFolder}/`))
-    .flatMap(({ previousBlob }) => previousBlob ?? []);
-  const formerFiles = await readObjects(root, blobs, maxFileSize);
-  const former = findFormerMainPages(changes, formerFiles);
-  const paths = inScope.flatMap(({ path, previousPath }) => [path, previousPath ?? path]);
-  const changed = new Set(paths);
-  const seen = new Set<string>();
-  const newcomers: AddedBot[] = [];
-  const opened = await openChangedCatalogue(root, after, changes, paths, formerFiles);
-  const { source, scope, settings } = opened;
-  const beside = concernsSideFiles(changes) ? (await checkSideFiles(source)).findings : [];
-  const blocked = parseBlocked(await source.readFile(blockedName));
-  const report = await checkCatalogue(source, scope, {
-    ...options,
-    settings,
-    rulesOfBot: (id, files) => {
-      seen.add(id);
-      const main = findChangedMainPage(files, changed);
-      if (main === undefined) return [];
-      const before = former.get(id);
-      newcomers.push({ id, page: main.page, keys: listNewKeys(main.page, before?.page) });
-      return checkChange(main, before);
-    },
-  }).finally(() => source.close?.());
+  const { after } = range;
+  const paths = listPaths(changes);
+  const was = openCommitSource(root, range.before);
+  const now = openCommitSource(root, after);
+  try {
+    const { settings, refuseMore, findings } = await compareSettings(root, was, now, after, paths);
+    const blocked = parseBlocked(await now.readFile(blockedName));
+    const scope = refuseMore
+      ? 'everything'
+      : createScope(paths.filter((path) => path.startsWith(`${botsFolder}/`)));
+    const report = await checkCatalogue(now, scope, { ...options, settings });
+    return {
+      files: report.files,
+      findings: [
+        ...(concernsSideFiles(changes) ? await checkBeside(now, paths) : []),
+        ...('faults' in blocked ? blocked.faults.map(toErrorFinding) : []),
+        ...((await now.list(botsFolder)).size === 0 ? [missingBots] : []),
+        ...findings,
+        ...(scope === 'everything' ? report.findings.filter(isOfChange(paths)) : report.findings),
+        ...(await compareBots(root, was, now, after, paths)),
+      ],
+    };
+  } finally {
+    was.close?.();
+    now.close?.();
+  }
+}
+
+/** Checks the changes of the bots of these paths. */
+async function compareBots(
+  root: string,
+  was: CatalogueSource,
+  now: CatalogueSource,
+  after: string,
+  paths: readonly string[],
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const added: AddedBot[] = [];
+  for (const id of new Set(paths.flatMap((path) => parsePagePath(path)?.id ?? []))) {
+    const before = await was.readPages(await listPlaces(was, id));
+    const files = await now.readPages(await listPlaces(now, id));
+    findings.push(...checkBotChange(before, files));
+    const page = findChangedMainPage(before, files)?.page;
+    const former = findMainPage(before)?.page?.data;
+    const keys = (['name', 'invite'] as const).filter((key) => page?.data[key] !== former?.[key]);
+    if (page) added.push({ id, page, keys });
+  }
+  return [...findings, ...(await checkDuplicates(root, after, added))];
+}
+
+/** Returns whether a finding is about one of these paths, its bot, or what the settings allow. */
+function isOfChange(paths: readonly string[]): (finding: Finding) => boolean {
   const ids = new Set(paths.map((path) => parsePagePath(path)?.id));
-  const isOfChange = ({ path, rule }: Finding): boolean => {
+  return ({ path, rule }) => {
     if (path === settingsName) return false;
     const id = parsePagePath(path)?.id;
     const isChanged = paths.some((own) => own === path || own.startsWith(`${path}/`));
     return isChanged || rulesOfSettings.has(rule) || (id !== undefined && ids.has(id));
   };
-  const removed = [...former].filter(([id, { path }]) => !seen.has(id) && changed.has(path));
-  const findings = [
-    ...beside.filter(
-      ({ path, rule }) => isSideFile(path) && (changed.has(path) || rulesOfCollections.has(rule)),
-    ),
-    ...('faults' in blocked ? blocked.faults.map(toErrorFinding) : []),
-    ...(source.kindOf(botsFolder) === undefined ? [missingBots] : []),
-    ...opened.findings,
-    ...(scope === 'everything' ? report.findings.filter(isOfChange) : report.findings),
-    ...removed.flatMap(([, page]) => checkRemoval(page)),
-    ...(await checkDuplicates(root, after, newcomers)),
-  ];
-  return { files: report.files, findings };
+}
+
+async function checkBeside(now: CatalogueSource, paths: readonly string[]): Promise<Finding[]> {
+  const { findings } = await checkSideFiles(now);
+  return findings.filter(
+    ({ path, rule }) => isSideFile(path) && (paths.includes(path) || rulesOfCollections.has(rule)),
+  );
 }
 
 function isSideFile(path: string): boolean {
@@ -171,37 +212,9 @@ const missingBots = createFileError(
 /** The rules for pages that the settings decide: the category, and the language. */
 const rulesOfSettings = new Set(['enum', 'language']);
 
-function listNewKeys(page: Page, former: Page | undefined): AddedBot['keys'] {
-  return (['name', 'invite'] as const).filter((key) => page.data[key] !== former?.data[key]);
-}
-
-function checkOnDisk(root: string, { path, kind }: ChangedFile): Finding[] {
-  if (kind !== 'file') return [];
-  const found = searchOnDisk(root, path, maxObjectBytes);
-  if (found === undefined) return [];
-  if (found === 'too large') {
-    const message = `the file has more than ${maxObjectBytes / 1024 / 1024} MiB: leave it out, every clone would contain it for good`;
-    return [createFileError(path, 'file-size', message)];
-  }
-  return [toErrorFinding({ path, ...found, rule: tokenRule, message: leakMessage })];
-}
-
-const leakMessage =
-  'this looks like a bot token: remove it and make a new one (botshelf token, or the Manage link on its page), as others may have read it';
-
 /** Whether people or collections change, or lose a bot that they name. */
 function concernsSideFiles(changes: readonly ChangedFile[]): boolean {
   return changes.some(({ path, kind }) => (kind === 'gone' && parsePagePath(path)) || isSideFile(path));
-}
-
-/** Joins lists of findings. A list adds none for a path and a rule that a list before it has. */
-function removeRepeats(lists: readonly (readonly Finding[])[]): Finding[] {
-  const known = new Set<string>();
-  return lists.flatMap((list) => {
-    const added = list.filter(({ rule, path }) => !known.has(`${rule} ${path}`));
-    for (const { rule, path } of added) known.add(`${rule} ${path}`);
-    return added;
-  });
 }
 
 function createConflictFinding(path: string): Finding {

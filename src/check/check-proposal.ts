@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { isSameInvite } from '../bot/invite.ts';
 import { compareFaults, type Fault } from '../catalogue/page/fault.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
-import { checkFiles, isMainPage, isReadable, type PageLimits } from '../catalogue/page/rules.ts';
+import { checkFiles, type PageLimits } from '../catalogue/page/rules.ts';
 import { type Blocked, nothingBlocked } from '../catalogue/settings/blocked.ts';
 import { checkBlocked } from './blocked-rule.ts';
-import { checkChange } from './change-rules.ts';
+import { checkBotChange, findMainPage } from './change-rules.ts';
 import { type Finding, toErrorFinding } from './check.ts';
 
 /**
@@ -26,10 +26,7 @@ export function checkProposal(
   const known = new Set(checkFiles(before, limits).faults.map(toFaultKey));
   const added = checkFiles(after, limits).faults.filter((fault) => !known.has(toFaultKey(fault)));
   const faults = [...added, ...checkBlocked(after, blocked, showsReasons)];
-  const former = findMainPage(before);
-  const main = findMainPage(after);
-  const changes = main && isReadable(main) && main.sha !== former?.sha ? checkChange(main, former) : [];
-  return [...faults.map(toErrorFinding), ...changes].toSorted(compareFaults);
+  return [...faults.map(toErrorFinding), ...checkBotChange(before, after)].toSorted(compareFaults);
 }
 
 /** What a reviewer decides even where authors may change their bots without a review. */
@@ -64,11 +61,6 @@ const isReviewed: Readonly<Record<ReviewedKey, IsReviewed>> = {
 
 function withoutOrder(value: unknown): unknown {
   return Array.isArray(value) ? new Set(value) : value;
-}
-
-/** Returns the main page. A page that cannot be parsed counts as the main page where no other is. */
-function findMainPage(files: readonly PageFile[]): PageFile | undefined {
-  return files.filter(isReadable).find(isMainPage) ?? files.find((file) => !isReadable(file));
 }
 
 function toFaultKey({ path, rule, message }: Fault): string {

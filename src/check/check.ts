@@ -1,14 +1,12 @@
-import type { BotId } from '../bot/id.ts';
 import { compareFaults, type Fault, createFileFault } from '../catalogue/page/fault.ts';
 import { groupByBot } from '../catalogue/store/folder.ts';
-import { botsFolder, isFolderName, strayMessage } from '../catalogue/page/layout.ts';
-import type { PageFile } from '../catalogue/page/page-file.ts';
+import { botsFolder, gitkeep, isFolderName, strayMessage } from '../catalogue/page/layout.ts';
 import { checkFiles, noLimits } from '../catalogue/page/rules.ts';
 import { type Blocked, blockedName, nothingBlocked, parseBlocked } from '../catalogue/settings/blocked.ts';
 import { readSettings, type SettingsReading } from '../catalogue/settings/read-settings.ts';
 import { checkBlocked } from './blocked-rule.ts';
 import { listNamesInScope, type Scope } from './scope.ts';
-import type { CatalogueSource } from './source.ts';
+import type { CatalogueSource, EntryKind } from './source.ts';
 
 /**
  * A result of a check for one file: an error fails the check, a warning may be a mistake, a notice is for a maintainer to
@@ -34,8 +32,6 @@ export interface ReportOptions {
 }
 
 export interface CheckOptions extends ReportOptions {
-  /** More rules; called once for each bot with all of its files. */
-  readonly rulesOfBot?: (id: BotId, files: readonly PageFile[]) => readonly Finding[];
   /** The settings of the catalogue, with their faults; read from the source where left out. */
   readonly settings?: SettingsReading;
 }
@@ -43,7 +39,7 @@ export interface CheckOptions extends ReportOptions {
 /**
  * Checks every file of a part of a catalogue against every rule. A bot is checked as a whole when one of its files is in
  * the part, as some rules are about its files together. The settings are checked with all of a catalogue.
- * @throws when `bots/` or a folder in it cannot be read
+ * @throws when a folder cannot be read
  */
 export async function checkCatalogue(
   source: CatalogueSource,
@@ -60,22 +56,25 @@ export async function checkCatalogue(
     files += Number(settings.found);
     findings.push(...settings.faults.map(toErrorFinding));
   }
-  for (const top of source.listTop()) {
+  for (const [top, kind] of await source.list(botsFolder)) {
     const names = listNamesInScope(scope, top);
-    if (names === undefined) continue;
-    const topFault = checkTop(source, top);
-    if (topFault) {
+    const folder = `${botsFolder}/${top}`;
+    if (names === undefined || (top === gitkeep && (await source.readFile(folder))?.length === 0)) continue;
+    if (kind !== 'folder' || !isFolderName(top)) {
       files += 1;
-      findings.push(toErrorFinding(topFault));
+      const problem = findPathProblem(folder, kind) ?? createFileFault(folder, 'stray-file', strayMessage);
+      findings.push(toErrorFinding(problem));
       continue;
     }
-    const { bots, misplaced } = groupByBot(top, source.listNames(top));
+    const entries = await source.list(folder);
+    const { bots, misplaced } = groupByBot(top, entries.keys());
     const wanted = names === 'everything' ? bots : groupByBot(top, names).bots;
     for (const [name, { rule, message }] of misplaced) {
       if (names !== 'everything' && !names.has(name)) continue;
-      const path = `${botsFolder}/${top}/${name}`;
+      const path = `${folder}/${name}`;
       files += 1;
-      findings.push(toErrorFinding(findPathProblem(source, path) ?? createFileFault(path, rule, message)));
+      const problem = findPathProblem(path, entries.get(name)) ?? createFileFault(path, rule, message);
+      findings.push(toErrorFinding(problem));
     }
     for (const [id, places] of bots) {
       if (!wanted.has(id)) continue;
@@ -84,7 +83,6 @@ export async function checkCatalogue(
       findings.push(
         ...checkFiles(pages, limits).faults.map(toErrorFinding),
         ...checkBlocked(pages, blocked, privateBlocked === undefined).map(toErrorFinding),
-        ...(options.rulesOfBot?.(id, pages) ?? []),
       );
     }
     options.onProgress?.(files);
@@ -105,19 +103,10 @@ export function createFileError(path: string, rule: string, message: string): Fi
 export const submoduleMessage =
   'this is a submodule: put the pages themselves here, a clone does not contain its files';
 
-/** Returns why an entry of `bots/` itself is not a folder of pages. */
-function checkTop(source: CatalogueSource, top: string): Fault | undefined {
-  const path = `${botsFolder}/${top}`;
-  const kind = source.kindOf(path);
-  if (kind === undefined || (kind === 'folder' && isFolderName(top))) return undefined;
-  return findPathProblem(source, path) ?? createFileFault(path, 'stray-file', strayMessage);
-}
-
 /** Returns the fault of an entry that does harm, besides having no place in the catalogue. */
-export function findPathProblem(source: CatalogueSource, path: string): Fault | undefined {
+export function findPathProblem(path: string, kind: EntryKind | undefined): Fault | undefined {
   const fault = (rule: string, message: string): Fault => createFileFault(path, rule, message);
   const name = path.slice(path.lastIndexOf('/') + 1);
-  const kind = source.kindOf(path);
   if (kind === 'symlink') {
     return fault('regular-file', 'this is a symbolic link: remove it, pages are regular files');
   }

@@ -1,108 +1,56 @@
-import { toKind, parseTree } from '../git/objects/tree.ts';
-import { ObjectReader } from '../git/objects/object-reader.ts';
-import { type ListedEntry, listTrees } from '../git/tree-listing.ts';
+import { posix } from 'node:path';
 import { createFileFault } from '../catalogue/page/fault.ts';
-import {
-  botsFolder,
-  folderOf,
-  gitkeep,
-  isFolderName,
-  type PagePlace,
-  parsePagePath,
-  pathOf,
-} from '../catalogue/page/layout.ts';
-import { maxFileSize, createSizeFault } from '../catalogue/page/page.ts';
-import {
-  maxReadSize,
-  notAFile,
-  type PageFile,
-  parsePageFile,
-  createRefusedPageFile,
-} from '../catalogue/page/page-file.ts';
-import type { FileReading } from '../catalogue/settings/read-settings.ts';
-import { listNamesInScope, type Scope } from './scope.ts';
-import { type CatalogueSource, sideFolders } from './source.ts';
+import { pathOf } from '../catalogue/page/layout.ts';
+import { maxReadSize, notAFile, parsePageFile, createRefusedPageFile } from '../catalogue/page/page-file.ts';
+import type { FileReader } from '../catalogue/settings/read-settings.ts';
+import { ObjectReader } from '../git/objects/object-reader.ts';
+import { parseTree, toKind, type TreeEntry } from '../git/objects/tree.ts';
+import type { CatalogueSource } from './source.ts';
 
 /**
- * Opens the part `scope` of the catalogue in a commit or a tree. It is read from Git's objects, not checked out: so no link
- * is followed, no attribute has an effect, and a file that is too large is not read.
+ * Opens the catalogue in a commit or a tree. It is read from Git's objects, not checked out: so no link is followed, no
+ * attribute has an effect, and a file that is too large is not read.
  */
-export async function openCommitSource(root: string, commit: string, scope: Scope): Promise<CatalogueSource> {
-  const top = await listTrees(root, commit, [botsFolder]);
-  const folders = top
-    .filter(({ mode, path }) => toKind(mode) === 'folder' && isFolderName(toFileName(path)))
-    .filter(({ path }) => listNamesInScope(scope, toFileName(path)) !== undefined)
-    .map(({ path }) => path);
-  const inside = await listTrees(root, commit, folders);
-  const beside = await listTrees(root, commit, sideFolders);
-  const entries = new Map([...top, ...inside, ...beside].map((entry) => [entry.path, entry]));
+export function openCommitSource(root: string, commit: string): CatalogueSource {
   const objects = new ObjectReader(root);
+  const trees = new Map<string, Promise<ReadonlyMap<string, TreeEntry>>>();
+  const openTree = async (folder: string): Promise<ReadonlyMap<string, TreeEntry>> => {
+    const tree = trees.get(folder) ?? readTree(folder);
+    trees.set(folder, tree);
+    return await tree;
+  };
+  const readTree = async (folder: string): Promise<ReadonlyMap<string, TreeEntry>> => {
+    const { mode, id } = folder === '.' ? top : ((await findEntry(folder)) ?? { mode: '', id: '' });
+    const tree = toKind(mode) === 'folder' ? await objects.readOne(id) : undefined;
+    return tree ? parseTree(tree.content, tree.id.length === 64 ? 'sha256' : 'sha1') : new Map();
+  };
+  const top: TreeEntry = { mode: '40000', id: `${commit}:./` };
+  const findEntry = async (path: string): Promise<TreeEntry | undefined> =>
+    (await openTree(posix.dirname(path))).get(posix.basename(path));
+  const readFile: FileReader = async (path) => {
+    const entry = await findEntry(path);
+    if (entry === undefined) return undefined;
+    const kind = toKind(entry.mode);
+    if (kind !== 'file') return notAFile[kind];
+    // A file that is too large to be read is too large for its rules, too.
+    return (await objects.readOne(entry.id))?.content ?? Buffer.alloc(maxReadSize + 1);
+  };
   return {
-    listTop: () => listFileNames(top.filter((entry) => !isKeeper(entry))),
-    listNames: (name) =>
-      listFileNames(inside.filter(({ path }) => path.startsWith(`${botsFolder}/${name}/`))),
-    listBeside: (folder) => listFileNames(beside.filter(({ path }) => path.startsWith(`${folder}/`))),
-    findBots: async (ids) => {
-      const folders = new Set(ids.map((id) => `${botsFolder}/${folderOf(id)}`));
-      const pages = await listTrees(root, commit, [...folders]);
-      const found = new Set(pages.map(({ path }) => parsePagePath(path)?.id));
-      return new Set(ids.filter((id) => found.has(id)));
-    },
-    kindOf: (path) => {
-      if (path === botsFolder) return top.length > 0 ? 'folder' : undefined;
-      const entry = entries.get(path);
-      return entry && toKind(entry.mode);
-    },
+    list: async (folder) =>
+      new Map([...(await openTree(folder))].map(([name, { mode }]) => [name, toKind(mode)])),
     readPages: async (places) => {
-      const files = await Promise.all(
-        places.map(
-          async (place) =>
-            await readCommittedPage(objects, place, entries.get(pathOf(place.id, place.locale))),
-        ),
-      );
-      return files.filter((file) => file !== undefined);
+      const files = places.map(async (place) => ({
+        place,
+        bytes: await readFile(pathOf(place.id, place.locale)),
+      }));
+      return (await Promise.all(files)).flatMap(({ place, bytes }) => {
+        if (bytes === undefined) return [];
+        if (Buffer.isBuffer(bytes)) return [parsePageFile(place, bytes)];
+        const fault = createFileFault(pathOf(place.id, place.locale), 'regular-file', bytes);
+        return [createRefusedPageFile(place, fault)];
+      });
     },
-    readFile: async (path) => await readCommittedFile(objects, commit, path),
+    readFile,
     close: () => objects.close(),
   };
-}
-
-async function readCommittedPage(
-  objects: ObjectReader,
-  place: PagePlace,
-  entry: ListedEntry | undefined,
-): Promise<PageFile | undefined> {
-  if (entry === undefined) return undefined;
-  const { path, mode, id, size } = entry;
-  const kind = toKind(mode);
-  if (kind !== 'file')
-    return createRefusedPageFile(place, createFileFault(path, 'regular-file', notAFile[kind]));
-  if (size > maxFileSize) return createRefusedPageFile(place, createSizeFault(path));
-  const object = await objects.readOne(id);
-  return parsePageFile(place, object?.content ?? Buffer.alloc(0));
-}
-
-/** Reads a file of a commit by its path, which is relative to the catalogue's folder. */
-async function readCommittedFile(objects: ObjectReader, commit: string, path: string): Promise<FileReading> {
-  const slash = path.lastIndexOf('/') + 1;
-  const folder = await objects.readOne(`${commit}:./${path.slice(0, slash)}`);
-  if (folder?.type !== 'tree') return undefined;
-  const entry = parseTree(folder.content, folder.id.length === 64 ? 'sha256' : 'sha1').get(path.slice(slash));
-  if (entry === undefined) return undefined;
-  const kind = toKind(entry.mode);
-  if (kind !== 'file') return notAFile[kind];
-  // A file that is too large to be read is too large for its rules, too.
-  return (await objects.readOne(entry.id))?.content ?? Buffer.alloc(maxReadSize + 1);
-}
-
-function isKeeper({ path, mode, size }: ListedEntry): boolean {
-  return path === `${botsFolder}/${gitkeep}` && toKind(mode) === 'file' && size === 0;
-}
-
-function listFileNames(entries: readonly ListedEntry[]): string[] {
-  return entries.map(({ path }) => toFileName(path)).toSorted();
-}
-
-function toFileName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
 }

@@ -16,12 +16,12 @@ export interface AddedBot {
 }
 
 /**
- * Warns of main pages whose new name or invite another bot has already. Every page of the commit, or of the work tree when
- * it is null, is searched for these keys without parsing: text that looks like a key counts as one.
+ * Warns of main pages whose new name or invite another bot has already. Every page of the commit is searched for these keys
+ * without parsing: text that looks like a key counts as one.
  */
 export async function checkDuplicates(
   root: string,
-  commit: string | null,
+  commit: string,
   newcomers: readonly AddedBot[],
 ): Promise<Finding[]> {
   const wanted = new Map<string, NewValue[]>();
@@ -33,7 +33,7 @@ export async function checkDuplicates(
     }
   }
   if (wanted.size === 0) return [];
-  if (commit !== null) await fetchMissing(root, [`${commit}^{tree}`, '--', botsFolder]);
+  await fetchMissing(root, [`${commit}^{tree}`, '--', botsFolder]);
   const keys = new Set([...wanted.values()].flatMap((values) => values.map(({ key }) => `"${key}"`)));
   await grepLines(root, commit, botsFolder, [...keys], (path, line) => {
     for (const [, key, value = ''] of line.matchAll(keyAndText)) {

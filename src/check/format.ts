@@ -2,7 +2,7 @@ import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toCanonicalForm, toCanonicalJson } from '../catalogue/page/canonical-form.ts';
 import { compareFaults, type Fault, createFileFault } from '../catalogue/page/fault.ts';
-import { groupByBot, listNames, listTop } from '../catalogue/store/folder.ts';
+import { groupByBot, listTop } from '../catalogue/store/folder.ts';
 import { botsFolder, formatFileName, gitkeep, isFolderName } from '../catalogue/page/layout.ts';
 import { readPageFile } from '../catalogue/page/page-file.ts';
 import { peopleFolder } from '../catalogue/page/profile.ts';
@@ -65,7 +65,7 @@ export async function formatCatalogue(
     else await rewrite(blockedName, () => printBlocked(parsed.value));
   }
   for (const folder of scope === 'everything' ? sideFolders : [])
-    for (const name of source.listBeside(folder)) {
+    for (const name of (await source.list(folder)).keys()) {
       const path = `${folder}/${name}`;
       const bytes = await source.readFile(path);
       if (!Buffer.isBuffer(bytes) || name === gitkeep) continue;
@@ -78,7 +78,7 @@ export async function formatCatalogue(
   for (const top of listTop(root).filter(isFolderName)) {
     const names = listNamesInScope(scope, top);
     if (names === undefined) continue;
-    const { bots, misplaced } = groupByBot(top, listNames(root, top));
+    const { bots, misplaced } = groupByBot(top, (await source.list(`${botsFolder}/${top}`)).keys());
     const isWanted = (name: string): boolean => names === 'everything' || names.has(name);
     for (const [name, { rule, message }] of misplaced) {
       if (isWanted(name)) faults.push(createFileFault(`${botsFolder}/${top}/${name}`, rule, message));

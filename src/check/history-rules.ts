@@ -1,7 +1,7 @@
-import { readChangeHistory, type FileVersion, OutputLimitError } from '../git/changed-files.ts';
+import { type ChangedFile, ListLimitError, readChangeHistory } from '../git/changed-files.ts';
 import { maxObjectBytes, readHeaders, readObjects, streamObjects } from '../git/objects/objects.ts';
 import type { RevisionRange } from '../git/revision-range.ts';
-import { findingsOfAttributes } from './attribute-rules.ts';
+import { checkAttributes, hasAttributes, maxAttributesSize } from './attribute-rules.ts';
 import { checkPath } from './change-rules.ts';
 import { createFileError, toErrorFinding, type Finding } from './check.ts';
 import { findServiceTrailer } from '../bot/commit-message.ts';
@@ -10,47 +10,74 @@ import { botsFolder } from '../catalogue/page/layout.ts';
 import { type TextPlace, tokenRule, TokenSearch } from './token-search.ts';
 
 /**
- * Finds what the commits of a change would put into the history for good, also where a later commit removes it: tokens in
- * files and in messages, files that are far too large, and what has no place in any commit, such as links. Each object is
- * read in pieces.
+ * Finds what the file versions of a change have no place for in any commit, such as links, tokens and files that are far
+ * too large: those of its result first, then those that its commits would put into the history for good, also where a later
+ * commit removes it. Looks at the messages of the commits, too. Each object is read in pieces.
+ * @param changes what the result changes
  * @param isWanted whether a path is checked
  */
-export async function checkHistory(
+export async function checkVersions(
   root: string,
   range: RevisionRange,
+  changes: readonly ChangedFile[],
   isWanted: (path: string) => boolean,
 ): Promise<Finding[]> {
-  let history;
-  try {
-    history = await readChangeHistory(root, range, maxHistory);
-  } catch (error) {
-    if (!(error instanceof OutputLimitError)) throw error;
-    return [createFileError(botsFolder, 'change-size', longHistoryMessage)];
-  }
-  const versions = history.versions.filter(({ path }) => isWanted(path));
-  const blobs = [...new Set(versions.filter(({ kind }) => kind !== 'submodule').map(({ blob }) => blob))];
+  const history = await readChangeHistory(root, range).catch((error: unknown) => {
+    if (!(error instanceof ListLimitError)) throw error;
+  });
+  const { commits = [], versions: all = [] } = history ?? {};
+  const committed = all.filter(({ path }) => isWanted(path));
+  const ofCommits = new Set(committed.map(({ blob }) => blob));
+  const ofResult = changes.map((file) => ({ ...file, commit: null }));
+  const versions: CheckedVersion[] = [...ofResult, ...committed].filter(({ kind }) => kind !== 'gone');
+  const paths = versions.flatMap((version) => nameCommit(version, checkPath(version)));
+  if (history === undefined)
+    return [...paths, createFileError(botsFolder, 'change-size', longHistoryMessage)];
+  const blobs = listBlobs(versions.filter(({ kind }) => kind !== 'submodule'));
   const sizes = new Map([...(await readHeaders(root, blobs))].map(([id, { size }]) => [id, size]));
-  // Pages have a far smaller limit of their own.
-  const large = versions.filter(({ blob }) => (sizes.get(blob) ?? 0) > maxObjectBytes);
   const read = blobs.filter((id) => (sizes.get(id) ?? 0) <= maxObjectBytes);
-  if (read.reduce((sum, id) => sum + (sizes.get(id) ?? 0), 0) > maxChange) {
-    return [createFileError(botsFolder, 'change-size', largeHistoryMessage)];
-  }
-  const leaks = await findLeaks(root, [...history.commits, ...read]);
+  if (read.reduce((sum, id) => sum + (sizes.get(id) ?? 0), 0) > maxChange)
+    return [...paths, createFileError(botsFolder, 'change-size', largeHistoryMessage)];
+  const leaks = await findLeaks(root, [...commits, ...read]);
+  const attributes = versions.filter(({ path, kind }) => kind === 'file' && hasAttributes(path));
+  const contents = await readObjects(root, listBlobs(attributes), maxAttributesSize);
   return [
-    ...large.map(({ path, commit }) => createFileError(path, 'file-size', describeLargeFile(commit))),
-    ...versions.flatMap((version) => listLeakFindings(version, leaks.get(version.blob))),
-    ...history.commits.filter((id) => leaks.has(id)).map(createMessageLeak),
-    ...(await checkCommits(root, history.commits)),
-    ...versions.flatMap((version) =>
-      checkPath({ ...version, previousPath: null }).map((finding) => nameCommit(version, finding)),
+    ...paths,
+    ...attributes.flatMap((version) =>
+      nameCommit(version, checkAttributes(version.path, contents.get(version.blob ?? ''))),
     ),
-    ...(await findingsOfAttributes(root, versions, nameCommit)),
+    ...versions.flatMap((version) => {
+      const { path, blob, commit } = version;
+      // The commit that adds it is named.
+      if (blob === null || (commit === null && ofCommits.has(blob))) return [];
+      // Pages have a far smaller limit of their own.
+      const isLarge = (sizes.get(blob) ?? 0) > maxObjectBytes;
+      const place = leaks.get(blob);
+      return nameCommit(version, [
+        ...(isLarge ? [createFileError(path, 'file-size', largeFileMessage)] : []),
+        ...(place ? [toErrorFinding({ path, ...place, rule: tokenRule, message: leakMessage })] : []),
+      ]);
+    }),
+    ...commits.filter((id) => leaks.has(id)).map(createMessageLeak),
+    ...(await checkCommits(root, commits)),
   ];
 }
 
-/** Bytes of the list of commits and file versions; each takes about 100. */
-const maxHistory = 8 * 1024 * 1024;
+/** A file as the change leaves it, or as one of its commits does. */
+interface CheckedVersion extends ChangedFile {
+  /** Null for the result. */
+  readonly commit: string | null;
+}
+
+function listBlobs(versions: readonly CheckedVersion[]): string[] {
+  return [...new Set(versions.flatMap(({ blob }) => blob ?? []))];
+}
+
+function nameCommit({ commit }: CheckedVersion, findings: readonly Finding[]): Finding[] {
+  if (commit === null) return [...findings];
+  const where = ` (${shortenId(commit)} adds it: remove it from that commit too)`;
+  return findings.map((finding) => ({ ...finding, message: finding.message + where }));
+}
 
 /** Bytes of all file versions together. */
 const maxChange = 512 * 1024 * 1024;
@@ -61,9 +88,10 @@ const longHistoryMessage =
 const largeHistoryMessage =
   'the files of this change are more than 512 MiB together: leave the large ones out, every clone would contain them for good';
 
-function describeLargeFile(commit: string): string {
-  return `${shortenId(commit)} adds a file of more than ${maxObjectBytes / 1024 / 1024} MiB here: remove it from that commit too, every clone would contain it for good`;
-}
+const largeFileMessage = `the file has more than ${maxObjectBytes / 1024 / 1024} MiB: leave it out, every clone would contain it for good`;
+
+const leakMessage =
+  'this looks like a bot token: remove it and make a new one (botshelf token, or the Manage link on its page), as others may have read it';
 
 /** Returns, by object id, the place of what looks like a token. */
 async function findLeaks(root: string, ids: readonly string[]): Promise<Map<string, TextPlace>> {
@@ -79,19 +107,6 @@ async function findLeaks(root: string, ids: readonly string[]): Promise<Map<stri
     };
   });
   return leaks;
-}
-
-function nameCommit({ commit }: FileVersion, finding: Finding): Finding {
-  return {
-    ...finding,
-    message: `${finding.message} (${shortenId(commit)} adds it: remove it from that commit too)`,
-  };
-}
-
-function listLeakFindings({ path, commit }: FileVersion, place: TextPlace | undefined): Finding[] {
-  if (place === undefined) return [];
-  const message = `${shortenId(commit)} puts here what looks like a bot token: make a new one (botshelf token, or the Manage link on its page), as others may have read it, and remove it from that commit too`;
-  return [toErrorFinding({ path, ...place, rule: tokenRule, message })];
 }
 
 function createMessageLeak(commit: string): Finding {

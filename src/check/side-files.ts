@@ -9,7 +9,7 @@ import { gitkeep } from '../catalogue/page/layout.ts';
 import type { Parsed } from '../catalogue/page/json-file.ts';
 import { parseProfile, peopleFolder, type Profile } from '../catalogue/page/profile.ts';
 import { type CheckReport, createFileError, type Finding, findPathProblem, toErrorFinding } from './check.ts';
-import { type CatalogueSource, sideFolders } from './source.ts';
+import { type CatalogueSource, listPlaces, sideFolders } from './source.ts';
 
 /** The rules that another file than the faulty one may break. */
 export const rulesOfCollections: ReadonlySet<string> = new Set(['one-list-of-bots', 'unknown-bot']);
@@ -19,20 +19,22 @@ export async function checkSideFiles(source: CatalogueSource): Promise<CheckRepo
   const findings: Finding[] = [];
   const contents = new Map<string, Buffer>();
   let files = 0;
+  const top = await source.list('.');
   for (const folder of sideFolders) {
-    const kind = source.kindOf(folder);
-    if (kind !== undefined && kind !== 'folder')
-      findings.push(
-        createFileError(folder, 'regular-file', `${folder} has to be a folder: rename what is there`),
-      );
-    for (const name of source.listBeside(folder)) {
+    const kind = top.get(folder);
+    if (kind !== undefined && kind !== 'folder') {
+      const message = `${folder} has to be a folder: rename what is there`;
+      findings.push(createFileError(folder, 'regular-file', message));
+      continue;
+    }
+    for (const [name, kind] of await source.list(folder)) {
       if (name === gitkeep) continue;
       files++;
       const path = `${folder}/${name}`;
       const bytes = await source.readFile(path);
-      const problem = findPathProblem(source, path);
+      const problem = findPathProblem(path, kind);
       const message = typeof bytes === 'string' ? bytes : 'this is not a file: remove it';
-      if (problem === undefined && Buffer.isBuffer(bytes)) contents.set(path, Buffer.from(bytes));
+      if (problem === undefined && Buffer.isBuffer(bytes)) contents.set(path, bytes);
       else findings.push(toErrorFinding(problem ?? createFileFault(path, 'regular-file', message)));
     }
   }
@@ -42,11 +44,9 @@ export async function checkSideFiles(source: CatalogueSource): Promise<CheckRepo
   if ('faults' in parsed) findings.push(...parsed.faults.map(toErrorFinding));
   const { faults, collections } = parseSideFiles(contents);
   findings.push(...faults.map(toErrorFinding));
-  const ids = [...collections.values()].flatMap(({ bots }) => bots ?? []);
-  const known = await source.findBots([...new Set(ids)]);
   for (const collection of collections.values())
     for (const [i, id] of (collection.bots ?? []).entries())
-      if (!known.has(id)) {
+      if ((await listPlaces(source, id)).length === 0) {
         const message = `bots[${i}]: ${id} is not listed: remove it from the collection`;
         findings.push({ ...collection.faultAt(i, 'unknown-bot', message), severity: 'warning' });
       }

@@ -1,62 +1,55 @@
-import { existsSync, lstatSync, readdirSync } from 'node:fs';
+import { type Dirent, existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BotId } from '../bot/id.ts';
 import { collectionsFolder } from '../catalogue/page/collection.ts';
-import { peopleFolder } from '../catalogue/page/profile.ts';
-import { listNames, listPages, listTop } from '../catalogue/store/folder.ts';
-import type { PagePlace } from '../catalogue/page/layout.ts';
+import { botsFolder, folderOf, type PagePlace } from '../catalogue/page/layout.ts';
 import { type PageFile, readPageFile } from '../catalogue/page/page-file.ts';
+import { peopleFolder } from '../catalogue/page/profile.ts';
 import { createDiskReader, type FileReader } from '../catalogue/settings/read-settings.ts';
+import { groupByBot } from '../catalogue/store/folder.ts';
 
 /** What may be at a path of a catalogue. */
 export type EntryKind = 'file' | 'folder' | 'symlink' | 'submodule' | 'other';
 
-/** The catalogue that a check reads: a folder on disk, or a commit. Paths begin with `bots/`. */
+/** The catalogue that a check reads: a folder on disk, or a commit. Paths are relative to its folder. */
 export interface CatalogueSource {
-  /** The names in `bots/`, in order. @throws when it cannot be read */
-  listTop(): readonly string[];
-  /** The names in `bots/<top>/`, in order; none when there is no such folder. @throws when it cannot be read */
-  listNames(top: string): readonly string[];
-  /** The names in a folder beside `bots/`, in order; none where there is no such folder. @throws when it cannot be read */
-  listBeside(folder: SideFolder): readonly string[];
-  /** Returns those of the bots that have a page. */
-  findBots(ids: readonly BotId[]): Promise<ReadonlySet<BotId>>;
-  /** Undefined where there is nothing. */
-  kindOf(path: string): EntryKind | undefined;
+  /** Returns what is in a folder, by name; nothing if there is no such folder. @throws when it cannot be read */
+  list(folder: string): Listing | Promise<Listing>;
   /** Reads the page files at these places. A file that does not exist is left out. */
-  readPages(places: readonly PagePlace[]): Promise<PageFile[]>;
-  /** Reads a file outside `bots/`. */
+  readPages(places: readonly PagePlace[]): readonly PageFile[] | Promise<readonly PageFile[]>;
   readonly readFile: FileReader;
   /** Releases what reading needed. */
   close?(): void;
 }
 
-/** A folder beside `bots/`. */
-export type SideFolder = (typeof sideFolders)[number];
+export type Listing = ReadonlyMap<string, EntryKind>;
 
-export const sideFolders = [peopleFolder, collectionsFolder] as const;
+/** The folders beside `bots/`. */
+export const sideFolders: readonly string[] = [peopleFolder, collectionsFolder];
 
 export function createFolderSource(root: string): CatalogueSource {
   return {
-    listTop: () => listTop(root),
-    listNames: (top) => listNames(root, top),
-    listBeside: (folder) => {
-      if (readKind(join(root, folder)) !== 'folder') return [];
-      return readdirSync(join(root, folder)).toSorted();
+    list: (folder) => {
+      const path = join(root, folder);
+      if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) return new Map();
+      const entries = readdirSync(path, { withFileTypes: true });
+      const inOrder = entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+      return new Map(inOrder.map((entry) => [entry.name, toEntryKind(path, entry)]));
     },
-    // oxlint-disable-next-line typescript/require-await -- others read from Git
-    findBots: async (ids) => new Set(ids.filter((id) => listPages(root, id).length > 0)),
-    kindOf: (path) => readKind(join(root, path)),
-    // oxlint-disable-next-line typescript/require-await -- synchronous reads of one small file after the other are faster
-    readPages: async (places) => places.flatMap((place) => readPageFile(root, place) ?? []),
+    readPages: (places) => places.flatMap((place) => readPageFile(root, place) ?? []),
     readFile: createDiskReader(root),
   };
 }
 
-function readKind(path: string): EntryKind | undefined {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) return undefined;
-  if (stat.isSymbolicLink()) return 'symlink';
-  if (stat.isDirectory()) return existsSync(join(path, '.git')) ? 'submodule' : 'folder';
-  return stat.isFile() ? 'file' : 'other';
+/** Returns the places of a bot's page files. */
+export async function listPlaces(source: CatalogueSource, id: BotId): Promise<readonly PagePlace[]> {
+  const folder = folderOf(id);
+  const names = (await source.list(`${botsFolder}/${folder}`)).keys();
+  return groupByBot(folder, names).bots.get(id) ?? [];
+}
+
+function toEntryKind(folder: string, entry: Dirent): EntryKind {
+  if (entry.isSymbolicLink()) return 'symlink';
+  if (entry.isDirectory()) return existsSync(join(folder, entry.name, '.git')) ? 'submodule' : 'folder';
+  return entry.isFile() ? 'file' : 'other';
 }

@@ -1,7 +1,3 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { codeOf } from '../lib/errors.ts';
-
 /** A place in a text, counted from 1; columns in UTF-16 units. */
 export interface TextPlace {
   readonly line: number;
@@ -54,34 +50,6 @@ export class TokenSearch {
     const rest = bytes.toString('utf8', start).length;
     this.#line += countNewlines(bytes);
     this.#column = start > 0 ? rest + 1 : this.#column + rest;
-  }
-}
-
-/**
- * Searches a file on disk for what looks like a token. A file of more than `maxBytes` is not read. Returns undefined where
- * nothing is found, and for anything but a regular file.
- */
-export function searchOnDisk(
-  root: string,
-  path: string,
-  maxBytes: number,
-): TextPlace | 'too large' | undefined {
-  let descriptor: number;
-  try {
-    descriptor = openSync(join(root, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    if (codeOf(error) === undefined) throw error;
-    return undefined;
-  }
-  try {
-    const stat = fstatSync(descriptor);
-    if (!stat.isFile()) return undefined;
-    if (stat.size > maxBytes) return 'too large';
-    const search = new TokenSearch();
-    search.push(readFileSync(descriptor));
-    return search.end();
-  } finally {
-    closeSync(descriptor);
   }
 }
 

@@ -4,7 +4,6 @@ import { readConfig } from '../app/config.ts';
 import { ensureValid } from '../catalogue/page/json-file.ts';
 import { readBlocked } from '../catalogue/settings/blocked.ts';
 import { fetchCommit } from '../git/fetch.ts';
-import { resolveRange } from '../git/revision-range.ts';
 import { UserError } from '../lib/errors.ts';
 import { toScope } from './catalogue-scope.ts';
 import { printReport, type ReportFormat } from './check-report.ts';
@@ -35,7 +34,7 @@ export async function check(paths: string[], { base, head, fetch, format }: Chec
   const report = await showFiles('checked', async (onProgress) =>
     base === undefined
       ? await checkInThreads(root, scope, { onProgress, privateBlocked })
-      : await checkChanges(root, await resolveRange(root, base, head), scope, { onProgress, privateBlocked }),
+      : await checkChanges(root, { base, head }, scope, { onProgress, privateBlocked }),
   );
   process.stdout.write(printReport(report, format));
   if (report.findings.some(({ severity }) => severity === 'error')) process.exitCode = 1;

@@ -3,24 +3,22 @@ import { GitError } from './process/git-error.ts';
 
 /**
  * Calls `take` with each line in `folder` below `root` that has one of `words`, and its file's path relative to `root`.
- * @param commit null for the work tree, with the files that are not tracked
+ * @param commit a commit or a tree
  * @throws {GitError}
  */
 export async function grepLines(
   root: string,
-  commit: string | null,
+  commit: string,
   folder: string,
   words: readonly string[],
   take: (path: string, line: string) => void,
 ): Promise<void> {
-  const where = commit === null ? ['--untracked', '--no-exclude-standard'] : [commit];
-  const args = [...options, ...words.flatMap((word) => ['-e', word]), ...where, '--', folder];
-  const skipped = commit === null ? 0 : commit.length + 1;
+  const args = [...options, ...words.flatMap((word) => ['-e', word]), commit, '--', folder];
   let rest = Buffer.alloc(0);
   const takeLines = (bytes: Buffer): void => {
     for (const line of bytes.toString().split('\n')) {
       const nul = line.indexOf('\0');
-      if (nul !== -1) take(line.slice(skipped, nul), line.slice(nul + 1));
+      if (nul !== -1) take(line.slice(commit.length + 1, nul), line.slice(nul + 1));
     }
   };
   try {

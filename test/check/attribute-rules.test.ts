@@ -1,10 +1,12 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { findingsOfAttributes } from '../../src/check/attribute-rules.ts';
-import { refusedOf } from '../fuzz/attributes.ts';
-import { testRepository } from '../support/repository.ts';
+import { checkAttributes } from '../../src/check/attribute-rules.ts';
+
+function isRefused(text: string): boolean {
+  return checkAttributes('.gitattributes', Buffer.from(text)).length > 0;
+}
 
 describe('a .gitattributes is read as Git reads it', () => {
-  it('so that no special character hides what rewrites files', async () => {
+  it('so that no special character hides what rewrites files', () => {
     const lines = [
       '*.m[!#\u2028#] text working-tree-encoding=UTF-16',
       '*.m[!#\u2029#] filter=x',
@@ -17,10 +19,10 @@ describe('a .gitattributes is read as Git reads it', () => {
       '\uFEFF"*.md"ident',
       '# a comment\n\r*.md\tident\r',
     ];
-    deepStrictEqual(await refusedOf(testRepository(), lines), lines);
+    deepStrictEqual(lines.filter(isRefused), lines);
   });
 
-  it('and what it does not apply is not refused', async () => {
+  it('and what it does not apply is not refused', () => {
     const lines = [
       '*.md text eol=lf -diff !filter -ident',
       '\t# *.md ident',
@@ -33,26 +35,13 @@ describe('a .gitattributes is read as Git reads it', () => {
       'a\n',
       '',
     ];
-    deepStrictEqual(await refusedOf(testRepository(), lines), []);
+    deepStrictEqual(lines.filter(isRefused), []);
   });
 
-  it('of a work tree, where one that cannot be read is left out and one of more than 64 KiB is refused', async () => {
-    const { folder, write } = testRepository();
-    const [path, size] = ['a/.gitattributes', 64 * 1024];
-    const check = async (): Promise<string[]> =>
-      (await findingsOfAttributes(folder, [{ path, kind: 'file', blob: null }])).map(({ rule }) => rule);
-    deepStrictEqual(await check(), []);
-    write(path, '#'.repeat(size));
-    deepStrictEqual(await check(), []);
-    write(path, '#'.repeat(size + 1));
-    deepStrictEqual(await check(), ['git-attributes']);
-  });
-
-  it('so that what is refused is named by its place', async () => {
-    const { folder, write } = testRepository();
-    const path = '.gitattributes';
-    write(path, '*.png binary\n*.md text filter=x\n');
-    const [{ line, column } = {}] = await findingsOfAttributes(folder, [{ path, kind: 'file', blob: null }]);
-    deepStrictEqual([line, column], [2, 11]);
+  it('so that what is refused is named by its place, and a file that is too large as a whole', () => {
+    const places = (bytes: Buffer | undefined): number[][] =>
+      checkAttributes('a', bytes).map(({ line, column }) => [line, column]);
+    deepStrictEqual(places(Buffer.from('*.png binary\n*.md text filter=x\n')), [[2, 11]]);
+    deepStrictEqual(places(undefined), [[1, 1]]);
   });
 });

@@ -1,24 +1,16 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import {
-  checkOutside,
-  checkPath,
-  checkSwaps,
-  findChangedMainPage,
-  findFormerMainPages,
-} from '../../src/check/change-rules.ts';
+import { checkOutside, checkPath, checkSwaps } from '../../src/check/change-rules.ts';
 import type { Finding } from '../../src/check/check.ts';
-import type { Locale } from '../../src/bot/locale.ts';
-import { parsePageFile } from '../../src/catalogue/page/page-file.ts';
 import type { ChangedFile } from '../../src/git/changed-files.ts';
 import { saysWhatToDo } from '../support/pull-request.ts';
-import { botId, mainPage, pagePath, translation } from '../support/sample.ts';
+import { pagePath } from '../support/sample.ts';
 
-const id = botId('190519304972663312');
+const id = '190519304972663312';
 const [english, french] = [pagePath(id), pagePath(id, 'fr')];
 
 /** A change of a file, which is new where nothing else is said. */
 function change(path: string, values: Partial<ChangedFile> = {}): ChangedFile {
-  return { path, previousPath: null, kind: 'file', previousBlob: null, blob: null, ...values };
+  return { path, previousPath: null, kind: 'file', blob: null, ...values };
 }
 
 function describeFindings(findings: readonly Finding[]): string[] {
@@ -58,9 +50,6 @@ describe('a changed path', () => {
     ];
     for (const [path, rule, values] of refused)
       deepStrictEqual(describeFindings(checkPath(change(path, values))), [`${path} ${rule} error`]);
-    deepStrictEqual(describeFindings(checkPath(change('module/', { kind: 'submodule' }))), [
-      'module submodule error',
-    ]);
   });
 
   it('is fine elsewhere, and where it is gone', () => {
@@ -141,48 +130,5 @@ describe('a changed path outside bots/', () => {
       ['bots/007', 'bots/007/7.en.md'],
     ] as const)
       deepStrictEqual(swap(before, now), []);
-  });
-});
-
-describe('the main page of a bot in a change', () => {
-  const blobs = new Map(
-    Object.entries({
-      main: mainPage(),
-      other: mainPage({ name: 'Other' }),
-      translation: translation('Homère', 'Répond.'),
-      broken: 'no page',
-    }).map(([name, text]) => [name, Buffer.from(text)]),
-  );
-
-  it('is, as it was, the one with the keys of a main page, else one that cannot be read, else none', () => {
-    const find = (...files: [path: string | null, blob: string | null][]): unknown[] =>
-      [
-        ...findFormerMainPages(
-          files.map(([previousPath, previousBlob]) => change(english, { previousPath, previousBlob })),
-          blobs,
-        ),
-      ].map(([bot, { path, page }]) => [bot, path, page?.data['name']]);
-    const broken = [french, 'broken'] as [string, string];
-    deepStrictEqual(find([english, 'main'], broken), [[id, english, 'Homer']]);
-    deepStrictEqual(find(broken, [english, 'main']), [[id, english, 'Homer']]);
-    deepStrictEqual(find(broken, [english, 'translation']), [[id, french, undefined]]);
-    deepStrictEqual(find(broken, [english, 'too large']), [[id, french, undefined]]);
-    deepStrictEqual(find([english, 'translation'], [null, null], ['notes.md', 'main']), []);
-    deepStrictEqual(find([english, null]), [[id, english, undefined]]);
-    deepStrictEqual(find([pagePath('7'), 'broken'], [english, 'other']), [
-      ['7', pagePath('7'), undefined],
-      [id, english, 'Other'],
-    ]);
-  });
-
-  it('is, as it is now, among the changed files, and has the keys of one', () => {
-    const files = Object.entries({ de: 'broken', en: 'main', fr: 'translation' }).map(([locale, blob]) =>
-      parsePageFile({ id, locale: locale as Locale }, blobs.get(blob) ?? Buffer.alloc(0)),
-    );
-    const find = (...changed: string[]): string | undefined =>
-      findChangedMainPage(files, new Set(changed))?.path;
-    strictEqual(find(english), english);
-    strictEqual(find(pagePath(id, 'de'), english, french), english);
-    strictEqual(find(pagePath(id, 'de'), french), undefined);
   });
 });

@@ -36,7 +36,7 @@ describe('a token in a pull request is found', () => {
     match(text, /^bots:1:1 token the name of a file looks like a bot token/m);
     match(
       text,
-      /^bots\/312\/190519304972663312\.en\.md:16:3 token commit [0-9a-f]{10} puts here what looks like/m,
+      /^bots\/312\/190519304972663312\.en\.md:16:3 token this looks like a bot token: .+ \(commit [0-9a-f]{10} adds it: /m,
     );
     match(text, /^\.\/scripts\/post\.sh:2:26 token /m);
     ok(!text.includes(token));
@@ -66,7 +66,7 @@ describe('a token in a pull request is found', () => {
       match(text, /^bots:1:1 token the message of commit [0-9a-f]{10} holds .+ reword that commit$/m);
       match(
         text,
-        /^\.\/notes\.txt:1:1 token commit [0-9a-f]{10} puts here .+ remove it from that commit too$/m,
+        /^\.\/notes\.txt:1:1 token this looks like .+ \(commit [0-9a-f]{10} adds it: remove it from that commit too\)$/m,
       );
       ok(!text.includes(token));
     }

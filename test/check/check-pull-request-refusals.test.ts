@@ -131,7 +131,7 @@ describe('a pull request is refused', () => {
       'botshelf.json file-size error',
       'large.bin file-size error',
     ]);
-    match(takenAway.messages[2] ?? '', /^commit [0-9a-f]{10} adds a file of more than 10 MiB here: /);
+    match(takenAway.messages[2] ?? '', /^the file has more than 10 MiB: .+ \(commit [0-9a-f]{10} adds it: /);
     const { found, messages } = await check(repo, 'large');
     deepStrictEqual([...new Set(found)], takenAway.found);
     match(messages.join('\n'), /^the file has more than 262144 bytes: shorten the page$/m);

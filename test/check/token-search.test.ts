@@ -1,10 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { symlinkSync } from 'node:fs';
-import { join } from 'node:path';
-import { holdsToken, maskTokens, searchOnDisk, TokenSearch } from '../../src/check/token-search.ts';
+import { holdsToken, maskTokens, TokenSearch } from '../../src/check/token-search.ts';
 import { token } from '../support/pull-request.ts';
-import { writeFiles } from '../support/sample.ts';
-import { tempFolder } from '../support/temp-folder.ts';
 
 function search(text: string, pieceLength: number): unknown {
   const bytes = Buffer.from(text);
@@ -28,18 +24,7 @@ describe('a token in bytes that come piece by piece', () => {
   });
 });
 
-describe('a token in a file', () => {
-  it('is found in a regular file that is not too large, and looked for in nothing else', () => {
-    const root = tempFolder();
-    writeFiles(root, { 'a/leak': `x\n ${token}`, none: 'text' });
-    symlinkSync('a/leak', join(root, 'link'));
-    const size = token.length + 3;
-    deepStrictEqual(searchOnDisk(root, 'a/leak', size), { line: 2, column: 2 });
-    strictEqual(searchOnDisk(root, 'a/leak', size - 1), 'too large');
-    for (const path of ['none', 'link', 'a', 'gone', 'none/x'])
-      strictEqual(searchOnDisk(root, path, size), undefined, path);
-  });
-
+describe('a token in a text', () => {
   it('is masked where it is shown, each one', () => {
     strictEqual(maskTokens(`a ${token} b ${token}`), 'a bsh_… b bsh_…');
     strictEqual(holdsToken(`a${token}`), true);

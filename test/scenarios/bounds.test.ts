@@ -117,7 +117,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'catalogue/changes/change-index.ts maxPendingLength',
     'catalogue/lists/lists.ts maxPicked',
     'catalogue/store/watcher.ts maxHintsPerSecond',
-    'check/attribute-rules.ts maxSize',
+    'check/attribute-rules.ts maxAttributesSize',
     'check/parallel-check.ts maxThreads',
     'counts/bot-state.ts maxEditedLeadMs',
     'counts/bot-state.ts maxLeadMs',

@@ -54,7 +54,7 @@ export function listFolder(root: string, folder: string): Map<string, FileStat> 
  * Returns the names of everything in `bots/<folder>/` in order; none where it does not exist or is a link.
  * @throws as listFolder
  */
-export function listNames(root: string, folder: string): string[] {
+function listNames(root: string, folder: string): string[] {
   const path = join(root, botsFolder, folder);
   try {
     if (!isLink(root) && lstatSync(path).isDirectory()) return readdirSync(path).toSorted();

@@ -14,7 +14,7 @@ export async function runCommandLineGit(
   {
     take,
     ...options
-  }: Pick<GitCommand, 'input' | 'accepts' | 'stallSeconds'> & Pick<RunOptions, 'take'> = {},
+  }: Pick<GitCommand, 'input' | 'indexFile' | 'accepts' | 'stallSeconds'> & Pick<RunOptions, 'take'> = {},
 ): Promise<string> {
   try {
     return await runGit({ folder, args: [...largeInPieces, ...args], ...options }, { take });

@@ -129,7 +129,7 @@ function toIndexCopyPath({ staging }: Repository): string {
  * Copies the index, if there is one, and returns its size. The copy must not be newer than the index: git compares the
  * contents only of files that are as old as the index, or newer.
  */
-async function copyWithTime(index: string, copy: string): Promise<number> {
+export async function copyWithTime(index: string, copy: string): Promise<number> {
   const found = await ignoreMissing(stat(index));
   if (found === undefined) return 0;
   await copyFile(index, copy, constants.COPYFILE_FICLONE);

@@ -146,12 +146,11 @@ async function propose(
   if (subject === undefined || !file.isReady) return await show(ctx, parts, filled);
   if (base !== form.base) return await refuse(409, 'edit.stale');
   if (count > maxNoteLength) return await refuse(422, 'fault.tooLong', { count, limit: maxNoteLength });
-  // Also before a draft is kept.
-  if (checkForm(parts, file, false).some(({ rule }) => rule === blockedRule))
-    return await refuse(409, 'proposal.blocked');
   try {
     const proposer = await viewerOf(ctx);
     if (proposer === null) {
+      if (checkForm(parts, file, false).some(({ rule }) => rule === blockedRule))
+        return await refuse(409, 'proposal.blocked');
       const typed = String(new URLSearchParams({ ...texts, base, note }));
       const draft = await drafts.save(typed, ctx.ip);
       return sendLogInPage(ctx, site, withParameter(form.action, draftParameter, draft), 'proposal.logIn');
