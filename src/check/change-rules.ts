@@ -3,7 +3,7 @@ import { findOtherClient, isServerInvite } from '../bot/invite.ts';
 import { toInviteKey } from '../bot/likeness.ts';
 import { asksForAdministrator } from '../bot/permissions.ts';
 import type { ChangedFile } from '../git/changed-files.ts';
-import { createFileError, toErrorFinding, type Finding, submoduleMessage } from './check.ts';
+import { createFileError, type Finding, submoduleMessage } from './check.ts';
 import { createFileFault, findPosition } from '../catalogue/page/fault.ts';
 import { createLocator } from '../lib/edit-json.ts';
 import { quoteValue } from '../lib/quote-value.ts';
@@ -45,18 +45,62 @@ export function findChangedMainPage(
 }
 
 function checkMainPage({ id, page }: ReadablePage, former: PageFile | undefined): Finding[] {
-  return [
-    ...warnOfUnreadable(page, former),
-    ...ensureCreatedStays(page, former?.page),
-    ...ensureNotInFuture(page, former?.page),
-    ...checkMaintainerKey(page, former?.page, 'verified'),
-    ...checkMaintainerKey(page, former?.page, 'legacy'),
-    ...checkAuthors(page, former?.page),
-    ...checkNsfw(page, former?.page),
-    ...checkInvite(page, former?.page),
-    ...warnOfInvite(id, page, former?.page),
-  ];
+  const before = former?.page?.data ?? {};
+  return keyRules.flatMap(({ key, rule, severity, find }) => {
+    const message = find(page.data[key], before[key], { id, former, page });
+    return message === undefined ? [] : [{ ...page.faultAt([key], rule, message), severity }];
+  });
 }
+
+/** What a key of a main page may not become, or what a maintainer has to know of it. */
+interface KeyRule {
+  readonly key: string;
+  readonly rule: string;
+  readonly severity: Finding['severity'];
+  /** Returns what is wrong with a value and what to do; undefined where nothing is. */
+  readonly find: (now: unknown, before: unknown, change: MainPageChange) => string | undefined;
+}
+
+interface MainPageChange {
+  readonly id: BotId;
+  readonly page: Page;
+  /** Undefined for a new bot. */
+  readonly former: PageFile | undefined;
+}
+
+const keyRules: readonly KeyRule[] = [
+  { key: 'authors', rule: 'former-page', severity: 'warning', find: findUnreadable },
+  { key: 'created', rule: 'created-stays', severity: 'error', find: findOtherCreated },
+  // A bot with such a time would be the newest one until then.
+  ...['created', 'edited'].map((key): KeyRule => {
+    const message = (): string =>
+      `${key} is in the future: use the milliseconds since 1970, now ${Date.now()}`;
+    const find: KeyRule['find'] = (now, before) =>
+      now !== before && isInFuture(now) ? message() : undefined;
+    return { key, rule: 'future', severity: 'error', find };
+  }),
+  ...['verified', 'legacy'].map((key): KeyRule => {
+    const find: KeyRule['find'] = (now = false, before = false) =>
+      now === before
+        ? undefined
+        : `${key} changes from ${JSON.stringify(before)} to ${JSON.stringify(now)}: only a maintainer may change this`;
+    return { key, rule: `${key}-changed`, severity: 'notice', find };
+  }),
+  { key: 'authors', rule: 'authors-changed', severity: 'notice', find: findOtherAuthors },
+  {
+    key: 'nsfw',
+    rule: 'nsfw-changed',
+    severity: 'notice',
+    find: (now, before) =>
+      before === true && now !== true
+        ? 'nsfw changes from true to false: everybody will see this bot, so make sure that it is not for adults only'
+        : undefined,
+  },
+  { key: 'invite', rule: 'invite-changed', severity: 'notice', find: findOtherInvite },
+  { key: 'invite', rule: 'administrator-added', severity: 'notice', find: findAdministrator },
+  { key: 'invite', rule: 'invite-server', severity: 'warning', find: findServerInvite },
+  { key: 'invite', rule: 'invite-other-bot', severity: 'warning', find: findOtherBot },
+];
 
 function createRemovalNotice({ path, page }: PageFile): Finding {
   const message = `this removes ${page ? quoteValue(page.data['name']) : 'a bot'} from the catalogue: its authors or a maintainer have to agree`;
@@ -93,7 +137,17 @@ export function checkSettingsChange(
 
 /** Finds the faults of a changed path itself, whatever is in the file. */
 export function checkPath(change: ChangedPath): Finding[] {
-  return change.kind === 'gone' ? [] : pathRules.flatMap((rule) => rule(change));
+  const { path } = change;
+  if (change.kind === 'gone') return [];
+  const leaks = holdsToken(path)
+    ? [createFileError(botsFolder, tokenRule, 'the name of a file looks like a bot token: rename it')]
+    : [];
+  if (!isShort(path))
+    return [...leaks, createFileError(`${path.slice(0, 60)}…`, 'file-name', longPathMessage)];
+  return pathRules.reduce((findings, [rule, find]) => {
+    const message = find(change);
+    return message === undefined ? findings : [...findings, createFileError(path, rule, message)];
+  }, leaks);
 }
 
 /** Tells maintainers of a changed path outside `bots/`, also of one that is gone. */
@@ -151,111 +205,89 @@ function listParentFolders(path: string): string[] {
   return [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index));
 }
 
-const pathRules = [
-  ensureIdStays,
-  ensureNoSubmodule,
-  ensureNoLink,
-  ensureFolderStays,
-  ensureFileStays,
-  ensureNoCaseTwin,
-  ensureNotOfTheService,
-  ensurePlainName,
-  ensureShortName,
+/** The rules about paths by name; each returns what is wrong with one and what to do. */
+const pathRules: readonly (readonly [rule: string, find: (change: ChangedPath) => string | undefined])[] = [
+  ['id-stays', findFormerId],
+  // A submodule that was not checked out is an empty folder: only Git can tell.
+  [
+    'submodule',
+    ({ path, kind }) => (kind === 'submodule' || path === '.gitmodules' ? submoduleMessage : undefined),
+  ],
+  [
+    'regular-file',
+    ({ path, kind }) =>
+      path === botsFolder
+        ? `${botsFolder} is not a folder any more: make it one again, with the pages in it`
+        : kind === 'symlink'
+          ? 'this is a symbolic link: put the file itself here, a link may lead anywhere'
+          : undefined,
+  ],
+  [
+    'regular-file',
+    ({ path }) => {
+      const name = [settingsName, blockedName].find((one) => path.startsWith(`${one}/`));
+      return name && `${name} is a file of the catalogue: remove the folder of that name`;
+    },
+  ],
+  ['file-name', findCaseTwin],
+  [
+    'service-folder',
+    ({ path }) =>
+      path === 'var' || path.startsWith('var/')
+        ? 'var/ is where a running service keeps its own files: remove this from the change'
+        : undefined,
+  ],
+  // The rule for the names of pages is far stricter.
+  ['file-name', ({ path }) => (isBelowBots(path) ? undefined : findNameProblem(path))],
 ];
 
-function ensureCreatedStays(page: Page, former: Page | undefined): Finding[] {
-  const before = former?.data['created'];
-  if (typeof before !== 'number' || isInFuture(before) || page.data['created'] === before) return [];
-  const message = `created was ${before}: put it back, it says when the bot was listed`;
-  return [toErrorFinding(page.faultAt(['created'], 'created-stays', message))];
-}
-
-/** Refuses a new time of listing or editing in the future: the bot would be the newest one until then. */
-function ensureNotInFuture(page: Page, former: Page | undefined): Finding[] {
-  return ['created', 'edited'].flatMap((key) => {
-    const time = page.data[key];
-    if (typeof time !== 'number' || time === former?.data[key] || !isInFuture(time)) return [];
-    const message = `${key} is in the future: use the milliseconds since 1970, now ${Date.now()}`;
-    return [toErrorFinding(page.faultAt([key], 'future', message))];
-  });
-}
-
 /** Whether a time is more than a day ahead, which no clock and no time zone explains. */
-function isInFuture(time: number): boolean {
-  return time > Date.now() + 86_400_000;
+function isInFuture(time: unknown): boolean {
+  return typeof time === 'number' && time > Date.now() + 86_400_000;
 }
 
-/** Warns where the page as it was does not say what the rules compare. */
-function warnOfUnreadable(page: Page, former: PageFile | undefined): Finding[] {
-  const { created, authors } = former?.page?.data ?? {};
-  if (former === undefined || (typeof created === 'number' && Array.isArray(authors))) return [];
-  const message = `${former.path} could not be read before this change: compare authors and created with its last readable version (git log -p)`;
-  return [{ ...page.faultAt(['authors'], 'former-page', message), severity: 'warning' }];
+/** The page as it was does not say what the rules compare. */
+function findUnreadable(_now: unknown, authors: unknown, { former }: MainPageChange): string | undefined {
+  const isReadable = typeof former?.page?.data['created'] === 'number' && Array.isArray(authors);
+  return former === undefined || isReadable
+    ? undefined
+    : `${former.path} could not be read before this change: compare authors and created with its last readable version (git log -p)`;
 }
 
-function checkMaintainerKey(page: Page, former: Page | undefined, key: 'verified' | 'legacy'): Finding[] {
-  const now = page.data[key] ?? false;
-  const before = former?.data[key] ?? false;
-  if (now === before) return [];
-  const message = `${key} changes from ${JSON.stringify(before)} to ${JSON.stringify(now)}: only a maintainer may change this`;
-  return [{ ...page.faultAt([key], `${key}-changed`, message), severity: 'notice' }];
+function findOtherCreated(now: unknown, before: unknown): string | undefined {
+  if (typeof before !== 'number' || isInFuture(before) || now === before) return undefined;
+  return `created was ${before}: put it back, it says when the bot was listed`;
 }
 
 /** Authors can issue tokens for the bot. */
-function checkAuthors(page: Page, former: Page | undefined): Finding[] {
-  const { authors: now } = page.data;
-  const before = former?.data['authors'];
-  if (!Array.isArray(now) || !Array.isArray(before)) return [];
-  const changes = describeListChange(before, now);
-  if (changes === '') return [];
-  const message = `authors ${changes}: authors can manage this bot. Only its present authors may ask for this`;
-  return [{ ...page.faultAt(['authors'], 'authors-changed', message), severity: 'notice' }];
+function findOtherAuthors(now: unknown, before: unknown): string | undefined {
+  const changes = Array.isArray(now) && Array.isArray(before) ? describeListChange(before, now) : '';
+  if (changes === '') return undefined;
+  return `authors ${changes}: authors can manage this bot. Only its present authors may ask for this`;
 }
 
-function checkNsfw(page: Page, former: Page | undefined): Finding[] {
-  if (former?.data['nsfw'] !== true || page.data['nsfw'] === true) return [];
-  const message =
-    'nsfw changes from true to false: everybody will see this bot, so make sure that it is not for adults only';
-  return [{ ...page.faultAt(['nsfw'], 'nsfw-changed', message), severity: 'notice' }];
+function findOtherInvite(now: unknown, before: unknown): string | undefined {
+  if (typeof now !== 'string' || typeof before !== 'string' || toInviteKey(now) === toInviteKey(before))
+    return undefined;
+  return `invite adds another bot than ${quoteValue(before)} did: only the authors of this bot may ask for this`;
 }
 
-/** Tells maintainers of an invite that adds another bot, or newly asks for Administrator. */
-function checkInvite(page: Page, former: Page | undefined): Finding[] {
-  const { invite: now } = page.data;
-  const before = former?.data['invite'];
-  if (typeof now !== 'string' || typeof before !== 'string') return [];
-  const other = `invite adds another bot than ${quoteValue(before)} did: only the authors of this bot may ask for this`;
-  const administrator =
-    'invite asks for Administrator, and did not before: ask its authors why the bot needs it';
-  const findings = [
-    ...(toInviteKey(now) === toInviteKey(before) ? [] : [['invite-changed', other] as const]),
-    ...(asksForAdministrator(now) && !asksForAdministrator(before)
-      ? [['administrator-added', administrator] as const]
-      : []),
-  ];
-  return findings.map(([rule, message]) => ({
-    ...page.faultAt(['invite'], rule, message),
-    severity: 'notice',
-  }));
+function findAdministrator(now: unknown, before: unknown): string | undefined {
+  if (typeof now !== 'string' || typeof before !== 'string') return undefined;
+  if (!asksForAdministrator(now) || asksForAdministrator(before)) return undefined;
+  return 'invite asks for Administrator, and did not before: ask its authors why the bot needs it';
 }
 
-/** Warns of a new invite that adds no bot, or another one. */
-function warnOfInvite(id: BotId, page: Page, former: Page | undefined): Finding[] {
-  const { invite, oauth } = page.data;
-  const before = String(former?.data['invite']);
-  if (typeof invite !== 'string' || invite === before) return [];
-  const other = findOtherClient(invite, [id, oauth]);
-  const warn = (rule: string, message: string): Finding[] => [
-    { ...page.faultAt(['invite'], rule, message), severity: 'warning' },
-  ];
-  if (isServerInvite(invite))
-    return warn(
-      'invite-server',
-      'invite opens a server and does not add a bot: use the link that adds the bot',
-    );
-  if (other === undefined || other === findOtherClient(before, [id])) return [];
-  const message = `invite adds the bot ${other}, not ${id}: correct the link, or set oauth to ${other} if that is the client of this bot`;
-  return warn('invite-other-bot', message);
+function findServerInvite(now: unknown, before: unknown): string | undefined {
+  if (typeof now !== 'string' || now === before || !isServerInvite(now)) return undefined;
+  return 'invite opens a server and does not add a bot: use the link that adds the bot';
+}
+
+function findOtherBot(now: unknown, before: unknown, { id, page }: MainPageChange): string | undefined {
+  if (typeof now !== 'string' || now === before || isServerInvite(now)) return undefined;
+  const other = findOtherClient(now, [id, page.data['oauth']]);
+  if (other === undefined || other === findOtherClient(String(before), [id])) return undefined;
+  return `invite adds the bot ${other}, not ${id}: correct the link, or set oauth to ${other} if that is the client of this bot`;
 }
 
 /** Returns `adds "1" and removes "2"`; empty where both lists have the same entries. */
@@ -269,66 +301,22 @@ function describeListChange(before: readonly unknown[], now: readonly unknown[])
   return changes.filter((change) => change !== false).join(' and ');
 }
 
-function ensureIdStays({ path, previousPath }: ChangedPath): Finding[] {
-  if (previousPath === null || previousPath === path) return [];
-  const before = parsePagePath(previousPath);
+function findFormerId({ path, previousPath }: ChangedPath): string | undefined {
+  const before = parsePagePath(previousPath ?? path);
   const now = parsePagePath(path);
-  if (!before || !now || before.id === now.id) return [];
-  const message = `this was ${previousPath}: put it back, a bot keeps its id; another bot gets a file of its own`;
-  return [createFileError(path, 'id-stays', message)];
-}
-
-/** A submodule that was not checked out is an empty folder: only Git can tell. */
-function ensureNoSubmodule({ path, kind }: ChangedPath): Finding[] {
-  if (kind !== 'submodule' && path !== '.gitmodules') return [];
-  return [createFileError(path, 'submodule', submoduleMessage)];
-}
-
-function ensureNoLink({ path, kind }: ChangedPath): Finding[] {
-  if (kind !== 'symlink' || path === botsFolder) return [];
-  const message = 'this is a symbolic link: put the file itself here, a link may lead anywhere';
-  return [createFileError(path, 'regular-file', message)];
-}
-
-function ensureFolderStays({ path }: ChangedPath): Finding[] {
-  if (path !== botsFolder) return [];
-  const message = `${botsFolder} is not a folder any more: make it one again, with the pages in it`;
-  return [createFileError(path, 'regular-file', message)];
-}
-
-function ensureFileStays({ path }: ChangedPath): Finding[] {
-  const name = [settingsName, blockedName].find((one) => path.startsWith(`${one}/`));
-  if (name === undefined) return [];
-  const message = `${name} is a file of the catalogue: remove the folder of that name`;
-  return [createFileError(path, 'regular-file', message)];
+  if (!before || !now || before.id === now.id) return undefined;
+  return `this was ${previousPath}: put it back, a bot keeps its id; another bot gets a file of its own`;
 }
 
 /** Where case makes no difference, both are one folder, and a clone has the files of only one. */
-function ensureNoCaseTwin({ path }: ChangedPath): Finding[] {
+function findCaseTwin({ path }: ChangedPath): string | undefined {
   const [top = ''] = path.split('/');
   const name = reservedNames.find((reserved) => reserved.toUpperCase() === top.toUpperCase());
-  if (name === undefined || name === top) return [];
-  const message = `${quoteValue(top)} differs from ${name} only in case, and some systems cannot have both: choose another name`;
-  return [createFileError(path, 'file-name', message)];
+  if (name === undefined || name === top) return undefined;
+  return `${quoteValue(top)} differs from ${name} only in case, and some systems cannot have both: choose another name`;
 }
 
 const reservedNames = [botsFolder, settingsName, blockedName, ...sideFolders, 'var'];
-
-function ensureNotOfTheService({ path }: ChangedPath): Finding[] {
-  if (path !== 'var' && !path.startsWith('var/')) return [];
-  const message = 'var/ is where a running service keeps its own files: remove this from the change';
-  return [createFileError(path, 'service-folder', message)];
-}
-
-/** The rule for the names of pages is far stricter. */
-function ensurePlainName({ path }: ChangedPath): Finding[] {
-  const leaks = holdsToken(path)
-    ? [createFileError(botsFolder, tokenRule, 'the name of a file looks like a bot token: rename it')]
-    : [];
-  const message = isBelowBots(path) ? undefined : findNameProblem(path);
-  if (message === undefined) return leaks;
-  return [...leaks, createFileError(path, 'file-name', message)];
-}
 
 function findNameProblem(path: string): string | undefined {
   if (/[\p{Cc}\p{Bidi_Control}\uFFFD\u2028\u2029]/u.test(path))
@@ -340,13 +328,6 @@ function findNameProblem(path: string): string | undefined {
 
 /** Names of devices, characters that names cannot have, and blanks and dots at the end of a name. */
 const notOnWindows = /(?:^|\/)(?:con|prn|aux|nul|com\d|lpt\d)(?=[./]|$)|[<>:"|?*\\]|[ .](?=\/|$)/i;
-
-function ensureShortName({ path }: ChangedPath): Finding[] {
-  if (isShort(path)) return [];
-  const shown = `${path.slice(0, 60)}…`;
-  const message = `the path is too long for some disks: keep each name to ${maxNameBytes} bytes, and all of it to ${maxPathBytes}`;
-  return [createFileError(shown, 'file-name', message)];
-}
 
 function isShort(path: string): boolean {
   return (
@@ -360,6 +341,8 @@ const maxNameBytes = 255;
 
 /** Systems take 4,095, with the folder of the clone. */
 const maxPathBytes = 1024;
+
+const longPathMessage = `the path is too long for some disks: keep each name to ${maxNameBytes} bytes, and all of it to ${maxPathBytes}`;
 
 function isBelowBots(path: string): boolean {
   return path === botsFolder || path.startsWith(`${botsFolder}/`);

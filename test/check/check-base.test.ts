@@ -79,7 +79,7 @@ describe('botshelf check --base', () => {
     );
   });
 
-  it('sees what is committed on the branch, staged, edited and not yet known to Git, but not what main did since @slow', async () => {
+  it('sees what is committed on the branch, staged, edited, not yet known to Git and ignored, but not what main did since @slow', async () => {
     const repo = repository();
     const { folder: root } = repo;
     commitTo(
@@ -91,10 +91,12 @@ describe('botshelf check --base', () => {
     writeFiles(root, { 'bots/003/3.en.md': 'staged' });
     repo.git('add', '--all');
     writeFiles(root, { 'bots/004/4.en.md': 'untracked', [pagePath(lenny)]: 'edited' });
+    writeFiles(root, { '.git/info/exclude': 'bots/005\n', 'bots/005/5.en.md': 'ignored' });
     deepStrictEqual(await findingsIn(root), [
       'bots/002/2.en.md opener error',
       'bots/003/3.en.md opener error',
       'bots/004/4.en.md opener error',
+      'bots/005/5.en.md opener error',
       `${pagePath(lenny)} opener error`,
     ]);
     rmSync(join(root, pagePath(homer)));

@@ -177,61 +177,6 @@ describe('a maintainer is informed of a pull request', () => {
     deepStrictEqual(others, ['bots/005/5.en.md and 2 more', 'bots/005/5.en.md and 3 more']);
   });
 
-  it('that adds or removes an author, by name, but not of a duplicate that was there before', async () => {
-    const authors: Readonly<Record<string, readonly [before: readonly string[], now: readonly string[]]>> = {
-      '1': [['4'], ['4', '5', '6']],
-      '2': [
-        ['4', '5', '6'],
-        ['6', '4'],
-      ],
-      '3': [
-        ['6', '4'],
-        ['7', '4'],
-      ],
-    };
-    const pagesOf = (which: 0 | 1): Record<string, string> =>
-      Object.fromEntries(
-        Object.entries(authors).map(([id, lists]) => [pagePath(id), mainPage({ authors: lists[which] })]),
-      );
-    const repo = testRepository(pagesOf(0));
-    pullRequest(repo, pagesOf(1));
-    const { passes, found, messages } = await check(repo);
-    ok(passes);
-    deepStrictEqual(
-      found,
-      Object.keys(authors).map((id) => `${pagePath(id)} authors-changed notice`),
-    );
-    deepStrictEqual(
-      messages,
-      ['adds "5", "6"', 'removes "5"', 'adds "7" and removes "6"'].map(
-        (change) =>
-          `authors ${change}: authors can manage this bot. Only its present authors may ask for this`,
-      ),
-    );
-  });
-
-  it('that changes a main page which could not be read, as authors and created cannot be compared', async () => {
-    const before = {
-      [pagePath('1')]: 'no page',
-      [pagePath('2')]: mainPage({}, 'x'.repeat(256 * 1024)),
-      [pagePath('3')]: mainPage({ authors: 'me' }),
-    };
-    const repo = catalogueOfTwo(before);
-    const now = (path: string): string =>
-      mainPage({ name: path, authors: ['5'], created: 5, invite: `https://example.org/${path}` });
-    pullRequest(repo, Object.fromEntries(Object.keys(before).map((path) => [path, now(path)])));
-    const { found, messages } = await check(repo);
-    for (const [i, path] of Object.keys(before).entries()) {
-      ok(found.includes(`${path} former-page warning`), found.join());
-      ok(
-        messages.some((message) =>
-          message.startsWith(`${path} could not be read before this change: compare `),
-        ),
-        String(i),
-      );
-    }
-  });
-
   it('that takes out a bot, also one whose page cannot be parsed, or moves out of bots/', async () => {
     const repo = catalogueOfTwo({ [pagePath('5')]: 'no page' });
     pullRequest(repo, { [pagePath('5')]: null, [pagePath(lenny)]: null, 'lenny.md': lennys() });
