@@ -1,19 +1,9 @@
 import type { AccountId } from '../bot/account.ts';
 import { WritesUnavailableError } from '../bot/errors.ts';
-import { readMainData } from '../catalogue/changes/compare.ts';
-import { isMainPage, isReadable } from '../catalogue/page/rules.ts';
-import {
-  type Blocked,
-  describeBlocked,
-  findBlocked,
-  nothingBlocked,
-  requireBlocked,
-} from '../catalogue/settings/blocked.ts';
+import { type Blocked, findBlocked, nothingBlocked, requireBlocked } from '../catalogue/settings/blocked.ts';
 import { type CatalogueSettings, toSettings } from '../catalogue/settings/settings.ts';
 import { blockedRule } from '../check/blocked-rule.ts';
-import { checkProposal, findReviewedChanges } from '../check/check-proposal.ts';
-import { createFileError, type Finding, toErrorFinding } from '../check/check.ts';
-import { parseSideFile, parseSideFiles } from '../check/side-files.ts';
+import type { Finding } from '../check/check.ts';
 import type { BranchConsumer } from '../git/branch-feed.ts';
 import { type Committer, readTip } from '../git/commit/committer.ts';
 import { computeTimeAfter } from '../counts/bot-state.ts';
@@ -30,29 +20,30 @@ import {
   describeChange,
   mergeProposal,
   type MergedProposal,
-  parsePages,
   readProposedTexts,
   withEdited,
 } from './merge-proposal.ts';
 import { mergeRefs, type MovedRef } from './merge-refs.ts';
 import {
-  formatOpenRef,
-  maxNoteLength,
-  type PastStep,
-  type Person,
-  type Proposal,
-  type ProposalStep,
-} from './proposal.ts';
+  checkMerged,
+  ensureFaultless,
+  ensureMaySend,
+  ensureMerged,
+  ensureRoom,
+  ensureShort,
+  ensureVersion,
+  findKind,
+  findPolicy,
+  isReviewed,
+  msPerDay,
+  type ProposalKind,
+  type ProposalPolicy,
+  type SentProposal,
+} from './proposal-rules.ts';
+import { formatOpenRef, type PastStep, type Person, type Proposal, type ProposalStep } from './proposal.ts';
 import { ProposalError } from './proposal-error.ts';
 import { ProposalRefs, readSteps } from './proposal-refs.ts';
-import {
-  type FileTexts,
-  findSubject,
-  isBot,
-  readFileTexts,
-  type Subject,
-  toSubjectFolder,
-} from './subject.ts';
+import { type FileTexts, findSubject, readFileTexts, type Subject, toSubjectFolder } from './subject.ts';
 
 /** The proposals of the other machines, which the remote has. */
 export interface RemoteProposals {
@@ -87,20 +78,8 @@ export interface ProposalsOptions {
   readonly log: Log;
 }
 
-/** What an account sends. */
-export interface SentProposal {
-  readonly subject: Subject;
-  readonly proposer: Person;
-  /** The files that it changes. Those that it has sent before and that are not here stay part of the proposal. */
-  readonly pages: FileTexts;
-  readonly note: string;
-  /** When the account was created, where the provider says that; milliseconds since the epoch. */
-  readonly accountCreatedAt?: number | undefined;
-  /** Whether the account is an author of a listed bot: else its profile is reviewed. */
-  readonly isAuthor?: boolean;
-  /** When it was sent, in milliseconds since the epoch; now where left out. */
-  readonly sentAt?: number;
-}
+/** Makes a step of a proposal. @param current the open proposal, if there is one */
+type ProposalWork = (repository: Repository, current: Proposal | undefined) => Promise<Proposal>;
 
 /** What a maintainer decides. */
 export interface Decision {
@@ -139,12 +118,6 @@ export interface ProposalDetails extends MergedProposal {
   readonly kind: ProposalKind;
   readonly findings: readonly Finding[];
 }
-
-/** Whether a proposal is of a new bot, of an author of the bot, or of someone else. */
-export type ProposalKind = 'newBots' | 'authors' | 'others';
-
-/** What is done with a proposal: it is reviewed, published at once, or not taken. */
-export type ProposalPolicy = 'review' | 'publish' | 'off';
 
 /**
  * Proposals of changes, and decisions about them. A proposal is a commit on a ref (proposal.ts); there is no other store.
@@ -265,7 +238,12 @@ export class Proposals implements BranchConsumer {
         former,
         sent: proposed,
         kind: findKind(proposal.subject, merged.before, proposal.proposer.id),
-        findings: check(proposal, merged, await this.#settings(), this.#options.blocked() ?? nothingBlocked),
+        findings: checkMerged(
+          proposal,
+          merged,
+          await this.#settings(),
+          this.#options.blocked() ?? nothingBlocked,
+        ),
       };
     });
   }
@@ -281,14 +259,17 @@ export class Proposals implements BranchConsumer {
     authors: readonly string[] | null,
     account: AccountId | null,
   ): ProposalPolicy {
-    if (authors === null) return this.#toPolicy(settings, 'newBots');
-    if (account !== null) return this.#toPolicy(settings, authors.includes(account) ? 'authors' : 'others');
-    const all = (['authors', 'others'] as const).map((kind) => this.#toPolicy(settings, kind));
-    return all.every((policy) => policy === 'off') ? 'off' : 'review';
+    if (authors === null) return this.#findPolicy(settings, ['newBots']);
+    const isAuthor = account !== null && authors.includes(account);
+    return this.#findPolicy(
+      settings,
+      account === null ? ['authors', 'others'] : [isAuthor ? 'authors' : 'others'],
+    );
   }
 
-  #toPolicy({ maintainers, proposals }: CatalogueSettings, kind: ProposalKind): ProposalPolicy {
-    return this.#options.needsMaintainer && maintainers.length === 0 ? 'off' : proposals[kind];
+  #findPolicy(settings: CatalogueSettings, kinds: readonly ProposalKind[]): ProposalPolicy {
+    const isClosed = this.#options.needsMaintainer && settings.maintainers.length === 0;
+    return isClosed ? 'off' : findPolicy(settings, kinds);
   }
 
   /**
@@ -298,28 +279,26 @@ export class Proposals implements BranchConsumer {
    * @throws {WritesUnavailableError}
    */
   async send(sent: SentProposal): Promise<SavedStep> {
-    const { log } = this.#options;
+    const { subject, proposer, note, sentAt = Date.now() } = sent;
     const blocked = requireBlocked(this.#options.blocked());
-    await this.#fetch();
-    return await this.#step(sent.proposer.id, async (repository) => {
+    return await this.#transact(subject, proposer.id, null, async (repository, previous) => {
       const settings = await this.#settings();
       const tip = await readTip(repository);
-      const before = await readFileTexts(repository, tip, sent.subject);
-      const policy = this.#toPolicy(settings, findKind(sent.subject, before, sent.proposer.id));
+      const before = await readFileTexts(repository, tip, subject);
+      const policy = this.#findPolicy(settings, [findKind(subject, before, proposer.id)]);
       if (policy === 'off') throw new ProposalError('off');
-      const previous = this.find(sent.subject, sent.proposer.id);
-      await this.#ensureWithinLimits(repository, sent, settings, previous);
+      if (previous === undefined) ensureRoom(this.open, proposer.id);
+      ensureMaySend(sent, settings, await this.#countSent(repository, proposer.id));
       const former = previous && (await mergeProposal(repository, tip, previous));
       const others = new Map([...(former?.changed ?? [])].filter(([path]) => !sent.pages.has(path)));
-      if (former && former.conflicts.length > 0 && others.size > 0) throw createConflict(former.conflicts);
+      if (former && others.size > 0) ensureMerged(former);
       const pages = new Map([...others, ...sent.pages]);
-      if (countBytes(pages) > maxProposalBytes) throw createTooLarge();
+      ensureShort(note, pages);
       const changed = new Map([...pages].filter(([path, text]) => before.get(path) !== text));
       if (changed.size === 0) throw new ProposalError('unchanged');
-      const findings = check(sent, { before, changed, conflicts: [] }, settings, blocked);
+      const findings = checkMerged(sent, { before, changed, conflicts: [] }, settings, blocked);
       if (findings.some(({ rule }) => rule === blockedRule)) throw new ProposalError('blocked');
       ensureFaultless(findings);
-      const { subject, proposer, note, sentAt = Date.now() } = sent;
       const step: ProposalStep = {
         subject,
         proposer,
@@ -339,8 +318,11 @@ export class Proposals implements BranchConsumer {
         files: toFiles(repository, pages),
       });
       if (policy !== 'publish' || isReviewed(sent, before, pages)) return proposal;
-      return await this.#accept(proposal, null, '').catch((error: unknown) => {
-        log.warn({ err: error, subject }, 'an edit could not be published at once, and waits for a review');
+      return await this.#accept(proposal, null, '').catch((err: unknown) => {
+        this.#options.log.warn(
+          { err, subject },
+          'an edit could not be published at once, and waits for a review',
+        );
         return proposal;
       });
     });
@@ -353,12 +335,10 @@ export class Proposals implements BranchConsumer {
    * @throws {WritesUnavailableError}
    */
   async withdraw(subject: Subject, account: AccountId, version: string): Promise<SavedStep> {
-    const change = { state: 'withdrawn', reviewer: null, text: '' } as const;
-    return await this.#stepFrom(
-      [subject, account, version],
-      account,
-      async (repository, proposal) => await this.#close(repository, proposal, change),
-    );
+    return await this.#transact(subject, account, version, async (repository, current) => {
+      const change = { state: 'withdrawn', reviewer: null, text: '' } as const;
+      return await this.#close(repository, ensureVersion(current, version), change);
+    });
   }
 
   /**
@@ -368,15 +348,17 @@ export class Proposals implements BranchConsumer {
    */
   async decide(subject: Subject, account: AccountId, decision: Decision): Promise<SavedStep> {
     const { state, reviewer, version, reason, text } = decision;
-    if (text.length > maxNoteLength) throw createTooLarge();
+    ensureShort(text);
     if (!(await this.isMaintainer(reviewer.id))) throw new ProposalError('not-maintainer');
-    return await this.#stepFrom([subject, account, version], reviewer.id, async (repository, proposal) => {
+    const work: ProposalWork = async (repository, current) => {
+      const proposal = ensureVersion(current, version);
       if (state === 'accepted') return await this.#accept(proposal, reviewer, text);
       if (state === 'declined')
         return await this.#close(repository, proposal, { state, reviewer, reason, text });
       const step = { ...proposal, state, reviewer, reason: null, text };
       return await this.#refs.commit(repository, step, { parents: [version], files: new Map() });
-    });
+    };
+    return await this.#transact(subject, account, version, work, reviewer.id);
   }
 
   /**
@@ -384,12 +366,9 @@ export class Proposals implements BranchConsumer {
    * @throws {ProposalError} gone, changed @throws {WritesUnavailableError}
    */
   async decideAtHost({ subject, proposer, version }: Proposal, decision: HostDecision): Promise<SavedStep> {
-    return await this.#stepFrom(
-      [subject, proposer.id, version],
-      service,
-      async (repository, proposal) =>
-        await this.#close(repository, proposal, { ...decision, reviewer: null }),
-    );
+    const work: ProposalWork = async (repository, current) =>
+      await this.#close(repository, ensureVersion(current, version), { ...decision, reviewer: null });
+    return await this.#transact(subject, proposer.id, version, work, service);
   }
 
   /** Returns whether an account may review, by the settings of the last commit. One that is blocked may not. */
@@ -412,8 +391,8 @@ export class Proposals implements BranchConsumer {
     await this.#options.committer.move(async (repository, tip) => {
       closed = undefined;
       const merged = await mergeProposal(repository, tip, proposal);
-      if (merged.conflicts.length > 0) throw createConflict(merged.conflicts);
-      ensureFaultless(check(proposal, merged, settings, blocked));
+      ensureMerged(merged);
+      ensureFaultless(checkMerged(proposal, merged, settings, blocked));
       if (merged.changed.size === 0) return undefined;
       const files = toFiles(repository, withEdited(subject, merged));
       const message = describeChange(subject, merged, trailers);
@@ -474,83 +453,40 @@ export class Proposals implements BranchConsumer {
     this.#comparedTip = tip;
   }
 
-  /** @throws {ProposalError} */
-  async #ensureWithinLimits(
-    repository: Repository,
-    { proposer, note, accountCreatedAt }: SentProposal,
-    { proposals: { minAccountAgeDays: days } }: CatalogueSettings,
-    previous: Proposal | undefined,
-  ): Promise<void> {
-    if (note.length > maxNoteLength) throw createTooLarge();
-    if (accountCreatedAt !== undefined && Date.now() - accountCreatedAt < days * msPerDay)
-      throw new ProposalError('new-account', { days });
+  /** Returns how many versions an account has sent in the last day. */
+  async #countSent(repository: Repository, account: AccountId): Promise<number> {
     const since = Date.now() - msPerDay;
-    const own = this.listOf(proposer.id);
-    const open = own.filter(({ closedAt }) => closedAt === null);
-    if (previous === undefined && open.length >= maxOpenPerAccount)
-      throw new ProposalError('too-many-open', { max: maxOpenPerAccount });
-    if (previous === undefined && this.open.length >= maxOpen)
-      throw new ProposalError('too-many-in-all', { max: maxOpen });
     let sent = 0;
-    for (const { version, closedAt } of own) {
+    for (const { version, closedAt } of this.listOf(account)) {
       if (closedAt !== null && closedAt < since) continue;
       const steps = await readSteps(repository, version);
       sent += steps.filter(({ state, sentAt }) => state === 'waiting' && sentAt > since).length;
     }
-    if (sent >= maxSentPerDay) throw new ProposalError('too-many-sent', { max: maxSentPerDay });
+    return sent;
   }
 
   async #settings(): Promise<CatalogueSettings> {
     return (await this.#options.settings()) ?? toSettings();
   }
 
-  /** Fetches the steps of other machines, so that nothing is decided twice. Without the remote it goes on. */
-  async #fetch(): Promise<void> {
-    await tryRemote(this.#remote?.fetchProposals());
-  }
-
   /**
-   * Makes sure that no other machine decides about the version of a proposal that the caller saw. Without the remote it
-   * goes on.
+   * Makes a step of the proposal of an account for a subject, tells the listeners, and shares it.
+   * @param version the one that a decision is about; null where the step makes another one, whatever there is
+   * @param by the account whose turn it is, or `service`
    * @throws {ProposalError} gone, changed
    */
-  async #claim(subject: Subject, account: AccountId, version: string): Promise<void> {
-    const proposal = this.find(subject, account);
-    if (proposal?.version !== version) return await this.#fetch();
-    let isClaimed: boolean | undefined;
-    await tryRemote(this.#remote?.claimProposal(proposal).then((result) => void (isClaimed = result)));
-    if (isClaimed !== false) return;
-    await tryRemote(this.#remote?.waitForDecision(proposal));
-    throw new ProposalError(this.find(subject, account) === undefined ? 'gone' : 'changed');
-  }
-
-  /** Makes a step of an open proposal, if this is its version on all machines. @throws {ProposalError} gone, changed */
-  async #stepFrom(
-    [subject, account, version]: readonly [Subject, AccountId, version: string],
-    by: string,
-    work: (repository: Repository, proposal: Proposal) => Promise<Proposal>,
+  async #transact(
+    subject: Subject,
+    account: AccountId,
+    version: string | null,
+    work: ProposalWork,
+    by: string = account,
   ): Promise<SavedStep> {
-    await this.#claim(subject, account, version);
-    const step = async (repository: Repository): Promise<Proposal> => {
-      const proposal = this.find(subject, account);
-      if (proposal === undefined) throw new ProposalError('gone');
-      if (proposal.version !== version) throw new ProposalError('changed');
-      return await work(repository, proposal);
-    };
-    return await this.#step(by, step, version);
-  }
-
-  /**
-   * Makes a step, tells the listeners, and shares it.
-   * @param by the account whose step it is, or `service`
-   * @param claimed the version that was claimed for it
-   */
-  async #step(
-    by: string,
-    work: (repository: Repository) => Promise<Proposal>,
-    claimed?: string,
-  ): Promise<SavedStep> {
-    const proposal = await this.#run(work, by).catch((error: unknown) => {
+    await this.#claim(this.find(subject, account), version);
+    const claimed = version ?? undefined;
+    const step = async (repository: Repository): Promise<Proposal> =>
+      await work(repository, this.find(subject, account));
+    const proposal = await this.#run(step, by).catch((error: unknown) => {
       // The remote may lack what was claimed.
       void tryRemote(this.#remote?.pushProposals(claimed));
       throw error;
@@ -563,6 +499,22 @@ export class Proposals implements BranchConsumer {
         'a proposal was changed on this machine, and the remote does not have it yet: it is pushed later',
       );
     return { proposal, shared: because === undefined };
+  }
+
+  /**
+   * Makes sure that no other machine decides about a version, or fetches the steps of the others where the proposal is at
+   * another one, so that nothing is decided twice. Without the remote it goes on.
+   * @throws {ProposalError} gone, changed
+   */
+  async #claim(proposal: Proposal | undefined, version: string | null): Promise<void> {
+    if (proposal === undefined || proposal.version !== version)
+      return void (await tryRemote(this.#remote?.fetchProposals()));
+    let isClaimed: boolean | undefined;
+    await tryRemote(this.#remote?.claimProposal(proposal).then((result) => void (isClaimed = result)));
+    if (isClaimed !== false) return;
+    await tryRemote(this.#remote?.waitForDecision(proposal));
+    const { subject, proposer } = proposal;
+    throw new ProposalError(this.find(subject, proposer.id) === undefined ? 'gone' : 'changed');
   }
 
   /**
@@ -612,64 +564,6 @@ function changedAt({ closedAt, sentAt }: Proposal): number {
   return closedAt ?? sentAt;
 }
 
-/** Checks what a proposal makes of its files, and who sends it. */
-function check(
-  { subject, proposer }: Pick<Proposal, 'subject' | 'proposer'>,
-  { before, changed }: MergedProposal,
-  settings: CatalogueSettings,
-  blocked: Blocked,
-): readonly Finding[] {
-  const after = new Map([...before, ...changed]);
-  const [path = ''] = changed.keys();
-  const senders = findBlocked(blocked, { authors: [proposer.id] }).map((name) =>
-    createFileError(path, blockedRule, describeBlocked(name, true)),
-  );
-  const findings = isBot(subject)
-    ? checkProposal(parsePages(before), parsePages(after), settings, blocked)
-    : parseSideFiles(after).faults.map(toErrorFinding);
-  const { authors } = isBot(subject) && before.size === 0 ? readMainData(parsePages(after)) : {};
-  const isForOthers = Array.isArray(authors) && !authors.includes(proposer.id);
-  const message = `the account ${proposer.id} sent this and is not among the authors: ask the authors whether the bot may be listed`;
-  const sender = isForOthers
-    ? [{ ...createFileError(path, 'sender', message), severity: 'warning' as const }]
-    : [];
-  return [...senders, ...findings, ...sender];
-}
-
-/** @throws {ProposalError} faulty */
-function ensureFaultless(findings: readonly Finding[]): void {
-  const fault = findings.find(({ severity }) => severity === 'error');
-  if (fault !== undefined) throw new ProposalError('faulty', { fault: fault.message });
-}
-
-/** @throws {ProposalError} off, for the profile of another account */
-function findKind(subject: Subject, before: FileTexts, account: AccountId): ProposalKind {
-  if (subject === `profile-${account}`) return 'authors';
-  if (subject.startsWith('profile-')) throw new ProposalError('off');
-  if (!isBot(subject)) return 'others';
-  if (before.size === 0) return 'newBots';
-  const [main, ...others] = parsePages(before).filter(isReadable).filter(isMainPage);
-  const authors = others.length === 0 ? main?.page.data['authors'] : undefined;
-  return Array.isArray(authors) && authors.includes(account) ? 'authors' : 'others';
-}
-
-/** Returns whether a change is reviewed even where authors may publish: of a profile, all but an author's under the same name. */
-function isReviewed(
-  { subject, isAuthor = false }: SentProposal,
-  before: FileTexts,
-  pages: FileTexts,
-): boolean {
-  if (!isBot(subject)) return !isAuthor || readProfileName(before) !== readProfileName(pages);
-  const after = new Map([...before, ...pages]);
-  return findReviewedChanges(parsePages(before), parsePages(after)).length > 0;
-}
-
-/** Returns what an account is called by its profile; undefined where that is missing or has a fault. */
-function readProfileName([file]: Iterable<readonly [path: string, text: string]>): string | undefined {
-  const parsed = file && parseSideFile(...file);
-  return parsed && 'value' in parsed && 'name' in parsed.value ? parsed.value.name : undefined;
-}
-
 /** Returns whether the branch has the changes of a proposal. */
 async function isInBranch(repository: Repository, tip: string, proposal: Proposal): Promise<boolean> {
   const folder = repository.prefix + toSubjectFolder(proposal.subject);
@@ -687,20 +581,6 @@ function toFiles(
   );
 }
 
-function countBytes(pages: FileTexts): number {
-  return [...pages.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-}
-
-function createTooLarge(): ProposalError {
-  return new ProposalError('too-large', { max: maxProposalBytes / 1024 });
-}
-
-function createConflict(fields: readonly string[]): ProposalError {
-  return new ProposalError('conflict', { fields: fields.join(', ') });
-}
-
-const msPerDay = 86_400_000;
-
 /** Proposals that are compared with the branch while a step waits. */
 const comparedAtOnce = 20;
 
@@ -709,13 +589,3 @@ const maxWaiting = 100;
 
 /** Stands for the service among the accounts that take turns. */
 const service = '';
-
-/** Open proposals of an account, and of all. */
-const maxOpenPerAccount = 5;
-const maxOpen = 10_000;
-
-/** Versions that an account sends in a day. */
-const maxSentPerDay = 20;
-
-/** Bytes of the pages of a proposal. */
-const maxProposalBytes = 64 * 1024;

@@ -13,7 +13,8 @@ import {
   type ProposalStep,
 } from '../../src/proposals/proposal.ts';
 import type { ProposalError, ProposalErrorKind } from '../../src/proposals/proposal-error.ts';
-import { type Decision, Proposals, type SentProposal } from '../../src/proposals/proposals.ts';
+import type { SentProposal } from '../../src/proposals/proposal-rules.ts';
+import { type Decision, Proposals } from '../../src/proposals/proposals.ts';
 import { atTime } from '../support/at-time.ts';
 import { followBranch } from '../support/branch.ts';
 import { committerOn } from '../support/committing.ts';

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { Finding } from '../../check/check.ts';
 import { maxNoteLength } from '../../proposals/proposal.ts';
-import type { ProposalPolicy } from '../../proposals/proposals.ts';
+import type { ProposalPolicy } from '../../proposals/proposal-rules.ts';
 import type { MessageKey } from '../language/message-file.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { assets } from '../page/assets.ts';
