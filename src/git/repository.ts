@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   DiskFullError,
@@ -188,19 +188,12 @@ async function findRepository(
   catalogue: string,
   client: GitClient,
 ): Promise<Pick<Repository, 'folder' | 'prefix' | 'gitDir' | 'commonDir' | 'hash'>> {
-  const revParse = async (...options: string[]): Promise<string[]> => {
-    const args = ['rev-parse', '--path-format=absolute', ...options];
-    return (await client.run({ folder: catalogue, args })).split('\n');
-  };
+  const options = ['--is-inside-work-tree', '--absolute-git-dir', '--git-common-dir', '--show-object-format'];
+  const args = ['rev-parse', '--path-format=absolute', ...options, '--show-prefix'];
   try {
-    const [inside, gitDir = '', commonDir = '', hash] = await revParse(
-      '--is-inside-work-tree',
-      '--absolute-git-dir',
-      '--git-common-dir',
-      '--show-object-format',
-    );
-    const places = inside === 'true' ? await revParse('--show-toplevel', '--show-prefix') : [];
-    const [folder = '', prefix = ''] = places;
+    const output = await client.run({ folder: catalogue, args });
+    const [inside, gitDir = '', commonDir = '', hash, prefix = ''] = output.split('\n');
+    const folder = inside === 'true' ? `${realpathSync(catalogue)}/`.slice(0, -prefix.length - 1) : '';
     return { folder, prefix, gitDir, commonDir, hash: hash === 'sha256' ? 'sha256' : 'sha1' };
   } catch (error) {
     throw toNoRepositoryError(catalogue, error);
@@ -222,11 +215,14 @@ function toNoRepositoryError(catalogue: string, error: unknown): WritesUnavailab
  * Reads the identity that the repository configures itself: a maintainer's personal one is not put on owners' edits.
  */
 async function readIdentity(folder: string, client: GitClient): Promise<string> {
-  const read = async (key: string, fallback: string): Promise<string> =>
-    (await client.run({ folder, args: ['config', '--local', '--default', fallback, '--get', key] }))
-      .replace(/[<>\n]/g, '')
-      .trim();
-  return `${await read('user.name', 'Botshelf')} <${await read('user.email', 'botshelf@localhost')}>`;
+  const args = ['config', '--local', '-z', '--get-regexp', String.raw`^user\.(name|email)$`];
+  const entries = (await client.run({ folder, args, accepts: 1 })).split('\0').map((entry) => {
+    const [key = '', ...lines] = entry.split('\n');
+    return [key, lines.join('').replace(/[<>]/g, '').trim()] as const;
+  });
+  const { 'user.name': name = 'Botshelf', 'user.email': email = 'botshelf@localhost' } =
+    Object.fromEntries(entries);
+  return `${name} <${email}>`;
 }
 
 /** @throws {WritesUnavailableError} where a commit would fail for lack of write permission */
