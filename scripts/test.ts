@@ -121,7 +121,7 @@ function hasMemory(): boolean {
   const mount = readFileSync('/proc/mounts', 'utf8')
     .split('\n')
     .find((line) => line.includes(` ${memory} `));
-  return bavail * bsize > 2 ** 31 && !/\bnoexec\b/.test(mount ?? 'noexec');
+  return bavail * bsize > 2 ** 30 && !/\bnoexec\b/.test(mount ?? 'noexec');
 }
 
 /** Runs a mocha, and prints what it printed when it has ended. */
