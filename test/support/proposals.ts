@@ -42,7 +42,7 @@ export async function openProposals(
   const repositoryOpener = openerOf(folder);
   const proposals = new Proposals({
     repositoryOpener,
-    committer: committerOn(folder),
+    committer: committerOn(folder, { repositoryOpener }),
     settings: async () => await readSettingsOf(folder),
     blocked: () => nothingBlocked,
     needsMaintainer: true,
