@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url';
 /*
  * Runs the tests of the tiers that are named, such as `process browser`, or of `unit`; further arguments are mocha's.
  * A tier is a folder, but for two: `unit` is every other file, and `slow` what has `@slow` in its title there, as it
- * takes over a second. A mocha runs some files only: the more memory it has, the longer it takes to start a process. Those
- * of a folder go to different ones, or the mochas of the largest folders would run last. The last lines name the tests
- * that need a missing tool, the other tiers, and the totals.
+ * takes over a second; where both are named, a file runs once. A mocha runs some files only: the more memory it has, the
+ * longer it takes to start a process. Those of a folder go to different ones, or the mochas of the largest folders would run
+ * last. The last lines name the tests that need a missing tool, the other tiers, and the totals.
  */
 const top = fileURLToPath(new URL('../test/', import.meta.url));
 const mocha = fileURLToPath(import.meta.resolve('mocha/bin/mocha.js'));
@@ -26,14 +26,14 @@ const tiers: Readonly<Record<'unit' | 'slow' | 'process' | 'browser' | 'verify',
     options: ['--grep', '@slow', '--invert'],
   },
   slow: {
-    files: 4,
+    files: 8,
     jobs: cores + 1,
     inMemory: true,
     holds: 'what of these takes over a second',
     options: ['--grep', '@slow'],
   },
   process: {
-    files: 1,
+    files: 4,
     jobs: cores + 1,
     holds: 'kills, signals, several machines, clients, the package and the documents',
   },
@@ -47,6 +47,20 @@ const tiers: Readonly<Record<'unit' | 'slow' | 'process' | 'browser' | 'verify',
   },
 };
 type TierName = keyof typeof tiers;
+
+/** Files that take longest, which no other has to wait for in the end: each in a mocha of its own, before the others. */
+const longest = [
+  'process/proposals/shared-proposals',
+  'process/review-on-two-machines',
+  'process/docs',
+  'process/package',
+  'verify/simulation/simulation',
+  'verify/hostile-requests',
+  'verify/power-loss/power-loss',
+];
+
+/** The tier whose files run one after the other begins, then those with long files follow. */
+const order: readonly TierName[] = ['browser', 'process', 'slow', 'unit', 'verify'];
 
 interface Tier {
   /** How many a mocha runs. */
@@ -64,6 +78,7 @@ const args = process.argv.slice(2);
 const named = args.filter((arg): arg is TierName => arg in tiers);
 const chosen: readonly TierName[] = named.length > 0 ? named : ['unit'];
 const options = args.filter((arg) => !(arg in tiers));
+const unitHasSlow = chosen.includes('unit') && chosen.includes('slow');
 
 const totals = new Map<string, number>([
   ['passing', 0],
@@ -83,20 +98,23 @@ for (const tier of others)
 for (const [what, many] of totals)
   process.stdout.write(`  ${many} ${what}${what === 'passing' ? ` (${seconds}s)` : ''}\n`);
 
-/** Runs the tests of all chosen tiers, the browser's first, as they take longest. */
+/** Runs the tests of all chosen tiers. */
 async function runAll(): Promise<void> {
   const names = readdirSync(top, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.js'))
     .toSorted();
-  const chunks = chosen
-    .toSorted((a, b) => tiers[b].files - tiers[a].files)
+  const chunks = order
+    .filter((tier) => chosen.includes(tier) && !(tier === 'slow' && unitHasSlow))
     .flatMap((tier) => {
       const { files } = tiers[tier];
       const own = names.filter((name) => isIn(tier, name));
-      const mochas = Math.ceil(own.length / files);
-      return Array.from({ length: mochas }, (_, i) => ({
+      const alone = longest.map((name) => `${name}.test.js`).filter((name) => own.includes(name));
+      const others = own.filter((name) => !alone.includes(name));
+      const mochas = Math.ceil(others.length / files);
+      const groups = Array.from({ length: mochas }, (_, i) => others.filter((_, j) => j % mochas === i));
+      return [...alone.map((name) => [name]), ...groups].map((group) => ({
         tier,
-        paths: own.filter((_, j) => j % mochas === i).map((name) => `dist/test/${name}`),
+        paths: group.map((name) => `dist/test/${name}`),
       }));
     });
   const jobs = Math.max(...chosen.map((tier) => tiers[tier].jobs));
@@ -126,7 +144,8 @@ function hasMemory(): boolean {
 
 /** Runs a mocha, and prints what it printed when it has ended. */
 async function runFiles({ tier, paths }: { tier: TierName; paths: readonly string[] }): Promise<void> {
-  const { options: own = [], inMemory } = tiers[tier];
+  const { options: own = [] } = unitHasSlow ? {} : tiers[tier];
+  const { inMemory } = tiers[tier];
   const select = options.some((option) => /^--?(?:g|f|grep|fgrep)\b/.test(option)) ? [] : own;
   const child = spawn(process.execPath, [mocha, ...select, ...options, ...paths], {
     stdio: ['ignore', 'pipe', 'pipe'],
