@@ -1,7 +1,7 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { openBrowserPage } from '../support/browser.ts';
+import { openLoggedIn } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
 import { readFormFields } from '../support/form-fields.ts';
 import { author, homer, type LoginSite, openLoginSite, stranger } from '../support/login-site.ts';
@@ -102,21 +102,16 @@ describe('a site with a private file that says who is blocked', function () {
   needs('chromium', it)(
     'says so on pages where axe finds nothing, also from right to left and on a phone',
     async () => {
-      for (const locale of ['en', 'ar'])
-        for (const path of ['/my-bots', '/add']) {
-          const { visitor } = await open(author, path);
-          const page = await openBrowserPage({ locale });
-          const own = [...(visitor.cookies.get(new URL(site.baseUrl).host) ?? [])];
-          await page
-            .context()
-            .addCookies(
-              own.map(([name, value]) => ({ name, value, domain: 'localhost', path: '/', secure: true })),
-            );
-          await page.goto(`${site.baseUrl}${path}?locale=${locale}`);
-          strictEqual(await page.locator('html').getAttribute('dir'), locale === 'ar' ? 'rtl' : 'ltr');
-          ok((await page.getByRole('link', { name: 'help@example.org' }).count()) > 0, path);
-          await checkAtWidths(page, `${path} in ${locale}`, [1280, 360]);
-        }
+      for (const [path, locale, dir] of [
+        ['/my-bots', 'en', 'ltr'],
+        ['/add', 'ar', 'rtl'],
+      ] as const) {
+        const page = await openLoggedIn(site, author, path, { locale });
+        seen.push(await page.content());
+        strictEqual(await page.locator('html').getAttribute('dir'), dir);
+        ok((await page.getByRole('link', { name: 'help@example.org' }).count()) > 0, path);
+        await checkAtWidths(page, `${path} in ${locale}`, [1280, 360]);
+      }
     },
   );
 

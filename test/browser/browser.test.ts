@@ -2,7 +2,7 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { openBrowserPage } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
-import { checkAtWidths, checkStillness, observeShifts } from '../support/page-checks.ts';
+import { checkAtWidths, checkInDark, checkStillness, observeShifts } from '../support/page-checks.ts';
 import { testRepository } from '../support/repository.ts';
 import { keepImages } from '../support/images.ts';
 import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
@@ -112,6 +112,7 @@ needs('chromium', describe)('in a browser', function () {
       await page.goto(path, { waitUntil: 'load' });
       await checkStillness(page, path);
       await checkAtWidths(page, path, [1280, 390]);
+      if (['/', '/bots/8', '/bots/11'].includes(path)) await checkInDark(page, path);
     }
     deepStrictEqual(wrongs, []);
   });

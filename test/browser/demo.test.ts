@@ -1,11 +1,24 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { createServer } from 'node:http';
 import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { BotListElement, BotRecord } from '../../src/bot/schema-types.ts';
+import { checkCatalogue } from '../../src/check/check.ts';
+import { createFolderSource } from '../../src/check/source.ts';
+import { parseDay, toDay, toDayPath } from '../../src/counts/days.ts';
 import { openBrowserPage } from '../support/browser.ts';
+import { mainFile } from '../support/command-line.ts';
 import { type DemoProcess, startDemo } from '../support/demo.ts';
-import type { BotListElement } from '../../src/bot/schema-types.ts';
-import { checkAtWidths, checkStillness, observeShifts } from '../support/page-checks.ts';
 import { eventually } from '../support/eventually.ts';
+import { listenOnLoopback } from '../support/loopback.ts';
+import { checkAtWidths, checkStillness, observeShifts } from '../support/page-checks.ts';
+import { openProposals } from '../support/proposals.ts';
+import { repositoryIn } from '../support/repository.ts';
+import { botId } from '../support/sample.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { needs } from '../support/tools.ts';
+import { Visitor } from '../support/visitor.ts';
 
 /** Run in the page: has it load its lazy pictures as if it were scrolled to its end, and lists the pictures that do not load. */
 const brokenPictures = `(async () => {
@@ -29,190 +42,381 @@ const scrollThrough = `(async () => {
   }
 })()`;
 
-needs('chromium', describe)('the demo in a browser', function () {
+describe('botshelf demo', function () {
   let demo: DemoProcess;
-  let paths: readonly string[];
+  let bots: readonly BotListElement[];
   before(async () => {
-    demo = await startDemo();
-    // After a first start, bots are read again to have the copies of their images named.
-    let bots: Pick<BotListElement, 'id' | 'images' | 'cachedImages' | 'invite'>[] = [];
+    // The settings of a real catalogue do not reach it.
+    demo = await startDemo({ BOTSHELF_CATALOGUE: '/nowhere', BOTSHELF_REMOTE: 'origin' });
+    // Bots that were read before the image cache was are built again.
     await eventually(async () => {
-      const response = await fetch(
-        `${demo.address}/api/v2/bots?fields=id,images,cachedImages,invite&limit=100`,
-      );
-      bots = (await response.json()) as typeof bots;
-      return bots.every(({ images, cachedImages }) => !images.avatar || cachedImages.avatar);
+      bots = (await json('/api/v2/bots')) as BotListElement[];
+      return bots.every(({ cachedImages }) => cachedImages.avatar !== null);
     });
-    const withAll = bots.find(
-      ({ invite, cachedImages }) => invite.includes('permissions=') && cachedImages.preview.length > 0,
+  });
+
+  const load = async (path: string): Promise<string> => await (await fetch(demo.address + path)).text();
+  const json = async (path: string): Promise<unknown> => JSON.parse(await load(path)) as unknown;
+
+  it('serves about 60 bots in at least 16 languages and all categories', () => {
+    ok(bots.length >= 55, `${bots.length}`);
+    ok(new Set(bots.flatMap(({ contents }) => Object.keys(contents))).size >= 16);
+    strictEqual(new Set(bots.map(({ category }) => category)).size, 12);
+  });
+
+  it('has bots of every sort: verified, open source, for adults, of the same author, with HTML', async () => {
+    ok(bots.some(({ verified }) => verified));
+    ok(bots.some(({ codehost }) => codehost.repo !== null));
+    strictEqual(bots.filter(({ nsfw }) => nsfw).length, 1);
+    const authors = bots.flatMap(({ authors }) => authors);
+    ok(authors.length - new Set(authors).size >= 5);
+    const { id = '' } = bots.find(({ contents }) => contents['en']?.name === 'Showcase') ?? {};
+    const record = (await json(`/api/v2/bots/${id}`)) as BotRecord;
+    match(record.contents['en']?.page ?? '', /<table>/);
+    match(await load(`/bots/${id}`), /<table/);
+  });
+
+  it('has a copy of every picture, so that it needs no network', async () => {
+    for (const { images, cachedImages } of bots) {
+      strictEqual(cachedImages.cover === null, images.cover === null);
+      strictEqual(cachedImages.preview.length, images.preview.length);
+    }
+    const paths = bots.slice(0, 8).map(({ cachedImages }) => cachedImages.avatar ?? '');
+    for (const path of paths) match(await load(path), /^RIFF/);
+    strictEqual(demo.stderr(), '');
+  });
+
+  it('is marked as a demo on every page', async () => {
+    for (const path of ['/', `/bots/${bots[0]?.id}`, '/add', '/docs', '/categories/music', '/nothing']) {
+      const response = await fetch(demo.address + path, { headers: { accept: 'text/html' } });
+      match(await response.text(), /This is a demo/, path);
+    }
+  });
+
+  it('is a Git repository that the checker accepts, with 90 days of counts', async () => {
+    const repository = repositoryIn(demo.folder);
+    strictEqual(repository.status(), '');
+    deepStrictEqual((await checkCatalogue(createFolderSource(demo.folder), 'everything')).findings, []);
+    strictEqual(
+      repository.git('ls-tree', '-r', '--name-only', 'refs/botshelf/state', 'days/').split('\n').length,
+      90,
     );
-    paths = ['/', '/?sort=popular', `/bots/${withAll?.id}`];
   });
 
-  async function open(path: string): Promise<{ page: Page; bytes: () => Promise<number>; others: string[] }> {
-    const page = await openBrowserPage({
-      baseURL: demo.address,
-      viewport: { width: 390, height: 844 },
-      deviceScaleFactor: 3,
-    });
-    const sizes: Promise<number>[] = [];
-    const others: string[] = [];
-    page.on('request', (request) => {
-      if (!request.url().startsWith(demo.address)) others.push(request.url());
-    });
-    page.on('requestfinished', (request) => {
-      sizes.push(request.sizes().then((size) => size.responseBodySize + size.responseHeadersSize));
-    });
-    await page.goto(path);
-    const bytes = async (): Promise<number> =>
-      (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
-    return { page, bytes, others };
-  }
-
-  it('lets a visitor log in as the maintainer, at both names of this machine, without a script', async () => {
-    for (const host of ['127.0.0.1', 'localhost']) {
-      const address = demo.address.replace('127.0.0.1', host);
-      const page = await openBrowserPage({ javaScriptEnabled: false });
-      await page.goto(`${address}/login`);
-      await page.getByRole('button', { name: 'Marge' }).click();
-      strictEqual(await page.locator('form.account bdi').textContent(), 'Marge', host);
-      const [cookie] = await page.context().cookies();
-      deepStrictEqual([cookie?.name, cookie?.secure, cookie?.domain], ['__Host-botshelf', true, host]);
-      await page.getByRole('button', { name: 'Log out' }).click();
-      strictEqual(await page.getByRole('link', { name: 'Log in' }).count(), 1);
-    }
+  it('has a history: bots were added and changed by people, through the API and by proposals', async () => {
+    const { git } = repositoryIn(demo.folder);
+    const commits = git('log', '--format=%s', 'main').trim().split('\n');
+    strictEqual(commits.length, 1 + bots.length + 5);
+    const changesOf = async (name: string): Promise<string> => {
+      const { id = '' } = bots.find(({ contents }) => contents['en']?.name === name) ?? {};
+      return await load(`/bots/${id}/changes?locale=en`);
+    };
+    await eventually(async () => match(await changesOf('Showcase'), /Administrator/));
+    match(await changesOf('Gatehouse'), /Time out members/);
+    match(await changesOf("Rook's Gambit"), /907942384058277230/);
   });
 
-  it('has a page to log in that fits a phone, and axe finds nothing', async () => {
-    const page = await openBrowserPage();
-    await page.goto(`${demo.address}/login?locale=ar`);
-    await checkAtWidths(page, 'the people of the demo', [1280, 320]);
-  });
-
-  it('shows a list of 24 cards with their pictures in at most 120 KB on a phone', async () => {
-    const { page, bytes, others } = await open('/?sort=popular');
-    ok((await page.locator('.card img[loading=lazy]').count()) >= 12, 'those below the fold are lazy');
-    deepStrictEqual(await page.evaluate(brokenPictures), []);
-    strictEqual(await page.locator('.card').count(), 24);
-    strictEqual(await page.locator('.card .avatar img').count(), 24);
-    const total = await bytes();
-    ok(total > 20_000 && total <= 120 * 1024, `${total} bytes`);
-    deepStrictEqual(others, []);
-  });
-
-  it('shows a search, the largest categories and shelves on the front page, the first card high up', async () => {
-    const { page, bytes } = await open('/');
-    const headings = await page.getByRole('heading', { level: 2 }).allTextContents();
-    const [first, ...others] = ['Growing this month', 'New on the shelf', 'Recently updated'];
-    deepStrictEqual(headings, [first, 'Your first server', 'Game night', ...others]);
-    strictEqual(await page.locator('.tiles a').count(), 6);
-    const names = await page.locator('.card h3').allTextContents();
-    strictEqual(new Set(names).size, names.length, 'no bot is shown twice');
-    const banner = (await page.locator('.demo').boundingBox())?.height ?? 0;
-    const top = (await page.locator('.card').first().boundingBox())?.y ?? Infinity;
-    ok(top - banner < 500, `${top}`);
-    strictEqual((await page.getByRole('searchbox').boundingBox())?.height, 52);
-    deepStrictEqual(await page.evaluate(brokenPictures), []);
-    ok((await bytes()) <= 120 * 1024);
-    await page.getByRole('link', { name: /See all.*New on the shelf/ }).click();
-    strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), 'New on the shelf');
-  });
-
-  it('shows the pictures of every bot, and each has its size in the page', async () => {
-    const response = await fetch(`${demo.address}/api/v2/bots?verified=true&fields=id`);
-    const { page, others } = await open('/');
-    for (const { id } of (await response.json()) as { readonly id: string }[]) {
-      await page.goto(`/bots/${id}`);
-      deepStrictEqual(await page.evaluate(brokenPictures), [], id);
-      strictEqual(await page.locator('img:not([width]), img:not([height])').count(), 0, id);
-    }
-    deepStrictEqual(others, []);
-  });
-
-  async function openObserved(path: string, options: BrowserContextOptions): Promise<Page> {
-    const page = await openBrowserPage({ baseURL: demo.address, ...options });
-    await page.addInitScript(observers);
-    await page.goto(path, { waitUntil: 'load' });
-    return page;
-  }
-
-  for (const width of [390, 1280]) {
-    it(`nothing moves, is drawn by a script or comes from elsewhere, ${width} pixels wide`, async () => {
-      const viewport = { width, height: 900 };
-      for (const path of paths) {
-        const page = await openObserved('about:blank', { viewport });
-        const others: string[] = [];
-        page.on('request', (request) => {
-          if (!request.url().startsWith(`${demo.address}/`)) others.push(request.url());
-        });
-        const response = await page.goto(path, { waitUntil: 'networkidle' });
-        const html = (await response?.text()) ?? '';
-        await eventually(async () => await page.evaluate<boolean>('globalThis.largest !== undefined'));
-        const largest = await page.evaluate<string>('globalThis.largest');
-        await page.evaluate(scrollThrough);
-        // A line may wrap when its end arrives after its beginning: far below the 0.1 that people notice.
-        await checkStillness(page, path, 0.02);
-        deepStrictEqual(others, [], path);
-        const without = await openObserved('about:blank', { viewport, javaScriptEnabled: false });
-        await without.setContent(html);
-        ok((await without.content()).includes(largest), `${path}: ${largest}`);
-      }
-    });
-  }
-
-  it('every example on the front page finds bots, in any language', async () => {
-    for (const locale of ['en', 'de', 'ja', 'ar']) {
-      const links = async (): Promise<string[]> => {
-        const html = await (await fetch(`${demo.address}/?locale=${locale}`)).text();
-        const list = /<ul class="examples">.*?<\/ul>/s.exec(html)?.[0] ?? '';
-        return [...list.matchAll(/href="([^"]+)"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'));
-      };
-      await eventually(async () => (await links()).length >= 3);
-      if (locale === 'en') match(await (await fetch(`${demo.address}/?locale=en`)).text(), /<li>Try:</);
-      for (const link of await links()) {
-        const html = await (await fetch(`${demo.address}${link}`)).text();
-        match(html, /class="card"/, link);
-      }
-    }
-  });
-
-  it('similar bots have the cards of lists, with their growth and when they were updated', async () => {
-    const html = await (await fetch(`${demo.address}${paths[2]}?locale=en`)).text();
-    const similar = /<section class="similar".*?<\/section>/s.exec(html)?.[0] ?? '';
-    const cards = similar.match(/class="card"/g) ?? [];
-    ok(cards.length > 0);
-    strictEqual(similar.match(/>Updated <bdi>/g)?.length, cards.length);
-    match(similar, /class="growth/);
-  });
-
-  it('the permissions stay beside a page on a wide screen, and a low window covers none of the column; they are printed', async () => {
-    const path = paths[2] ?? '';
-    const lengthen = "document.querySelector('.bot-body .prose').style.minHeight = '4000px'";
-    const boxOf = async (page: Page, selector: string): Promise<{ y: number; height: number }> =>
-      (await page.locator(selector).first().boundingBox()) ?? { y: Number.NaN, height: Number.NaN };
-    const tall = await openObserved(path, { viewport: { width: 1280, height: 1600 } });
-    const start = (await boxOf(tall, '.bot-body')).y;
-    strictEqual((await boxOf(tall, '.side > .panel')).y, start);
-    await tall.evaluate(lengthen);
-    strictEqual((await boxOf(tall, '.side > .panel')).y, start);
-    await tall.evaluate(`scrollTo(0, ${start + 500})`);
-    strictEqual((await boxOf(tall, '.side > .panel')).y, 20);
-
-    const low = await openObserved(path, { viewport: { width: 1280, height: 420 } });
-    await low.evaluate(lengthen);
-    await low.evaluate(`scrollTo(0, ${start + 2500})`);
-    const { y, height } = await boxOf(low, '.side-panels');
-    strictEqual(Math.round(y + height), 400);
-
-    const phone = await openObserved(path, { viewport: { width: 390, height: 844 } });
-    const order = ['.screenshots', '.prose', '.side > .panel', '.side-panels'];
-    const tops = await Promise.all(order.map(async (selector) => (await boxOf(phone, selector)).y));
+  it('has authors with names, and collections in several languages', async () => {
+    const folders = ['people', 'collections'].map((name) => readdirSync(`${demo.folder}/${name}`));
     deepStrictEqual(
-      tops,
-      tops.toSorted((a, b) => a - b),
+      folders.map((files) => files.length),
+      [12, 8],
     );
-    await phone.emulateMedia({ media: 'print' });
-    const isPrinted = async (selector: string): Promise<boolean> => await phone.locator(selector).isVisible();
-    deepStrictEqual(await Promise.all(order.map(isPrinted)), [false, true, true, false]);
+    match(await load('/collections?locale=de'), /Dein erster Server[^]*Game night[^]*Musik und Ton/);
+  });
+
+  it('has bots that grow, one that falls fast and one that has posted nothing for 70 days', () => {
+    const { git } = repositoryIn(demo.folder);
+    const then = new Map(parseDay(git('show', `refs/botshelf/state:${toDayPath(toDay(Date.now()) - 30)}`)));
+    const counts = git('grep', '-h', 'countedAt', 'refs/botshelf/state');
+    const now = [...counts.matchAll(/"(\d+)":\{"count":(\d+),"countedAt":(\d+)/g)].map(
+      ([, id = '', count, at]) => ({
+        growth: Number(count) / (then.get(botId(id)) ?? Number.NaN),
+        days: (Date.now() - Number(at)) / 86_400_000,
+      }),
+    );
+    ok(now.filter(({ growth }) => growth > 1.1).length >= 10);
+    strictEqual(now.filter(({ growth }) => growth < 0.95).length, 1);
+    deepStrictEqual(
+      now.filter(({ days }) => days > 1).map(({ days }) => Math.round(days)),
+      [70],
+    );
+  });
+
+  it('prints a command that posts a count, and as whom to review a proposal', async () => {
+    await eventually(() => match(demo.stdout(), /^Review a proposal: log in at http:\S+\/login as Marge, /m));
+    const [, url = '', token = '', body = ''] =
+      /^curl (\S+) -H 'Authorization: (\S+)' -H 'Content-Type: application\/json' -d '(.+)'$/m.exec(
+        demo.stdout(),
+      ) ?? [];
+    const headers = { authorization: token, 'content-type': 'application/json' };
+    const answer = await fetch(url, { method: 'POST', headers, body });
+    strictEqual(answer.status, 200, await answer.text());
+    match(await (await fetch(`${url}/counts`)).text(), /"count":156\}\]$/);
+  });
+
+  it('has a maintainer, an author of two bots, a newcomer and three proposals that wait', async () => {
+    const proposals = await openProposals(demo.folder);
+    const details = await Promise.all(proposals.open.map(async (each) => await proposals.read(each)));
+    deepStrictEqual(
+      details.map(({ kind, proposal, conflicts }) => [
+        kind,
+        proposal.proposer.name,
+        proposal.state,
+        conflicts,
+      ]),
+      [
+        ['newBots', 'Tove', 'waiting', []],
+        ['authors', 'Arvid', 'waiting', []],
+        ['others', 'Inés', 'waiting', []],
+      ],
+    );
+    const hours = details.map(({ proposal: { sentAt } }) => Math.round((Date.now() - sentAt) / 3_600_000));
+    deepStrictEqual(hours, [31, 20, 4]);
+    ok(details.every(({ proposal, steps }) => steps[0]?.at === proposal.sentAt));
+    ok(details.every(({ proposal }) => proposal.text.length > 80));
+    deepStrictEqual(
+      details.map(({ changed }) => changed.size),
+      [1, 1, 1],
+    );
+    const invite = /(?<=permissions=)\d+/.exec([...(details[1]?.changed.values() ?? [])].join('')) ?? ['0'];
+    strictEqual(BigInt(invite[0]) & 8n, 8n, 'it asks for Administrator');
+    const own = bots.filter(({ authors }) => authors.includes(details[1]?.proposal.proposer.id ?? ''));
+    deepStrictEqual(
+      own.map(({ contents }) => contents['en']?.name),
+      ['Turnstile', 'Gatehouse'],
+    );
+  });
+
+  it('lets visitors log in as one of its people, return to the page they were on, and log out', async () => {
+    const visitor = new Visitor();
+    const path = `/bots/${bots[0]?.id}?locale=de`;
+    const people = await visitor.go(`${demo.address}/login?locale=de`, {
+      headers: { referer: demo.address + path },
+    });
+    match(people.text, /lang="de".*Bei der Demo anmelden/s);
+    const names = people.text.match(/(?<=name="account"[^>]+>)[^<]+/g);
+    deepStrictEqual(names, ['Marge', 'Arvid', 'Nilufar']);
+    const [, account = ''] = /name="account" value="(\d+)"/.exec(people.text) ?? [];
+    const page = await visitor.go(`${demo.address}/login/callback?account=${account}`);
+    strictEqual(page.url.href, demo.address + path);
+    match(page.text, /<bdi>Marge<\/bdi>/);
+    const out = await visitor.press(page, '/logout');
+    ok(!out.text.includes('Marge'));
+  });
+
+  it('logs nobody in whom it does not know, or who has not pressed Log in', async () => {
+    for (const [path, account] of [
+      ['/login', '1'],
+      ['/login', ''],
+      ['/', '330178214406193152'],
+    ] as const) {
+      const visitor = new Visitor();
+      await visitor.go(demo.address + path);
+      const page = await visitor.go(`${demo.address}/login/callback?account=${account}`);
+      ok(page.status >= 400 && !page.text.includes('Marge'), `${path} ${account}`);
+    }
+  });
+
+  needs('chromium', describe)('in a browser', () => {
+    let paths: readonly string[];
+    before(() => {
+      const withAll = bots.find(
+        ({ invite, cachedImages }) => invite.includes('permissions=') && cachedImages.preview.length > 0,
+      );
+      paths = ['/', '/?sort=popular', `/bots/${withAll?.id}`];
+    });
+
+    async function open(
+      path: string,
+    ): Promise<{ page: Page; bytes: () => Promise<number>; others: string[] }> {
+      const page = await openBrowserPage({
+        baseURL: demo.address,
+        viewport: { width: 390, height: 844 },
+        deviceScaleFactor: 3,
+      });
+      const sizes: Promise<number>[] = [];
+      const others: string[] = [];
+      page.on('request', (request) => {
+        if (!request.url().startsWith(demo.address)) others.push(request.url());
+      });
+      page.on('requestfinished', (request) => {
+        sizes.push(request.sizes().then((size) => size.responseBodySize + size.responseHeadersSize));
+      });
+      await page.goto(path);
+      const bytes = async (): Promise<number> =>
+        (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+      return { page, bytes, others };
+    }
+
+    it('lets a visitor log in as the maintainer, at both names of this machine, without a script', async () => {
+      for (const host of ['127.0.0.1', 'localhost']) {
+        const address = demo.address.replace('127.0.0.1', host);
+        const page = await openBrowserPage({ javaScriptEnabled: false });
+        await page.goto(`${address}/login`);
+        await page.getByRole('button', { name: 'Marge' }).click();
+        strictEqual(await page.locator('form.account bdi').textContent(), 'Marge', host);
+        const [cookie] = await page.context().cookies();
+        deepStrictEqual([cookie?.name, cookie?.secure, cookie?.domain], ['__Host-botshelf', true, host]);
+        await page.getByRole('button', { name: 'Log out' }).click();
+        strictEqual(await page.getByRole('link', { name: 'Log in' }).count(), 1);
+      }
+    });
+
+    it('has a page to log in that fits a phone, and axe finds nothing', async () => {
+      const page = await openBrowserPage();
+      await page.goto(`${demo.address}/login?locale=ar`);
+      await checkAtWidths(page, 'the people of the demo', [1280, 320]);
+    });
+
+    it('shows a list of 24 cards with their pictures in at most 120 KB on a phone', async () => {
+      const { page, bytes, others } = await open('/?sort=popular');
+      ok((await page.locator('.card img[loading=lazy]').count()) >= 12, 'those below the fold are lazy');
+      deepStrictEqual(await page.evaluate(brokenPictures), []);
+      strictEqual(await page.locator('.card').count(), 24);
+      strictEqual(await page.locator('.card .avatar img').count(), 24);
+      const total = await bytes();
+      ok(total > 20_000 && total <= 120 * 1024, `${total} bytes`);
+      deepStrictEqual(others, []);
+    });
+
+    it('shows a search, the largest categories and shelves on the front page, the first card high up', async () => {
+      const { page, bytes } = await open('/');
+      const headings = await page.getByRole('heading', { level: 2 }).allTextContents();
+      const [first, ...others] = ['Growing this month', 'New on the shelf', 'Recently updated'];
+      deepStrictEqual(headings, [first, 'Your first server', 'Game night', ...others]);
+      strictEqual(await page.locator('.tiles a').count(), 6);
+      const names = await page.locator('.card h3').allTextContents();
+      strictEqual(new Set(names).size, names.length, 'no bot is shown twice');
+      const banner = (await page.locator('.demo').boundingBox())?.height ?? 0;
+      const top = (await page.locator('.card').first().boundingBox())?.y ?? Infinity;
+      ok(top - banner < 500, `${top}`);
+      strictEqual((await page.getByRole('searchbox').boundingBox())?.height, 52);
+      deepStrictEqual(await page.evaluate(brokenPictures), []);
+      ok((await bytes()) <= 120 * 1024);
+      await page.getByRole('link', { name: /See all.*New on the shelf/ }).click();
+      strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), 'New on the shelf');
+    });
+
+    it('shows the pictures of bots, and each has its size in the page', async () => {
+      const response = await fetch(`${demo.address}/api/v2/bots?verified=true&fields=id&limit=5`);
+      const { page, others } = await open('/');
+      for (const { id } of (await response.json()) as { readonly id: string }[]) {
+        await page.goto(`/bots/${id}`);
+        deepStrictEqual(await page.evaluate(brokenPictures), [], id);
+        strictEqual(await page.locator('img:not([width]), img:not([height])').count(), 0, id);
+      }
+      deepStrictEqual(others, []);
+    });
+
+    async function openObserved(path: string, options: BrowserContextOptions): Promise<Page> {
+      const page = await openBrowserPage({ baseURL: demo.address, ...options });
+      await page.addInitScript(observers);
+      await page.goto(path, { waitUntil: 'load' });
+      return page;
+    }
+
+    for (const width of [390, 1280]) {
+      it(`nothing moves, is drawn by a script or comes from elsewhere, ${width} pixels wide`, async () => {
+        const viewport = { width, height: 900 };
+        for (const path of paths) {
+          const page = await openObserved('about:blank', { viewport });
+          const others: string[] = [];
+          page.on('request', (request) => {
+            if (!request.url().startsWith(`${demo.address}/`)) others.push(request.url());
+          });
+          const response = await page.goto(path, { waitUntil: 'networkidle' });
+          const html = (await response?.text()) ?? '';
+          await eventually(async () => await page.evaluate<boolean>('globalThis.largest !== undefined'));
+          const largest = await page.evaluate<string>('globalThis.largest');
+          await page.evaluate(scrollThrough);
+          // A line may wrap when its end arrives after its beginning: far below the 0.1 that people notice.
+          await checkStillness(page, path, 0.02);
+          deepStrictEqual(others, [], path);
+          const without = await openObserved('about:blank', { viewport, javaScriptEnabled: false });
+          await without.setContent(html);
+          ok((await without.content()).includes(largest), `${path}: ${largest}`);
+        }
+      });
+    }
+
+    it('every example on the front page finds bots, in any language', async () => {
+      for (const locale of ['en', 'ja', 'ar']) {
+        const links = async (): Promise<string[]> => {
+          const html = await (await fetch(`${demo.address}/?locale=${locale}`)).text();
+          const list = /<ul class="examples">.*?<\/ul>/s.exec(html)?.[0] ?? '';
+          return [...list.matchAll(/href="([^"]+)"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'));
+        };
+        await eventually(async () => (await links()).length >= 3);
+        if (locale === 'en') match(await (await fetch(`${demo.address}/?locale=en`)).text(), /<li>Try:</);
+        for (const link of await links()) {
+          const html = await (await fetch(`${demo.address}${link}`)).text();
+          match(html, /class="card"/, link);
+        }
+      }
+    });
+
+    it('similar bots have the cards of lists, with their growth and when they were updated', async () => {
+      const html = await (await fetch(`${demo.address}${paths[2]}?locale=en`)).text();
+      const similar = /<section class="similar".*?<\/section>/s.exec(html)?.[0] ?? '';
+      const cards = similar.match(/class="card"/g) ?? [];
+      ok(cards.length > 0);
+      strictEqual(similar.match(/>Updated <bdi>/g)?.length, cards.length);
+      match(similar, /class="growth/);
+    });
+
+    it('the permissions stay beside a page on a wide screen, and a low window covers none of the column; they are printed', async () => {
+      const path = paths[2] ?? '';
+      const lengthen = "document.querySelector('.bot-body .prose').style.minHeight = '4000px'";
+      const boxOf = async (page: Page, selector: string): Promise<{ y: number; height: number }> =>
+        (await page.locator(selector).first().boundingBox()) ?? { y: Number.NaN, height: Number.NaN };
+      const tall = await openObserved(path, { viewport: { width: 1280, height: 1600 } });
+      const start = (await boxOf(tall, '.bot-body')).y;
+      strictEqual((await boxOf(tall, '.side > .panel')).y, start);
+      await tall.evaluate(lengthen);
+      strictEqual((await boxOf(tall, '.side > .panel')).y, start);
+      await tall.evaluate(`scrollTo(0, ${start + 500})`);
+      strictEqual((await boxOf(tall, '.side > .panel')).y, 20);
+
+      const low = await openObserved(path, { viewport: { width: 1280, height: 420 } });
+      await low.evaluate(lengthen);
+      await low.evaluate(`scrollTo(0, ${start + 2500})`);
+      const { y, height } = await boxOf(low, '.side-panels');
+      strictEqual(Math.round(y + height), 400);
+
+      const phone = await openObserved(path, { viewport: { width: 390, height: 844 } });
+      const order = ['.screenshots', '.prose', '.side > .panel', '.side-panels'];
+      const tops = await Promise.all(order.map(async (selector) => (await boxOf(phone, selector)).y));
+      deepStrictEqual(
+        tops,
+        tops.toSorted((a, b) => a - b),
+      );
+      await phone.emulateMedia({ media: 'print' });
+      const isPrinted = async (selector: string): Promise<boolean> =>
+        await phone.locator(selector).isVisible();
+      deepStrictEqual(await Promise.all(order.map(isPrinted)), [false, true, true, false]);
+    });
+  });
+
+  describe('that ends', () => {
+    it('removes its folder when it is interrupted', async () => {
+      ok(existsSync(demo.folder));
+      strictEqual(await demo.end('SIGINT'), 0);
+      ok(!existsSync(demo.folder));
+      strictEqual(demo.stderr(), '');
+    });
+
+    it('leaves no folder behind when its port is taken', async () => {
+      const port = String((await listenOnLoopback(createServer())).port);
+      const folder = tempFolder();
+      // In a process of its own, as the folder is removed when the process ends.
+      const { status, stderr } = spawnSync(process.execPath, [mainFile, 'demo'], {
+        env: { PATH: process.env['PATH'], PORT: port, TMPDIR: folder },
+        encoding: 'utf8',
+      });
+      strictEqual(status, 2);
+      ok(stderr.includes(port), stderr);
+      deepStrictEqual(readdirSync(folder), []);
+    });
   });
 });

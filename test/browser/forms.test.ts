@@ -5,7 +5,7 @@ import { toCanonicalForm } from '../../src/catalogue/page/canonical-form.ts';
 import { openBrowserPage } from '../support/browser.ts';
 import { botshelf } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
-import { checkAtWidths } from '../support/page-checks.ts';
+import { checkAtWidths, checkInDark } from '../support/page-checks.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -114,29 +114,31 @@ needs('chromium', describe)('the forms', function () {
   });
 
   for (const javaScriptEnabled of [true, false]) {
-    it(`after Check the next step is on the screen and the file is folded away, ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, async function () {
-      this.timeout(180_000);
-      for (const width of [1280, 360]) {
-        const page = await open('/add', { javaScriptEnabled, viewport: { width, height: 800 } });
-        for (const path of [`/bots/${homer}/edit`, '/add']) {
-          await page.goto(path);
-          const texts = { name: 'Marge', description: 'Asks.', authors: '1', invite: 'https://example.org/' };
-          for (const [name, text] of Object.entries(texts)) await page.locator(`#${name}`).fill(text);
-          await page.locator('#category').selectOption('fun');
-          if (path === '/add') await page.locator('#id').fill('123456789012345678');
-          await page.getByRole('button', { name: 'Check' }).click();
-          // waitForFunction looks once, and then by an eval that the page forbids, or by a script that does not run.
-          await eventually(async () =>
-            strictEqual(await page.evaluate('document.activeElement?.id'), 'outcome'),
-          );
-          const link = page.getByRole('link', { name: 'Continue on GitHub' });
-          for (const y of [0, 700]) {
-            await page.evaluate(`scrollTo(0, ${y})`);
-            const box = await link.boundingBox();
-            ok(box && box.y > 400 && box.y + box.height <= 800, `${path} ${width} ${JSON.stringify(box)}`);
-          }
-          strictEqual(await page.locator('#file').isVisible(), false);
+    it(`after Check the next step is on the screen and the file is folded away, ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, async () => {
+      const page = await open('/add', { javaScriptEnabled });
+      for (const [path, isWide] of [
+        [`/bots/${homer}/edit`, javaScriptEnabled],
+        ['/add', !javaScriptEnabled],
+      ] as const) {
+        const width = isWide ? 1280 : 360;
+        await page.setViewportSize({ width, height: 800 });
+        await page.goto(path);
+        const texts = { name: 'Marge', description: 'Asks.', authors: '1', invite: 'https://example.org/' };
+        for (const [name, text] of Object.entries(texts)) await page.locator(`#${name}`).fill(text);
+        await page.locator('#category').selectOption('fun');
+        if (path === '/add') await page.locator('#id').fill('123456789012345678');
+        await page.getByRole('button', { name: 'Check' }).click();
+        // waitForFunction looks once, and then by an eval that the page forbids, or by a script that does not run.
+        await eventually(async () =>
+          strictEqual(await page.evaluate('document.activeElement?.id'), 'outcome'),
+        );
+        const link = page.getByRole('link', { name: 'Continue on GitHub' });
+        for (const y of [0, 700]) {
+          await page.evaluate(`scrollTo(0, ${y})`);
+          const box = await link.boundingBox();
+          ok(box && box.y > 400 && box.y + box.height <= 800, `${path} ${width} ${JSON.stringify(box)}`);
         }
+        strictEqual(await page.locator('#file').isVisible(), false);
       }
     });
   }
@@ -231,57 +233,23 @@ needs('chromium', describe)('the forms', function () {
       await page.getByLabel('Name').fill('');
       await page.getByRole('button', { name: 'Check' }).click();
       await checkAtWidths(page, path, [1280, 320]);
+      if (path.endsWith('/edit')) await checkInDark(page, path);
     }
   });
 
-  describe('/add', () => {
-    const send = async (path: string, body: string | URLSearchParams): Promise<Response> =>
-      await fetch(service.address + path, { method: 'POST', headers: { Accept: 'text/html' }, body });
-    const post = async (path: string, texts: Record<string, string>): Promise<Response> =>
-      await send(path, new URLSearchParams(texts));
-    const whole = {
+  it('shows the faults beside their fields, and what was written', async () => {
+    const body = new URLSearchParams({
       id: '123456789012345678',
       locale: 'en',
-      name: 'Bookworm',
+      name: '"><script>',
       description: 'Reads.',
       category: 'fun',
       authors: '1',
-      invite: 'https://example.org/',
-    };
-
-    it('shows the faults beside their fields, and what was written', async () => {
-      const text = await (await post('/add', { ...whole, name: '"><script>', invite: 'x' })).text();
-      match(text, /id="fault-invite"[^>]*>[^<]*https/);
-      match(text, /name="name"[^>]*value="&quot;>&lt;script>"/);
-      match(text, /1 field needs attention/);
+      invite: 'x',
     });
-
-    it('leads to the new-file page of the Git host, filled in', async () => {
-      const text = await (await post('/add', whole)).text();
-      const link = /href="(https:\/\/github\.com\/example\/catalogue\/new\/main[^"]*)"/.exec(text)?.[1] ?? '';
-      const { searchParams } = new URL(link.replaceAll('&amp;', '&'));
-      strictEqual(searchParams.get('filename'), 'bots/678/123456789012345678.en.md');
-      match(searchParams.get('value') ?? '', /"name": "Bookworm"/);
-    });
-
-    it('is refused where a page of another site sends it', async () => {
-      const headers = { 'Sec-Fetch-Site': 'cross-site' };
-      const init = { method: 'POST', headers, body: new URLSearchParams(whole) };
-      strictEqual((await fetch(`${service.address}/add`, init)).status, 403);
-    });
-
-    it('returns the file', async () => {
-      const response = await post('/add/file', whole);
-      strictEqual(
-        response.headers.get('content-disposition'),
-        'attachment; filename="123456789012345678.en.md"',
-      );
-      match(await response.text(), /^---\n\{\n {2}"name": "Bookworm"/);
-    });
-
-    it('refuses what is no form, and what is too large', async () => {
-      strictEqual((await send('/add', 'x')).status, 415);
-      strictEqual((await post('/add', { page: 'x'.repeat(300_000) })).status, 413);
-    });
+    const text = await (await fetch(`${service.address}/add`, { method: 'POST', body })).text();
+    match(text, /id="fault-invite"[^>]*>[^<]*https/);
+    match(text, /name="name"[^>]*value="&quot;>&lt;script>"/);
+    match(text, /1 field needs attention/);
   });
 });

@@ -23,8 +23,7 @@ export async function axeViolations(page: Page, rules?: readonly string[]): Prom
 }
 
 /**
- * Checks a page at these widths: it is not wider than the screen, and axe finds nothing at the last of them, where all of
- * its rules are applied, and the one on contrast again in dark colours.
+ * Checks a page at these widths: it is not wider than the screen, and axe finds nothing at the last of them.
  * @param name what a failure calls the page
  */
 export async function checkAtWidths(page: Page, name: string, widths: readonly number[]): Promise<void> {
@@ -33,6 +32,10 @@ export async function checkAtWidths(page: Page, name: string, widths: readonly n
     ok((await excessWidth(page)) <= 0, `${name}, ${width} pixels wide`);
   }
   deepStrictEqual(await axeViolations(page), [], `${name}, ${widths.at(-1)} pixels wide`);
+}
+
+/** Checks the contrast of a page in dark colours. */
+export async function checkInDark(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'dark' });
   deepStrictEqual(await axeViolations(page, ['color-contrast']), [], `${name}, dark`);
   await page.emulateMedia({ colorScheme: 'light' });

@@ -1,7 +1,7 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { formatClosedRef, type ProposalStep } from '../../../../src/proposals/proposal.ts';
 import { author, homer, type LoginSite, openLoginSite, stranger } from '../../../support/login-site.ts';
-import { openBrowserPage } from '../../../support/browser.ts';
+import { openLoggedIn } from '../../../support/browser.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { checkAtWidths } from '../../../support/page-checks.ts';
 import { importProposals, openProposals, proposalSettings, sentStep } from '../../../support/proposals.ts';
@@ -69,15 +69,7 @@ describe('my bots', () => {
   });
 
   needs('chromium', it)('have no violation that axe finds, and nothing wider than the page', async () => {
-    const { visitor } = await site.loggedIn(author, '/my-bots');
-    const own = [...(visitor.cookies.get(new URL(site.baseUrl).host) ?? [])];
-    const page = await openBrowserPage();
-    await page
-      .context()
-      .addCookies(
-        own.map(([name, value]) => ({ name, value, domain: 'localhost', path: '/', secure: true })),
-      );
-    await page.goto(`${site.baseUrl}/my-bots`);
+    const page = await openLoggedIn(site, author, '/my-bots');
     ok((await page.locator('.own-bots > li').count()) > 0);
     await checkAtWidths(page, 'my bots', [1280, 320]);
   });

@@ -2,7 +2,7 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { parseToken } from '../../../../src/bot/token.ts';
 import { author, openLoginSite, type LoginSite, stranger } from '../../../support/login-site.ts';
-import { openBrowserPage } from '../../../support/browser.ts';
+import { logIn, openBrowserPage, openLoggedIn } from '../../../support/browser.ts';
 import { checkAtWidths } from '../../../support/page-checks.ts';
 import { updateRequest } from '../../../support/update-request.ts';
 import { needs } from '../../../support/tools.ts';
@@ -23,15 +23,6 @@ needs('chromium', describe)('the page of a bot’s token, in a browser', functio
     tokenPath = `/bots/${id}/token`;
   });
 
-  const logIn = async (page: Page, account: string): Promise<void> => {
-    await page.goto(site.baseUrl + tokenPath);
-    await page.getByRole('link', { name: /Log in with/ }).click();
-    await page.fill('[name=login]', account);
-    await page.fill('[name=password]', 'any');
-    await page.click('[type=submit]');
-    await page.click('[type=submit]');
-    await page.waitForURL(site.baseUrl + tokenPath);
-  };
   const post = async (token: string, count: number): Promise<number> => {
     const answer = await site.service.request(`/api/v2/bots/${id}`, updateRequest(token, { count }));
     return answer.status;
@@ -39,7 +30,10 @@ needs('chromium', describe)('the page of a bot’s token, in a browser', functio
 
   it('gives an author without JavaScript a token that posts, until it is replaced or revoked', async () => {
     const page = await openBrowserPage({ javaScriptEnabled: false });
+    await page.goto(site.baseUrl + tokenPath);
+    await page.getByRole('link', { name: /Log in with/ }).click();
     await logIn(page, author);
+    await page.waitForURL(site.baseUrl + tokenPath);
     await page.getByRole('button', { name: 'Issue a token' }).click();
     const field = page.getByLabel('Token', { exact: true });
     const token = await field.inputValue();
@@ -78,8 +72,8 @@ needs('chromium', describe)('the page of a bot’s token, in a browser', functio
   });
 
   it('copies the token at a press of the button', async () => {
-    const page = await openBrowserPage({ permissions: ['clipboard-read', 'clipboard-write'] });
-    await logIn(page, author);
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    const page = await openLoggedIn(site, author, tokenPath, { permissions });
     await page.getByRole('button', { name: 'Issue a token' }).click();
     const token = await page.getByLabel('Token', { exact: true }).inputValue();
     await page.getByRole('button', { name: 'Copy' }).click();
@@ -88,16 +82,12 @@ needs('chromium', describe)('the page of a bot’s token, in a browser', functio
   });
 
   it('shows an account that is no author only how to use another account', async () => {
-    const page = await openBrowserPage();
-    await logIn(page, stranger);
+    const page = await openLoggedIn(site, stranger, tokenPath);
     await page.getByText('Only the authors of Homer can get its token').waitFor();
     strictEqual(await page.locator('main button').count(), 0);
 
     await page.getByRole('link', { name: 'Log in with another account' }).click();
-    await page.fill('[name=login]', author);
-    await page.fill('[name=password]', 'any');
-    await page.click('[type=submit]');
-    await page.click('[type=submit]');
+    await logIn(page, author);
     await page.getByRole('button', { name: 'Issue a token' }).waitFor();
   });
 
@@ -142,7 +132,9 @@ needs('chromium', describe)('the page of a bot’s token, in a browser', functio
     });
     await page.goto(site.baseUrl + tokenPath);
     await checkAtWidths(page, 'before the login', [390]);
+    await page.getByRole('link', { name: /Log in with/ }).click();
     await logIn(page, author);
+    await page.waitForURL(site.baseUrl + tokenPath);
     await checkAtWidths(page, 'without a token', [390]);
     await page.getByRole('button', { name: 'Issue a token' }).click();
     await page.getByLabel('Token', { exact: true }).waitFor();

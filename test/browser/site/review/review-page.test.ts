@@ -1,8 +1,7 @@
 import { strictEqual } from 'node:assert/strict';
-import type { Page } from 'playwright-core';
-import { openBrowserPage } from '../../../support/browser.ts';
+import { openLoggedIn } from '../../../support/browser.ts';
 import { author, homer, type LoginSite, openLoginSite } from '../../../support/login-site.ts';
-import { checkAtWidths } from '../../../support/page-checks.ts';
+import { checkAtWidths, checkInDark } from '../../../support/page-checks.ts';
 import { openProposals } from '../../../support/proposals.ts';
 import { accountId, botId, mainPage, pagePath, translation } from '../../../support/sample.ts';
 import { needs } from '../../../support/tools.ts';
@@ -52,40 +51,27 @@ needs('chromium', describe)('the review, in a browser', function () {
     });
   });
 
-  const logIn = async (page: Page, path: string): Promise<void> => {
-    await page.goto(site.baseUrl + path);
-    await page.fill('[name=login]', maintainer);
-    await page.fill('[name=password]', 'any');
-    await page.click('[type=submit]');
-    await page.click('[type=submit]');
-    await page.waitForURL(site.baseUrl + path);
-  };
-  const reviews = {
-    'a new bot': '1001/701',
-    'an edit': `${homer}/${author}`,
-    'a translation': `${homer}/703`,
-  };
-
   it('keeps to the accessibility rules, and fits the screen', async () => {
-    const page = await openBrowserPage();
-    await logIn(page, '/review');
-    for (const [name, path] of Object.entries({ ...reviews, 'the list': '' })) {
-      for (const locale of ['en', 'ar']) {
-        await page.goto(`${site.baseUrl}/review${path && `/${path}`}?locale=${locale}`);
-        await checkAtWidths(page, `${name} in ${locale}`, [1280, 360]);
-        await checkAtWidths(page, `${name} in ${locale}`, [1280, 360]);
-        await shoot(page, `${name} ${locale}`);
-      }
+    const page = await openLoggedIn(site, maintainer, '/review');
+    for (const path of [
+      '/review',
+      `/review/${homer}/703`,
+      `/review/${homer}/${author}`,
+      `/review/${homer}/${author}?locale=ar`,
+      '/review/1001/701',
+    ]) {
+      await page.goto(path);
+      await checkAtWidths(page, path, [1280, 360]);
+      if (path.endsWith(author)) await checkInDark(page, path);
     }
-    await page.goto(`${site.baseUrl}/review/1001/701`);
     for (const summary of await page.locator('.decide summary').all())
       if (await summary.isVisible()) await summary.click();
     await checkAtWidths(page, 'with a form open', [360]);
   });
 
   it('is done on a phone without a script: the buttons are on the screen at once', async () => {
-    const page = await openBrowserPage({ javaScriptEnabled: false, viewport: { width: 360, height: 740 } });
-    await logIn(page, `/review/${homer}/703`);
+    const options = { javaScriptEnabled: false, viewport: { width: 360, height: 740 } };
+    const page = await openLoggedIn(site, maintainer, `/review/${homer}/703`, options);
     const accept = page.getByRole('button', { name: 'Accept' });
     const box = await accept.boundingBox();
     strictEqual(box !== null && box.y + box.height <= 740, true);
@@ -100,22 +86,3 @@ needs('chromium', describe)('the review, in a browser', function () {
       .waitFor();
   });
 });
-
-async function shoot(page: Page, name: string): Promise<void> {
-  const folder = process.env['SHOTS'];
-  if (folder === undefined) return;
-  for (const [width, scheme] of [
-    [1280, 'light'],
-    [360, 'light'],
-    [1280, 'dark'],
-    [360, 'dark'],
-  ] as const) {
-    await page.setViewportSize({ width, height: 900 });
-    await page.emulateMedia({ colorScheme: scheme });
-    await page.screenshot({
-      path: `${folder}/${name} ${width} ${scheme}.png`.replaceAll(' ', '-'),
-      fullPage: width === 1280,
-    });
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
-}
