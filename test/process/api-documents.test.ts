@@ -1,8 +1,9 @@
 import { match, ok, strictEqual } from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { toSettings } from '../../src/catalogue/settings/settings.ts';
 import { openApi } from '../../src/http/api/openapi.ts';
 import {
@@ -16,7 +17,7 @@ import {
 import { packageFolder } from '../support/clone.ts';
 import { eventually } from '../support/eventually.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
-import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
 import { needs } from '../support/tools.ts';
@@ -47,7 +48,7 @@ describe('docs/api.md', function () {
   const document = openApi('https://bots.example.org', toSettings()) as ApiDocument;
   const text = readFileSync(path, 'utf8');
   let root: string;
-  let service: ServiceProcess;
+  let service: TestService;
   let env: Record<string, string>;
 
   before('the sample catalogue, with a token for its bot', async () => {
@@ -64,7 +65,7 @@ describe('docs/api.md', function () {
     const token = await issueTestToken(root, '190519304972663312');
     const other = await issueTestToken(root, '233904118750642176');
     env = { PATH: process.env['PATH'] ?? '', token, other };
-    service = await startServiceProcess(root, { BOTSHELF_BAD_TOKEN_LIMIT: '20' });
+    service = await startTestService({}, { root, env: { BOTSHELF_BAD_TOKEN_LIMIT: '20' } });
   });
 
   const atService = (code: string): string =>
@@ -100,7 +101,7 @@ describe('docs/api.md', function () {
     for (const { command } of listExamples(guide)) {
       const restore = await prepare(command);
       const script = atService(command).replace('curl ', 'curl --silent --show-error ');
-      const printed = String(execFileSync('sh', ['-c', script], { cwd: folder, env }));
+      const { stdout: printed } = await promisify(execFile)('sh', ['-c', script], { cwd: folder, env });
       restore();
       // Of one document a line the first is shown.
       const isInLines = command.endsWith('.ndjson');

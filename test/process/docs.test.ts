@@ -6,7 +6,7 @@ import { cloneOfPackage, packageFolder } from '../support/clone.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { type Ran, runScript } from '../support/script.ts';
-import { startServiceProcess } from '../support/service-process.ts';
+import { startTestService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 interface Block {
@@ -130,7 +130,7 @@ describe('the documents', function () {
           giveToNobody(place);
         }
         const service = block.text.includes('localhost:8080') && !/npm start/.test(block.text);
-        const running = service ? await startServiceProcess(clone) : undefined;
+        const running = service ? await startTestService({}, { root: clone }) : undefined;
         const script = block.text
           .replaceAll('localhost:8080', running?.address.replace('http://', '') ?? '')
           .replaceAll('curl ', 'curl --silent --show-error --fail ')
@@ -139,7 +139,7 @@ describe('the documents', function () {
         const { code, output } = await run(script, clone);
         strictEqual(code, 0, output);
         if (/npm start|npm run demo/.test(script)) ok(output.includes('ready at http'), output);
-        await running?.end('SIGTERM');
+        await running?.stop();
       });
     }
 

@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { chmodSync, cpSync, existsSync, lstatSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
+import { record } from '../support/replica.ts';
 import { repositoryIn, type TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
+import { startTestService } from '../support/service.ts';
 import { clearedLock } from '../support/service-log.ts';
 import { startServiceProcess } from '../support/service-process.ts';
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
@@ -25,17 +27,11 @@ describe('after a crash in a merge from the remote', () => {
     shared = sharedRepository({ [homer]: page, 'run.sh': 'true\n', 'docs/old': '' });
     clone = shared.clone();
     const token = await issueTestToken(clone.folder, '312');
-    const service = await startServiceProcess(clone.folder, {
-      BOTSHELF_REMOTE: 'origin',
-      BOTSHELF_PUSH_SECONDS: '3600',
-    });
-    const { status } = await fetch(
-      `${service.address}/api/v2/bots/312`,
-      updateRequest(token, { category: 'music' }),
-    );
+    const service = await startTestService({}, { root: clone.folder });
+    service.expectLog(/BOTSHELF_REMOTE is not set/);
+    const { status } = await service.request('/api/v2/bots/312', updateRequest(token, { category: 'music' }));
     strictEqual(status, 200);
-    await eventually(() => strictEqual(clone.status(), ''));
-    await service.end('SIGKILL');
+    await service.stop();
     theirs = shared.mergePullRequest((person) => {
       person.write(homer, page.replace('The page.', 'A better page.'));
       person.write(marge, mainPage({ name: 'Marge' }));
@@ -49,14 +45,12 @@ describe('after a crash in a merge from the remote', () => {
       const [remote, crashed] = copies();
       match(await lastWordsAt(crashed.folder, failpoint), /SIGKILL/);
 
-      const again = await startServiceProcess(crashed.folder, {
-        BOTSHELF_REMOTE: 'origin',
-        BOTSHELF_PUSH_SECONDS: '0',
-      });
+      const env = { BOTSHELF_REMOTE: 'origin', BOTSHELF_PUSH_SECONDS: '0' };
+      const again = await startTestService({}, { root: crashed.folder, env });
       again.allowLog(clearedLock);
       await eventually(async () => {
-        strictEqual((await record(again.address, '7')).contents.en.name, 'Marge');
-        const { category, contents } = await record(again.address, '312');
+        strictEqual((await record(again, '7'))?.contents.en.name, 'Marge');
+        const { category, contents } = await record(again, '312');
         strictEqual(category, 'music');
         match(contents.en.page, /A better page/);
       });
@@ -65,7 +59,7 @@ describe('after a crash in a merge from the remote', () => {
       strictEqual(statSync(join(crashed.folder, 'run.sh')).mode & 0o111, 0o111);
       crashed.git('merge-base', '--is-ancestor', theirs, 'HEAD');
       await eventually(() => match(remote.git('show', `main:${homer}`), /"music"/));
-      strictEqual(await again.end('SIGTERM'), 0);
+      await again.stop();
       strictEqual(crashed.git('fsck', '--strict', '--no-dangling'), '');
     });
   }
@@ -98,9 +92,4 @@ async function lastWordsAt(folder: string, failpoint: string): Promise<string> {
     if (process.signalCode === null) await once(process, 'exit');
     return String(process.signalCode);
   }, String);
-}
-
-// oxlint-disable-next-line typescript/no-explicit-any -- a record, looked into
-async function record(address: string, id: string): Promise<any> {
-  return await (await fetch(`${address}/api/v2/bots/${id}`)).json();
 }

@@ -13,9 +13,11 @@ import {
   statSync,
   symlinkSync,
   utimesSync,
+  writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { cloneOfPackage, packageFolder } from '../support/clone.ts';
+import { git } from '../support/command-line.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { runScript } from '../support/script.ts';
@@ -36,6 +38,10 @@ describe('the package, packed and installed in an empty folder', function () {
 
   before('pack and install it', () => {
     clone = cloneOfPackage();
+    // What a build writes is the subject here; its types are checked where the tree is.
+    const compiler = join(clone, 'tsconfig.json');
+    writeFileSync(compiler, readFileSync(compiler, 'utf8').replace('"strict": true,', '$& "noCheck": true,'));
+    git(clone, 'commit', '-qam', 'Build without a check of the types');
     home = tempFolder();
     chmodSync(home, 0o755);
     tarball = pack(clone, home);

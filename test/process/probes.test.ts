@@ -1,8 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { readVersion } from '../../src/app/version.ts';
-import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
-import { startServiceProcess } from '../support/service-process.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const probes = ['/healthz', '/readyz', '/metrics'];
@@ -70,8 +68,8 @@ describe('probes and metrics', () => {
   });
 
   it('are served on a port of their own where one is set, and there alone', async () => {
-    const { folder } = testRepository({ [pagePath('1')]: mainPage() });
-    const other = await startServiceProcess(folder, { BOTSHELF_PROBE_PORT: '0' });
+    const env = { BOTSHELF_PROBE_PORT: '0' };
+    const other = await startTestService({ [pagePath('1')]: mainPage() }, { env });
     const [, apart = ''] = /probes and metrics at (http:\/\/[^"]+)/.exec(other.log()) ?? [];
     match(apart, /^http:/);
     for (const path of probes) {
@@ -83,7 +81,6 @@ describe('probes and metrics', () => {
     strictEqual(elsewhere.status, 404);
     match(await elsewhere.text(), /: this port has \/healthz, \/readyz and \/metrics"/);
     strictEqual(await statusOf(`${other.address}/api/v2/bots`), 200);
-    strictEqual(await other.end('SIGTERM'), 0);
   });
 });
 

@@ -9,7 +9,13 @@ import { countsOf } from '../support/posted-counts.ts';
 import { post, record, remoteFaults } from '../support/replica.ts';
 import { repositoryIn, type TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
-import { originRemote, startTestServiceProcess, type TestServiceProcess } from '../support/service.ts';
+import {
+  type LocalService,
+  originRemote,
+  startTestService,
+  startTestServiceProcess,
+  type TestServiceProcess,
+} from '../support/service.ts';
 import { startServiceProcess } from '../support/service-process.ts';
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -64,7 +70,7 @@ const formLinks = (page: string): string[] =>
 describe('a read-only copy of a list', function () {
   let shared: SharedRepository;
   let address: string;
-  let writer: TestServiceProcess;
+  let writer: LocalService;
   let copy: TestServiceProcess;
   let clone: TestRepository;
   let token: string;
@@ -82,10 +88,8 @@ describe('a read-only copy of a list', function () {
     });
     const written = shared.clone();
     token = await issueTestToken(written.folder, '1');
-    writer = await startTestServiceProcess(
-      {},
-      { root: written.folder, env: { ...originRemote, BOTSHELF_STATE_SECONDS: '1' } },
-    );
+    const writing = { ...originRemote, BOTSHELF_STATE_SECONDS: '1' };
+    writer = await startTestService({}, { root: written.folder, env: writing });
     await eventually(() => shared.git('rev-parse', 'refs/botshelf/state'));
     // Nobody may push there.
     const server = await startGitServer(dirname(shared.folder), []);
@@ -157,7 +161,7 @@ describe('a read-only copy of a list', function () {
 
   it('leaves out what leads to forms, where the address of the original is not set', async () => {
     const other = shared.clone();
-    const service = await startTestServiceProcess({}, { root: other.folder, env: readOnly });
+    const service = await startTestService({}, { root: other.folder, env: readOnly });
     for (const path of pages) {
       const page = await (await fetch(service.address + path, { headers: browser })).text();
       deepStrictEqual(formLinks(page), [], path);
@@ -179,7 +183,7 @@ describe('a read-only copy of a list', function () {
       [pagePath('1')]: mainPage({ name: 'Bart' }),
       [pagePath('2')]: mainPage({ name: 'Maggie' }),
     });
-    await writer.end('SIGTERM');
+    await writer.stop();
     maintainer.git('push', '-q', '--force', 'origin', 'HEAD:main');
     await eventually(async () => strictEqual((await record(copy, '1')).contents.en.name, 'Bart'));
     strictEqual(clone.git('rev-parse', 'main'), maintainer.git('rev-parse', 'HEAD'));

@@ -7,9 +7,8 @@ import { parse as parseYaml } from 'yaml';
 import { readConfig } from '../../src/app/config.ts';
 import { packageFolder } from '../support/clone.ts';
 import { freePort } from '../support/loopback.ts';
-import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
-import { startServiceProcess } from '../support/service-process.ts';
+import { startTestService } from '../support/service.ts';
 
 const textOf = (path: string): string => readFileSync(join(packageFolder, path), 'utf8');
 
@@ -44,12 +43,11 @@ describe('the recipes for operators', () => {
 
   it('have a container whose check asks the port that the probes are on', async () => {
     const [, check = ''] = /^HEALTHCHECK .* CMD (wget .+)$/m.exec(textOf('Containerfile')) ?? [];
-    const { folder } = testRepository({ [pagePath('1')]: mainPage() });
     const run = async (env: NodeJS.ProcessEnv): Promise<unknown> =>
       await promisify(execFile)('sh', ['-c', check], { env: { PATH: process.env['PATH'], ...env } });
     const [PORT, probePort] = [String(await freePort()), String(await freePort())];
     const probes = { PORT, BOTSHELF_PROBE_PORT: probePort };
-    await startServiceProcess(folder, probes);
+    await startTestService({ [pagePath('1')]: mainPage() }, { env: probes });
     await run(probes);
     await rejects(run({ PORT }));
     await run({ PORT: probePort });

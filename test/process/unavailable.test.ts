@@ -9,7 +9,12 @@ import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { mainFile } from '../support/command-line.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
-import { type Answer, startTestServiceProcess } from '../support/service.ts';
+import {
+  type Answer,
+  startTestService,
+  startTestServiceProcess,
+  type TestService,
+} from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
 import { updateRequest } from '../support/update-request.ts';
@@ -34,7 +39,7 @@ const serverPath = /(^|[^\w.])\/\w/;
 describe('a service that cannot write', () => {
   it('with HEAD on no branch or a faulty page at the tip responds 503 to content until it is fixed, and 200 to counts', async () => {
     const repo = testRepository({ [pagePath('1')]: mainPage() });
-    const service = await startTestServiceProcess({}, { root: repo.folder });
+    const service = await startTestService({}, { root: repo.folder });
     const post = poster(service.request, await issueTestToken(repo.folder, '1'));
     repo.git('switch', '-q', '--detach');
     service.expectLog(/HEAD is on no branch/);
@@ -56,10 +61,7 @@ describe('a service that cannot write', () => {
     const repo = testRepository({ [pagePath('1')]: mainPage() });
     const token = await issueTestToken(repo.folder, '1');
     const varFolder = tempFolder();
-    const service = await startTestServiceProcess(
-      {},
-      { root: repo.folder, env: { BOTSHELF_VAR: varFolder } },
-    );
+    const service = await startTestService({}, { root: repo.folder, env: { BOTSHELF_VAR: varFolder } });
     const post = poster(service.request, token);
     writeFileSync(join(varFolder, 'journal'), 'in the way');
     refused(await post({ count: 1 }), /cannot be saved now/);
@@ -79,12 +81,12 @@ describe('a service that cannot write', () => {
   it('with files that may not grow responds 503 to counts and 200 to reads, and 200 once they may', async () => {
     const { folder } = testRepository({ [pagePath('1')]: mainPage() });
     const token = await issueTestToken(folder, '1');
-    let service = await startTestServiceProcess({}, { root: folder });
+    const service = await startTestServiceProcess({}, { root: folder });
     const limit = (size: string): void =>
       void execFileSync('prlimit', ['--pid', String(service.process.pid), `--fsize=${size}:unlimited`]);
     const post = poster(service.request, token);
-    const latest = async (): Promise<number> =>
-      (await service.request('/api/v2/bots/1/counts')).json.at(-1).count;
+    const latest = async ({ request }: TestService): Promise<number> =>
+      (await request('/api/v2/bots/1/counts')).json.at(-1).count;
     strictEqual((await post({ count: 1 })).status, 200);
     // The first count is committed at once, and the next one begins a new file.
     await eventually(() => deepStrictEqual(readdirSync(join(folder, 'var/journal')), []));
@@ -94,12 +96,11 @@ describe('a service that cannot write', () => {
     service.expectLog(/counts cannot be saved: files may not grow any more in .*: raise the file size limit/);
     service.allowLog(/could not save the index|could not read Git’s history|could not end the tokens/);
     service.expectLog(/requests are refused: .*files may not grow any more/);
-    strictEqual(await latest(), 1);
+    strictEqual(await latest(service), 1);
     limit('unlimited');
     strictEqual((await post({ count: 5 })).status, 200);
     await service.end('SIGKILL');
-    service = await startTestServiceProcess({}, { root: folder });
-    strictEqual(await latest(), 5);
+    strictEqual(await latest(await startTestService({}, { root: folder })), 5);
   });
 
   needs('unshare', it)(

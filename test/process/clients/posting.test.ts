@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.ts';
 import { type FaultyProxy, startFaultyProxy } from '../../support/faulty-proxy.ts';
 import { testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
-import { startTestServiceProcess, type TestServiceProcess } from '../../support/service.ts';
+import { startTestService, startTestServiceProcess, type TestService } from '../../support/service.ts';
 import { issueTestTokens } from '../../support/token.ts';
 import { needs } from '../../support/tools.ts';
 
@@ -43,13 +43,16 @@ interface Driver {
 describe('a client that posts counts', () => {
   let root: string;
   let tokens: ReadonlyMap<string, string>;
-  let service: TestServiceProcess;
+  let service: TestService;
+  let kill: () => Promise<unknown>;
 
   before(async () => {
     const ids = clients.map(({ id }) => id);
     root = testRepository(Object.fromEntries(ids.map((id) => [pagePath(id), mainPage()]))).folder;
     tokens = await issueTestTokens(root, ids);
-    service = await startTestServiceProcess({}, { root });
+    const killed = await startTestServiceProcess({}, { root });
+    service = killed;
+    kill = async () => await killed.end('SIGKILL');
   });
 
   const start = (
@@ -176,10 +179,10 @@ describe('a client that posts counts', () => {
 
   describe('of a service that is killed and started again', () => {
     before(async () => {
-      await service.end('SIGKILL');
+      await kill();
       for (const { driver } of started) driver.say('5');
       await eventually(() => started.every(({ driver }) => driver.said().at(-1)?.startsWith('error ')));
-      service = await startTestServiceProcess({}, { root });
+      service = await startTestService({}, { root });
       service.allowLog(/./);
       for (const { proxy } of started) proxy.target = service.address;
     });
@@ -202,7 +205,7 @@ describe('a client that posts counts', () => {
   });
 });
 
-async function readCount({ request }: TestServiceProcess, id: string): Promise<unknown> {
+async function readCount({ request }: TestService, id: string): Promise<unknown> {
   const { json } = await request(`/api/v2/bots/${id}/counts`);
   return (json as { count: number }[]).at(-1)?.count;
 }

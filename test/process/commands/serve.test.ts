@@ -9,7 +9,8 @@ import { eventually } from '../../support/eventually.ts';
 import { testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
 import { botshelf, mainFile } from '../../support/command-line.ts';
-import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { startServiceProcess } from '../../support/service-process.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { issueTestToken } from '../../support/token.ts';
 import { updateRequest } from '../../support/update-request.ts';
@@ -40,7 +41,7 @@ describe('botshelf serve', () => {
     const { status, stderr } = spawnSync(process.execPath, [mainFile, 'serve'], {
       env: { ...process.env, BOTSHELF_CATALOGUE: catalogue(), PORT: String(port) },
       encoding: 'utf8',
-      timeout: 15_000,
+      timeout: 60_000,
     });
     strictEqual(status, 2);
     deepStrictEqual(stderr.split('\n'), [
@@ -110,15 +111,12 @@ describe('botshelf serve', () => {
 
   it('refuses a second service on the same clone, whatever its var/, and names the first one', async () => {
     const root = catalogue();
-    const service = await startServiceProcess(root);
+    const service = await startTestService({}, { root });
     for (const varFolder of ['', tempFolder()]) {
       const { code, lines } = await refused(root, { BOTSHELF_VAR: varFolder });
       strictEqual(code, 2);
       strictEqual(lines.length, 1);
-      match(
-        lines[0] ?? '',
-        new RegExp(`another botshelf, process ${service.process.pid} on .+, runs on ${root}`),
-      );
+      match(lines[0] ?? '', new RegExp(`another botshelf, process ${process.pid} on .+, runs on ${root}`));
     }
     strictEqual((await fetch(`${service.address}/readyz`)).status, 200);
   });
@@ -126,10 +124,10 @@ describe('botshelf serve', () => {
 
 describe('a service on a catalogue that is in no repository', () => {
   let root: string;
-  let service: ServiceProcess;
+  let service: TestService;
   before(async () => {
     root = withoutRepository();
-    service = await startServiceProcess(root);
+    service = await startTestService({}, { root });
     service.expectLog(/"msg":"[^"]+ is in no Git repository [^}]+ run \\"git init\\" there/);
   });
 
@@ -170,7 +168,7 @@ describe('a service on a catalogue that is in no repository', () => {
 describe('botshelf token', () => {
   it('prints the token alone, and it works at once in a running service; --revoke and revoke end it at once and issue none', async () => {
     const { folder } = testRepository({ [pagePath('1')]: mainPage() });
-    const service = await startServiceProcess(folder);
+    const service = await startTestService({}, { root: folder });
     const post = async (token: string): Promise<number> =>
       (await fetch(`${service.address}/api/v2/bots/1`, updateRequest(token, { count: 1 }))).status;
     const first = await botshelf(folder, ['token', '1']);
@@ -188,7 +186,6 @@ describe('botshelf token', () => {
     const ended = await botshelf(folder, ['revoke', '1']);
     deepStrictEqual([ended.code, ended.stdout, ended.stderr], [0, '', 'The token of 1 has ended.\n']);
     strictEqual(await post(third.stdout.trim()), 401);
-    strictEqual(await service.end('SIGINT'), 0);
   });
 
   it('ends with 2 and the fix for a bot that is not there, a bad id, and a catalogue that is in no repository', async () => {

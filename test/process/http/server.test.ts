@@ -41,7 +41,7 @@ describe('the limit on connections', () => {
     });
     ok((await fetch(`${address}/healthz`)).ok);
     for (const socket of sockets.splice(0)) socket.destroy();
-    strictEqual(await end('SIGTERM'), 0);
+    strictEqual(await end('SIGINT'), 0);
   });
 });
 

@@ -107,7 +107,7 @@ describe('proposals that are reviewed at the Git host', () => {
     describe(`at ${kind}`, () => {
       beforeEach(async () => await begin(kind));
 
-      it('become pull requests with a commit of their own, whose texts nothing is done with', async () => {
+      it('become pull requests whose texts nothing is done with, which follow what is sent again, and close when that is withdrawn', async () => {
         const proposal = await submit();
         strictEqual(pull().title, `Update Homer (${homer}): nsfw`);
         match(
@@ -121,11 +121,6 @@ describe('proposals that are reviewed at the Git host', () => {
         match(message, new RegExp(`^Update Homer.*\\n\\nBot: ${homer}\\nProposed-by: ${author.id}`));
         ok(!message.includes('#1'));
         strictEqual(review.findLink(proposal), 'https://git.example.org/people/list/pull/1');
-        strictEqual(host.pulls.length, 1);
-      });
-
-      it('update their pull request when they are sent again, and close it when they are withdrawn', async () => {
-        await submit();
         await restart();
         clone.git('gc', '-q', '--prune=now');
         await submit({ nsfw: true, website: 'https://homer.example' }, 'Now with a site.');
@@ -138,7 +133,7 @@ describe('proposals that are reviewed at the Git host', () => {
         strictEqual(branches(), '');
       });
 
-      it('are declined when their pull request is closed, with a link to it, and can be sent again', async () => {
+      it('are declined when their pull request is closed, with a link to it, can be sent again, and are accepted when a reviewer has merged them with changes', async () => {
         await submit();
         await restart();
         host.end(pull());
@@ -151,10 +146,6 @@ describe('proposals that are reviewed at the Git host', () => {
         await restart();
         await rounds();
         deepStrictEqual([host.pulls.length, find()?.state], [2, 'waiting']);
-      });
-
-      it('are accepted when a reviewer has merged them with changes, once the merge is here', async () => {
-        await submit();
         const merge = host.shared.mergePullRequest((person) =>
           person.write(homerPath, mainPage({ nsfw: false })),
         );

@@ -7,7 +7,7 @@ import { eventually } from '../../../support/eventually.ts';
 import { startGitServer } from '../../../support/git-server.ts';
 import { testRepository } from '../../../support/repository.ts';
 import { mainPage, pagePath } from '../../../support/sample.ts';
-import { startServiceProcess } from '../../../support/service-process.ts';
+import { originRemote, startTestService } from '../../../support/service.ts';
 import { sharedRepository } from '../../../support/shared-repository.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
 import { issueTestToken } from '../../../support/token.ts';
@@ -20,12 +20,8 @@ describe('the password in the address of a remote', () => {
     const clone = shared.clone();
     const token = await issueTestToken(clone.folder, '1');
     const address = `${server.address.replace('//', '//homer:s3cr%40t%2Fword@')}/shared.git`;
-    const service = await startServiceProcess(clone.folder, {
-      BOTSHELF_REMOTE: address,
-      BOTSHELF_SYNC_SECONDS: '1',
-      BOTSHELF_PUSH_SECONDS: '0',
-      BOTSHELF_ACK: 'remote',
-    });
+    const env = { ...originRemote, BOTSHELF_REMOTE: address, BOTSHELF_ACK: 'remote' };
+    const service = await startTestService({}, { root: clone.folder, env });
     service.expectLog(/not in step with the remote/);
     const get = async (path: string, init?: RequestInit): Promise<string> =>
       await (await fetch(service.address + path, init)).text();
@@ -42,7 +38,7 @@ describe('the password in the address of a remote', () => {
       );
       seen.push(post, await get('/readyz'), await get('/metrics'));
     }
-    strictEqual(await service.end('SIGTERM'), 0);
+    await service.stop();
     seen.push(service.log());
     for (const text of seen) strictEqual(/homer|s3cr|word@/.exec(text)?.[0], undefined, text);
   });
