@@ -23,15 +23,18 @@ describe('share cards', () => {
   let decoder: Decoder;
   let cards: ShareCards;
 
+  before(() => {
+    decoder = new Decoder();
+  });
+
   beforeEach(() => {
     folder = join(tempFolder(), 'cards');
-    decoder = new Decoder();
     cards = new ShareCards(folder, decoder, {
       read: async (name) => (name === '' ? undefined : await sampleImage({ width: 512, height: 300 })),
     });
   });
 
-  afterEach(async () => {
+  after(async () => {
     await decoder.close();
   });
 
