@@ -14,7 +14,7 @@ import { issueTestToken } from '../support/token.ts';
 import { updateRequest } from '../support/update-request.ts';
 
 /** The changes that are made at least. The short form makes few at once. The long one is `npm run changes`. */
-const total = Number(process.env['CHANGES'] ?? 120);
+const total = Number(process.env['CHANGES'] ?? 60);
 const maxAtOnce = total > 1000 ? 20 : 3;
 
 const posted = ['1', '2', '3', '4'];

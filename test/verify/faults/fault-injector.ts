@@ -62,8 +62,8 @@ export function faultInjector(folder: string, only?: string): FaultInjector {
 /** Whether every call is made to fail with every error that it can have, and the service restarted after each. */
 export const isWhole = process.env['FAULTS'] === 'all';
 
-/** How many calls fail in the short form, spread evenly over those of a step. */
-const sampled = 4;
+/** How many calls fail in the short form, spread evenly over those of a step, each with another kind of error. */
+const sampled = 3;
 
 export type Inject = <T>(work: () => Promise<T>) => Promise<{ readonly result: T; readonly failed: string }>;
 

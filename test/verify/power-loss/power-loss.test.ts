@@ -13,10 +13,10 @@ import { record, type Recording, type Story } from './recording.ts';
 import { needs } from '../../support/tools.ts';
 
 /**
- * The short form has two cuts for each model, in a run with counts, content and merges; the long form is `npm run power-loss`.
+ * The short form has a cut for each model, in a run with counts, content and merges; the long form is `npm run power-loss`.
  * A failed cut prints the variables that try it again.
  */
-const cuts = Number(process.env['POWER_LOSS_CUTS'] ?? 2 * models.length);
+const cuts = Number(process.env['POWER_LOSS_CUTS'] ?? models.length);
 const isLong = process.env['POWER_LOSS_CUTS'] !== undefined;
 const kept = process.env['POWER_LOSS_FOLDER'];
 const single = process.env['POWER_LOSS_CUT']?.split(' ');

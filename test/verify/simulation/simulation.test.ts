@@ -10,10 +10,10 @@ import { type Fault, type Holdings, judge, look, measure, settle, stop } from '.
 import { makePlan, type Plan } from './plan.ts';
 import { createWorld, type World } from './world.ts';
 
-/** As `npm run simulate` gives them; half a minute of one seed in `npm test`. */
+/** As `npm run simulate` gives them; else a short time of a seed that has all but one of the kinds of deeds and troubles. */
 const { SIMULATE_MINUTES: long, SIMULATE_SEED: given } = process.env;
-const minutes = Number(long ?? 0.5);
-const seed = Number(given ?? 2);
+const minutes = Number(long ?? 0.3);
+const seed = Number(given ?? 18_443);
 const canFail = spawnSync('cc', ['--version'], { stdio: 'ignore' }).status === 0;
 
 describe('three machines, with the people who use them and all that goes wrong', () => {
