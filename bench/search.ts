@@ -31,7 +31,7 @@ export async function* search(stage: Stage): AsyncGenerator<Row> {
 async function* inThisProcess({ catalogue: root }: Stage): AsyncGenerator<Row> {
   const catalogue = new Catalogue({ root, log: silentLog, snapshot: null });
   await catalogue.load();
-  await catalogue.unpacked();
+  await catalogue.bots.unpacked();
   catalogue.store.bots.all();
   const before = heapMegabytes();
   const index = new BotSearch(catalogue.store.bots, () => {}, defaultNeeds);

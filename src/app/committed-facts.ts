@@ -45,7 +45,7 @@ export async function readCommittedSettings(
     if (!entry.mode.startsWith('100')) return undefined;
     if (lastParsed?.blob !== entry.id) {
       const blob = await objects.readOne(entry.id);
-      lastParsed = { blob: entry.id, settings: blob && (await parseWithoutLogo(blob.content)) };
+      lastParsed = { blob: entry.id, settings: blob && parseWithoutLogo(blob.content) };
     }
     return lastParsed.settings;
   } catch (error) {
@@ -56,7 +56,7 @@ export async function readCommittedSettings(
 /** The settings that were read last. A blob of an id never changes. */
 let lastParsed: { readonly blob: string; readonly settings: CatalogueSettings | undefined } | undefined;
 
-async function parseWithoutLogo(bytes: Buffer): Promise<CatalogueSettings | undefined> {
-  const { settings, faults } = await parseSettings(bytes, async () => await Promise.resolve(undefined));
+function parseWithoutLogo(bytes: Buffer): CatalogueSettings | undefined {
+  const { settings, faults } = parseSettings(bytes);
   return faults.every(({ rule }) => rule === 'logo') ? settings : undefined;
 }

@@ -3,7 +3,7 @@ import { basePathOf } from '../lib/base-url.ts';
 import type { BotId } from '../bot/id.ts';
 import type { FullImages } from '../bot/schema-types.ts';
 import type { Catalogue } from '../catalogue/store/catalogue.ts';
-import { parseListElement, type IndexedBot } from '../catalogue/store/bot-index.ts';
+import { type IndexedBot, listPaths, parseListElement } from '../catalogue/store/bot-index.ts';
 import { listPageImages } from '../catalogue/store/page-images.ts';
 import { type ImageCache, openImageCache } from '../images/cache.ts';
 import type { Config } from './config.ts';
@@ -38,12 +38,14 @@ export async function openImages(
  * @returns a function that stops it
  */
 export function followImages(catalogue: Catalogue, cache: ImageCache): () => void {
-  const { store, scanner } = catalogue;
+  const { store } = catalogue;
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   const start = (isOpen: boolean): void => {
     if (!isOpen || isStopped) return;
-    cache.onChange((bots) => scanner.reload(bots));
+    cache.onChange((bots) => {
+      for (const bot of [...bots].flatMap((id) => store.bots.get(id) ?? [])) catalogue.look(listPaths(bot));
+    });
     store.on('change', (id) => {
       const bot = store.bots.get(id);
       if (bot) cache.want(id, listImages(bot));
@@ -52,7 +54,7 @@ export function followImages(catalogue: Catalogue, cache: ImageCache): () => voi
     wantAll();
     timer = setInterval(wantAll, msPerHour).unref();
   };
-  void catalogue.unpacked().then(start);
+  void catalogue.bots.unpacked().then(start);
   return () => {
     isStopped = true;
     clearInterval(timer);
@@ -66,12 +68,13 @@ const msPerHour = 3_600_000;
  * one of an earlier run.
  */
 export function* listNamedImages(
-  { store, scanner }: Pick<Catalogue, 'store' | 'scanner'>,
+  catalogue: Pick<Catalogue, 'store' | 'look'>,
   cache: ImageCache,
 ): Generator<readonly [BotId, FullImages]> {
-  for (const bot of store.bots.all()) {
+  for (const bot of catalogue.store.bots.all()) {
     const { images, cachedImages } = parseListElement(bot);
-    if (JSON.stringify(cache.cachedImages(images)) !== JSON.stringify(cachedImages)) scanner.reload([bot.id]);
+    const isCurrent = JSON.stringify(cache.cachedImages(images)) === JSON.stringify(cachedImages);
+    if (!isCurrent) catalogue.look(listPaths(bot));
     yield [bot.id, listImages(bot, images)];
   }
 }

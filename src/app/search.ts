@@ -16,7 +16,7 @@ export function createSearch(catalogue: Catalogue, log: Log): BotSearch {
 export async function buildSearchIndex(catalogue: Catalogue, search: BotSearch, log: Log): Promise<void> {
   const started = performance.now();
   try {
-    if (!(await catalogue.unpacked())) return;
+    if (!(await catalogue.bots.unpacked())) return;
     await search.complete();
     log.debug({ ms: Math.round(performance.now() - started) }, 'the search index is built');
   } catch (error) {

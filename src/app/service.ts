@@ -280,14 +280,12 @@ async function start(
   sync?.onFetch(() => maintenance.packAdded());
   commits.subscribe((event) => sync?.requestPush(event));
   commits.subscribe((event) => metrics.committed(event));
-  const { scanner, settings, profiles, collections } = catalogue;
-  const beside = [profiles, collections.folder];
-  commits.subscribe(showCommits(scanner, settings, beside, repository?.prefix ?? ''));
+  commits.subscribe(showCommits(catalogue, repository?.prefix ?? ''));
   commits.subscribe(() => branch.lookNow(feed));
 
   const live = config.dev ? new LivePreview(catalogue.store) : null;
   const site = createSite(config, catalogue, origin, log);
-  const { store, blocked } = catalogue;
+  const { store, settings, blocked } = catalogue;
   const attentionParts = { ...parts, store, settings, blocked, countHistory, images, log };
   const options: AppOptions = {
     ...parts,
@@ -351,7 +349,7 @@ async function start(
   void buildSearchIndex(catalogue, search, log);
   if (!isEdited && !isReadOnly) void uncommitted.start();
   if (images) closers.add(followImages(catalogue, images));
-  void catalogue.unpacked().then((isOpen) => {
+  void catalogue.bots.unpacked().then((isOpen) => {
     if (isOpen) branch.start(changes);
   });
 

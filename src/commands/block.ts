@@ -73,7 +73,7 @@ export async function block(kind: BlockedName['kind'], text: string, flags: Bloc
       );
     const tokens = formatCount(bots.filter(({ id }) => hasToken(id)).length, 'token');
     if (file !== null) {
-      const content = update(await readBlocked(config.catalogue, file));
+      const content = update(readBlocked(config.catalogue, file));
       if (!isDryRun)
         await writeAtomically(file, content, {
           fsync: 'content and name',

@@ -30,7 +30,7 @@ export async function check(paths: string[], { base, head, fetch, format }: Chec
   const scope = head !== undefined && paths.length === 0 ? 'everything' : toScope(root, paths);
   if (head !== undefined && fetch !== undefined) await fetchCommit(root, fetch, head);
   // What it says is for maintainers, and a check of a pull request is public.
-  const privateBlocked = blockedFile === null ? undefined : ensureValid(await readBlocked(root, blockedFile));
+  const privateBlocked = blockedFile === null ? undefined : ensureValid(readBlocked(root, blockedFile));
   const report = await showFiles('checked', async (onProgress) =>
     base === undefined
       ? await checkInThreads(root, scope, { onProgress, privateBlocked })

@@ -45,7 +45,7 @@ export async function importList(path: string, flags: ImportFlags): Promise<void
     root,
     map: flags.map === undefined ? undefined : readMap(flags.map),
     limits: settings ?? noLimits,
-    blocked: ensureValid(await readBlocked(root, blocked)),
+    blocked: ensureValid(readBlocked(root, blocked)),
     locale: chooseNewPageLanguage(usable),
     replace: flags.replace ?? false,
     report,

@@ -71,7 +71,7 @@ async function ensureMayHaveToken({ catalogue, blocked }: Config, id: BotId): Pr
     throw new UserError(
       `there is no bot ${id} in ${catalogue}: add its page first, or set BOTSHELF_CATALOGUE`,
     );
-  const all = ensureValid(await readBlocked(catalogue, blocked));
+  const all = ensureValid(readBlocked(catalogue, blocked));
   const pages = places.flatMap((place) => readPageFile(catalogue, place) ?? []);
   const { bot } = readBot(id, pages, undefined, noLimits);
   const found = bot ? findBlockedIn(bot, all) : findBlocked(all, { bots: [id] });

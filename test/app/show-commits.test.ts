@@ -1,60 +1,40 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { type PagePlace, parsePlace } from '../../src/catalogue/page/layout.ts';
+import { deepStrictEqual } from 'node:assert/strict';
 import type { FileChange } from '../../src/git/diff.ts';
 import { showCommits } from '../../src/app/show-commits.ts';
 import { eventually } from '../support/eventually.ts';
 
 const commit = 'a'.repeat(40);
-const settings = { read: async (): Promise<void> => {} };
+
+function changesOf(paths: readonly string[]): FileChange[] {
+  return paths.map((path) => ({ path, before: null, after: null }));
+}
 
 describe('the subscriber that shows commits', () => {
-  it('shows a posted change at once, and no file that is not a page below the catalogue', () => {
-    const shown: [PagePlace, Buffer][] = [];
-    const show = showCommits(
-      { put: (files) => void shown.push(...files), read: () => {} },
-      settings,
-      [],
-      'shop/',
-    );
+  it('shows a posted change at once, and no file that is not in the catalogue', () => {
+    const shown: [string, Buffer][] = [];
+    const show = showCommits({ put: (files) => void shown.push(...files), look: () => {} }, 'shop/');
     const bytes = Buffer.from('new');
-    const contents = new Map([
-      ['shop/bots/007/7.en.md', bytes],
-      ['bots/007/7.en.md', bytes],
-      ['shop/README.md', bytes],
-    ]);
-    show({ ref: 'branch', commit, changes: [], contents });
+    const paths = ['shop/bots/007/7.en.md', 'bots/007/7.en.md', 'shop/people/1.json', 'README.md'];
+    show({ ref: 'branch', commit, changes: [], contents: new Map(paths.map((path) => [path, bytes])) });
     show({ ref: 'state', commit });
-    deepStrictEqual(shown, [[parsePlace('007', '7.en.md'), bytes]]);
+    deepStrictEqual(shown, [
+      ['bots/007/7.en.md', bytes],
+      ['people/1.json', bytes],
+    ]);
   });
 
-  it('has the settings read when a merge changes them, and nothing beside them', () => {
-    let reads = 0;
-    const counting = { read: async () => void reads++ };
-    const show = showCommits({ put: () => {}, read: () => {} }, counting, [], 'shop/');
-    for (const path of ['botshelf.json', 'shop/README.md', 'shop/botshelf.json'])
-      show({ ref: 'branch', commit, changes: [{ path, before: null, after: null }], contents: undefined });
-    strictEqual(reads, 1);
-  });
-
-  it('has all files of a merge read, those of a bot together', async () => {
-    const read: string[][] = [];
-    const show = showCommits(
-      { put: () => {}, read: (places) => void read.push(places.map(({ locale }) => locale)) },
-      settings,
-      [],
-      '',
-    );
-    const changes = Array.from({ length: 40 }, (_, i): FileChange => ({
-      path: `bots/007/${Math.floor(i / 2)}007.${i % 2 === 0 ? 'en' : 'de'}.md`,
-      before: null,
-      after: null,
-    }));
-    show({ ref: 'branch', commit, changes, contents: undefined });
-    await eventually(() =>
-      deepStrictEqual(
-        read,
-        Array.from({ length: 20 }, () => ['en', 'de']),
-      ),
-    );
+  it('has all files of a merge looked at, those of a bot together, and no file beside the catalogue', async () => {
+    const looks: (readonly string[])[] = [];
+    const show = showCommits({ put: () => {}, look: (paths) => void looks.push(paths) }, 'shop/');
+    const bots = Array.from({ length: 20 }, (_, i) => [`bots/007/${i}007.en.md`, `bots/007/${i}007.de.md`]);
+    const own = [...bots.flat().toReversed(), 'botshelf.json'].map((path) => `shop/${path}`);
+    show({
+      ref: 'branch',
+      commit,
+      changes: changesOf([...own, 'botshelf.json', 'bots/007/7.en.md']),
+      contents: undefined,
+    });
+    const expected = [...bots.toReversed().map((paths) => paths.toReversed()), ['botshelf.json']];
+    await eventually(() => deepStrictEqual(looks, expected));
   });
 });

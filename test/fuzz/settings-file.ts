@@ -20,20 +20,18 @@ export function openSettingsFile(): Target {
   const readers: Readonly<
     Record<string, (content: Buffer, path: string) => Promise<object[] | null> | object[] | null>
   > = {
-    'botshelf.json': async (content) => {
-      // oxlint-disable-next-line typescript/require-await -- others read from a disk
-      const read = async (bytes: Buffer) => await parseSettings(bytes, async () => content);
-      const { settings, faults } = await read(content);
+    'botshelf.json': (content) => {
+      const { settings, faults } = parseSettings(content, () => content);
       if (faults.length > 0) return [...faults];
       const written = toCanonicalJson(content.toString(), 'settings');
       strictEqual(toCanonicalJson(written, 'settings'), written);
-      deepStrictEqual((await read(Buffer.from(written))).settings, settings);
+      deepStrictEqual(parseSettings(Buffer.from(written), () => content).settings, settings);
       return null;
     },
-    'blocked.json': async (content) => {
+    'blocked.json': (content) => {
       const file = join(folder, 'private.json');
       writeFileSync(file, content);
-      const [parsed, hidden] = [parseBlocked(content), await readBlocked(folder, file)];
+      const [parsed, hidden] = [parseBlocked(content), readBlocked(folder, file)];
       strictEqual('value' in parsed, 'value' in hidden);
       if ('faults' in hidden)
         for (const { message } of hidden.faults)

@@ -53,7 +53,7 @@ export interface ChangeFeedOptions {
   /** The folder that holds `bots/`. */
   readonly root: string;
   readonly repositoryOpener: RepositoryOpener;
-  readonly catalogue: Pick<Catalogue, 'scanner' | 'store'>;
+  readonly catalogue: Pick<Catalogue, 'look' | 'store'>;
   readonly index: Pick<ReadonlyChanges, 'read'>;
   readonly cache: CurrentCache;
   /** Does what the records of the commits depend on. */
@@ -192,7 +192,7 @@ export class ChangeFeed implements BranchConsumer {
     if (served?.sha === after) return true;
     const place = { id, locale };
     const isOnDisk = after === undefined ? !readPageStat(root, place) : isBlob(root, place, after, hash);
-    if (isOnDisk) catalogue.scanner.read([place]);
+    if (isOnDisk) catalogue.look([pathOf(id, locale)]);
     return isOnDisk;
   }
 }

@@ -3,7 +3,7 @@ import type { Current, CurrentCache } from '../../lib/current-cache.ts';
 import { forEachInSlices } from '../../lib/in-slices.ts';
 import type { Profile } from '../page/profile.ts';
 import type { BotIndex, IndexedBot } from '../store/bot-index.ts';
-import type { WatchedFolder } from '../store/watched-folder.ts';
+import type { FolderMirror } from '../store/side-mirrors.ts';
 
 /** The bots of an author. */
 interface AuthorBots {
@@ -30,10 +30,10 @@ interface AuthorGroups {
 /** Who the authors of the bots are. */
 export class AuthorIndex {
   readonly #bots: BotIndex;
-  readonly #profiles: Pick<WatchedFolder<Profile>, 'files'>;
+  readonly #profiles: Pick<FolderMirror<Profile>, 'files'>;
   readonly #cache: CurrentCache;
 
-  constructor(bots: BotIndex, profiles: Pick<WatchedFolder<Profile>, 'files'>, cache: CurrentCache) {
+  constructor(bots: BotIndex, profiles: Pick<FolderMirror<Profile>, 'files'>, cache: CurrentCache) {
     this.#bots = bots;
     this.#profiles = profiles;
     this.#cache = cache;

@@ -27,12 +27,20 @@ export interface PageFile extends PagePlace {
  * @param hash the hash function of the repository
  */
 export function readPageFile(root: string, place: PagePlace, hash: HashName = 'sha1'): PageFile | undefined {
-  const path = pathOf(place.id, place.locale);
-  const bytes = readRegularFile(join(root, path));
-  if (bytes === undefined) return undefined;
-  if (typeof bytes === 'string')
-    return createRefusedPageFile(place, createFileFault(path, 'regular-file', bytes));
-  return parsePageFile(place, bytes, hash);
+  return toPageFile(place, readRegularFile(join(root, pathOf(place.id, place.locale))), hash);
+}
+
+/** As readPageFile, of a file that was read before: its bytes, or why it cannot be read. */
+export function toPageFile(
+  place: PagePlace,
+  reading: Buffer | string | undefined,
+  hash: HashName,
+): PageFile | undefined {
+  if (typeof reading !== 'string') return reading && parsePageFile(place, reading, hash);
+  return createRefusedPageFile(
+    place,
+    createFileFault(pathOf(place.id, place.locale), 'regular-file', reading),
+  );
 }
 
 /** Reads the text of a file of the catalogue below `root`. Undefined when there is none that can be read. @param path must not be user input */
@@ -68,7 +76,8 @@ export const notAFile = {
   other: 'this is not a regular file: put the file itself here',
 } as const;
 
-const tailSize = 64;
+/** How many bytes the checksum of the last bytes is of. */
+export const tailSize = 64;
 
 /** The largest size of any file that is read, in bytes. */
 export const maxReadSize = 1024 * 1024;

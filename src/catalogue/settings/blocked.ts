@@ -4,8 +4,7 @@ import type { BlockedFile } from '../../bot/schema-types.ts';
 import { normaliseHost } from '../../lib/network-address.ts';
 import { type Parsed, parseJsonFile } from '../page/json-file.ts';
 import { maxReadSize } from '../page/page-file.ts';
-import { createDiskReader, type FileReading } from './read-settings.ts';
-import { WatchedFile, type WatchOptions } from './watched-file.ts';
+import { type FileReading, readFromDisk } from './read-settings.ts';
 
 /** Who may not be listed: ids of accounts and bots, and names of hosts. */
 export type Blocked = Readonly<Required<BlockedFile>>;
@@ -30,27 +29,16 @@ export interface BlockedName {
  * Reads who is blocked in the catalogue in the folder `root`.
  * @param file the one that the setting names, in place of that of the catalogue; null for none
  */
-export async function readBlocked(root: string, file: string | null): Promise<Parsed<Blocked>> {
-  const { read, parse } = locateBlocked(root, file);
-  return parse(await read());
+export function readBlocked(root: string, file: string | null): Parsed<Blocked> {
+  const at = locateBlocked(root, file);
+  return at.parse(readFromDisk(at.root, at.file));
 }
 
-/** Returns who is blocked, as readBlocked does; null where the file has faults and no valid version is known. */
-export function watchBlocked(
-  root: string,
-  file: string | null,
-  options: WatchOptions,
-): WatchedFile<Blocked | null> {
-  return new WatchedFile<Blocked | null>({ ...options, ...locateBlocked(root, file), initial: null });
-}
-
-function locateBlocked(root: string, file: string | null) {
+/** Returns where the file is, and how it is parsed. Parameters as of readBlocked. */
+export function locateBlocked(root: string, file: string | null) {
   const path = file ?? join(root, blockedName);
-  return {
-    path,
-    read: async () => await createDiskReader(dirname(path))(basename(path)),
-    parse: file === null ? parseBlocked : parsePrivateBlocked,
-  };
+  const parse = file === null ? parseBlocked : parsePrivateBlocked;
+  return { root: dirname(path), file: basename(path), parse };
 }
 
 /** Parses `blocked.json`; where there is none, nothing is blocked. */

@@ -16,21 +16,24 @@ export type FileReading = Buffer | string | undefined;
 /** Reads a file of the catalogue's repository by its path, which is relative to the settings. Follows no link. */
 export type FileReader = (path: string) => Promise<FileReading>;
 
-/** Returns a reader of the files of a catalogue on disk. Refuses links: a file, or a folder above it. */
+/** Returns a reader of the files of a catalogue on disk. */
 export function createDiskReader(root: string): FileReader {
   // oxlint-disable-next-line typescript/require-await -- others read from Git
-  return async (path) => {
-    const absolute = join(root, path);
-    try {
-      if (realpathSync(dirname(absolute)) !== join(realpathSync(root), dirname(path)))
-        return 'a folder above it is a symbolic link: put the file itself here';
-    } catch {
-      return undefined;
-    }
-    const bytes = readRegularFile(absolute);
-    // The next read may come before the caller looks.
-    return Buffer.isBuffer(bytes) ? Buffer.from(bytes) : bytes;
-  };
+  return async (path) => readFromDisk(root, path);
+}
+
+/** Reads a file of a catalogue on disk. Refuses links: a file, or a folder above it. */
+export function readFromDisk(root: string, path: string): FileReading {
+  const absolute = join(root, path);
+  try {
+    if (realpathSync(dirname(absolute)) !== join(realpathSync(root), dirname(path)))
+      return 'a folder above it is a symbolic link: put the file itself here';
+  } catch {
+    return undefined;
+  }
+  const bytes = readRegularFile(absolute);
+  // The next read may come before the caller looks.
+  return Buffer.isBuffer(bytes) ? Buffer.from(bytes) : bytes;
 }
 
 export interface SettingsReading {
@@ -53,18 +56,27 @@ const maxSettingsSize = 64 * 1024;
  * at once; this never throws.
  */
 export async function readSettings(readFile: FileReader): Promise<SettingsReading> {
-  return await parseSettings(await readFile(settingsName), readFile);
+  const reading = await readFile(settingsName);
+  const { logoPath } = parseSettings(reading);
+  const logo = logoPath === null ? undefined : await readFile(logoPath);
+  return parseSettings(reading, () => logo);
 }
 
-/** Reads settings from their file as it was read; as readSettings does. */
-export async function parseSettings(reading: FileReading, readFile: FileReader): Promise<SettingsReading> {
+/**
+ * Parses settings, as readSettings does.
+ * @param readFile reads the logo; without it there is none
+ */
+export function parseSettings(
+  reading: FileReading,
+  readFile: (path: string) => FileReading = () => undefined,
+): SettingsReading {
   if (reading === undefined)
     return { found: false, text: null, settings: toSettings(), faults: [], logoPath: null };
   const parsed = parseJsonFile<SettingsFile>('settings', settingsName, reading, maxSettingsSize);
   if ('faults' in parsed)
     return { found: true, text: null, settings: undefined, faults: parsed.faults, logoPath: null };
   const { data: file, text, faultAt } = parsed.value;
-  const logo = file.logo === undefined ? null : await readLogo(file.logo, readFile);
+  const logo = file.logo === undefined ? null : parseLogoFile(file.logo, readFile(file.logo));
   const faults = [
     ...findAccentFaults(file, faultAt),
     ...findLanguageFaults(file, faultAt),
@@ -81,8 +93,7 @@ export async function parseSettings(reading: FileReading, readFile: FileReader):
   };
 }
 
-async function readLogo(path: string, readFile: FileReader): Promise<Logo | string> {
-  const bytes = await readFile(path);
+function parseLogoFile(path: string, bytes: FileReading): Logo | string {
   if (bytes === undefined)
     return `there is no file ${path} in the repository: add the picture, or leave the key out`;
   return typeof bytes === 'string' ? `${path}: ${bytes}` : parseLogo(bytes);

@@ -5,7 +5,7 @@ import { asksForAdministrator } from '../../bot/permissions.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
 import type { BotListElement, BotRecord, Category } from '../../bot/schema-types.ts';
 import { forEachInSlices, sortInSlices } from '../../lib/in-slices.ts';
-import { folderOf } from '../page/layout.ts';
+import { folderOf, pathOf } from '../page/layout.ts';
 import { findFirstPlace } from './binary-search.ts';
 
 /** A bot as it is served: bytes ready to send, and what lists filter and sort by. */
@@ -64,6 +64,11 @@ export interface BotIndex {
   all(): readonly IndexedBot[];
   /** Resolves with the same, in slices of time where most has to be done for it, as after a start. */
   sorted(): Promise<readonly IndexedBot[]>;
+}
+
+/** Returns the paths of the files of a bot. */
+export function listPaths({ id, files }: Pick<IndexedBot, 'id' | 'files'>): string[] {
+  return files.map(({ locale }) => pathOf(id, locale));
 }
 
 /** Returns the record of a bot. */

@@ -13,7 +13,7 @@ interface BotEvents {
   readonly read: [BotId];
 }
 
-/** What is served of a catalogue, and the faults of its files. Only the scanner and the settings write to it. */
+/** What is served of a catalogue, and the faults of its files. Only mirrors write to it. */
 export class BotStore extends EventEmitter<BotEvents> {
   readonly bots = new MutableBotIndex();
   /** By the id of a bot, or by a path that belongs to no bot. */

@@ -1,26 +1,20 @@
 import {
   assembleCollections,
   type Collection,
+  type CollectionPage,
   collectionsFolder,
   parseCollectionPage,
 } from '../page/collection.ts';
-import type { Fault } from '../page/fault.ts';
-import { WatchedFolder, type WatchedFolderOptions } from './watched-folder.ts';
+import type { FileMirrorOptions } from './file-mirror.ts';
+import { FolderMirror } from './side-mirrors.ts';
 
-/** The collections of a catalogue, kept true to the files in `collections/`. */
-export class Collections {
-  readonly folder;
+/** The collections of a catalogue: each is made of all its files in `collections/`. */
+export class Collections extends FolderMirror<CollectionPage> {
   #all: ReadonlyMap<string, Collection> = new Map();
   #faulty: readonly string[] = [];
 
-  constructor({ root, onFaults }: Pick<WatchedFolderOptions<never>, 'root' | 'onFaults'>) {
-    this.folder = new WatchedFolder({
-      root,
-      folder: collectionsFolder,
-      parse: parseCollectionPage,
-      onFaults,
-      onChange: () => this.#assemble(onFaults),
-    });
+  constructor(options: FileMirrorOptions) {
+    super({ ...options, folder: collectionsFolder, parse: parseCollectionPage });
   }
 
   /** By their names. Another map whenever one of them has changed. */
@@ -28,16 +22,15 @@ export class Collections {
     return this.#all;
   }
 
-  #assemble(onFaults: (key: string, faults: readonly Fault[]) => void): void {
-    const { collections, faults } = assembleCollections(this.folder.files);
+  protected override reportChange(): void {
+    const { collections, faults } = assembleCollections(this.files);
     this.#all = collections;
     // Apart from the faults that a file has by itself.
     const paths = faults.map(({ path }) => path);
-    for (const path of new Set([...this.#faulty, ...paths]))
-      onFaults(
-        `${path}#bots`,
-        faults.filter((fault) => fault.path === path),
-      );
+    for (const path of new Set([...this.#faulty, ...paths])) {
+      const own = faults.filter((fault) => fault.path === path);
+      this.options.store.report(`${path}#bots`, own, [path]);
+    }
     this.#faulty = paths;
   }
 }

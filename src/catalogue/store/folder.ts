@@ -28,11 +28,15 @@ export function listTop(root: string): string[] {
     .toSorted();
 }
 
-/** Returns the same in any order, each with its type, as a call for each of a thousand names would delay requests. @throws as listTop */
-export function listTopEntries(root: string): Dirent[] {
-  if (isLink(root)) throw new Error(`${botsFolder} is a symbolic link: make it a folder`);
-  return readdirSync(join(root, botsFolder), { withFileTypes: true }).filter(
-    ({ name }) => name !== gitkeep || !isEmptyFile(join(root, botsFolder, gitkeep)),
+/**
+ * Returns the same in any order, each with its type, as a call for each of a thousand names would delay requests.
+ * @param top `bots`, or a folder beside it
+ * @throws as listTop
+ */
+export function listTopEntries(root: string, top = botsFolder): Dirent[] {
+  if (isLink(root, top)) throw new Error(`${top} is a symbolic link: make it a folder`);
+  return readdirSync(join(root, top), { withFileTypes: true }).filter(
+    ({ name }) => name !== gitkeep || !isEmptyFile(join(root, top, gitkeep)),
   );
 }
 
@@ -54,7 +58,7 @@ export function listFolder(root: string, folder: string): Map<string, FileStat> 
  * Returns the names of everything in `bots/<folder>/` in order; none where it does not exist or is a link.
  * @throws as listFolder
  */
-function listNames(root: string, folder: string): string[] {
+export function listNames(root: string, folder: string): string[] {
   const path = join(root, botsFolder, folder);
   try {
     if (!isLink(root) && lstatSync(path).isDirectory()) return readdirSync(path).toSorted();
@@ -73,10 +77,14 @@ export function listPages(root: string, id: BotId): readonly PagePlace[] {
   return groupByBot(folder, listNames(root, folder)).bots.get(id) ?? [];
 }
 
-/** Whether `bots/<name>` is a folder, and not a link to one. */
-export function isFolder(root: string, name: string): boolean {
-  if (isLink(root)) return false;
-  return lstatSync(join(root, botsFolder, name), { throwIfNoEntry: false })?.isDirectory() ?? false;
+/** Whether a path below `root` leads to a folder, through no link. False if that cannot be seen. */
+export function isFolder(root: string, path: string): boolean {
+  try {
+    const parts = path.split('/');
+    return parts.every((_, i) => lstatSync(join(root, ...parts.slice(0, i + 1))).isDirectory());
+  } catch {
+    return false;
+  }
 }
 
 /** Returns the stat of the file at a place; undefined where there is none. */
@@ -119,9 +127,9 @@ export function groupByBot(
   return { bots, misplaced };
 }
 
-/** Whether `bots` is a symbolic link, which may point anywhere. */
-function isLink(root: string): boolean {
-  return lstatSync(join(root, botsFolder), { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+/** Whether a folder in `root` is a symbolic link, which may point anywhere. */
+function isLink(root: string, top = botsFolder): boolean {
+  return lstatSync(join(root, top), { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
 
 function isEmptyFile(path: string): boolean {

@@ -1,6 +1,4 @@
-import type { IndexedFile } from './bot-index.ts';
 import { isSameFileStat, type FileStat } from './folder.ts';
-import type { PageFile } from '../page/page-file.ts';
 
 /**
  * The stat that each file of one folder had when it was last read, and which of them must be read again although the
@@ -22,24 +20,24 @@ export class StatCache {
   }
 
   /**
-   * Returns how many milliseconds from `now` to wait before a file is read; 0 or less for no wait. A file that ends as
-   * the served one does is complete, as is one that has not changed for a while; any other may be half written. So may be one
-   * that changed after `now`, before its stat was read. A file that is gone may be about to be replaced.
+   * Returns how many milliseconds from `now` to wait before a file is read; 0 or less for no wait. A file that has not
+   * changed for a while is complete; any other may be half written. So may be one that changed after `now`, before its stat
+   * was read. A file that is gone may be about to be replaced.
+   * @param isComplete whether it ends as the version that is served
    * @param isWriting whether Git is writing files: then it is looked at again, for some seconds
    */
   waitFor(
     name: string,
     stat: FileStat | undefined,
-    file: PageFile | undefined,
-    served: IndexedFile | undefined,
+    isComplete: boolean,
     now: number,
     isWriting: boolean,
   ): number {
-    const isMissing = stat === undefined || file === undefined;
+    const isMissing = stat === undefined;
     const waitMs = isMissing ? missingAfterMs : settledAfterMs;
     // A clock that was set back must not make a file missing for hours.
     const age = isMissing ? Math.abs(now - (this.#files.get(name)?.missingSince ?? now)) : now - stat.mtimeMs;
-    if (!isMissing && (file.tail === served?.tail || age < -waitMs)) return 0;
+    if (!isMissing && (isComplete || age < -waitMs)) return 0;
     return isWriting && age < maxWritingMs ? waitMs : waitMs - age;
   }
 

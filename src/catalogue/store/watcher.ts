@@ -3,30 +3,28 @@ import { basename, join } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { codeOf, messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import { isFolderName } from '../page/layout.ts';
 
 /** Receives the hints of a watcher. A hint says that something may have changed. */
 export interface WatchListener {
-  /** Something may have changed in `bots/<folder>/`; in this file of it, where one is named. */
-  onHint(folder: string, name?: string): void;
-  /** Something that is no folder of bots may have appeared in `bots/`, or disappeared from it. */
-  onStray(): void;
+  /** Something may have changed in a watched folder: in the file `name`, or in any file. `child` is empty for the top. */
+  onHint(child: string, name?: string): void;
   /** Anything may have changed: hints may have been lost, or the watches have just begun. */
   onMiss(): void;
 }
 
 /**
- * Watches the folders in `bots`, with one inotify watch for each folder and none for files. chokidar reports folders
- * that come and go; a watch of Node's own reports the files in each, as chokidar would read the whole folder again for
- * every file. When another folder takes the place of `bots`, that one is watched; a watcher that fails is started
- * again.
+ * Watches a folder and some of the folders in it, with one inotify watch for each folder and none for files. chokidar
+ * reports folders that come and go; a watch of Node's own reports the files in each, as chokidar would read the whole folder
+ * again for every file. When another folder takes the place of the top, that one is watched; a watcher that fails is
+ * started again.
  */
 export class Watcher {
-  readonly #bots: string;
+  readonly #top: string;
+  readonly #isChild: (name: string) => boolean;
   readonly #log: Log;
   readonly #listener: WatchListener;
   readonly #folders = new Map<string, FolderWatcher>();
-  #top: FSWatcher | undefined;
+  #topWatcher: FSWatcher | undefined;
   #guard: NodeJS.Timeout | undefined;
   #fault: string | null = 'the watcher has not started yet';
   #inode: number | undefined;
@@ -34,8 +32,10 @@ export class Watcher {
   /** Hints of this second. */
   #hints = 0;
 
-  constructor(bots: string, log: Log, listener: WatchListener) {
-    this.#bots = bots;
+  /** @param isChild whether a folder of this name in `top` is watched, too */
+  constructor(top: string, isChild: (name: string) => boolean, log: Log, listener: WatchListener) {
+    this.#top = top;
+    this.#isChild = isChild;
     this.#log = log;
     this.#listener = listener;
   }
@@ -59,46 +59,46 @@ export class Watcher {
     clearInterval(this.#guard);
     for (const watcher of this.#folders.values()) watcher.close();
     this.#folders.clear();
-    await this.#top?.close();
+    await this.#topWatcher?.close();
   }
 
-  /** Watches `bots` where it is not watched, and reports hints that may be lost. */
+  /** Watches the top where it is not watched, and reports hints that may be lost. */
   #check(): void {
     if (this.#hints >= maxHintsPerSecond) this.#listener.onMiss();
     this.#hints = 0;
-    const inode = readFolderInode(this.#bots);
+    const inode = readFolderInode(this.#top);
     if (inode === undefined) {
       // The listener says that it is gone, or makes it again.
       this.#inode = undefined;
       this.#listener.onMiss();
     } else if (inode !== this.#inode || Date.now() >= this.#retryAt) {
-      void this.#top?.close();
+      void this.#topWatcher?.close();
       this.#watchAll();
     }
   }
 
-  /** Watches the folder that `bots` is now, in place of the one before. */
+  /** Watches the folder that the top is now, in place of the one before. */
   #watchAll(): void {
     for (const watcher of this.#folders.values()) watcher.close();
     this.#folders.clear();
-    this.#inode = readFolderInode(this.#bots);
+    this.#inode = readFolderInode(this.#top);
     this.#retryAt = Number.POSITIVE_INFINITY;
-    const top = watch(this.#bots, {
+    const watcher = watch(this.#top, {
       depth: 0,
       followSymlinks: false,
-      ignored: (path) => path !== this.#bots && !isFolderName(basename(path)),
+      ignored: (path) => path !== this.#top && !this.#isChild(basename(path)),
     });
-    this.#top = top;
-    top.on('addDir', (path) => {
+    this.#topWatcher = watcher;
+    watcher.on('addDir', (path) => {
       if (!this.#folders.has(basename(path))) this.#follow(basename(path));
     });
-    // The kernel reports a folder in the place of another, chokidar does not. Its `raw` event has it, which chokidar does
-    // not document: test/catalogue/store/watcher.test.ts tests what is used here.
-    top.on('raw', (_, name) => {
-      if (typeof name === 'string') this.#hintAtFolder(name);
+    // The kernel reports a folder in the place of another, and files, chokidar does not. Its `raw` event has it, which
+    // chokidar does not document: test/catalogue/store/watcher.test.ts tests what is used here.
+    watcher.on('raw', (_, name) => {
+      if (typeof name === 'string') this.#hintAtTop(name);
     });
-    top.on('error', (error) => this.#fail(error));
-    top.on('ready', () => {
+    watcher.on('error', (error) => this.#fail(error));
+    watcher.on('ready', () => {
       if (this.#retryAt === Number.POSITIVE_INFINITY) this.#setFault(null);
       this.#listener.onMiss();
     });
@@ -108,13 +108,13 @@ export class Watcher {
   #follow(name: string): void {
     this.#folders.get(name)?.close();
     this.#folders.delete(name);
-    const isThere = isFolderName(name) && readFolderInode(join(this.#bots, name)) !== undefined;
+    const isThere = this.#isChild(name) && readFolderInode(join(this.#top, name)) !== undefined;
     if (!isThere) return;
     try {
-      const watcher = watchFolder(join(this.#bots, name), (event, file) => {
+      const watcher = watchFolder(join(this.#top, name), (event, file) => {
         this.#hints += 1;
         const isItself = event === 'rename' && file === name;
-        if (isItself) this.#hintAtFolder(name);
+        if (isItself) this.#hintAtTop(name);
         else this.#listener.onHint(name, file ?? undefined);
       });
       watcher.on('error', (error) => this.#fail(error));
@@ -124,11 +124,13 @@ export class Watcher {
     }
   }
 
-  #hintAtFolder(name: string): void {
-    this.#follow(name);
+  #hintAtTop(name: string): void {
     this.#hints += 1;
-    if (isFolderName(name)) this.#listener.onHint(name);
-    else this.#listener.onStray();
+    if (!this.#isChild(name)) return this.#listener.onHint('', name);
+    this.#follow(name);
+    this.#listener.onHint(name);
+    // Something else may have its name.
+    this.#listener.onHint('');
   }
 
   #fail(error: unknown): void {
@@ -160,7 +162,7 @@ function readFolderInode(path: string): number | undefined {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     return stat?.isDirectory() ? stat.ino : undefined;
   } catch {
-    // The scanner reports why nothing above it can be read.
+    // A look at it reports why nothing above it can be read.
     return undefined;
   }
 }

@@ -17,14 +17,6 @@ function named(name: string, page = 'The page.'): string {
 }
 
 describe('a catalogue follows its files:', () => {
-  it('an edit', async () => {
-    const { write, name } = await openCatalogue({ [pagePath('7')]: named('Old') });
-    write({ [pagePath('7')]: named('New') });
-    await eventually(() => name('7') === 'New');
-    write({ [pagePath('7')]: named('Newer', 'Another end.') });
-    await eventually(() => name('7') === 'Newer');
-  });
-
   it('a torn write, in two halves 200 ms apart, never serves garbage @slow', async () => {
     const long = 'A long page. '.repeat(500);
     const { root, catalogue, write } = await openCatalogue({

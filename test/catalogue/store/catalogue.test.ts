@@ -2,12 +2,11 @@ import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
-import type { Locale } from '../../../src/bot/locale.ts';
 import { Catalogue } from '../../../src/catalogue/store/catalogue.ts';
 import { type Log, silentLog } from '../../../src/lib/log.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openCatalogue } from '../../support/live-catalogue.ts';
-import { botId, mainPage, pagePath, translation, writeFiles } from '../../support/sample.ts';
+import { mainPage, pagePath, translation, writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 function named(name: string, page = 'The page.'): string {
@@ -82,8 +81,7 @@ describe('a catalogue', () => {
 
   it('serves what was committed at once, and what a person saved in that moment as soon as it is whole', async () => {
     const { catalogue, write, name } = await openCatalogue({ [pagePath('7')]: named('Old') });
-    const place = { id: botId('7'), locale: 'en' as Locale };
-    const put = (text: string): void => catalogue.scanner.put(new Map([[place, Buffer.from(named(text))]]));
+    const put = (text: string): void => catalogue.put(new Map([[pagePath('7'), Buffer.from(named(text))]]));
     // By then the file is no longer new, which would be read once more.
     await rest(200);
     put('Posted');
@@ -144,27 +142,6 @@ describe('a catalogue', () => {
   describe('with a faulty file', () => {
     const bad = '---\n{"name": }\n---\n';
 
-    it('serves the last good version, names the fault, and forgets it when it is fixed', async () => {
-      const { write, name, faults, catalogue } = await openCatalogue({ [pagePath('7')]: named('Old') });
-      write({ [pagePath('7')]: bad });
-      await eventually(() => deepStrictEqual(faults(), [`${pagePath('7')} json`]));
-      strictEqual(name('7'), 'Old');
-      deepStrictEqual(
-        catalogue.store.faults().map(({ line, column }) => [line, column]),
-        [[2, 10]],
-      );
-      write({ [pagePath('7')]: named('New') });
-      await eventually(() => name('7') === 'New');
-      deepStrictEqual(faults(), []);
-    });
-
-    it('forgets the fault with the file', async () => {
-      const { root, faults } = await openCatalogue({ [pagePath('7')]: bad });
-      deepStrictEqual(faults(), [`${pagePath('7')} json`]);
-      rmSync(join(root, pagePath('7')));
-      await eventually(() => faults().length === 0);
-    });
-
     it('says so once, however often it is looked at', async () => {
       const warnings: object[] = [];
       const log: Log = { ...silentLog, warn: (fields) => warnings.push(fields) };
@@ -197,24 +174,15 @@ describe('a catalogue', () => {
     });
   });
 
-  describe('reloads a bot', () => {
-    it('at once, believing what is there', async () => {
-      const { catalogue, write, name } = await openCatalogue({ [pagePath('7')]: named('Old') });
-      write({ [pagePath('7')]: named('New', 'Another end.') });
-      catalogue.scanner.reload([botId('7'), botId('8')]);
-      strictEqual(name('7'), 'New');
-      strictEqual(name('8'), undefined);
+  it('looks at a bot without forgetting what is wrong with its other files', async () => {
+    const { catalogue, write, name, faults } = await openCatalogue({
+      [pagePath('7')]: named('Old'),
+      [pagePath('7', 'fr')]: 'broken',
     });
-
-    it('without forgetting what is wrong with its other files', async () => {
-      const { catalogue, write, faults } = await openCatalogue({
-        [pagePath('7')]: named('Old'),
-        [pagePath('7', 'fr')]: 'broken',
-      });
-      write({ [pagePath('7')]: named('New') });
-      catalogue.scanner.reload([botId('7')]);
-      deepStrictEqual(faults(), [`${pagePath('7', 'fr')} opener`]);
-    });
+    write({ [pagePath('7')]: named('New', 'Another end.') });
+    catalogue.look([pagePath('7'), pagePath('8')]);
+    deepStrictEqual([name('7'), name('8')], ['New', undefined]);
+    deepStrictEqual(faults(), [`${pagePath('7', 'fr')} opener`]);
   });
 
   it('comes to what a fresh reading of its files would be, whatever happened to them', async () => {

@@ -143,7 +143,7 @@ function blockEnds(bytes: Buffer): number[] {
 async function saved(catalogue: Catalogue, path: string): Promise<FolderState[]> {
   let folders: FolderState[] = [];
   await eventually(async () => {
-    await catalogue.saveSnapshot();
+    await catalogue.bots.saveSnapshot();
     folders = (await unpacked(path)) ?? [];
     return folders.every(({ fingerprint }) => fingerprint !== '');
   });
@@ -221,8 +221,8 @@ describe('a restart with a snapshot', () => {
 
   it('serves what changed while the folders before it were being saved', async () => {
     await started(async (catalogue) => {
-      await catalogue.unpacked();
-      const states = catalogue.scanner.snapshot();
+      await catalogue.bots.unpacked();
+      const states = catalogue.bots.states();
       const first = states.next();
       writeFiles(root, { [pagePath('200')]: mainPage({ name: 'New' }), [pagePath('1200')]: mainPage() });
       await eventually(() => ok(names(catalogue).includes('200 New') && names(catalogue).length === 4));

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
+import { isFolderName } from '../../../src/catalogue/page/layout.ts';
 import { Watcher } from '../../../src/catalogue/store/watcher.ts';
 import { eventually } from '../../support/eventually.ts';
 import { holdIntervals } from '../../support/intervals.ts';
@@ -34,9 +35,8 @@ describe('the watcher', () => {
       writeFileSync(join(bots, folder, 'a.md'), 'a');
     }
     log = recordedLog();
-    watch = new Watcher(bots, log, {
+    watch = new Watcher(bots, isFolderName, log, {
       onHint: (folder) => hints.add(folder),
-      onStray: () => hints.add('stray'),
       onMiss: () => (misses += 1),
     });
     pass = holdIntervals();
@@ -77,8 +77,8 @@ describe('the watcher', () => {
   });
 
   it('hints at what is no folder of bots', async () => {
-    await hinted('stray', () => writeFileSync(join(bots, 'notes.txt'), ''));
-    await hinted('stray', () => rmSync(join(bots, 'notes.txt')));
+    await hinted('', () => writeFileSync(join(bots, 'notes.txt'), ''));
+    await hinted('', () => rmSync(join(bots, 'notes.txt')));
   });
 
   it('hints at a new folder, and at what is written there then', async () => {

@@ -66,7 +66,7 @@ describe('what needs attention', () => {
       'bots/stray.txt': 'x',
     });
     broken.write({ [pagePath('7', 'de')]: translation('', '') });
-    broken.catalogue.scanner.reload([botId('7')]);
+    broken.catalogue.look([pagePath('7')]);
     const { store } = broken.catalogue;
     const attention = await listAttention({ ...nothing, store }, new Map(), now);
     deepEqual(

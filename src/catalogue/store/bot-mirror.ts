@@ -1,0 +1,273 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { type BotId, parseBotId } from '../../bot/id.ts';
+import { forEachInSlices } from '../../lib/in-slices.ts';
+import { SerialQueue } from '../../lib/serial-queue.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
+import { createFileFault, type Fault } from '../page/fault.ts';
+import {
+  botsFolder,
+  folderOf,
+  formatFileName,
+  isFolderName,
+  parsePagePath,
+  parsePlace,
+  strayMessage,
+} from '../page/layout.ts';
+import { toPageFile } from '../page/page-file.ts';
+import { noLimits, type PageLimits } from '../page/rules.ts';
+import { type IndexedBot, type IndexedFile, listPaths } from './bot-index.ts';
+import { readBot, type RecordLookups } from './bot-reader.ts';
+import type { BotStore } from './bot-store.ts';
+import { FileMirror, type FileMirrorOptions, type ReadFile } from './file-mirror.ts';
+import { computeFingerprint, isFolder, listTop } from './folder.ts';
+import { type FolderReading, readFingerprints, readFolders } from './folder-reader.ts';
+import { type FolderState, type PackedFolder, unpackFolder } from './packed-folder.ts';
+import { readSnapshot, writeSnapshot } from './snapshot.ts';
+import { clockTick, type StatCache } from './stat-cache.ts';
+
+export interface BotMirrorOptions extends FileMirrorOptions, RecordLookups {
+  readonly store: BotStore;
+  /** What the settings in force allow. */
+  readonly limits: () => PageLimits;
+  /** The file that keeps the index between runs; null for none. */
+  readonly snapshot: string | null;
+}
+
+/**
+ * The bots of a catalogue: each is made of all its files in `bots/`. Bots and stats are packed, a folder at a time, until
+ * one of the bots is first needed: a start restores a snapshot, or reads the files in threads.
+ */
+export class BotMirror extends FileMirror {
+  declare protected readonly options: BotMirrorOptions;
+  readonly #revalidations = new SerialQueue();
+  /** What all bots were read with. */
+  #limits = noLimits;
+  #isLoaded = false;
+  #unpacking: Promise<void> | undefined;
+  /** The version of the index that the snapshot has; -1 where there is none that the next start can use. */
+  #savedVersion = -1;
+
+  constructor(options: BotMirrorOptions) {
+    super(options, botsFolder, isFolderName);
+  }
+
+  /** Restores the snapshot and looks at the folders that differ from it; without one, reads every folder on all cores. */
+  override async load(): Promise<void> {
+    this.#limits = pickLimits(this.options.limits());
+    if (!(await this.#restore())) {
+      const { root, hash = 'sha1' } = this.options;
+      const folders = listTop(root).filter(isFolderName);
+      await readFolders({ root, hash, limits: this.#limits, folders }, (reading) => this.#add(reading));
+    }
+    await this.lookAtFolder(botsFolder, 'start');
+    this.#isLoaded = true;
+  }
+
+  /** Unpacks all bots and sorts them, then starts to watch: looking at all folders would delay the first pages. */
+  override start(): void {
+    this.#unpacking = this.#unpackAll();
+    void this.revalidate();
+  }
+
+  /**
+   * Resolves when every restored bot is unpacked and all are sorted, so that reading all of them delays no request;
+   * with false when the mirror was closed before.
+   */
+  async unpacked(): Promise<boolean> {
+    await this.#unpacking;
+    return !this.signal.aborted;
+  }
+
+  /** Reads every bot again if the settings in force allow other pages than those that all were read with. */
+  async revalidate(): Promise<void> {
+    await this.#revalidations.run(async () => {
+      const limits = pickLimits(this.options.limits());
+      const { store } = this.options;
+      if (!this.#isLoaded || isDeepStrictEqual(limits, this.#limits)) return;
+      const bots = await store.bots.sorted();
+      await forEachInSlices(bots, (bot) => this.look(listPaths(bot)), 'service', this.signal);
+      await forEachInSlices(store.faults(), ({ path }) => this.look([path]), 'service', this.signal);
+      if (this.signal.aborted) return;
+      this.#limits = limits;
+      this.#savedVersion = -1;
+    });
+  }
+
+  /** Writes the snapshot. A failure is logged, and the next start takes some seconds longer. */
+  async saveSnapshot(): Promise<void> {
+    const { snapshot, store, log } = this.options;
+    if (snapshot === null) return;
+    this.#savedVersion = store.bots.version;
+    try {
+      await writeSnapshot(snapshot, this.states(), this.#limits);
+    } catch (error) {
+      log.warn({ err: error, snapshot }, 'could not save the index: the next start reads every file');
+    }
+  }
+
+  /** Stops watching, and saves the index for the next start. */
+  override async close(): Promise<void> {
+    await super.close();
+    if (this.#isLoaded) await this.#saveIfStale();
+  }
+
+  /** Yields every folder as it is served. One with faults, or with files that changed just now, has no fingerprint. */
+  *states(): Generator<FolderState> {
+    const { store } = this.options;
+    const byFolder = new Map<string, BotId[]>();
+    for (const { id } of store.bots.all()) {
+      const ids = byFolder.get(folderOf(id));
+      if (ids) ids.push(id);
+      else byFolder.set(folderOf(id), [id]);
+    }
+    for (const [folder, ids] of byFolder) {
+      // Read together with the stats: bots change while the folders before this one are being written.
+      const bots = ids.flatMap((id) => store.bots.get(id) ?? []);
+      const cache = this.statsIn(join(botsFolder, folder));
+      const sure = cache.sureStats();
+      const served = bots.flatMap(({ files }) => files).length;
+      const isFaulty = bots.some(({ id }) => store.faultsOf(id).length > 0);
+      const isUnchanged = sure.size === cache.names.length && served === sure.size && !isFaulty;
+      const stats = bots.flatMap(({ id, files }) =>
+        files.map(({ locale }) => {
+          const name = formatFileName({ id, locale });
+          const stat = store.faultsOf(id).length > 0 ? undefined : sure.get(name);
+          return [name, stat ?? null] as const;
+        }),
+      );
+      const fingerprint = isUnchanged ? computeFingerprint(sure) : '';
+      yield { folder, fingerprint, bots, stats: new Map(stats) };
+    }
+  }
+
+  /** Returns the id of the bot, or the path of what belongs to no bot. */
+  protected override keyOf(path: string): string {
+    return parsePagePath(path)?.id ?? path;
+  }
+
+  protected override listKnownNames(folder: string, key: string): readonly string[] {
+    const names = this.statsIn(folder).names.filter((name) => name.startsWith(`${key}.`));
+    return names.filter((name) => this.keyOf(join(folder, name)) === key);
+  }
+
+  protected override findKnown(path: string): IndexedFile | undefined {
+    const place = parsePagePath(path);
+    const bot = place && this.options.store.bots.get(place.id);
+    return bot?.files.find(({ locale }) => locale === place?.locale);
+  }
+
+  protected override update(key: string, files: readonly ReadFile[]): void {
+    const { root, hash = 'sha1', store, limits } = this.options;
+    const id = parseBotId(key);
+    if (id === undefined) {
+      const isStray = files.some(({ reading }) => reading !== undefined) && !isMirrored(root, key);
+      return store.report(key, isStray ? [createStrayFault(key)] : []);
+    }
+    const pages = files.flatMap(({ path, reading }) => {
+      const place = parsePagePath(path);
+      return (place && toPageFile(place, reading, hash)) ?? [];
+    });
+    const { bot, faults } =
+      pages.length > 0 ? readBot(id, pages, store.bots.get(id), limits(), this.options) : nothing;
+    const paths = pages.map(({ path }) => path);
+    store.publish(id, bot, faults, paths);
+  }
+
+  protected override statsIn(folder: string): StatCache {
+    this.options.store.bots.unpack(childOf(folder));
+    return super.statsIn(folder);
+  }
+
+  protected override async goRound(): Promise<void> {
+    await super.goRound();
+    if (!this.signal.aborted) await this.#saveIfStale();
+  }
+
+  /** Saves the index where a start with the snapshot would have to read more than one bot in a hundred. */
+  async #saveIfStale(): Promise<void> {
+    const { version, size } = this.options.store.bots;
+    if (this.#savedVersion < 0 || version - this.#savedVersion > size / 100) await this.saveSnapshot();
+  }
+
+  /** Returns false without a snapshot that can be used. */
+  async #restore(): Promise<boolean> {
+    const { root, snapshot, store } = this.options;
+    if (snapshot === null || !existsSync(snapshot)) return false;
+    const looking = readFingerprints(root);
+    looking.catch(() => {});
+    const saved = await readSnapshot(snapshot, this.#limits);
+    if (saved === undefined) return false;
+    for (const packed of saved) this.#add(packed);
+    this.#savedVersion = store.bots.version;
+    const before = new Map(saved.map(({ folder, fingerprint }) => [folder, fingerprint]));
+    const now = await looking;
+    const slice = new TimeSlice('service');
+    for (const folder of new Set([...before.keys(), ...now.keys()]))
+      if ((before.get(folder) ?? '') !== now.get(folder))
+        await this.lookAtFolder(join(botsFolder, folder), 'start', slice);
+    return true;
+  }
+
+  /** Adds a folder of the snapshot, or one that was just read. It is unpacked when one of its bots is first needed. */
+  #add(packed: PackedFolder | FolderReading): void {
+    const { store } = this.options;
+    this.statsIn(join(botsFolder, packed.folder));
+    store.bots.addPacked(packed.folder, packed.size, () => this.#unpack(packed));
+    if ('faults' in packed) for (const [key, faults] of packed.faults) store.report(key, faults);
+  }
+
+  #unpack(packed: PackedFolder | FolderReading): readonly IndexedBot[] {
+    const folder = join(botsFolder, packed.folder);
+    const at = 'at' in packed ? packed.at : Number.POSITIVE_INFINITY;
+    try {
+      const { bots, stats } = unpackFolder(packed);
+      const cache = this.statsIn(folder);
+      for (const [name, stat] of stats) {
+        if (stat === null) cache.addUnread(name);
+        else if (cache.record(name, stat, at)) this.schedule(folder, undefined, clockTick);
+      }
+      return bots;
+    } catch {
+      // It is damaged, and has no bots until it is read.
+      this.schedule(folder, undefined, 0);
+      return [];
+    }
+  }
+
+  async #unpackAll(): Promise<void> {
+    const { bots } = this.options.store;
+    await forEachInSlices(
+      this.listFolders(),
+      (folder) => bots.unpack(childOf(folder)),
+      'service',
+      this.signal,
+    );
+    if (!this.signal.aborted) await bots.sorted();
+    if (!this.signal.aborted) super.start();
+  }
+}
+
+const nothing = { bot: undefined, faults: [] };
+
+function pickLimits({ categories, languages }: PageLimits): PageLimits {
+  return { categories, languages };
+}
+
+/** Returns the name of a folder in `bots/`; empty for `bots` itself. */
+function childOf(folder: string): string {
+  return folder.slice(botsFolder.length + 1);
+}
+
+/** Whether a folder of bots took the place of something else. */
+function isMirrored(root: string, path: string): boolean {
+  return isFolderName(childOf(path)) && isFolder(root, path);
+}
+
+function createStrayFault(path: string): Fault {
+  const [, folder = '', name = ''] = path.split('/');
+  const place = parsePlace(folder, name);
+  const { rule, message } = 'rule' in place ? place : { rule: 'stray-file', message: strayMessage };
+  return createFileFault(path, rule, message);
+}
