@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { type BotId, compareBotIds } from '../src/bot/id.ts';
 import { createToken, type Token, computeDigest } from '../src/bot/token.ts';
 import { parsePlace } from '../src/catalogue/page/layout.ts';
-import { State } from '../src/counts/state.ts';
-import { toShardNumber, toShardPath, writeShard } from '../src/counts/shards.ts';
+import { State, toShardNumber, toShardPath, writeShard } from '../src/counts/state.ts';
 import { generateRepository, importFile } from './catalogue.ts';
 import { Random } from './random.ts';
 

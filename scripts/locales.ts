@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { silentLog } from '../src/lib/log.ts';
-import { localesFolder } from '../src/catalogue/settings/interface-locales.ts';
-import { toSettings } from '../src/catalogue/settings/settings.ts';
+import { localesFolder, toSettings } from '../src/catalogue/settings/settings.ts';
 import { Languages } from '../src/site/language/languages.ts';
-import { type MessageTexts, parseMessages } from '../src/site/language/message-file.ts';
+import { type MessageTexts, parseMessages } from '../src/site/language/messages.tsx';
 
 /** Prints what is wrong with each file of `locales/`, and the texts that it lacks, in English. */
 const read = (tag: string): MessageTexts =>

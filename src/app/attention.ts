@@ -6,9 +6,9 @@ import { type BotIndex, parseListElement } from '../catalogue/store/bot-index.ts
 import { diffTrees } from '../git/diff.ts';
 import type { RepositoryOpener } from '../git/repository.ts';
 import { messageOf } from '../lib/errors.ts';
-import { forEachInSlices } from '../lib/in-slices.ts';
+import { forEachInSlices } from '../lib/time-slice.ts';
 import type { Log } from '../lib/log.ts';
-import { asksForAdministrator } from '../bot/permissions.ts';
+import { asksForAdministrator } from '../bot/invite.ts';
 import {
   type Attention,
   type AttentionSources,

@@ -1,9 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { botsFolder } from '../catalogue/page/layout.ts';
-import { readHead } from '../git/refs.ts';
-import type { Repository, RepositoryOpener } from '../git/repository.ts';
-import { findTreeEntries } from '../git/tree-listing.ts';
+import { readHead, type Repository, type RepositoryOpener } from '../git/repository.ts';
+import { findTreeEntries } from '../git/diff.ts';
 import { UserError } from '../lib/errors.ts';
 
 /**

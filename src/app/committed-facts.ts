@@ -1,11 +1,11 @@
 import type { BotId } from '../bot/id.ts';
 import { readBot } from '../catalogue/store/bot-reader.ts';
 import { noLimits } from '../catalogue/page/rules.ts';
-import { readCommittedPages } from '../catalogue/store/committed-pages.ts';
+import { readCommittedPages } from '../catalogue/store/export.ts';
 import { parsePageFile } from '../catalogue/page/page-file.ts';
 import { parseSettings } from '../catalogue/settings/read-settings.ts';
 import { type CatalogueSettings, settingsName, toSettings } from '../catalogue/settings/settings.ts';
-import { parseTree } from '../git/objects/tree.ts';
+import { parseTree } from '../git/objects/objects.ts';
 import { type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
 
 /**

@@ -3,10 +3,10 @@ import { resolve } from 'node:path';
 import type { DemoProvider } from '../login/demo-provider.ts';
 import { readLoginSettings, readSecrets } from '../login/settings.ts';
 import { type SettingInForce, SettingReader } from '../lib/setting-reader.ts';
-import { findNearestName } from '../lib/nearest-name.ts';
+import { findNearestName } from '../lib/text.ts';
 import { readHostSettings, readNotifyUrl } from '../proposals/settings.ts';
 import { readRemoteSettings } from '../sync/settings.ts';
-import type { ReadOnly } from '../http/read-only.ts';
+import type { ReadOnly } from '../http/middleware.ts';
 
 /** The settings of the service, from the environment; docs/configuration.md explains each. */
 export interface Config extends Readonly<ReturnType<typeof readSettings>> {

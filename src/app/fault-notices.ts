@@ -1,7 +1,7 @@
 import { type Fault, maxFaults } from '../catalogue/page/fault.ts';
 import { parsePagePath } from '../catalogue/page/layout.ts';
-import { formatCount } from '../lib/counted.ts';
-import type { Notice } from '../proposals/notice.ts';
+import { formatCount } from '../lib/text.ts';
+import type { Notice } from '../proposals/notifications.ts';
 
 /**
  * Sends a notice when files become faulty, one for all in a few seconds, as a merge may break many. A file is in no other

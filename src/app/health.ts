@@ -1,20 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { Router } from '@koa/router';
 import type { Fault } from '../catalogue/page/fault.ts';
+import type { BotIndex, IndexedBot } from '../catalogue/store/bot-index.ts';
 import type { Catalogue } from '../catalogue/store/catalogue.ts';
-import type { Failure } from '../lib/failure-log.ts';
+import type { StateStore } from '../counts/state-store.ts';
+import { maxLeadMs } from '../counts/state.ts';
 import type { BranchFeed } from '../git/branch-feed.ts';
 import type { Committer } from '../git/commit/committer.ts';
 import type { RepositoryOpener } from '../git/repository.ts';
+import type { ProxyNotice } from '../http/middleware.ts';
+import type { Failure } from '../lib/retry.ts';
 import type { HostReview } from '../proposals/host-review.ts';
-import type { ProxyNotice } from '../http/proxy-notice.ts';
-import type { StateStore } from '../counts/state-store.ts';
 import { notShared, type SharedProposals } from '../proposals/shared-proposals.ts';
 import type { Sync } from '../sync/sync.ts';
-import type { Version } from './version.ts';
 import type { PostedEdit } from './page-editor.ts';
-import { createEditedNotice } from './edited-ahead.ts';
 import { maxNamedPaths, type UncommittedPages } from './uncommitted-pages.ts';
+import type { Version } from './version.ts';
 
 /** The parts of the service that report on themselves. */
 export interface Parts {
@@ -137,4 +138,20 @@ function listRepositoryFaults({ repositoryOpener, branch, committer, uncommitted
 
 function describeFailure(what: string, { since, message }: Failure): string {
   return `${what} since ${new Date(since).toISOString()}: ${message}`;
+}
+
+/** Returns a function that names the bot whose page was edited last, if that is ahead of this machine's clock; else null. */
+export function createEditedNotice(bots: Pick<BotIndex, 'version' | 'all'>): () => string | null {
+  let version: number | undefined;
+  let last: IndexedBot | undefined;
+  return () => {
+    if (version !== bots.version) {
+      version = bots.version;
+      last = undefined;
+      for (const bot of bots.all()) if (!last || bot.facts.edited > last.facts.edited) last = bot;
+    }
+    if (last === undefined || last.facts.edited <= Date.now() + maxLeadMs) return null;
+    const time = new Date(last.facts.edited).toISOString();
+    return `"edited" of the bot ${last.id} is ${time}, which is ahead of this machine's clock: run "timedatectl set-ntp true" on all machines; the next edit on the site or by a post sets it right`;
+  };
 }

@@ -1,10 +1,14 @@
 import { join } from 'node:path';
-import { basePathOf } from '../lib/base-url.ts';
+import { basePathOf } from '../lib/network.ts';
 import type { BotId } from '../bot/id.ts';
 import type { FullImages } from '../bot/schema-types.ts';
 import type { Catalogue } from '../catalogue/store/catalogue.ts';
-import { type IndexedBot, listPaths, parseListElement } from '../catalogue/store/bot-index.ts';
-import { listPageImages } from '../catalogue/store/page-images.ts';
+import {
+  type IndexedBot,
+  listPaths,
+  parseListElement,
+  listPageImages,
+} from '../catalogue/store/bot-index.ts';
 import { type ImageCache, openImageCache } from '../images/cache.ts';
 import type { Config } from './config.ts';
 import type { Log } from '../lib/log.ts';

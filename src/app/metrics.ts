@@ -1,7 +1,7 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { CommitEvent } from '../git/commit-events.ts';
+import type { CommitEvent } from '../git/commit/branch-writer.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
 import type { Health, HealthPart, Parts } from './health.ts';
 import { maxNamedPaths } from './uncommitted-pages.ts';

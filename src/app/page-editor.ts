@@ -2,12 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { formatCommitMessage } from '../bot/commit-message.ts';
 import { PreconditionFailedError, UnknownBotError, WritesUnavailableError } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
-import { withDefaults } from '../catalogue/page/defaults.ts';
-import { editPage, parsePage } from '../catalogue/page/page.ts';
+import { withDefaults, editPage, parsePage } from '../catalogue/page/page.ts';
 import { validate } from '../catalogue/page/schema.ts';
 import type { BotIndex } from '../catalogue/store/bot-index.ts';
-import { editedTimeAfter } from '../counts/bot-state.ts';
-import type { Editor, FileEdit } from '../git/commit/batch-plan.ts';
+import { editedTimeAfter } from '../counts/state.ts';
+import type { Editor, FileEdit } from '../git/commit/branch-writer.ts';
 
 /** New values for keys of a bot's main page, from its owner. */
 export interface PostedEdit extends FileEdit {

@@ -1,4 +1,4 @@
-import { formatAddress } from '../lib/base-url.ts';
+import { formatAddress } from '../lib/network.ts';
 import { computeMaxConnections, listen } from '../http/server.ts';
 import { type Application, type AppOptions, createProbeApp } from './app.ts';
 import type { Closers } from './closers.ts';

@@ -1,7 +1,7 @@
 import type { Catalogue } from '../catalogue/store/catalogue.ts';
 import { parsePagePath } from '../catalogue/page/layout.ts';
-import type { CommitListener } from '../git/commit-events.ts';
-import { forEachInSlices } from '../lib/in-slices.ts';
+import type { CommitListener } from '../git/commit/branch-writer.ts';
+import { forEachInSlices } from '../lib/time-slice.ts';
 
 /**
  * Returns a subscriber that shows commits in the catalogue without waiting for the watcher. A posted change is shown at

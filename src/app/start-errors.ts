@@ -2,8 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { listTop } from '../catalogue/store/folder.ts';
-import type { Config } from './config.ts';
+import type { Origin } from '../git/origin.ts';
+import { removeCredentials } from '../git/process/run-git.ts';
 import { codeOf, messageOf, UserError } from '../lib/errors.ts';
+import type { Config } from './config.ts';
 
 /**
  * @param restoreFolder makes `bots/` where Git removed it with the last bot
@@ -60,4 +62,20 @@ export function toAddressError(error: unknown, host: string, port: number, setti
     default:
       return new UserError(`cannot listen on ${host}, port ${port}: ${messageOf(error)}`);
   }
+}
+
+/**
+ * Returns a sentence for the operator of a clone that is not kept in step with its Git host; null where it is, where
+ * there is no host, while somebody edits the catalogue with BOTSHELF_DEV, and for a trial, which has no public address.
+ */
+export function createRemoteNotice(
+  { remote, dev, isBaseUrlSet }: Pick<Config, 'remote' | 'dev' | 'isBaseUrlSet'>,
+  origin: Origin | null,
+): string | null {
+  if (origin === null || remote !== null || dev || !isBaseUrlSet) return null;
+  return (
+    `the clone has the remote origin (${removeCredentials(origin.remote)}), but BOTSHELF_REMOTE is not set: ` +
+    'merged pull requests do not arrive here and posts are not pushed; set BOTSHELF_REMOTE=origin, ' +
+    'or run "git remote remove origin" where this clone stands alone'
+  );
 }

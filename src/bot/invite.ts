@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 /** What an invite link of Discord says. */
-export interface Invite {
+interface Invite {
   /** The ids of the OAuth clients, which are the bots that it adds: one in a sound link. */
   readonly clients: readonly string[];
   /** A set of bits. `absent`: the link leaves it out. `unreadable`: it has a value that is not a set of permissions. */
@@ -84,4 +84,211 @@ function parsePermissions([value = '', ...more]: readonly string[]): Invite['per
   if (value === '' && more.length === 0) return 'absent';
   if (more.length > 0 || !/^\d{1,20}$/.test(value) || BigInt(value) >> 64n !== 0n) return 'unreadable';
   return BigInt(value);
+}
+
+/** What the invite link of a bot on Discord asks for. */
+export interface InvitePermissions {
+  /** `absent`: the link leaves them out. `unreadable`: it has a value that is not a set of permissions. */
+  readonly permissions: StatedPermissions | 'absent' | 'unreadable';
+  /** The OAuth scopes of the link, in its order; empty where it has none. */
+  readonly scopes: readonly string[];
+  /** Whether the link says that the bot has slash commands. */
+  readonly commands: boolean;
+  /** Whether the bot joins the server; else the link adds commands only. */
+  readonly joins: boolean;
+  /** Whether the bot joins as Administrator. */
+  readonly fullControl: boolean;
+}
+
+export interface StatedPermissions {
+  /** Whether the bot may do everything, whatever else is in the link. */
+  readonly administrator: boolean;
+  /** Without empty groups, those with the most power first. */
+  readonly groups: readonly { readonly name: PermissionGroup; readonly permissions: readonly Permission[] }[];
+  /** The bits without a documented meaning, in ascending order. */
+  readonly unknownBits: readonly number[];
+}
+
+const administratorBit = 3;
+
+/**
+ * Every documented permission of Discord by group, with its bit. Two that people know as one thing, such as reading and
+ * sending messages, have an entry of their own with both bits.
+ */
+const table = {
+  dangerous: {
+    administrator: [administratorBit],
+    manageServer: [5],
+    manageRoles: [28],
+    manageChannels: [4],
+    manageWebhooks: [29],
+    banMembers: [2],
+    kickMembers: [1],
+    timeOutMembers: [40],
+    manageMessages: [13],
+    manageThreads: [34],
+    mentionEveryone: [17],
+  },
+  server: {
+    manageExpressions: [30],
+    createExpressions: [43],
+    manageEvents: [33],
+    createEvents: [44],
+    viewAuditLog: [7],
+    viewInsights: [19],
+    viewMonetization: [41],
+    createInvite: [0],
+  },
+  members: {
+    manageNicknames: [27],
+    muteMembers: [22],
+    deafenMembers: [23],
+    moveMembers: [24],
+    changeNickname: [26],
+  },
+  messages: {
+    readAndSendMessages: [10, 11],
+    viewChannels: [10],
+    sendMessages: [11],
+    readHistory: [16],
+    embedLinks: [14],
+    attachFiles: [15],
+    addReactions: [6],
+    sendInThreads: [38],
+    createPublicThreads: [35],
+    createPrivateThreads: [36],
+    pinMessages: [51],
+    bypassSlowmode: [52],
+    sendPolls: [49],
+    sendVoiceMessages: [46],
+    sendSpokenMessages: [12],
+    useExternalEmoji: [18],
+    useExternalStickers: [37],
+    useCommands: [31],
+    useExternalApps: [50],
+  },
+  voice: {
+    connectAndSpeak: [20, 21],
+    connect: [20],
+    speak: [21],
+    prioritySpeaker: [8],
+    shareScreen: [9],
+    useVoiceActivity: [25],
+    requestToSpeak: [32],
+    setChannelStatus: [48],
+    useActivities: [39],
+    useSoundboard: [42],
+    useExternalSounds: [45],
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>;
+
+type Table = typeof table;
+type PermissionGroup = keyof Table;
+export type Permission = { [Group in PermissionGroup]: keyof Table[Group] }[PermissionGroup];
+
+const bitsOf: ReadonlyMap<Permission, readonly number[]> = new Map(
+  Object.values(table).flatMap((group) => Object.entries(group) as [Permission, readonly number[]][]),
+);
+
+/**
+ * Reads what an invite link asks for.
+ * @param invite an address
+ * @returns undefined for a link that is not an invite link of Discord
+ */
+export function readInvite(invite: string): InvitePermissions | undefined {
+  const link = parseInvite(invite);
+  if (link === undefined) return undefined;
+  const { scopes } = link;
+  const permissions =
+    typeof link.permissions === 'bigint' ? groupPermissions(link.permissions) : link.permissions;
+  const commands = scopes.includes('applications.commands');
+  const joins = hasBotJoin(link);
+  const fullControl = joins && typeof permissions === 'object' && permissions.administrator;
+  return { permissions, scopes, commands, joins, fullControl };
+}
+
+/** A group of permissions that some of several invite links ask for. */
+interface AlignedPermissions {
+  readonly name: PermissionGroup;
+  /** Each with whether the bots have it, in the order of the links. */
+  readonly permissions: readonly { readonly name: Permission; readonly asked: readonly boolean[] }[];
+}
+
+/**
+ * Returns the documented permissions that any of these invite links asks for, those with the most power first. Administrator
+ * stands for all of them.
+ */
+export function alignPermissions(invites: readonly string[]): AlignedPermissions[] {
+  let left = invites.map(readPermissions).reduce((all, set) => all | set, 0n);
+  const sets = invites.map((invite) => (asksForAdministrator(invite) ? -1n : readPermissions(invite)));
+  const groups = Object.entries(table).map(([name, entries]) => ({
+    name: name as PermissionGroup,
+    permissions: Object.entries(entries).flatMap(([permission, numbers]) => {
+      const bits = (numbers as readonly number[]).reduce((set, bit) => set | (1n << BigInt(bit)), 0n);
+      // Two that people know as one thing are one where no link has only one of them.
+      const isWhole = sets.every((set) => [0n, bits].includes(set & bits));
+      if ((left & bits) !== bits || !isWhole) return [];
+      left &= ~bits;
+      return { name: permission as Permission, asked: sets.map((set) => (set & bits) !== 0n) };
+    }),
+  }));
+  return groups.filter(({ permissions }) => permissions.length > 0);
+}
+
+/** Whether a bot joins as Administrator with an invite link. */
+export function asksForAdministrator(invite: string): boolean {
+  return asksFor(invite, 'administrator');
+}
+
+/** Whether a bot joins with a permission by an invite link, whatever Administrator includes. */
+export function asksFor(invite: string, permission: Permission): boolean {
+  const set = readPermissions(invite);
+  return bitsOf.get(permission)?.every((bit) => hasBit(set, bit)) === true;
+}
+
+/** Returns the permission of a name, whatever its case and its spaces; else every name. */
+export function parsePermission(text: string): Permission | readonly Permission[] {
+  const key = text.replaceAll(/[\s_-]/g, '').toLowerCase();
+  const names = [...bitsOf.keys()];
+  return names.find((name) => name.toLowerCase() === key) ?? names;
+}
+
+/** Returns the permissions that a bot has on a server with one invite link, and has not with another. */
+export function comparePermissions(invite: string, other: string): StatedPermissions {
+  return groupPermissions(readPermissions(invite) & ~readPermissions(other));
+}
+
+function readPermissions(invite: string): bigint {
+  const link = parseInvite(invite);
+  return link && hasBotJoin(link) && typeof link.permissions === 'bigint' ? link.permissions : 0n;
+}
+
+function hasBotJoin({ scopes }: Invite): boolean {
+  return scopes.includes('bot') || !scopes.includes('applications.commands');
+}
+
+function groupPermissions(set: bigint): StatedPermissions {
+  const left = new Set(Array.from({ length: 64 }, (_, bit) => bit).filter((bit) => hasBit(set, bit)));
+  const groups = Object.entries(table).map(([name, entries]) => ({
+    name: name as PermissionGroup,
+    permissions: Object.entries(entries)
+      .filter(([, bits]) => takeAll(left, bits))
+      .map(([permission]) => permission as Permission),
+  }));
+  return {
+    administrator: hasBit(set, administratorBit),
+    groups: groups.filter(({ permissions }) => permissions.length > 0),
+    unknownBits: [...left],
+  };
+}
+
+function hasBit(set: bigint, bit: number): boolean {
+  return ((set >> BigInt(bit)) & 1n) === 1n;
+}
+
+/** Removes the bits from the set if all are in it, and returns whether they were. */
+function takeAll(set: Set<number>, bits: readonly number[]): boolean {
+  const found = bits.every((bit) => set.has(bit));
+  if (found) for (const bit of bits) set.delete(bit);
+  return found;
 }

@@ -1,21 +1,21 @@
 import type { BotId } from '../bot/id.ts';
-import { findOtherClient, isServerInvite } from '../bot/invite.ts';
+import { findOtherClient, isServerInvite, asksForAdministrator } from '../bot/invite.ts';
 import { toInviteKey } from '../bot/likeness.ts';
-import { asksForAdministrator } from '../bot/permissions.ts';
-import type { ChangedFile } from '../git/changed-files.ts';
-import { createFileError, type Finding, submoduleMessage } from './check.ts';
 import { createFileFault, findPosition } from '../catalogue/page/fault.ts';
-import { createLocator } from '../lib/edit-json.ts';
-import { quoteValue } from '../lib/quote-value.ts';
 import { botsFolder, parsePagePath } from '../catalogue/page/layout.ts';
-import type { Page } from '../catalogue/page/page.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
-import { parseProfileName, peopleFolder } from '../catalogue/page/profile.ts';
+import type { Page } from '../catalogue/page/page.ts';
 import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
-import type { SettingsReading } from '../catalogue/settings/read-settings.ts';
+import { parseProfileName, peopleFolder } from '../catalogue/page/side-file.ts';
 import { blockedName } from '../catalogue/settings/blocked.ts';
+import { type SettingsReading, type FileReader, readSettings } from '../catalogue/settings/read-settings.ts';
 import { type CatalogueSettings, settingsName } from '../catalogue/settings/settings.ts';
-import { sideFolders } from './source.ts';
+import type { ChangedFile } from '../git/changed-files.ts';
+import { fetchMissing } from '../git/fetch.ts';
+import { createLocator } from '../lib/json.ts';
+import { quoteValue } from '../lib/text.ts';
+import { createFileError, type Finding, submoduleMessage, toErrorFinding } from './check.ts';
+import { sideFolders, type CatalogueSource } from './source.ts';
 import { holdsToken, tokenRule } from './token-search.ts';
 
 /**
@@ -346,4 +346,55 @@ const longPathMessage = `the path is too long for some disks: keep each name to 
 
 function isBelowBots(path: string): boolean {
   return path === botsFolder || path.startsWith(`${botsFolder}/`);
+}
+
+/** The settings after a change. */
+interface ChangedSettings {
+  readonly settings: SettingsReading;
+  /** Whether they refuse a category or a language that they allowed before, so that all bots are to be checked. */
+  readonly refuseMore: boolean;
+  /** What the change does to them; empty where it is not about them or their logo. */
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Compares the settings before and after a change. A partial clone fetches what this needs in one request.
+ * @param after the commit or tree that `now` reads
+ * @param paths the changed paths, each relative to the catalogue's folder
+ */
+export async function compareSettings(
+  root: string,
+  before: CatalogueSource,
+  now: CatalogueSource,
+  after: string,
+  paths: readonly string[],
+): Promise<ChangedSettings> {
+  const settings = await readSettings(withoutLogo(now.readFile));
+  const { logoPath } = settings;
+  if (!paths.some((path) => path === settingsName || path === logoPath))
+    return { settings, refuseMore: false, findings: [] };
+  const former = (await readSettings(withoutLogo(before.readFile))).settings;
+  const refuseMore = refusesMore(former, settings.settings);
+  // A new name is compared with those of all bots.
+  const bots = refuseMore || paths.some((path) => path.startsWith(`${botsFolder}/`)) ? [botsFolder] : [];
+  await fetchMissing(root, [`${after}^{tree}`, '--', logoPath ?? settingsName, ...bots]);
+  const whole = await readSettings(now.readFile);
+  const findings = [...whole.faults.map(toErrorFinding), ...checkSettingsChange(whole, former)];
+  return { settings: whole, refuseMore, findings };
+}
+
+/** Returns a reader to which only the settings exist: the logo may be one more object to fetch. */
+function withoutLogo(read: FileReader): FileReader {
+  return async (path) => (path === settingsName ? await read(path) : undefined);
+}
+
+/** Whether settings refuse a category or a language that they allowed before. */
+function refusesMore(before: CatalogueSettings | undefined, now: CatalogueSettings | undefined): boolean {
+  if (now === undefined) return false;
+  if (before === undefined) return true;
+  const { categories, languages } = now;
+  return (
+    before.categories.some((category) => !categories.includes(category)) ||
+    (languages !== null && !(before.languages?.every((locale) => languages.includes(locale)) ?? false))
+  );
 }

@@ -1,17 +1,28 @@
+import type { BotId } from '../bot/id.ts';
+import { toInviteKey, toNameKey } from '../bot/likeness.ts';
 import { compareFaults } from '../catalogue/page/fault.ts';
 import { botsFolder, gitkeep, parsePagePath } from '../catalogue/page/layout.ts';
+import type { Page } from '../catalogue/page/page.ts';
 import { blockedName, parseBlocked } from '../catalogue/settings/blocked.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
-import { type ChangedFile, ListLimitError, listTreeChanges } from '../git/changed-files.ts';
+import {
+  type ChangedFile,
+  ListLimitError,
+  listTreeChanges,
+  resolveRange,
+  type RevisionRange,
+} from '../git/changed-files.ts';
 import { fetchMissing } from '../git/fetch.ts';
-import { resolveRange, type RevisionRange } from '../git/revision-range.ts';
+import { grepLines } from '../git/grep.ts';
 import { writeWorkTree } from '../git/work-tree/write-work-tree.ts';
+import { quoteValue } from '../lib/text.ts';
 import {
   checkBotChange,
   checkOutside,
   checkSwaps,
   findChangedMainPage,
   findMainPage,
+  compareSettings,
 } from './change-rules.ts';
 import {
   createFileError,
@@ -21,13 +32,17 @@ import {
   type Finding,
   type ReportOptions,
 } from './check.ts';
-import { openCommitSource } from './commit-source.ts';
-import { checkDuplicates, type AddedBot } from './duplicates.ts';
+import {
+  openCommitSource,
+  createScope,
+  isInScope,
+  type Scope,
+  type CatalogueSource,
+  listPlaces,
+  sideFolders,
+} from './source.ts';
 import { checkVersions } from './history-rules.ts';
-import { createScope, isInScope, type Scope } from './scope.ts';
-import { compareSettings } from './settings-change.ts';
 import { checkSideFiles, rulesOfCollections } from './side-files.ts';
-import { type CatalogueSource, listPlaces, sideFolders } from './source.ts';
 
 /** The files that a change may touch; a larger change is refused unread. */
 const maxFiles = 1000;
@@ -227,4 +242,80 @@ function createSizeFinding(changes: readonly ChangedFile[]): Finding {
   const count = changes.length || 'tens of thousands of';
   const message = `this change touches ${count} files, and at most ${maxFiles} are checked: split it into several pull requests`;
   return createFileError(changes[0]?.path ?? botsFolder, 'change-size', message);
+}
+
+/** A main page with a new name or invite. */
+interface AddedBot {
+  readonly id: BotId;
+  readonly page: Page;
+  /** The keys that are new. */
+  readonly keys: readonly ('name' | 'invite')[];
+}
+
+/**
+ * Warns of main pages whose new name or invite another bot has already. Every page of the commit is searched for these keys
+ * without parsing: text that looks like a key counts as one.
+ */
+async function checkDuplicates(
+  root: string,
+  commit: string,
+  newcomers: readonly AddedBot[],
+): Promise<Finding[]> {
+  const wanted = new Map<string, NewValue[]>();
+  for (const { id, page, keys } of newcomers) {
+    for (const key of keys) {
+      const likeness = toComparisonKey(key, page.data[key]);
+      if (likeness === undefined) continue;
+      wanted.set(likeness, [...(wanted.get(likeness) ?? []), { id, page, key, others: new Set() }]);
+    }
+  }
+  if (wanted.size === 0) return [];
+  await fetchMissing(root, [`${commit}^{tree}`, '--', botsFolder]);
+  const keys = new Set([...wanted.values()].flatMap((values) => values.map(({ key }) => `"${key}"`)));
+  await grepLines(root, commit, botsFolder, [...keys], (path, line) => {
+    for (const [, key, value = ''] of line.matchAll(keyAndText)) {
+      const likeness = toComparisonKey(key as NewValue['key'], parseJsonString(value));
+      for (const { id, others } of wanted.get(likeness ?? '') ?? []) {
+        if (parsePagePath(path)?.id !== id) others.add(path);
+      }
+    }
+  });
+  return [...wanted.values()].flat().flatMap(listTakenWarnings);
+}
+
+interface NewValue {
+  readonly id: BotId;
+  readonly page: Page;
+  readonly key: 'name' | 'invite';
+  /** The paths of other bots' pages with a like value. */
+  readonly others: Set<string>;
+}
+
+const keyAndText = /"(name|invite)"\s*:\s*("(?:[^"\\]|\\.)*")/g;
+
+function toComparisonKey(key: NewValue['key'], value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const likeness = key === 'name' ? toNameKey(value) : toInviteKey(value);
+  return likeness === '' || likeness === undefined ? undefined : `${key} ${likeness}`;
+}
+
+/** Parses a JSON string. Most have no escapes. */
+function parseJsonString(text: string): unknown {
+  if (!text.includes('\\')) return text.slice(1, -1);
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function listTakenWarnings({ page, key, others }: NewValue): Finding[] {
+  const [first, ...more] = [...others].toSorted();
+  if (first === undefined) return [];
+  const also = more.length > 0 ? ` and ${more.length} more` : '';
+  const message =
+    key === 'name'
+      ? `name: ${quoteValue(page.data['name'])} is the name of ${first}${also} already, or looks like it: choose another name, unless this is intended`
+      : `invite: ${first}${also} adds the same bot already: edit that page instead of adding another, or correct the invite`;
+  return [{ ...page.faultAt([key], `${key}-taken`, message), severity: 'warning' }];
 }

@@ -5,8 +5,7 @@ import { checkFiles, noLimits } from '../catalogue/page/rules.ts';
 import { type Blocked, blockedName, nothingBlocked, parseBlocked } from '../catalogue/settings/blocked.ts';
 import { readSettings, type SettingsReading } from '../catalogue/settings/read-settings.ts';
 import { checkBlocked } from './blocked-rule.ts';
-import { listNamesInScope, type Scope } from './scope.ts';
-import type { CatalogueSource, EntryKind } from './source.ts';
+import { listNamesInScope, type Scope, type CatalogueSource, type EntryKind } from './source.ts';
 
 /**
  * A result of a check for one file: an error fails the check, a warning may be a mistake, a notice is for a maintainer to

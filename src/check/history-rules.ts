@@ -1,13 +1,49 @@
-import { type ChangedFile, ListLimitError, readChangeHistory } from '../git/changed-files.ts';
-import { maxObjectBytes, readHeaders, readObjects, streamObjects } from '../git/objects/objects.ts';
-import type { RevisionRange } from '../git/revision-range.ts';
-import { checkAttributes, hasAttributes, maxAttributesSize } from './attribute-rules.ts';
-import { checkPath } from './change-rules.ts';
-import { createFileError, toErrorFinding, type Finding } from './check.ts';
 import { findServiceTrailer } from '../bot/commit-message.ts';
 import { createFileFault } from '../catalogue/page/fault.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
+import {
+  type ChangedFile,
+  ListLimitError,
+  readChangeHistory,
+  type RevisionRange,
+} from '../git/changed-files.ts';
+import { maxObjectBytes, readHeaders, readObjects, streamObjects } from '../git/objects/objects.ts';
+import { quoteValue } from '../lib/text.ts';
+import { checkPath } from './change-rules.ts';
+import { createFileError, toErrorFinding, type Finding } from './check.ts';
 import { type TextPlace, tokenRule, TokenSearch } from './token-search.ts';
+
+/** Whether Git reads the file at a path as attributes. */
+function hasAttributes(path: string): boolean {
+  return /(?:^|\/)\.gitattributes$/i.test(path);
+}
+
+/** Bytes of a file of attributes. */
+const maxAttributesSize = 64 * 1024;
+
+/**
+ * Refuses a `.gitattributes` that makes Git run a program or rewrite files.
+ * @param bytes undefined for a file that is too large
+ */
+export function checkAttributes(path: string, bytes: Buffer | undefined): Finding[] {
+  const message = `${path} has more than ${maxAttributesSize} bytes: shorten it`;
+  if (bytes === undefined) return [createFileError(path, 'git-attributes', message)];
+  for (const [index, line] of bytes.toString().split('\n').entries()) {
+    const [, before = '', attribute] = driver.exec(line) ?? [];
+    if (attribute === undefined) continue;
+    const message = `${quoteValue(attribute)} makes Git run a program or rewrite files: remove it; text, eol and binary are fine`;
+    const place = { line: index + 1, column: before.length + 1 };
+    return [toErrorFinding({ path, ...place, rule: 'git-attributes', message })];
+  }
+  return [];
+}
+
+/**
+ * After the pattern of a line that is no comment, which Git ends at a NUL. Blanks are only these three, and no blank is needed
+ * after a quoted pattern. The name of a driver refers to the Git configuration of each clone, as git-lfs's does.
+ */
+const driver =
+  /^([ \t\r]*[^ \t\r#\0][^\0]*?[ \t\r"])((?:filter|diff|merge)=[^ \t\r\0]+|working-tree-encoding(?:=[^ \t\r\0]+)?|ident)(?=[ \t\r\0]|$)/;
 
 /**
  * Finds what the file versions of a change have no place for in any commit, such as links, tokens and files that are far

@@ -4,9 +4,8 @@ import { splitIntoParts, WorkerPool } from '../lib/worker-pool.ts';
 import { compareFaults } from '../catalogue/page/fault.ts';
 import { createDiskReader, readSettings } from '../catalogue/settings/read-settings.ts';
 import { toErrorFinding, checkCatalogue, type CheckReport, type ReportOptions } from './check.ts';
-import { listNamesInScope, type Scope } from './scope.ts';
+import { listNamesInScope, type Scope, createFolderSource } from './source.ts';
 import { checkSideFiles } from './side-files.ts';
-import { createFolderSource } from './source.ts';
 
 /**
  * Checks a part of the catalogue in the folder `root` as checkCatalogue does, in a thread for each core where the part is

@@ -2,12 +2,14 @@ import {
   assembleCollections,
   type CollectionPage,
   parseCollectionPage,
-} from '../catalogue/page/collection.ts';
+  type Parsed,
+  parseProfile,
+  peopleFolder,
+  type Profile,
+} from '../catalogue/page/side-file.ts';
 import { createFileFault, type Fault } from '../catalogue/page/fault.ts';
 import { blockedName, parseBlocked } from '../catalogue/settings/blocked.ts';
 import { gitkeep } from '../catalogue/page/layout.ts';
-import type { Parsed } from '../catalogue/page/json-file.ts';
-import { parseProfile, peopleFolder, type Profile } from '../catalogue/page/profile.ts';
 import { type CheckReport, createFileError, type Finding, findPathProblem, toErrorFinding } from './check.ts';
 import { type CatalogueSource, listPlaces, sideFolders } from './source.ts';
 

@@ -1,12 +1,50 @@
 import { type Dirent, existsSync, lstatSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import type { BotId } from '../bot/id.ts';
-import { collectionsFolder } from '../catalogue/page/collection.ts';
-import { botsFolder, folderOf, type PagePlace } from '../catalogue/page/layout.ts';
-import { type PageFile, readPageFile } from '../catalogue/page/page-file.ts';
-import { peopleFolder } from '../catalogue/page/profile.ts';
+import { createFileFault } from '../catalogue/page/fault.ts';
+import { botsFolder, folderOf, type PagePlace, pathOf } from '../catalogue/page/layout.ts';
+import {
+  type PageFile,
+  readPageFile,
+  maxReadSize,
+  notAFile,
+  parsePageFile,
+  createRefusedPageFile,
+} from '../catalogue/page/page-file.ts';
+import { collectionsFolder, peopleFolder } from '../catalogue/page/side-file.ts';
 import { createDiskReader, type FileReader } from '../catalogue/settings/read-settings.ts';
 import { groupByBot } from '../catalogue/store/folder.ts';
+import { ObjectReader, parseTree, toKind, type TreeEntry } from '../git/objects/objects.ts';
+
+/** A part of the catalogue: all of it, or names in `bots/` with all or some of the names in each. */
+export type Scope = 'everything' | ReadonlyMap<string, 'everything' | ReadonlySet<string>>;
+
+/** Returns the part that has these paths, each relative to the catalogue's folder and at or below `bots/`. */
+export function createScope(paths: Iterable<string>): Scope {
+  const scope = new Map<string, 'everything' | Set<string>>();
+  for (const path of paths) {
+    const [, top, name] = path.split('/');
+    if (top === undefined) return 'everything';
+    const names = scope.get(top);
+    if (name === undefined || names === 'everything') scope.set(top, 'everything');
+    else if (names) names.add(name);
+    else scope.set(top, new Set([name]));
+  }
+  return scope;
+}
+
+/** Returns which names of `bots/<top>/` are in the part; undefined when none is. */
+export function listNamesInScope(scope: Scope, top: string): 'everything' | ReadonlySet<string> | undefined {
+  return scope === 'everything' ? 'everything' : scope.get(top);
+}
+
+/** Whether a path relative to the catalogue's folder is in the part. */
+export function isInScope(scope: Scope, path: string): boolean {
+  if (scope === 'everything') return true;
+  const [bots, top = '', name = ''] = path.split('/');
+  const names = bots === botsFolder ? scope.get(top) : undefined;
+  return names === 'everything' || (names?.has(name) ?? false);
+}
 
 /** What may be at a path of a catalogue. */
 export type EntryKind = 'file' | 'folder' | 'symlink' | 'submodule' | 'other';
@@ -22,7 +60,7 @@ export interface CatalogueSource {
   close?(): void;
 }
 
-export type Listing = ReadonlyMap<string, EntryKind>;
+type Listing = ReadonlyMap<string, EntryKind>;
 
 /** The folders beside `bots/`. */
 export const sideFolders: readonly string[] = [peopleFolder, collectionsFolder];
@@ -52,4 +90,52 @@ function toEntryKind(folder: string, entry: Dirent): EntryKind {
   if (entry.isSymbolicLink()) return 'symlink';
   if (entry.isDirectory()) return existsSync(join(folder, entry.name, '.git')) ? 'submodule' : 'folder';
   return entry.isFile() ? 'file' : 'other';
+}
+
+/**
+ * Opens the catalogue in a commit or a tree. It is read from Git's objects, not checked out: so no link is followed, no
+ * attribute has an effect, and a file that is too large is not read.
+ */
+export function openCommitSource(root: string, commit: string): CatalogueSource {
+  const objects = new ObjectReader(root);
+  const trees = new Map<string, Promise<ReadonlyMap<string, TreeEntry>>>();
+  const openTree = async (folder: string): Promise<ReadonlyMap<string, TreeEntry>> => {
+    const tree = trees.get(folder) ?? readTree(folder);
+    trees.set(folder, tree);
+    return await tree;
+  };
+  const readTree = async (folder: string): Promise<ReadonlyMap<string, TreeEntry>> => {
+    const { mode, id } = folder === '.' ? top : ((await findEntry(folder)) ?? { mode: '', id: '' });
+    const tree = toKind(mode) === 'folder' ? await objects.readOne(id) : undefined;
+    return tree ? parseTree(tree.content, tree.id.length === 64 ? 'sha256' : 'sha1') : new Map();
+  };
+  const top: TreeEntry = { mode: '40000', id: `${commit}:./` };
+  const findEntry = async (path: string): Promise<TreeEntry | undefined> =>
+    (await openTree(posix.dirname(path))).get(posix.basename(path));
+  const readFile: FileReader = async (path) => {
+    const entry = await findEntry(path);
+    if (entry === undefined) return undefined;
+    const kind = toKind(entry.mode);
+    if (kind !== 'file') return notAFile[kind];
+    // A file that is too large to be read is too large for its rules, too.
+    return (await objects.readOne(entry.id))?.content ?? Buffer.alloc(maxReadSize + 1);
+  };
+  return {
+    list: async (folder) =>
+      new Map([...(await openTree(folder))].map(([name, { mode }]) => [name, toKind(mode)])),
+    readPages: async (places) => {
+      const files = places.map(async (place) => ({
+        place,
+        bytes: await readFile(pathOf(place.id, place.locale)),
+      }));
+      return (await Promise.all(files)).flatMap(({ place, bytes }) => {
+        if (bytes === undefined) return [];
+        if (Buffer.isBuffer(bytes)) return [parsePageFile(place, bytes)];
+        const fault = createFileFault(pathOf(place.id, place.locale), 'regular-file', bytes);
+        return [createRefusedPageFile(place, fault)];
+      });
+    },
+    readFile,
+    close: () => objects.close(),
+  };
 }

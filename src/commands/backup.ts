@@ -2,11 +2,9 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { chmod, readdir, readFile, rename, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Config, readConfig } from '../app/config.ts';
-import { runCommandLineGit } from '../git/process/command-line-git.ts';
-import { GitError } from '../git/process/git-error.ts';
-import { writeAtomically } from '../lib/atomic-write.ts';
+import { runCommandLineGit, GitError } from '../git/process/run-git.ts';
+import { writeAtomically, fsyncFolder, makeFolder } from '../lib/files.ts';
 import { ignoreMissing, UserError } from '../lib/errors.ts';
-import { fsyncFolder, makeFolder } from '../lib/fsync.ts';
 import { makeRoom, quoteForShell } from './init.ts';
 
 /*

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { readUserName } from '../app/config.ts';
 import { formatChangedBy, toOneLine } from '../bot/commit-message.ts';
-import { ensureValid, type Parsed } from '../catalogue/page/json-file.ts';
+import { ensureValid, type Parsed } from '../catalogue/page/side-file.ts';
 import {
   type Blocked,
   blockedName,
@@ -14,11 +14,10 @@ import {
 } from '../catalogue/settings/blocked.ts';
 import { findBlockedIn } from '../check/blocked-rule.ts';
 import { commitFiles, type FilesCommit } from '../git/commit/commit-files.ts';
-import { writeAtomically } from '../lib/atomic-write.ts';
-import { formatCount } from '../lib/counted.ts';
+import { writeAtomically } from '../lib/files.ts';
+import { formatCount } from '../lib/text.ts';
 import { UserError } from '../lib/errors.ts';
-import { withCatalogue } from './catalogue-on-disk.ts';
-import { type ChangeOptions, readOnlyAdvice, removeBots } from './change-bots.ts';
+import { withCatalogue, type ChangeOptions, readOnlyAdvice, removeBots } from './change-bots.ts';
 
 export interface BlockFlags {
   readonly reason?: string;

@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { blockedName } from '../catalogue/settings/blocked.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
-import { type Scope, createScope } from '../check/scope.ts';
+import { type Scope, createScope } from '../check/source.ts';
 import { codeOf, UserError } from '../lib/errors.ts';
 
 /**

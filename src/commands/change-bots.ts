@@ -1,24 +1,71 @@
 import { isDeepStrictEqual } from 'node:util';
-import { readUserName } from '../app/config.ts';
+import { type Config, readConfig, readUserName } from '../app/config.ts';
 import { withValues } from '../app/page-editor.ts';
+import { toCatalogueError } from '../app/start-errors.ts';
 import { type EditedBot, formatChangedBy, formatCommitMessage, toOneLine } from '../bot/commit-message.ts';
-import { withDefaults } from '../catalogue/page/defaults.ts';
+import type { ReadonlyCounts } from '../bot/counts.ts';
+import type { BotId } from '../bot/id.ts';
+import { withDefaults } from '../catalogue/page/page.ts';
 import { botsFolder, gitkeep, parsePagePath } from '../catalogue/page/layout.ts';
 import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
 import { isMainPage, isReadable } from '../catalogue/page/rules.ts';
 import type { IndexedBot } from '../catalogue/store/bot-index.ts';
-import { readCommittedPages } from '../catalogue/store/committed-pages.ts';
+import { Catalogue } from '../catalogue/store/catalogue.ts';
+import { readCommittedPages } from '../catalogue/store/export.ts';
 import { checkProposal } from '../check/check-proposal.ts';
+import { CommittedState } from '../counts/committed-state.ts';
+import { createStateRef } from '../counts/state-ref.ts';
+import { type Count, toClockTime } from '../counts/state.ts';
 import { listUncommittedFiles } from '../git/changed-files.ts';
-import { commitFiles, type FilesCommit } from '../git/commit/commit-files.ts';
-import type { NewFile } from '../git/commit/fast-import.ts';
-import type { Repository } from '../git/repository.ts';
-import { formatCount } from '../lib/counted.ts';
+import { commitFiles, type FilesCommit, type NewFile } from '../git/commit/commit-files.ts';
+import { RepositoryOpener, type Repository } from '../git/repository.ts';
 import { messageOf, UserError } from '../lib/errors.ts';
-import { quoteValue } from '../lib/quote-value.ts';
-import { revokeTokens } from '../tokens/token-changes.ts';
-import type { CatalogueOnDisk } from './catalogue-on-disk.ts';
+import { silentLog as log } from '../lib/log.ts';
+import { formatCount, quoteValue } from '../lib/text.ts';
+import { revokeTokens } from '../tokens/tokens.ts';
 import { changeTokens } from './token.ts';
+
+/** The catalogue on disk and the state ref, for a command that may run beside a service. */
+export interface CatalogueOnDisk {
+  readonly config: Config;
+  readonly catalogue: Catalogue;
+  readonly repositoryOpener: RepositoryOpener;
+  /** Returns the last count of a bot, with the time of a clock. Without a repository there are none. */
+  readonly latest: (id: BotId) => Count | undefined;
+  readonly counts: ReadonlyCounts;
+  readonly hasToken: (id: BotId) => boolean;
+}
+
+/** Reads the catalogue, calls `work` and releases what reading needed. @throws {UserError} where it cannot be read */
+export async function withCatalogue(work: (opened: CatalogueOnDisk) => Promise<void>): Promise<void> {
+  const config = readConfig();
+  const { catalogue: root, blocked: blockedFile } = config;
+  const repositoryOpener = new RepositoryOpener(root);
+  const hash = await repositoryOpener.hash();
+  const catalogue = new Catalogue({ root, hash, log, snapshot: null, blockedFile });
+  const committed = new CommittedState(createStateRef(repositoryOpener, log), log);
+  const latest = (id: BotId): Count | undefined => {
+    const count = committed.state.count(id);
+    return count && { value: count.value, at: toClockTime(count.at) };
+  };
+  const counts: ReadonlyCounts = {
+    version: 0,
+    count: (id) => latest(id)?.value,
+    growth: () => undefined,
+    reportedAt: (id) => latest(id)?.at,
+  };
+  try {
+    await catalogue.load().catch((error: unknown) => {
+      throw toCatalogueError(error, config);
+    });
+    await committed.refresh().catch(() => {});
+    const hasToken = (id: BotId): boolean => committed.state.hasToken(id);
+    await work({ config, catalogue, repositoryOpener, latest, counts, hasToken });
+  } finally {
+    await catalogue.close();
+    repositoryOpener.close();
+  }
+}
 
 export interface ChangeOptions {
   /** Why, for the commit's message. */

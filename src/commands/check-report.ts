@@ -1,7 +1,7 @@
 import type { CheckReport, Finding } from '../check/check.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { maskTokens } from '../check/token-search.ts';
-import { formatCount } from '../lib/counted.ts';
+import { formatCount } from '../lib/text.ts';
 
 export type ReportFormat = 'text' | 'github' | 'json';
 

@@ -1,7 +1,7 @@
 import { checkChanges } from '../check/check-changes.ts';
 import { checkInThreads } from '../check/parallel-check.ts';
 import { readConfig } from '../app/config.ts';
-import { ensureValid } from '../catalogue/page/json-file.ts';
+import { ensureValid } from '../catalogue/page/side-file.ts';
 import { readBlocked } from '../catalogue/settings/blocked.ts';
 import { fetchCommit } from '../git/fetch.ts';
 import { UserError } from '../lib/errors.ts';

@@ -1,30 +1,32 @@
+import { hash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import sharp from 'sharp';
+import { readCommittedSettings } from '../app/committed-facts.ts';
 import type { BotId } from '../bot/id.ts';
 import type { Locale } from '../bot/locale.ts';
-import { readCommittedSettings } from '../app/committed-facts.ts';
 import type { Category, FullImages } from '../bot/schema-types.ts';
 import type { Token } from '../bot/token.ts';
-import { toCanonicalForm } from '../catalogue/page/canonical-form.ts';
-import { collectionsFolder } from '../catalogue/page/collection.ts';
+import { toCanonicalForm } from '../catalogue/page/page.ts';
+import { collectionsFolder, peopleFolder } from '../catalogue/page/side-file.ts';
 import { pathOf } from '../catalogue/page/layout.ts';
-import { peopleFolder } from '../catalogue/page/profile.ts';
 import { nothingBlocked } from '../catalogue/settings/blocked.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { CommittedState } from '../counts/committed-state.ts';
 import { toDay, toDayPath, writeDay } from '../counts/days.ts';
 import { createStateRef } from '../counts/state-ref.ts';
-import { toShardNumber, toShardPath, writeShard } from '../counts/shards.ts';
-import { State } from '../counts/state.ts';
-import { type NewFile, type PastCommit, writeHistory } from '../git/commit/fast-import.ts';
-import { readHead, stateRef, updateRefs } from '../git/refs.ts';
-import { RepositoryOpener } from '../git/repository.ts';
-import { formatCount } from '../lib/counted.ts';
+import { toShardNumber, toShardPath, writeShard, State } from '../counts/state.ts';
+import { type NewFile, type PastCommit, writeHistory } from '../git/commit/commit-files.ts';
+import { readHead, stateRef, updateRefs, RepositoryOpener } from '../git/repository.ts';
+import type { ImageKind } from '../images/decode.ts';
+import { ImageIndex } from '../images/image-index.ts';
+import { ImageStore } from '../images/store.ts';
 import { silentLog } from '../lib/log.ts';
+import { formatCount } from '../lib/text.ts';
 import type { SentProposal } from '../proposals/proposal-rules.ts';
 import { Proposals } from '../proposals/proposals.ts';
-import { issueToken } from '../tokens/token-changes.ts';
-import { fillImageCache } from './demo-images.ts';
+import { issueToken } from '../tokens/tokens.ts';
 import { commitAll, copyTemplate } from './init.ts';
 
 /** A bot of assets/demo/bots.json. Times are in days before now. */
@@ -238,3 +240,50 @@ async function generateCounts(bots: readonly DemoBot[], identity: string, now: n
 }
 
 const msPerDay = 86_400_000;
+
+/** Draws the images of the bots and stores them in an image cache, as if fetched. @param folder of the cache */
+export async function fillImageCache(folder: string, bots: readonly DemoBot[]): Promise<void> {
+  const store = new ImageStore(folder);
+  const index = await ImageIndex.open(join(folder, 'index'));
+  const add = async (kind: ImageKind, url: string | null, svg: string): Promise<void> => {
+    if (url === null) return;
+    const { data, info } = await sharp(Buffer.from(svg))
+      .webp({ effort: 0 })
+      .toBuffer({ resolveWithObject: true });
+    const entry = index.getOrCreate(kind, url);
+    const { width, height } = info;
+    entry.copy = { name: await store.put(data), width, height, fetchedAt: Date.now() };
+    index.noteChange(entry);
+  };
+  const drawAvatar = readDrawing('avatar');
+  const drawCover = readDrawing('cover');
+  const drawScreenshot = readDrawing('screenshot');
+  await Promise.all(
+    bots.flatMap(({ id, main: { category, images } }) => [
+      add('avatar', images.avatar, drawAvatar(id, category)),
+      add('wide', images.cover, drawCover(id)),
+      ...images.preview.map(async (url, i) => {
+        await add('wide', url, drawScreenshot(id, i % 2 === 0 ? 'dark' : 'light'));
+      }),
+    ]),
+  );
+  await index.close();
+}
+
+/**
+ * Reads a drawing of assets/demo, and returns a function that fills it in: `{word}`, and for each bot other numbers, such as
+ * `{hue+45}`. No drawing has text, as there may be no font.
+ */
+function readDrawing(name: string): (id: string, word?: string) => string {
+  const svg = readFileSync(fileURLToPath(import.meta.resolve(`#assets/demo/${name}.svg`)), 'utf8');
+  return (id, word = '') => {
+    const [byte = 0] = hash('sha256', id, 'buffer');
+    const [a = 0, b = 0, c = 0] = hash('sha256', id + word, 'buffer');
+    const numbers: Readonly<Record<string, number>> = { hue: Math.round(byte * (360 / 256)), a, b, c };
+    return svg
+      .replaceAll('{word}', word)
+      .replaceAll(/\{(\w+)([+-]\d+)?\}/g, (_, key: string, more = 0) =>
+        String((numbers[key] ?? 0) + Number(more)),
+      );
+  };
+}

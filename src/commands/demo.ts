@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readDemoConfig } from '../app/config.ts';
 import { toAddressError } from '../app/start-errors.ts';
-import { formatAddress } from '../lib/base-url.ts';
+import { formatAddress } from '../lib/network.ts';
 import { DemoProvider } from '../login/demo-provider.ts';
 
 /** Serves the demo until SIGINT, SIGTERM or SIGHUP, and deletes it. */

@@ -7,18 +7,17 @@ import { botsFolder } from '../catalogue/page/layout.ts';
 import { listTop } from '../catalogue/store/folder.ts';
 import { checkInThreads } from '../check/parallel-check.ts';
 import { createStateRef } from '../counts/state-ref.ts';
-import { listSegments, replaySegment } from '../counts/journal-segment.ts';
-import { readShard } from '../counts/shards.ts';
-import { findGitProcesses } from '../git/git-processes.ts';
-import { ensureNoOperation } from '../git/index-lock.ts';
-import { lockFiles } from '../git/leftovers.ts';
+import { listSegments, replaySegment } from '../counts/journal.ts';
+import { readShard } from '../counts/state.ts';
+import { findGitProcesses, lockFiles } from '../git/maintenance.ts';
+import { ensureNoOperation } from '../git/locks.ts';
 import { directClient } from '../git/process/run-git.ts';
 import type { Repository } from '../git/repository.ts';
 import { computeMaxConnections } from '../http/server.ts';
 import { ImageIndex } from '../images/image-index.ts';
-import { formatCount } from '../lib/counted.ts';
+import { formatCount } from '../lib/text.ts';
 import { ignoreMissing, messageOf } from '../lib/errors.ts';
-import { fsyncFolder } from '../lib/fsync.ts';
+import { fsyncFolder } from '../lib/files.ts';
 import { silentLog } from '../lib/log.ts';
 import {
   type DoctorCheck,

@@ -1,17 +1,16 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../app/config.ts';
-import { createRemoteNotice } from '../app/remote-notice.ts';
+import { createRemoteNotice } from '../app/start-errors.ts';
 import { formatVersion, readVersion } from '../app/version.ts';
 import { formatSwitch } from '../git/branch-feed.ts';
 import { readOrigin } from '../git/origin.ts';
-import { removeCredentials } from '../git/process/git-error.ts';
-import { readHead, readRef, stateRef } from '../git/refs.ts';
-import type { Repository } from '../git/repository.ts';
-import { formatAddress } from '../lib/base-url.ts';
+import { removeCredentials } from '../git/process/run-git.ts';
+import { readHead, readRef, stateRef, type Repository } from '../git/repository.ts';
+import { formatAddress } from '../lib/network.ts';
 import { messageOf } from '../lib/errors.ts';
 import { callbackPath, isSecureOrigin } from '../login/settings.ts';
-import { describeRemoteError } from '../sync/remote-error.ts';
+import { describeRemoteError } from '../sync/remote.ts';
 import {
   type DoctorCheck,
   type DoctorContext,

@@ -3,9 +3,9 @@ import { findDefaultLocale } from '../bot/record.ts';
 import { readSchema, resolveProperties } from '../bot/schemas.ts';
 import { type IndexedBot, parseRecord } from '../catalogue/store/bot-index.ts';
 import { exportLines } from '../catalogue/store/export.ts';
-import { formatCount } from '../lib/counted.ts';
+import { formatCount } from '../lib/text.ts';
 import { codeOf } from '../lib/errors.ts';
-import { withCatalogue } from './catalogue-on-disk.ts';
+import { withCatalogue } from './change-bots.ts';
 
 export interface ExportOptions {
   readonly format: 'ndjson' | 'csv';

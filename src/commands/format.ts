@@ -4,7 +4,7 @@ import { readConfig } from '../app/config.ts';
 import { toScope } from './catalogue-scope.ts';
 import { formatText } from './check-report.ts';
 import { showFiles } from './progress.ts';
-import { formatCount } from '../lib/counted.ts';
+import { formatCount } from '../lib/text.ts';
 
 /** Rewrites files in their canonical form; the exit code is 1 when one cannot be read or would change. @throws {UserError} */
 export async function format(

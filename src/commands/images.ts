@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Catalogue } from '../catalogue/store/catalogue.ts';
 import { readConfig } from '../app/config.ts';
-import { takeInstanceLock } from '../git/instance-lock.ts';
+import { takeInstanceLock } from '../git/locks.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import type { ImageCacheStatus } from '../images/cache.ts';
 import { createLog, silentLog } from '../lib/log.ts';
@@ -10,7 +10,7 @@ import { openImages, listNamedImages } from '../app/images.ts';
 import { toCatalogueError } from '../app/start-errors.ts';
 import { escapeInvisible } from './check-report.ts';
 import { createProgress } from './progress.ts';
-import { formatCount } from '../lib/counted.ts';
+import { formatCount } from '../lib/text.ts';
 
 /** Fetches the images that the bots name; the exit code is 1 when some could not be fetched. @throws {UserError} */
 export async function images(): Promise<void> {

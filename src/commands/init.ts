@@ -6,8 +6,7 @@ import { botsFolder, gitkeep } from '../catalogue/page/layout.ts';
 import { validate } from '../catalogue/page/schema.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { type GitHostId, gitHosts } from '../git/hosts.ts';
-import { runCommandLineGit } from '../git/process/command-line-git.ts';
-import { GitError, removeCredentials } from '../git/process/git-error.ts';
+import { runCommandLineGit, GitError, removeCredentials } from '../git/process/run-git.ts';
 import { UserError, codeOf } from '../lib/errors.ts';
 import { readCommit } from '../app/version.ts';
 

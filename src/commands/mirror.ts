@@ -1,9 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { readMirrorConfig } from '../app/config.ts';
-import { runCommandLineGit } from '../git/process/command-line-git.ts';
-import { GitError, removeCredentials } from '../git/process/git-error.ts';
-import { maxStallSeconds } from '../git/process/settings.ts';
+import { runCommandLineGit, GitError, removeCredentials, maxStallSeconds } from '../git/process/run-git.ts';
 import { UserError } from '../lib/errors.ts';
 import { serve } from './serve.ts';
 

@@ -1,4 +1,4 @@
-import { formatCount } from '../lib/counted.ts';
+import { formatCount } from '../lib/text.ts';
 
 /**
  * Does work on files, and shows on standard error how many are done.

@@ -8,7 +8,7 @@ import { silentLog as log } from '../lib/log.ts';
 import { Languages } from '../site/language/languages.ts';
 import type { Messages } from '../site/language/messages.tsx';
 import { type Attention, type AttentionItem, toMessageValues } from '../site/review/attention.ts';
-import { withCatalogue } from './catalogue-on-disk.ts';
+import { withCatalogue } from './change-bots.ts';
 import { formatJson } from './check-report.ts';
 
 /**

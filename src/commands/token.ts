@@ -1,5 +1,5 @@
 import { type BotId, parseBotId } from '../bot/id.ts';
-import { ensureValid } from '../catalogue/page/json-file.ts';
+import { ensureValid } from '../catalogue/page/side-file.ts';
 import { describeBlocked, findBlocked, readBlocked } from '../catalogue/settings/blocked.ts';
 import { readPageFile } from '../catalogue/page/page-file.ts';
 import { noLimits } from '../catalogue/page/rules.ts';
@@ -12,10 +12,10 @@ import { RepositoryOpener } from '../git/repository.ts';
 import { createStateRef } from '../counts/state-ref.ts';
 import { createLog } from '../lib/log.ts';
 import { UserError } from '../lib/errors.ts';
-import type { CatalogueOnDisk } from './catalogue-on-disk.ts';
+import type { CatalogueOnDisk } from './change-bots.ts';
 import { CommittedState } from '../counts/committed-state.ts';
 import { changeToken } from '../tokens/shared-tokens.ts';
-import { issueToken, revokeToken, type TokenChanger } from '../tokens/token-changes.ts';
+import { issueToken, revokeToken, type TokenChanger } from '../tokens/tokens.ts';
 
 /**
  * Issues or revokes a token in the state ref, which a running service follows: the change takes effect there at once, and

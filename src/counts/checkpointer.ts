@@ -1,14 +1,13 @@
 import type { BotId } from '../bot/id.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
-import { type Failure, FailureLog } from '../lib/failure-log.ts';
+import { type Failure, FailureLog, computeBackoff } from '../lib/retry.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import type { Log } from '../lib/log.ts';
-import { computeBackoff } from '../lib/retry.ts';
 import { messageOf } from '../lib/errors.ts';
-import type { BotState } from './bot-state.ts';
+import type { BotState } from './state.ts';
 import type { Journal } from './journal.ts';
 import type { CommittedState, StateChange } from './committed-state.ts';
-import { formatCount } from '../lib/counted.ts';
+import { formatCount } from '../lib/text.ts';
 
 export interface CheckpointerOptions {
   readonly journal: Journal;

@@ -1,12 +1,18 @@
 import { type BotId, compareBotIds } from '../bot/id.ts';
 import type { Log } from '../lib/log.ts';
-import { type BotState, mergeBotStates } from './bot-state.ts';
+import {
+  type BotState,
+  mergeBotStates,
+  readShard,
+  toShardNumber,
+  toShardPath,
+  writeShard,
+  State,
+} from './state.ts';
 import { type CountOfDay, toDay, toDayPath, writeDay } from './days.ts';
-import { forEachInSlices } from '../lib/in-slices.ts';
-import { readShard, toShardNumber, toShardPath, writeShard } from './shards.ts';
-import { RefConflictError } from '../git/refs.ts';
+import { forEachInSlices } from '../lib/time-slice.ts';
+import { RefConflictError } from '../git/repository.ts';
 import type { StateRef } from './state-ref.ts';
-import { State } from './state.ts';
 import { retry } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
 

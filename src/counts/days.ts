@@ -1,6 +1,6 @@
 import { type BotId, compareBotIds } from '../bot/id.ts';
-import { forEachInSlices, sortInSlices } from '../lib/in-slices.ts';
-import { toClockTime } from './bot-state.ts';
+import { forEachInSlices, sortInSlices } from '../lib/time-slice.ts';
+import { toClockTime } from './state.ts';
 
 /** The count that a bot had at the end of a day. */
 export type CountOfDay = readonly [id: BotId, count: number];

@@ -5,7 +5,7 @@ import type { PageFile } from '../catalogue/page/page-file.ts';
 import type { BranchAdvance } from '../git/branch-feed.ts';
 import type { Repository } from '../git/repository.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
-import { maxEditedLeadMs } from './bot-state.ts';
+import { maxEditedLeadMs } from './state.ts';
 import type { StateStore } from './state-store.ts';
 
 /**

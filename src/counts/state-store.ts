@@ -1,15 +1,13 @@
 import { stopping, WritesUnavailableError } from '../bot/errors.ts';
 import type { CurrentCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
-import type { Failure } from '../lib/failure-log.ts';
+import type { Failure } from '../lib/retry.ts';
 import type { Log } from '../lib/log.ts';
 import { messageOf } from '../lib/errors.ts';
 import { CommittedState } from './committed-state.ts';
-import { type Count, countTimeAfter, maxEditedLeadMs, toClockTime } from './bot-state.ts';
+import { type Count, countTimeAfter, maxEditedLeadMs, toClockTime, type State } from './state.ts';
 import { Checkpointer } from './checkpointer.ts';
-import { Journal } from './journal.ts';
-import type { JournalEntry } from './journal-segment.ts';
-import type { State } from './state.ts';
+import { Journal, type JournalEntry } from './journal.ts';
 import type { StateRef } from './state-ref.ts';
 
 export interface StateStoreOptions {

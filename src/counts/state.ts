@@ -1,16 +1,208 @@
 import { type BotId, compareBotIds } from '../bot/id.ts';
 import type { TokenDigest } from '../bot/token.ts';
-import {
-  type BotState,
-  createBotState,
-  type Count,
-  isAhead,
-  type TokenState,
-  chooseLater,
-  chooseLaterCount,
-  mergeTokens,
-} from './bot-state.ts';
-import { toShardNumber } from './shards.ts';
+
+/** What the state has of one bot. What is missing was never set. */
+export interface BotState {
+  readonly count?: Count;
+  readonly token?: TokenState;
+  /** When a commit last changed a file of the bot; milliseconds since the epoch. See edited-times.ts. */
+  readonly edited?: number;
+}
+
+/** The number of servers a bot is in, as its owner posted it. */
+export interface Count {
+  readonly value: number;
+  /** When it was posted, as `countTimeAfter` returns it: later than any count it replaces. `toClockTime` is that of a clock. */
+  readonly at: number;
+}
+
+/** The current token of a bot. A revocation is kept too: without it, a merge would restore the token. */
+interface TokenState {
+  /** Null where the token is revoked. */
+  readonly digest: TokenDigest | null;
+  /** When it was issued or revoked: milliseconds since the epoch. */
+  readonly at: number;
+  /** 1 for the first token of a bot; raised by one by each issue and each revocation. */
+  readonly generation: number;
+}
+
+/** Returns a BotState with the defined parts only. Always the same few object shapes, because there are many of them. */
+export function createBotState(count?: Count, token?: TokenState, edited?: number): BotState {
+  if (edited !== undefined) return { ...createBotState(count, token), edited };
+  if (count === undefined) return token === undefined ? {} : { token };
+  return token === undefined ? { count } : { count, token };
+}
+
+/** The last time that a JavaScript date can have, in milliseconds since the epoch. Later times are neither written nor read. */
+export const maxTime = 8_640_000_000_000_000;
+
+/** Returns the time for a value that replaces one from `previous`: now, or just after `previous` where the clock is behind it. */
+export function computeTimeAfter(previous: number | undefined, now: number = Date.now()): number {
+  return Math.min(previous === undefined || previous < now ? now : previous + 1, maxTime);
+}
+
+/**
+ * Returns the time for a count that replaces one from `previous`. Where that is ahead of the clock, the count is of the
+ * next era: it is later all the same, and the clock decides again between it and other counts that replace `previous`.
+ */
+export function countTimeAfter(previous = 0, now: number = Date.now()): number {
+  const time = previous - toClockTime(previous) + now;
+  const ofNextEra = time + eraMs;
+  return computeTimeAfter(previous, isAhead(previous, now) && ofNextEra <= maxTime ? ofNextEra : time);
+}
+
+/**
+ * Returns `edited` for a page that is edited now: later than it was, or the clock's time if it was ahead of the
+ * clock; never before `created`.
+ * @param page its front matter, which may be faulty
+ */
+export function editedTimeAfter(page: Readonly<Record<string, unknown>>, now: number = Date.now()): number {
+  const created = Number(page['created']) || 0;
+  const previous = Number(page['edited'] ?? created) || 0;
+  const time = Math.max(now, created);
+  return previous > time + maxLeadMs ? time : computeTimeAfter(previous, time);
+}
+
+/** Returns what the clock said when a count was posted: milliseconds since the epoch. */
+export function toClockTime(at: number): number {
+  return at % eraMs;
+}
+
+/** Returns whether the clock of the machine that took a count was ahead of this one. */
+export function isAhead(at: number, now: number = Date.now()): boolean {
+  return toClockTime(at) > now + maxLeadMs;
+}
+
+/** A time in a state is this, once for each era, and the clock's. No clock reaches it: it is in the year 2286. */
+export const eraMs = 10_000_000_000_000;
+
+/** The difference between the clocks of two machines that is taken for none. */
+export const maxLeadMs = 5 * 60 * 1000;
+
+/** A time of an edit that is further ahead is of a wrong clock, and not used. */
+export const maxEditedLeadMs = 24 * 60 * 60 * 1000;
+
+/**
+ * Merges two states of a bot: the later count, the token of the higher generation and the later edit. Merging is commutative,
+ * associative and idempotent, so replicas converge in whatever order they merge.
+ */
+export function mergeBotStates(a: BotState, b: BotState): BotState {
+  const edited = chooseLater(a.edited, b.edited);
+  return createBotState(chooseLaterCount(a.count, b.count), mergeTokens(a.token, b.token), edited);
+}
+
+/** Returns the later of two times. */
+function chooseLater(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
+}
+
+/** Returns the later of two counts; of two with the same time, the larger. */
+export function chooseLaterCount(a: Count | undefined, b: Count | undefined): Count | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return (b.at - a.at || b.value - a.value) > 0 ? b : a;
+}
+
+/**
+ * Returns the token of the higher generation, whatever the clocks say. Two different tokens of the same generation end
+ * both: two replicas issued them without knowing of each other, and a replaced token must not become valid again.
+ */
+export function mergeTokens(a: TokenState | undefined, b: TokenState | undefined): TokenState | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  if (a.generation !== b.generation) return b.generation > a.generation ? b : a;
+  const later = b.at > a.at ? b : a;
+  return a.digest === b.digest || later.digest === null ? later : { ...later, digest: null };
+}
+
+/** A line of the state ref that cannot be read. */
+export interface ShardFault {
+  readonly path: string;
+  /** From 1. */
+  readonly line: number;
+  /** What is wrong, a colon, and the fix. */
+  readonly message: string;
+}
+
+/** Returns which of the 10,000 files of the state ref has a bot: its id's last four digits as a number. */
+export function toShardNumber(id: BotId): number {
+  return Number.parseInt(id.slice(-4), 10);
+}
+
+/** Returns the path of that file, `<ab>/<cd>.json`. */
+export function toShardPath(number: number): string {
+  const digits = String(number).padStart(4, '0');
+  return `${digits.slice(0, 2)}/${digits.slice(2)}.json`;
+}
+
+/** Returns the text of a shard: a JSON object with one line per bot, in the order of `bots`. */
+export function writeShard(bots: readonly BotId[], stateOf: (id: BotId) => BotState): string {
+  return `{\n${bots.map((id) => formatShardLine(id, stateOf(id))).join(',\n')}\n}\n`;
+}
+
+/**
+ * Calls `take` with every bot of a shard, and returns the lines that were skipped: those that `writeShard` would not
+ * write. Order and trailing commas are ignored, as merges by hand get them wrong.
+ */
+export function readShard(
+  path: string,
+  text: string,
+  take: (id: BotId, botState: BotState) => void,
+): readonly ShardFault[] {
+  const faults: ShardFault[] = [];
+  const number = Number.parseInt(path.slice(0, 2) + path.slice(3, 5), 10);
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  for (const [index, line] of lines.entries()) {
+    if (index === 0 ? line === '{' : index === lines.length - 1 && line === '}') continue;
+    const message = parseShardLine(number, line, take);
+    if (message !== undefined) faults.push({ path, line: index + 1, message });
+  }
+  return faults;
+}
+
+function formatShardLine(id: BotId, { count, token, edited }: BotState): string {
+  const parts: string[] = [];
+  if (count) parts.push(`"count":${count.value},"countedAt":${count.at}`);
+  if (token) {
+    const digest = token.digest === null ? 'null' : `"${token.digest}"`;
+    parts.push(`"token":${digest},"tokenAt":${token.at},"tokenGen":${token.generation}`);
+  }
+  if (edited !== undefined) parts.push(`"edited":${edited}`);
+  return `"${id}":{${parts.join(',')}}`;
+}
+
+const pattern =
+  /^"(\d{1,20})": ?\{(?:"count":(\d{1,11}),"countedAt":(\d{1,16})(?:,(?="))?)?(?:"token":(?:null|"(sha256:[0-9a-f]{64})"),"tokenAt":(\d{1,16}),"tokenGen":([1-9]\d{0,14})(?:,(?="))?)?(?:"edited":(\d{1,16}))?\},?$/;
+
+function parseShardLine(
+  shard: number,
+  line: string,
+  take: (id: BotId, botState: BotState) => void,
+): string | undefined {
+  const match = pattern.exec(line);
+  if (match === null)
+    return 'this is not a line of a state: restore it from an older commit of the state ref';
+  const [, digits = '', count, countedAt, digest, tokenAt, generation, edited] = match;
+  const id = digits as BotId;
+  const number = toShardNumber(id);
+  if (number !== shard) return `${id} does not belong here: move the line to ${toShardPath(number)}`;
+  const late = [countedAt, tokenAt, edited].find((time) => Number(time ?? 0) > maxTime);
+  if (late !== undefined) return `${late} is not a time: the last one is ${maxTime}`;
+  take(
+    id,
+    createBotState(
+      countedAt === undefined ? undefined : { value: Number(count), at: Number(countedAt) },
+      tokenAt === undefined
+        ? undefined
+        : {
+            digest: (digest ?? null) as TokenDigest | null,
+            at: Number(tokenAt),
+            generation: Number(generation),
+          },
+      edited === undefined ? undefined : Number(edited),
+    ),
+  );
+  return undefined;
+}
 
 /** The state of every bot, in memory. A bot's state changes by merging only. */
 export class State {

@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WritesUnavailableError } from '../bot/errors.ts';
-import { writeAtomically } from '../lib/atomic-write.ts';
+import { writeAtomically } from '../lib/files.ts';
 import { messageOf } from '../lib/errors.ts';
-import { FailureLog, type FailureLogOptions } from '../lib/failure-log.ts';
+import { FailureLog, type FailureLogOptions } from '../lib/retry.ts';
 import { hasCommit, isCommit } from './history.ts';
-import { readRef } from './refs.ts';
-import { findBranch, type Repository, type RepositoryOpener } from './repository.ts';
+import { readRef, findBranch, type Repository, type RepositoryOpener } from './repository.ts';
 
 /** What a commit of a branch changes. */
 export interface BranchStep {

@@ -1,9 +1,8 @@
+import { UserError } from '../lib/errors.ts';
 import { parseRawDiff, rawDiffOptions, type GitFile } from './diff.ts';
-import type { RevisionRange } from './revision-range.ts';
-import { toKind } from './objects/tree.ts';
+import { toKind } from './objects/objects.ts';
+import { runCommandLineGit, GitError, withoutModulesFile } from './process/run-git.ts';
 import type { Repository } from './repository.ts';
-import { runCommandLineGit } from './process/command-line-git.ts';
-import { withoutModulesFile } from './process/settings.ts';
 
 /** A file that differs between two commits or trees. Paths are relative to the folder of the query, with `/`. */
 export interface ChangedFile {
@@ -69,7 +68,7 @@ function toFileKind(file: GitFile | null): ChangedFile['kind'] {
 }
 
 /** A version of a file that a commit adds. */
-export interface FileVersion extends ChangedFile {
+interface FileVersion extends ChangedFile {
   readonly commit: string;
   readonly blob: string;
 }
@@ -120,3 +119,146 @@ export async function runLimited(folder: string, args: readonly string[], input?
 const maxListBytes = 8 * 1024 * 1024;
 
 const historyOptions = [...rawDiffOptions, '--stdin', '-r', '-c', '--root', '--no-renames', '--relative'];
+
+/** The revisions of a change: ids of commits, or of trees where the field says so. */
+export interface RevisionRange {
+  /** The revision that the change is made for. */
+  readonly base: string;
+  /** The last commit of the change: its commits that `base` lacks are added to the history. */
+  readonly head: string;
+  /** What the change is compared with. */
+  readonly before: string;
+  /** The result of the change, a commit or a tree; null for the work tree. */
+  readonly after: string | null;
+  /** The paths that Git cannot merge, relative to the folder of the query. */
+  readonly conflicts: readonly string[];
+}
+
+/**
+ * Returns the range from `base` to the result of merging `head` into it: with several merge bases, what `head` changed
+ * since one of them can hide what the merge adds. With conflicts it is what `head` changed since it branched off.
+ * Without `head` it goes from where HEAD branched off to the work tree.
+ * @throws {UserError} where the revision or the repository does not exist here, or git is missing or too old
+ */
+export async function resolveRange(folder: string, base: string, head?: string): Promise<RevisionRange> {
+  const target = await resolveCommit(folder, base);
+  const tip = await resolveCommit(folder, head ?? 'HEAD');
+  const [fork = target, ...more] = await mergeBases(folder, target, tip, [base, head ?? 'HEAD']);
+  const range = { base: target, head: tip, before: target, conflicts: [] };
+  if (head === undefined) {
+    if (more.length > 0) throw new UserError(describeSeveralBases(base));
+    return { ...range, before: fork, after: null };
+  }
+  if (more.length === 0 && fork === target) return { ...range, after: tip };
+  if (more.length === 0 && fork === tip) return { ...range, after: target };
+  const { tree, conflicts } = await mergeResult(folder, target, tip);
+  return conflicts.length === 0
+    ? { ...range, after: tree }
+    : { ...range, before: fork, after: tip, conflicts };
+}
+
+/**
+ * Merges `theirs` into `ours` as Git hosts do, without a checkout. Returns the merged tree, with conflict markers in it,
+ * and the paths that could not be merged. No ref moves; the new trees stay in the object store until Git collects them.
+ * Takes 0.15 to 0.45 s at 150,000 files.
+ * @throws {UserError} when git cannot merge, or is older than 2.38
+ */
+async function mergeResult(
+  folder: string,
+  ours: string,
+  theirs: string,
+): Promise<{ readonly tree: string; readonly conflicts: readonly string[] }> {
+  let output: string;
+  try {
+    output = await runCommandLineGit(folder, [...mergeTree, ours, theirs], { accepts: 1 });
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    throw new UserError(
+      error.status === usageError
+        ? 'this git cannot merge without a checkout: install Git 2.38 or later'
+        : `git could not merge the change: ${error.reason}`,
+    );
+  }
+  // `<tree>\0`, and after a conflict `<path>\0…` and messages, with an empty field between the two.
+  const [tree = '', ...rest] = output.split('\0');
+  if (rest.length <= 1) return { tree, conflicts: [] };
+  const paths = rest.slice(0, rest.indexOf(''));
+  return { tree, conflicts: paths.length > 0 ? paths : ['.'] };
+}
+
+/** Merges as by default, whatever is configured. */
+const mergeTree = [
+  ...['merge.renames=true', 'merge.directoryRenames=conflict', 'merge.renameLimit=7000'].flatMap(
+    (setting) => ['-c', setting],
+  ),
+  'merge-tree',
+  '--write-tree',
+  '-z',
+  '--name-only',
+];
+
+const usageError = 129;
+
+async function mergeBases(
+  folder: string,
+  target: string,
+  tip: string,
+  [base, head]: readonly [string, string],
+): Promise<string[]> {
+  try {
+    return (await runCommandLineGit(folder, ['merge-base', '--all', target, tip])).trim().split('\n');
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    if (await isShallow(folder)) throw new UserError(describeShallowClone(base));
+    throw new UserError(
+      `${head} and ${JSON.stringify(base)} have no commit in common: name a revision that this branch started from`,
+    );
+  }
+}
+
+function describeSeveralBases(base: string): string {
+  return `HEAD and ${JSON.stringify(base)} have merged each other, so that no single commit says what changed since: merge ${JSON.stringify(base)} into this branch first, or commit and add --head HEAD`;
+}
+
+/**
+ * Resolves a revision. Only here is a text of the user an argument of git, after the end of options; later arguments
+ * are ids.
+ */
+async function resolveCommit(folder: string, revision: string): Promise<string> {
+  // No revision begins so, and simple-git throws for some that it takes for options.
+  if (/^\s*-/.test(revision)) throw await createRevisionError(folder, revision, new GitError([], null, ''));
+  try {
+    const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];
+    return (await runCommandLineGit(folder, args)).trim();
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    throw await createRevisionError(folder, revision, error);
+  }
+}
+
+async function createRevisionError(folder: string, revision: string, failure: GitError): Promise<UserError> {
+  const shallow = await isShallow(folder);
+  if (shallow === undefined) {
+    return new UserError(
+      `git cannot read ${folder}: ${failure.reason || 'it is in no Git repository'}; --base needs a clone`,
+    );
+  }
+  if (shallow) return new UserError(describeShallowClone(revision));
+  return new UserError(
+    `${JSON.stringify(revision)} is no commit here: fetch it first, or name another revision such as origin/main`,
+  );
+}
+
+function describeShallowClone(revision: string): string {
+  return `this clone is shallow and lacks what it shares with ${JSON.stringify(revision)}: fetch the whole history (git fetch --unshallow)`;
+}
+
+/** Returns whether the clone is shallow; undefined where no repository can be read. */
+async function isShallow(folder: string): Promise<boolean | undefined> {
+  try {
+    return (await runCommandLineGit(folder, ['rev-parse', '--is-shallow-repository'])).trim() === 'true';
+  } catch (error) {
+    if (error instanceof GitError) return undefined;
+    throw error;
+  }
+}

@@ -1,7 +1,5 @@
 import { UserError } from '../lib/errors.ts';
-import { runCommandLineGit } from './process/command-line-git.ts';
-import { GitError } from './process/git-error.ts';
-import { maxStallSeconds as stallSeconds } from './process/settings.ts';
+import { runCommandLineGit, GitError, maxStallSeconds as stallSeconds } from './process/run-git.ts';
 
 /**
  * Fetches a commit that no branch of the clone has, such as that of a pull request, with its history. It moves no ref, runs

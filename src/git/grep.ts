@@ -1,5 +1,4 @@
-import { runCommandLineGit } from './process/command-line-git.ts';
-import { GitError } from './process/git-error.ts';
+import { runCommandLineGit, GitError } from './process/run-git.ts';
 
 /**
  * Calls `take` with each line in `folder` below `root` that has one of `words`, and its file's path relative to `root`.

@@ -1,4 +1,5 @@
 import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   DiskFullError,
@@ -9,11 +10,18 @@ import {
   WrongUserError,
 } from '../bot/errors.ts';
 import { codeOf, messageOf } from '../lib/errors.ts';
-import { RefConflictError, UnknownOutcomeError } from './refs.ts';
-import { directClient, type GitClient, type GitCommand, type RunOptions } from './process/run-git.ts';
-import { GitError, noGit, findOwnershipProblem } from './process/git-error.ts';
-import type { HashName } from './objects/object-id.ts';
-import { ObjectReader } from './objects/object-reader.ts';
+import { listFoldersUpTo, fsyncFolders } from '../lib/files.ts';
+import { retry } from '../lib/retry.ts';
+import { type HashName, ObjectReader } from './objects/objects.ts';
+import {
+  GitError,
+  noGit,
+  findOwnershipProblem,
+  directClient,
+  type GitClient,
+  type GitCommand,
+  type RunOptions,
+} from './process/run-git.ts';
 
 /** The Git repository of the catalogue. The service runs git in it through `run` alone. */
 export interface Repository {
@@ -48,7 +56,7 @@ export interface Repository {
   branch(): string;
 }
 
-export interface GitOptions extends Omit<GitCommand, 'folder' | 'args'>, Pick<RunOptions, 'signal'> {}
+interface GitOptions extends Omit<GitCommand, 'folder' | 'args'>, Pick<RunOptions, 'signal'> {}
 
 /**
  * Opens the repository of the catalogue's folder, which may be any folder of its work tree.
@@ -262,3 +270,133 @@ function readBranch(gitDir: string): string {
   }
   return branch;
 }
+
+/** The ref of the counts and token digests; ordinary clones do not fetch it. */
+export const stateRef = 'refs/botshelf/state';
+
+/** A ref is at another commit than the caller planned on. */
+export class RefConflictError extends Error {
+  constructor(ref: string) {
+    super(`${ref} has moved since the change was planned`);
+    this.name = 'RefConflictError';
+  }
+}
+
+/**
+ * Returns the commit that a ref is at; null where the ref does not exist. Git reports a ref that it cannot read as
+ * missing, and a branch taken for an empty one would lose its files.
+ * @throws {GitError}
+ * @throws {Error} where the ref is there and cannot be read
+ */
+export async function readRef(repository: Repository, ref: string): Promise<string | null> {
+  const found = (await repository.objects.readOne(ref))?.id;
+  if (found !== undefined) return found;
+  const { commonDir } = repository;
+  const [loose, packed] = await Promise.all(
+    [join(commonDir, ref), join(commonDir, 'packed-refs')].map(readIfThere),
+  );
+  if (loose !== undefined || packed?.includes(` ${ref}\n`))
+    throw new Error(`${ref} cannot be read: try again, and run "git fsck" if it stays`);
+  return null;
+}
+
+/**
+ * Returns the commit that is checked out, on a branch or on none; null before the first commit.
+ * @throws as readRef does
+ */
+export async function readHead(repository: Repository): Promise<string | null> {
+  const head = await readFile(join(repository.gitDir, 'HEAD'), 'utf8');
+  const [, ref] = /^ref: (.+)\n$/.exec(head) ?? [];
+  return ref === undefined ? head.trim() : await readRef(repository, ref);
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes(codeOf(error) ?? '')) return undefined;
+    throw error;
+  }
+}
+
+/** Ref → its present and its new commit; `from` is null where it must not exist yet, `to` where it is deleted. */
+type RefUpdates = ReadonlyMap<string, { readonly from: string | null; readonly to: string | null }>;
+
+/**
+ * Moves refs in one transaction, not yet durably. Resolves once the first has moved, even if git fails: git moves one
+ * after the other, so an error of the disk can stop it in between. The others are then retried once.
+ * @throws {RefConflictError} when one of them is at another commit: nothing has changed
+ * @throws {GitError} when the first has not moved
+ * @throws {UnknownOutcomeError}
+ */
+export async function updateRefs(repository: Repository, updates: RefUpdates): Promise<void> {
+  try {
+    await runUpdateRef(repository, updates);
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    const missing = new Map(updates);
+    let conflict: string | undefined;
+    for (const [ref, { from, to }] of updates) {
+      const now = await readAfterFailure(ref, error, async () => await readRef(repository, ref));
+      if (now === to) missing.delete(ref);
+      else if (now !== from) conflict ??= ref;
+    }
+    const [first = ''] = updates.keys();
+    if (missing.size === updates.size && conflict !== undefined) throw new RefConflictError(conflict);
+    if (missing.has(first)) throw error;
+    if (missing.size > 0) await runUpdateRef(repository, missing).catch(() => {});
+  }
+}
+
+async function runUpdateRef(repository: Repository, updates: RefUpdates): Promise<void> {
+  const zeros = '0'.repeat(repository.hash === 'sha1' ? 40 : 64);
+  const lines = [...updates].map(([ref, { from, to }]) =>
+    to === null ? `delete ${ref}\0${from ?? zeros}\0` : `update ${ref}\0${to}\0${from ?? zeros}\0`,
+  );
+  await repository.run(['update-ref', '-z', '--stdin'], { input: lines.join('') });
+}
+
+/** Moves refs as updateRefs does, durably: resolves when they would survive a power loss. */
+export async function moveRefs(repository: Repository, updates: RefUpdates): Promise<void> {
+  await updateRefs(repository, updates);
+  await fsyncFolders([...updates.keys()].flatMap((ref) => listRefFolders(repository, ref)));
+}
+
+/** Returns the folders in which the file of a ref may be new. */
+export function listRefFolders({ commonDir }: Repository, ref: string): string[] {
+  return listFoldersUpTo(commonDir, join(commonDir, ref));
+}
+
+/** Git failed, and the ref cannot be read: the change may or may not be saved. */
+export class UnknownOutcomeError extends Error {
+  constructor(ref: string, options: ErrorOptions) {
+    super(`git failed, and ${ref} cannot be read: the change may or may not be saved`, options);
+    this.name = 'UnknownOutcomeError';
+  }
+}
+
+/**
+ * Reads what a failed git left, with retries: a commit that was made must never be reported as not made.
+ * @throws {UnknownOutcomeError}
+ */
+export async function readAfterFailure<T>(ref: string, failure: unknown, read: () => Promise<T>): Promise<T> {
+  try {
+    return await retry(read, { maxAttempts: 5, delay: (attempt) => 20 * 2 ** attempt });
+  } catch {
+    throw new UnknownOutcomeError(ref, { cause: failure });
+  }
+}
+
+/**
+ * Returns the time by which things are deleted for their age, in milliseconds since the epoch: now, or a day after the newest
+ * commit of branch and state if that is earlier. A clock that was set to a year ahead deletes nothing that is in use.
+ * @throws {GitError}
+ */
+export async function readConfirmedTime(repository: Repository): Promise<number> {
+  const newest = ['--sort=-committerdate', '--count=1', '--format=%(committerdate:unix)'];
+  const refs = [findBranch(repository) ?? [], stateRef].flat();
+  const seconds = await repository.run(['for-each-ref', ...newest, ...refs]);
+  return seconds === '' ? Date.now() : Math.min(Date.now(), (Number(seconds) + secondsPerDay) * 1000);
+}
+
+const secondsPerDay = 86_400;

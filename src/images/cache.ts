@@ -2,19 +2,18 @@ import { join } from 'node:path';
 import type { BotId } from '../bot/id.ts';
 import type { CachedImages } from '../bot/record.ts';
 import type { FullImages } from '../bot/schema-types.ts';
-import type { Failure } from '../lib/failure-log.ts';
+import type { Failure } from '../lib/retry.ts';
 import type { Log } from '../lib/log.ts';
-import { formatCount } from '../lib/counted.ts';
+import { formatCount } from '../lib/text.ts';
 import { messageOf } from '../lib/errors.ts';
-import { forEachInSlices } from '../lib/in-slices.ts';
+import { forEachInSlices } from '../lib/time-slice.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
 import type { ImageKind } from './decode.ts';
 import { Decoder } from './decoder.ts';
 import { type ImageCopy, type ImageEntry, ImageIndex } from './image-index.ts';
 import { defaultIntervals, type FetchImage, ImageQueue, type Intervals } from './image-queue.ts';
 import { ShareCards } from './share-cards.ts';
-import { type ImageName, ImageStore } from './store.ts';
-import { parseImageName } from './variant-name.ts';
+import { type ImageName, ImageStore, parseImageName } from './store.ts';
 
 /** How far the cache is. */
 export interface ImageCacheStatus {

@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises';
 import { isIP, type Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
 import { messageOf } from '../lib/errors.ts';
-import { isPublicAddress } from '../lib/network-address.ts';
+import { isPublicAddress } from '../lib/network.ts';
 import { ImageError } from './image-error.ts';
 
 /** Options for tests, which fetch from a local server. Only `site` is set in the service. */

@@ -1,7 +1,8 @@
-import sharp from 'sharp';
+import sharp, { type OutputInfo, type OverlayOptions } from 'sharp';
 import { messageOf } from '../lib/errors.ts';
+import { escapeXml } from '../lib/text.ts';
 import { ImageError } from './image-error.ts';
-import type { VariantWidth } from './variant-name.ts';
+import type { VariantWidth } from './store.ts';
 
 /** What an image is for, which decides how large its copy may be. Covers and previews are wide. */
 export type ImageKind = 'avatar' | 'wide';
@@ -61,3 +62,97 @@ sharp.unblock({
 });
 sharp.cache(false);
 sharp.concurrency(1);
+
+/** What a share card shows: the picture of a bot in previews of links to it. */
+export interface ShareCard {
+  readonly site: string;
+  readonly name: string;
+  /** Its category and servers, in a line. */
+  readonly facts: string;
+  readonly description: string;
+  readonly isRightToLeft: boolean;
+  /** The colour of the site, as #rrggbb. */
+  readonly accent: string;
+  /** A copy of the bot's avatar, as `decode` makes it. */
+  readonly avatar: Uint8Array | null;
+}
+
+/** Draws a share card, a PNG. What is too long is cut, and a text is left out where no font has its letters. */
+export async function drawShareCard(card: ShareCard): Promise<DecodedImage> {
+  const { avatar, accent, isRightToLeft } = card;
+  const beside = avatar === null ? marginPx : marginPx + avatarPx + 40;
+  const rows = [
+    { text: card.facts, font: 'sans 34', colour: '#595b64', left: beside, top: 84, height: 50 },
+    { text: card.name, font: 'sans bold 60', colour: '#1b1c20', left: beside, top: 144, height: 150 },
+    { text: card.description, font: 'sans 40', colour: '#1b1c20', left: marginPx, top: 338, height: 112 },
+    { text: card.site, font: 'sans bold 34', colour: accent, left: marginPx, top: 528, height: 50 },
+  ];
+  const bar = { create: { width: widthPx, height: 16, channels: 3, background: accent } } as const;
+  const layers: OverlayOptions[] = [{ input: bar, left: 0, top: 0 }];
+  const place = (left: number, width: number): number => (isRightToLeft ? widthPx - left - width : left);
+  if (avatar !== null) {
+    const input = await sharp(avatar).resize(avatarPx, avatarPx).toBuffer();
+    layers.push({ input, left: place(marginPx, avatarPx), top: marginPx });
+  }
+  for (const { text, font, colour, left, top, height: maxHeight } of rows) {
+    const drawn = await fitText(text, { font, colour, isRightToLeft }, widthPx - left - marginPx, maxHeight);
+    if (drawn === undefined) continue;
+    const { width, height } = drawn.info;
+    layers.push({ input: drawn.data, raw: { width, height, channels: 4 }, left: place(left, width), top });
+  }
+  const size = { width: widthPx, height: heightPx };
+  const ground = sharp({ create: { ...size, channels: 3, background: '#ffffff' } });
+  return { bytes: await ground.composite(layers).removeAlpha().png().toBuffer(), ...size };
+}
+
+const [widthPx, heightPx, marginPx, avatarPx] = [1200, 630, 80, 208];
+
+type Drawn = { readonly data: Buffer; readonly info: OutputInfo } | undefined;
+type Look = Pick<ShareCard, 'isRightToLeft'> & Readonly<Record<'font' | 'colour', string>>;
+
+/** Draws as much of a text as fits into the box; undefined where nothing is to be seen. */
+async function fitText(text: string, look: Look, maxWidth: number, maxHeight: number): Promise<Drawn> {
+  const all = [...new Intl.Segmenter().segment(await keepDrawable(text))].map(({ segment }) => segment);
+  for (let count = all.length; count > 0; count = Math.floor(count * 0.9)) {
+    const start = all.slice(0, count).join('').trimEnd();
+    const drawn = await drawText(count === all.length ? start : `${start}…`, look, maxWidth);
+    const { width = 0, height = 0 } = drawn?.info ?? {};
+    if (width <= maxWidth && height <= maxHeight) return drawn;
+  }
+  return undefined;
+}
+
+/** Returns the text without the symbols that no font has; empty where no font has one of its letters. */
+async function keepDrawable(text: string): Promise<string> {
+  let kept = '';
+  for (const character of text) {
+    if (/[\p{M}\p{Z}\p{Cc}\p{Cf}]/u.test(character) || (await hasGlyph(character))) kept += character;
+    else if (/[\p{L}\p{N}]/u.test(character)) return '';
+  }
+  return kept;
+}
+
+/** Whether a font has this character. Without one it is a box with the edge of a code point that has no character. */
+async function hasGlyph(character: string): Promise<boolean> {
+  const known = glyphs.get(character);
+  if (known !== undefined) return known;
+  const edges: unknown[] = [];
+  for (const text of [character, character.length === 1 ? '\u0378' : '\u{10FFFF}']) {
+    const drawn = await drawText(text, { font: 'sans 40', colour: '#000000', isRightToLeft: false }, widthPx);
+    edges.push(drawn && `${drawn.info.height} ${drawn.data.toString('base64', 0, drawn.info.width * 4)}`);
+  }
+  glyphs.set(character, edges[0] !== edges[1]);
+  return edges[0] !== edges[1];
+}
+
+/** By character. */
+const glyphs = new Map<string, boolean>();
+
+/** Draws a text in lines of a width in pixels, as RGBA; undefined where it has no ink. */
+async function drawText(text: string, { font, colour, isRightToLeft }: Look, width: number): Promise<Drawn> {
+  const direction = isRightToLeft ? '\u200F' : '\u200E';
+  const markup = `<span foreground="${colour}">${direction}${escapeXml(text)}</span>`;
+  const options = { text: markup, font, width, dpi: 72, rgba: true, wrap: 'word-char' } as const;
+  const image = sharp({ text: options }).raw();
+  return await image.toBuffer({ resolveWithObject: true }).catch(() => undefined);
+}

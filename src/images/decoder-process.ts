@@ -1,6 +1,5 @@
 import { messageOf } from '../lib/errors.ts';
-import { type CopySize, decode, type DecodedImage } from './decode.ts';
-import { drawShareCard, type ShareCard } from './share-card.ts';
+import { type CopySize, decode, type DecodedImage, drawShareCard, type ShareCard } from './decode.ts';
 
 /** A message to this process: one image at a time, to decode or to draw. */
 export type DecodeRequest =

@@ -3,10 +3,9 @@ import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { SerialQueue } from '../lib/serial-queue.ts';
-import type { CopySize, DecodedImage } from './decode.ts';
+import type { CopySize, DecodedImage, ShareCard } from './decode.ts';
 import type { DecodeResponse, DecodeRequest } from './decoder-process.ts';
 import { ImageError } from './image-error.ts';
-import type { ShareCard } from './share-card.ts';
 
 /**
  * Decodes and draws images in a separate process, one at a time and at a low priority. An image that crashes the decoder harms

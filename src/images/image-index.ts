@@ -3,9 +3,9 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import type { BotId } from '../bot/id.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
-import { writeAtomically } from '../lib/atomic-write.ts';
+import { writeAtomically } from '../lib/files.ts';
 import { codeOf } from '../lib/errors.ts';
-import type { Failure } from '../lib/failure-log.ts';
+import type { Failure } from '../lib/retry.ts';
 import type { ImageKind } from './decode.ts';
 import type { ImageName } from './store.ts';
 

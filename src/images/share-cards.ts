@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { writeAtomically } from '../lib/atomic-write.ts';
+import { writeAtomically } from '../lib/files.ts';
 import { ignoreMissing } from '../lib/errors.ts';
 import { FairQueue } from '../lib/serial-queue.ts';
 import type { Decoder } from './decoder.ts';
-import type { ShareCard } from './share-card.ts';
+import type { ShareCard } from './decode.ts';
 import type { ImageStore } from './store.ts';
 
 /** A share card whose avatar is named by the path of its copy, such as `/appdata/<digest>.webp`. */

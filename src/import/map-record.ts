@@ -1,17 +1,93 @@
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { type Locale, toCanonicalLocale } from '../bot/locale.ts';
-import { readSchema, resolveProperties } from '../bot/schemas.ts';
 import type { ImportMap, ImportRule } from '../bot/schema-types.ts';
-import { toCanonicalForm } from '../catalogue/page/canonical-form.ts';
+import { readSchema, resolveProperties } from '../bot/schemas.ts';
+import { toCanonicalForm, createSizeFault, maxFileSize, trimMarkdown } from '../catalogue/page/page.ts';
 import type { Fault } from '../catalogue/page/fault.ts';
 import { type PagePlace, parsePagePath } from '../catalogue/page/layout.ts';
-import { createSizeFault, maxFileSize, trimMarkdown } from '../catalogue/page/page.ts';
 import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
 import { formatPlace } from '../catalogue/page/rules.ts';
 import { validate } from '../catalogue/page/schema.ts';
-import { quoteValue } from '../lib/quote-value.ts';
-import { dateForms, parseDate } from './parse-date.ts';
+import { quoteValue } from '../lib/text.ts';
 import type { SourceFields } from './read-records.ts';
+
+/** The forms that parseDate takes, for a message. */
+const dateForms =
+  '2023-04-05, 2023-04-05 06:07:08 +02:00, 05.04.2023, 5 Apr 2023, or seconds or milliseconds since 1970';
+
+/**
+ * Parses a date as databases, spreadsheets and site generators write it; without a zone it is in UTC. 4/5/2023 is not one of
+ * the forms, because its month and day have no certain order.
+ * @returns milliseconds; undefined if the date does not exist, or is not from 2015 to tomorrow
+ */
+export function parseDate(text: string): number | undefined {
+  if (text.length > maxDateLength) return undefined;
+  const compact = /^(20\d\d)(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d))?$/.exec(text)?.slice(1);
+  if (compact === undefined && /^\d+(?:\.\d+)?$/.test(text)) return toTimes(Number(text)).find(isPlausible);
+  const [, shell = text] = /^ISODate\("(.*)"\)$/.exec(text) ?? [];
+  const [end = '', hour, minute, second, fraction, half, zone] = clock.exec(shell) ?? [];
+  const day = shell.slice(0, shell.length - end.length);
+  const parts = compact ?? [...(parseDay(day) ?? []), hour, minute, second];
+  const time = toTime(
+    parts.map((part) => Number(part ?? 0)),
+    half?.toLowerCase(),
+  );
+  if (time === undefined) return undefined;
+  const [, sign, hours = 0, minutes = 0] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone ?? '') ?? [];
+  const offset = (Number(hours) * 60 + Number(minutes)) * 60_000 * (sign === '-' ? -1 : 1);
+  const exact = time - offset + Math.trunc(Number(`0.${fraction ?? 0}`) * 1000);
+  return isPlausible(exact) ? exact : undefined;
+}
+
+const maxDateLength = 100;
+
+const clock =
+  /[T, ]+(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?: ?([ap]m))?(?: ?(?:Z|UTC|GMT))?(?: ?([+-]\d\d(?::?\d\d)?))?(?: \([^()]*\))?$/i;
+
+/** Returns what a number may be: milliseconds, seconds, microseconds, or the days of a spreadsheet, which begin in 1899. */
+function toTimes(number: number): readonly number[] {
+  return [number, number * 1000, number / 1000, (number - 25_569) * msPerDay].map(Math.round);
+}
+
+const msPerDay = 86_400_000;
+
+function isPlausible(time: number): boolean {
+  return time >= Date.UTC(2015, 0) && time <= Date.now() + msPerDay;
+}
+
+/** Returns year, month and day. */
+function parseDay(text: string): readonly (string | number)[] | undefined {
+  const [, year, , month, day] = /^(\d{4})([-/.])(\d\d?)\2(\d\d?)$/.exec(text) ?? [];
+  if (year !== undefined) return [year, month ?? 0, day ?? 0];
+  const dotted = /^(\d\d?)\.(\d\d?)\.(\d{4})$/.exec(text)?.slice(1);
+  if (dotted !== undefined) return dotted.toReversed();
+  const [, weekday = text] = /^[a-z]{3,9},? (.*)$/i.exec(text) ?? [];
+  for (const form of [text, weekday]) {
+    const [, before, name = '', after, last = 0] = namedMonth.exec(form) ?? [];
+    const month = months.indexOf(name.slice(0, 3).toLowerCase()) + 1;
+    if (month > 0 && (before === undefined) !== (after === undefined))
+      return [last, month, before ?? after ?? 0];
+  }
+  return undefined;
+}
+
+/** 5 April 2023, 05-Apr-2023 or Apr 5, 2023. */
+const namedMonth = /^(?:(\d\d?)[ -])?([a-z]{3,9})\.?[ -](?:(\d\d?),? )?(\d{4})$/i;
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+
+/** Returns a time in UTC; undefined if it does not exist. @param half am or pm */
+function toTime(
+  [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0]: readonly number[],
+  half: string | undefined,
+): number | undefined {
+  if (half !== undefined && (hour < 1 || hour > 12)) return undefined;
+  const hour24 = half === undefined ? hour : (hour % 12) + (half === 'pm' ? 12 : 0);
+  const date = new Date(Date.UTC(year, month - 1, day));
+  const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  if (!exists || hour24 > 23 || minute > 59 || second > 59) return undefined;
+  return date.getTime() + ((hour24 * 60 + minute) * 60 + second) * 1000;
+}
 
 /** Why a record is not imported. */
 export type Refusal = Pick<Fault, 'rule' | 'message'>;

@@ -1,8 +1,7 @@
 import { parseInvite } from '../bot/invite.ts';
 import type { ImportMap, ImportRule } from '../bot/schema-types.ts';
-import { findNearestName } from '../lib/nearest-name.ts';
-import { quoteValue } from '../lib/quote-value.ts';
-import { parseDate } from './parse-date.ts';
+import { findNearestName, quoteValue } from '../lib/text.ts';
+import { parseDate } from './map-record.ts';
 import type { SourceRecord } from './read-records.ts';
 
 /**

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { messageOf } from './errors.ts';
+import type { Log } from './log.ts';
 
-export interface RetryOptions {
+interface RetryOptions {
   /** How often the task runs at most, the first run included. */
   readonly maxAttempts: number;
   /** Returns whether another attempt may succeed after this error. Always by default. */
@@ -49,3 +51,64 @@ export function computeBackoff(failures: number, first: number, max: number): nu
 
 /** Milliseconds that a step of a proposal or the change of a token waits for a fetch, and again for a push. */
 const maxRemoteMs = 5000;
+
+/** Something that does not work at present. */
+export interface Failure {
+  /** The first failure since the last success. Milliseconds since the epoch. */
+  readonly since: number;
+  /** The cause of the last failure, and what to do about it. */
+  readonly message: string;
+}
+
+export interface FailureLogOptions {
+  readonly log: Log;
+  /** Returns the line to log for a cause: what does not work, what stays safe, the next step. */
+  readonly failed: (message: string) => string;
+  /** The line to log when it works again. */
+  readonly ended: string;
+}
+
+/** The present failure of one operation. It is logged when its kind is another than that of the last one, and when it ends. */
+export class FailureLog {
+  readonly #options: FailureLogOptions;
+  #current: Failure | null = null;
+  #loggedKind: string | undefined;
+
+  constructor(options: FailureLogOptions) {
+    this.#options = options;
+  }
+
+  /** Null while the operation works. */
+  get current(): Failure | null {
+    return this.#current;
+  }
+
+  /** @param kind what is the same at each retry; the message unless that has times or numbers in it */
+  add(error: unknown, message: string, kind = message): void {
+    const { log, failed } = this.#options;
+    if (this.#loggedKind !== kind) log.error({ err: error }, failed(message));
+    this.#loggedKind = kind;
+    this.#current = { since: this.#current?.since ?? Date.now(), message };
+  }
+
+  end(): void {
+    if (this.#current === null) return;
+    const { log, ended } = this.#options;
+    log.info({ since: new Date(this.#current.since).toISOString() }, ended);
+    this.#current = null;
+    this.#loggedKind = undefined;
+  }
+}
+
+/** Limits the log of refused requests to one line per reason, however many requests are refused for it. */
+export class LogThrottle {
+  /** A reason ends one minute, in ms, after the last request refused for it. */
+  readonly #reasons = new LRUCache<string, true>({ max: 100, ttl: 60_000, updateAgeOnGet: true });
+
+  /** Returns whether to log: nothing was refused for this reason in the last minute. */
+  shouldLog(reason: string): boolean {
+    if (this.#reasons.get(reason)) return false;
+    this.#reasons.set(reason, true);
+    return true;
+  }
+}

@@ -1,6 +1,5 @@
-import type { AccountId } from '../bot/account.ts';
-import { LoginError } from './login-error.ts';
-import type { Account, IdentityProvider } from './provider.ts';
+import type { AccountId } from '../bot/commit-message.ts';
+import { LoginError, type Account, type IdentityProvider } from './provider.ts';
 import { peoplePath } from './settings.ts';
 
 /** Someone as whom the visitors of a demo log in. */

@@ -1,14 +1,23 @@
-import type { AccountId } from '../bot/account.ts';
-import { basePathOf } from '../lib/base-url.ts';
-import type { Log } from '../lib/log.ts';
-import { LogThrottle } from '../lib/log-throttle.ts';
+import type { AccountId } from '../bot/commit-message.ts';
 import { messageOf } from '../lib/errors.ts';
-import { KeyRing } from './key-ring.ts';
-import { LoginError } from './login-error.ts';
-import type { AuthorizationRequest, IdentityProvider } from './provider.ts';
-import { parseReturnPath } from './return-path.ts';
-import { type CookieText, Sessions } from './sessions.ts';
+import type { Log } from '../lib/log.ts';
+import { basePathOf } from '../lib/network.ts';
+import { LogThrottle } from '../lib/retry.ts';
+import { KeyRing, type CookieText, Sessions } from './sessions.ts';
+import { LoginError, type AuthorizationRequest, type IdentityProvider } from './provider.ts';
 import { isSecureOrigin } from './settings.ts';
+
+/**
+ * Returns the public path that a login redirects to: `text` where it has the form of a page's path, with or without a query,
+ * and is not of the login itself, else the front page. So no link through the login can lead to another site.
+ * @param basePath the path of the public address; empty where it has none
+ */
+export function parseReturnPath(text: string | undefined, basePath = ''): string {
+  return text?.startsWith(basePath) && pages.test(text.slice(basePath.length)) ? text : `${basePath}/`;
+}
+
+/** Below the path of the public address. */
+const pages = /^(?!\/log)(?:\/|(?:\/[a-z0-9-]{1,80}){1,4})(?:\?[\w=&%.+~*-]{1,1000})?$/;
 
 export interface LoginOptions {
   readonly provider: IdentityProvider;

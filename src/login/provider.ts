@@ -1,8 +1,35 @@
 import * as oauth from 'openid-client';
-import { type AccountId, parseAccountId } from '../bot/account.ts';
-import { type Bounds, createBoundedFetch } from '../lib/bounded-fetch.ts';
-import { LoginError, type LoginErrorKind } from './login-error.ts';
+import { type AccountId, parseAccountId } from '../bot/commit-message.ts';
+import { type Bounds, createBoundedFetch } from '../lib/network.ts';
 import type { LoginSettings } from './settings.ts';
+
+/**
+ * Why a login failed:
+ * - unavailable: the provider does not respond, or not correctly; trying later may help
+ * - denied: the person or the provider refused
+ * - stale: it took too long, was finished before, or another login was started since; starting again helps
+ * - invalid-response: the response does not match the request to the provider
+ * - misconfigured: the provider does not accept this service; only the operator can help
+ * - no-account: the account has no ID that an author of a bot can have
+ */
+export type LoginErrorKind =
+  | 'unavailable'
+  | 'denied'
+  | 'stale'
+  | 'invalid-response'
+  | 'misconfigured'
+  | 'no-account';
+
+/** A login that failed. The message is a sentence for the person who logs in. */
+export class LoginError extends Error {
+  readonly kind: LoginErrorKind;
+
+  constructor(kind: LoginErrorKind, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'LoginError';
+    this.kind = kind;
+  }
+}
 
 /** The account of the person who logged in. */
 export interface Account {

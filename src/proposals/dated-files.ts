@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toWriteError } from '../bot/errors.ts';
-import { computeTimeAfter } from '../counts/bot-state.ts';
-import { removeUnfinishedWrites, writeAtomically } from '../lib/atomic-write.ts';
+import { computeTimeAfter } from '../counts/state.ts';
+import { removeUnfinishedWrites, writeAtomically } from '../lib/files.ts';
 import { ignoreMissing } from '../lib/errors.ts';
 
 export interface DatedFilesLimits<T> {

@@ -1,4 +1,4 @@
-import { toAddressGroup } from '../lib/network-address.ts';
+import { toAddressGroup } from '../lib/network.ts';
 import { DatedFiles } from './dated-files.ts';
 
 /**

@@ -6,10 +6,9 @@ import { mergeFile } from '../catalogue/page/merge-file.ts';
 import { editPage } from '../catalogue/page/page.ts';
 import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
 import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
-import { editedTimeAfter } from '../counts/bot-state.ts';
+import { editedTimeAfter } from '../counts/state.ts';
 import type { Repository } from '../git/repository.ts';
-import type { Proposal } from './proposal.ts';
-import { type FileTexts, isBot, readFileTexts, type Subject } from './subject.ts';
+import { type Proposal, type FileTexts, isBot, readFileTexts, type Subject } from './proposal.ts';
 
 /** A proposal merged with a commit of the branch. */
 export interface MergedProposal {

@@ -1,7 +1,6 @@
-import { writeCommit } from '../git/commit/fast-import.ts';
+import { writeCommit } from '../git/commit/commit-files.ts';
 import { hasCommit, readTreeId } from '../git/history.ts';
-import { moveRefs } from '../git/refs.ts';
-import type { Repository } from '../git/repository.ts';
+import { moveRefs, type Repository, readConfirmedTime } from '../git/repository.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import type { PushedRef } from '../sync/remote.ts';
 import {
@@ -13,7 +12,6 @@ import {
   type ProposalStep,
   states,
 } from './proposal.ts';
-import { readConfirmedTime } from '../git/confirmed-time.ts';
 import { findOldestKept, listFirstSteps, parseCommit, toProposal } from './proposal-refs.ts';
 
 /** What is fetched from the remote, and where to. */

@@ -1,8 +1,6 @@
-import type { AccountId } from '../bot/account.ts';
-import { readConfirmedTime } from '../git/confirmed-time.ts';
-import { type NewCommit, writeCommit } from '../git/commit/fast-import.ts';
-import { moveRefs } from '../git/refs.ts';
-import type { Repository } from '../git/repository.ts';
+import type { AccountId } from '../bot/commit-message.ts';
+import { readConfirmedTime, moveRefs, type Repository } from '../git/repository.ts';
+import { type NewCommit, writeCommit } from '../git/commit/commit-files.ts';
 import {
   closedPrefix,
   formatClosedRef,

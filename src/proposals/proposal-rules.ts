@@ -1,4 +1,4 @@
-import type { AccountId } from '../bot/account.ts';
+import type { AccountId } from '../bot/commit-message.ts';
 import { readMainData } from '../catalogue/changes/compare.ts';
 import { isMainPage, isReadable } from '../catalogue/page/rules.ts';
 import { type Blocked, describeBlocked, findBlocked } from '../catalogue/settings/blocked.ts';
@@ -8,9 +8,15 @@ import { checkProposal, findReviewedChanges } from '../check/check-proposal.ts';
 import { createFileError, type Finding, toErrorFinding } from '../check/check.ts';
 import { parseSideFile, parseSideFiles } from '../check/side-files.ts';
 import { type MergedProposal, parsePages } from './merge-proposal.ts';
-import { ProposalError } from './proposal-error.ts';
-import { maxNoteLength, type Person, type Proposal } from './proposal.ts';
-import { type FileTexts, isBot, type Subject } from './subject.ts';
+import {
+  ProposalError,
+  maxNoteLength,
+  type Person,
+  type Proposal,
+  type FileTexts,
+  isBot,
+  type Subject,
+} from './proposal.ts';
 
 /** What an account sends. */
 export interface SentProposal {

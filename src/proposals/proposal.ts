@@ -1,8 +1,117 @@
-import { type AccountId, parseAccountId } from '../bot/account.ts';
-import { parseSubject, type Subject } from './subject.ts';
+import { parseAccountId, type AccountId } from '../bot/commit-message.ts';
+import { type BotId, parseBotId } from '../bot/id.ts';
+import { botsFolder, folderOf, parsePagePath } from '../catalogue/page/layout.ts';
+import {
+  collectionsFolder,
+  parseCollectionName,
+  parseProfileName,
+  peopleFolder,
+} from '../catalogue/page/side-file.ts';
+import { parseTree } from '../git/objects/objects.ts';
+import type { Repository } from '../git/repository.ts';
+import { ExplainedError } from '../lib/errors.ts';
+
+/** What a proposal is about: a bot, by its id; the profile of an account; or a collection. It is a part of paths and refs. */
+export type Subject = BotId | `profile-${string}` | `collection-${string}`;
+
+/** Path, relative to the catalogue's folder → the text of a file. */
+export type FileTexts = ReadonlyMap<string, string>;
+
+/** Returns `text` as a subject; undefined where it is none. */
+export function parseSubject(text: string): Subject | undefined {
+  const [, kind, name = ''] = /^(profile|collection)-(.+)$/.exec(text) ?? [];
+  if (kind === 'profile') return parseAccountId(name) && `profile-${name}`;
+  if (kind === 'collection') return findSubject(`${collectionsFolder}/${name}.en.md`);
+  return parseBotId(text);
+}
+
+export function isBot(subject: Subject): subject is BotId {
+  return parseBotId(subject) !== undefined;
+}
+
+/** Returns what the file at a path is about; undefined where that is nothing that can be proposed. */
+export function findSubject(path: string, prefix = ''): Subject | undefined {
+  if (!path.startsWith(prefix)) return undefined;
+  const [top, name = '', ...rest] = path.slice(prefix.length).split('/');
+  if (top === botsFolder) return parsePagePath(path, prefix)?.id;
+  if (rest.length > 0) return undefined;
+  if (top === peopleFolder) return parseProfileName(name) && `profile-${parseProfileName(name)}`;
+  const collection = top === collectionsFolder ? parseCollectionName(name) : undefined;
+  return collection && `collection-${collection.name}`;
+}
+
+/** Returns the folder that the files of a subject are in, relative to the catalogue's. */
+export function toSubjectFolder(subject: Subject): string {
+  if (isBot(subject)) return `${botsFolder}/${folderOf(subject)}`;
+  return subject.startsWith('profile-') ? peopleFolder : collectionsFolder;
+}
+
+/** Returns the path of the page that shows a subject. */
+export function toSubjectPath(subject: Subject): string {
+  if (isBot(subject)) return `/bots/${subject}`;
+  return subject.replace(/^profile-/, '/authors/').replace(/^collection-/, '/collections/');
+}
+
+/** Reads all files of a subject in a commit. @throws {GitError} */
+export async function readFileTexts(
+  { objects, hash, prefix }: Repository,
+  commit: string,
+  subject: Subject,
+): Promise<FileTexts> {
+  const folder = toSubjectFolder(subject);
+  const tree = await objects.readOne(`${commit}:${prefix}${folder}`);
+  const entries = tree?.type === 'tree' ? [...parseTree(tree.content, hash)] : [];
+  const files = entries.flatMap(([name, { mode, id }]) => {
+    const path = `${folder}/${name}`;
+    return mode.startsWith('100') && findSubject(path) === subject ? [{ path, id }] : [];
+  });
+  const blobs = await objects.read(files.map(({ id }) => id));
+  return new Map(files.map(({ path }, i) => [path, blobs[i]?.content.toString() ?? '']));
+}
+
+/**
+ * Why nothing was done.
+ * - `off`: the catalogue takes no such proposals.
+ * - `blocked`: the account, or what it sends, is blocked.
+ * - `new-account`, `too-many-open`, `too-many-sent`, `too-many-in-all`, `too-large`: a limit, in `values`.
+ * - `gone`: there is no such open proposal: it was decided or withdrawn.
+ * - `changed`: it is at another version than the caller saw.
+ * - `conflict`: the branch has changed the same; `values.fields` are the keys, or `page` or `file`.
+ * - `unchanged`: the branch has all of it.
+ * - `faulty`: the result would break a rule; `values.fault` says which.
+ * - `not-maintainer`: the account may not review.
+ */
+export type ProposalErrorKind =
+  | 'off'
+  | 'blocked'
+  | 'new-account'
+  | 'too-many-open'
+  | 'too-many-sent'
+  | 'too-many-in-all'
+  | 'too-large'
+  | 'unchanged'
+  | 'gone'
+  | 'changed'
+  | 'conflict'
+  | 'faulty'
+  | 'not-maintainer';
+
+/** A proposal was not sent, withdrawn or decided. Nothing has changed. */
+export class ProposalError extends ExplainedError {
+  readonly kind: ProposalErrorKind;
+  /** What fills in the message for the reader. */
+  readonly values: Readonly<Record<string, string | number>>;
+
+  constructor(kind: ProposalErrorKind, values: Readonly<Record<string, string | number>> = {}) {
+    super(`the proposal cannot be changed (${kind}): ${JSON.stringify(values)}`);
+    this.name = 'ProposalError';
+    this.kind = kind;
+    this.values = values;
+  }
+}
 
 /** The state of a proposal. The last three end it. */
-export type ProposalState = (typeof states)[number];
+type ProposalState = (typeof states)[number];
 
 /** All states, the stronger ones later: where two machines have brought about two, the later one of these stands. */
 export const states = ['waiting', 'changes-asked', 'withdrawn', 'declined', 'accepted'] as const;
@@ -61,7 +170,7 @@ export function formatClosedRef(subject: Subject, account: AccountId, at: number
 }
 
 /** What the name of a ref says. */
-export interface ProposalRef {
+interface ProposalRef {
   readonly subject: Subject;
   readonly account: AccountId;
   /** Null for an open proposal. */

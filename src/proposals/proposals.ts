@@ -1,4 +1,4 @@
-import type { AccountId } from '../bot/account.ts';
+import type { AccountId } from '../bot/commit-message.ts';
 import { WritesUnavailableError } from '../bot/errors.ts';
 import { type Blocked, findBlocked, nothingBlocked, requireBlocked } from '../catalogue/settings/blocked.ts';
 import { type CatalogueSettings, toSettings } from '../catalogue/settings/settings.ts';
@@ -6,13 +6,12 @@ import { blockedRule } from '../check/blocked-rule.ts';
 import type { Finding } from '../check/check.ts';
 import type { BranchConsumer } from '../git/branch-feed.ts';
 import { type Committer, readTip } from '../git/commit/committer.ts';
-import { computeTimeAfter } from '../counts/bot-state.ts';
-import { writeCommit } from '../git/commit/fast-import.ts';
+import { computeTimeAfter } from '../counts/state.ts';
+import { writeCommit } from '../git/commit/commit-files.ts';
 import { diffTrees, ignoreDiffLimit } from '../git/diff.ts';
 import { readTreeId } from '../git/history.ts';
-import { removeLeftovers } from '../git/leftovers.ts';
-import { moveRefs } from '../git/refs.ts';
-import { type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
+import { removeLeftovers } from '../git/maintenance.ts';
+import { moveRefs, type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
 import type { Log } from '../lib/log.ts';
 import { tryRemote } from '../lib/retry.ts';
 import { FairQueue, QueueFullError } from '../lib/serial-queue.ts';
@@ -40,10 +39,20 @@ import {
   type ProposalPolicy,
   type SentProposal,
 } from './proposal-rules.ts';
-import { formatOpenRef, type PastStep, type Person, type Proposal, type ProposalStep } from './proposal.ts';
-import { ProposalError } from './proposal-error.ts';
+import {
+  formatOpenRef,
+  type PastStep,
+  type Person,
+  type Proposal,
+  type ProposalStep,
+  ProposalError,
+  type FileTexts,
+  findSubject,
+  readFileTexts,
+  type Subject,
+  toSubjectFolder,
+} from './proposal.ts';
 import { ProposalRefs, readSteps } from './proposal-refs.ts';
-import { type FileTexts, findSubject, readFileTexts, type Subject, toSubjectFolder } from './subject.ts';
 
 /** The proposals of the other machines, which the remote has. */
 export interface RemoteProposals {

@@ -1,12 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { removeLeftovers } from '../git/leftovers.ts';
-import { readRef, updateRefs } from '../git/refs.ts';
-import type { Repository } from '../git/repository.ts';
-import { type Failure, FailureLog } from '../lib/failure-log.ts';
+import { removeLeftovers } from '../git/maintenance.ts';
+import { readRef, updateRefs, type Repository } from '../git/repository.ts';
+import { type Failure, FailureLog } from '../lib/retry.ts';
 import type { Log } from '../lib/log.ts';
-import { pushWithRetries } from '../sync/push.ts';
-import { fetchRefs, pushRemote, type Remote } from '../sync/remote.ts';
-import { describeRemoteError } from '../sync/remote-error.ts';
+import { pushWithRetries, fetchRefs, pushRemote, type Remote, describeRemoteError } from '../sync/remote.ts';
 import type { RemoteWork, Sync } from '../sync/sync.ts';
 import { fetchSpecs, listKnownRefs, type MovedRef, toKnownRef } from './merge-refs.ts';
 import type { Proposal } from './proposal.ts';

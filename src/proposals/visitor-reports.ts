@@ -2,9 +2,9 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { toCanonicalLocale, type Locale } from '../bot/locale.ts';
 import type { Log } from '../lib/log.ts';
-import { toAddressGroup } from '../lib/network-address.ts';
+import { toAddressGroup } from '../lib/network.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
-import { readStrictJson } from '../lib/strict-json.ts';
+import { readStrictJson } from '../lib/json.ts';
 import { DatedFiles, parseFileTime } from './dated-files.ts';
 
 /** What can be wrong with a bot. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type PageData, parsePage } from '../catalogue/page/page.ts';
-import { maxLeadMs } from '../counts/bot-state.ts';
+import { maxLeadMs } from '../counts/state.ts';
 import { type GitFile, parseRawDiff, rawDiffOptions } from '../git/diff.ts';
 import type { Repository } from '../git/repository.ts';
 

@@ -1,6 +1,49 @@
+import { writePrunedHistory } from '../counts/state-ref.ts';
 import { fetchCommand } from '../git/fetch.ts';
-import { moveRefs, readRef, stateRef } from '../git/refs.ts';
-import type { Repository } from '../git/repository.ts';
+import { countCommits } from '../git/history.ts';
+import { GitError, noGit } from '../git/process/run-git.ts';
+import { moveRefs, readRef, stateRef, type Repository } from '../git/repository.ts';
+import { retry } from '../lib/retry.ts';
+
+/** Returns what `work` does. @throws {Error} whose message is one sentence for the operator */
+export async function withRemoteMessage<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw new Error(describeRemoteError(error), { cause: error });
+  }
+}
+
+/**
+ * Returns why the remote could not be used, as a sentence for the operator, in the remote's own words if it sent any.
+ */
+export function describeRemoteError(error: unknown): string {
+  if (!(error instanceof GitError)) return error instanceof Error ? error.message : String(error);
+  if (error.notStarted) return noGit;
+  if (error.status === null)
+    return `${error.stderr.trim() || 'git was killed'}: look at the load of this machine, the network and the Git server`;
+  const lines = error.stderr.split('\n').map((line) => line.replace(/\p{Cc}/gu, ' ').trim());
+  const rejected = lines.flatMap((line) => findRejection(line) ?? []);
+  const first = lines.findIndex((line) => /^(fatal|error):/.test(line));
+  // A line that ends in a colon continues in the next one.
+  const said =
+    rejected.length > 0
+      ? [rejected.join(', ')]
+      : lines.slice(first, first + (lines[first]?.endsWith(':') ? 2 : 1));
+  const remote = lines.flatMap((line) => /^(?:remote:|ERROR:)\s*(.*\p{L}.*)$/u.exec(line)?.[1] ?? []);
+  const quoted = remote.length > 0 ? `the remote says: ${remote.join(' ').slice(0, 500)}; ` : '';
+  return `${quoted}git says: ${said.join(' ').slice(0, 300)}`;
+}
+
+/**
+ * Returns the ref and the reason of a rejection; undefined for a ref that was rejected only because another one was.
+ */
+function findRejection(line: string): string | undefined {
+  const [, ref, reason] = /^! \[(?:remote )?rejected\] +\S+ -> (\S+) \((.+)\)$/.exec(line) ?? [];
+  return ref === undefined || reason === 'atomic push failed' || reason === 'atomic push failure'
+    ? undefined
+    : `${ref} is refused (${reason})`;
+}
 
 /** A remote, and what ends each command that connects to it. */
 export interface Remote {
@@ -29,7 +72,7 @@ export const remoteRefs = {
 } as const;
 
 /** The tips of the remote's branch and state; null where it has none. */
-export interface RemoteTips {
+interface RemoteTips {
   readonly branch: string | null;
   readonly state: string | null;
 }
@@ -147,3 +190,91 @@ function toRunOptions({ stallSeconds, signal }: Remote): Pick<Remote, 'stallSeco
 const fetch = fetchCommand('fetch.unpackLimit=1');
 
 const push = ['-c', 'push.followTags=false', 'push', '--progress', '--atomic', '--recurse-submodules=no'];
+
+/** The tip of branch or state. */
+type TipToPush = PushedRef & { readonly commit: string };
+
+/** Returns branch and state, those of them that the remote lacks. @throws {GitError} */
+export async function listRefsToPush(
+  repository: Repository,
+  { branch }: Pick<RemoteBranch, 'branch'>,
+): Promise<TipToPush[]> {
+  const known = await readKnownTips(repository);
+  const ours = await readRef(repository, repository.branch());
+  const state = await readRef(repository, stateRef);
+  const refs: TipToPush[] = [];
+  if (ours !== null && ours !== known.branch) refs.push({ ref: branch, commit: ours });
+  if (state !== null && state !== known.state) refs.push({ ref: stateRef, commit: state });
+  return refs;
+}
+
+/** Pushes these refs in one transaction and keeps in `remoteRefs` where they are then. @throws {GitError} */
+export async function pushRefs(
+  repository: Repository,
+  refs: readonly TipToPush[],
+  remote: Remote,
+): Promise<void> {
+  await pushRemote(repository, refs, remote);
+  const pushed = new Map<string, string>();
+  for (const { ref, commit } of refs) {
+    if (ref === stateRef) pushed.set(remoteRefs.state, commit);
+    else pushed.set(remoteRefs.branch, commit).set(remoteRefs.base, commit);
+  }
+  await setRefs(repository, pushed);
+}
+
+/**
+ * Pushes, and retries where another replica has pushed in between, or is pushing now, so that the remote's ref is locked.
+ * @param fetch fetches and merges what the remote has, and returns whether it had something new
+ * @throws what `push` and `fetch` do
+ */
+export async function pushWithRetries<T>(
+  push: () => Promise<T>,
+  fetch: () => Promise<boolean>,
+  signal: AbortSignal,
+): Promise<T> {
+  return await retry(push, {
+    maxAttempts: 10,
+    repair: fetch,
+    isRetriable: isLocked,
+    delay: (attempt) => Math.random() * 200 * attempt,
+    signal,
+  });
+}
+
+function isLocked(error: unknown): boolean {
+  return (
+    error instanceof GitError &&
+    /cannot lock ref|failed to update ref|atomic transaction failed/.test(error.stderr)
+  );
+}
+
+/**
+ * Replaces the history of the remote's state by a pruned one, and returns its commit, null where it stays, and how
+ * many commits are removed. Undefined where the remote has not the same state as this clone.
+ * @param since seconds since the epoch: later commits stay
+ * @throws {GitError} also where the remote has moved
+ */
+export async function pushPrunedState(
+  repository: Repository,
+  since: number,
+  remote: Remote,
+): Promise<{ readonly commit: string | null; readonly removed: number } | undefined> {
+  const tip = await readRef(repository, stateRef);
+  if (tip !== (await readRef(repository, remoteRefs.state))) return undefined;
+  const pruned = tip === null ? undefined : await writePrunedHistory(repository, tip, since);
+  if (tip === null || pruned === undefined) return { commit: null, removed: 0 };
+  await pushRefs(repository, [{ ref: stateRef, commit: pruned.commit, lease: tip }], remote);
+  return pruned;
+}
+
+/** Returns how many commits of branch and state the remote lacks. @throws {GitError} */
+export async function countUnpushed(
+  repository: Repository,
+  remote: Pick<RemoteBranch, 'branch'>,
+): Promise<number> {
+  const refs = await listRefsToPush(repository, remote);
+  const known = Object.values(await readKnownTips(repository)).filter((tip) => tip !== null);
+  const ours = refs.map(({ commit }) => commit);
+  return ours.length === 0 ? 0 : await countCommits(repository, ours, known);
+}

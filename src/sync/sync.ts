@@ -1,20 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StateStore } from '../counts/state-store.ts';
-import type { CommitEvent } from '../git/commit-events.ts';
-import { removeStaleLocks } from '../git/leftovers.ts';
-import { GitError } from '../git/process/git-error.ts';
-import { maxStallSeconds } from '../git/process/settings.ts';
-import { readRef } from '../git/refs.ts';
-import type { Repository, RepositoryOpener } from '../git/repository.ts';
-import { type Failure, FailureLog } from '../lib/failure-log.ts';
+import type { CommitEvent } from '../git/commit/branch-writer.ts';
+import { removeStaleLocks } from '../git/maintenance.ts';
+import { GitError, maxStallSeconds } from '../git/process/run-git.ts';
+import { readRef, type Repository, type RepositoryOpener } from '../git/repository.ts';
+import { type Failure, FailureLog } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
 import type { RemoteState } from '../tokens/shared-tokens.ts';
-import { type DroppedEdit, formatDroppedEdit } from './dropped-edits.ts';
+import { type DroppedEdit, formatDroppedEdit } from './merge-files.ts';
 import { integrate, type IntegrationOptions } from './integration.ts';
-import { countUnpushed, pushPrunedState, pushRefs, pushWithRetries, listRefsToPush } from './push.ts';
-import { describeRemoteError, withRemoteMessage } from './remote-error.ts';
+import {
+  countUnpushed,
+  pushPrunedState,
+  pushRefs,
+  pushWithRetries,
+  listRefsToPush,
+  describeRemoteError,
+  withRemoteMessage,
+  fetchRemote,
+  readKnownTips,
+  type Remote,
+  type RemoteBranch,
+  remoteRefs,
+  setRefs,
+} from './remote.ts';
 import { fetchState, hasFetchedState, mergeState, pushState } from './remote-state.ts';
-import { fetchRemote, readKnownTips, type Remote, type RemoteBranch, remoteRefs, setRefs } from './remote.ts';
 import { Schedule, type ScheduleOptions } from './schedule.ts';
 
 export interface SyncOptions extends ScheduleOptions, IntegrationOptions {

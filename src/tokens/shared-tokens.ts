@@ -2,14 +2,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WritesUnavailableError } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { computeDigest, isSameDigest, type Token } from '../bot/token.ts';
-import { toAddressGroup } from '../lib/network-address.ts';
+import { toAddressGroup } from '../lib/network.ts';
 import type { Log } from '../lib/log.ts';
 import { messageOf } from '../lib/errors.ts';
 import { tryRemote } from '../lib/retry.ts';
 import type { CommittedState } from '../counts/committed-state.ts';
 import type { StateStore } from '../counts/state-store.ts';
-import { issueToken, revokeToken, type TokenChanger } from './token-changes.ts';
-import type { TokenChange, TokenCheck, TokenInfo, Tokens } from './tokens.ts';
+import {
+  issueToken,
+  revokeToken,
+  type TokenChanger,
+  type TokenChange,
+  type TokenCheck,
+  type TokenInfo,
+  type Tokens,
+} from './tokens.ts';
 
 /** The state ref of the remote; see sync/sync.ts. */
 export interface RemoteState {

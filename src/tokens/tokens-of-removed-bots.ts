@@ -2,15 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BotId } from '../bot/id.ts';
 import { listChangedBots } from '../catalogue/changes/changed-bots.ts';
 import { botsFolder, parsePagePath, parsePlace } from '../catalogue/page/layout.ts';
-import { readCommittedPages } from '../catalogue/store/committed-pages.ts';
+import { readCommittedPages } from '../catalogue/store/export.ts';
 import type { StateStore } from '../counts/state-store.ts';
 import type { BranchConsumer, BranchAdvance } from '../git/branch-feed.ts';
-import { readChangeLog } from '../git/change-log.ts';
+import { readChangeLog } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
-import { listFiles } from '../git/tree-listing.ts';
-import { formatCount } from '../lib/counted.ts';
+import { listFiles } from '../git/diff.ts';
+import { formatCount } from '../lib/text.ts';
 import type { Log } from '../lib/log.ts';
-import { revokeTokens } from './token-changes.ts';
+import { revokeTokens } from './tokens.ts';
 
 export interface TokensOfRemovedBotsOptions {
   /** The temporary file for a history. */

@@ -1,6 +1,59 @@
 import type { BotId } from '../bot/id.ts';
-import type { Token } from '../bot/token.ts';
-import type { TokenChanger } from './token-changes.ts';
+import { createToken, type Token, type TokenDigest, computeDigest } from '../bot/token.ts';
+import { computeTimeAfter, type State } from '../counts/state.ts';
+import type { CommittedState, StateChange } from '../counts/committed-state.ts';
+
+/** Who changes a token, for the subject of the commit, such as `account 190519304972664832` or `user marge`. */
+export type TokenChanger = string;
+
+/**
+ * Issues a new token to a bot and ends the one it had. The new token's digest is committed when this resolves.
+ * @throws what the state ref does when it cannot be read or written
+ */
+export async function issueToken(committed: CommittedState, id: BotId, by: TokenChanger): Promise<Token> {
+  const token = createToken();
+  const digest = computeDigest(token);
+  const subject = formatSubject(`Issue a token to ${id}`, by);
+  await committed.commit(() => createTokenChange(committed.state, id, digest), subject);
+  return token;
+}
+
+/**
+ * Revokes a bot's token. Returns whether it had one.
+ * @throws what the state ref does when it cannot be read or written
+ */
+export async function revokeToken(committed: CommittedState, id: BotId, by: TokenChanger): Promise<boolean> {
+  return (await revokeTokens(committed, [id], by)).length > 0;
+}
+
+/**
+ * Revokes the tokens of bots in one commit. Returns the bots that had one.
+ * @throws what the state ref does when it cannot be read or written
+ */
+export async function revokeTokens(
+  committed: CommittedState,
+  ids: readonly BotId[],
+  by: TokenChanger,
+): Promise<readonly BotId[]> {
+  const what = ids.length === 1 ? `the token of ${ids[0]}` : `the tokens of ${ids.length} bots`;
+  let revoked: readonly BotId[] = [];
+  const plan = (): StateChange => {
+    revoked = ids.filter((id) => committed.state.hasToken(id));
+    return new Map(revoked.flatMap((id) => [...createTokenChange(committed.state, id, null)]));
+  };
+  await committed.commit(plan, formatSubject(`Revoke ${what}`, by));
+  return revoked;
+}
+
+function formatSubject(change: string, by: TokenChanger): string {
+  return `${change}, by ${by.replace(/[\p{Cc}\p{Cf}]/gu, ' ')}`;
+}
+
+function createTokenChange(state: State, id: BotId, digest: TokenDigest | null): StateChange {
+  const known = state.token(id);
+  const generation = (known?.generation ?? 0) + 1;
+  return new Map([[id, { token: { digest, at: computeTimeAfter(known?.at), generation } }]]);
+}
 
 /** The tokens of all bots, of which each has one at most. */
 export interface Tokens {

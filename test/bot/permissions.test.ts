@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { anyCharacter } from '../support/arbitrary.ts';
-import { alignPermissions, type InvitePermissions, readInvite } from '../../src/bot/permissions.ts';
+import { alignPermissions, type InvitePermissions, readInvite } from '../../src/bot/invite.ts';
 
 const authorize = 'https://discord.com/oauth2/authorize?client_id=7&scope=bot';
 type Permissions = InvitePermissions['permissions'];

@@ -1,7 +1,7 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { toCanonicalForm } from '../../src/catalogue/page/canonical-form.ts';
+import { toCanonicalForm } from '../../src/catalogue/page/page.ts';
 import { openBrowserPage } from '../support/browser.ts';
 import { botshelf } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { checkAttributes } from '../../src/check/attribute-rules.ts';
+import { checkAttributes } from '../../src/check/history-rules.ts';
 
 function isRefused(text: string): boolean {
   return checkAttributes('.gitattributes', Buffer.from(text)).length > 0;

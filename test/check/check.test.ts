@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
 import { formatCatalogue, type FormatReport } from '../../src/check/format.ts';
 import { checkInThreads } from '../../src/check/parallel-check.ts';
-import { createScope, type Scope } from '../../src/check/scope.ts';
+import { createScope, type Scope } from '../../src/check/source.ts';
 import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { profile } from '../support/side-files.ts';
 import { tempFolder } from '../support/temp-folder.ts';

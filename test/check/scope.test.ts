@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { createScope, isInScope, listNamesInScope } from '../../src/check/scope.ts';
+import { createScope, isInScope, listNamesInScope } from '../../src/check/source.ts';
 
 describe('a part of the catalogue', () => {
   const scope = createScope([

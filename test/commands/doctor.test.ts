@@ -5,7 +5,7 @@ import { checkImages, checkJournal, checkState } from '../../src/commands/doctor
 import { checkLogin, findServiceCommand } from '../../src/commands/doctor-network.ts';
 import type { DoctorResult } from '../../src/commands/doctor-results.ts';
 import { ImageIndex } from '../../src/images/image-index.ts';
-import { formatJournalLine } from '../../src/counts/journal-segment.ts';
+import { formatJournalLine } from '../../src/counts/journal.ts';
 import { botshelf, type Run } from '../support/command-line.ts';
 import { doctorContext } from '../support/doctor.ts';
 import { freePort } from '../support/loopback.ts';

@@ -12,7 +12,7 @@ import {
   mergeBotStates,
   mergeTokens,
   computeTimeAfter,
-} from '../../src/counts/bot-state.ts';
+} from '../../src/counts/state.ts';
 import { someBotState } from '../support/arbitrary.ts';
 import type { TokenDigest } from '../../src/bot/token.ts';
 

@@ -2,7 +2,7 @@ import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/st
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mock } from 'node:test';
-import { formatJournalLine } from '../../src/counts/journal-segment.ts';
+import { formatJournalLine } from '../../src/counts/journal.ts';
 import { botId } from '../support/sample.ts';
 import { BrokenRef, newPlace, open, until } from '../support/place.ts';
 import { recordedLog } from '../support/recorded-log.ts';

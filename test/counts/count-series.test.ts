@@ -1,5 +1,5 @@
 import { deepStrictEqual, rejects } from 'node:assert/strict';
-import { CountSeries } from '../../src/counts/count-series.ts';
+import { CountSeries } from '../../src/counts/count-history.ts';
 import { botId } from '../support/sample.ts';
 
 const homer = botId('312');

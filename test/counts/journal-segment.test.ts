@@ -1,14 +1,14 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { maxTime } from '../../src/counts/bot-state.ts';
+import { maxTime } from '../../src/counts/state.ts';
 import {
   formatJournalLine,
   type JournalEntry,
   listSegments,
   replaySegment,
   Segment,
-} from '../../src/counts/journal-segment.ts';
+} from '../../src/counts/journal.ts';
 import { botId } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 

@@ -13,8 +13,7 @@ import {
 import { join } from 'node:path';
 import { WritesUnavailableError } from '../../src/bot/errors.ts';
 import { silentLog } from '../../src/lib/log.ts';
-import { Journal } from '../../src/counts/journal.ts';
-import type { JournalEntry } from '../../src/counts/journal-segment.ts';
+import { Journal, type JournalEntry } from '../../src/counts/journal.ts';
 import { botId } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { type RecordedLog, recordedLog } from '../support/recorded-log.ts';

@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { pruneHistory } from '../../src/counts/prune-history.ts';
+import { pruneHistory } from '../../src/counts/state-ref.ts';
 import { gitSync } from '../support/run-sync.ts';
 import { testRepository } from '../support/repository.ts';
 import { openUntilEnd } from '../support/opened.ts';

@@ -2,15 +2,16 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { type BotId, compareBotIds } from '../../src/bot/id.ts';
 import type { TokenDigest } from '../../src/bot/token.ts';
-import { type BotState, maxTime } from '../../src/counts/bot-state.ts';
 import {
+  type BotState,
+  maxTime,
   readShard,
   toShardNumber,
   toShardPath,
   type ShardFault,
   writeShard,
-} from '../../src/counts/shards.ts';
-import { State } from '../../src/counts/state.ts';
+  State,
+} from '../../src/counts/state.ts';
 import { botId } from '../support/sample.ts';
 import { someBotState, someId } from '../support/arbitrary.ts';
 

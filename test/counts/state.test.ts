@@ -1,9 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { createToken, computeDigest } from '../../src/bot/token.ts';
-import { maxLeadMs, mergeBotStates } from '../../src/counts/bot-state.ts';
-import { toShardNumber } from '../../src/counts/shards.ts';
-import { State } from '../../src/counts/state.ts';
+import { maxLeadMs, mergeBotStates, toShardNumber, State } from '../../src/counts/state.ts';
 import { atTime } from '../support/at-time.ts';
 import { botId } from '../support/sample.ts';
 import { someBotState } from '../support/arbitrary.ts';

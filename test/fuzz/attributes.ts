@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { checkAttributes } from '../../src/check/attribute-rules.ts';
+import { checkAttributes } from '../../src/check/history-rules.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import type { Target } from './fuzzer.ts';
 import { split } from './words.ts';

@@ -1,7 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { toCanonicalForm } from '../../src/catalogue/page/canonical-form.ts';
+import { toCanonicalForm, editPage, parsePage } from '../../src/catalogue/page/page.ts';
 import type { Fault } from '../../src/catalogue/page/fault.ts';
-import { editPage, parsePage } from '../../src/catalogue/page/page.ts';
 import { parsePageFile } from '../../src/catalogue/page/page-file.ts';
 import { checkFiles, noLimits } from '../../src/catalogue/page/rules.ts';
 import { path } from '../support/page-file.ts';

@@ -1,6 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { KeyRing } from '../../src/login/key-ring.ts';
-import { Sessions } from '../../src/login/sessions.ts';
+import { KeyRing, Sessions } from '../../src/login/sessions.ts';
 import { accountId } from '../support/sample.ts';
 import type { Target } from './fuzzer.ts';
 import { jsonWords, split } from './words.ts';

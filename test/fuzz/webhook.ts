@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { Router } from '@koa/router';
 import { addHookRoute } from '../../src/http/api/hook-route.ts';
-import { RateLimit } from '../../src/http/rate-limits.ts';
+import { RateLimit } from '../../src/http/limits.ts';
 import { serveHandler } from '../support/handler.ts';
 import type { Target } from './fuzzer.ts';
 import { jsonWords, split } from './words.ts';

@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { CommitEvents } from '../../src/git/commit-events.ts';
+import { CommitEvents } from '../../src/git/commit/branch-writer.ts';
 import { recordedLog } from '../support/recorded-log.ts';
 
 describe('the events of commits', () => {

@@ -1,6 +1,5 @@
 import { strictEqual } from 'node:assert/strict';
-import { readConfirmedTime } from '../../src/git/confirmed-time.ts';
-import { stateRef } from '../../src/git/refs.ts';
+import { readConfirmedTime, stateRef } from '../../src/git/repository.ts';
 import { atTime } from '../support/at-time.ts';
 import { openUntilEnd } from '../support/opened.ts';
 import { testRepository } from '../support/repository.ts';

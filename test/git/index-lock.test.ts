@@ -2,7 +2,7 @@ import { notStrictEqual, rejects, strictEqual, throws } from 'node:assert/strict
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { ensureNoOperation, removeStaleIndexLock, withIndexLock } from '../../src/git/index-lock.ts';
+import { ensureNoOperation, removeStaleIndexLock, withIndexLock } from '../../src/git/locks.ts';
 import { committerOn } from '../support/committing.ts';
 import { setKey } from '../support/keys.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';

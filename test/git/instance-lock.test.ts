@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { AlreadyRunningError, takeCloneLock, takeInstanceLock } from '../../src/git/instance-lock.ts';
+import { AlreadyRunningError, takeCloneLock, takeInstanceLock } from '../../src/git/locks.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { openerOf } from '../support/opened.ts';
 import { recordedLog } from '../support/recorded-log.ts';

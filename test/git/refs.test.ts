@@ -1,7 +1,6 @@
 import { rejects, strictEqual } from 'node:assert/strict';
-import { readRef, RefConflictError, updateRefs } from '../../src/git/refs.ts';
-import { GitError } from '../../src/git/process/git-error.ts';
-import { type Repository } from '../../src/git/repository.ts';
+import { readRef, RefConflictError, updateRefs, type Repository } from '../../src/git/repository.ts';
+import { GitError } from '../../src/git/process/run-git.ts';
 import { testRepository } from '../support/repository.ts';
 import { openUntilEnd } from '../support/opened.ts';
 

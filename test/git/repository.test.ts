@@ -1,8 +1,8 @@
 import { match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { findGitProcesses } from '../../src/git/git-processes.ts';
-import { GitError } from '../../src/git/process/git-error.ts';
+import { findGitProcesses } from '../../src/git/maintenance.ts';
+import { GitError } from '../../src/git/process/run-git.ts';
 import { openRepository, type Repository, RepositoryOpener } from '../../src/git/repository.ts';
 import { cleanUp } from '../support/cleanup.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,6 +1,6 @@
 import { deepStrictEqual, rejects } from 'node:assert/strict';
-import { GitError } from '../../src/git/process/git-error.ts';
-import { listFiles } from '../../src/git/tree-listing.ts';
+import { GitError } from '../../src/git/process/run-git.ts';
+import { listFiles } from '../../src/git/diff.ts';
 import { testRepository } from '../support/repository.ts';
 import { openUntilEnd } from '../support/opened.ts';
 

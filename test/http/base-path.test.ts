@@ -1,6 +1,6 @@
 import { strictEqual } from 'node:assert/strict';
 import { Router } from '@koa/router';
-import { withoutBasePath } from '../../src/http/base-path.ts';
+import { withoutBasePath } from '../../src/http/middleware.ts';
 
 describe('the path of the public address', () => {
   const router = new Router();

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { QueueFullError } from '../../src/lib/serial-queue.ts';
-import { type Body, type Coding, CompressedBodies } from '../../src/http/compression.ts';
+import { type Body, type Coding, CompressedBodies } from '../../src/http/representation.ts';
 
 /** A body of these pieces; `bytes` is as large as given, whatever the pieces are. */
 function inPieces(pieces: Iterable<Buffer>, bytes = 100): Body {

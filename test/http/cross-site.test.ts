@@ -1,5 +1,5 @@
 import { strictEqual } from 'node:assert/strict';
-import { refuseCrossSite } from '../../src/http/cross-site.ts';
+import { refuseCrossSite } from '../../src/http/middleware.ts';
 import { serveHandler, type TestServer } from '../support/handler.ts';
 
 describe('a form', () => {

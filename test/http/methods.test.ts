@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { Router } from '@koa/router';
-import { handleUnrouted } from '../../src/http/methods.ts';
+import { handleUnrouted } from '../../src/http/middleware.ts';
 import { serveHandler, type TestServer } from '../support/handler.ts';
 
 describe('a request that no route handles', () => {

@@ -2,8 +2,8 @@ import { strictEqual } from 'node:assert/strict';
 import Koa, { type Context } from 'koa';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { toProblem } from '../../src/http/problem-response.ts';
-import { RateLimit } from '../../src/http/rate-limits.ts';
+import { toProblem } from '../../src/http/problem.ts';
+import { RateLimit } from '../../src/http/limits.ts';
 
 describe('a rate limit', () => {
   const request = new IncomingMessage(new Socket());

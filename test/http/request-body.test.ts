@@ -1,8 +1,8 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { toProblem } from '../../src/http/problem-response.ts';
-import { maxBodyBytesInTotal, readBytes } from '../../src/http/request-body.ts';
+import { toProblem } from '../../src/http/problem.ts';
+import { maxBodyBytesInTotal, readBytes } from '../../src/http/request.ts';
 import { eventually } from '../support/eventually.ts';
 import { serveHandler, type TestServer } from '../support/handler.ts';
 

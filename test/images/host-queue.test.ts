@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
-import { HostQueue } from '../../src/images/host-queue.ts';
+import { HostQueue } from '../../src/images/image-queue.ts';
 
 const rest = { first: 1, max: 4 };
 

@@ -1,5 +1,5 @@
 import { strictEqual } from 'node:assert/strict';
-import { parseDate } from '../../src/import/parse-date.ts';
+import { parseDate } from '../../src/import/map-record.ts';
 import { atTime } from '../support/at-time.ts';
 
 const day = Date.UTC(2023, 3, 5);

@@ -1,7 +1,7 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeUnfinishedWrites, writeAtomically } from '../../src/lib/atomic-write.ts';
+import { removeUnfinishedWrites, writeAtomically } from '../../src/lib/files.ts';
 import { eventually } from '../support/eventually.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 

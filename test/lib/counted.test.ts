@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { formatCount } from '../../src/lib/counted.ts';
+import { formatCount } from '../../src/lib/text.ts';
 
 describe('a number with its noun', () => {
   it('has the plural for all numbers but one', () => {

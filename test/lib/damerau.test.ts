@@ -1,6 +1,6 @@
 import { strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { computeDistance } from '../../src/lib/damerau.ts';
+import { computeDistance } from '../../src/lib/text.ts';
 
 describe('the distance of two spellings', () => {
   it('counts letters that are added, missing, replaced, or swapped with their neighbour', () => {

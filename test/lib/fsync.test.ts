@@ -1,7 +1,7 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { listFoldersUpTo, fsyncFiles, fsyncFolder, fsyncFolders, makeFolder } from '../../src/lib/fsync.ts';
+import { listFoldersUpTo, fsyncFiles, fsyncFolder, fsyncFolders, makeFolder } from '../../src/lib/files.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('fsync', () => {

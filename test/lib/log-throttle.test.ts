@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { LogThrottle } from '../../src/lib/log-throttle.ts';
+import { LogThrottle } from '../../src/lib/retry.ts';
 
 describe('the log of refused requests', () => {
   it('has a reason once, and forgets the least recent of more than a hundred reasons', () => {

@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { findNearestName } from '../../src/lib/nearest-name.ts';
+import { findNearestName } from '../../src/lib/text.ts';
 
 describe('the nearest name', () => {
   it('is the one with the fewest letters that differ, whatever case and punctuation', () => {

@@ -1,5 +1,5 @@
 import { strictEqual } from 'node:assert/strict';
-import { toAddressGroup } from '../../src/lib/network-address.ts';
+import { toAddressGroup } from '../../src/lib/network.ts';
 
 describe('the group of an address', () => {
   it('is the address itself for IPv4, also where it is written as IPv6', () => {

@@ -2,7 +2,7 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { anyCharacter } from '../support/arbitrary.ts';
 import { visit } from 'jsonc-parser';
-import { readStrictJson } from '../../src/lib/strict-json.ts';
+import { readStrictJson } from '../../src/lib/json.ts';
 
 /** The faults of a text as `offset rule`, with the key of a duplicate; `ok` where it has none. */
 function found(text: string): string {

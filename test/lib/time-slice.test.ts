@@ -1,7 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { forEachInSlices, sortInSlices } from '../../src/lib/in-slices.ts';
-import { TimeSlice } from '../../src/lib/time-slice.ts';
+import { forEachInSlices, sortInSlices, TimeSlice } from '../../src/lib/time-slice.ts';
 
 describe('work in slices', () => {
   it('is done once a round of the event loop, however much work there is at once', async () => {

@@ -1,10 +1,13 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
 import { silentLog } from '../../src/lib/log.ts';
 import { DemoProvider } from '../../src/login/demo-provider.ts';
-import { LoginError, type LoginErrorKind } from '../../src/login/login-error.ts';
-import { Login } from '../../src/login/login.ts';
-import { parseReturnPath } from '../../src/login/return-path.ts';
-import { type IdentityProvider, Provider } from '../../src/login/provider.ts';
+import {
+  LoginError,
+  type LoginErrorKind,
+  type IdentityProvider,
+  Provider,
+} from '../../src/login/provider.ts';
+import { Login, parseReturnPath } from '../../src/login/login.ts';
 import { atTime } from '../support/at-time.ts';
 import { type RecordedLog, recordedLog } from '../support/recorded-log.ts';
 import { accountId } from '../support/sample.ts';

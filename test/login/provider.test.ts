@@ -1,7 +1,12 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { mock } from 'node:test';
-import type { LoginError, LoginErrorKind } from '../../src/login/login-error.ts';
-import { type Account, type AuthorizationRequest, Provider } from '../../src/login/provider.ts';
+import {
+  type LoginError,
+  type LoginErrorKind,
+  type Account,
+  type AuthorizationRequest,
+  Provider,
+} from '../../src/login/provider.ts';
 import { startDiscord } from '../support/discord.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Mood, startProvider } from '../support/login-provider.ts';

@@ -1,8 +1,7 @@
 import { ok, strictEqual } from 'node:assert/strict';
-import { type AccountId, parseAccountId } from '../../src/bot/account.ts';
+import { type AccountId, parseAccountId } from '../../src/bot/commit-message.ts';
 import { mock } from 'node:test';
-import { KeyRing } from '../../src/login/key-ring.ts';
-import { isFresh, Sessions } from '../../src/login/sessions.ts';
+import { KeyRing, isFresh, Sessions } from '../../src/login/sessions.ts';
 
 const day = 86_400_000;
 const secret = 'a secret of the tests, which is long enough';

@@ -1,6 +1,6 @@
 import { deepStrictEqual, doesNotMatch, match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { createServer } from 'node:http';
-import type { Notice } from '../../src/proposals/notice.ts';
+import type { Notice } from '../../src/proposals/notifications.ts';
 import { eventually } from '../support/eventually.ts';
 import { readFormFields } from '../support/form-fields.ts';
 import { startProvider } from '../support/login-provider.ts';

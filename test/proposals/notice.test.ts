@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import { createProposalNotice, toWebhookBody } from '../../src/proposals/notice.ts';
+import { createProposalNotice, toWebhookBody } from '../../src/proposals/notifications.ts';
 import type { Proposal } from '../../src/proposals/proposal.ts';
 import { author, maintainer } from '../support/proposals.ts';
 import { botId } from '../support/sample.ts';

@@ -1,8 +1,8 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Notice } from '../../src/proposals/notice.ts';
 import {
+  type Notice,
   Notifications,
   type NotificationsOptions,
   parseRetryAfter,

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AccountId } from '../../src/bot/account.ts';
+import type { AccountId } from '../../src/bot/commit-message.ts';
 import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
 import { toSettings } from '../../src/catalogue/settings/settings.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
@@ -11,8 +11,9 @@ import {
   type Person,
   type Proposal,
   type ProposalStep,
+  type ProposalError,
+  type ProposalErrorKind,
 } from '../../src/proposals/proposal.ts';
-import type { ProposalError, ProposalErrorKind } from '../../src/proposals/proposal-error.ts';
 import type { SentProposal } from '../../src/proposals/proposal-rules.ts';
 import { type Decision, Proposals } from '../../src/proposals/proposals.ts';
 import { atTime } from '../support/at-time.ts';

@@ -7,7 +7,7 @@ import {
   type Subject,
   toSubjectFolder,
   toSubjectPath,
-} from '../../src/proposals/subject.ts';
+} from '../../src/proposals/proposal.ts';
 import { openUntilEnd } from '../support/opened.ts';
 import { testRepository } from '../support/repository.ts';
 import { botId, mainPage, pagePath, translation } from '../support/sample.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import type { BotId } from '../../src/bot/id.ts';
-import { type BotState, createBotState } from '../../src/counts/bot-state.ts';
+import { type BotState, createBotState } from '../../src/counts/state.ts';
 import type { TokenDigest } from '../../src/bot/token.ts';
 
 /** Times so close together that ties are common. */

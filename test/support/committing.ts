@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Editor, FileEdit } from '../../src/git/commit/batch-plan.ts';
+import type { Editor, FileEdit } from '../../src/git/commit/branch-writer.ts';
 import { Committer, type CommitterOptions } from '../../src/git/commit/committer.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { type KeyEdit, keyEditor } from './keys.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
-import { RefConflictError, stateRef } from '../../src/git/refs.ts';
+import { RefConflictError, stateRef } from '../../src/git/repository.ts';
 import { isOfDay } from '../../src/counts/days.ts';
 import type { StateRef, StateTree } from '../../src/counts/state-ref.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { basename, dirname, join } from 'node:path';
 import { gitHosts, type GitHostId } from '../../src/git/hosts.ts';
-import type { HostPullsOptions } from '../../src/proposals/host-pulls.ts';
+import type { HostPullsOptions } from '../../src/proposals/host-review.ts';
 import { type GitServer, startGitServer } from './git-server.ts';
 import { listenOnLoopback } from './loopback.ts';
 import { type SharedRepository, sharedRepository } from './shared-repository.ts';

@@ -1,5 +1,5 @@
 import Koa, { type Context, type Next } from 'koa';
-import { createReportError, handleErrors } from '../../src/http/problem-response.ts';
+import { createReportError, handleErrors } from '../../src/http/problem.ts';
 import { ResponseCache } from '../../src/http/response-cache.ts';
 import { listen } from '../../src/http/server.ts';
 import { silentLog } from '../../src/lib/log.ts';

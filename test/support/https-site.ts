@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { ImageConnector } from '../../src/images/connector.ts';
-import { isPublicAddress } from '../../src/lib/network-address.ts';
+import { isPublicAddress } from '../../src/lib/network.ts';
 import { listenOnLoopback } from './loopback.ts';
 import { makeCertificate } from './certificate.ts';
 import { cleanUp } from './cleanup.ts';

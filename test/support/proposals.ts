@@ -4,10 +4,15 @@ import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
 import { readSettings, createDiskReader } from '../../src/catalogue/settings/read-settings.ts';
 import type { CatalogueSettings } from '../../src/catalogue/settings/settings.ts';
 import { silentLog } from '../../src/lib/log.ts';
-import { formatOpenRef, formatStep, type Person, type ProposalStep } from '../../src/proposals/proposal.ts';
+import {
+  formatOpenRef,
+  formatStep,
+  type Person,
+  type ProposalStep,
+  type Subject,
+} from '../../src/proposals/proposal.ts';
 import { Proposals, type ProposalsOptions } from '../../src/proposals/proposals.ts';
 import { committerOn } from './committing.ts';
-import type { Subject } from '../../src/proposals/subject.ts';
 import type { TestRepository } from './repository.ts';
 import { accountId, botId, pagePath } from './sample.ts';
 import { openerOf } from './opened.ts';

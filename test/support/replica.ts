@@ -1,4 +1,4 @@
-import { toShardNumber, toShardPath } from '../../src/counts/shards.ts';
+import { toShardNumber, toShardPath } from '../../src/counts/state.ts';
 import { eventually } from './eventually.ts';
 import { loginEnv } from './login-site.ts';
 import type { TestRepository } from './repository.ts';

@@ -1,6 +1,6 @@
 import { assembleRecord, type FilledMainPage } from '../../src/bot/record.ts';
 import { type IndexedBot, indexBot } from '../../src/catalogue/store/bot-index.ts';
-import { withDefaults } from '../../src/catalogue/page/defaults.ts';
+import { withDefaults } from '../../src/catalogue/page/page.ts';
 import type { Locale } from '../../src/bot/locale.ts';
 import { botId } from './sample.ts';
 

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type AccountId, parseAccountId } from '../../src/bot/account.ts';
+import { type AccountId, parseAccountId } from '../../src/bot/commit-message.ts';
 import { parseBotId } from '../../src/bot/id.ts';
 import type { BotId } from '../../src/bot/id.ts';
 import { parseLocale } from '../../src/bot/locale.ts';

@@ -4,10 +4,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { GitError } from '../../src/git/process/git-error.ts';
+import {
+  GitError,
+  type GitClient,
+  type GitCommand,
+  createGitEnvironment,
+  gitSettings,
+} from '../../src/git/process/run-git.ts';
 import { GitRunner } from '../../src/git/process/git-runner.ts';
-import type { GitClient, GitCommand } from '../../src/git/process/run-git.ts';
-import { createGitEnvironment, gitSettings } from '../../src/git/process/settings.ts';
 import { printStatus, quote } from './run-sync.ts';
 import { tempFolder } from './temp-folder.ts';
 

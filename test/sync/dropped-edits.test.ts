@@ -1,6 +1,6 @@
 import { match, strictEqual } from 'node:assert/strict';
 import { parseBotId } from '../../src/bot/id.ts';
-import { formatMergeMessage, type DroppedEdit, formatDroppedEdit } from '../../src/sync/dropped-edits.ts';
+import { formatMergeMessage, type DroppedEdit, formatDroppedEdit } from '../../src/sync/merge-files.ts';
 
 const change: DroppedEdit = {
   path: 'bots/312/312.en.md',

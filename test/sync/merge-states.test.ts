@@ -1,11 +1,11 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { mergeStates } from '../../src/sync/merge-states.ts';
-import { type Repository } from '../../src/git/repository.ts';
+import { mergeStates } from '../../src/sync/remote-state.ts';
+import type { Repository } from '../../src/git/repository.ts';
 import { readTreeId } from '../../src/git/history.ts';
-import { writePrunedHistory } from '../../src/counts/prune-history.ts';
-import { writeCommit } from '../../src/git/commit/fast-import.ts';
-import { writeShard } from '../../src/counts/shards.ts';
+import { writePrunedHistory } from '../../src/counts/state-ref.ts';
+import { writeCommit } from '../../src/git/commit/commit-files.ts';
+import { writeShard } from '../../src/counts/state.ts';
 import type { TokenDigest } from '../../src/bot/token.ts';
 import { botId } from '../support/sample.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';

@@ -1,5 +1,5 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
-import { GitError } from '../../src/git/process/git-error.ts';
+import { GitError } from '../../src/git/process/run-git.ts';
 import type { Repository } from '../../src/git/repository.ts';
 import {
   countUnpushed,
@@ -7,8 +7,10 @@ import {
   pushPrunedState,
   pushRefs,
   pushWithRetries,
-} from '../../src/sync/push.ts';
-import { fetchRemote, type RemoteBranch, remoteRefs } from '../../src/sync/remote.ts';
+  fetchRemote,
+  type RemoteBranch,
+  remoteRefs,
+} from '../../src/sync/remote.ts';
 import { openUntilEnd } from '../support/opened.ts';
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
 import { commitCounts } from '../support/counts.ts';

@@ -1,6 +1,6 @@
 import { strictEqual } from 'node:assert/strict';
-import { GitError } from '../../src/git/process/git-error.ts';
-import { describeRemoteError } from '../../src/sync/remote-error.ts';
+import { GitError } from '../../src/git/process/run-git.ts';
+import { describeRemoteError } from '../../src/sync/remote.ts';
 
 describe('the message about a remote', () => {
   const cases = [

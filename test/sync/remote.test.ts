@@ -1,16 +1,16 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { GitError } from '../../src/git/process/git-error.ts';
-import { describeRemoteError } from '../../src/sync/remote-error.ts';
+import { GitError } from '../../src/git/process/run-git.ts';
 import {
+  describeRemoteError,
   fetchRemote,
   fetchRemoteState,
   pushRemote,
   type RemoteBranch,
   remoteRefs,
 } from '../../src/sync/remote.ts';
-import { type Repository } from '../../src/git/repository.ts';
+import type { Repository } from '../../src/git/repository.ts';
 import { eventually } from '../support/eventually.ts';
 import { type GitServer, startGitServer } from '../support/git-server.ts';
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';

@@ -5,7 +5,7 @@ import { silentLog } from '../../src/lib/log.ts';
 import { CommittedState } from '../../src/counts/committed-state.ts';
 import type { StateStore } from '../../src/counts/state-store.ts';
 import { type RemoteState, SharedTokens } from '../../src/tokens/shared-tokens.ts';
-import { issueToken, revokeToken, revokeTokens } from '../../src/tokens/token-changes.ts';
+import { issueToken, revokeToken, revokeTokens } from '../../src/tokens/tokens.ts';
 import { atTime } from '../support/at-time.ts';
 import { botId } from '../support/sample.ts';
 import { FileRef } from '../support/file-ref.ts';

@@ -4,8 +4,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
-import { KeyRing } from '../../src/login/key-ring.ts';
-import { Sessions } from '../../src/login/sessions.ts';
+import { KeyRing, Sessions } from '../../src/login/sessions.ts';
 import { longestPage, slowPages } from '../support/hostile-pages.ts';
 import {
   botCount,

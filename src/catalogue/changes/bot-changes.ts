@@ -1,7 +1,7 @@
 import type { CommitAuthor } from '../../bot/commit-message.ts';
 import type { BotId } from '../../bot/id.ts';
 import { toInviteKey } from '../../bot/likeness.ts';
-import { comparePermissions } from '../../bot/permissions.ts';
+import { comparePermissions } from '../../bot/invite.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import type { PageFile } from '../page/page-file.ts';
 import type { BotCommit, ReadonlyChanges } from './change-index.ts';

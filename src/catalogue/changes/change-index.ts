@@ -6,10 +6,9 @@ import { type CommitAuthor, parseCommitAuthor } from '../../bot/commit-message.t
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { BranchConsumer, BranchAdvance } from '../../git/branch-feed.ts';
-import { type LoggedChange, type LoggedCommits, readChangeLog } from '../../git/change-log.ts';
-import { hasCommit } from '../../git/history.ts';
+import { type LoggedChange, type LoggedCommits, readChangeLog, hasCommit } from '../../git/history.ts';
 import type { Repository, RepositoryOpener } from '../../git/repository.ts';
-import { removeUnfinishedWrites, writeAtomically } from '../../lib/atomic-write.ts';
+import { removeUnfinishedWrites, writeAtomically } from '../../lib/files.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { botsFolder, folderOf, isFolderName, parsePagePath } from '../page/layout.ts';
 import { type PageFile, parsePageFile } from '../page/page-file.ts';

@@ -1,10 +1,11 @@
 import type { BotId } from '../../bot/id.ts';
-import { parseTree, toKind, type TreeEntry } from '../../git/objects/tree.ts';
+import { findTreeEntries } from '../../git/diff.ts';
+import { parseTree, toKind, type TreeEntry } from '../../git/objects/objects.ts';
 import type { Repository } from '../../git/repository.ts';
-import { findTreeEntries } from '../../git/tree-listing.ts';
 import { splitIntoParts } from '../../lib/worker-pool.ts';
 import { botsFolder, folderOf, isFolderName, parsePlace } from '../page/layout.ts';
-import type { PageBlobs } from './change-index.ts';
+import type { BotStore } from '../store/bot-store.ts';
+import type { PageBlobs, ReadonlyChanges } from './change-index.ts';
 
 /** A bot whose pages differ between two commits. */
 export interface ChangedBot {
@@ -107,3 +108,28 @@ function hasPage(tree: Tree, folder: string, id: BotId): boolean {
     ([name, entry]) => name.startsWith(`${id}.`) && toBlob(entry) && 'id' in parsePlace(folder, name),
   );
 }
+
+/**
+ * Returns when a bot was removed, in milliseconds since the epoch: when its last file was seen to go, else the time of the
+ * commit. Undefined for a bot of which that is not known, and for one that has a file: while that is faulty, it is not served.
+ */
+export type RemovedAt = (id: BotId) => Promise<number | undefined>;
+
+/** Notes the bots that go from now on. Of the others the index knows; nothing without a repository, or before it is complete. */
+export function followRemovedBots(store: BotStore, changes: Pick<ReadonlyChanges, 'list'>): RemovedAt {
+  const seen = new Map<BotId, number>();
+  store.on('change', (id) => {
+    if (store.bots.get(id)) seen.delete(id);
+    else if (seen.size < maxSeen) seen.set(id, Date.now());
+  });
+  return async (id) => {
+    if (store.bots.get(id) || store.hasFaultyFile(id)) return undefined;
+    const time = seen.get(id);
+    if (time !== undefined) return time;
+    const [last] = await changes.list(id);
+    return last?.pages.every(({ after }) => after === undefined) ? last.time : undefined;
+  };
+}
+
+/** About 10 MB. */
+const maxSeen = 100_000;

@@ -1,6 +1,6 @@
 import { toInviteKey } from '../../bot/likeness.ts';
 import type { Locale } from '../../bot/locale.ts';
-import { comparePermissions, readInvite, type StatedPermissions } from '../../bot/permissions.ts';
+import { comparePermissions, readInvite, type StatedPermissions } from '../../bot/invite.ts';
 import type { Page, PageData } from '../page/page.ts';
 import type { PageFile } from '../page/page-file.ts';
 import { isMainPage, isReadable } from '../page/rules.ts';

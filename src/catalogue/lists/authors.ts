@@ -1,7 +1,7 @@
 import type { Locale } from '../../bot/locale.ts';
 import type { Current, CurrentCache } from '../../lib/current-cache.ts';
-import { forEachInSlices } from '../../lib/in-slices.ts';
-import type { Profile } from '../page/profile.ts';
+import { forEachInSlices } from '../../lib/time-slice.ts';
+import type { Profile } from '../page/side-file.ts';
 import type { BotIndex, IndexedBot } from '../store/bot-index.ts';
 import type { FolderMirror } from '../store/side-mirrors.ts';
 

@@ -3,13 +3,12 @@ import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { type Locale, toLanguage } from '../../bot/locale.ts';
 import type { Category, FileItem } from '../../bot/schema-types.ts';
 import type { Current, CurrentCache, Input } from '../../lib/current-cache.ts';
-import { forEachInSlices, sortInSlices } from '../../lib/in-slices.ts';
-import { joinToPieces, type Pieces, pieceSize } from '../../lib/pieces.ts';
+import { forEachInSlices, sortInSlices, TimeSlice } from '../../lib/time-slice.ts';
+import { joinToPieces, type Pieces, pieceSize } from '../../lib/text.ts';
 import { FairQueue } from '../../lib/serial-queue.ts';
-import { TimeSlice } from '../../lib/time-slice.ts';
 import { folderOf, pathOf } from '../page/layout.ts';
 import type { BotSearch } from '../search/bot-search.ts';
-import { findMatchingLocales } from '../search/matching-locales.ts';
+import { findMatchingLocales } from '../search/query.ts';
 import type { QueryReading } from '../search/run-search.ts';
 import {
   type BotIndex,

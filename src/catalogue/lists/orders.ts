@@ -1,8 +1,7 @@
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { type BotId, compareBotIds } from '../../bot/id.ts';
-import { forEachInSlices, sortInSlices } from '../../lib/in-slices.ts';
-import { findFirstPlace } from '../store/binary-search.ts';
-import type { BotIndex, IndexedBot } from '../store/bot-index.ts';
+import { forEachInSlices, sortInSlices } from '../../lib/time-slice.ts';
+import { findFirstPlace, type BotIndex, type IndexedBot } from '../store/bot-index.ts';
 import {
   type Cursor,
   type ListQuery,

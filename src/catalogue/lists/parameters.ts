@@ -3,7 +3,7 @@ import { type BotId, parseBotId } from '../../bot/id.ts';
 import { parseLocale, type Locale } from '../../bot/locale.ts';
 import { readSchema } from '../../bot/schemas.ts';
 import type { BotListElement, Category } from '../../bot/schema-types.ts';
-import { quoteValue } from '../../lib/quote-value.ts';
+import { quoteValue } from '../../lib/text.ts';
 import type { CatalogueSettings } from '../settings/settings.ts';
 import type { BotFacts, IndexedBot } from '../store/bot-index.ts';
 

@@ -1,8 +1,7 @@
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { compareBotIds } from '../../bot/id.ts';
 import type { Category } from '../../bot/schema-types.ts';
-import { sortInSlices } from '../../lib/in-slices.ts';
-import type { TimeSlice } from '../../lib/time-slice.ts';
+import { sortInSlices, type TimeSlice } from '../../lib/time-slice.ts';
 import type { IndexedBot } from '../store/bot-index.ts';
 import type { Found } from '../search/run-search.ts';
 import { allKinds, type Kind } from '../search/segment.ts';

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SchemaName } from '../../bot/schemas.ts';
-import { removeKeys, setKeys } from '../../lib/edit-json.ts';
+import { removeKeys, setKeys, readStrictJson } from '../../lib/json.ts';
 import { mergeLines } from '../../lib/merge-lines.ts';
-import { readStrictJson } from '../../lib/strict-json.ts';
 import { parsePagePath } from './layout.ts';
 import { cutPage, type PageData, parsePage } from './page.ts';
 import { validate } from './schema.ts';

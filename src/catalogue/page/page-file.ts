@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { computeBlobId, type HashName } from '../../git/objects/object-id.ts';
+import { computeBlobId, type HashName } from '../../git/objects/objects.ts';
 import { type Fault, createFileFault } from './fault.ts';
 import { pathOf, type PagePlace } from './layout.ts';
 import { maxFileSize, type Page, parsePage } from './page.ts';

@@ -1,8 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import matter from 'gray-matter';
+import { resolveProperties, readSchema, type SchemaDocument } from '../../bot/schemas.ts';
+import {
+  createLocator,
+  setKeys,
+  type JsonFault,
+  readStrictJson,
+  type KeyOrder,
+  printJson,
+} from '../../lib/json.ts';
 import { type Fault, createFileFault, findPosition } from './fault.ts';
-import { createLocator, setKeys } from '../../lib/edit-json.ts';
-import { type JsonFault, readStrictJson } from '../../lib/strict-json.ts';
 
 /** The front matter of a page file. */
 export type PageData = Readonly<Record<string, unknown>>;
@@ -183,3 +190,59 @@ function findInvalidByte(bytes: Buffer): number {
     start = end + 1;
   }
 }
+
+/** Returns a copy of a main page's front matter with the schema's defaults for missing keys. */
+export function withDefaults(data: PageData): Record<string, unknown> {
+  return fillDefaults(data, mainPageDefaults);
+}
+
+/** Key → its default, and the defaults within that object. */
+type Defaults = ReadonlyMap<string, { readonly value: unknown; readonly within: Defaults }>;
+
+const mainPageDefaults = readDefaults(readSchema('main-page'));
+
+function readDefaults(schema: SchemaDocument): Defaults {
+  const keys = Object.entries(resolveProperties(schema)).filter(([, property]) => 'default' in property);
+  return new Map(
+    keys.map(([key, property]) => [key, { value: property['default'], within: readDefaults(property) }]),
+  );
+}
+
+function fillDefaults(data: PageData, defaults: Defaults): Record<string, unknown> {
+  const all: Record<string, unknown> = { ...data };
+  for (const [key, { value, within }] of defaults) {
+    if (all[key] === undefined) all[key] = structuredClone(value);
+    if (within.size > 0) all[key] = fillDefaults(all[key] as PageData, within);
+  }
+  return all;
+}
+
+/**
+ * Returns a page file in the one canonical form: its keys in the order of the schema, two spaces, LF, between
+ * two lines `---`. Keys that the schema does not have come last, in their own order. A number keeps its digits, a text
+ * its characters, and the markdown every byte; so the form of a canonical file is that file.
+ * @throws {Error} when the text is not a page file that can be parsed
+ */
+export function toCanonicalForm(
+  text: string,
+  schema: 'main-page' | 'collection' | 'profile' = 'main-page',
+): string {
+  const { json, after } = cutPage(text);
+  return `---\n${printJson(json, keyOrders[schema])}\n${after.replace(/^---\r?\n?/, '---\n')}`;
+}
+
+/** Returns a JSON file in canonical form, as toCanonicalForm does. @throws {Error} when it is not JSON */
+export function toCanonicalJson(text: string, schema: 'settings' | 'profile'): string {
+  return `${printJson(text, keyOrders[schema])}\n`;
+}
+
+function readKeyOrder(schema: SchemaDocument): KeyOrder {
+  return new Map(Object.entries(resolveProperties(schema)).map(([key, value]) => [key, readKeyOrder(value)]));
+}
+
+const keyOrders = {
+  'main-page': readKeyOrder(readSchema('main-page')),
+  collection: readKeyOrder(readSchema('collection')),
+  profile: readKeyOrder(readSchema('profile')),
+  settings: readKeyOrder(readSchema('settings')),
+};

@@ -1,9 +1,8 @@
 import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { TimeSlice } from '../../lib/time-slice.ts';
 import type { BotIndex, IndexedBot } from '../store/bot-index.ts';
-import { buildLargeSegment, buildSmallSegment } from './build-segment.ts';
+import { buildLargeSegment, buildSmallSegment, type IndexSegment } from './segment.ts';
 import { type Found, runSearch } from './run-search.ts';
-import type { IndexSegment } from './segment.ts';
 import type { Needs } from './needs.ts';
 
 /**

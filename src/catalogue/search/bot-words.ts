@@ -1,8 +1,7 @@
-import { needsByWord } from './language-words.ts';
+import { needsByWord, forEachWord, splitRuns, separateCapitals } from './words.ts';
 import { Field } from './postings.ts';
 import type { PostingsBuilder } from './postings-builder.ts';
 import { toLanguageBit } from './stems.ts';
-import { forEachWord, splitRuns, separateCapitals } from './words.ts';
 
 /** What of a bot is searched: its record as it is served, or its list element, which has no pages. */
 export interface SearchedBot {

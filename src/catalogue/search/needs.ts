@@ -1,10 +1,9 @@
 import type { Category } from '../../bot/schema-types.ts';
 import type { CatalogueSettings } from '../settings/settings.ts';
-import { languageWords, withoutStopWords } from './language-words.ts';
+import { languageWords, withoutStopWords, splitTypedWords, type Word } from './words.ts';
 import { botOf, Field, placeOf } from './postings.ts';
 import { PostingsBuilder } from './postings-builder.ts';
 import { toLanguageBit } from './stems.ts';
-import { splitTypedWords, type Word } from './words.ts';
 import { WordIndex } from './word-index.ts';
 
 /** What people look for: a category, or something that bots of several do; and the words for it in many languages. */

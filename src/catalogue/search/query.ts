@@ -1,6 +1,16 @@
-import { weakWords, withoutStopWords } from './language-words.ts';
+import type { Locale } from '../../bot/locale.ts';
 import type { NamedNeed, Needs } from './needs.ts';
-import { splitTypedWords, type Word, withoutBot } from './words.ts';
+import { toLanguageBit, Stems } from './stems.ts';
+import {
+  weakWords,
+  withoutStopWords,
+  splitTypedWords,
+  type Word,
+  withoutBot,
+  forEachWord,
+  listLetterPairs,
+  separateCapitals,
+} from './words.ts';
 
 /** A word of a query. */
 export interface Term extends Word {
@@ -14,7 +24,7 @@ export interface Term extends Word {
 }
 
 /** A query, understood. */
-export interface Query {
+interface Query {
   readonly terms: readonly Term[];
   /** What may be a whole name: all words as one. */
   readonly name: string;
@@ -57,3 +67,30 @@ const weakWeight = 0.25;
 
 /** Words beyond this number are ignored. */
 const maxPieces = 24;
+
+/** A bot's name and description in each of its languages, its default one first. */
+type Texts = Readonly<Record<string, { readonly name: string; readonly description: string }>>;
+
+/** Returns the languages in which a bot's name and description have most words of a text; none where they have none. */
+export function findMatchingLocales(contents: Texts, text: string): Locale[] {
+  const { terms } = readQuery(text, null);
+  let best: Locale[] = [];
+  let maxCount = 1;
+  for (const [locale, { name, description }] of Object.entries(contents)) {
+    const words = new Set<string>();
+    forEachWord(`${separateCapitals(name)}\n${description}`, 0, (word) => words.add(word));
+    const count = terms.filter((term) => hasTerm(words, term, toLanguageBit(locale))).length;
+    if (count > maxCount) [best, maxCount] = [[], count];
+    if (count === maxCount) best.push(locale as Locale);
+  }
+  return best;
+}
+
+function hasTerm(words: ReadonlySet<string>, { text, others, unspaced }: Term, language: number): boolean {
+  if (unspaced) return listLetterPairs(text).every((pair) => words.has(pair));
+  const stems = new Stems(text);
+  return (
+    [text, ...others].some((word) => words.has(word)) ||
+    [...words].some((word) => stems.areSharedBy(word, language))
+  );
+}

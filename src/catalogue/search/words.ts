@@ -1,4 +1,33 @@
-import { normalise } from './normalise.ts';
+import { readdirSync, readFileSync } from 'node:fs';
+import { parse } from 'node:path';
+
+/**
+ * Folds what should not matter when words are compared: width and other compatible forms, case, marks on Latin, Greek
+ * and Cyrillic letters, and letters that people type as others. A mark of any other script stays, as it makes another
+ * sound there: ボ is not ホ. The Cyrillic й stays too: it is a letter of its own, and stems depend on it.
+ */
+export function normalise(text: string): string {
+  if (plain.test(text)) return text.toLowerCase();
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .normalize('NFD')
+    .replace(marked, (all: string, letter: string) => (all === shortI ? all : letter))
+    .normalize('NFC')
+    .replace(replaced, (letter) => replacements.get(letter) ?? letter);
+}
+
+const plain = /^[\0-\x7f]*$/;
+const marked = /([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{M}+/gu;
+const shortI = 'й'.normalize('NFD');
+
+/** Letters in pairs: each is replaced by what follows it. */
+const replacements = new Map(
+  'ł l,ß ss,æ ae,œ oe,þ th,ð d,đ d,ø o,ħ h,ı i,ς σ,أ ا,إ ا,آ ا,ى ي,ة ه'
+    .split(',')
+    .map((pair) => pair.split(' ') as [string, string]),
+);
+const replaced = new RegExp(`[${[...replacements.keys()].join('')}]`, 'gu');
 
 /** A stretch of letters and digits of one script. */
 export interface Word {
@@ -81,3 +110,49 @@ const spaced = ['Latn', 'Cyrl', 'Grek', 'Arab'].map((script) => `[\\p{sc=${scrip
 const others = '(?:(?![\\p{sc=Latn}\\p{sc=Cyrl}\\p{sc=Grek}\\p{sc=Arab}])[\\p{L}\\p{M}\\p{N}])+';
 const programming = '[a-z]{1,2}(?:\\+\\+|#)(?![\\p{L}\\p{N}+#])';
 const pattern = new RegExp(`(${unspaced})|${[programming, ...spaced, others].join('|')}`, 'gu');
+
+/** The words of one language, those of a list with spaces between them: `assets/search/<language>.json`. */
+interface LanguageWords {
+  /** Articles and the like. They count only where a query has no others. */
+  readonly stop: string;
+  /** Words that say little of what a bot does, such as "server". */
+  readonly weak: string;
+  /** What people look for: its id, which is that of a category or the same in every language, and words for it. */
+  readonly needs: Readonly<Record<string, string>>;
+}
+
+const folder = new URL('./assets/search/', import.meta.resolve('#package'));
+export const languageWords: ReadonlyMap<string, LanguageWords> = new Map(
+  readdirSync(folder).map((file) => [
+    parse(file).name,
+    JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as LanguageWords,
+  ]),
+);
+
+const stopWords = collectWords(({ stop }) => stop);
+/** Words that say little of what a bot does, though they are no stop words. */
+export const weakWords = collectWords(({ weak }) => weak);
+
+function collectWords(list: (words: LanguageWords) => string): ReadonlySet<string> {
+  return new Set([...languageWords.values()].flatMap((words) => normalise(list(words)).split(' ')));
+}
+
+/** Whether a word says nothing of what a bot does, or little. */
+export function isStopWord(word: string): boolean {
+  return stopWords.has(word) || weakWords.has(word);
+}
+
+/** Returns the words that are no stop words, nor weak ones where those are left out, too; all where none is left. */
+export function withoutStopWords<T extends { readonly text: string }>(
+  words: readonly T[],
+  keepsWeak: boolean,
+): readonly T[] {
+  const telling = words.filter(({ text }) => !isStopWord(text) || (keepsWeak && weakWords.has(text)));
+  return telling.length > 0 ? telling : words;
+}
+
+/** What a word is for, by the word: the id of a need. */
+export const needsByWord = new Map<string, string>();
+for (const { needs } of languageWords.values())
+  for (const [id, names] of Object.entries(needs))
+    for (const name of normalise(names).split(' ')) needsByWord.set(name, id);

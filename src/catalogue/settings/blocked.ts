@@ -1,8 +1,8 @@
 import { basename, dirname, join } from 'node:path';
 import { WritesUnavailableError } from '../../bot/errors.ts';
 import type { BlockedFile } from '../../bot/schema-types.ts';
-import { normaliseHost } from '../../lib/network-address.ts';
-import { type Parsed, parseJsonFile } from '../page/json-file.ts';
+import { normaliseHost } from '../../lib/network.ts';
+import { type Parsed, parseJsonFile } from '../page/side-file.ts';
 import { maxReadSize } from '../page/page-file.ts';
 import { type FileReading, readFromDisk } from './read-settings.ts';
 

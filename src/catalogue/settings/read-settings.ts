@@ -2,13 +2,20 @@ import { realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SettingsFile } from '../../bot/schema-types.ts';
 import type { Fault } from '../page/fault.ts';
-import { parseJsonFile } from '../page/json-file.ts';
+import { parseJsonFile } from '../page/side-file.ts';
 import type { Page } from '../page/page.ts';
 import { readRegularFile } from '../page/page-file.ts';
-import { minContrast, type Scheme, findWorstContrast } from './contrast.ts';
-import { listInterfaceLocales } from './interface-locales.ts';
-import { type Logo, parseLogo } from './logo.ts';
-import { type CatalogueSettings, settingsName, toSettings } from './settings.ts';
+import {
+  minContrast,
+  type Scheme,
+  findWorstContrast,
+  listInterfaceLocales,
+  type Logo,
+  parseLogo,
+  type CatalogueSettings,
+  settingsName,
+  toSettings,
+} from './settings.ts';
 
 /** A file as it was read: its bytes, or why it cannot be read; undefined where there is none. */
 export type FileReading = Buffer | string | undefined;

@@ -1,7 +1,9 @@
-import type { Locale } from '../../bot/locale.ts';
-import { defaultCategories } from '../../bot/schemas.ts';
+import { hash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Locale, toCanonicalLocale } from '../../bot/locale.ts';
 import type { Category, SettingsFile } from '../../bot/schema-types.ts';
-import type { Logo } from './logo.ts';
+import { defaultCategories } from '../../bot/schemas.ts';
 
 /** The settings of a catalogue as they are in force. A new object whenever they change. */
 export interface CatalogueSettings {
@@ -37,7 +39,7 @@ export interface CatalogueSettings {
 }
 
 /** What is done with proposals, by who sends them; `off` takes none. */
-export interface ProposalPolicies {
+interface ProposalPolicies {
   readonly newBots: 'review' | 'off';
   /** For changes of a bot by its authors. `publish` commits them at once, but for those of `findReviewedChanges`. */
   readonly authors: 'review' | 'publish' | 'off';
@@ -100,4 +102,123 @@ const other: Category = 'other';
 
 function withOther(categories: readonly Category[]): readonly Category[] {
   return categories.includes(other) ? categories : [...categories, other];
+}
+
+/** The image beside the name of a site. */
+export interface Logo {
+  readonly type: string;
+  readonly extension: 'png' | 'webp' | 'jpg';
+  readonly body: Buffer;
+  readonly digest: string;
+}
+
+/** The largest size of a logo, in bytes. */
+const maxLogoSize = 128 * 1024;
+
+/** Returns the logo that a file is, or what is wrong with it, a colon, and the fix. */
+export function parseLogo(body: Buffer): Logo | string {
+  if (body.length > maxLogoSize) return `the picture has more than ${maxLogoSize} bytes: make it smaller`;
+  const kind = kinds.find(({ begins }) => begins(body));
+  if (kind === undefined) return 'this is not a picture that can be used: save it as a PNG, WebP or JPEG';
+  if (!kind.isWhole(body)) return 'the picture is cut off: put the whole file here';
+  const { type, extension } = kind;
+  return { type, extension, body: Buffer.from(body), digest: hash('sha1', body, 'base64url') };
+}
+
+interface LogoFormat extends Pick<Logo, 'type' | 'extension'> {
+  readonly begins: (body: Buffer) => boolean;
+  readonly isWhole: (body: Buffer) => boolean;
+}
+
+/** No SVG: it may have scripts. */
+const kinds: readonly LogoFormat[] = [
+  {
+    type: 'image/png',
+    extension: 'png',
+    begins: (body) => startsWith(body, '89504e470d0a1a0a'),
+    isWhole: (body) => body.includes('IEND', body.length - 12, 'latin1'),
+  },
+  {
+    type: 'image/jpeg',
+    extension: 'jpg',
+    begins: (body) => startsWith(body, 'ffd8ff'),
+    isWhole: (body) => body.subarray(-2).toString('hex') === 'ffd9',
+  },
+  {
+    type: 'image/webp',
+    extension: 'webp',
+    begins: (body) => startsWith(body, '52494646') && body.toString('latin1', 8, 12) === 'WEBP',
+    isWhole: (body) => body.readUInt32LE(4) + 8 <= body.length,
+  },
+];
+
+function startsWith(body: Buffer, hex: string): boolean {
+  return body.toString('hex', 0, hex.length / 2) === hex;
+}
+
+/** The folder of the files of the interface, one for each language. */
+export const localesFolder = fileURLToPath(new URL('./locales', import.meta.resolve('#package')));
+
+/** Returns the languages that the interface has, in the order of their tags. */
+export function listInterfaceLocales(): Locale[] {
+  return readdirSync(localesFolder)
+    .toSorted()
+    .flatMap((name) => toCanonicalLocale(name.replace(/\.json$/, '')) ?? []);
+}
+
+/** A colour on which text of the accent colour is read: how well it can be told from it, from 1 to 21. */
+interface Contrast {
+  readonly background: string;
+  readonly ratio: number;
+}
+
+/** Light or dark pages. */
+export type Scheme = 'light' | 'dark';
+
+/** The contrast that text has at least (WCAG 2.2, level AA). */
+export const minContrast = 4.5;
+
+/** The backgrounds of a scheme in assets/site.css, and the text on a filled accent colour. Each as #rrggbb. */
+export const schemes: Readonly<
+  Record<Scheme, Readonly<Record<'ground' | 'surface' | 'sunken' | 'accentInk', string>>>
+> = {
+  light: { ground: '#f8f8f6', surface: '#ffffff', sunken: '#efefec', accentInk: '#ffffff' },
+  dark: { ground: '#131419', surface: '#1b1d24', sunken: '#24262f', accentInk: '#131419' },
+};
+
+/** Returns the background of a scheme's pages on which an accent colour is hardest to read. */
+export function findWorstContrast(accent: string, scheme: Scheme): Contrast {
+  const { ground, surface, sunken } = schemes[scheme];
+  const all = [ground, surface, sunken, computeSoftAccent(accent, scheme)].map((background) => ({
+    background,
+    ratio: computeContrast(accent, background),
+  }));
+  return all.reduce((worst, other) => (other.ratio < worst.ratio ? other : worst));
+}
+
+/** Returns the pale form of an accent colour, which is a background for it. */
+export function computeSoftAccent(accent: string, scheme: Scheme): string {
+  const [over, under] = [parseChannels(accent), parseChannels(schemes[scheme].surface)];
+  const mixed = under.map((value, i) => Math.round(value + ((over[i] ?? 0) - value) * softShare));
+  return `#${mixed.map((value) => value.toString(16).padStart(2, '0')).join('')}`;
+}
+
+/** How much of the accent colour is in its pale form. */
+const softShare = 0.08;
+
+/** Returns the contrast of two colours, each as #rrggbb. */
+function computeContrast(a: string, b: string): number {
+  const [lighter = 0, darker = 0] = [computeLuminance(a), computeLuminance(b)].toSorted((x, y) => y - x);
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+function computeLuminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = parseChannels(colour)
+    .map((value) => value / 255)
+    .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+function parseChannels(colour: string): number[] {
+  return [1, 3, 5].map((start) => Number.parseInt(colour.slice(start, start + 2), 16));
 }

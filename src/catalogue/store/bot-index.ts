@@ -1,12 +1,23 @@
 import { hash } from 'node:crypto';
 import { type BotId, compareBotIds } from '../../bot/id.ts';
+import { asksForAdministrator } from '../../bot/invite.ts';
 import type { Locale } from '../../bot/locale.ts';
-import { asksForAdministrator } from '../../bot/permissions.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
 import type { BotListElement, BotRecord, Category } from '../../bot/schema-types.ts';
-import { forEachInSlices, sortInSlices } from '../../lib/in-slices.ts';
+import { forEachInSlices, sortInSlices } from '../../lib/time-slice.ts';
 import { folderOf, pathOf } from '../page/layout.ts';
-import { findFirstPlace } from './binary-search.ts';
+
+/** Returns the place of the first of sorted items that is not before what is looked for; their number where all are. */
+export function findFirstPlace<T>(sorted: ArrayLike<T>, isBefore: (item: T) => boolean): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isBefore(sorted[middle] as T)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
 
 /** A bot as it is served: bytes ready to send, and what lists filter and sort by. */
 export interface IndexedBot {
@@ -245,3 +256,29 @@ export class MutableBotIndex implements BotIndex {
 function compareById(a: IndexedBot, b: IndexedBot): number {
   return compareBotIds(a.id, b.id);
 }
+
+/** Returns the addresses of the images in all pages of a bot, each once, those of the default language first. */
+export function listPageImages(bot: IndexedBot): string[] {
+  if (!bot.record.includes('![') && !bot.record.includes('<img')) return [];
+  const { contents } = parseRecord(bot);
+  return findImages(
+    Object.values(contents)
+      .map(({ page }) => page)
+      .join('\n\n'),
+  );
+}
+
+/** Returns the addresses of the images in a Markdown text, each once: the first hundred that HTTPS leads to. */
+export function findImages(markdown: string): string[] {
+  const addresses = new Set<string>();
+  for (const [, inMarkdown, inHtml = ''] of markdown.matchAll(imagePattern)) {
+    addresses.add(inMarkdown ?? inHtml.replaceAll('&amp;', '&'));
+    if (addresses.size === maxImages) break;
+  }
+  return [...addresses];
+}
+
+const imagePattern =
+  /!\[[^[\]\n]{0,500}\]\(\s*<?(https:\/\/[^\s<>()"']{1,2000})|<img\b[^<>]{0,500}?\bsrc\s*=\s*["']?(https:\/\/[^\s<>"']{1,2000})/gi;
+
+const maxImages = 100;

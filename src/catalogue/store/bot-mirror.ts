@@ -2,9 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type BotId, parseBotId } from '../../bot/id.ts';
-import { forEachInSlices } from '../../lib/in-slices.ts';
+import { forEachInSlices, TimeSlice } from '../../lib/time-slice.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
-import { TimeSlice } from '../../lib/time-slice.ts';
 import { createFileFault, type Fault } from '../page/fault.ts';
 import {
   botsFolder,

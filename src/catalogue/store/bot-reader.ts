@@ -5,7 +5,7 @@ import type { BotRecord, FullImages } from '../../bot/schema-types.ts';
 import { indexBot, type IndexedBot, type IndexedFile, parseRecord } from './bot-index.ts';
 import type { Fault } from '../page/fault.ts';
 import type { PageFile } from '../page/page-file.ts';
-import { withDefaults } from '../page/defaults.ts';
+import { withDefaults } from '../page/page.ts';
 import { checkFiles, type PageLimits, type ReadablePage } from '../page/rules.ts';
 
 /** The result of reading a bot's files: the bot to serve from now on, and the faults of the files. */

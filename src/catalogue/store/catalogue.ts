@@ -1,13 +1,12 @@
-import { parseProfile, peopleFolder, type Profile } from '../page/profile.ts';
+import { parseProfile, peopleFolder, type Profile } from '../page/side-file.ts';
 import { type Blocked, blockedName, locateBlocked } from '../settings/blocked.ts';
 import { parseSettings, readFromDisk } from '../settings/read-settings.ts';
 import { type CatalogueSettings, settingsName, toSettings } from '../settings/settings.ts';
 import { BotMirror, type BotMirrorOptions } from './bot-mirror.ts';
 import { BotStore } from './bot-store.ts';
-import { Collections } from './collections.ts';
+import { Collections, FolderMirror, SingleFileMirror } from './side-mirrors.ts';
 import type { FileMirror } from './file-mirror.ts';
 import { listTop } from './folder.ts';
-import { FolderMirror, SingleFileMirror } from './side-mirrors.ts';
 
 /** The root is the folder that holds `bots/`. */
 export interface CatalogueOptions extends Omit<BotMirrorOptions, 'store' | 'limits'> {

@@ -2,7 +2,7 @@ import { type Dirent, existsSync } from 'node:fs';
 import { basename, dirname, join, parse } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
-import { computeBlobId, type HashName } from '../../git/objects/object-id.ts';
+import { computeBlobId, type HashName } from '../../git/objects/objects.ts';
 import { codeOf, messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
@@ -10,9 +10,8 @@ import { gitkeep } from '../page/layout.ts';
 import { readRegularFile, tailSize } from '../page/page-file.ts';
 import type { FileReading } from '../settings/read-settings.ts';
 import type { BotStore } from './bot-store.ts';
-import { DelayQueue } from './delay-queue.ts';
+import { DelayQueue, clockTick, StatCache } from './stat-cache.ts';
 import { type FileStat, isFolder, listNames, listTopEntries, readStat } from './folder.ts';
-import { clockTick, StatCache } from './stat-cache.ts';
 import { Watcher } from './watcher.ts';
 
 export interface FileMirrorOptions {

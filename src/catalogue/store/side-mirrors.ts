@@ -2,17 +2,24 @@ import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { writeAtomically } from '../../lib/atomic-write.ts';
 import { codeOf } from '../../lib/errors.ts';
+import { writeAtomically } from '../../lib/files.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { createFileFault, type Fault } from '../page/fault.ts';
-import type { Parsed } from '../page/json-file.ts';
 import { gitkeep } from '../page/layout.ts';
+import {
+  type Parsed,
+  assembleCollections,
+  type Collection,
+  type CollectionPage,
+  collectionsFolder,
+  parseCollectionPage,
+} from '../page/side-file.ts';
 import type { FileReading } from '../settings/read-settings.ts';
 import { FileMirror, type FileMirrorOptions, type ReadFile } from './file-mirror.ts';
 import type { FileStat } from './folder.ts';
 
-export interface FolderMirrorOptions<T> extends FileMirrorOptions {
+interface FolderMirrorOptions<T> extends FileMirrorOptions {
   /** The name of the folder. It may be missing. */
   readonly folder: string;
   readonly parse: (name: string, bytes: Buffer) => Parsed<T>;
@@ -60,7 +67,7 @@ export class FolderMirror<T> extends FileMirror {
 }
 
 /** What a file says. */
-export interface FileValue<T> {
+interface FileValue<T> {
   /** Undefined if the file cannot be used at all. */
   readonly value?: T | undefined;
   readonly faults?: readonly Fault[];
@@ -68,7 +75,7 @@ export interface FileValue<T> {
   readonly beside?: string | null;
 }
 
-export interface SingleFileOptions<T> extends FileMirrorOptions {
+interface SingleFileOptions<T> extends FileMirrorOptions {
   /** The name of the file. */
   readonly file: string;
   /** What its faults are listed under. */
@@ -168,5 +175,32 @@ export class SingleFileMirror<T> extends FileMirror {
         log.warn({ err: error, copy }, message);
       }
     });
+  }
+}
+
+/** The collections of a catalogue: each is made of all its files in `collections/`. */
+export class Collections extends FolderMirror<CollectionPage> {
+  #all: ReadonlyMap<string, Collection> = new Map();
+  #faulty: readonly string[] = [];
+
+  constructor(options: FileMirrorOptions) {
+    super({ ...options, folder: collectionsFolder, parse: parseCollectionPage });
+  }
+
+  /** By their names. Another map whenever one of them has changed. */
+  get all(): ReadonlyMap<string, Collection> {
+    return this.#all;
+  }
+
+  protected override reportChange(): void {
+    const { collections, faults } = assembleCollections(this.files);
+    this.#all = collections;
+    // Apart from the faults that a file has by itself.
+    const paths = faults.map(({ path }) => path);
+    for (const path of new Set([...this.#faulty, ...paths])) {
+      const own = faults.filter((fault) => fault.path === path);
+      this.options.store.report(`${path}#bots`, own, [path]);
+    }
+    this.#faulty = paths;
   }
 }

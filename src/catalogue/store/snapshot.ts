@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { readSchema, schemaNames } from '../../bot/schemas.ts';
-import { writeAtomically } from '../../lib/atomic-write.ts';
+import { writeAtomically } from '../../lib/files.ts';
 import type { PageLimits } from '../page/rules.ts';
 import { BlockMemory, type FolderState, packMeta, type PackedFolder, recordMemory } from './packed-folder.ts';
 

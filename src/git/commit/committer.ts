@@ -1,20 +1,29 @@
 import { isAbsolute, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stopping, WritesUnavailableError } from '../../bot/errors.ts';
-import { LogThrottle } from '../../lib/log-throttle.ts';
+import { LogThrottle, retry } from '../../lib/retry.ts';
 import type { Log } from '../../lib/log.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { retry } from '../../lib/retry.ts';
-import { CommitEvents } from '../commit-events.ts';
-import { ensureNoOperation } from '../index-lock.ts';
-import { GitError } from '../process/git-error.ts';
-import { readRef, RefConflictError } from '../refs.ts';
-import { type Repository, type RepositoryOpener, toUnavailableError } from '../repository.ts';
-import { removeLeftovers, wasKilled } from '../leftovers.ts';
+import {
+  CommitEvents,
+  type Editor,
+  type FileEdit,
+  type BatchResult,
+  type BranchMove,
+  BranchWriter,
+} from './branch-writer.ts';
+import { ensureNoOperation } from '../locks.ts';
+import { GitError } from '../process/run-git.ts';
+import {
+  readRef,
+  RefConflictError,
+  type Repository,
+  type RepositoryOpener,
+  toUnavailableError,
+} from '../repository.ts';
+import { removeLeftovers, wasKilled } from '../maintenance.ts';
 import { type OutdatedPath, WorkTree } from '../work-tree/work-tree.ts';
-import type { Editor, FileEdit } from './batch-plan.ts';
-import { type BatchResult, type BranchMove, BranchWriter } from './branch-writer.ts';
 
 export interface CommitterOptions<E extends FileEdit> {
   readonly repositoryOpener: RepositoryOpener;

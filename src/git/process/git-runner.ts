@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { Socket } from 'node:net';
-import { GitError } from './git-error.ts';
-import type { GitClient, GitCommand } from './run-git.ts';
+import { GitError, type GitClient, type GitCommand } from './run-git.ts';
 
 /** A command sent to the runner. */
 export interface RunnerRequest {

@@ -1,8 +1,134 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, closeSync, openSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { GitError } from './git-error.ts';
-import { createGitEnvironment, gitSettings, networkSettings } from './settings.ts';
+import { join } from 'node:path';
+import { ExplainedError, UserError } from '../../lib/errors.ts';
+
+/** What to do where git could not be started. */
+export const noGit = 'git cannot be run: install it, or put it on the PATH of the service';
+
+/** A git command failed or was killed. User names and passwords of addresses are removed. */
+export class GitError extends ExplainedError {
+  readonly command: string;
+  /** The exit code; null when git was killed, negative when it could not be started. */
+  readonly status: number | null;
+  /** The standard error of git. */
+  readonly stderr: string;
+
+  constructor(args: readonly string[], status: number | null, stderr: string) {
+    const command = removeCredentials(`git ${args.join(' ')}`);
+    const end = status === null ? 'was killed' : `ended with ${status}`;
+    const clean = removeCredentials(stderr);
+    const said = clean.trim();
+    super(`${command} ${end}${said === '' ? '' : `: ${said}`}`);
+    this.name = 'GitError';
+    this.command = command;
+    this.status = status;
+    this.stderr = clean;
+  }
+
+  /** Whether git could not be started. */
+  get notStarted(): boolean {
+    return this.status !== null && this.status < 0;
+  }
+
+  /** The first line that git wrote to standard error; empty where it wrote none. */
+  get reason(): string {
+    return (this.stderr.split('\n', 1)[0] ?? '').replace(/^fatal: /, '');
+  }
+}
+
+/**
+ * Returns a text without the user names and passwords of the addresses in it. Git repeats the address of a remote in
+ * its errors, and a command has it among its arguments. Addresses that are percent-encoded as a whole are covered, and
+ * passwords with characters that should be encoded: too much is removed rather than too little.
+ */
+export function removeCredentials(text: string): string {
+  return text
+    .replace(/:\/\/[^\s/]*@/g, '://')
+    .replace(passwordWithSlash, '://')
+    .replace(/%3A%2F%2F[^\s/]*%40/gi, '%3A%2F%2F');
+}
+
+/** An address in which no port follows the first colon. */
+const passwordWithSlash = /:\/\/[^\s/:[\]]*:(?!\d{0,5}(?:[/?#'"]|\s|$))[^\s]*@/g;
+
+/**
+ * Returns why git refuses a repository that belongs to another user, and what to do about it; undefined when git failed
+ * for another reason.
+ * @param stderr the standard error of git
+ */
+export function findOwnershipProblem(stderr: string): string | undefined {
+  const [, path] = /dubious ownership in repository at '(.+)'/.exec(stderr) ?? [];
+  if (path === undefined) return undefined;
+  const uid = process.geteuid?.() ?? 0;
+  const owners = [path, join(path, '.git')].map((file) => statSync(file, { throwIfNoEntry: false })?.uid);
+  const owner = owners.find((other) => other !== undefined && other !== uid) ?? uid;
+  const [theirs, ours] = [formatUser(owner), formatUser(uid)];
+  // Whoever runs it as root by mistake would lock out the right user.
+  const other = uid === 0 ? '' : `, or change the owner of the folder (chown -R ${uid} ${path})`;
+  return `${path} belongs to ${theirs}, and this runs as ${ours}: run it as ${theirs}${other}`;
+}
+
+/** Returns a user such as `alice (uid 1000)`. */
+function formatUser(uid: number): string {
+  const user = readPasswd()
+    .map((line) => line.split(':'))
+    .find(([, , number]) => number === String(uid));
+  return user?.[0] ? `${user[0]} (uid ${uid})` : `uid ${uid}`;
+}
+
+function readPasswd(): string[] {
+  try {
+    return readFileSync('/etc/passwd', 'utf8').split('\n');
+  } catch {
+    return [];
+  }
+}
+
+/** Settings of every git command of the service: none runs code of the repository, and what is written is on disk. */
+export const gitSettings: readonly string[] = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.fsync=objects,derived-metadata,reference,index',
+  'core.fsyncMethod=fsync',
+  'core.filesRefLockTimeout=1000',
+  'core.packedRefsTimeout=1000',
+  'commit.gpgSign=false',
+  'gc.auto=0',
+  'fetch.recurseSubmodules=false',
+];
+
+/**
+ * An option of what compares trees or the work tree: Git then does not read the file `.gitmodules`, which ends it where
+ * somebody has written a program there.
+ */
+export const withoutModulesFile = '--ignore-submodules=none';
+
+/** Seconds after which a command on the network that makes no progress has stalled. */
+export const maxStallSeconds = 60;
+
+/** Less than a byte a second is no progress. */
+const networkSettings: readonly string[] = ['http.lowSpeedLimit=1', `http.lowSpeedTime=${maxStallSeconds}`];
+
+/** Makes git read large objects in pieces, as one may not fit into memory. */
+export const largeInPieces: readonly string[] = ['-c', 'core.bigFileThreshold=1m'];
+
+/**
+ * Returns the environment of every git command: this process's, without what would point git at another repository or
+ * run a program (a service started from a Git hook has GIT_DIR set). Git then prompts for no password, and takes no
+ * optional locks.
+ */
+export function createGitEnvironment(indexFile?: string): NodeJS.ProcessEnv {
+  // oxlint-disable-next-line node/no-process-env -- handed on as it is; no setting is read from it
+  const own = Object.entries(process.env).filter(
+    ([name]) => !/^(GIT_|EDITOR$|VISUAL$|PAGER$|PREFIX$|SSH_ASKPASS$)/i.test(name),
+  );
+  const index = indexFile === undefined ? {} : { GIT_INDEX_FILE: indexFile };
+  return { ...Object.fromEntries(own), ...gitVariables, ...index, LC_ALL: 'C' };
+}
+
+const gitVariables = { GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
 
 /** One git command, run to its end. */
 export interface GitCommand {
@@ -200,5 +326,28 @@ function ifRunning(pid: number | undefined, act: (pid: number) => void): void {
     act(pid);
   } catch {
     // It has ended already.
+  }
+}
+
+/**
+ * Runs git for a command of the command line and returns its standard output.
+ * @throws {GitError}
+ * @throws {UserError} where git is not installed, or the repository belongs to another user
+ */
+export async function runCommandLineGit(
+  folder: string,
+  args: readonly string[],
+  {
+    take,
+    ...options
+  }: Pick<GitCommand, 'input' | 'indexFile' | 'accepts' | 'stallSeconds'> & Pick<RunOptions, 'take'> = {},
+): Promise<string> {
+  try {
+    return await runGit({ folder, args: [...largeInPieces, ...args], ...options }, { take });
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    if (error.notStarted) throw new UserError('git is not on the PATH: install it');
+    const problem = findOwnershipProblem(error.stderr);
+    throw problem === undefined ? error : new UserError(problem);
   }
 }

@@ -2,9 +2,8 @@ import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { GitError } from './git-error.ts';
+import { GitError, runGit } from './run-git.ts';
 import { inputPipe, type RunnerResponse, type RunnerRequest, type RunnerStop } from './git-runner.ts';
-import { runGit } from './run-git.ts';
 
 // The small process that runs the git commands of git-runner.ts. It ends with the service.
 process.on('message', (message: RunnerRequest | RunnerStop) => {

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { copyFile, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ignoreMissing } from '../../lib/errors.ts';
-import { GitError } from '../process/git-error.ts';
+import { GitError } from '../process/run-git.ts';
 import type { Repository } from '../repository.ts';
 import type { FileChange } from '../diff.ts';
 

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { UserError } from '../../lib/errors.ts';
 import { ListLimitError, runLimited } from '../changed-files.ts';
 import { parseRawDiff, rawDiffOptions } from '../diff.ts';
-import { submodule } from '../objects/tree.ts';
-import { runCommandLineGit } from '../process/command-line-git.ts';
-import { GitError } from '../process/git-error.ts';
+import { submodule } from '../objects/objects.ts';
+import { runCommandLineGit, GitError } from '../process/run-git.ts';
 import { copyWithTime } from './git-index.ts';
 
 /**

@@ -3,10 +3,10 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import { type GitHost, gitHosts, readKeys, type WebhookProof } from '../../git/hosts.ts';
-import { toAddressGroup } from '../../lib/network-address.ts';
+import { toAddressGroup } from '../../lib/network.ts';
 import { ProblemError } from '../problem.ts';
-import type { RateLimit } from '../rate-limits.ts';
-import { readBytes } from '../request-body.ts';
+import type { RateLimit } from '../limits.ts';
+import { readBytes } from '../request.ts';
 
 export interface HookRouteOptions {
   /** The secret that the Git server signs its calls with, or sends. */

@@ -3,13 +3,11 @@ import { readSchema, type SchemaDocument, schemaNames } from '../../bot/schemas.
 import type { Category } from '../../bot/schema-types.ts';
 import { type ListParameter, listParameters } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import { basePathOf } from '../../lib/base-url.ts';
+import { basePathOf } from '../../lib/network.ts';
 import { createDocument, send } from '../representation.ts';
-import { changeParameters } from './changes-route.ts';
-import { feedParameters } from './feed-route.ts';
-import { countParameters } from './counts-route.ts';
-import { latestCountParameters } from './latest-counts-route.ts';
-import { writableKeys } from './update-body.ts';
+import { changeParameters, feedParameters } from './changes-routes.ts';
+import { countParameters, latestCountParameters } from './counts-routes.ts';
+import { writableKeys } from './update-route.ts';
 
 /**
  * Adds the OpenAPI document, and redirects to it and to the page about the API from where people look for them.

@@ -1,11 +1,10 @@
 import type { Router } from '@koa/router';
 import type { Context, Next } from 'koa';
+import { parseAccountId } from '../../bot/commit-message.ts';
 import { UnknownBotError } from '../../bot/errors.ts';
-import { parseAccountId } from '../../bot/account.ts';
 import { parseBotId } from '../../bot/id.ts';
 import type { AuthorAnswer } from '../../bot/schema-types.ts';
 import type { Author, AuthorIndex } from '../../catalogue/lists/authors.ts';
-import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { List, Lists } from '../../catalogue/lists/lists.ts';
 import {
   formatCursor,
@@ -15,11 +14,12 @@ import {
   relevance,
 } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
+import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { Current } from '../../lib/current-cache.ts';
-import { toAddressGroup } from '../../lib/network-address.ts';
+import { toAddressGroup } from '../../lib/network.ts';
 import { ProblemError } from '../problem.ts';
-import { parseQuery, readParameters } from '../query.ts';
 import { createDocument, readHeaders, send } from '../representation.ts';
+import { parseQuery, readParameters } from '../request.ts';
 
 /**
  * Adds the reads of both versions: v1 lists the markdown files, v2 lists the bots and returns an author with theirs,

@@ -4,23 +4,26 @@ import { type BotId, parseBotId } from '../../bot/id.ts';
 import { type Locale, toCanonicalLocale } from '../../bot/locale.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import { readSchema } from '../../bot/schemas.ts';
-import { toCanonicalForm } from '../../catalogue/page/canonical-form.ts';
-import { formatCollectionPath, parseCollectionName } from '../../catalogue/page/collection.ts';
+import {
+  toCanonicalForm,
+  cutPage,
+  type PageData,
+  type ParsedPage,
+  parsePage,
+} from '../../catalogue/page/page.ts';
+import { formatCollectionPath, parseCollectionName, peopleFolder } from '../../catalogue/page/side-file.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
-import { cutPage, type PageData, type ParsedPage, parsePage } from '../../catalogue/page/page.ts';
-import { peopleFolder } from '../../catalogue/page/profile.ts';
 import { validate } from '../../catalogue/page/schema.ts';
 import { type CatalogueSettings, chooseNewPageLanguage } from '../../catalogue/settings/settings.ts';
 import { type BotIndex, parseRecord } from '../../catalogue/store/bot-index.ts';
 import { findKnownBot } from '../../http/api/read-routes.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { setKeys } from '../../lib/edit-json.ts';
-import { type FileTexts, findSubject } from '../../proposals/subject.ts';
+import { setKeys } from '../../lib/json.ts';
+import { type FileTexts, findSubject } from '../../proposals/proposal.ts';
 import { findLanguages } from '../language/locales.ts';
-import type { MessageKey } from '../language/message-file.ts';
-import type { Messages } from '../language/messages.tsx';
+import type { MessageKey, Messages } from '../language/messages.tsx';
 import { profileFormPath, withParameter } from '../page/addresses.ts';
-import { withoutBidiControls } from '../page/bidi.ts';
+import { withoutBidiControls } from '../page/elements.tsx';
 import type { Viewer } from '../page/layout.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 import {

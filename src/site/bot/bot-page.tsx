@@ -1,30 +1,119 @@
+import type { Context } from 'koa';
 import type { VNode } from 'preact';
-import type { CountAt } from '../../counts/count-history.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
-import type { BotRecord } from '../../bot/schema-types.ts';
+import type { BotRecord, BotListElement, Category } from '../../bot/schema-types.ts';
 import type { TrustChange } from '../../catalogue/changes/bot-changes.ts';
-import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
+import {
+  type IndexedBot,
+  parseListElement,
+  parseRecord,
+  listPageImages,
+} from '../../catalogue/store/bot-index.ts';
+import type { CountAt } from '../../counts/count-history.ts';
+import { parseQuery } from '../../http/request.ts';
+import { readNamedTrustChanges } from '../changes/changed-fields.tsx';
 import { Cards, type ListedBot } from '../front/card.tsx';
-import type { ShownCollection } from '../front/collections.ts';
-import { createBotMeta } from './bot-meta.ts';
+import { listLinkedCollections, showCollection, type ShownCollection } from '../front/collections.ts';
+import { chooseLocale, findLanguages, listWantedRanges } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import type { Heading } from '../markdown/headings.ts';
+import type { Heading } from '../markdown/html-tree.ts';
+import { findCopies } from '../markdown/markdown-images.ts';
 import type { Html } from '../markdown/markdown.ts';
-import { withoutBidiControls } from '../page/bidi.ts';
-import { toComparePath, toFeedPath, translatePath } from '../page/addresses.ts';
+import {
+  toComparePath,
+  toFeedPath,
+  translatePath,
+  listPageLanguages,
+  toPathInLanguage,
+} from '../page/addresses.ts';
 import { assets } from '../page/assets.ts';
+import {
+  listNamedAuthors,
+  withoutBidiControls,
+  Breadcrumb,
+  formatIsoDate,
+  type NameLinkProps,
+} from '../page/elements.tsx';
 import { BotImage } from '../page/bot-image.tsx';
-import { Breadcrumb } from '../page/breadcrumb.tsx';
 import { Faults } from '../page/faults.tsx';
+import type { PageRecipe } from '../page/html-response.ts';
 import { Layout, type PageProps } from '../page/layout.tsx';
-import type { NameLinkProps } from '../page/links.tsx';
+import { createBreadcrumbData, type LinkedData, type PageMeta } from '../page/head.tsx';
 import { Prose } from '../page/prose.tsx';
-import { BotFacts } from './bot-facts.tsx';
-import { BotHead } from './bot-head.tsx';
-import { BotPanels } from './bot-panels.tsx';
+import type { SiteParts } from '../page/site-parts.ts';
+import { BotFacts, BotHead, BotPanels } from './bot-panels.tsx';
+import { findSimilarBots, listBotsOfSameAuthor, readGroups } from './related-bots.ts';
+import { formatShareCardAddress } from './share.tsx';
+
+/** Returns how the page of a bot is made, in the language and with the images that the request selects. */
+export async function createBotRecipe(
+  ctx: Context,
+  parts: SiteParts,
+  indexed: IndexedBot,
+): Promise<PageRecipe> {
+  const { site, bots, collections, counts, countHistory, markdown, copyOf } = parts;
+  const { id, facts } = indexed;
+  markdown.start();
+  const groups = await readGroups(parts);
+  const authors = await Promise.all(facts.authors.map(async (id) => await parts.authors.find(id)));
+  const params = parseQuery(ctx);
+  const wanted = listWantedRanges(params.get('locale') ?? undefined, ctx.get('Accept-Language'));
+  const locale = chooseLocale(facts.locales, wanted) as Locale;
+  const own = [...wanted.slice(0, 1), site.languages.of(ctx).locale];
+  const isForeign = findLanguages(own, facts.locales).length === 0;
+  const blurImages = facts.nsfw && params.get('pictures') !== 'shown';
+  const shown = { locale, isForeign, blurImages };
+  return {
+    key: { id, ...shown },
+    entry: () => bots.get(id),
+    render: async (props) => {
+      const bot = parseRecord(indexed);
+      const { name = '', page: text = '' } = bot.contents[locale] ?? {};
+      const images = findCopies(listPageImages(indexed), copyOf);
+      const { html, headings } = await markdown.render({ text, name, images });
+      const today = countHistory.present();
+      const trustChanges = await readNamedTrustChanges(parts, id);
+      const isRead = await countHistory.isRead('recent');
+      const similar = findSimilarBots(groups, bot, locale).map((other) => {
+        const [count, growth] = [counts.count(other.id), counts.growth(other.id)];
+        return { bot: parseListElement(other), locale, namesLanguage: isForeign, count, growth };
+      });
+      return (
+        <BotPage
+          {...{ ...props, ...shown, bot, html, headings, similar }}
+          count={counts.count(id)}
+          growth={counts.growth(id)}
+          counts={isRead ? countHistory.counts(id, today - chartDays + 1, today) : []}
+          trustChanges={trustChanges}
+          reportedAge={computeAge(counts.reportedAt(id))}
+          editedAge={computeAge(facts.edited) ?? 0}
+          authors={listNamedAuthors(parts.authors, bot.authors)}
+          sameAuthor={listBotsOfSameAuthor(authors, bot)}
+          shareCard={parts.shareCards === null ? undefined : formatShareCardAddress(parts, bot, locale)}
+          collections={listLinkedCollections(collections, bots)
+            .filter(({ collection }) => collection.bots.includes(id))
+            .slice(0, maxCollections)
+            .map(({ collection }) => showCollection(collection, [site.languages.of(ctx).locale]))}
+          faults={site.live ? parts.faultsOf(id) : []}
+        />
+      );
+    },
+  };
+}
+
+const chartDays = 90;
+const maxCollections = 3;
+
+/** Returns how long ago a time is, in whole minutes, hours or days: a page changes no more often than what it says. */
+function computeAge(time: number | undefined): number | undefined {
+  if (time === undefined) return undefined;
+  const age = Math.max(Date.now() - time, 0);
+  const unit = [86_400_000, 3_600_000].find((size) => age >= size) ?? 60_000;
+  return Math.floor(age / unit) * unit;
+}
 
 export interface BotPageProps extends PageProps {
   readonly bot: BotRecord;
@@ -173,3 +262,83 @@ function Similar({ bot, similar }: BotPageProps): VNode | null {
     </section>
   );
 }
+
+/** What search engines get to know of a bot's page. */
+export interface DescribedBot extends Pick<
+  ShownBotProps,
+  'site' | 'locale' | 'name' | 'description' | 'count' | 'shareCard' | 'authors'
+> {
+  readonly bot: BotListElement;
+}
+
+/**
+ * Describes the page of a bot in one of its languages, and the bot as an application, with facts from its file and its
+ * last posted count only. A preview in a chat is not blurred, so a bot for adults has no image.
+ * @param category what the list of its category is called
+ */
+export function createBotMeta(page: DescribedBot, category: string): PageMeta {
+  const { bot, site, locale, name, description, count, shareCard, authors } = page;
+  const { baseUrl, canonicalUrl: home } = site;
+  const { avatar, cover, preview } = bot.cachedImages;
+  const main = `${home}/bots/${bot.id}`;
+  const address = toPathInLanguage(main, locale, findDefaultLocale(bot));
+  const toAddress = (path: string): string => new URL(path, baseUrl).href;
+  const image = bot.nsfw ? null : (cover ?? shareCard ?? avatar);
+  const people = authors.map(({ path, ...named }) => ({ '@type': 'Person', ...named, url: home + path }));
+  const application = {
+    '@context': 'https://schema.org',
+    '@type': 'SoftwareApplication',
+    '@id': address,
+    url: address,
+    name,
+    description,
+    author: people.length === 0 ? undefined : people,
+    inLanguage: locale,
+    applicationCategory: applicationCategories.get(bot.category) ?? applicationCategories.get('other'),
+    datePublished: formatIsoDate(bot.created),
+    dateModified: formatIsoDate(bot.edited),
+    isFamilyFriendly: !bot.nsfw,
+    installUrl: bot.invite,
+    image: avatar === null || bot.nsfw ? undefined : toAddress(avatar),
+    screenshot: preview.length === 0 || bot.nsfw ? undefined : preview.map(toAddress),
+    sameAs: bot.website ?? undefined,
+    softwareHelp: bot.support === null ? undefined : { '@type': 'CreativeWork', url: bot.support },
+    interactionStatistic: count === undefined ? undefined : createInstallCount(count),
+  };
+  const list = { name: category, address: `${home}/categories/${bot.category}` };
+  return {
+    address,
+    title: name,
+    author: authors.map((author) => author.name).join(', '),
+    description,
+    locale,
+    languages: listPageLanguages(main, Object.keys(bot.contents) as Locale[]),
+    image: image === null ? undefined : { address: toAddress(image), alt: name, isWide: image !== avatar },
+    isAdult: bot.nsfw,
+    isListed: true,
+    data: [application, createBreadcrumbData(site, list, { name, address })],
+  };
+}
+
+function createInstallCount(count: number): LinkedData {
+  const interactionType = { '@type': 'InstallAction' };
+  return { '@type': 'InteractionCounter', interactionType, userInteractionCount: count };
+}
+
+/** Names that search engines know. */
+const applicationCategories: ReadonlyMap<Category, string> = new Map(
+  Object.entries({
+    education: 'EducationalApplication',
+    entertainment: 'EntertainmentApplication',
+    fun: 'EntertainmentApplication',
+    games: 'GameApplication',
+    image: 'MultimediaApplication',
+    moderation: 'CommunicationApplication',
+    music: 'MultimediaApplication',
+    news: 'CommunicationApplication',
+    notifications: 'CommunicationApplication',
+    other: 'CommunicationApplication',
+    productivity: 'BusinessApplication',
+    utility: 'UtilitiesApplication',
+  }),
+);

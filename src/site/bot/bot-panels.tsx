@@ -1,17 +1,36 @@
 import type { VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
+import { readInvite } from '../../bot/invite.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
+import type { BotRecord } from '../../bot/schema-types.ts';
+import { TrustChangeText } from '../changes/changed-fields.tsx';
+import { type ListedBot, useNoCount } from '../front/card.tsx';
+import { directionOf, formatOwnName } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import { withoutBidiControls } from '../page/bidi.ts';
-import { TrustChangeText } from '../changes/trust-changes.tsx';
-import { editPath, toAuthorPath, toChangesPath, toCollectionPath, translatePath } from '../page/addresses.ts';
-import { reportAddress } from '../page/operator.tsx';
-import { Fact } from '../page/fact.tsx';
-import { LinkItem, NameLink, type NameLinkProps } from '../page/links.tsx';
-import { verifiedId } from './bot-head.tsx';
+import {
+  editPath,
+  toAuthorPath,
+  toChangesPath,
+  toCollectionPath,
+  translatePath,
+  toSourceAddress,
+} from '../page/addresses.ts';
+import {
+  Byline,
+  withoutBidiControls,
+  CheckMark,
+  Fact,
+  LinkItem,
+  NameLink,
+  type NameLinkProps,
+  OwnLink,
+  Permissions,
+  permissionsId,
+} from '../page/elements.tsx';
+import { Avatar } from '../page/bot-image.tsx';
+import { reportAddress } from '../page/layout.tsx';
 import type { ShownBotProps } from './bot-page.tsx';
 import { CountChart } from './count-chart.tsx';
-import { Permissions } from '../page/permissions.tsx';
 import { ShareCodes } from './share.tsx';
 
 /**
@@ -166,3 +185,187 @@ function Listing(props: ShownBotProps): VNode {
     </section>
   );
 }
+
+/** The top of a bot's page: its cover, name and description, and where to add it, at the same height for every bot. */
+export function BotHead({ bot, locale, blurImages, name, description, authors }: ShownBotProps): VNode {
+  const { t, text } = useLanguage();
+  const language = { lang: locale, dir: directionOf(locale) };
+  const { avatar, cover } = bot.cachedImages;
+  return (
+    <header class="bot-head">
+      {cover !== null && (
+        <div class="cover">
+          <img class={blurImages ? 'veiled' : undefined} src={cover} alt="" width="1280" height="400" />
+        </div>
+      )}
+      <Avatar id={bot.id} name={name} image={avatar} size={104} blurred={blurImages} />
+      <div class="title">
+        <h1>
+          <span {...language}>{name}</span>
+          {bot.verified && (
+            <a class="verified" href={`#${verifiedId}`} aria-label={text('bot.verifiedMeans')}>
+              <CheckMark size={22} />
+            </a>
+          )}
+          {bot.nsfw && <span class="tag adult">{t('bot.adult')}</span>}
+        </h1>
+        <Byline authors={authors} isLinked />
+        <p class="about" {...language}>
+          {description}
+        </p>
+      </div>
+      <Actions bot={bot} />
+    </header>
+  );
+}
+
+/** The id of the sentence that says what verified means. */
+const verifiedId = 'verified';
+
+function Actions({ bot: { invite, support, website } }: { readonly bot: BotRecord }): VNode {
+  const { t } = useLanguage();
+  const fullControl = readInvite(invite)?.fullControl ?? false;
+  return (
+    <ul class="actions">
+      <li class="invite">
+        <a
+          class="button"
+          href={invite}
+          rel="nofollow ugc noopener"
+          aria-describedby={fullControl ? 'full-control' : undefined}
+        >
+          {t('bot.invite')}
+        </a>
+        {fullControl && (
+          <a id="full-control" class="warning" href={`#${permissionsId}`}>
+            {t('permissions.fullControl')}
+          </a>
+        )}
+      </li>
+      {support !== null && <OwnLink href={support}>{t('bot.support')}</OwnLink>}
+      {website !== null && <OwnLink href={website}>{t('bot.website')}</OwnLink>}
+    </ul>
+  );
+}
+
+/** What decides whether a bot is worth a try, in one strip. */
+export function BotFacts(props: ShownBotProps): VNode {
+  const { bot, editedAge, reportedAge } = props;
+  const { t, href, ago, categoryName } = useLanguage();
+  const noCount = useNoCount(reportedAge);
+  return (
+    <dl class="bot-facts">
+      <Fact name={t('bot.serverCount')}>{useServerCount(props)}</Fact>
+      <Fact name={t('bot.category')}>
+        <a href={href(`/categories/${bot.category}`)}>{categoryName(bot.category)}</a>
+      </Fact>
+      <Fact name={t('bot.howToUse')}>{useUsage(props)}</Fact>
+      <Fact name={t('bot.source')}>{useSource(bot)}</Fact>
+      {reportedAge !== undefined && (
+        <Fact name={t('bot.lastReport')}>
+          {noCount ? <strong class="warning">{noCount}</strong> : ago(0, reportedAge)}
+        </Fact>
+      )}
+      <Fact name={t('bot.edited')}>
+        <time dateTime={new Date(bot.edited).toISOString()}>{ago(0, editedAge)}</time>
+      </Fact>
+      <Fact name={t('bot.language')}>
+        <LanguagesOfBot {...props} />
+      </Fact>
+    </dl>
+  );
+}
+
+/** Says in how many servers a bot is; null where that is not known. For components only. */
+export function useServerCount({ count, growth }: Pick<ShownBotProps, 'count' | 'growth'>): VNode | null {
+  const { integer } = useLanguage();
+  if (count === undefined) return null;
+  return (
+    <>
+      {integer(count)} {growth !== undefined && <CountGrowth growth={growth} />}
+    </>
+  );
+}
+
+/** By how much the count has changed, unless that is less than half a percent. */
+function CountGrowth({ growth }: { readonly growth: number }): VNode | null {
+  const { t } = useLanguage();
+  if (Math.abs(growth) < 0.005) return null;
+  return (
+    <span class={growth > 0 ? 'growth up' : 'growth'}>
+      {growth > 0 ? '▲' : '▼'} {t('card.percent', { change: Math.abs(growth) })}{' '}
+      <span class="out-of-sight">{t(growth > 0 ? 'bot.more' : 'bot.fewer')}</span>
+    </span>
+  );
+}
+
+/** A link to the source code of a bot; null where it is not open. For components only. */
+export function useSource({ codehost }: ListedBot['bot']): VNode | null {
+  const { t } = useLanguage();
+  const address = toSourceAddress(codehost);
+  if (address === null) return null;
+  return (
+    <a href={address} rel="nofollow ugc noopener">
+      {t('bot.openSource', { host: 'GitHub' })}
+    </a>
+  );
+}
+
+/** Says how a bot is used: by what its record and its invite link say, nothing where they do not. For components only. */
+export function useUsage({ bot, locale }: Pick<ListedBot, 'bot' | 'locale'>): VNode | null {
+  const { t } = useLanguage();
+  const { prefix, customisable, mentionable } = bot.trigger;
+  const hasCommands = readInvite(bot.invite)?.commands ?? false;
+  const hasPrefix = prefix.length > 0;
+  if (!hasPrefix && !mentionable && !hasCommands) return null;
+  const mention = <bdi>@{withoutBidiControls(bot.contents[locale]?.name ?? '')}</bdi>;
+  return (
+    <>
+      {prefix.map((text) => (
+        <>
+          <kbd key={text} class="key" dir="auto">
+            {withoutBidiControls(text)}
+          </kbd>{' '}
+        </>
+      ))}
+      {mentionable && (hasPrefix ? t('bot.or', { mention }) : mention)}
+      {hasCommands && (hasPrefix || mentionable) && ' · '}
+      {hasCommands && t('bot.slashCommands')}
+      {hasPrefix && customisable && <small class="muted">{t('bot.customisable')}</small>}
+    </>
+  );
+}
+
+/** The language that the page is in, then links to the others. Many are folded away. */
+function LanguagesOfBot({ bot, locale }: ShownBotProps): VNode {
+  const { t, publicPath } = useLanguage();
+  const others = Object.keys(bot.contents).filter((other) => other !== locale);
+  const current = <span lang={locale}>{formatOwnName(locale)}</span>;
+  const links = (
+    <ul class="links">
+      {others.map((other) => (
+        <li key={other}>
+          <a href={publicPath(`/bots/${bot.id}?locale=${other}`)} lang={other} hreflang={other}>
+            {formatOwnName(other)}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+  if (others.length <= fewLanguages)
+    return (
+      <div class="languages-of-bot">
+        {current} {others.length > 0 && links}
+      </div>
+    );
+  return (
+    <details>
+      <summary>
+        {current} · {t('bot.otherLanguages', { count: others.length })}
+      </summary>
+      {links}
+    </details>
+  );
+}
+
+const fewLanguages = 3;

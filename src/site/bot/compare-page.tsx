@@ -2,21 +2,21 @@ import type { Context } from 'koa';
 import type { ComponentChildren, VNode } from 'preact';
 import { parseBotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
-import { alignPermissions, readInvite } from '../../bot/permissions.ts';
+import { alignPermissions, readInvite } from '../../bot/invite.ts';
 import type { TrustChange } from '../../catalogue/changes/bot-changes.ts';
 import { parseListElement } from '../../catalogue/store/bot-index.ts';
-import { parseQuery } from '../../http/query.ts';
-import { readNamedTrustChanges, TrustChangeText } from '../changes/trust-changes.tsx';
+import { parseQuery } from '../../http/request.ts';
+import { readNamedTrustChanges, TrustChangeText } from '../changes/changed-fields.tsx';
 import { type ListedBot, useNoCount } from '../front/card.tsx';
 import { chooseLocale, listWantedRanges, withLocale } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { toComparePath } from '../page/addresses.ts';
-import { AllBotsLink } from '../page/error-page.tsx';
+import { AllBotsLink } from '../page/message-pages.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
-import { NameLink } from '../page/links.tsx';
+import { NameLink } from '../page/elements.tsx';
 import type { PageRecipe } from '../page/html-response.ts';
 import type { SiteParts } from '../page/site-parts.ts';
-import { useServerCount, useSource, useUsage } from './bot-facts.tsx';
+import { useServerCount, useSource, useUsage } from './bot-panels.tsx';
 
 /** Returns how the page is made that has the bots of the parameter `bots` side by side. */
 export function createCompareRecipe(ctx: Context, { bots, counts, changes, authors }: SiteParts): PageRecipe {

@@ -3,9 +3,8 @@ import type { BotListElement, BotRecord, Category } from '../../bot/schema-types
 import { parseListElement, type IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { Author } from '../../catalogue/lists/authors.ts';
 import { type FirstBots, keepFirst } from '../../catalogue/lists/lists.ts';
-import { isStopWord } from '../../catalogue/search/language-words.ts';
-import { forEachWord } from '../../catalogue/search/words.ts';
-import { forEachInSlices } from '../../lib/in-slices.ts';
+import { isStopWord, forEachWord } from '../../catalogue/search/words.ts';
+import { forEachInSlices } from '../../lib/time-slice.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { SiteParts } from '../page/site-parts.ts';
 

@@ -2,13 +2,13 @@ import type { Context, Next } from 'koa';
 import type { VNode } from 'preact';
 import { UnknownBotError } from '../../bot/errors.ts';
 import type { BotId } from '../../bot/id.ts';
-import type { RemovedAt } from '../../catalogue/changes/removed-bots.ts';
+import type { RemovedAt } from '../../catalogue/changes/changed-bots.ts';
 import { botsFolder, folderOf } from '../../catalogue/page/layout.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import { AllBotsLink, prefersPage } from '../page/error-page.tsx';
+import { AllBotsLink, prefersPage } from '../page/message-pages.tsx';
 import { sendOnce } from '../page/html-response.ts';
-import { LinkItem } from '../page/links.tsx';
+import { LinkItem } from '../page/elements.tsx';
 import { Layout, type PageOptions, type PageProps } from '../page/layout.tsx';
 
 /**

@@ -3,17 +3,16 @@ import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
 import { findKnownBot } from '../../http/api/read-routes.ts';
-import { refuseCrossSite } from '../../http/cross-site.ts';
+import { refuseCrossSite } from '../../http/middleware.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { readFields } from '../../http/query.ts';
-import { RateLimit } from '../../http/rate-limits.ts';
-import { toAddressGroup } from '../../lib/network-address.ts';
+import { readFields } from '../../http/request.ts';
+import { RateLimit } from '../../http/limits.ts';
+import { toAddressGroup } from '../../lib/network.ts';
 import { maxReportLength, reportReasons } from '../../proposals/visitor-reports.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import { withoutBidiControls } from '../page/bidi.ts';
+import { withoutBidiControls, BackLink } from '../page/elements.tsx';
 import { sendOnce } from '../page/html-response.ts';
 import { Layout, type PageProps } from '../page/layout.tsx';
-import { BackLink } from '../page/links.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 
 /**

@@ -1,13 +1,77 @@
 import type { VNode } from 'preact';
-import type { InviteChange } from '../../catalogue/changes/compare.ts';
-import { mainFields } from '../add/fields.ts';
-import { WordDiff } from '../add/file-diff.tsx';
+import type { BotId } from '../../bot/id.ts';
+import type { Permission } from '../../bot/invite.ts';
+import {
+  type BotChange,
+  type ChangesPage,
+  readBotChanges,
+  readTrustChanges,
+  type TrustChange,
+} from '../../catalogue/changes/bot-changes.ts';
+import type { FieldChange, PageChange, InviteChange } from '../../catalogue/changes/compare.ts';
+import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
+import { formatValue, mainFields } from '../add/fields.ts';
+import { diffWords, type Words, WordDiff } from '../add/file-diff.tsx';
 import type { Messages } from '../language/messages.tsx';
 import { useLanguage } from '../language/page-language.tsx';
-import { Fact } from '../page/fact.tsx';
-import type { ShownField, ShownPageChange } from './shown-changes.ts';
+import { withoutBidiControls, Fact } from '../page/elements.tsx';
+import type { SiteParts } from '../page/site-parts.ts';
 
-export interface ChangedFieldsProps {
+/** A value that differs, as text. Empty where there is none; both are where the value is not shown. */
+interface ShownField extends Record<'before' | 'after', string>, Pick<FieldChange, 'name'> {
+  /** The words that differ: null where too many do, undefined until they are compared. */
+  words?: readonly Words[] | null;
+}
+
+/** What changes in a page of a bot, as texts. */
+export interface ShownPageChange extends Omit<PageChange, 'fields'> {
+  readonly fields: readonly ShownField[];
+}
+
+/** Changes, newest first, with their values as texts, and the commit after which the next ones begin. */
+export interface ShownChanges extends Omit<ChangesPage, 'changes'> {
+  readonly changes: readonly (Omit<BotChange, 'pages'> & { readonly pages: readonly ShownPageChange[] })[];
+}
+
+/** Reads changes as `readBotChanges` does, with the words that differ. */
+export async function readShownChanges(...options: Parameters<typeof readBotChanges>): Promise<ShownChanges> {
+  const page = await readBotChanges(...options);
+  const changes = page.changes.map((change) => ({ ...change, pages: toShownPages(change.pages) }));
+  await compareWords(changes.flatMap(({ pages }) => pages));
+  return { ...page, changes };
+}
+
+export function toShownPages(pages: readonly PageChange[]): ShownPageChange[] {
+  return pages.map(({ fields, ...page }) => ({
+    ...page,
+    fields: fields.map(({ name, before, after }) => {
+      return { name, before: formatAny(before), after: formatAny(after) };
+    }),
+  }));
+}
+
+function formatAny(value: unknown): string {
+  if (value === true) return '✓';
+  if (value === undefined) return '';
+  return withoutBidiControls(formatValue(value) ?? JSON.stringify(value));
+}
+
+/** Compares the words of each field, one slice of time after the other, where that was not done. */
+export async function compareWords(pages: readonly ShownPageChange[]): Promise<void> {
+  const slice = new TimeSlice();
+  const end = performance.now() + maxWordsMs;
+  for (const field of pages.flatMap(({ fields }) => fields)) {
+    if (field.words !== undefined) continue;
+    await slice.next();
+    field.words = performance.now() < end ? diffWords(field.before, field.after) : null;
+  }
+}
+
+/** Milliseconds in which the words of a page are compared. */
+const maxWordsMs = 500;
+
+interface ChangedFieldsProps {
   readonly pages: readonly ShownPageChange[];
   readonly invite: InviteChange;
 }
@@ -93,4 +157,43 @@ export function FieldName({ name }: { readonly name: string }): VNode {
 export function formatFieldName(name: string, text: Messages['text']): string {
   const field = mainFields.flat().find((known) => known.name === name);
   return field === undefined ? name : text(`field.${field.name}`);
+}
+
+/** Reads what matters to who trusts a bot, with the names of accounts. Without Git there is nothing. */
+export async function readNamedTrustChanges(
+  { changes, authors }: Pick<SiteParts, 'changes' | 'authors'>,
+  id: BotId,
+): Promise<readonly TrustChange[]> {
+  const read = await readTrustChanges(changes, id).catch(() => []);
+  return read.map(({ values, ...change }) => {
+    const isOfAuthors = change.kind === 'author';
+    return {
+      ...change,
+      values: isOfAuthors ? values.map((account) => nameAccount(authors, account)) : values,
+    };
+  });
+}
+
+/** Returns the name of an account; its id where it has none. */
+export function nameAccount(authors: Pick<AuthorIndex, 'findProfile'>, account: string): string {
+  return withoutBidiControls(authors.findProfile(account)?.name ?? account);
+}
+
+/** What matters to who trusts a bot, in a sentence: what it has, and since when. */
+export function TrustChangeText({
+  change: { kind, values, since },
+}: {
+  readonly change: TrustChange;
+}): VNode {
+  const { t, text, day } = useLanguage();
+  const isWarning = kind === 'bot' || values.includes('administrator');
+  const key = values.includes('administrator') ? 'administrator' : kind;
+  const shown = values.map((value) => {
+    if (kind !== 'permission') return value;
+    return /^\d/.test(value)
+      ? text('permissions.unknown', { bit: Number(value) })
+      : text(`permission.${value as Permission}`);
+  });
+  const sentence = t(`changes.${key}`, { day: day(since), values: shown.join(', ') });
+  return isWarning ? <strong class="warning">{sentence}</strong> : <>{sentence}</>;
 }

@@ -1,20 +1,51 @@
+import type { Router } from '@koa/router';
 import type { VNode } from 'preact';
 import type { CommitAuthor } from '../../bot/commit-message.ts';
-import { pathOf } from '../../catalogue/page/layout.ts';
-import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
-import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { Locale } from '../../bot/locale.ts';
+import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
+import { pathOf } from '../../catalogue/page/layout.ts';
+import { parseListElement, type IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { findKnownBot } from '../../http/api/read-routes.ts';
+import { parseQuery } from '../../http/request.ts';
+import { chooseLocale, listWantedRanges } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { toFeedPath, toChangesPath, toPathInLanguage } from '../page/addresses.ts';
-import { withoutBidiControls } from '../page/bidi.ts';
-import { Breadcrumb } from '../page/breadcrumb.tsx';
+import { withoutBidiControls, Breadcrumb, ActionLink, LinkItem, NameLink } from '../page/elements.tsx';
+import type { RespondWithPage } from '../page/html-response.ts';
 import { Layout, type PageProps } from '../page/layout.tsx';
-import { ActionLink, LinkItem, NameLink } from '../page/links.tsx';
-import { ChangedFields } from './changed-fields.tsx';
-import { nameAccount } from './trust-changes.tsx';
-import type { ShownChanges } from './shown-changes.ts';
+import type { SiteParts } from '../page/site-parts.ts';
+import { readShownChanges, ChangedFields, nameAccount, type ShownChanges } from './changed-fields.tsx';
 
-export interface ChangesPageProps extends PageProps, ShownChanges {
+/** Adds the page of what changed in a bot. */
+export function addChangesPage(
+  router: Router,
+  { bots, authors, changes: index }: SiteParts,
+  respond: RespondWithPage,
+): void {
+  router.get('/bots/:id/changes', async (ctx) => {
+    const bot = findKnownBot(bots, ctx.params['id'] ?? '');
+    const after = parseQuery(ctx).get('after') ?? undefined;
+    const wanted = listWantedRanges(parseQuery(ctx).get('locale') ?? undefined, ctx.get('Accept-Language'));
+    const locale = chooseLocale(bot.facts.locales, wanted);
+    await respond(ctx, {
+      key: { changes: bot.id, after, locale },
+      entry: () => bots.get(bot.id),
+      render: async (props) => {
+        const { isComplete } = index;
+        return (
+          <ChangesPage
+            {...props}
+            {...await readShownChanges(index, bot.id, after)}
+            {...{ bot, isComplete, authors }}
+            name={parseListElement(bot).contents[locale ?? '']?.name ?? bot.facts.name}
+          />
+        );
+      },
+    });
+  });
+}
+
+interface ChangesPageProps extends PageProps, ShownChanges {
   readonly bot: IndexedBot;
   /** Its name in the language that fits the reader best. */
   readonly name: string;
@@ -24,7 +55,7 @@ export interface ChangesPageProps extends PageProps, ShownChanges {
 }
 
 /** What changed in a bot, by whom and when. */
-export function ChangesPage(props: ChangesPageProps): VNode {
+function ChangesPage(props: ChangesPageProps): VNode {
   const { site, viewer, bot, name, authors, changes, next, isComplete } = props;
   const { t, text, href, publicPath, locale } = useLanguage();
   const { id, facts } = bot;

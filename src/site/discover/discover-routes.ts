@@ -1,20 +1,21 @@
 import type { Router } from '@koa/router';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { type Representation, readHeaders, send } from '../../http/representation.ts';
-import type { Site } from '../page/layout.tsx';
-import { sitePaths } from '../page/addresses.ts';
+import {
+  type Representation,
+  readHeaders,
+  send,
+  createDocument,
+  type Document,
+} from '../../http/representation.ts';
+import { basePathOf, originOf } from '../../lib/network.ts';
 import type { Messages } from '../language/messages.tsx';
+import { sitePaths, toPathInLanguage } from '../page/addresses.ts';
 import { assets, createOwnAssets } from '../page/assets.ts';
+import type { Site } from '../page/layout.tsx';
 import { addFeedRoutes, type FeedsOptions } from './feeds.ts';
 import { readSitemap } from './sitemap.ts';
-import {
-  createManifest,
-  openSearchFile,
-  createRobotsFile,
-  computeSecurityExpiry,
-  createSecurityFile,
-} from './site-files.ts';
+import { formatElement, formatTextElement, formatXmlDocument } from './xml.ts';
 
 /**
  * Adds what search engines, feed readers and browsers read beside the pages.
@@ -73,3 +74,115 @@ export function addDiscoverRoutes(
 }
 
 type FileMaker = (settings: CatalogueSettings, messages: Messages) => Omit<Representation, 'current'>;
+
+/**
+ * Makes robots.txt: crawlers read pages, not the API, and no results of searches. They look for it at the top of the
+ * host only, so where the public address has a path, the operator has to serve it there. A copy of a list has no sitemap:
+ * its pages name those of the original.
+ */
+function createRobotsFile(baseUrl: string, hasSitemap = true): Document {
+  const basePath = basePathOf(baseUrl);
+  const closed = [
+    '/api/',
+    '/hooks/',
+    '/login',
+    '/logout',
+    '/proposals/',
+    '/review',
+    '/bots/*/token',
+    '/bots/*/edit',
+    '/bots/*/translate',
+    '/bots/*/report',
+    '/collections/*/edit',
+    '/collections/*/translate',
+    '/*?q=',
+    '/*&q=',
+  ];
+  return createTextFile([
+    'User-agent: *',
+    ...closed.map((path) => `Disallow: ${basePath}${path}`),
+    ...(hasSitemap ? ['', `Sitemap: ${baseUrl}/sitemap.xml`] : []),
+  ]);
+}
+
+/** Makes the manifest, with which a browser puts the site on a home screen. */
+function createManifest(
+  baseUrl: string,
+  { locale, dir, text }: Messages,
+  settings: CatalogueSettings,
+): Document {
+  const { logo } = createOwnAssets(settings);
+  const basePath = basePathOf(baseUrl);
+  const manifest = {
+    name: settings.name,
+    short_name: settings.name,
+    description: settings.tagline ?? text('front.title'),
+    lang: locale,
+    dir,
+    id: `${basePath}/`,
+    start_url: basePath + toPathInLanguage('/', locale, settings.language),
+    scope: `${basePath}/`,
+    display: 'minimal-ui',
+    background_color: '#f8f8f6',
+    theme_color: '#ffffff',
+    icons: logo
+      ? [{ src: basePath + logo.path, sizes: 'any', type: logo.type }]
+      : [
+          { src: basePath + assets.icon.path, sizes: 'any', type: 'image/svg+xml' },
+          { src: basePath + assets.touchIcon.path, sizes: '180x180', type: 'image/png' },
+          { src: basePath + assets.largeIcon.path, sizes: '512x512', type: 'image/png' },
+        ],
+  };
+  return createDocument('application/manifest+json; charset=utf-8', Buffer.from(JSON.stringify(manifest)));
+}
+
+/** Makes the description of the search, with which a browser offers it in its address bar. */
+function openSearchFile(baseUrl: string, { locale, text }: Messages, settings: CatalogueSettings): Document {
+  const { name, tagline, language } = settings;
+  const description = formatElement(
+    'OpenSearchDescription',
+    { xmlns: 'http://a9.com/-/spec/opensearch/1.1/' },
+    formatTextElement('ShortName', name.slice(0, 16)),
+    formatTextElement('Description', tagline ?? text('front.title')),
+    formatTextElement('InputEncoding', 'UTF-8'),
+    formatTextElement('Image', `${baseUrl}${sitePaths.favicon}`, {
+      width: '16',
+      height: '16',
+      type: (createOwnAssets(settings).logo ?? assets.favicon).type,
+    }),
+    formatElement('Url', {
+      type: 'text/html',
+      template: baseUrl + toPathInLanguage('/?q={searchTerms}', locale, language),
+    }),
+    formatElement('Url', {
+      type: 'application/opensearchdescription+xml',
+      rel: 'self',
+      template: baseUrl + toPathInLanguage(sitePaths.openSearch, locale, language),
+    }),
+  );
+  return createDocument('application/opensearchdescription+xml', formatXmlDocument(description));
+}
+
+/**
+ * Makes security.txt (RFC 9116), for the top of the host, where it is looked for.
+ * @param contact a URI
+ * @param expires milliseconds since the epoch
+ */
+function createSecurityFile(baseUrl: string, contact: string, expires: number): Document {
+  return createTextFile([
+    `Contact: ${contact}`,
+    `Expires: ${new Date(expires).toISOString()}`,
+    `Preferred-Languages: en`,
+    `Canonical: ${originOf(baseUrl)}/.well-known/security.txt`,
+  ]);
+}
+
+/** Returns when a security.txt of `now` expires: the start of a month, half a year ahead, so that it changes once a month. */
+function computeSecurityExpiry(now: number): number {
+  const date = new Date(now);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 6, 1);
+}
+
+function createTextFile(lines: readonly string[]): Document {
+  return createDocument('text/plain; charset=utf-8', Buffer.from(`${lines.join('\n')}\n`));
+}

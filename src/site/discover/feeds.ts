@@ -6,15 +6,15 @@ import { findDefaultLocale } from '../../bot/record.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { FilterValues } from '../../catalogue/lists/parameters.ts';
-import { toAddressGroup } from '../../lib/network-address.ts';
+import { toAddressGroup } from '../../lib/network.ts';
 import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
-import { ensureComplete } from '../../http/api/changes-route.ts';
+import { ensureComplete } from '../../http/api/changes-routes.ts';
 import { findKnownAuthor, findKnownBot } from '../../http/api/read-routes.ts';
 import { type BotChange, readBotChanges } from '../../catalogue/changes/bot-changes.ts';
 import { formatFieldName } from '../changes/changed-fields.tsx';
 import { findCollection, findListedBots, showCollection } from '../front/collections.ts';
 import { parseCategory, sorts } from '../front/front-query.ts';
-import { listNamedAuthors } from '../page/author-names.tsx';
+import { listNamedAuthors, withoutBidiControls, formatIsoDate } from '../page/elements.tsx';
 import {
   toAttentionPath,
   toAuthorPath,
@@ -25,8 +25,6 @@ import {
   sitePaths,
 } from '../page/addresses.ts';
 import { type ListOwn, type OwnItem, toMessageValues } from '../review/attention.ts';
-import { withoutBidiControls } from '../page/bidi.ts';
-import { formatIsoDate } from '../page/iso-date.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
 import type { Site } from '../page/layout.tsx';
 import type { SiteParts } from '../page/site-parts.ts';

@@ -4,7 +4,13 @@ import type { Category } from '../../bot/schema-types.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { Current } from '../../lib/current-cache.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
-import { type Body, compressPieces } from '../../http/compression.ts';
+import {
+  type Body,
+  compressPieces,
+  createDocument,
+  type Document,
+  type WholeDocument,
+} from '../../http/representation.ts';
 import {
   collectionsPath,
   type LanguageAddress,
@@ -16,10 +22,9 @@ import {
 } from '../page/addresses.ts';
 import { type LinkedCollection, listLinkedCollections } from '../front/collections.ts';
 import { withLocale } from '../language/locales.ts';
-import { escapeXml } from '../../lib/escape-xml.ts';
-import { formatIsoDate } from '../page/iso-date.ts';
+import { escapeXml } from '../../lib/text.ts';
+import { formatIsoDate } from '../page/elements.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
-import { createDocument, type Document, type WholeDocument } from '../../http/representation.ts';
 import { formatElement, formatTextElement, type Xml, xmlDeclaration, formatXmlDocument } from './xml.ts';
 
 /** Every address of the site, for search engines. */

@@ -1,4 +1,4 @@
-import { escapeXml } from '../../lib/escape-xml.ts';
+import { escapeXml } from '../../lib/text.ts';
 
 /** Text or an element, ready to be part of a document. */
 export type Xml = string;

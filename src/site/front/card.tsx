@@ -1,14 +1,11 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
-import { readInvite } from '../../bot/permissions.ts';
+import { readInvite } from '../../bot/invite.ts';
 import type { BotListElement } from '../../bot/schema-types.ts';
 import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import { withoutBidiControls } from '../page/bidi.ts';
-import { Byline } from '../page/author-names.tsx';
+import { withoutBidiControls, Byline, CheckMark, type NameLinkProps } from '../page/elements.tsx';
 import { Avatar } from '../page/bot-image.tsx';
-import { CheckMark } from '../page/check-mark.tsx';
-import type { NameLinkProps } from '../page/links.tsx';
 
 interface CardProps {
   readonly bot: BotListElement;

@@ -1,7 +1,10 @@
+import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
 import type { BotListElement } from '../../bot/schema-types.ts';
-import { directionOf, withLocale } from '../language/locales.ts';
+import { parseListElement } from '../../catalogue/store/bot-index.ts';
+import { parseQuery } from '../../http/request.ts';
+import { listWantedRanges, directionOf, withLocale } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import type { Html } from '../markdown/markdown.ts';
 import {
@@ -13,16 +16,84 @@ import {
   toPathInLanguage,
 } from '../page/addresses.ts';
 import { Avatar } from '../page/bot-image.tsx';
+import { type PageRecipe, pickPage } from '../page/html-response.ts';
 import { Layout, type PageProps } from '../page/layout.tsx';
-import { ActionLink, BackLink, LinkItem } from '../page/links.tsx';
-import { createBreadcrumbData, type PageMeta } from '../page/meta.ts';
+import { ActionLink, BackLink, LinkItem, PageLinks, type PageLinksProps } from '../page/elements.tsx';
+import { createBreadcrumbData, type PageMeta } from '../page/head.tsx';
 import { Prose } from '../page/prose.tsx';
+import type { SiteParts } from '../page/site-parts.ts';
 import { Cards, type ListedBot } from './card.tsx';
-import { minListed, type ShownCollection } from './collections.ts';
+import {
+  findCollection,
+  findListedBots,
+  listLinkedCollections,
+  showCollection,
+  minListed,
+  type ShownCollection,
+} from './collections.ts';
+import type { FrontLists } from './front-list.ts';
+import { findReaderLanguages, showIn, toKey } from './front-recipe.tsx';
 import { cardsAtOnce } from './list-page.tsx';
-import { PageLinks, type PageLinksProps } from './page-links.tsx';
 
-export interface CollectionPageProps extends PageProps, ShownCollection {
+/**
+ * Returns how the page of a collection is made.
+ * @throws {ProblemError} not-found
+ */
+export function createCollectionRecipe(
+  ctx: Context,
+  { site, bots, collections, markdown }: SiteParts,
+  lists: FrontLists,
+  name: string,
+): PageRecipe {
+  const collection = findCollection(collections, name);
+  markdown.start();
+  const language = site.languages.of(ctx);
+  const all = collection.bots.flatMap((id) => bots.get(id) ?? []);
+  const listed = parseQuery(ctx).get('nsfw') === 'true' ? all : findListedBots(collection, bots);
+  const locales = listed.flatMap(({ facts }) => facts.locales);
+  const shown = showIn(findReaderLanguages(ctx, language, locales), listed);
+  const wanted = listWantedRanges(language.requested, ctx.get('Accept-Language'));
+  const texts = showCollection(collection, wanted);
+  return {
+    key: { collection: name, locale: texts.locale, shown: shown.map(toKey) },
+    entry: () => collections.all.get(name),
+    render: async (props) => {
+      const { html } = await markdown.render({ text: texts.page, name: texts.title, images: {} });
+      return (
+        <CollectionPage
+          {...{ ...props, ...texts, html }}
+          locales={[...collection.contents.keys()]}
+          bots={lists.toListed(shown)}
+          hidden={all.length - listed.length}
+        />
+      );
+    },
+  };
+}
+
+/** Returns how the list of collections is made. */
+export function createCollectionsRecipe(ctx: Context, { site, bots, collections }: SiteParts): PageRecipe {
+  const wanted = listWantedRanges(site.languages.of(ctx).requested, ctx.get('Accept-Language'));
+  const { page, pages, shown: picked } = pickPage(ctx, listLinkedCollections(collections, bots));
+  const shown = picked.map(({ collection, listed }) => ({ ...showCollection(collection, wanted), listed }));
+  return {
+    key: { page: 'collections', number: page, pages, shown: shown.map(({ name, locale }) => [name, locale]) },
+    entry: () => collections.all,
+    render: async (props) => (
+      <CollectionsPage
+        {...{ ...props, page, pages }}
+        collections={shown.map(({ listed, ...texts }) => {
+          const first = listed.slice(0, maxAvatars).map(parseListElement);
+          return { ...texts, count: listed.length, first };
+        })}
+      />
+    ),
+  };
+}
+
+const maxAvatars = 5;
+
+interface CollectionPageProps extends PageProps, ShownCollection {
   /** The languages that it has, the main one first. */
   readonly locales: readonly Locale[];
   /** The text below the front matter. */
@@ -33,7 +104,7 @@ export interface CollectionPageProps extends PageProps, ShownCollection {
 }
 
 /** Bots that somebody recommends together. */
-export function CollectionPage(props: CollectionPageProps): VNode {
+function CollectionPage(props: CollectionPageProps): VNode {
   const { site, viewer, name, locale, title, description, page, html, bots, hidden } = props;
   const { t, text, href } = useLanguage();
   const path = toCollectionPath(name);
@@ -65,12 +136,12 @@ export function CollectionPage(props: CollectionPageProps): VNode {
   );
 }
 
-export interface CollectionsPageProps extends PageProps, Pick<PageLinksProps, 'page' | 'pages'> {
+interface CollectionsPageProps extends PageProps, Pick<PageLinksProps, 'page' | 'pages'> {
   readonly collections: readonly CollectionCardProps[];
 }
 
 /** All collections. */
-export function CollectionsPage({ site, viewer, collections, page, pages }: CollectionsPageProps): VNode {
+function CollectionsPage({ site, viewer, collections, page, pages }: CollectionsPageProps): VNode {
   const { t, text, locale, locales, requested, href } = useLanguage();
   const toAddress = (tag?: Locale): string => site.canonicalUrl + withLocale(pageAddress(page), tag);
   const [title, description] = [text('collections.title'), text('collections.text')];
@@ -104,7 +175,7 @@ function pageAddress(page: number): string {
 }
 
 /** A collection in a list. */
-export interface CollectionCardProps extends Omit<ShownCollection, 'page'> {
+interface CollectionCardProps extends Omit<ShownCollection, 'page'> {
   readonly count: number;
   /** The first few of its bots. */
   readonly first: readonly BotListElement[];

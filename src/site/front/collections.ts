@@ -1,9 +1,9 @@
 import type { Locale } from '../../bot/locale.ts';
-import type { Collection, CollectionText } from '../../catalogue/page/collection.ts';
+import type { Collection, CollectionText } from '../../catalogue/page/side-file.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { chooseLocale } from '../language/locales.ts';
-import { withoutBidiControls } from '../page/bidi.ts';
+import { withoutBidiControls } from '../page/elements.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 
 /** A collection in the language of a reader. */

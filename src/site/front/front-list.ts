@@ -5,7 +5,7 @@ import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-ind
 import type { CatalogueSizes, PageOfBots } from '../../catalogue/lists/lists.ts';
 import type { ListQuery } from '../../catalogue/lists/parameters.ts';
 import { isIn } from '../language/locales.ts';
-import { listNamedAuthors } from '../page/author-names.tsx';
+import { listNamedAuthors } from '../page/elements.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 import type { ListedBot } from './card.tsx';
 import type { LinkedCollection } from './collections.ts';

@@ -5,14 +5,13 @@ import type { CatalogueSizes } from '../../catalogue/lists/lists.ts';
 import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { collectionsPath } from '../page/addresses.ts';
-import { Layout, type PageProps } from '../page/layout.tsx';
-import { SearchForm } from '../page/search-form.tsx';
+import { Layout, type PageProps, SearchForm } from '../page/layout.tsx';
 import { Cards, type ListedBot } from './card.tsx';
 import { type FrontQuery, formatFrontPath, noQuery } from './front-query.ts';
-import { createListMeta } from './list-meta.ts';
+import { createListMeta } from './list-page.tsx';
 
 /** With the sizes of the catalogue without the bots for adults. */
-export interface FrontPageProps extends PageProps, CatalogueSizes {
+interface FrontPageProps extends PageProps, CatalogueSizes {
   readonly query: FrontQuery;
   readonly shelves: readonly ShownShelf[];
   readonly hasCollections: boolean;
@@ -21,7 +20,7 @@ export interface FrontPageProps extends PageProps, CatalogueSizes {
 }
 
 /** Some bots of a list or a collection. */
-export interface ShownShelf {
+interface ShownShelf {
   readonly id: string;
   readonly title: string;
   /** The language of the title, where that is not the one of the page. */

@@ -3,15 +3,15 @@ import type { Locale } from '../../bot/locale.ts';
 import type { Author } from '../../catalogue/lists/authors.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { formatCount } from '../../lib/counted.ts';
-import { toAddressGroup } from '../../lib/network-address.ts';
+import { toAddressGroup } from '../../lib/network.ts';
+import { formatCount } from '../../lib/text.ts';
 import { chooseLocale, findLanguages, isIn, listWantedRanges } from '../language/locales.ts';
+import type { PageLanguage } from '../language/page-language.tsx';
 import { toCollectionPath } from '../page/addresses.ts';
 import type { PageRecipe } from '../page/html-response.ts';
-import type { SiteParts } from '../page/site-parts.ts';
 import type { Site } from '../page/layout.tsx';
+import type { SiteParts } from '../page/site-parts.ts';
 import { AuthorPage } from './author-page.tsx';
-import type { PageLanguage } from '../language/page-language.tsx';
 import { listLinkedCollections, showCollection } from './collections.ts';
 import {
   chooseCollections,
@@ -116,7 +116,7 @@ export async function createAuthorRecipe(
 const exampleKeys = ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10] as const).map((number) => `example.${number}` as const);
 
 /** The languages of a reader, as those of the catalogue. */
-export interface ReaderLanguages {
+interface ReaderLanguages {
   /** What to show bots in, best first. */
   readonly wanted: readonly Locale[];
   /** What the reader has chosen in the address, or else in the browser; and that of the interface. */

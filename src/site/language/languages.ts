@@ -1,16 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Context } from 'koa';
 import { toCanonicalLocale, toLanguage, type Locale } from '../../bot/locale.ts';
-import { localesFolder } from '../../catalogue/settings/interface-locales.ts';
+import { localesFolder, type CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { defaultCategories } from '../../bot/schemas.ts';
 import type { Category } from '../../bot/schema-types.ts';
-import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { Log } from '../../lib/log.ts';
-import { chooseLocale, listWantedRanges, withLocale } from './locales.ts';
-import { type MessageKey, type MessageTexts, parseMessages } from './message-file.ts';
-import { createMessages, type Messages } from './messages.tsx';
+import { chooseLocale, listWantedRanges, withLocale, RegionalDates } from './locales.ts';
+import {
+  type MessageKey,
+  type MessageTexts,
+  parseMessages,
+  createMessages,
+  type Messages,
+} from './messages.tsx';
 import type { PageLanguage } from './page-language.tsx';
-import { RegionalDates } from './regional-dates.ts';
 
 /** The languages of the interface: one for each file of `locales/`. */
 export class Languages {

@@ -1,12 +1,149 @@
+import { IntlMessageFormat } from 'intl-messageformat';
 import type { ComponentChildren, VNode } from 'preact';
+import type english from '../../../locales/en.json';
 import type { Locale } from '../../bot/locale.ts';
-import { InEnglish } from './in-english.tsx';
-import { directionOf, createLanguageNames } from './locales.ts';
-import type { Message, MessageKey } from './message-file.ts';
-import { createDates, type Dates } from './regional-dates.ts';
+import { directionOf, createLanguageNames, createDates, type Dates } from './locales.ts';
+
+/** The name of a text of the interface, a key of `locales/en.json`. */
+export type MessageKey = keyof typeof english;
+
+/** The texts of `locales/<tag>.json` as written, by key. */
+export type MessageTexts = Readonly<Record<string, unknown>>;
+
+/** A text without placeholders, or one that `format` fills in. */
+type Message = string | IntlMessageFormat;
+
+interface MessageFile {
+  /** The messages that are usable. */
+  readonly messages: ReadonlyMap<string, Message>;
+  /** The keys of the English file that this one lacks. */
+  readonly missing: readonly string[];
+  /** A sentence for each message that is not usable, and for each key that the English file does not have. */
+  readonly faults: readonly string[];
+}
+
+/**
+ * Parses the messages of a language, which are in ICU MessageFormat, and checks each: it has the placeholders of the
+ * English message, and its plurals have exactly the categories of the language.
+ */
+export function parseMessages(locale: Locale, texts: MessageTexts, english: MessageTexts): MessageFile {
+  const parse = createParser(locale);
+  const parseEnglish = createParser('en');
+  const categories = joinSorted(new Intl.PluralRules(locale).resolvedOptions().pluralCategories);
+  const messages = new Map<string, Message>();
+  const faults: string[] = [];
+  for (const [key, text] of Object.entries(texts)) {
+    const fault = (reason: string): void => void faults.push(`locales/${locale}.json: "${key}" ${reason}`);
+    if (!Object.hasOwn(english, key)) fault('is not a key of locales/en.json: remove it');
+    else if (typeof text !== 'string' || text.trim() === '')
+      fault('is not a text: write one, or remove the key');
+    else {
+      try {
+        const message = parse(text);
+        const original = texts === english ? message : parseEnglish(String(english[key]));
+        const reasons = listDifferences(message, original, categories);
+        if (reasons.length === 0) messages.set(key, message);
+        for (const reason of reasons) fault(reason);
+      } catch (error) {
+        fault(`is not in ICU MessageFormat (${error instanceof Error ? error.message : String(error)})`);
+      }
+    }
+  }
+  return { messages, faults, missing: Object.keys(english).filter((key) => !Object.hasOwn(texts, key)) };
+}
+
+/** Formats that messages name: `{count, number, short}` is 1.2M. */
+const formats = { number: { short: { notation: 'compact' } } } as const;
+
+/** Returns a parser whose messages share their Intl objects, as each takes up kilobytes. */
+function createParser(locale: string): (text: string) => Message {
+  const numbers = new Map<string, Intl.NumberFormat>();
+  const plurals = new Intl.PluralRules(locale);
+  const shortPlurals = new ShortPluralRules(locale);
+  const formatters = {
+    getNumberFormat(_: unknown, options?: object): Intl.NumberFormat {
+      const key = JSON.stringify(options);
+      const format = numbers.get(key) ?? new Intl.NumberFormat(locale, options);
+      numbers.set(key, format);
+      return format;
+    },
+    getDateTimeFormat: (_: unknown, options?: object) => new Intl.DateTimeFormat(locale, options),
+    getPluralRules: () => plurals,
+  };
+  const shortFormatters = { ...formatters, getPluralRules: () => shortPlurals };
+  return (text) => {
+    if (!text.includes('{')) return text;
+    const options = { ignoreTag: true, formatters: text.includes(', short}') ? shortFormatters : formatters };
+    return new IntlMessageFormat(text, locale, formats, options);
+  };
+}
+
+/**
+ * The words beside a shortened number agree with its thousands or millions: 101,000 is “101 тыс. серверов”, not
+ * “сервер”.
+ */
+class ShortPluralRules extends Intl.PluralRules {
+  override select(value: number): Intl.LDMLPluralRule {
+    return super.select(value < 1000 ? value : 1000 ** Math.floor(Math.log10(value) / 3));
+  }
+}
+
+/**
+ * Returns what is wrong with a message, beside the English one.
+ * @param categories the plural categories of its language
+ */
+function listDifferences(message: Message, english: Message, categories: string): string[] {
+  const parts = listParts(message);
+  const has = listPlaceholders(parts);
+  const wanted = listPlaceholders(listParts(english));
+  return [
+    ...[...wanted].filter((name) => !has.has(name)).map((name) => `lacks the placeholder {${name}}`),
+    ...[...has]
+      .filter((name) => !wanted.has(name))
+      .map((name) => `has {${name}}, which English does not have`),
+    ...parts
+      .filter(({ type, options }) => type === plural && listPluralCategories(options) !== categories)
+      .map(
+        ({ value }) =>
+          `has other plural categories for {${value ?? ''}} than the language: write ${categories}`,
+      ),
+  ];
+}
+
+/** A part of a parsed message, with `options` where it is a plural. */
+interface MessagePart {
+  readonly type: number;
+  readonly value?: string;
+  readonly options?: Readonly<Record<string, { readonly value: readonly MessagePart[] }>>;
+}
+
+/** The parser's numbers for the types of parts. */
+const [literal, argument, plural, pound] = [0, 1, 6, 7];
+
+/** Returns the parts of a message, with those inside plurals. */
+function listParts(message: Message): MessagePart[] {
+  const deep = (parts: readonly MessagePart[]): MessagePart[] =>
+    parts.flatMap((part) => [part, ...Object.values(part.options ?? {}).flatMap(({ value }) => deep(value))]);
+  return typeof message === 'string' ? [] : deep(message.getAst());
+}
+
+/** Returns `name` of each placeholder, and `name, number` where its value is written as a number. */
+function listPlaceholders(parts: readonly MessagePart[]): Set<string> {
+  const named = parts.filter(({ type }) => type !== literal && type !== pound);
+  return new Set(named.map(({ type, value }) => `${value}${type === argument ? '' : ', number'}`));
+}
+
+/** Returns the plural categories of a message, without exact numbers such as `=0`. */
+function listPluralCategories(options: MessagePart['options'] = {}): string {
+  return joinSorted(Object.keys(options).filter((name) => !name.startsWith('=')));
+}
+
+function joinSorted(names: readonly string[]): string {
+  return names.toSorted().join(', ');
+}
 
 /** What fills in the placeholders of a message, by name. */
-export type Values = Readonly<Record<string, string | number | VNode>>;
+type Values = Readonly<Record<string, string | number | VNode>>;
 
 /**
  * The texts of the interface in one language, and how it writes numbers and times. Points in time are milliseconds since
@@ -115,3 +252,21 @@ const units = [
   ['hour', 3_600_000],
   smallestUnit,
 ] as const;
+
+/** Marks a text that is in English, whatever the language of the page. */
+function InEnglish({ children }: { readonly children: ComponentChildren }): VNode {
+  return (
+    <span lang="en" dir="ltr">
+      {children}
+    </span>
+  );
+}
+
+/** A paragraph of one sentence, made of a clause: with a capital letter and a full stop. */
+export function EnglishSentence({ clause }: { readonly clause: string }): VNode {
+  return (
+    <p>
+      <InEnglish>{`${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`}</InEnglish>
+    </p>
+  );
+}

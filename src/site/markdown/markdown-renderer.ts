@@ -1,6 +1,5 @@
 import MarkdownIt, { type StateBlock, type Token } from 'markdown-it';
-import { HtmlLimitError, serialiseHtml } from './html-tree.ts';
-import { type Heading, linkHeadings, nameHeadings } from './headings.ts';
+import { HtmlLimitError, serialiseHtml, type Heading, linkHeadings, nameHeadings } from './html-tree.ts';
 import { layOutPage, type PageLayout } from './page-layout.ts';
 import { isLinkable, sanitiseHtml } from './sanitise-html.ts';
 

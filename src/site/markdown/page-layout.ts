@@ -1,10 +1,10 @@
 import { nameToEmoji } from 'gemoji';
-import { createCodeHighlighter } from './highlight-code.ts';
-import { listHeadings } from './headings.ts';
+import type { LanguageFn } from 'highlight.js';
+import highlighter from 'highlight.js/lib/core';
 import type { ImagePlace } from '../../images/cache.ts';
-import { toVariantPath } from '../../images/variant-name.ts';
-import type { MarkdownImages } from './markdown-images.ts';
+import { toVariantPath } from '../../images/store.ts';
 import {
+  listHeadings,
   type Attributes,
   createElement,
   type Element,
@@ -18,6 +18,7 @@ import {
   createTextNode,
   textOf,
 } from './html-tree.ts';
+import type { MarkdownImages } from './markdown-images.ts';
 
 export interface PageLayout {
   /** The name of the bot: a first heading that only repeats it is left out. */
@@ -217,3 +218,29 @@ function withEmoji(text: string): string {
   }
   return result;
 }
+
+/**
+ * Returns a function that highlights the code blocks of one page: code to HTML with classes. It returns undefined where the
+ * language is not known, or the page has more code than the limit.
+ */
+function createCodeHighlighter(): (code: string, language: string) => string | undefined {
+  let left = maxCodeLength;
+  return (code, language) => {
+    if (code.length > left || !highlighter.getLanguage(language)) return undefined;
+    left -= code.length + costOfBlock;
+    return highlighter.highlight(code, { language, ignoreIllegals: true }).value;
+  };
+}
+
+const maxCodeLength = 10_000;
+/** Characters of the limit that a block takes besides its own, so that a page has about a hundred at most. */
+const costOfBlock = 100;
+
+const languages =
+  'bash csharp css diff go ini java javascript json php python ruby rust sql typescript xml yaml'.split(' ');
+await Promise.all(
+  languages.map(async (name) => {
+    const language = (await import(`highlight.js/lib/languages/${name}`)) as { default: LanguageFn };
+    highlighter.registerLanguage(name, language.default);
+  }),
+);

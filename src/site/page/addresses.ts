@@ -1,8 +1,8 @@
-import type { AccountId } from '../../bot/account.ts';
+import type { AccountId } from '../../bot/commit-message.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { FullCodehost } from '../../bot/schema-types.ts';
-import type { Subject } from '../../proposals/subject.ts';
+import type { Subject } from '../../proposals/proposal.ts';
 import { withLocale } from '../language/locales.ts';
 
 /** What the head of every page links to. */

@@ -1,9 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Router } from '@koa/router';
-import { type Scheme, schemes, computeSoftAccent } from '../../catalogue/settings/contrast.ts';
-import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
+import {
+  type Scheme,
+  schemes,
+  computeSoftAccent,
+  type CatalogueSettings,
+} from '../../catalogue/settings/settings.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
 import type { Site } from './layout.tsx';
@@ -47,7 +51,7 @@ export function createOwnAssets(settings: CatalogueSettings): OwnAssets {
   return own;
 }
 
-export interface OwnAssets {
+interface OwnAssets {
   /** The colours that replace those of the stylesheet. */
   readonly colours: Asset | null;
   readonly logo: Asset | null;
@@ -96,4 +100,29 @@ function formatColours(scheme: Scheme, accent: string): string {
   };
   const lines = Object.entries(colours).map(([name, colour]) => `    --${name}: ${colour};\n`);
   return `@media (prefers-color-scheme: ${scheme}) {\n  :root {\n${lines.join('')}  }\n}\n`;
+}
+
+const folder = fileURLToPath(import.meta.resolve('#packages'));
+const names = readdirSync(folder);
+
+function addressOf(extension: string, baseUrl: string): string {
+  return `${baseUrl}/clients/${names.find((name) => name.endsWith(extension))}`;
+}
+
+/**
+ * Returns what npm and pip install to get the clients. These are addresses on this service, because the registries do not
+ * have the clients yet and anybody could take their names there. Once they have them: `@botshelf/client` and `botshelf`.
+ */
+export const clientPackages = {
+  npm: (baseUrl: string): string => addressOf('.tgz', baseUrl),
+  pip: (baseUrl: string): string => addressOf('.whl', baseUrl),
+};
+
+/** Serves the packages of the clients. */
+export function addClientRoutes(router: Router): void {
+  for (const name of names) {
+    const type = name.endsWith('.tgz') ? 'application/gzip' : 'application/zip';
+    const content = createDocument(type, readFileSync(`${folder}/${name}`));
+    router.get(`/clients/${name}`, async (ctx) => await send(ctx, { ...content, current: () => true }));
+  }
 }

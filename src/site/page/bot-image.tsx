@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { type VariantWidth, toVariantPath } from '../../images/variant-name.ts';
+import { type VariantWidth, toVariantPath } from '../../images/store.ts';
 
 export interface BotImageProps {
   /** The path of the full copy. */

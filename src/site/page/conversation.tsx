@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { defaultReasons } from '../../catalogue/settings/settings.ts';
 import type { PastStep, ProposalStep } from '../../proposals/proposal.ts';
 import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
-import { withoutBidiControls } from './bidi.ts';
+import { withoutBidiControls } from './elements.tsx';
 
 /** What was sent, asked and decided about a proposal, and the words of each. @param props.steps the last one first */
 export function Conversation({ steps }: { readonly steps: readonly PastStep[] }): VNode {

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
-import type { MessageKey } from '../language/message-file.ts';
+import type { MessageKey } from '../language/messages.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 import { Layout, type Site } from './layout.tsx';
 

@@ -1,18 +1,15 @@
 import type { Context } from 'koa';
 import type { ComponentChildren, VNode } from 'preact';
-import type { AccountId } from '../../bot/account.ts';
+import type { AccountId } from '../../bot/commit-message.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { BlockedName } from '../../catalogue/settings/blocked.ts';
 import type { CatalogueSettings, FooterLink } from '../../catalogue/settings/settings.ts';
-import { DocumentHead, Head, NoIndex } from './head.tsx';
-import type { PageMeta } from './meta.ts';
 import type { Languages } from '../language/languages.ts';
 import { directionOf } from '../language/locales.ts';
-import type { MessageKey } from '../language/message-file.ts';
+import type { MessageKey } from '../language/messages.tsx';
 import { LanguageSwitch, useLanguage } from '../language/page-language.tsx';
 import { assets, createOwnAssets } from './assets.ts';
-import { OperatorContact } from './operator.tsx';
-import { SearchForm } from './search-form.tsx';
+import { DocumentHead, Head, NoIndex, type PageMeta } from './head.tsx';
 import type { RepositoryLinks } from './repository-links.ts';
 
 /** A person who is logged in. */
@@ -68,7 +65,7 @@ export interface PageProps {
   readonly viewer: Viewer | null;
 }
 
-export interface LayoutProps extends PageProps {
+interface LayoutProps extends PageProps {
   /** The document title, before the product's name; the front page has none. */
   readonly title?: string;
   /** What the page says about itself; left out for a page that nobody shares. */
@@ -92,7 +89,7 @@ export interface LayoutProps extends PageProps {
 export const myBotsPath = '/my-bots';
 
 /** A page that the header links to. */
-export type NavigationPath = '/add' | '/docs' | '/review' | typeof myBotsPath;
+type NavigationPath = '/add' | '/docs' | '/review' | typeof myBotsPath;
 
 /** A whole page: header with the account, `main`, footer. */
 export function Layout(props: LayoutProps): VNode {
@@ -198,6 +195,46 @@ function Account({ viewer }: { readonly viewer: Viewer | null }): VNode {
       <button class="quiet" type="submit">
         {t('layout.logOut')}
       </button>
+    </form>
+  );
+}
+
+/** The operator's contact: a link for an https or mail address, else plain text. */
+export function OperatorContact({ contact }: { readonly contact: string }): VNode {
+  const href = toContactAddress(contact);
+  return href === undefined ? <bdi>{contact}</bdi> : <a href={href}>{contact}</a>;
+}
+
+/** Returns an address for reports. A mail begins with a subject and the address of what it is about. */
+export function reportAddress(address: string, subject: string, about: string): string {
+  if (!address.startsWith('mailto:')) return address;
+  return `${address}?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(`${about}\n\n`)}`;
+}
+
+/** Returns the address that a contact links to; undefined for plain text. */
+function toContactAddress(contact: string): string | undefined {
+  if (/^https:\/\//i.test(contact) && URL.canParse(contact)) return contact;
+  return /^[^\s@/]+@[^\s@/]+\.[^\s@/]+$/.test(contact) ? `mailto:${contact}` : undefined;
+}
+
+/** Searches all bots. Works without a script. @param props q: what was searched for last */
+export function SearchForm({ q }: { readonly q: string }): VNode {
+  const { t, text, publicPath, requested } = useLanguage();
+  return (
+    <form class="search" role="search" action={publicPath('/')}>
+      <label class="out-of-sight" for="q">
+        {t('search.label')}
+      </label>
+      <input
+        id="q"
+        type="search"
+        name="q"
+        value={q}
+        maxLength={200}
+        placeholder={text('search.placeholder')}
+      />
+      {requested !== undefined && <input type="hidden" name="locale" value={requested} />}
+      <button type="submit">{t('search.button')}</button>
     </form>
   );
 }

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useLanguage } from '../language/page-language.tsx';
-import { withoutBidiControls } from '../page/bidi.ts';
+import { withoutBidiControls } from '../page/elements.tsx';
 import { type Attention, type AttentionItem, toMessageValues } from './attention.ts';
 
 /** What needs attention by kind, each with a link to the form that fixes it. Long lists are folded. */

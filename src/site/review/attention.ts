@@ -5,15 +5,13 @@ import type { Fault } from '../../catalogue/page/fault.ts';
 import { parsePagePath } from '../../catalogue/page/layout.ts';
 import { type Blocked, nothingBlocked } from '../../catalogue/settings/blocked.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
+import { type IndexedBot, parseListElement, listPageImages } from '../../catalogue/store/bot-index.ts';
 import type { BotStore } from '../../catalogue/store/bot-store.ts';
-import { listPageImages } from '../../catalogue/store/page-images.ts';
 import { findBlockedIn } from '../../check/blocked-rule.ts';
 import type { ReadonlyCountHistory } from '../../counts/count-history.ts';
-import type { Failure } from '../../lib/failure-log.ts';
-import { forEachInSlices, sortInSlices } from '../../lib/in-slices.ts';
-import type { MessageKey } from '../language/message-file.ts';
-import type { Messages } from '../language/messages.tsx';
+import type { Failure } from '../../lib/retry.ts';
+import { forEachInSlices, sortInSlices } from '../../lib/time-slice.ts';
+import type { MessageKey, Messages } from '../language/messages.tsx';
 import { editPath } from '../page/addresses.ts';
 
 const kinds = [

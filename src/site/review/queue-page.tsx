@@ -1,15 +1,15 @@
 import type { VNode } from 'preact';
-import { PageLinks, type PageLinksProps } from '../front/page-links.tsx';
+import type { Proposal } from '../../proposals/proposal.ts';
+import type { VisitorReport } from '../../proposals/visitor-reports.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { reviewPath, toReviewPath } from '../page/addresses.ts';
-import { withoutBidiControls } from '../page/bidi.ts';
+import { PageLinks, type PageLinksProps, withoutBidiControls, formatIsoDate } from '../page/elements.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
-import type { Proposal } from '../../proposals/proposal.ts';
-import type { Attention } from './attention.ts';
+import type { SiteParts } from '../page/site-parts.ts';
 import { AttentionList } from './attention-list.tsx';
-import { describeKind, FieldNames, LastDecision, type LastDecisionProps } from './review-texts.tsx';
+import type { Attention } from './attention.ts';
+import { describeKind, FieldNames, LastDecision, type LastDecisionProps } from './review-page.tsx';
 import type { Review } from './reviews.ts';
-import { VisitorReportList, type VisitorReportListProps } from './visitor-report-list.tsx';
 
 export interface QueueRow {
   readonly proposal: Proposal;
@@ -17,7 +17,7 @@ export interface QueueRow {
   readonly review: Review | undefined;
 }
 
-export interface QueuePageProps extends PageProps, LastDecisionProps, Pick<PageLinksProps, 'page' | 'pages'> {
+interface QueuePageProps extends PageProps, LastDecisionProps, Pick<PageLinksProps, 'page' | 'pages'> {
   /** The repository at the Git host, where that is where proposals are reviewed; else null. */
   readonly host: string | null;
   /** Those of this page: the waiting ones first, in the order in which they were sent. */
@@ -119,3 +119,39 @@ function Row({ proposal, review }: QueueRow): VNode {
 
 /** Names of fields that a row has. */
 const maxNames = 8;
+
+interface VisitorReportListProps {
+  readonly reports: readonly VisitorReport[];
+  readonly bots: SiteParts['bots'];
+}
+
+/** What visitors say about bots, each with a button that removes it. For maintainers only. */
+export function VisitorReportList({ reports, bots }: VisitorReportListProps): VNode {
+  const { t, href, ago } = useLanguage();
+  return (
+    <section class="stack" aria-labelledby="reports">
+      <h2 id="reports">{t('report.list')}</h2>
+      {reports.length === 0 && <p class="muted">{t('report.none')}</p>}
+      {reports.map(({ id, bot, reason, text, at }) => (
+        <article key={id} class="panel stack">
+          <h3>
+            <a href={href(`/bots/${bot}`)}>
+              <bdi>{withoutBidiControls(bots.get(bot)?.facts.name ?? bot)}</bdi>
+            </a>
+          </h3>
+          <p class="muted">
+            {t(`report.reason.${reason}`)} · <time dateTime={formatIsoDate(at)}>{ago(at, Date.now())}</time>
+          </p>
+          <p class="typed" dir="auto">
+            {text}
+          </p>
+          <form method="post" action={href(`/review/reports/${id}/done`)}>
+            <button class="quiet" type="submit">
+              {t('report.done')}
+            </button>
+          </form>
+        </article>
+      ))}
+    </section>
+  );
+}

@@ -1,22 +1,18 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { BotRecord } from '../../bot/schema-types.ts';
-import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { defaultReasons } from '../../catalogue/settings/settings.ts';
+import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { Proposal } from '../../proposals/proposal.ts';
 import type { Decision } from '../../proposals/proposals.ts';
 import { Preview, type PreviewProps } from '../add/preview.tsx';
 import { ChangedFields, FieldName } from '../changes/changed-fields.tsx';
-import { useLanguage } from '../language/page-language.tsx';
+import { useLanguage, type PageLanguage } from '../language/page-language.tsx';
 import { reviewPath, toReviewPath, toSourceAddress } from '../page/addresses.ts';
-import { withoutBidiControls } from '../page/bidi.ts';
 import { Conversation, formatReason, Step } from '../page/conversation.tsx';
-import { Fact } from '../page/fact.tsx';
+import { withoutBidiControls, Fact, LinkItem } from '../page/elements.tsx';
 import { FaultItems } from '../page/faults.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
-import { LinkItem } from '../page/links.tsx';
-import type { RelatedBots } from './related.ts';
-import { describeKind, FieldNames, LastDecision, type LastDecisionProps } from './review-texts.tsx';
-import type { Review } from './reviews.ts';
+import type { RelatedBots, Review } from './reviews.ts';
 
 /** A decision that was not taken, with the text that was sent. */
 export interface FailedDecision extends Pick<Decision, 'state' | 'text'> {
@@ -25,12 +21,12 @@ export interface FailedDecision extends Pick<Decision, 'state' | 'text'> {
   readonly problem: 'text' | 'reason' | 'changed' | 'asked' | 'blocked';
 }
 
-export interface ShownPage {
+interface ShownPage {
   readonly side: 'before' | 'after';
   readonly preview: PreviewProps | undefined;
 }
 
-export interface ReviewPageProps extends PageProps, LastDecisionProps {
+interface ReviewPageProps extends PageProps, LastDecisionProps {
   readonly review: Review;
   /** The pages that change, as they are, unless they are new, and as proposed, unless that has errors. */
   readonly previews: readonly (readonly ShownPage[])[];
@@ -270,3 +266,39 @@ function Decide({ site, review, previous, next, failed }: ReviewPageProps): VNod
 
 /** UTF-16 units of the words of a reviewer. */
 export const maxTextLength = 1000;
+
+/** Returns what kind of proposal it is. */
+export function describeKind(
+  { kind, pages }: Pick<Review, 'kind' | 'pages'>,
+  { t, languageName }: Pick<PageLanguage, 't' | 'languageName'>,
+): ComponentChildren {
+  if (kind !== 'translation') return t(`review.${kind}`);
+  return t('review.translation', { languages: pages.map(({ locale }) => languageName(locale)).join(', ') });
+}
+
+/** The names of fields. */
+export function FieldNames({ names }: { readonly names: readonly string[] }): VNode {
+  return <>{names.map((name, i) => [i > 0 && ', ', <FieldName key={name} name={name} />])}</>;
+}
+
+/** What the last decision did; undefined where the page was opened without one. */
+export interface LastDecisionProps {
+  readonly last:
+    | { readonly name: string; readonly proposal: Proposal; readonly isShared: boolean }
+    | undefined;
+}
+
+export function LastDecision({ last }: LastDecisionProps): VNode | null {
+  const { t } = useLanguage();
+  if (last === undefined) return null;
+  const { name, proposal, isShared } = last;
+  return (
+    <div class="notice" role="status">
+      <p class="name">
+        <bdi>{withoutBidiControls(name)}</bdi>
+      </p>
+      <Step step={{ ...proposal, text: '' }} at={proposal.closedAt ?? Date.now()} />
+      {!isShared && <p>{t('review.notShared')}</p>}
+    </div>
+  );
+}

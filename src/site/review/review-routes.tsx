@@ -1,37 +1,30 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import { parseAccountId } from '../../bot/account.ts';
+import { parseAccountId } from '../../bot/commit-message.ts';
 import type { BotId } from '../../bot/id.ts';
 import { listElement } from '../../bot/record.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { defaultReasons } from '../../catalogue/settings/settings.ts';
-import { parseListElement } from '../../catalogue/store/bot-index.ts';
-import { findImages } from '../../catalogue/store/page-images.ts';
-import { refuseCrossSite } from '../../http/cross-site.ts';
+import { parseListElement, findImages } from '../../catalogue/store/bot-index.ts';
+import { refuseCrossSite } from '../../http/middleware.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { parseFields, parseQuery } from '../../http/query.ts';
-import { type BodyRules, readText } from '../../http/request-body.ts';
-import type { Proposal } from '../../proposals/proposal.ts';
-import { ProposalError } from '../../proposals/proposal-error.ts';
+import { parseFields, parseQuery, type BodyRules, readText } from '../../http/request.ts';
+import { type Proposal, ProposalError, parseSubject } from '../../proposals/proposal.ts';
 import type { Decision, Proposals } from '../../proposals/proposals.ts';
-import { parseSubject } from '../../proposals/subject.ts';
 import type { PreviewProps } from '../add/preview.tsx';
 import { findCopies } from '../markdown/markdown-images.ts';
 import { reviewPath, toReviewPath, withParameter } from '../page/addresses.ts';
 import { Step } from '../page/conversation.tsx';
-import { compareWords } from '../changes/shown-changes.ts';
-import { sendOnce } from '../page/html-response.ts';
+import { compareWords } from '../changes/changed-fields.tsx';
+import { sendOnce, pickPage } from '../page/html-response.ts';
 import type { Viewer } from '../page/layout.tsx';
-import { MessagePage } from '../page/message-page.tsx';
+import { MessagePage } from '../page/message-pages.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
-import { pickPage } from '../page/pick-page.ts';
 import type { Attention } from './attention.ts';
 import { QueuePage, type QueueRow } from './queue-page.tsx';
-import { findRelated } from './related.ts';
-import { type FailedDecision, maxTextLength, ReviewPage } from './review-page.tsx';
-import type { LastDecisionProps } from './review-texts.tsx';
-import { createReviewReader } from './reviews.ts';
+import { findRelated, createReviewReader } from './reviews.ts';
+import { type FailedDecision, maxTextLength, ReviewPage, type LastDecisionProps } from './review-page.tsx';
 
 /**
  * Adds the pages of the review, for maintainers only: each request reads from the last commit who is one. `/review` has

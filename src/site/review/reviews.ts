@@ -1,5 +1,6 @@
-import type { BotRecord } from '../../bot/schema-types.ts';
+import { toInviteKey, toNameKey } from '../../bot/likeness.ts';
 import type { Locale } from '../../bot/locale.ts';
+import type { BotRecord } from '../../bot/schema-types.ts';
 import {
   type ComparedFile,
   compareInvites,
@@ -7,22 +8,25 @@ import {
   type InviteChange,
   readMainData,
 } from '../../catalogue/changes/compare.ts';
-import { parseCollectionName } from '../../catalogue/page/collection.ts';
+import { parseCollectionName } from '../../catalogue/page/side-file.ts';
 import { parsePage } from '../../catalogue/page/page.ts';
 import { noLimits } from '../../catalogue/page/rules.ts';
-import { parseRecord } from '../../catalogue/store/bot-index.ts';
+import {
+  parseRecord,
+  type BotIndex,
+  type IndexedBot,
+  parseListElement,
+} from '../../catalogue/store/bot-index.ts';
 import { readBot } from '../../catalogue/store/bot-reader.ts';
 import type { Finding } from '../../check/check.ts';
-import { readStrictJson } from '../../lib/strict-json.ts';
-import { TimeSlice } from '../../lib/time-slice.ts';
+import { readStrictJson } from '../../lib/json.ts';
+import { TimeSlice, forEachInSlices } from '../../lib/time-slice.ts';
 import { parsePages } from '../../proposals/merge-proposal.ts';
-import type { Proposal } from '../../proposals/proposal.ts';
-import { type FileTexts, isBot } from '../../proposals/subject.ts';
+import { type Proposal, type FileTexts, isBot } from '../../proposals/proposal.ts';
 import type { ProposalDetails, Proposals } from '../../proposals/proposals.ts';
-import { type ShownPageChange, toShownPages } from '../changes/shown-changes.ts';
+import { type ShownPageChange, toShownPages } from '../changes/changed-fields.tsx';
+import { withoutBidiControls } from '../page/elements.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
-import { withoutBidiControls } from '../page/bidi.ts';
-import type { RelatedBots } from './related.ts';
 
 /** All that a reviewer sees of a proposal, but for the rendered pages. */
 export interface Review {
@@ -105,3 +109,37 @@ function parseOthers(texts: FileTexts): ComparedFile[] {
     return { path, locale, page: data ?? parsePage(path, Buffer.from(text)).page };
   });
 }
+
+/** Listed bots that a reviewer compares a proposal with. */
+export interface RelatedBots {
+  /** Other bots of this name, as people read it, or that the same invite link adds. */
+  readonly similar: readonly IndexedBot[];
+  /** Other bots that name the proposer as an author. */
+  readonly ofProposer: readonly IndexedBot[];
+}
+
+/** Finds the bots to compare a proposal with, in one pass over all bots. @param name,invite as proposed */
+export async function findRelated(
+  bots: Pick<BotIndex, 'sorted'>,
+  { subject, proposer }: Pick<Proposal, 'subject' | 'proposer'>,
+  name: string,
+  invite: string,
+): Promise<RelatedBots> {
+  const [nameKey, inviteKey] = [toNameKey(name), toInviteKey(invite)];
+  // Only records with these bytes are parsed: few, unless the invite is made for that.
+  const mark = /client_id=\d+/.exec(invite)?.[0] ?? (URL.canParse(invite) ? new URL(invite).hostname : '');
+  const hasInvite = (bot: IndexedBot): boolean =>
+    inviteKey !== undefined &&
+    bot.record.includes(mark) &&
+    toInviteKey(parseListElement(bot).invite) === inviteKey;
+  const [similar, ofProposer]: [IndexedBot[], IndexedBot[]] = [[], []];
+  await forEachInSlices(await bots.sorted(), (bot) => {
+    const { id, facts } = bot;
+    if (id === subject) return;
+    if (toNameKey(facts.name) === nameKey || hasInvite(bot)) similar.push(bot);
+    if (facts.authors.includes(proposer.id)) ofProposer.push(bot);
+  });
+  return { similar: similar.slice(0, maxRelated), ofProposer: ofProposer.slice(0, maxRelated) };
+}
+
+const maxRelated = 10;

@@ -2,7 +2,7 @@ import { ok, strictEqual } from 'node:assert/strict';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ChangeIndex } from '../../../src/catalogue/changes/change-index.ts';
-import { followRemovedBots } from '../../../src/catalogue/changes/removed-bots.ts';
+import { followRemovedBots } from '../../../src/catalogue/changes/changed-bots.ts';
 import { BotStore } from '../../../src/catalogue/store/bot-store.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { followBranch } from '../../support/branch.ts';

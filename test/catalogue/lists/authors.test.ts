@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { AuthorIndex } from '../../../src/catalogue/lists/authors.ts';
-import type { Profile } from '../../../src/catalogue/page/profile.ts';
+import type { Profile } from '../../../src/catalogue/page/side-file.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -5,7 +5,7 @@ import { filters, sortKeys } from '../../../src/catalogue/lists/parameters.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { parseListQuery } from '../../../src/http/api/read-routes.ts';
-import { toProblem } from '../../../src/http/problem-response.ts';
+import { toProblem } from '../../../src/http/problem.ts';
 import { QueueFullError } from '../../../src/lib/serial-queue.ts';
 import { idsOf, listsOf, pagesOf } from '../../support/lists.ts';
 import { openCatalogue } from '../../support/live-catalogue.ts';

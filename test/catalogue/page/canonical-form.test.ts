@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { toCanonicalForm } from '../../../src/catalogue/page/canonical-form.ts';
+import { toCanonicalForm } from '../../../src/catalogue/page/page.ts';
 
 function page(json: string, markdown = '\n# A\n'): string {
   return `---\n${json}\n---\n${markdown}`;

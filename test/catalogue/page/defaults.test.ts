@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { withDefaults } from '../../../src/catalogue/page/defaults.ts';
+import { withDefaults } from '../../../src/catalogue/page/page.ts';
 import { validate } from '../../../src/catalogue/page/schema.ts';
 import { homerKeys } from '../../support/sample.ts';
 

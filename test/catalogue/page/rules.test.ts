@@ -3,7 +3,7 @@ import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import type { PageFile } from '../../../src/catalogue/page/page-file.ts';
 import { parsePagePath } from '../../../src/catalogue/page/layout.ts';
 import { parsePage } from '../../../src/catalogue/page/page.ts';
-import { computeBlobId } from '../../../src/git/objects/object-id.ts';
+import { computeBlobId } from '../../../src/git/objects/objects.ts';
 import { checkFiles, isMainPage, type ReadablePage } from '../../../src/catalogue/page/rules.ts';
 import { mainPage, pagePath, translation } from '../../support/sample.ts';
 

@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { findMatchingLocales } from '../../../src/catalogue/search/matching-locales.ts';
+import { findMatchingLocales } from '../../../src/catalogue/search/query.ts';
 
 describe('the languages that a search matches', () => {
   const contents = {

@@ -1,5 +1,5 @@
 import { notStrictEqual, strictEqual } from 'node:assert/strict';
-import { normalise } from '../../../src/catalogue/search/normalise.ts';
+import { normalise } from '../../../src/catalogue/search/words.ts';
 
 describe('a normalised text', () => {
   it('has no case, no width, and no marks on Latin, Greek and Cyrillic letters', () => {

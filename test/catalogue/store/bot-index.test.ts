@@ -10,7 +10,7 @@ import {
   type IndexedBot,
   MutableBotIndex,
 } from '../../../src/catalogue/store/bot-index.ts';
-import { withDefaults } from '../../../src/catalogue/page/defaults.ts';
+import { withDefaults } from '../../../src/catalogue/page/page.ts';
 import { botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { idsOf } from '../../support/lists.ts';

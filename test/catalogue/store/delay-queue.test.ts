@@ -1,7 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DelayQueue } from '../../../src/catalogue/store/delay-queue.ts';
+import { DelayQueue } from '../../../src/catalogue/store/stat-cache.ts';
 import { eventually } from '../../support/eventually.ts';
 
 describe('a delay queue', () => {

@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { findImages, listPageImages } from '../../../src/catalogue/store/page-images.ts';
+import { findImages, listPageImages } from '../../../src/catalogue/store/bot-index.ts';
 import { hostilePages } from '../../support/hostile-pages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 

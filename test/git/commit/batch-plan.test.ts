@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { WritesUnavailableError } from '../../../src/bot/errors.ts';
-import { type CurrentFile, planBatch, readCurrentFile } from '../../../src/git/commit/batch-plan.ts';
+import { type CurrentFile, planBatch, readCurrentFile } from '../../../src/git/commit/branch-writer.ts';
 import { unmerged } from '../../../src/git/work-tree/git-index.ts';
 import { keyEditor, setKey } from '../../support/keys.ts';
 

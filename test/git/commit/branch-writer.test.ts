@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { WritesUnavailableError } from '../../../src/bot/errors.ts';
-import { CommitEvents } from '../../../src/git/commit-events.ts';
+import { CommitEvents } from '../../../src/git/commit/branch-writer.ts';
 import type { Committer } from '../../../src/git/commit/committer.ts';
 import { type Log, silentLog } from '../../../src/lib/log.ts';
 import { GitRunner } from '../../../src/git/process/git-runner.ts';

@@ -1,11 +1,10 @@
 import { deepStrictEqual, notStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { importCommit, type NewFile, writeCommit } from '../../../src/git/commit/fast-import.ts';
-import { GitError } from '../../../src/git/process/git-error.ts';
-import { RefConflictError } from '../../../src/git/refs.ts';
+import { importCommit, type NewFile, writeCommit } from '../../../src/git/commit/commit-files.ts';
+import { GitError } from '../../../src/git/process/run-git.ts';
+import { RefConflictError, openRepository, type Repository } from '../../../src/git/repository.ts';
 import { GitRunner } from '../../../src/git/process/git-runner.ts';
-import { openRepository, type Repository } from '../../../src/git/repository.ts';
 import { eventually } from '../../support/eventually.ts';
 import { goOnAlone, replaceGit } from '../../support/replaced-git.ts';
 import { tempFolder } from '../../support/temp-folder.ts';

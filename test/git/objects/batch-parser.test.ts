@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { BatchParser } from '../../../src/git/objects/batch-parser.ts';
+import { BatchParser } from '../../../src/git/objects/objects.ts';
 
 describe('the output of git cat-file', () => {
   const output = Buffer.from(

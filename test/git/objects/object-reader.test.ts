@@ -1,8 +1,7 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { MissingObjectError, ObjectReader } from '../../../src/git/objects/object-reader.ts';
-import { maxObjectBytes } from '../../../src/git/objects/objects.ts';
+import { MissingObjectError, ObjectReader, maxObjectBytes } from '../../../src/git/objects/objects.ts';
 import { cleanUp } from '../../support/cleanup.ts';
 import { eventually } from '../../support/eventually.ts';
 import { gitSync } from '../../support/run-sync.ts';

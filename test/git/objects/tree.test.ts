@@ -1,6 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { parseTree } from '../../../src/git/objects/tree.ts';
+import { parseTree } from '../../../src/git/objects/objects.ts';
 import { repositoryIn, testRepository, type TestRepository } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { openUntilEnd } from '../../support/opened.ts';

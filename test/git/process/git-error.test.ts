@@ -1,5 +1,5 @@
 import { strictEqual } from 'node:assert/strict';
-import { removeCredentials, GitError } from '../../../src/git/process/git-error.ts';
+import { removeCredentials, GitError } from '../../../src/git/process/run-git.ts';
 
 describe('the password in the address of a remote', () => {
   it('is removed where a Git error is made: from its message, command, stack and what git said', () => {

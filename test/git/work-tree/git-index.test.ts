@@ -1,7 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { copyIndex, readIndex, swapIndex, unmerged } from '../../../src/git/work-tree/git-index.ts';
-import { type Repository } from '../../../src/git/repository.ts';
+import type { Repository } from '../../../src/git/repository.ts';
 import { testRepository, type TestRepository } from '../../support/repository.ts';
 import { openUntilEnd } from '../../support/opened.ts';
 

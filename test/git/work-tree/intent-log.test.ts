@@ -1,7 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { IntentLog } from '../../../src/git/work-tree/intent-log.ts';
+import { IntentLog } from '../../../src/git/work-tree/work-tree.ts';
 import type { FileChange } from '../../../src/git/diff.ts';
 import type { Repository } from '../../../src/git/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';

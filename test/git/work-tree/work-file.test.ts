@@ -1,7 +1,7 @@
 import { doesNotThrow, strictEqual, throws } from 'node:assert/strict';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { isSafePath, linkGuard } from '../../../src/git/work-tree/work-file.ts';
+import { isSafePath, linkGuard } from '../../../src/git/work-tree/checkout.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 const file = { mode: '100644', id: 'a'.repeat(40) };

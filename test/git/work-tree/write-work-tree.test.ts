@@ -9,8 +9,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { listTreeChanges, ListLimitError } from '../../../src/git/changed-files.ts';
-import { resolveRange } from '../../../src/git/revision-range.ts';
+import { listTreeChanges, ListLimitError, resolveRange } from '../../../src/git/changed-files.ts';
 import { writeWorkTree } from '../../../src/git/work-tree/write-work-tree.ts';
 import { UserError } from '../../../src/lib/errors.ts';
 import { type TestRepository, testRepository } from '../../support/repository.ts';

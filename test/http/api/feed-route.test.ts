@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { ChangeFeed } from '../../../src/catalogue/changes/change-feed.ts';
-import { addFeedRoute } from '../../../src/http/api/feed-route.ts';
+import { addFeedRoute } from '../../../src/http/api/changes-routes.ts';
 import { listen } from '../../../src/http/server.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { eventually } from '../../support/eventually.ts';

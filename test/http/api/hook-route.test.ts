@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Router } from '@koa/router';
 import { addHookRoute } from '../../../src/http/api/hook-route.ts';
-import { RateLimit } from '../../../src/http/rate-limits.ts';
+import { RateLimit } from '../../../src/http/limits.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { originRemote, startTestService } from '../../support/service.ts';

@@ -2,7 +2,7 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { Router } from '@koa/router';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
-import { addLatestCountsRoute } from '../../../src/http/api/latest-counts-route.ts';
+import { addLatestCountsRoute } from '../../../src/http/api/counts-routes.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import { agePages } from '../../support/age-pages.ts';
 import { serveHandler } from '../../support/handler.ts';

@@ -2,7 +2,7 @@ import { defaultCategories } from '../../../src/bot/schemas.ts';
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { anyCharacter } from '../../support/arbitrary.ts';
-import { parseUpdate } from '../../../src/http/api/update-body.ts';
+import { parseUpdate } from '../../../src/http/api/update-route.ts';
 import { ProblemError } from '../../../src/http/problem.ts';
 
 function parse(body: unknown): ReturnType<typeof parseUpdate> {

@@ -7,7 +7,7 @@ import { type BotListElement, BotshelfError, createClient } from '../../../clien
 import { clientTypesPath, typesFromOpenApi } from '../../../scripts/schema-types.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { openApi } from '../../../src/http/api/openapi.ts';
-import { clientPackages } from '../../../src/site/page/client-packages.ts';
+import { clientPackages } from '../../../src/site/page/assets.ts';
 import { packageFolder } from '../../support/clone.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';

@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { AlreadyRunningError, type InstanceLock, takeInstanceLock } from '../../../src/git/instance-lock.ts';
+import { AlreadyRunningError, type InstanceLock, takeInstanceLock } from '../../../src/git/locks.ts';
 import { eventually } from '../../support/eventually.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { needs } from '../../support/tools.ts';
 
-const module = new URL('../../../src/git/instance-lock.js', import.meta.url).href;
+const module = new URL('../../../src/git/locks.js', import.meta.url).href;
 
 /** Takes the lock, says so, and keeps it until its standard input ends. */
 const holding = `

@@ -1,8 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { GitHostId } from '../../../src/git/hosts.ts';
-import type { HostPullsOptions } from '../../../src/proposals/host-pulls.ts';
-import { HostReview } from '../../../src/proposals/host-review.ts';
+import { type HostPullsOptions, HostReview } from '../../../src/proposals/host-review.ts';
 import type { Proposal } from '../../../src/proposals/proposal.ts';
 import type { Proposals } from '../../../src/proposals/proposals.ts';
 import { atTime } from '../../support/at-time.ts';

@@ -1,7 +1,7 @@
 import { notStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { existsSync, renameSync } from 'node:fs';
 import * as fc from 'fast-check';
-import { ProposalError } from '../../../src/proposals/proposal-error.ts';
+import { ProposalError } from '../../../src/proposals/proposal.ts';
 import { type ProposalMachine, proposalMachine } from '../../support/proposal-machines.ts';
 import { author, maintainer, proposalSettings, visitor } from '../../support/proposals.ts';
 import { botId, mainPage, pagePath } from '../../support/sample.ts';

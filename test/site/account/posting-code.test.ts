@@ -1,5 +1,5 @@
 import { match, ok } from 'node:assert/strict';
-import { createPostingCode } from '../../../src/site/account/posting-code.ts';
+import { createPostingCode } from '../../../src/site/account/token-pages.tsx';
 import { botId } from '../../support/sample.ts';
 
 describe('the code to post with', () => {

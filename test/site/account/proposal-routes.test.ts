@@ -11,7 +11,7 @@ import {
 } from '../../support/proposals.ts';
 import type { Proposal } from '../../../src/proposals/proposal.ts';
 import type { Decision, Proposals } from '../../../src/proposals/proposals.ts';
-import { listProposals } from '../../../src/site/account/proposal-routes.tsx';
+import { listProposals } from '../../../src/site/account/proposal-pages.tsx';
 import { accountId, botId, mainPage, pagePath } from '../../support/sample.ts';
 import { type Page, Visitor } from '../../support/visitor.ts';
 

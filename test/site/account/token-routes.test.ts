@@ -1,8 +1,7 @@
 import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
-import { parseAccountId } from '../../../src/bot/account.ts';
+import { parseAccountId } from '../../../src/bot/commit-message.ts';
 import { parseToken } from '../../../src/bot/token.ts';
-import { KeyRing } from '../../../src/login/key-ring.ts';
-import { Sessions } from '../../../src/login/sessions.ts';
+import { KeyRing, Sessions } from '../../../src/login/sessions.ts';
 import { author, loginEnv, openLoginSite, type LoginSite, stranger } from '../../support/login-site.ts';
 import { type Page, Visitor } from '../../support/visitor.ts';
 import { eventually } from '../../support/eventually.ts';

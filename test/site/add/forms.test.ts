@@ -1,9 +1,11 @@
 import { deepStrictEqual, strictEqual, throws } from 'node:assert/strict';
 import type { Locale } from '../../../src/bot/locale.ts';
-import { toCanonicalForm } from '../../../src/catalogue/page/canonical-form.ts';
-import { assembleCollections, parseCollectionPage } from '../../../src/catalogue/page/collection.ts';
-import { ensureValid } from '../../../src/catalogue/page/json-file.ts';
-import { parsePage } from '../../../src/catalogue/page/page.ts';
+import { toCanonicalForm, parsePage } from '../../../src/catalogue/page/page.ts';
+import {
+  assembleCollections,
+  parseCollectionPage,
+  ensureValid,
+} from '../../../src/catalogue/page/side-file.ts';
 import { validate } from '../../../src/catalogue/page/schema.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { type FieldTexts } from '../../../src/site/add/fields.ts';

@@ -2,7 +2,7 @@ import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:asse
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import type { Notice } from '../../../src/proposals/notice.ts';
+import type { Notice } from '../../../src/proposals/notifications.ts';
 import type { SentReport } from '../../../src/proposals/visitor-reports.ts';
 import { eventually } from '../../support/eventually.ts';
 import { listenOnLoopback } from '../../support/loopback.ts';

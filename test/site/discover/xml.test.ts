@@ -1,7 +1,7 @@
 import { strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { anyCharacter } from '../../support/arbitrary.ts';
-import { escapeXml } from '../../../src/lib/escape-xml.ts';
+import { escapeXml } from '../../../src/lib/text.ts';
 import { formatElement, formatTextElement, formatXmlDocument } from '../../../src/site/discover/xml.ts';
 import { parseXml, textsOf } from '../../support/xml.ts';
 

@@ -2,9 +2,9 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { parseLocale } from '../../../src/bot/locale.ts';
-import { readStrictJson } from '../../../src/lib/strict-json.ts';
-import { localesFolder } from '../../../src/catalogue/settings/interface-locales.ts';
-import { type MessageTexts, parseMessages } from '../../../src/site/language/message-file.ts';
+import { readStrictJson } from '../../../src/lib/json.ts';
+import { localesFolder } from '../../../src/catalogue/settings/settings.ts';
+import { type MessageTexts, parseMessages } from '../../../src/site/language/messages.tsx';
 
 function read(name: string): MessageTexts {
   const json = readStrictJson(readFileSync(`${localesFolder}/${name}`, 'utf8'), name);

@@ -1,8 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { renderToString } from 'preact-render-to-string';
 import type { Locale } from '../../../src/bot/locale.ts';
-import { parseMessages } from '../../../src/site/language/message-file.ts';
-import { createMessages, type Messages } from '../../../src/site/language/messages.tsx';
+import { parseMessages, createMessages, type Messages } from '../../../src/site/language/messages.tsx';
 
 const texts = {
   'list.found': '{count, plural, one {# bot} other {# bots}}',

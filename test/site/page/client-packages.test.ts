@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { clientPackages } from '../../../src/site/page/client-packages.ts';
+import { clientPackages } from '../../../src/site/page/assets.ts';
 import { packageFolder } from '../../support/clone.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';

@@ -1,7 +1,6 @@
 import { doesNotMatch, match, strictEqual } from 'node:assert/strict';
-import { ProblemError } from '../../../src/http/problem.ts';
-import { createReportError } from '../../../src/http/problem-response.ts';
-import { showErrorPages } from '../../../src/site/page/error-page.tsx';
+import { ProblemError, createReportError } from '../../../src/http/problem.ts';
+import { showErrorPages } from '../../../src/site/page/message-pages.tsx';
 import type { Site } from '../../../src/site/page/layout.tsx';
 import { serveHandler } from '../../support/handler.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';

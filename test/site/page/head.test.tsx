@@ -6,13 +6,12 @@ import type { Locale } from '../../../src/bot/locale.ts';
 import type { CachedImages } from '../../../src/bot/record.ts';
 import type { BotListElement } from '../../../src/bot/schema-types.ts';
 import { parseListElement } from '../../../src/catalogue/store/bot-index.ts';
-import { Head } from '../../../src/site/page/head.tsx';
+import { Head, type PageMeta } from '../../../src/site/page/head.tsx';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { type FrontQuery, noQuery } from '../../../src/site/front/front-query.ts';
-import { createListMeta } from '../../../src/site/front/list-meta.ts';
+import { createListMeta } from '../../../src/site/front/list-page.tsx';
 import type { Site } from '../../../src/site/page/layout.tsx';
-import { createBotMeta, type DescribedBot } from '../../../src/site/bot/bot-meta.ts';
-import type { PageMeta } from '../../../src/site/page/meta.ts';
+import { createBotMeta, type DescribedBot } from '../../../src/site/bot/bot-page.tsx';
 import { inEnglish, testLanguages } from '../../support/languages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 

@@ -1,6 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
-import { findRelated } from '../../../src/site/review/related.ts';
+import { findRelated } from '../../../src/site/review/reviews.ts';
 import { accountId, botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 

@@ -3,7 +3,7 @@ import { renderToString } from 'preact-render-to-string';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import type { VisitorReport } from '../../../src/proposals/visitor-reports.ts';
-import { VisitorReportList } from '../../../src/site/review/visitor-report-list.tsx';
+import { VisitorReportList } from '../../../src/site/review/queue-page.tsx';
 import { inEnglish } from '../../support/languages.ts';
 import { botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';

@@ -3,7 +3,7 @@ import { execFile, spawn } from 'node:child_process';
 import { chmodSync, copyFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { createPostingCode } from '../../../../src/site/account/posting-code.ts';
+import { createPostingCode } from '../../../../src/site/account/token-pages.tsx';
 import { packageFolder } from '../../../support/clone.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { testRepository } from '../../../support/repository.ts';

@@ -1,0 +1,185 @@
+import type { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import type { Router } from '@koa/router';
+import type { StatedPermissions } from '../../bot/invite.ts';
+import { type BotChange, readBotChanges } from '../../catalogue/changes/bot-changes.ts';
+import { type ChangesAfter, isChangeCursor, type ChangeFeed } from '../../catalogue/changes/change-feed.ts';
+import type { ReadonlyChanges } from '../../catalogue/changes/change-index.ts';
+import { limitParameter, type ListParameter, refuse } from '../../catalogue/lists/parameters.ts';
+import type { BotIndex } from '../../catalogue/store/bot-index.ts';
+import { toAddressGroup } from '../../lib/network.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
+import { ClientPlaces } from '../limits.ts';
+import { ProblemError } from '../problem.ts';
+import { chooseType, createDocument, readHeaders, send } from '../representation.ts';
+import { parseQuery, readParameters } from '../request.ts';
+import { findKnownBot } from './read-routes.ts';
+
+/**
+ * Adds what changed in the catalogue, page by page and as server-sent events.
+ * @param baseUrl the public address, without a slash at its end
+ */
+export function addFeedRoute(router: Router, feed: ChangeFeed, baseUrl: string): void {
+  const streams = new ClientPlaces({
+    what: 'streams of changes',
+    max: maxStreams,
+    maxPerClient: maxStreamsPerClient,
+  });
+  router.get('/api/v2/changes', async (ctx) => {
+    const query = parseQuery(ctx);
+    const kind = chooseType(ctx, ['application/json', 'text/event-stream']);
+    const isStream = kind === 'text/event-stream';
+    // A browser that connects again sends it, to the same address as at first.
+    const lastId = ctx.get('Last-Event-ID');
+    if (isStream && lastId !== '') query.set('since', lastId);
+    const { values, errors } = readParameters(query, feedParameters, null);
+    if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
+    const { tip } = feed;
+    if (tip === undefined)
+      throw new ProblemError('starting', noHistory, { headers: { 'Retry-After': '60' } });
+    const { since = tip, limit = defaultLimit } = values as { since?: string; limit?: number };
+    const client = toAddressGroup(ctx.ip);
+    const page = await feed.read(since, limit, client);
+    if (isStream) {
+      streams.take(ctx);
+      // A proxy that buffers would keep the events.
+      ctx.set({ ...readHeaders, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
+      ctx.res.shouldKeepAlive = false;
+      ctx.type = kind;
+      ctx.body = Readable.from(follow(feed, page, ctx.res, client));
+      return;
+    }
+    const { changes, next, current } = page;
+    const more = next !== feed.tip;
+    const list = changes.map(({ json }) => json).join();
+    const body = Buffer.from(`{"changes":[${list}],"next":"${next}","more":${more}}`);
+    const link = { Link: `<${baseUrl}${ctx.path}?since=${next}&limit=${limit}>; rel="next"` };
+    const headers = { ...readHeaders, ...link, Vary: 'Accept, Accept-Encoding' };
+    await send(ctx, { ...createDocument(kind, body), headers, current });
+  });
+}
+
+const noHistory =
+  'the history cannot be read: try again in a minute; the catalogue must be in a Git repository with a commit';
+
+const defaultLimit = 100;
+const maxStreams = 1000;
+const maxStreamsPerClient = 50;
+
+/** The parameters of GET /api/v2/changes. */
+export const feedParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Map(
+  Object.entries({
+    since: {
+      parse: ([text]) =>
+        isChangeCursor(text) ? text : refuse('it is not a cursor: take it from “next” of a response'),
+      description:
+        'The cursor that the changes begin after. Without it there are none, and `next` is where the catalogue is now.',
+      schema: { type: 'string' },
+    },
+    limit: { ...limitParameter, description: 'How many changes to return, 1 to 1,000. Without it, 100.' },
+  } satisfies Record<string, ListParameter<unknown, null>>),
+);
+
+/**
+ * Yields the events of a page of changes, then those that follow, until the service stops, the reader is gone or the cursor
+ * is unknown.
+ */
+async function* follow(
+  feed: ChangeFeed,
+  first: ChangesAfter,
+  response: ServerResponse,
+  client: string,
+): AsyncGenerator<string> {
+  for (let page: ChangesAfter | undefined = first; page;) {
+    const events = page.changes.map(
+      ({ what, cursor, json }) => `event: ${what}\nid: ${cursor}\ndata: ${json}\n\n`,
+    );
+    // An id alone is no event: a reader that connects again begins there.
+    const next: string = page.next;
+    yield `${events.join('')}id: ${next}\n\n`;
+    while (next === feed.tip) {
+      await firstOf(commentMs, [feed.moves, 'move'], [response, 'close']);
+      if (feed.signal.aborted || response.closed) return;
+      // Also notices readers that have gone without a word.
+      if (next === feed.tip) yield ':\n\n';
+    }
+    // All readers wait for the same move.
+    await new TimeSlice().next();
+    // A reader learns the reason when it connects again.
+    page = await feed.read(next, defaultLimit, client).catch(() => undefined);
+  }
+}
+
+const commentMs = 20_000;
+
+/** Waits for the first of some events, and for `ms` at most. */
+async function firstOf(ms: number, ...events: readonly [EventEmitter, string][]): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      for (const [emitter, name] of events) emitter.off(name, end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms).unref();
+    for (const [emitter, name] of events) emitter.once(name, end);
+  });
+}
+
+/** Adds what changed in a bot, page by page. @param baseUrl the public address, without a slash at its end */
+export function addChangesRoute(
+  router: Router,
+  bots: BotIndex,
+  index: ReadonlyChanges,
+  baseUrl: string,
+): void {
+  router.get('/api/v2/bots/:id/changes', async (ctx) => {
+    const bot = findKnownBot(bots, ctx.params['id'] ?? '');
+    const { values, errors } = readParameters(parseQuery(ctx), changeParameters, null);
+    if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
+    ensureComplete(index);
+    const stamp = index.stamp(bot.id);
+    const page = await readBotChanges(index, bot.id, values['after'] as string | undefined);
+    const body = Buffer.from(JSON.stringify(page.changes.map(toRecord)));
+    const next = page.next && { Link: `<${baseUrl}${ctx.path}?after=${page.next}>; rel="next"` };
+    const current = (): boolean => bots.get(bot.id) === bot && index.stamp(bot.id) === stamp;
+    const headers = { ...readHeaders, ...next };
+    await send(ctx, { ...createDocument('application/json', body), headers, current });
+  });
+}
+
+/** @throws {ProblemError} starting, until all of the history was read */
+export function ensureComplete(index: ReadonlyChanges): void {
+  if (index.isComplete) return;
+  throw new ProblemError('starting', 'the history is still being read: try again in a few minutes', {
+    headers: { 'Retry-After': '60' },
+  });
+}
+
+/** The parameters of GET /api/v2/bots/:id/changes. */
+export const changeParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Map([
+  [
+    'after',
+    {
+      parse: ([text]) => text,
+      description: 'Where the next page begins. Follow the `Link` header and you need not look at it.',
+      schema: { type: 'string' },
+    },
+  ],
+]);
+
+function toRecord({ commit, time, by, isNewBot, pages, invite }: BotChange): object {
+  return {
+    commit,
+    at: new Date(time).toISOString(),
+    by,
+    newBot: isNewBot,
+    otherBot: invite.isOtherBot,
+    permissions: { added: listPermissionNames(invite.added), removed: listPermissionNames(invite.removed) },
+    pages: pages.map(({ locale, state, fields }) => ({ locale, state, fields })),
+  };
+}
+
+function listPermissionNames({ groups, unknownBits }: StatedPermissions): string[] {
+  return [...groups.flatMap(({ permissions }) => permissions), ...unknownBits.map((bit) => `bit ${bit}`)];
+}

@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto';
+import type { Router } from '@koa/router';
+import { type ListParameter, type ParameterTexts, refuse } from '../../catalogue/lists/parameters.ts';
+import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
+import type { CountAt, ReadonlyCountHistory } from '../../counts/count-history.ts';
+import type { StateStore } from '../../counts/state-store.ts';
+import type { CurrentCache } from '../../lib/current-cache.ts';
+import { quoteValue, joinToPieces } from '../../lib/text.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
+import { ProblemError } from '../problem.ts';
+import { chooseType, createDocument, readHeaders, send } from '../representation.ts';
+import { parseQuery, readParameters } from '../request.ts';
+import { findKnownBot } from './read-routes.ts';
+
+/** Adds a bot's counts over time, as JSON or CSV. */
+export function addCountsRoute(router: Router, bots: BotIndex, countHistory: ReadonlyCountHistory): void {
+  router.get('/api/v2/bots/:id/counts', async (ctx) => {
+    const bot = findKnownBot(bots, ctx.params['id'] ?? '');
+    const { from, to } = parseCountsQuery(parseQuery(ctx), countHistory.present());
+    const kind = chooseType(ctx, ['application/json', 'text/csv']);
+    if (!(await countHistory.isRead('all'))) {
+      throw new ProblemError('starting', 'the counts over time are still being read: try again in a moment', {
+        headers: { 'Retry-After': '10' },
+      });
+    }
+    const last = Math.min(to ?? Number.POSITIVE_INFINITY, countHistory.present());
+    const first = from ?? Math.max(countHistory.first(bot.id) ?? last, last - maxDays + 1);
+    const body = Buffer.from(writers[kind](countHistory.counts(bot.id, first, last)));
+    await send(ctx, {
+      ...createDocument(kind === 'text/csv' ? 'text/csv; charset=utf-8' : kind, body),
+      headers: { ...readHeaders, Vary: 'Accept, Accept-Encoding' },
+    });
+  });
+}
+
+/** What of a bot's counts over time is wanted, in days since the epoch. */
+interface CountsQuery {
+  /** The first; where left out that of the bot's first count. */
+  readonly from: number | undefined;
+  /** The last; where left out the one that is not over. */
+  readonly to: number | undefined;
+}
+
+/** How many days a response has at most: ten years. */
+const maxDays = 3660;
+
+const msPerDay = 86_400_000;
+
+/** A parameter that is a time. */
+const timeParameter = {
+  parse: parseTime,
+  schema: { type: 'string', examples: ['2026-11-22', '2026-11-22T05:00Z'] },
+};
+
+/** The parameters of GET /api/v2/bots/:id/counts. */
+export const countParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Map(
+  Object.entries({
+    from: {
+      ...timeParameter,
+      description: 'The first day, or a time in it. Without it, that of the first count.',
+    },
+    to: { ...timeParameter, description: 'The last day. Without it, today. At most 3,660 are returned.' },
+  } satisfies Record<string, ListParameter<unknown, null>>),
+);
+
+/**
+ * Reads the query of GET /api/v2/bots/:id/counts.
+ * @param present the day that is not over
+ * @throws {ProblemError} bad-query, naming every unknown parameter and every bad value at once
+ */
+function parseCountsQuery(params: URLSearchParams, present: number): CountsQuery {
+  const { values, errors } = readParameters(params, countParameters, null);
+  const given = values as Partial<CountsQuery>;
+  const [from, to] = [given.from, given.to].map((time) => time && Math.floor(time / msPerDay));
+  const days = from === undefined ? 0 : (to ?? present) - from + 1;
+  if (to !== undefined && days < 1 && from !== undefined)
+    errors.push({ pointer: '?from', detail: 'it is after “to”: send the earlier time as “from”' });
+  if (days > maxDays) {
+    const detail = `there are ${days} days until the last: request at most ${maxDays} at once`;
+    errors.push({ pointer: '?from', detail });
+  }
+  if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
+  return { from, to };
+}
+
+/** Returns milliseconds since the epoch. Refuses what is no such time, as the 30th of February. */
+function parseTime([text]: ParameterTexts): number {
+  const match = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?Z)?$/.exec(text);
+  const time = match === null ? Number.NaN : Date.parse(text);
+  if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(match?.[1] ?? '')) return time;
+  return refuse(
+    `${quoteValue(text)} is not a time: send a day such as 2026-11-22, or a time in UTC such as 2026-11-22T05:00Z`,
+  );
+}
+
+const writers = {
+  'application/json': (counts: readonly CountAt[]): string =>
+    `[${counts.map(({ period, count }) => `{"at":"${formatDay(period)}","count":${count}}`).join(',')}]`,
+  'text/csv': (counts: readonly CountAt[]): string =>
+    ['at,count', ...counts.map(({ period, count }) => `${formatDay(period)},${count}`), ''].join('\r\n'),
+};
+
+/** Returns a day as `2026-11-22`. */
+function formatDay(day: number): string {
+  return new Date(day * msPerDay).toISOString().slice(0, 10);
+}
+
+/** Adds the latest counts of all listed bots, of the last seconds. */
+export function addLatestCountsRoute(
+  router: Router,
+  bots: BotIndex,
+  counts: Pick<StateStore, 'count' | 'reportedAt'>,
+  cache: CurrentCache,
+): void {
+  const read = async (): Promise<CountsMoment> => {
+    const slice = new TimeSlice();
+    const all = await bots.sorted();
+    const values = new Float64Array(all.length * 2);
+    const hash = createHash('sha1');
+    for (const [i, { id }] of all.entries()) {
+      if (slice.isOver) await slice.next();
+      values[2 * i] = counts.count(id) ?? 0;
+      values[2 * i + 1] = counts.reportedAt(id) ?? never;
+      hash.update(id);
+    }
+    return { all, values, digest: hash.update(values).digest('base64url') };
+  };
+  router.get('/api/v2/counts', async (ctx) => {
+    const { values: given, errors } = readParameters(parseQuery(ctx), latestCountParameters, null);
+    if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
+    const since = (given['since'] as number | undefined) ?? never;
+    const moment = await cache.get('counts', read);
+    await send(ctx, {
+      type: 'application/json',
+      digest: `${moment.digest}.${since}`,
+      body: { bytes: moment.values.length * 40, read: () => joinToPieces(formatCounts(moment, since)) },
+      headers: { ...readHeaders, 'Cache-Control': 'public, max-age=10' },
+      current: moment.current,
+    });
+  });
+}
+
+/** The parameters of GET /api/v2/counts. */
+export const latestCountParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Map([
+  [
+    'since',
+    {
+      ...timeParameter,
+      description:
+        'Only counts that were reported later than this day (`2026-11-22`) or time. Without it, all.',
+    },
+  ],
+]);
+
+/** The counts of one moment. */
+interface CountsMoment {
+  readonly all: readonly IndexedBot[];
+  /** Of each bot the count, then when it was reported: a million objects would take ten times the memory. */
+  readonly values: Float64Array;
+  readonly digest: string;
+}
+
+/** When the count of a bot without one was reported. */
+const never = Number.NEGATIVE_INFINITY;
+
+/** Yields the counts that were reported later than a time as JSON, some at a time. */
+function* formatCounts({ all, values }: CountsMoment, since: number): Generator<Buffer> {
+  const seconds = new Map<number, string>();
+  let text = '';
+  let separator = '{';
+  for (let i = 0; i < all.length; i++) {
+    const at = values[2 * i + 1] ?? never;
+    if (at <= since) continue;
+    // As toISOString does, in a tenth of the time.
+    const second = Math.floor(at / 1000);
+    let time = seconds.get(second);
+    if (time === undefined) {
+      time = new Date(second * 1000).toISOString().slice(0, 20);
+      if (seconds.size < maxSeconds) seconds.set(second, time);
+    }
+    const milliseconds = String(1000 + at - second * 1000).slice(1);
+    text += `${separator}"${all[i]?.id}":{"count":${values[2 * i]},"reportedAt":"${time}${milliseconds}Z"}`;
+    separator = ',';
+    if (text.length < partLength) continue;
+    yield Buffer.from(text, 'latin1');
+    text = '';
+  }
+  yield Buffer.from(separator === '{' ? '{}' : `${text}}`, 'latin1');
+}
+
+/** Characters that are formatted without a pause. */
+const partLength = 4096;
+
+/** Bots that post every half hour have fewer. */
+const maxSeconds = 4000;

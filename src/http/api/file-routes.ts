@@ -1,0 +1,90 @@
+import type { Router } from '@koa/router';
+import type { ChangeFeed } from '../../catalogue/changes/change-feed.ts';
+import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { computeExportDigest, exportLines } from '../../catalogue/store/export.ts';
+import type { RepositoryOpener } from '../../git/repository.ts';
+import type { ImageCache } from '../../images/cache.ts';
+import type { CurrentCache } from '../../lib/current-cache.ts';
+import { joinToPieces } from '../../lib/text.ts';
+import { ClientPlaces } from '../limits.ts';
+import { ProblemError } from '../problem.ts';
+import { compressedBodies, readHeaders, send, isKnown } from '../representation.ts';
+import { refuseQuery } from './read-routes.ts';
+
+/**
+ * Adds all bots with their files, a JSON document a line.
+ * @param root the folder that holds `bots/`
+ * @param feed has the last commit that is served
+ */
+export function addExportRoute(
+  router: Router,
+  bots: BotIndex,
+  root: string,
+  repositoryOpener: RepositoryOpener,
+  feed: Pick<ChangeFeed, 'tip'>,
+  cache: CurrentCache,
+): void {
+  const readExport = async (): Promise<Export> => {
+    // Before the bots: who follows the changes from there on misses none.
+    const cursor = feed.tip;
+    const all = await bots.sorted();
+    return { all, cursor, digest: `${cursor ?? ''}-${await computeExportDigest(all)}` };
+  };
+  const places = new ClientPlaces({
+    what: 'exports',
+    max: maxExports,
+    maxPerClient: maxExportsPerClient,
+    minBytesPerSecond: 10_000,
+  });
+  router.get(['/api/v2/export.ndjson', '/api/v2/export.ndjson.gz'], refuseQuery, async (ctx) => {
+    places.take(ctx);
+    const { all, cursor, digest } = await cache.get('export', readExport);
+    const lines = {
+      bytes: Number.POSITIVE_INFINITY,
+      read: () => joinToPieces(exportLines(all, root, repositoryOpener.opened)),
+    };
+    const isPacked = ctx.path.endsWith('.gz');
+    await send(ctx, {
+      type: isPacked ? 'application/gzip' : 'application/x-ndjson',
+      digest,
+      body: isPacked ? await compressedBodies.get(digest, 'gzip', lines) : lines,
+      headers: { ...readHeaders, ...(cursor !== undefined && { 'X-Cursor': cursor }) },
+    });
+  });
+}
+
+/** All bots at one moment. */
+interface Export {
+  readonly all: readonly IndexedBot[];
+  readonly cursor: string | undefined;
+  readonly digest: string;
+}
+
+/** Each takes up half a megabyte, and for a million bots some minutes. */
+const maxExports = 8;
+
+const maxExportsPerClient = 2;
+
+/** Serves the cached images. A name has the digest of the full copy, so caches may keep an image for ever. */
+export function addImageRoute(router: Router, images: Pick<ImageCache, 'read'>): void {
+  router.get('/appdata/:name.webp', async (ctx) => {
+    const name = ctx.params['name'] ?? '';
+    const bytes = await images.read(name);
+    if (bytes === undefined) {
+      throw new ProblemError('not-found', 'there is no such image: use a path from cachedImages of a bot');
+    }
+    ctx.set({
+      'Cache-Control': 'public, max-age=31536000, immutable',
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+      'Access-Control-Allow-Origin': '*',
+      'Cross-Origin-Resource-Policy': 'cross-origin',
+      ETag: `"${name}"`,
+    });
+    if (isKnown(ctx)) {
+      ctx.status = 304;
+      return;
+    }
+    ctx.type = 'image/webp';
+    ctx.body = bytes;
+  });
+}

@@ -1,0 +1,105 @@
+import type { ServerResponse } from 'node:http';
+import type { Context } from 'koa';
+import { LRUCache } from 'lru-cache';
+import { toAddressGroup } from '../lib/network.ts';
+import { ProblemError } from './problem.ts';
+
+/** Limits how often something happens per minute, by key. Where clients use more keys than fit, the oldest are forgotten. */
+export class RateLimit {
+  readonly #name: string;
+  readonly #limit: number;
+  /** The count of each key's minute, which starts with its first event. */
+  readonly #counted = new LRUCache<string, { times: number }>({
+    ttl: msPerMinute,
+    maxSize: 16 * 1024 * 1024,
+    sizeCalculation: (_counted, key) => key.length * 2 + 300,
+  });
+
+  /** @param limit a minute; 0 is no limit */
+  constructor(name: string, limit: number) {
+    this.#name = name;
+    this.#limit = limit;
+  }
+
+  /**
+   * Counts one for `key` and sets response headers that say what is left.
+   * @throws {ProblemError} too-many-requests
+   */
+  count(ctx: Context, key: string, advice: string): void {
+    if (this.#limit === 0) return;
+    const counted = this.#counted.get(key) ?? { times: 0 };
+    if (counted.times === 0) this.#counted.set(key, counted);
+    counted.times++;
+    const seconds = Math.max(1, Math.ceil(this.#counted.getRemainingTTL(key) / 1000));
+    const headers = {
+      'RateLimit-Policy': `"${this.#name}";q=${this.#limit};w=60`,
+      RateLimit: `"${this.#name}";r=${Math.max(0, this.#limit - counted.times)};t=${seconds}`,
+    };
+    ctx.set(headers);
+    if (counted.times <= this.#limit) return;
+    throw new ProblemError('too-many-requests', `more than ${this.#limit} a minute: ${advice}`, {
+      headers: { ...headers, 'Retry-After': String(seconds) },
+    });
+  }
+}
+
+const msPerMinute = 60_000;
+
+interface Limits {
+  /** The name of the responses, such as `exports`. */
+  readonly what: string;
+  readonly max: number;
+  readonly maxPerClient: number;
+  /** A response that is read more slowly, after a minute, ends where another one needs its place. */
+  readonly minBytesPerSecond?: number;
+}
+
+interface TakenPlace {
+  readonly client: string;
+  readonly response: ServerResponse;
+  readonly takenAt: number;
+  /** The bytes that its connection had sent then. */
+  readonly sentBefore: number;
+}
+
+/** The places for responses that are sent for long: a client has some of them. */
+export class ClientPlaces {
+  readonly #limits: Limits;
+  readonly #taken = new Set<TakenPlace>();
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  /** Takes a place for the response to a request until it is closed. @throws {ProblemError} busy */
+  take({ ip, res: response }: Pick<Context, 'ip' | 'res'>): void {
+    const { what, max, maxPerClient } = this.#limits;
+    const client = toAddressGroup(ip);
+    const own = [...this.#taken].filter((place) => place.client === client);
+    if (own.length >= maxPerClient) throw createBusyError(`${maxPerClient} ${what} to you`);
+    if (this.#taken.size >= max && !this.#endSlowest()) throw createBusyError(`${max} ${what}`);
+    const sentBefore = response.socket?.bytesWritten ?? 0;
+    const place = { client, response, takenAt: Date.now(), sentBefore };
+    this.#taken.add(place);
+    response.once('close', () => this.#taken.delete(place));
+  }
+
+  /** Ends the response that is read most slowly. Returns whether there was one that is too slow. */
+  #endSlowest(): boolean {
+    const rates = [...this.#taken].map((place) => {
+      const seconds = (Date.now() - place.takenAt) / 1000;
+      const sent = (place.response.socket?.bytesWritten ?? 0) - place.sentBefore;
+      return { place, rate: seconds < 60 ? Number.POSITIVE_INFINITY : sent / seconds };
+    });
+    const [slowest] = rates.toSorted((a, b) => a.rate - b.rate);
+    if (slowest === undefined || slowest.rate >= (this.#limits.minBytesPerSecond ?? 0)) return false;
+    this.#taken.delete(slowest.place);
+    slowest.place.response.destroy();
+    return true;
+  }
+}
+
+function createBusyError(what: string): ProblemError {
+  const detail = `${what} are being sent, which is the most: try again in a minute`;
+  return new ProblemError('busy', detail, { headers: { 'Retry-After': '60' } });
+}

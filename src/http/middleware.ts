@@ -1,0 +1,175 @@
+import type { Router } from '@koa/router';
+import type { Context, Next } from 'koa';
+import type { Log } from '../lib/log.ts';
+import { originOf } from '../lib/network.ts';
+import { ProblemError } from './problem.ts';
+
+/**
+ * Returns a function that removes the path of the public address from the address of a request. Some proxies remove it
+ * and some do not; it is removed here only where the rest begins with a name that this site has at its top, so that below
+ * `/bots` both `/bots/bots/7` and `/bots/7` are the bot.
+ * @param basePath such as `/bots`; not empty
+ * @param routers the routes that are below the public address
+ */
+export function withoutBasePath(basePath: string, routers: readonly Router[]): (url: string) => string {
+  const names = new Set(routers.flatMap(({ stack }) => stack.map(({ path }) => readFirstName(String(path)))));
+  const isOwnName = names.has(readFirstName(basePath));
+  return (url) => {
+    if (!url.startsWith(basePath)) return url;
+    const rest = url.slice(basePath.length);
+    if (rest.startsWith('/')) return names.has(readFirstName(rest)) ? rest : url;
+    return !isOwnName && /^(?:\?|$)/.test(rest) ? `/${rest}` : url;
+  };
+}
+
+/** Returns the first name in a path; empty for that of the front page. */
+function readFirstName(path: string): string {
+  return /^\/([^/?]*)/.exec(path)?.[1] ?? '';
+}
+
+/**
+ * Handles requests that no route handled: OPTIONS gets the methods of the path, another method 405, an unknown path 404.
+ * Scripts of other sites may read, so a preflight allows GET and HEAD only.
+ * @param advice what there is, for a path where there is nothing
+ * @param basePath the path of the public address, such as `/bots`
+ */
+export function handleUnrouted(
+  routers: readonly Router[],
+  advice: string,
+  basePath = '',
+): (ctx: Context) => void {
+  return (ctx) => {
+    const layers = routers.flatMap((router) => router.match(ctx.path, ctx.method).path);
+    const allowed = new Set(layers.flatMap(({ methods }) => methods));
+    if (allowed.size === 0) {
+      const path = ctx.path.startsWith(`${basePath}/`) ? ctx.path : basePath + ctx.path;
+      throw new ProblemError(
+        'not-found',
+        `there is nothing at ${JSON.stringify(path.slice(0, 100))}: ${advice}`,
+      );
+    }
+    const allow = [...allowed, 'OPTIONS'].toSorted().join(', ');
+    if (ctx.method !== 'OPTIONS') {
+      throw new ProblemError('method-not-allowed', `${ctx.method} is not allowed here: use ${allow}`, {
+        headers: { Allow: allow },
+      });
+    }
+    ctx.status = 204;
+    ctx.set({ Allow: allow, 'Access-Control-Max-Age': '86400' });
+    if (allowed.has('GET')) {
+      ctx.set({
+        'Access-Control-Allow-Origin': '*',
+        'Access-Control-Allow-Methods': 'GET, HEAD, OPTIONS',
+        'Access-Control-Allow-Headers': 'If-None-Match',
+      });
+    }
+  };
+}
+
+/** A copy of a list that takes nothing: it follows the repository, and refuses posts, forms and logins. */
+export interface ReadOnly {
+  /** The public address of the original, without a slash at its end; null where it is not known. */
+  readonly original: string | null;
+}
+
+/** The paths of forms, and of pages for people who have logged in, with or without a query. */
+export const formPaths =
+  /^\/(?:(?:add|login|logout|my-bots|proposals|review)|(?:bots|collections)\/[^/?]+\/(?:edit|report|token|translate))(?:[/?]|$)/i;
+
+/** @throws {ProblemError} read-only, for every form and every post, except the call of the webhook */
+export function refuseWrites(ctx: Context, { original }: ReadOnly): void {
+  const isWrite = ctx.method === 'POST' ? ctx.path !== '/hooks/push' : formPaths.test(ctx.path);
+  if (!isWrite || ctx.method === 'OPTIONS') return;
+  const where =
+    original === null
+      ? 'the original, whose address its operator has not set (BOTSHELF_CANONICAL_URL)'
+      : original + ctx.path;
+  throw new ProblemError('read-only', `this is a read-only copy of the list: send it to ${where}`);
+}
+
+/**
+ * Refuses a form that a page of another site submits, as the browser would send the visitor's cookies with it. Browsers
+ * state the origin in Sec-Fetch-Site, older ones in Origin; a request with neither is refused too.
+ * @param baseUrl the public address, without a slash at its end
+ * @throws {ProblemError} cross-site
+ */
+export function refuseCrossSite(baseUrl: string): (ctx: Context, next: Next) => Promise<void> {
+  const origin = originOf(baseUrl);
+  return async (ctx, next) => {
+    const site = ctx.get('Sec-Fetch-Site');
+    const own = site === '' ? ctx.get('Origin') === origin : site === 'same-origin';
+    if (!own) {
+      throw new ProblemError(
+        'cross-site',
+        `the request does not come from a page of ${baseUrl}: open the page there and press the button again`,
+      );
+    }
+    await next();
+  };
+}
+
+/** Notices the first request that came through a proxy, where the public address is not set. */
+export class ProxyNotice {
+  readonly #log: Log;
+  readonly #baseUrl: string;
+  #fault: string | null = null;
+
+  /** @param baseUrl what is taken for the public address */
+  constructor(baseUrl: string, log: Log) {
+    this.#baseUrl = baseUrl;
+    this.#log = log;
+  }
+
+  /** What to set, and why, a sentence; null until a request has come through a proxy. */
+  get fault(): string | null {
+    return this.#fault;
+  }
+
+  /** Checks the headers of each request until one is found that a proxy adds. */
+  check({ headers }: Pick<Context, 'headers'>): void {
+    const [header] = (this.#fault === null && proxyHeaders.find(([, key]) => headers[key])) || [];
+    if (header !== undefined) {
+      this.#fault = `requests come through a proxy (${header}), but BOTSHELF_BASE_URL is not set: links and the login lead to ${this.#baseUrl}; set it to the public address`;
+      this.#log.warn({ header }, this.#fault);
+    }
+  }
+}
+
+/** Names, and as Node has them. */
+const proxyHeaders = ['X-Forwarded-Host', 'X-Forwarded-Proto', 'X-Forwarded-For', 'Forwarded', 'Via'].map(
+  (name) => [name, name.toLowerCase()] as const,
+);
+
+/** A cookie of the service: over https only, not readable by scripts, not sent by other sites' forms. */
+export interface Cookie {
+  readonly name: string;
+  readonly path: string;
+}
+
+/**
+ * Returns the cookie of a name: for this host only or, where the site has a part of the host, for that part.
+ * @param basePath the path of the public address; empty where it has none
+ */
+export function createCookie(name: 'botshelf' | 'botshelf-login', basePath: string): Cookie {
+  // Browsers refuse __Host- with another path than /.
+  return basePath === ''
+    ? { name: `__Host-${name}`, path: '/' }
+    : { name: `__Secure-${name}`, path: basePath };
+}
+
+export function readCookie(ctx: Context, { name }: Cookie): string | undefined {
+  return ctx.cookies.get(name, { signed: false });
+}
+
+/** Sets a cookie; null deletes it. */
+export function setCookie(
+  ctx: Context,
+  { name, path }: Cookie,
+  value: { readonly text: string; readonly seconds: number } | null,
+): void {
+  const { text, seconds } = value ?? { text: '', seconds: 0 };
+  ctx.append(
+    'Set-Cookie',
+    `${name}=${text}; Path=${path}; Max-Age=${seconds}; Secure; HttpOnly; SameSite=Lax`,
+  );
+}

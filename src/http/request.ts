@@ -1,0 +1,178 @@
+import { isUtf8 } from 'node:buffer';
+import type { Context } from 'koa';
+import { InvalidValueError, type ListParameter, refuse } from '../catalogue/lists/parameters.ts';
+import { ProblemError, type ProblemDetail } from './problem.ts';
+
+/**
+ * Parses the query parameters of a request. Counts them first, as Koa's parser and the look-ups of `URLSearchParams` are
+ * slow with thousands.
+ * @throws {ProblemError} bad-query for more parameters than any route uses
+ */
+export function parseQuery(ctx: Context): URLSearchParams {
+  const text = ctx.querystring;
+  if (hasTooMany(text)) throw new ProblemError('bad-query', `${tooMany}: send only those that are needed`);
+  return new URLSearchParams(text);
+}
+
+/**
+ * Parses the fields of a form.
+ * @throws {ProblemError} bad-request for more fields than any form has
+ */
+export function parseFields(text: string): URLSearchParams {
+  if (hasTooMany(text)) throw new ProblemError('bad-request', `${tooMany}: send only the fields of the form`);
+  return new URLSearchParams(text);
+}
+
+/**
+ * Reads the fields of a form from a request.
+ * @param limit in bytes; a character takes up to nine in a form
+ * @param whenTooLarge the fix for a form that is too large, for messages
+ * @throws {ProblemError} unsupported-type, too-large, bad-request
+ */
+export async function readFields(
+  ctx: Context,
+  limit: number,
+  whenTooLarge: string,
+): Promise<URLSearchParams> {
+  const type = ['application/x-www-form-urlencoded', 'a form'] as const;
+  return parseFields(await readText(ctx, { type, limit, whenTooLarge }));
+}
+
+const maxParameters = 100;
+
+const tooMany = `there are more than ${maxParameters} parameters`;
+
+function hasTooMany(text: string): boolean {
+  return text.split('&', maxParameters + 1).length > maxParameters;
+}
+
+/**
+ * Reads the parameters of a query that are in a table. Returns the values by their names, and an error for every unknown
+ * parameter and every bad value.
+ */
+export function readParameters<S>(
+  params: URLSearchParams,
+  table: ReadonlyMap<string, ListParameter<unknown, S>>,
+  settings: S,
+): { readonly values: Readonly<Record<string, unknown>>; readonly errors: ProblemDetail[] } {
+  const values: Record<string, unknown> = {};
+  const errors: ProblemDetail[] = [];
+  for (const name of new Set(params.keys())) {
+    const texts = params.getAll(name);
+    const parameter = table.get(name);
+    const pointer = `?${name.slice(0, 50)}`;
+    if (parameter === undefined) {
+      errors.push({ pointer, detail: `there is no such parameter: use ${[...table.keys()].join(', ')}` });
+      continue;
+    }
+    try {
+      if (texts.length > 1 && !parameter.repeats) refuse('it is there more than once: send it once');
+      const value = parameter.parse(texts as [string], settings);
+      if (value !== undefined) values[name] = value;
+    } catch (error) {
+      if (!(error instanceof InvalidValueError)) throw error;
+      errors.push({ pointer, detail: error.message });
+    }
+  }
+  return { values, errors };
+}
+
+export interface BodyRules {
+  /** The media type, and its name in messages. */
+  readonly type: readonly [type: string, name: string];
+  /** Bytes. */
+  readonly limit: number;
+  /** The fix for a body that is too large, for messages. */
+  readonly whenTooLarge: string;
+}
+
+/**
+ * Reads the body of a request as text.
+ * @throws {ProblemError} unsupported-type, too-large or bad-json
+ */
+export async function readText(ctx: Context, { type, limit, whenTooLarge }: BodyRules): Promise<string> {
+  const { 'content-encoding': encoding, 'content-type': sentType } = ctx.headers;
+  if (encoding) {
+    throw new ProblemError('unsupported-type', 'the body is encoded: send it without Content-Encoding');
+  }
+  const [mediaType, name] = type;
+  if (sentType !== mediaType && !isUtf8Text(ctx, mediaType)) {
+    throw new ProblemError(
+      'unsupported-type',
+      `the body must be ${name} in UTF-8: send it with Content-Type: ${mediaType}`,
+    );
+  }
+  const bytes = await readBytes(ctx, limit, whenTooLarge);
+  if (!isUtf8(bytes)) throw new ProblemError('bad-json', 'the body is not UTF-8: send it as UTF-8');
+  return bytes.toString();
+}
+
+/** Whether the Content-Type is the media type, in UTF-8, in any spelling. */
+function isUtf8Text(ctx: Context, mediaType: string): boolean {
+  return ctx.is(mediaType) !== false && ['', 'utf-8', 'utf8'].includes(ctx.request.charset.toLowerCase());
+}
+
+/** Bytes of all bodies that are being read at a time (docs/decisions/024-the-oldest-request-body-is-refused-first.md). */
+export const maxBodyBytesInTotal = 64 * 1024 * 1024;
+
+/**
+ * Reads the body of a request, of any type. Where all bodies that are being read exceed `maxBodyBytesInTotal`, the one that
+ * began first is refused.
+ * @param limit in bytes
+ * @param whenTooLarge the fix for a body that is too large, for messages
+ * @throws {ProblemError} too-large, bad-request or busy
+ */
+export function readBytes(ctx: Context, limit: number, whenTooLarge: string): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const { req } = ctx;
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const release = (): void => {
+      bodies.delete(refuse);
+      bytesInTotal -= length + chunks.length * bytesOfChunk;
+      chunks.length = length = 0;
+    };
+    const refuse = (problem: ProblemError): void => {
+      release();
+      req.pause();
+      reject(problem);
+    };
+    const endedEarly = (): void =>
+      refuse(new ProblemError('bad-request', 'the body ended too early: send it again'));
+    const tooLarge = (): void => {
+      const detail = `the body is larger than ${limit} bytes: ${whenTooLarge}`;
+      refuse(new ProblemError('too-large', detail, { headers: { Connection: 'close' } }));
+    };
+    if (!req.readable) endedEarly();
+    else if (Number(req.headers['content-length']) > limit) tooLarge();
+    else {
+      bodies.add(refuse);
+      req.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        length += chunk.length;
+        bytesInTotal += chunk.length + bytesOfChunk;
+        if (length > limit) tooLarge();
+        else if (bytesInTotal > maxBodyBytesInTotal) refuseOldest();
+      });
+      req.on('end', () => {
+        resolve(Buffer.concat(chunks));
+        release();
+      });
+      req.on('error', endedEarly);
+    }
+  });
+}
+
+/** How to refuse each body that is being read, in the order in which they began. */
+const bodies = new Set<(problem: ProblemError) => void>();
+
+let bytesInTotal = 0;
+
+/** Bytes of memory for each chunk of a body beside its content: a client may send each byte as a chunk. */
+const bytesOfChunk = 512;
+
+function refuseOldest(): void {
+  const [refuse] = bodies;
+  const detail = 'the service reads too many bodies now, and this one arrived too slowly: send it again';
+  refuse?.(new ProblemError('busy', detail, { headers: { 'Retry-After': '2', Connection: 'close' } }));
+}

@@ -1,0 +1,112 @@
+import { TimeSlice } from './time-slice.ts';
+
+/** Returns a number with its noun in English, such as `1 file` or `2 faults`. */
+export function formatCount(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+/** Returns a value as JSON for a message, shortened to 58 characters. */
+export function quoteValue(value: unknown): string {
+  const text = JSON.stringify(value);
+  if (text.length <= 60) return text;
+  return typeof value === 'string' ? `${text.slice(0, 56)}…"` : `${text.slice(0, 57)}…`;
+}
+
+/** Escapes a text or the value of an attribute. Removes the characters that XML has no way to write. */
+export function escapeXml(text: string): string {
+  return text.replace(forbidden, '').replace(/[&<>"\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** With the flag `u`, half of a surrogate pair is a character of its own. */
+const forbidden = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
+
+/**
+ * The number of letters to add, remove, replace or swap with the next one to make `b` of `a`; `most + 1` where it
+ * would be more than `maxDistance`.
+ */
+export function computeDistance(a: string, b: string, maxDistance: number): number {
+  if (Math.abs(a.length - b.length) > maxDistance) return maxDistance + 1;
+  let [beforeLast, last, row] = rows;
+  for (let j = 0; j <= b.length; j++) last[j] = j;
+  for (let i = 1; i <= a.length; i++) {
+    const letter = a.charCodeAt(i - 1);
+    // Further from the diagonal the distance is more than `maxDistance`.
+    const from = Math.max(1, i - maxDistance);
+    const to = Math.min(b.length, i + maxDistance);
+    let rowMin = i;
+    row[from - 1] = from === 1 ? i : maxDistance + 1;
+    for (let j = from; j <= to; j++) {
+      const other = b.charCodeAt(j - 1);
+      const above = j === i + maxDistance ? maxDistance : (last[j] ?? 0);
+      let distance = Math.min(above, row[j - 1] ?? 0, (last[j - 1] ?? 0) - (letter === other ? 1 : 0)) + 1;
+      if (i > 1 && j > 1 && letter === b.charCodeAt(j - 2) && a.charCodeAt(i - 2) === other)
+        distance = Math.min(distance, (beforeLast[j - 2] ?? 0) + 1);
+      row[j] = distance;
+      rowMin = Math.min(rowMin, distance);
+    }
+    if (rowMin > maxDistance) return maxDistance + 1;
+    [beforeLast, last, row] = [last, row, beforeLast];
+  }
+  return Math.min(last[b.length] ?? 0, maxDistance + 1);
+}
+
+/** Reused by every call, as a search with a typo makes thousands of calls. */
+const rows: readonly [number[], number[], number[]] = [[], [], []];
+
+/**
+ * Returns the one of `names` that is most like `name`: with the fewest letters to add, remove, replace or swap. Case and
+ * punctuation do not count. Undefined when each differs in more than `maxDistance` letters.
+ */
+export function findNearestName(
+  name: string,
+  names: Iterable<string>,
+  maxDistance = Infinity,
+): string | undefined {
+  let nearest: string | undefined;
+  let minDistance = maxDistance;
+  for (const candidate of names) {
+    const differences = computeDistance(toLetters(name), toLetters(candidate), maxNameLength);
+    if (differences > minDistance || (differences === minDistance && nearest !== undefined)) continue;
+    nearest = candidate;
+    minDistance = differences;
+  }
+  return nearest;
+}
+
+function toLetters(name: string): string {
+  return name
+    .toLowerCase()
+    .replaceAll(/[^a-z]/g, '')
+    .slice(0, maxNameLength);
+}
+
+/** The time to compare two names grows with the product of their lengths. */
+const maxNameLength = 60;
+
+/** Bytes that are produced piece by piece, any number of times. */
+export interface Pieces {
+  /** How many bytes there are altogether, about. */
+  readonly bytes: number;
+  read(): AsyncIterable<Buffer>;
+}
+
+/** Bytes of a piece: a good size for a socket. */
+export const pieceSize = 64 * 1024;
+
+/** Joins parts to pieces, one slice of time after the other. */
+export async function* joinToPieces(
+  parts: Iterable<Buffer> | AsyncIterable<Buffer>,
+  slice = new TimeSlice(),
+): AsyncGenerator<Buffer> {
+  let piece: Buffer[] = [];
+  let size = 0;
+  for await (const part of parts) {
+    if (slice.isOver) await slice.next();
+    piece.push(part);
+    size += part.length;
+    if (size < pieceSize) continue;
+    yield Buffer.concat(piece);
+    [piece, size] = [[], 0];
+  }
+  yield Buffer.concat(piece);
+}

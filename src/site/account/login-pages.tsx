@@ -1,0 +1,160 @@
+import type { Router } from '@koa/router';
+import type { Context } from 'koa';
+import type { Locale } from '../../bot/locale.ts';
+import { RateLimit } from '../../http/limits.ts';
+import { type Cookie, createCookie, readCookie, setCookie, refuseCrossSite } from '../../http/middleware.ts';
+import { parseQuery } from '../../http/request.ts';
+import { originOf, toAddressGroup } from '../../lib/network.ts';
+import type { DemoPerson } from '../../login/demo-provider.ts';
+import { type Login, parseReturnPath } from '../../login/login.ts';
+import { LoginError, type LoginErrorKind } from '../../login/provider.ts';
+import type { Session } from '../../login/sessions.ts';
+import { callbackPath, peoplePath } from '../../login/settings.ts';
+import { EnglishSentence } from '../language/messages.tsx';
+import { withLocale } from '../language/locales.ts';
+import { redirectTo, sendOnce } from '../page/html-response.ts';
+import { Layout, type Site } from '../page/layout.tsx';
+
+/**
+ * Adds logging in and out. `/login?to=<public path>` redirects to the provider, without `to` for the page that led
+ * there, and with `account=other` asks it for another account. `locale=` is kept. It is a link and not a form, because
+ * browsers apply `form-action` to every redirect after a form, and those lead to the provider.
+ */
+export function addLoginRoutes(router: Router, site: Site, login: Login): void {
+  const { baseUrl } = site;
+  const loginCookie = createCookie('botshelf-login', login.basePath);
+  const sessionCookie = sessionCookieOf(login);
+  // Each causes a few requests to the provider.
+  const attempts = new RateLimit('logins', 100);
+  /** Limits what responds to a request, and shows the person why a login failed. */
+  const withLimit =
+    (respond: (ctx: Context) => Promise<void>) =>
+    async (ctx: Context): Promise<void> => {
+      const group = toAddressGroup(ctx.ip);
+      attempts.count(ctx, group, 'too many logins come from your address, wait a minute');
+      try {
+        await respond(ctx);
+      } catch (error) {
+        if (!(error instanceof LoginError)) throw error;
+        sendLoginError(ctx, site, error, login.provider);
+      }
+    };
+  router.get(
+    '/login',
+    withLimit(async (ctx) => {
+      const query = parseQuery(ctx);
+      const language = site.languages.of(ctx);
+      const path = parseReturnPath(
+        query.get('to') ?? toReturnPath(ctx.get('Referer'), baseUrl),
+        login.basePath,
+      );
+      const to = keepLocale(path, language.requested);
+      const { url, cookie } = await login.begin(to, query.get('account') === 'other');
+      setCookie(ctx, loginCookie, cookie);
+      redirectTo(ctx, url.startsWith('/') ? language.href(url) : url);
+    }),
+  );
+  router.get(
+    callbackPath,
+    withLimit(async (ctx) => {
+      const cookie = readCookie(ctx, loginCookie);
+      setCookie(ctx, loginCookie, null);
+      const { session, to } = await login.finish(parseQuery(ctx), cookie);
+      setCookie(ctx, sessionCookie, session);
+      redirectTo(ctx, to);
+    }),
+  );
+  router.post('/logout', refuseCrossSite(baseUrl), (ctx) => {
+    setCookie(ctx, sessionCookie, null);
+    redirectTo(ctx, site.languages.of(ctx).href('/'));
+  });
+}
+
+/** Returns the public path of an address of this site: the page that the link to the login was on. */
+function toReturnPath(address: string, baseUrl: string): string | undefined {
+  return address.startsWith(`${baseUrl}/`) ? address.slice(originOf(baseUrl).length) : undefined;
+}
+
+/** Returns a path with the language of the request, unless it has one. */
+function keepLocale(path: string, locale: Locale | undefined): string {
+  return locale === undefined || /[?&]locale=/.test(path) ? path : withLocale(path, locale);
+}
+
+/** Returns the session of the browser, null when nobody is logged in or can. Renews the session when that is due. */
+export async function readSession(ctx: Context, login: Login | null): Promise<Session | null> {
+  if (login === null) return null;
+  const sessionCookie = sessionCookieOf(login);
+  const cookie = readCookie(ctx, sessionCookie);
+  if (cookie === undefined) return null;
+  const opened = await login.sessions.open(cookie);
+  if (opened === undefined) setCookie(ctx, sessionCookie, null);
+  else if (opened.renewal) setCookie(ctx, sessionCookie, opened.renewal);
+  return opened?.session ?? null;
+}
+
+function sessionCookieOf({ basePath }: Login): Cookie {
+  return createCookie('botshelf', basePath);
+}
+
+/** Says why a login failed and what to do. */
+function sendLoginError(ctx: Context, site: Site, { kind, message }: LoginError, provider: string): void {
+  const language = site.languages.of(ctx);
+  const { t, text, href } = language;
+  const again = kind === 'no-account' ? '/login?account=other' : '/login';
+  const page = (
+    <Layout site={site} viewer={null} title={text(`login.${kind}.title`)}>
+      <div class="narrow stack">
+        <h1>{t(`login.${kind}.title`)}</h1>
+        <p>{t(`login.${kind}.text`, { provider })}</p>
+        {kind === 'misconfigured' && <EnglishSentence clause={message} />}
+        <p class="actions">
+          {kind !== 'misconfigured' && (
+            <a class="button" href={href(again)}>
+              {t('login.again')}
+            </a>
+          )}
+          <a class="button quiet" href={href('/')}>
+            {t('login.home')}
+          </a>
+        </p>
+      </div>
+    </Layout>
+  );
+  if (kind === 'unavailable') ctx.set('Retry-After', '60');
+  sendOnce(ctx, page, language, statuses[kind]);
+}
+
+const statuses: Readonly<Record<LoginErrorKind, number>> = {
+  stale: 400,
+  'invalid-response': 400,
+  denied: 403,
+  'no-account': 403,
+  misconfigured: 500,
+  unavailable: 503,
+};
+
+/** Adds the page on which the visitors of a demo choose as whom they log in, in place of a provider's. */
+export function addDemoPeopleRoute(router: Router, site: Site, people: readonly DemoPerson[]): void {
+  router.get(peoplePath, (ctx) => {
+    const language = site.languages.of(ctx);
+    const { t, text, publicPath } = language;
+    const page = (
+      <Layout site={site} viewer={null} title={text('demo.title')}>
+        <form class="narrow stack" action={publicPath(callbackPath)}>
+          <h1>{t('demo.title')}</h1>
+          <p>{t('demo.text')}</p>
+          {people.map(({ id, name, role, bots = '' }) => (
+            <p key={id}>
+              <button name="account" value={id}>
+                {name}
+              </button>
+              <br />
+              {t(`demo.${role}`, { bots })}
+            </p>
+          ))}
+        </form>
+      </Layout>
+    );
+    sendOnce(ctx, page, language);
+  });
+}

@@ -1,0 +1,185 @@
+import type { Router } from '@koa/router';
+import type { VNode } from 'preact';
+import type { Fault } from '../../catalogue/page/fault.ts';
+import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
+import { toAddressGroup } from '../../lib/network.ts';
+import type { Login } from '../../login/login.ts';
+import type { Tokens, TokenInfo } from '../../tokens/tokens.ts';
+import { PageLinks, Fact, ActionLink, NameLink } from '../page/elements.tsx';
+import { useLanguage } from '../language/page-language.tsx';
+import { editPath, profileFormPath, toAttentionPath } from '../page/addresses.ts';
+import { BlockedNotice } from '../page/message-pages.tsx';
+import { Avatar } from '../page/bot-image.tsx';
+import { FaultItems } from '../page/faults.tsx';
+import { sendOnce, pickPage } from '../page/html-response.ts';
+import { myBotsPath, Layout, type PageProps } from '../page/layout.tsx';
+import type { SiteParts } from '../page/site-parts.ts';
+import { AttentionText } from '../review/attention-list.tsx';
+import type { ListOwn, OwnItem } from '../review/attention.ts';
+import { type ListedProposal, OwnProposals, listProposals } from './proposal-pages.tsx';
+
+/** `/my-bots`: the bots that name the logged-in account as an author. */
+export function addMyBotsRoute(
+  router: Router,
+  parts: SiteParts,
+  login: Login,
+  tokens: Tokens,
+  listOwn: ListOwn,
+): void {
+  const { site, lists, counts, faultsOf, viewerOf, proposals } = parts;
+  const showOwn = async (bots: readonly IndexedBot[]): Promise<OwnBot[]> => {
+    const own = await Promise.all(bots.map(async (bot) => ({ bot, token: await tokens.tokenInfo(bot.id) })));
+    const issuedAt = new Map(own.map(({ bot, token }) => [bot.id, token.issuedAt]));
+    const items = await listOwn(bots, (id) => counts.reportedAt(id) ?? issuedAt.get(id));
+    return own.map(({ bot, token }) => ({
+      bot,
+      token,
+      count: counts.count(bot.id),
+      reportedAt: counts.reportedAt(bot.id),
+      faults: faultsOf(bot.id),
+      attention: items.filter((item) => item.bot === bot.id && item.kind !== 'faulty-file'),
+    }));
+  };
+  router.get(myBotsPath, async (ctx) => {
+    const viewer = await viewerOf(ctx);
+    const { page, pages, shown } = viewer
+      ? pickPage(ctx, (await lists.page({ author: viewer.id }, toAddressGroup(ctx.ip))).bots)
+      : { page: 1, pages: 1, shown: [] };
+    const own = proposals && (viewer ? await listProposals(parts, proposals, viewer.id) : []);
+    const props = {
+      site,
+      viewer,
+      proposals: own,
+      bots: await showOwn(shown),
+      page,
+      pages,
+      provider: login.provider,
+    };
+    sendOnce(ctx, <MyBotsPage {...props} />, site.languages.of(ctx));
+  });
+}
+
+/** A bot as its author sees it. */
+interface OwnBot {
+  readonly bot: IndexedBot;
+  readonly count: number | undefined;
+  /** When the count was last posted; milliseconds since the epoch. */
+  readonly reportedAt: number | undefined;
+  readonly token: TokenInfo;
+  readonly faults: readonly Fault[];
+  /** What else the author can mend. */
+  readonly attention: readonly OwnItem[];
+}
+
+interface MyBotsPageProps extends PageProps {
+  /** The provider's display name. */
+  readonly provider: string;
+  /** The proposals of the account; null where there are none. */
+  readonly proposals: readonly ListedProposal[] | null;
+  /** Those of this page. */
+  readonly bots: readonly OwnBot[];
+  readonly page: number;
+  readonly pages: number;
+}
+
+/** The bots of who is logged in: their counts, tokens and faults in one place. */
+function MyBotsPage(props: MyBotsPageProps): VNode {
+  const { site, viewer, provider, proposals, bots, page, pages } = props;
+  const title = proposals === null ? 'myBots.title' : 'proposal.myBots';
+  const { t, text, href, publicPath } = useLanguage();
+  return (
+    <Layout site={site} viewer={viewer} title={text(title)} current={myBotsPath}>
+      <div class="stack">
+        <h1>{t(title)}</h1>
+        <BlockedNotice {...props} />
+        {viewer === null && (
+          <>
+            <p>{t('myBots.visitor')}</p>
+            <ActionLink href={href(`/login?to=${publicPath(myBotsPath)}`)}>
+              {t('token.logIn', { provider })}
+            </ActionLink>
+          </>
+        )}
+        {viewer !== null && (
+          <p class="actions">
+            <a href={href(profileFormPath)}>{t('profile.title')}</a>
+            {bots.length > 0 && <a href={href(toAttentionPath(viewer.id))}>{t('attention.follow')}</a>}
+          </p>
+        )}
+        {proposals !== null && proposals.length > 0 && <OwnProposals proposals={proposals} />}
+        {viewer !== null && bots.length === 0 && (
+          <>
+            <p>{t('myBots.none', { id: viewer.id })}</p>
+            <ActionLink href={href('/add')}>{t('layout.add')}</ActionLink>
+          </>
+        )}
+        {bots.length > 0 && (
+          <ul class="own-bots">
+            {bots.map((own) => (
+              <Own key={own.bot.id} {...own} />
+            ))}
+          </ul>
+        )}
+        <PageLinks {...{ page, pages }} pathOf={(number) => href(`${myBotsPath}?page=${number}`)} />
+      </div>
+    </Layout>
+  );
+}
+
+function Own({ bot, count, reportedAt, token, faults, attention }: OwnBot): VNode {
+  const { id, facts } = bot;
+  const { t, href, integer, ago, day } = useLanguage();
+  return (
+    <li class="panel stack">
+      <div class="own-head">
+        <Avatar
+          id={id}
+          name={facts.name}
+          image={parseListElement(bot).cachedImages.avatar}
+          size={48}
+          blurred={false}
+        />
+        <h2>
+          <NameLink path={`/bots/${id}`} name={facts.name} />
+        </h2>
+      </div>
+      <dl class="pairs">
+        <Fact name={t('bot.serverCount')}>
+          {count === undefined ? t('myBots.noCount') : integer(count)}{' '}
+          {reportedAt !== undefined && (
+            <span class="muted">{t('bot.reported', { ago: ago(reportedAt, Date.now()) })}</span>
+          )}
+        </Fact>
+        <Fact name={t('token.field')}>
+          {token.issuedAt === undefined ? t('token.none') : t('myBots.token', { day: day(token.issuedAt) })}
+        </Fact>
+      </dl>
+      {faults.length > 0 && (
+        <div class="notice bad">
+          <p>{t('bot.faults')}</p>
+          <FaultItems faults={faults} />
+          <p>{t('attention.faulty-file.advice')}</p>
+        </div>
+      )}
+      {attention.length > 0 && (
+        <div class="notice warn">
+          {attention.map((item, i) => (
+            <p key={i}>
+              <AttentionText item={item} />
+              <br />
+              {t(`attention.${item.kind}.advice`)}
+            </p>
+          ))}
+        </div>
+      )}
+      <p class="actions">
+        <a class="button quiet" href={href(`/bots/${id}/token`)}>
+          {t('bot.manage')}
+        </a>
+        <a class="button quiet" href={href(editPath(id))}>
+          {t('bot.edit')}
+        </a>
+      </p>
+    </li>
+  );
+}

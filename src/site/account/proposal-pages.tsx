@@ -1,0 +1,261 @@
+import type { Router } from '@koa/router';
+import type { Context } from 'koa';
+import type { VNode } from 'preact';
+import type { AccountId } from '../../bot/commit-message.ts';
+import { refuseCrossSite } from '../../http/middleware.ts';
+import { ProblemError } from '../../http/problem.ts';
+import { parseQuery, readFields } from '../../http/request.ts';
+import { parsePages } from '../../proposals/merge-proposal.ts';
+import {
+  ProposalError,
+  type ProposalErrorKind,
+  type Proposal,
+  isBot,
+  parseSubject,
+  type Subject,
+  toSubjectFolder,
+  toSubjectPath,
+} from '../../proposals/proposal.ts';
+import type { Proposals, ProposalDetails } from '../../proposals/proposals.ts';
+import { FileDiff } from '../add/file-diff.tsx';
+import { toEditAgainPath } from '../add/forms.ts';
+import { useLanguage } from '../language/page-language.tsx';
+import { toProposalPath } from '../page/addresses.ts';
+import { withoutBidiControls, BackLink, NameLink, PostButton } from '../page/elements.tsx';
+import { Conversation, Step } from '../page/conversation.tsx';
+import { redirectTo, sendOnce } from '../page/html-response.ts';
+import { Layout, myBotsPath, type PageProps } from '../page/layout.tsx';
+import { sendLogInPage } from '../page/message-pages.tsx';
+import type { SiteParts } from '../page/site-parts.ts';
+
+/** `/proposals/:subject`: the last proposal of the logged-in account for a bot, a collection or its profile, and the button that withdraws it. */
+export function addProposalRoutes(router: Router, parts: SiteParts, proposals: Proposals): void {
+  const { site, viewerOf, pullRequestOf } = parts;
+  /** Withdraws the proposal where the button was pressed; shows it where it was not, or that failed. */
+  const respond = async (ctx: Context): Promise<void> => {
+    const subject = parseSubject(ctx['params'].subject ?? '');
+    if (subject === undefined) throw new ProblemError('not-found', 'this is not the ID of a bot');
+    const viewer = await viewerOf(ctx);
+    if (viewer === null) return sendLogInPage(ctx, site, toProposalPath(subject), 'myBots.visitor');
+    const language = site.languages.of(ctx);
+    let error: ProposalPageProps['error'] = null;
+    if (ctx.method === 'POST') {
+      const form = await readFields(ctx, 1024, 'send only the version');
+      try {
+        const { shared } = await proposals.withdraw(subject, viewer.id, form.get('version') ?? '');
+        return redirectTo(ctx, language.href(toProposalPath(subject, shared)));
+      } catch (thrown) {
+        if (!(thrown instanceof ProposalError)) throw thrown;
+        error = thrown.kind === 'changed' ? 'changed' : 'gone';
+      }
+    }
+    const proposal = proposals.findLast(subject, viewer.id);
+    if (proposal === undefined) throw new ProblemError('not-found', `you have no proposal for ${subject}`);
+    const props: ProposalPageProps = {
+      site,
+      viewer,
+      details: await proposals.read(proposal),
+      name: withoutBidiControls(await readName(parts, proposals, proposal)),
+      before: proposals.open.filter(({ state }) => state === 'waiting').indexOf(proposal),
+      medianWaitMs: proposals.medianWaitMs(),
+      pullRequest: pullRequestOf(proposal),
+      isShared: parseQuery(ctx).get('shared') !== 'no',
+      error,
+    };
+    sendOnce(ctx, <ProposalPage {...props} />, language, error === null ? 200 : 409);
+  };
+  router.get('/proposals/:subject', respond);
+  router.post('/proposals/:subject/withdraw', refuseCrossSite(site.baseUrl), respond);
+}
+
+/**
+ * Returns the last proposal of an account for each bot, those that wait before the others, the last one first, and no more
+ * than a page can show.
+ */
+export async function listProposals(
+  parts: Pick<SiteParts, 'bots'>,
+  proposals: Pick<Proposals, 'listOf' | 'read'>,
+  account: AccountId,
+): Promise<ListedProposal[]> {
+  const all = proposals.listOf(account);
+  const last = new Map<Subject, Proposal>();
+  for (const proposal of all)
+    if (proposal.closedAt === null || !last.has(proposal.subject)) last.set(proposal.subject, proposal);
+  const list = [...last.values()].toSorted(
+    (a, b) => Number(a.closedAt !== null) - Number(b.closedAt !== null),
+  );
+  const shown = list.slice(0, maxListed).map(async (proposal) => {
+    return { proposal, name: await readName(parts, proposals, proposal) };
+  });
+  return await Promise.all(shown);
+}
+
+const maxListed = 50;
+
+/** Returns the name of a bot as it is listed, or as it was proposed; the path of what is not a bot. */
+async function readName(
+  { bots }: Pick<SiteParts, 'bots'>,
+  proposals: Pick<Proposals, 'read'>,
+  proposal: Proposal,
+): Promise<string> {
+  const { subject } = proposal;
+  if (!isBot(subject)) return toSubjectFolder(subject) + subject.replace(/^[a-z]+-/, '/');
+  const listed = bots.get(subject);
+  if (listed !== undefined) return listed.facts.name;
+  const [page] = parsePages((await proposals.read(proposal)).sent);
+  const name = page?.page?.data['name'];
+  return typeof name === 'string' ? name : subject;
+}
+
+interface ProposalPageProps extends PageProps {
+  readonly details: ProposalDetails;
+  readonly name: string;
+  /** How many proposals are reviewed before it. */
+  readonly before: number;
+  /** How long decisions take, in milliseconds; undefined where none was made lately. */
+  readonly medianWaitMs: number | undefined;
+  /** The address of its pull request at the Git host; undefined where there is none. */
+  readonly pullRequest: string | undefined;
+  /** Whether the other machines have it. */
+  readonly isShared: boolean;
+  /** Why it was not withdrawn; null where nobody tried. */
+  readonly error: Extract<ProposalErrorKind, 'gone' | 'changed'> | null;
+}
+
+/** The page where an account follows its proposal. */
+function ProposalPage(props: ProposalPageProps): VNode {
+  const { site, viewer, details, name, pullRequest, isShared, error } = props;
+  const { proposal, former, sent, steps } = details;
+  const { t, text } = useLanguage();
+  return (
+    <Layout site={site} viewer={viewer} title={text('proposal.title', { name })} isUnlisted>
+      <div class="narrow stack">
+        <BackLink path={myBotsPath} name={text('proposal.myBots')} />
+        <h1>{t('proposal.title', { name })}</h1>
+        {error !== null && (
+          <p class="notice bad" role="alert">
+            {t(`proposal.${error}`)}
+          </p>
+        )}
+        {!isShared && <p class="notice">{t('proposal.notShared')}</p>}
+        <section class="own-proposal panel stack" aria-labelledby="state">
+          <h2 id="state">{t(`proposal.${proposal.state}`)}</h2>
+          <State {...props} />
+          {pullRequest !== undefined && (
+            <p>
+              <a href={pullRequest}>{t('proposal.pullRequest')}</a>
+            </p>
+          )}
+          <NextActions {...props} />
+        </section>
+        <Conversation steps={steps} />
+        <section class="stack" aria-labelledby="change">
+          <h2 id="change">{t('proposal.change')}</h2>
+          {[...sent].map(([path, proposed]) => (
+            <details key={path} open={sent.size === 1}>
+              <summary>
+                <code>{path}</code>
+              </summary>
+              <FileDiff before={former.get(path) ?? ''} after={proposed} />
+            </details>
+          ))}
+        </section>
+      </div>
+    </Layout>
+  );
+}
+
+/** What the state means, and what happens next. */
+function State({ details, name, before, medianWaitMs }: ProposalPageProps): VNode | null {
+  const { proposal, steps } = details;
+  const { t, duration } = useLanguage();
+  if (proposal.state === 'waiting')
+    return (
+      <>
+        <p>
+          {t('proposal.sent')} <Since {...proposal} />
+          {'. '}
+          {before === 0 ? t('proposal.first') : t('proposal.before', { count: before })}
+        </p>
+        <p>{t('proposal.next')}</p>
+        {medianWaitMs !== undefined && <p>{t('proposal.median', { time: duration(medianWaitMs) })}</p>}
+      </>
+    );
+  if (proposal.state === 'accepted')
+    return (
+      <p>
+        {t(proposal.reviewer === null ? 'proposal.published' : 'proposal.listed')}{' '}
+        <NameLink path={toSubjectPath(proposal.subject)} name={name} />
+      </p>
+    );
+  return proposal.state === 'withdrawn' || !steps[0] ? null : <Step step={steps[0]} at={steps[0].at} />;
+}
+
+/** How long ago a proposal was sent, or ended. */
+function Since({ sentAt, closedAt }: Proposal): VNode {
+  const { ago } = useLanguage();
+  const time = closedAt ?? sentAt;
+  return <time dateTime={new Date(time).toISOString()}>{ago(time, Date.now())}</time>;
+}
+
+function NextActions({ details: { proposal, sent, before } }: ProposalPageProps): VNode | null {
+  const { t, href } = useLanguage();
+  if (proposal.state === 'accepted') return null;
+  const paths = [...sent.keys()];
+  return (
+    <div class="actions">
+      {paths.map((path) => (
+        <a key={path} class="button" href={href(toEditAgainPath(path, before))}>
+          {t('proposal.editAgain')} {paths.length > 1 && `(${path.split('.').at(-2)})`}
+        </a>
+      ))}
+      {proposal.closedAt === null && (
+        <PostButton
+          path={`${toProposalPath(proposal.subject)}/withdraw`}
+          look="quiet"
+          version={proposal.version}
+        >
+          {t('proposal.withdraw')}
+        </PostButton>
+      )}
+    </div>
+  );
+}
+
+/** A proposal in a list of those of its account. */
+export interface ListedProposal {
+  readonly proposal: Proposal;
+  readonly name: string;
+}
+
+/** The proposals of an account: the open ones, and the others folded away. */
+export function OwnProposals({ proposals }: { readonly proposals: readonly ListedProposal[] }): VNode {
+  const { t } = useLanguage();
+  const createList = (isOpen: boolean): VNode | null => {
+    const shown = proposals.filter(({ proposal }) => (proposal.closedAt === null) === isOpen);
+    if (shown.length === 0) return null;
+    const items = shown.map(({ proposal, name }) => (
+      <li key={proposal.ref}>
+        <NameLink path={toProposalPath(proposal.subject)} name={name} />{' '}
+        <strong>{t(`proposal.${proposal.state}`)}</strong>{' '}
+        <span class="muted">
+          <Since {...proposal} />
+        </span>
+      </li>
+    ));
+    return <ul class="own-proposals">{items}</ul>;
+  };
+  const closed = createList(false);
+  return (
+    <section class="stack" aria-labelledby="proposals">
+      <h2 id="proposals">{t('proposal.mine')}</h2>
+      {createList(true)}
+      {closed && (
+        <details>
+          <summary>{t('proposal.past')}</summary>
+          {closed}
+        </details>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,279 @@
+import type { RenderableProps, VNode, ComponentChildren } from 'preact';
+import { type InvitePermissions, readInvite } from '../../bot/invite.ts';
+import type { Category } from '../../bot/schema-types.ts';
+import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
+import type { MessageKey } from '../language/messages.tsx';
+import { useLanguage } from '../language/page-language.tsx';
+import { toAuthorPath } from './addresses.ts';
+
+/** A link in a list of links. */
+export function LinkItem({ href, children }: RenderableProps<{ readonly href: string }>): VNode {
+  return (
+    <li>
+      <a href={href}>{children}</a>
+    </li>
+  );
+}
+
+export interface NameLinkProps {
+  readonly path: string;
+  readonly name: string;
+}
+
+/** A link to what has a name that somebody chose. */
+export function NameLink({ path, name }: NameLinkProps): VNode {
+  const { href } = useLanguage();
+  return (
+    <a href={href(path)}>
+      <bdi>{withoutBidiControls(name)}</bdi>
+    </a>
+  );
+}
+
+/** The way back from a page to the one that it belongs to, with an arrow. */
+export function BackLink(props: NameLinkProps): VNode {
+  return (
+    <p class="back">
+      <NameLink {...props} />
+    </p>
+  );
+}
+
+/** A form of one button, which changes something. @param props.version of what it changes, where that has one */
+export function PostButton(
+  props: RenderableProps<{
+    readonly path: string;
+    readonly look?: 'quiet' | 'danger';
+    readonly version?: string;
+  }>,
+): VNode {
+  const { path, look, version, children } = props;
+  const { href } = useLanguage();
+  return (
+    <form method="post" action={href(path)}>
+      {version !== undefined && <input type="hidden" name="version" value={version} />}
+      <button class={look} type="submit">
+        {children}
+      </button>
+    </form>
+  );
+}
+
+/** A button that copies the element of this id; shown where scripts run. */
+export function CopyButton(props: { readonly of: string; readonly label?: MessageKey }): VNode {
+  const { t, text } = useLanguage();
+  return (
+    <button class="quiet" type="button" hidden data-copy={props.of} data-copied={text('token.copied')}>
+      {t(props.label ?? 'token.copy')}
+    </button>
+  );
+}
+
+/** The next step from a page or a part of it, as a button. */
+export function ActionLink({ href, children }: RenderableProps<{ readonly href: string }>): VNode {
+  return (
+    <p class="actions">
+      <a class="button" href={href}>
+        {children}
+      </a>
+    </p>
+  );
+}
+
+/** A button that leads to a place of an author's choice. */
+export function OwnLink({ href, children }: RenderableProps<{ readonly href: string }>): VNode {
+  return (
+    <li>
+      <a class="button quiet" href={href} rel="nofollow ugc noopener">
+        {children}
+      </a>
+    </li>
+  );
+}
+
+/** Removes the control characters that would change the text direction around a name. */
+export function withoutBidiControls(text: string): string {
+  return text.replace(/[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g, '');
+}
+
+/** Formats a time as RFC 3339 has it, which ends with the year 9999. @param time milliseconds since the epoch */
+export function formatIsoDate(time: number): string {
+  return new Date(Math.min(time, latest)).toISOString();
+}
+
+const latest = Date.UTC(9999, 11, 31, 23, 59, 59);
+
+/** The way to a page of a bot: all bots, the bots of its category. @param props.children what follows, in list items */
+export function Breadcrumb({ category, children }: RenderableProps<{ readonly category: Category }>): VNode {
+  const { t, text, href, categoryName } = useLanguage();
+  return (
+    <nav class="breadcrumb" aria-label={text('bot.breadcrumb')}>
+      <ol>
+        <LinkItem href={href('/')}>{t('bot.allBots')}</LinkItem>
+        <LinkItem href={href(`/categories/${category}`)}>{categoryName(category)}</LinkItem>
+        {children}
+      </ol>
+    </nav>
+  );
+}
+
+/** A name and its value, in a `dl`; nothing where the value is null. */
+export function Fact(props: RenderableProps<{ readonly name: ComponentChildren }>): VNode | null {
+  const { name, children } = props;
+  if (children === null) return null;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** The sign of a verified bot. @param props.label what screen readers say; left out where the sign is in a link with a label */
+export function CheckMark({ size, label }: { readonly size: number; readonly label?: string }): VNode {
+  const role =
+    label === undefined ? { 'aria-hidden': true } : ({ role: 'img', 'aria-label': label } as const);
+  return (
+    <svg class="check-mark" width={size} height={size} viewBox="0 0 16 16" {...role}>
+      <circle cx="8" cy="8" r="8" fill="currentColor" />
+      <path d="m4.5 8.3 2.4 2.4 4.6-5" fill="none" stroke="var(--surface)" stroke-width="1.8" />
+    </svg>
+  );
+}
+
+export interface PageLinksProps {
+  /** The number of this page. */
+  readonly page: number;
+  readonly pages: number;
+  /** Returns the public path of a page. */
+  readonly pathOf: (number: number) => string;
+}
+
+/** Leads to the other pages of a list by their numbers. */
+export function PageLinks({ page, pages, pathOf }: PageLinksProps): VNode | null {
+  const { t, text, integer } = useLanguage();
+  if (pages <= 1) return null;
+  return (
+    <nav class="pages" aria-label={text('list.pages')}>
+      {page > 1 && (
+        <a class="button quiet" rel="prev" href={pathOf(page - 1)}>
+          {t('list.previous')}
+        </a>
+      )}
+      <ol>
+        {listShownPages(page, pages).map((number, i, shown) => (
+          <li key={number}>
+            {i > 0 && number - (shown[i - 1] ?? 0) > 1 && <span aria-hidden="true">…</span>}
+            <a href={pathOf(number)} aria-current={number === page ? 'page' : undefined}>
+              {integer(number)}
+            </a>
+          </li>
+        ))}
+      </ol>
+      {page < pages && (
+        <a class="button quiet" rel="next" href={pathOf(page + 1)}>
+          {t('list.next')}
+        </a>
+      )}
+    </nav>
+  );
+}
+
+/** Returns the first page, the last one, and those around this one. */
+function listShownPages(page: number, pages: number): number[] {
+  const numbers = [1, page - 1, page, page + 1, pages];
+  return [...new Set(numbers)].filter((number) => number >= 1 && number <= pages);
+}
+
+/** Returns the pages of those of some authors who have a name, in their order. */
+export function listNamedAuthors(authors: AuthorIndex, ids: readonly string[]): NameLinkProps[] {
+  return ids.flatMap((id) => {
+    const profile = authors.findProfile(id);
+    return profile ? [{ path: toAuthorPath(id), name: withoutBidiControls(profile.name) }] : [];
+  });
+}
+
+interface BylineProps {
+  readonly authors: readonly NameLinkProps[];
+  readonly isLinked: boolean;
+}
+
+/** The line "by NAME" of a bot; nothing where none of its authors has a name. */
+export function Byline({ authors, isLinked }: BylineProps): VNode | null {
+  const { t, list } = useLanguage();
+  if (authors.length === 0) return null;
+  // Names are listed by their places, as two authors may have the same.
+  const names = list.formatToParts(Object.keys(authors)).map(({ type, value }) => {
+    const author = type === 'element' ? authors[Number(value)] : undefined;
+    if (author === undefined) return value;
+    return isLinked ? <NameLink key={value} {...author} /> : <bdi key={value}>{author.name}</bdi>;
+  });
+  return <p class="by">{t('bot.by', { authors: <>{names}</> })}</p>;
+}
+
+/** The permissions that the bot's invite link requests, as far as the link is one that can be read. */
+export function Permissions({ invite }: { readonly invite: string }): VNode {
+  const { t } = useLanguage();
+  const read = readInvite(invite);
+  return (
+    <section class="panel stack" aria-labelledby={permissionsId}>
+      <h2 id={permissionsId}>{t('permissions.title')}</h2>
+      {read === undefined ? <p>{t('permissions.notKnown')}</p> : <Requested {...read} />}
+    </section>
+  );
+}
+
+/** The id of their heading. */
+export const permissionsId = 'permissions';
+
+function Requested({ permissions, scopes, joins }: InvitePermissions): VNode {
+  const { t } = useLanguage();
+  const others = scopes.filter((scope) => scope !== 'bot' && scope !== 'applications.commands');
+  return (
+    <>
+      {joins ? <Stated permissions={permissions} /> : <p>{t('permissions.commandsOnly')}</p>}
+      {others.length > 0 && (
+        <p>{t('permissions.otherScopes', { scopes: <code>{others.join(', ')}</code> })}</p>
+      )}
+      <p class="muted">
+        <small>{t('permissions.source')}</small>
+      </p>
+    </>
+  );
+}
+
+function Stated({ permissions }: Pick<InvitePermissions, 'permissions'>): VNode {
+  const { t } = useLanguage();
+  if (typeof permissions === 'string') return <p>{t(`permissions.${permissions}`)}</p>;
+  const { administrator, groups, unknownBits } = permissions;
+  const isEmpty = groups.length === 0 && unknownBits.length === 0;
+  return (
+    <>
+      {administrator && (
+        <p class="notice warn">
+          <strong class="warning">{t('permissions.fullControl')}</strong>{' '}
+          {t('permissions.administratorMeans')}
+        </p>
+      )}
+      {groups.map((group) => (
+        <div key={group.name}>
+          <h3>{t(`permissions.${group.name}`)}</h3>
+          <ul class="permissions">
+            {group.permissions.map((name) => (
+              <li key={name}>{t(`permission.${name}`)}</li>
+            ))}
+          </ul>
+        </div>
+      ))}
+      {unknownBits.length > 0 && (
+        <ul class="permissions">
+          {unknownBits.map((bit) => (
+            <li key={bit}>{t('permissions.unknown', { bit })}</li>
+          ))}
+        </ul>
+      )}
+      {isEmpty && <p>{t('permissions.none')}</p>}
+      {!administrator && <p class="muted">{t('permissions.notAdministrator')}</p>}
+    </>
+  );
+}
