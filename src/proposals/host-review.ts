@@ -314,10 +314,10 @@ class HostPulls {
     this.#fetch = createBoundedFetch({ time: options.timeoutMs ?? 10_000, bytes: maxResponseBytes });
   }
 
-  /** Returns the last pull request of a branch, unless it ended before a time. */
+  /** Returns the last pull request of a branch, unless it had ended by a time. */
   find(branch: string, since: number): HostPull | undefined {
     const pull = this.#lastByBranch.get(branch);
-    return (pull?.endedAt ?? since) < since ? undefined : pull;
+    return (pull?.endedAt ?? Infinity) <= since ? undefined : pull;
   }
 
   /** Reads the pull requests that were updated since the last call; all of them the first time, up to a bound. */
