@@ -35,6 +35,7 @@ const tiers: Readonly<Record<'unit' | 'slow' | 'process' | 'browser' | 'verify',
   process: {
     files: 4,
     jobs: cores + 1,
+    inMemory: true,
     holds: 'kills, signals, several machines, clients, the package and the documents',
   },
   // One browser for all files.
