@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
  * A tier is a folder, but for two: `unit` is every other file, and `slow` what has `@slow` in its title there, as it
  * takes over a second; where both are named, a file runs once. A mocha runs some files only: the more memory it has, the
  * longer it takes to start a process. Those of a folder go to different ones, or the mochas of the largest folders would run
- * last. The last lines name the tests that need a missing tool, the other tiers, and the totals.
+ * last. The last lines are what failed, the tests that need a missing tool, the other tiers, and the totals.
  */
 const top = fileURLToPath(new URL('../test/', import.meta.url));
 const mocha = fileURLToPath(import.meta.resolve('mocha/bin/mocha.js'));
@@ -86,14 +86,15 @@ const totals = new Map<string, number>([
   ['failing', 0],
 ]);
 const notRun = new Set<string>();
-const failed: string[] = [];
+/** What mocha says of tests that failed. It is printed again at the end, where one looks first. */
+const failures: string[] = [];
 const started = performance.now();
 await runAll();
 
 const seconds = Math.round((performance.now() - started) / 1000);
 const others = (Object.keys(tiers) as TierName[]).filter((tier) => !chosen.includes(tier));
 process.stdout.write(['', ...notRun, ''].join('\n'));
-for (const path of failed) process.stdout.write(`  failed, or next to a file that did: ${path}\n`);
+for (const failure of failures) process.stdout.write(`${failure.trimEnd()}\n\n`);
 for (const tier of others)
   process.stdout.write(`  not in this run: npm run test:${tier} (${tiers[tier].holds})\n`);
 for (const [what, many] of totals)
@@ -161,6 +162,8 @@ async function runFiles({ tier, paths }: { tier: TierName; paths: readonly strin
   for (const [, many, what = ''] of printed.matchAll(/^ {2}(\d+) (passing|failing)\b/gm))
     totals.set(what, (totals.get(what) ?? 0) + Number(many));
   if (child.exitCode === 0) return;
-  failed.push(...paths);
+  const [failure = `  status ${child.exitCode}, signal ${child.signalCode}: ${paths.join(' ')}`] =
+    /^ {2}\d+ failing\n[^]*/m.exec(printed) ?? [];
+  failures.push(failure);
   process.exitCode = 1;
 }

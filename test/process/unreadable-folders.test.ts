@@ -1,5 +1,5 @@
 import { doesNotMatch, match, strictEqual } from 'node:assert/strict';
-import { chmodSync, chownSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { mainFile } from '../support/command-line.ts';
@@ -40,6 +40,7 @@ describe('a folder that the service may list and not enter', () => {
     await eventually(async () =>
       strictEqual((await service.request('/api/v2/bots?category=maths')).status, 200),
     );
+    await eventually(() => match(readFileSync(join(root, 'var/botshelf.json'), 'utf8'), /maths/));
     for (const folder of ['people', 'bots/007']) chmodSync(join(root, folder), 0o755);
     await eventually(async () => {
       const { json } = await service.request('/readyz');
