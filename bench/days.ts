@@ -1,7 +1,7 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { compareBotIds } from '../src/bot/id.ts';
 import { CountHistory } from '../src/counts/count-history.ts';
-import { toDay, toDayPath } from '../src/counts/days.ts';
+import { toDay, toDayPath } from '../src/counts/state.ts';
 import { RepositoryOpener } from '../src/git/repository.ts';
 import { silentLog as log } from '../src/lib/log.ts';
 import { importCommits, importFile } from './catalogue.ts';

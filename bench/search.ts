@@ -1,7 +1,7 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { Lists } from '../src/catalogue/lists/lists.ts';
 import { BotSearch } from '../src/catalogue/search/bot-search.ts';
-import { Catalogue } from '../src/catalogue/store/catalogue.ts';
+import { Catalogue } from '../src/catalogue/catalogue.ts';
 import { CurrentCache } from '../src/lib/current-cache.ts';
 import { silentLog } from '../src/lib/log.ts';
 import { noCounts } from '../test/support/counts.ts';

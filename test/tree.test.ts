@@ -7,8 +7,9 @@ const top = fileURLToPath(new URL('./', import.meta.resolve('#package')));
 const src = fileURLToPath(new URL('./src/', import.meta.resolve('#package')));
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
 
+const architecture = readFileSync(join(top, 'ARCHITECTURE.md'), 'utf8');
 /** The order of the rooms, as ARCHITECTURE.md has it, with src/ itself as the last. */
-const rooms = orderIn(readFileSync(join(top, 'ARCHITECTURE.md'), 'utf8'));
+const rooms = orderIn(architecture);
 
 function textOf(file: string): string {
   return readFileSync(join(src, file), 'utf8');
@@ -32,6 +33,14 @@ describe('the tree of src/', () => {
         .map((target) => `${file} imports ${target}`),
     );
     deepStrictEqual(against, []);
+  });
+
+  it('imports from other rooms only the files that ARCHITECTURE.md names as their doors, and those are all needed', () => {
+    const used = new Set(
+      [...imports].flatMap(([file, targets]) => targets.filter((target) => roomOf(target) !== roomOf(file))),
+    );
+    const ofRooms = [...used].filter((file) => /\.tsx?$/.test(file) && !/^(?:lib|bot)\//.test(file));
+    deepStrictEqual(ofRooms.toSorted(), doorsIn(architecture).toSorted());
   });
 
   it('declares no type name twice', () => {
@@ -95,7 +104,7 @@ describe('the tree of test/', () => {
 describe('the documents about the tree', () => {
   const decisions = readdirSync(join(top, 'docs/decisions')).map((name) => `docs/decisions/${name}`);
 
-  for (const document of ['ARCHITECTURE.md', 'CONTRIBUTING.md', ...decisions])
+  for (const document of ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/owners.md', ...decisions])
     it(`name no file and no folder that does not exist: ${document}`, () => {
       deepStrictEqual(
         pathsIn(join(top, document)).filter(
@@ -171,15 +180,13 @@ describe('the documents', () => {
 describe('the libraries', () => {
   const owners = new Map(
     [
-      ...readFileSync(join(top, 'ARCHITECTURE.md'), 'utf8').matchAll(
-        /^- ([\w.@/, -]+): ((?:`[^`]+`(?:, )?)+)$/gm,
+      ...readFileSync(join(top, 'docs/owners.md'), 'utf8').matchAll(
+        /^\| ([\w.@/-]+) +\| ((?:`[^`]+`(?:, )?)+) *\|$/gm,
       ),
-    ].flatMap(([, names = '', paths = '']) =>
-      names.split(', ').map((name) => [name, paths.replaceAll('`', '').split(', ')] as const),
-    ),
+    ].map(([, name = '', paths = '']) => [name, paths.replaceAll('`', '').split(', ')] as const),
   );
 
-  it('are all in ARCHITECTURE.md', () => {
+  it('are all in docs/owners.md', () => {
     const { dependencies } = JSON.parse(readFileSync(join(top, 'package.json'), 'utf8')) as {
       readonly dependencies: Readonly<Record<string, string>>;
     };
@@ -189,7 +196,7 @@ describe('the libraries', () => {
     );
   });
 
-  it('are imported by the files that ARCHITECTURE.md names, and by no other', () => {
+  it('are imported by the files that docs/owners.md names, and by no other', () => {
     const others = files.flatMap((file) => {
       const text = readFileSync(join(src, file), 'utf8');
       return [
@@ -222,8 +229,22 @@ function importsOf(file: string): string[] {
 }
 
 function orderIn(architecture: string): string[] {
-  const [, names = ''] = /reads the order here\):\n\n([\w, ]+)\.\n/.exec(architecture) ?? [];
+  const [, names = ''] = /only, the program:\n\n([\w, ]+)\.\n/.exec(architecture) ?? [];
   return [...names.split(', '), 'main.ts'];
+}
+
+/** The files that the map names after `Doors:`, from there to the end of the room's entry or of a sentence. */
+function doorsIn(text: string): string[] {
+  const [, map = ''] = /holds all this\.\n([^]*?)\nInside of rooms:/.exec(text) ?? [];
+  return map
+    .split(/^- /m)
+    .slice(1)
+    .flatMap((entry) => {
+      const [, doors = ''] = /\bDoors:([^]*?)(?:\. Inside|$)/.exec(entry) ?? [];
+      const name = /^`([\w/]+)`/.exec(entry)?.[1] ?? '';
+      const all = name === 'commands/' ? entry : doors;
+      return [...all.matchAll(/`([\w/-]+\.tsx?)`/g)].map(([, path = '']) => path);
+    });
 }
 
 /** The folder at the top of src/, or the file where it is in none. */

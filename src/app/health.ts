@@ -1,41 +1,37 @@
 import { randomUUID } from 'node:crypto';
 import type { Router } from '@koa/router';
+import { maxLeadMs } from '../bot/clock.ts';
+import type { OpenCatalogue } from '../catalogue/catalogue.ts';
 import type { Fault } from '../catalogue/page/fault.ts';
 import type { BotIndex, IndexedBot } from '../catalogue/store/bot-index.ts';
-import type { Catalogue } from '../catalogue/store/catalogue.ts';
-import type { StateStore } from '../counts/state-store.ts';
-import { maxLeadMs } from '../counts/state.ts';
-import type { BranchFeed } from '../git/branch-feed.ts';
+import { maxNamedPaths, type UncommittedPages } from '../catalogue/store/uncommitted-pages.ts';
+import type { OpenCounts } from '../counts/counts.ts';
+import type { Clone } from '../git/clone.ts';
 import type { Committer } from '../git/commit/committer.ts';
-import type { RepositoryOpener } from '../git/repository.ts';
 import type { ProxyNotice } from '../http/middleware.ts';
 import type { Failure } from '../lib/retry.ts';
-import type { HostReview } from '../proposals/host-review.ts';
-import { notShared, type SharedProposals } from '../proposals/shared-proposals.ts';
+import type { OpenProposals } from '../proposals/open.ts';
+import { notShared } from '../proposals/proposal.ts';
 import type { Sync } from '../sync/sync.ts';
-import type { PostedEdit } from './page-editor.ts';
-import { maxNamedPaths, type UncommittedPages } from './uncommitted-pages.ts';
 import type { Version } from './version.ts';
 
 /** The parts of the service that report on themselves. */
-export interface Parts {
+export interface HealthParts
+  extends
+    Pick<Clone, 'repositoryOpener'>,
+    Pick<OpenCatalogue, 'catalogue'>,
+    Pick<OpenCounts, 'state'>,
+    Pick<OpenProposals, 'sharedProposals' | 'hostReview'> {
   readonly build: Version;
-  readonly catalogue: Catalogue;
-  readonly repositoryOpener: RepositoryOpener;
-  readonly branch: Pick<BranchFeed, 'fault'>;
-  readonly committer: Committer<PostedEdit>;
-  readonly state: StateStore;
+  readonly branch: Pick<Clone['branch'], 'fault'>;
+  readonly committer: Pick<Committer<never>, 'outdatedPaths'>;
   /** Null where there is no remote. */
   readonly sync: Sync | null;
-  /** Null where there is no remote, or there are no proposals. */
-  readonly sharedProposals: Pick<SharedProposals, 'failure'> | null;
   readonly uncommitted: UncommittedPages;
   /** Null where the public address is set. */
   readonly proxyNotice: ProxyNotice | null;
   /** Why this clone is not in step with its Git host; null where it is or has none. */
   readonly remoteNotice: string | null;
-  /** Null where proposals are not reviewed at the Git host. */
-  readonly hostReview: HostReview | null;
 }
 
 export interface HealthPart {
@@ -55,7 +51,7 @@ export interface Health {
 }
 
 /** Returns the health of the parts, as `/readyz` and the metrics report it. */
-export function createHealth(parts: Parts): Health {
+export function createHealth(parts: HealthParts): Health {
   const editedFault = createEditedNotice(parts.catalogue.store.bots);
   const { build, catalogue, state, sync, sharedProposals, proxyNotice, remoteNotice, hostReview } = parts;
   return {
@@ -120,7 +116,7 @@ export function addHealthRoutes(router: Router, health: Health): void {
 const maxFiles = 1000;
 
 /** Returns why nothing can be committed, and which files are behind the branch or have uncommitted edits. */
-function listRepositoryFaults({ repositoryOpener, branch, committer, uncommitted }: Parts): string[] {
+function listRepositoryFaults({ repositoryOpener, branch, committer, uncommitted }: HealthParts): string[] {
   const outdated = committer.outdatedPaths();
   const behind = new Set(outdated.map(({ path }) => path));
   const sentences = [

@@ -1,10 +1,10 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { CommitEvent } from '../git/commit/branch-writer.ts';
+import { maxNamedPaths } from '../catalogue/store/uncommitted-pages.ts';
+import type { CommitEvent } from '../git/commits.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
-import type { Health, HealthPart, Parts } from './health.ts';
-import { maxNamedPaths } from './uncommitted-pages.ts';
+import type { Health, HealthPart, HealthParts } from './health.ts';
 
 /** The metrics of the service, in the text format of Prometheus. They read its parts when they are requested. */
 export class Metrics {
@@ -14,7 +14,16 @@ export class Metrics {
   readonly #refusedTokens: Counter<'reason'>;
   #hasProcessMetrics = false;
 
-  constructor({ catalogue, uncommitted, state, sync }: Parts, health: Health, responses: ResponseCache) {
+  constructor(
+    {
+      catalogue,
+      uncommitted,
+      state,
+      sync,
+    }: Pick<HealthParts, 'catalogue' | 'uncommitted' | 'state' | 'sync'>,
+    health: Health,
+    responses: ResponseCache,
+  ) {
     const registers = [this.#registry];
     this.#requests = new Histogram({
       name: 'botshelf_http_request_duration_seconds',
@@ -121,9 +130,9 @@ export class Metrics {
   }
 
   /** Counts every request that the application decides on by the pattern of its path, so that paths are few. */
-  countRequest(ctx: Context, started: number): void {
+  countRequest(ctx: Context, started: number, known?: string): void {
     // oxlint-disable-next-line no-underscore-dangle -- that is what the router documents
-    const route = String((ctx as { _matchedRoute?: string | RegExp })._matchedRoute ?? 'none');
+    const route = known ?? String((ctx as { _matchedRoute?: string | RegExp })._matchedRoute ?? 'none');
     const { method, status } = ctx;
     this.#requests.observe({ method, route, status }, (performance.now() - started) / 1000);
   }

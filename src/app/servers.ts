@@ -1,8 +1,14 @@
-import { formatAddress } from '../lib/network.ts';
 import { computeMaxConnections, listen } from '../http/server.ts';
-import { type Application, type AppOptions, createProbeApp } from './app.ts';
-import type { Closers } from './closers.ts';
-import { toAddressError } from './start-errors.ts';
+import type { Closers } from '../lib/closers.ts';
+import { formatAddress } from '../lib/network.ts';
+import { type Application, type AppParts, createProbeApp } from './app.ts';
+import { toAddressError } from './start-messages.ts';
+
+interface ListenConfig {
+  readonly host: string;
+  readonly port: number;
+  readonly accessLog: boolean;
+}
 
 /**
  * Starts to listen: for probes first, where they have a port of their own, then for everything else.
@@ -11,9 +17,10 @@ import { toAddressError } from './start-errors.ts';
  */
 export async function openServers(
   { handle, rewrite }: Application,
-  { config, health, metrics, responses, log }: AppOptions,
+  parts: AppParts & { readonly config: ListenConfig },
   closers: Closers,
 ): Promise<string> {
+  const { config, health, metrics, responses, log } = parts;
   const { host, port, probePort, accessLog } = config;
   const options = { host, maxConnections: computeMaxConnections(), log };
   if (probePort !== null) {

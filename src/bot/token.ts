@@ -56,3 +56,72 @@ function toBase62(value: bigint, length: number): string {
   for (let rest = value; text.length < length; rest /= 62n) text = digits.charAt(Number(rest % 62n)) + text;
   return text;
 }
+
+/** A place in a text, counted from 1; columns in UTF-16 units. */
+export interface TextPlace {
+  readonly line: number;
+  readonly column: number;
+}
+
+export const tokenRule = 'token';
+
+/** Whether a text has what looks like a token. */
+export function holdsToken(text: string): boolean {
+  return token.test(text);
+}
+
+/** Returns the text with all but the first characters of what looks like a token removed, so that it can be shown. */
+export function maskTokens(text: string): string {
+  return text.replaceAll(new RegExp(token, 'g'), `${prefix}…`);
+}
+
+/** Finds the first text that looks like a token in bytes that come piece by piece. Keeps only a few of them. */
+export class TokenSearch {
+  #line = 1;
+  #column = 1;
+  #rest = Buffer.alloc(0);
+  #found: TextPlace | undefined;
+
+  push(piece: Buffer): void {
+    if (!this.#found) this.#search(this.#rest.length > 0 ? Buffer.concat([this.#rest, piece]) : piece, false);
+  }
+
+  /** Returns its place, after the last piece; undefined where there is none. */
+  end(): TextPlace | undefined {
+    if (!this.#found) this.#search(this.#rest, true);
+    return this.#found;
+  }
+
+  #search(bytes: Buffer, whole: boolean): void {
+    const at = bytes.includes(prefix) ? token.exec(bytes.toString('latin1'))?.index : undefined;
+    if (at !== undefined && (whole || at + overlapBytes <= bytes.length)) {
+      this.#advance(bytes.subarray(0, at));
+      this.#found = { line: this.#line, column: this.#column };
+      return;
+    }
+    const done = Math.max(0, bytes.length - overlapBytes);
+    this.#advance(bytes.subarray(0, done));
+    this.#rest = Buffer.from(bytes.subarray(done));
+  }
+
+  #advance(bytes: Buffer): void {
+    const start = bytes.lastIndexOf(newline) + 1;
+    const rest = bytes.toString('utf8', start).length;
+    this.#line += countNewlines(bytes);
+    this.#column = start > 0 ? rest + 1 : this.#column + rest;
+  }
+}
+
+/** The prefix, 256 bits and a checksum, in base62. */
+const token = /bsh_[0-9A-Za-z]{49}(?![0-9A-Za-z])/;
+
+/** A token may be across two pieces: the last bytes of one, more than a token has, are searched again with the next. */
+const overlapBytes = 64;
+
+const newline = 0x0a;
+
+function countNewlines(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(newline); at !== -1; at = bytes.indexOf(newline, at + 1)) count += 1;
+  return count;
+}

@@ -1,6 +1,7 @@
 import type { BotId } from '../bot/id.ts';
 import { findOtherClient, isServerInvite, asksForAdministrator } from '../bot/invite.ts';
 import { toInviteKey } from '../bot/likeness.ts';
+import { holdsToken, tokenRule } from '../bot/token.ts';
 import { createFileFault, findPosition } from '../catalogue/page/fault.ts';
 import { botsFolder, parsePagePath } from '../catalogue/page/layout.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
@@ -8,15 +9,19 @@ import type { Page } from '../catalogue/page/page.ts';
 import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
 import { parseProfileName, peopleFolder } from '../catalogue/page/side-file.ts';
 import { blockedName } from '../catalogue/settings/blocked.ts';
-import { type SettingsReading, type FileReader, readSettings } from '../catalogue/settings/read-settings.ts';
-import { type CatalogueSettings, settingsName } from '../catalogue/settings/settings.ts';
+import {
+  type SettingsReading,
+  type FileReader,
+  readSettings,
+  type CatalogueSettings,
+  settingsName,
+} from '../catalogue/settings/settings.ts';
 import type { ChangedFile } from '../git/changed-files.ts';
-import { fetchMissing } from '../git/fetch.ts';
+import { fetchMissing } from '../git/remotes.ts';
 import { createLocator } from '../lib/json.ts';
 import { quoteValue } from '../lib/text.ts';
 import { createFileError, type Finding, submoduleMessage, toErrorFinding } from './check.ts';
 import { sideFolders, type CatalogueSource } from './source.ts';
-import { holdsToken, tokenRule } from './token-search.ts';
 
 /**
  * Finds what a change of a bot may not do, and what a maintainer has to review.

@@ -11,9 +11,9 @@ import {
   listTreeChanges,
   resolveRange,
   type RevisionRange,
+  grepLines,
 } from '../git/changed-files.ts';
-import { fetchMissing } from '../git/fetch.ts';
-import { grepLines } from '../git/grep.ts';
+import { fetchMissing } from '../git/remotes.ts';
 import { writeWorkTree } from '../git/work-tree/write-work-tree.ts';
 import { quoteValue } from '../lib/text.ts';
 import {
@@ -31,7 +31,10 @@ import {
   type CheckReport,
   type Finding,
   type ReportOptions,
+  checkSideFiles,
+  rulesOfCollections,
 } from './check.ts';
+import { checkVersions } from './history-rules.ts';
 import {
   openCommitSource,
   createScope,
@@ -41,8 +44,6 @@ import {
   listPlaces,
   sideFolders,
 } from './source.ts';
-import { checkVersions } from './history-rules.ts';
-import { checkSideFiles, rulesOfCollections } from './side-files.ts';
 
 /** The files that a change may touch; a larger change is refused unread. */
 const maxFiles = 1000;

@@ -1,11 +1,27 @@
 import { compareFaults, type Fault, createFileFault } from '../catalogue/page/fault.ts';
-import { groupByBot } from '../catalogue/store/folder.ts';
 import { botsFolder, gitkeep, isFolderName, strayMessage } from '../catalogue/page/layout.ts';
+import { groupByBot } from '../catalogue/page/page-file.ts';
 import { checkFiles, noLimits } from '../catalogue/page/rules.ts';
+import {
+  assembleCollections,
+  type CollectionPage,
+  parseCollectionPage,
+  type Parsed,
+  parseProfile,
+  peopleFolder,
+  type Profile,
+} from '../catalogue/page/side-file.ts';
 import { type Blocked, blockedName, nothingBlocked, parseBlocked } from '../catalogue/settings/blocked.ts';
-import { readSettings, type SettingsReading } from '../catalogue/settings/read-settings.ts';
+import { readSettings, type SettingsReading } from '../catalogue/settings/settings.ts';
 import { checkBlocked } from './blocked-rule.ts';
-import { listNamesInScope, type Scope, type CatalogueSource, type EntryKind } from './source.ts';
+import {
+  listNamesInScope,
+  type Scope,
+  type CatalogueSource,
+  type EntryKind,
+  listPlaces,
+  sideFolders,
+} from './source.ts';
 
 /**
  * A result of a check for one file: an error fails the check, a warning may be a mistake, a notice is for a maintainer to
@@ -30,7 +46,7 @@ export interface ReportOptions {
   readonly onProgress?: (files: number) => void;
 }
 
-export interface CheckOptions extends ReportOptions {
+interface CheckOptions extends ReportOptions {
   /** The settings of the catalogue, with their faults; read from the source where left out. */
   readonly settings?: SettingsReading;
 }
@@ -103,7 +119,7 @@ export const submoduleMessage =
   'this is a submodule: put the pages themselves here, a clone does not contain its files';
 
 /** Returns the fault of an entry that does harm, besides having no place in the catalogue. */
-export function findPathProblem(path: string, kind: EntryKind | undefined): Fault | undefined {
+function findPathProblem(path: string, kind: EntryKind | undefined): Fault | undefined {
   const fault = (rule: string, message: string): Fault => createFileFault(path, rule, message);
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (kind === 'symlink') {
@@ -115,4 +131,69 @@ export function findPathProblem(path: string, kind: EntryKind | undefined): Faul
   }
   if (kind === 'other') return fault('regular-file', 'this is not a regular file: remove it');
   return undefined;
+}
+
+/** The rules that another file than the faulty one may break. */
+export const rulesOfCollections: ReadonlySet<string> = new Set(['one-list-of-bots', 'unknown-bot']);
+
+/** Checks the files beside `bots/`: profiles of authors, collections, and `blocked.json`. @throws when a folder cannot be read */
+export async function checkSideFiles(source: CatalogueSource): Promise<CheckReport> {
+  const findings: Finding[] = [];
+  const contents = new Map<string, Buffer>();
+  let files = 0;
+  const top = await source.list('.');
+  for (const folder of sideFolders) {
+    const kind = top.get(folder);
+    if (kind !== undefined && kind !== 'folder') {
+      const message = `${folder} has to be a folder: rename what is there`;
+      findings.push(createFileError(folder, 'regular-file', message));
+      continue;
+    }
+    for (const [name, kind] of await source.list(folder)) {
+      if (name === gitkeep) continue;
+      files++;
+      const path = `${folder}/${name}`;
+      const bytes = await source.readFile(path);
+      const problem = findPathProblem(path, kind);
+      const message = typeof bytes === 'string' ? bytes : 'this is not a file: remove it';
+      if (problem === undefined && Buffer.isBuffer(bytes)) contents.set(path, bytes);
+      else findings.push(toErrorFinding(problem ?? createFileFault(path, 'regular-file', message)));
+    }
+  }
+  const blocked = await source.readFile(blockedName);
+  const parsed = parseBlocked(blocked);
+  if (blocked !== undefined) files++;
+  if ('faults' in parsed) findings.push(...parsed.faults.map(toErrorFinding));
+  const { faults, collections } = parseSideFiles(contents);
+  findings.push(...faults.map(toErrorFinding));
+  for (const collection of collections.values())
+    for (const [i, id] of (collection.bots ?? []).entries())
+      if ((await listPlaces(source, id)).length === 0) {
+        const message = `bots[${i}]: ${id} is not listed: remove it from the collection`;
+        findings.push({ ...collection.faultAt(i, 'unknown-bot', message), severity: 'warning' });
+      }
+  return { files, findings };
+}
+
+/** Parses files beside `bots/`. @param contents by their paths */
+export function parseSideFiles(contents: ReadonlyMap<string, string | Buffer>): {
+  readonly faults: readonly Fault[];
+  /** The valid files of collections by their names. */
+  readonly collections: ReadonlyMap<string, CollectionPage>;
+} {
+  const faults: Fault[] = [];
+  const collections = new Map<string, CollectionPage>();
+  for (const [path, content] of contents) {
+    const parsed = parseSideFile(path, content);
+    if ('faults' in parsed) faults.push(...parsed.faults);
+    else if ('faultAt' in parsed.value) collections.set(path.slice(path.indexOf('/') + 1), parsed.value);
+  }
+  return { faults: [...faults, ...assembleCollections(collections).faults], collections };
+}
+
+/** Parses a file beside `bots/`. */
+export function parseSideFile(path: string, content: string | Buffer): Parsed<Profile | CollectionPage> {
+  const [folder, name = ''] = path.split('/');
+  const parse = folder === peopleFolder ? parseProfile : parseCollectionPage;
+  return parse(name, Buffer.from(content));
 }

@@ -1,17 +1,15 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { toCanonicalForm, toCanonicalJson } from '../catalogue/page/page.ts';
 import { compareFaults, type Fault, createFileFault } from '../catalogue/page/fault.ts';
-import { groupByBot, listTop } from '../catalogue/store/folder.ts';
 import { botsFolder, formatFileName, gitkeep, isFolderName } from '../catalogue/page/layout.ts';
-import { readPageFile } from '../catalogue/page/page-file.ts';
+import { groupByBot, listTop, readPageFile } from '../catalogue/page/page-file.ts';
+import { toCanonicalForm, toCanonicalJson } from '../catalogue/page/page.ts';
 import { peopleFolder } from '../catalogue/page/side-file.ts';
-import { createDiskReader, readSettings } from '../catalogue/settings/read-settings.ts';
 import { blockedName, parseBlocked, printBlocked } from '../catalogue/settings/blocked.ts';
-import { settingsName } from '../catalogue/settings/settings.ts';
+import { createDiskReader, readSettings, settingsName } from '../catalogue/settings/settings.ts';
 import { writeAtomically } from '../lib/files.ts';
+import { parseSideFile } from './check.ts';
 import { listNamesInScope, type Scope, createFolderSource, sideFolders } from './source.ts';
-import { parseSideFile } from './side-files.ts';
 
 export interface FormatReport {
   /** The number of files that were read. */

@@ -1,4 +1,5 @@
 import { findServiceTrailer } from '../bot/commit-message.ts';
+import { type TextPlace, tokenRule, TokenSearch } from '../bot/token.ts';
 import { createFileFault } from '../catalogue/page/fault.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import {
@@ -11,7 +12,6 @@ import { maxObjectBytes, readHeaders, readObjects, streamObjects } from '../git/
 import { quoteValue } from '../lib/text.ts';
 import { checkPath } from './change-rules.ts';
 import { createFileError, toErrorFinding, type Finding } from './check.ts';
-import { type TextPlace, tokenRule, TokenSearch } from './token-search.ts';
 
 /** Whether Git reads the file at a path as attributes. */
 function hasAttributes(path: string): boolean {

@@ -1,11 +1,16 @@
 import { availableParallelism } from 'node:os';
-import { listTop } from '../catalogue/store/folder.ts';
-import { splitIntoParts, WorkerPool } from '../lib/worker-pool.ts';
 import { compareFaults } from '../catalogue/page/fault.ts';
-import { createDiskReader, readSettings } from '../catalogue/settings/read-settings.ts';
-import { toErrorFinding, checkCatalogue, type CheckReport, type ReportOptions } from './check.ts';
+import { listTop } from '../catalogue/page/page-file.ts';
+import { createDiskReader, readSettings } from '../catalogue/settings/settings.ts';
+import { splitIntoParts, WorkerPool } from '../lib/worker-pool.ts';
+import {
+  toErrorFinding,
+  checkCatalogue,
+  type CheckReport,
+  type ReportOptions,
+  checkSideFiles,
+} from './check.ts';
 import { listNamesInScope, type Scope, createFolderSource } from './source.ts';
-import { checkSideFiles } from './side-files.ts';
 
 /**
  * Checks a part of the catalogue in the folder `root` as checkCatalogue does, in a thread for each core where the part is

@@ -10,10 +10,10 @@ import {
   notAFile,
   parsePageFile,
   createRefusedPageFile,
+  groupByBot,
 } from '../catalogue/page/page-file.ts';
 import { collectionsFolder, peopleFolder } from '../catalogue/page/side-file.ts';
-import { createDiskReader, type FileReader } from '../catalogue/settings/read-settings.ts';
-import { groupByBot } from '../catalogue/store/folder.ts';
+import { createDiskReader, type FileReader } from '../catalogue/settings/settings.ts';
 import { ObjectReader, parseTree, toKind, type TreeEntry } from '../git/objects/objects.ts';
 
 /** A part of the catalogue: all of it, or names in `bots/` with all or some of the names in each. */

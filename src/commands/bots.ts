@@ -1,9 +1,9 @@
-import { createSearch } from '../app/search.ts';
 import { toOneLine } from '../bot/commit-message.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { asksFor, parsePermission, type Permission } from '../bot/invite.ts';
 import { Lists } from '../catalogue/lists/lists.ts';
 import { filters, listParameters, type ListQuery } from '../catalogue/lists/parameters.ts';
+import { createSearch } from '../catalogue/search/bot-search.ts';
 import { type IndexedBot, parseListElement } from '../catalogue/store/bot-index.ts';
 import { readParameters } from '../http/request.ts';
 import { CurrentCache } from '../lib/current-cache.ts';
@@ -153,7 +153,7 @@ export async function selectBots(
   if (faults.length > 0) throw new UserError(faults.join('\n'));
   const since = Date.now() - days * 24 * 60 * 60 * 1000;
   const among = new Set(ids);
-  const search = createSearch(catalogue, silentLog);
+  const search = createSearch(catalogue.store.bots, catalogue.settings, silentLog);
   try {
     if (query.q !== undefined) await search.complete();
     const found = await new Lists(bots, search, counts, new CurrentCache()).page(query);

@@ -1,21 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Config, readConfig, readUserName } from '../app/config.ts';
-import { withValues } from '../app/page-editor.ts';
-import { toCatalogueError } from '../app/start-errors.ts';
+import { toClockTime } from '../bot/clock.ts';
 import { type EditedBot, formatChangedBy, formatCommitMessage, toOneLine } from '../bot/commit-message.ts';
 import type { ReadonlyCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
-import { withDefaults } from '../catalogue/page/page.ts';
+import { toCatalogueError, Catalogue } from '../catalogue/catalogue.ts';
 import { botsFolder, gitkeep, parsePagePath } from '../catalogue/page/layout.ts';
 import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
+import { withValues, withDefaults } from '../catalogue/page/page.ts';
 import { isMainPage, isReadable } from '../catalogue/page/rules.ts';
 import type { IndexedBot } from '../catalogue/store/bot-index.ts';
-import { Catalogue } from '../catalogue/store/catalogue.ts';
 import { readCommittedPages } from '../catalogue/store/export.ts';
 import { checkProposal } from '../check/check-proposal.ts';
 import { CommittedState } from '../counts/committed-state.ts';
 import { createStateRef } from '../counts/state-ref.ts';
-import { type Count, toClockTime } from '../counts/state.ts';
+import type { Count } from '../counts/state.ts';
 import { listUncommittedFiles } from '../git/changed-files.ts';
 import { commitFiles, type FilesCommit, type NewFile } from '../git/commit/commit-files.ts';
 import { RepositoryOpener, type Repository } from '../git/repository.ts';
@@ -56,7 +55,7 @@ export async function withCatalogue(work: (opened: CatalogueOnDisk) => Promise<v
   };
   try {
     await catalogue.load().catch((error: unknown) => {
-      throw toCatalogueError(error, config);
+      throw toCatalogueError(error, config.catalogue);
     });
     await committed.refresh().catch(() => {});
     const hasToken = (id: BotId): boolean => committed.state.hasToken(id);

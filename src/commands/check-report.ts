@@ -1,6 +1,6 @@
-import type { CheckReport, Finding } from '../check/check.ts';
+import { maskTokens } from '../bot/token.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
-import { maskTokens } from '../check/token-search.ts';
+import type { CheckReport, Finding } from '../check/check.ts';
 import { formatCount } from '../lib/text.ts';
 
 export type ReportFormat = 'text' | 'github' | 'json';

@@ -3,28 +3,34 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
-import { readCommittedSettings } from '../app/committed-facts.ts';
 import type { BotId } from '../bot/id.ts';
 import type { Locale } from '../bot/locale.ts';
 import type { Category, FullImages } from '../bot/schema-types.ts';
 import type { Token } from '../bot/token.ts';
+import { pathOf } from '../catalogue/page/layout.ts';
 import { toCanonicalForm } from '../catalogue/page/page.ts';
 import { collectionsFolder, peopleFolder } from '../catalogue/page/side-file.ts';
-import { pathOf } from '../catalogue/page/layout.ts';
 import { nothingBlocked } from '../catalogue/settings/blocked.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
+import { readCommittedSettings } from '../catalogue/store/bot-reader.ts';
 import { CommittedState } from '../counts/committed-state.ts';
-import { toDay, toDayPath, writeDay } from '../counts/days.ts';
 import { createStateRef } from '../counts/state-ref.ts';
-import { toShardNumber, toShardPath, writeShard, State } from '../counts/state.ts';
+import {
+  toDay,
+  toDayPath,
+  writeDay,
+  toShardNumber,
+  toShardPath,
+  writeShard,
+  State,
+} from '../counts/state.ts';
 import { type NewFile, type PastCommit, writeHistory } from '../git/commit/commit-files.ts';
 import { readHead, stateRef, updateRefs, RepositoryOpener } from '../git/repository.ts';
-import type { ImageKind } from '../images/decode.ts';
 import { ImageIndex } from '../images/image-index.ts';
-import { ImageStore } from '../images/store.ts';
+import { type ImageKind, ImageStore } from '../images/store.ts';
 import { silentLog } from '../lib/log.ts';
 import { formatCount } from '../lib/text.ts';
-import type { SentProposal } from '../proposals/proposal-rules.ts';
+import type { SentProposal } from '../proposals/proposal.ts';
 import { Proposals } from '../proposals/proposals.ts';
 import { issueToken } from '../tokens/tokens.ts';
 import { commitAll, copyTemplate } from './init.ts';

@@ -2,23 +2,23 @@ import { existsSync, lstatSync, readdirSync, readFileSync, type Stats, statSync 
 import { lstat, readdir, stat, statfs } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { Config } from '../app/config.ts';
-import { findPageConversion, findUncommittedPages } from '../app/uncommitted-pages.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
-import { listTop } from '../catalogue/store/folder.ts';
+import { listTop } from '../catalogue/page/page-file.ts';
+import { findPageConversion, findUncommittedPages } from '../catalogue/store/uncommitted-pages.ts';
 import { checkInThreads } from '../check/parallel-check.ts';
-import { createStateRef } from '../counts/state-ref.ts';
 import { listSegments, replaySegment } from '../counts/journal.ts';
+import { createStateRef } from '../counts/state-ref.ts';
 import { readShard } from '../counts/state.ts';
-import { findGitProcesses, lockFiles } from '../git/maintenance.ts';
 import { ensureNoOperation } from '../git/locks.ts';
+import { findGitProcesses, lockFiles } from '../git/maintenance.ts';
 import { directClient } from '../git/process/run-git.ts';
 import type { Repository } from '../git/repository.ts';
 import { computeMaxConnections } from '../http/server.ts';
 import { ImageIndex } from '../images/image-index.ts';
-import { formatCount } from '../lib/text.ts';
 import { ignoreMissing, messageOf } from '../lib/errors.ts';
 import { fsyncFolder } from '../lib/files.ts';
 import { silentLog } from '../lib/log.ts';
+import { formatCount } from '../lib/text.ts';
 import {
   type DoctorCheck,
   failure,

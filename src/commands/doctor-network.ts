@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../app/config.ts';
-import { createRemoteNotice } from '../app/start-errors.ts';
+import { createRemoteNotice } from '../app/start-messages.ts';
 import { formatVersion, readVersion } from '../app/version.ts';
 import { formatSwitch } from '../git/branch-feed.ts';
-import { readOrigin } from '../git/origin.ts';
 import { removeCredentials } from '../git/process/run-git.ts';
+import { readOrigin } from '../git/remotes.ts';
 import { readHead, readRef, stateRef, type Repository } from '../git/repository.ts';
-import { formatAddress } from '../lib/network.ts';
 import { messageOf } from '../lib/errors.ts';
+import { formatAddress } from '../lib/network.ts';
 import { callbackPath, isSecureOrigin } from '../login/settings.ts';
 import { describeRemoteError } from '../sync/remote.ts';
 import {

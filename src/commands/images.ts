@@ -1,16 +1,15 @@
 import { join } from 'node:path';
-import { Catalogue } from '../catalogue/store/catalogue.ts';
 import { readConfig } from '../app/config.ts';
+import { toCatalogueError, Catalogue } from '../catalogue/catalogue.ts';
 import { takeInstanceLock } from '../git/locks.ts';
 import { RepositoryOpener } from '../git/repository.ts';
-import type { ImageCacheStatus } from '../images/cache.ts';
-import { createLog, silentLog } from '../lib/log.ts';
+import type { OpenImages } from '../images/images.ts';
+import { openImages, listNamedImages } from '../images/images.ts';
 import { UserError } from '../lib/errors.ts';
-import { openImages, listNamedImages } from '../app/images.ts';
-import { toCatalogueError } from '../app/start-errors.ts';
+import { createLog, silentLog } from '../lib/log.ts';
+import { formatCount } from '../lib/text.ts';
 import { escapeInvisible } from './check-report.ts';
 import { createProgress } from './progress.ts';
-import { formatCount } from '../lib/text.ts';
 
 /** Fetches the images that the bots name; the exit code is 1 when some could not be fetched. @throws {UserError} */
 export async function images(): Promise<void> {
@@ -35,7 +34,7 @@ export async function images(): Promise<void> {
   const showing = setInterval(() => progress.show(formatProgressBar(opened.cache.status())), 100);
   try {
     await catalogue.load().catch((error: unknown) => {
-      throw toCatalogueError(error, config);
+      throw toCatalogueError(error, config.catalogue);
     });
     await opened.cache.setWanted(listNamedImages(catalogue, opened.cache));
     await opened.cache.idle();
@@ -61,7 +60,7 @@ export async function images(): Promise<void> {
 const maxNamedImages = 20;
 
 /** Returns a line such as `[#########-----------] 120 of 265 pictures, 3 failed`. */
-function formatProgressBar({ known, failing, left }: ImageCacheStatus): string {
+function formatProgressBar({ known, failing, left }: ReturnType<OpenImages['cache']['status']>): string {
   const done = known - left;
   const filled = known === 0 ? 0 : Math.floor((done / known) * barLength);
   const bar = '#'.repeat(filled).padEnd(barLength, '-');

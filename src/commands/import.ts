@@ -1,19 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { readConfig } from '../app/config.ts';
 import type { ImportMap } from '../bot/schema-types.ts';
-import { ensureValid, parseJsonFile } from '../catalogue/page/side-file.ts';
 import { maxReadSize } from '../catalogue/page/page-file.ts';
 import { noLimits } from '../catalogue/page/rules.ts';
+import { ensureValid, parseJsonFile } from '../catalogue/page/side-file.ts';
 import { readBlocked } from '../catalogue/settings/blocked.ts';
-import { createDiskReader, readSettings } from '../catalogue/settings/read-settings.ts';
-import { chooseNewPageLanguage, toSettings } from '../catalogue/settings/settings.ts';
+import {
+  createDiskReader,
+  readSettings,
+  chooseNewPageLanguage,
+  toSettings,
+} from '../catalogue/settings/settings.ts';
 import { AlreadyRunningError } from '../git/locks.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import { importBots, ImportReport } from '../import/import-bots.ts';
 import { readRecords } from '../import/read-records.ts';
 import { suggestMap } from '../import/suggest-map.ts';
-import { formatCount } from '../lib/text.ts';
 import { UserError } from '../lib/errors.ts';
+import { formatCount } from '../lib/text.ts';
 import { readOnlyAdvice } from './change-bots.ts';
 import { escapeInvisible, formatJson } from './check-report.ts';
 import { createProgress } from './progress.ts';

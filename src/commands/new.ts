@@ -1,15 +1,18 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { readConfig } from '../app/config.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { type Locale, parseLocale } from '../bot/locale.ts';
 import type { Translation } from '../bot/schema-types.ts';
-import { listPages } from '../catalogue/store/folder.ts';
 import { botsFolder, pathOf, type PagePlace } from '../catalogue/page/layout.ts';
-import { readPageFile } from '../catalogue/page/page-file.ts';
+import { listPages, readPageFile } from '../catalogue/page/page-file.ts';
 import { checkFiles, noLimits, createMainPage, createTranslation } from '../catalogue/page/rules.ts';
-import { createDiskReader, readSettings } from '../catalogue/settings/read-settings.ts';
-import { chooseNewPageLanguage, toSettings } from '../catalogue/settings/settings.ts';
-import { readConfig } from '../app/config.ts';
+import {
+  createDiskReader,
+  readSettings,
+  chooseNewPageLanguage,
+  toSettings,
+} from '../catalogue/settings/settings.ts';
 import { UserError } from '../lib/errors.ts';
 
 /** Creates the file of a new bot, or of another language of a bot, and prints its path. @throws {UserError} */

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { Log } from '../lib/log.ts';
-import type { StartProgress } from '../app/service.ts';
+import type { StartProgress } from '../app/start-messages.ts';
 import { messageOf } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
 
 /**
  * Tells systemd the state of the service, for units with `Type=notify`. Node cannot send to systemd's socket, so that the

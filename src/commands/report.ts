@@ -1,13 +1,17 @@
 import { join } from 'node:path';
-import { readAttention } from '../app/attention.ts';
 import type { Locale } from '../bot/locale.ts';
-import { maskTokens } from '../check/token-search.ts';
+import { maskTokens } from '../bot/token.ts';
 import { CountHistory } from '../counts/count-history.ts';
 import { ImageIndex } from '../images/image-index.ts';
 import { silentLog as log } from '../lib/log.ts';
 import { Languages } from '../site/language/languages.ts';
 import type { Messages } from '../site/language/messages.tsx';
-import { type Attention, type AttentionItem, toMessageValues } from '../site/review/attention.ts';
+import {
+  readAttention,
+  type Attention,
+  type AttentionItem,
+  toMessageValues,
+} from '../site/review/attention.ts';
 import { withCatalogue } from './change-bots.ts';
 import { formatJson } from './check-report.ts';
 

@@ -1,21 +1,20 @@
+import { type Config, readConfig, readUserName } from '../app/config.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
+import { readPageFile, listPages } from '../catalogue/page/page-file.ts';
+import { noLimits } from '../catalogue/page/rules.ts';
 import { ensureValid } from '../catalogue/page/side-file.ts';
 import { describeBlocked, findBlocked, readBlocked } from '../catalogue/settings/blocked.ts';
-import { readPageFile } from '../catalogue/page/page-file.ts';
-import { noLimits } from '../catalogue/page/rules.ts';
 import { readBot } from '../catalogue/store/bot-reader.ts';
-import { listPages } from '../catalogue/store/folder.ts';
 import { findBlockedIn } from '../check/blocked-rule.ts';
-import { type Config, readConfig, readUserName } from '../app/config.ts';
-import { openRemoteState } from '../sync/remote-state.ts';
-import { RepositoryOpener } from '../git/repository.ts';
-import { createStateRef } from '../counts/state-ref.ts';
-import { createLog } from '../lib/log.ts';
-import { UserError } from '../lib/errors.ts';
-import type { CatalogueOnDisk } from './change-bots.ts';
 import { CommittedState } from '../counts/committed-state.ts';
+import { createStateRef } from '../counts/state-ref.ts';
+import { RepositoryOpener } from '../git/repository.ts';
+import { UserError } from '../lib/errors.ts';
+import { createLog } from '../lib/log.ts';
+import { openRemoteState } from '../sync/remote-state.ts';
 import { changeToken } from '../tokens/shared-tokens.ts';
 import { issueToken, revokeToken, type TokenChanger } from '../tokens/tokens.ts';
+import type { CatalogueOnDisk } from './change-bots.ts';
 
 /**
  * Issues or revokes a token in the state ref, which a running service follows: the change takes effect there at once, and

@@ -1,5 +1,10 @@
 import { type BotId, compareBotIds } from '../bot/id.ts';
+import { RefConflictError } from '../git/repository.ts';
 import type { Log } from '../lib/log.ts';
+import { retry } from '../lib/retry.ts';
+import { SerialQueue } from '../lib/serial-queue.ts';
+import { forEachInSlices } from '../lib/time-slice.ts';
+import type { StateRef } from './state-ref.ts';
 import {
   type BotState,
   mergeBotStates,
@@ -8,13 +13,11 @@ import {
   toShardPath,
   writeShard,
   State,
+  type CountOfDay,
+  toDay,
+  toDayPath,
+  writeDay,
 } from './state.ts';
-import { type CountOfDay, toDay, toDayPath, writeDay } from './days.ts';
-import { forEachInSlices } from '../lib/time-slice.ts';
-import { RefConflictError } from '../git/repository.ts';
-import type { StateRef } from './state-ref.ts';
-import { retry } from '../lib/retry.ts';
-import { SerialQueue } from '../lib/serial-queue.ts';
 
 /** What a commit changes: bot → what is merged into its state. */
 export type StateChange = ReadonlyMap<BotId, BotState>;

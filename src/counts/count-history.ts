@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WritesUnavailableError } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
+import { findTreeEntries, listFiles } from '../git/history.ts';
 import { ObjectReader } from '../git/objects/objects.ts';
 import { readRef, stateRef, type Repository, type RepositoryOpener } from '../git/repository.ts';
-import { findTreeEntries, listFiles } from '../git/diff.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { forEachInSlices } from '../lib/time-slice.ts';
-import { parseDay, daysFolder, parseDayPath, toDay } from './days.ts';
-import type { Count } from './state.ts';
+import { parseDay, daysFolder, parseDayPath, toDay, type Count } from './state.ts';
 
 /** From the end of a day on, a bot had this count. */
 interface CountChange {

@@ -1,11 +1,10 @@
-import type { ReadonlyChanges } from '../catalogue/changes/change-index.ts';
-import { listChangedBots } from '../catalogue/changes/changed-bots.ts';
-import { readMainData } from '../catalogue/changes/compare.ts';
+import { maxEditedLeadMs } from '../bot/clock.ts';
+import { readMainData } from '../catalogue/changes/bot-changes.ts';
+import { type ReadonlyChanges, listChangedBots } from '../catalogue/changes/change-index.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
 import type { BranchAdvance } from '../git/branch-feed.ts';
 import type { Repository } from '../git/repository.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
-import { maxEditedLeadMs } from './state.ts';
 import type { StateStore } from './state-store.ts';
 
 /**
@@ -15,8 +14,8 @@ import type { StateStore } from './state-store.ts';
  * @throws {GitError} and what went wrong with a checkpoint
  */
 export async function setEditedTimes(
-  { repository, steps, signal }: Pick<BranchAdvance, 'repository' | 'steps' | 'signal'>,
   state: Pick<StateStore, 'setEdited' | 'checkpoint'>,
+  { repository, steps, signal }: Pick<BranchAdvance, 'repository' | 'steps' | 'signal'>,
   index: Pick<ReadonlyChanges, 'read'>,
 ): Promise<void> {
   const slice = new TimeSlice('service');

@@ -3,6 +3,7 @@ import { readdir, readFile, stat, rename, unlink } from 'node:fs/promises';
 import { dirname, join, basename } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
+import { maxTime } from '../bot/clock.ts';
 import { WritesUnavailableError, toWriteError } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { ignoreMissing } from '../lib/errors.ts';
@@ -13,7 +14,6 @@ import { type Failure, FailureLog } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
 import { formatCount } from '../lib/text.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
-import { maxTime } from './state.ts';
 
 /** A count as the journal has it. */
 export interface JournalEntry {

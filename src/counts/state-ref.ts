@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { CommitEvents } from '../git/commit/branch-writer.ts';
 import {
   type NewFile,
   importCommit,
@@ -8,7 +7,8 @@ import {
   type RefCommit,
   writeHistory,
 } from '../git/commit/commit-files.ts';
-import { diffTrees, listFiles, findTreeEntries } from '../git/diff.ts';
+import { CommitEvents } from '../git/commits.ts';
+import { diffTrees, listFiles, findTreeEntries } from '../git/history.ts';
 import { removeLeftovers, wasKilled } from '../git/maintenance.ts';
 import { computeBlobId } from '../git/objects/objects.ts';
 import {
@@ -25,7 +25,7 @@ import { fsyncFolders } from '../lib/files.ts';
 import type { Log } from '../lib/log.ts';
 import { retry } from '../lib/retry.ts';
 import { forEachInSlices } from '../lib/time-slice.ts';
-import { isOfDay } from './days.ts';
+import { isOfDay } from './state.ts';
 
 /** The shards of a state in Git, `<ab>/<cd>.json` → text, and their commit. */
 export interface StateTree {

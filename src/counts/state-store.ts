@@ -1,14 +1,15 @@
-import { stopping, WritesUnavailableError } from '../bot/errors.ts';
+import { countTimeAfter, maxEditedLeadMs, toClockTime } from '../bot/clock.ts';
 import type { CurrentCounts } from '../bot/counts.ts';
+import { stopping, WritesUnavailableError } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
-import type { Failure } from '../lib/retry.ts';
-import type { Log } from '../lib/log.ts';
 import { messageOf } from '../lib/errors.ts';
-import { CommittedState } from './committed-state.ts';
-import { type Count, countTimeAfter, maxEditedLeadMs, toClockTime, type State } from './state.ts';
+import type { Log } from '../lib/log.ts';
+import type { Failure } from '../lib/retry.ts';
 import { Checkpointer } from './checkpointer.ts';
+import { CommittedState } from './committed-state.ts';
 import { Journal, type JournalEntry } from './journal.ts';
 import type { StateRef } from './state-ref.ts';
+import type { Count, State } from './state.ts';
 
 export interface StateStoreOptions {
   /** The journal's folder: `<var>/journal`. */

@@ -1,5 +1,7 @@
+import { maxTime, isAhead, toClockTime } from '../bot/clock.ts';
 import { type BotId, compareBotIds } from '../bot/id.ts';
 import type { TokenDigest } from '../bot/token.ts';
+import { forEachInSlices, sortInSlices } from '../lib/time-slice.ts';
 
 /** What the state has of one bot. What is missing was never set. */
 export interface BotState {
@@ -32,55 +34,6 @@ export function createBotState(count?: Count, token?: TokenState, edited?: numbe
   if (count === undefined) return token === undefined ? {} : { token };
   return token === undefined ? { count } : { count, token };
 }
-
-/** The last time that a JavaScript date can have, in milliseconds since the epoch. Later times are neither written nor read. */
-export const maxTime = 8_640_000_000_000_000;
-
-/** Returns the time for a value that replaces one from `previous`: now, or just after `previous` where the clock is behind it. */
-export function computeTimeAfter(previous: number | undefined, now: number = Date.now()): number {
-  return Math.min(previous === undefined || previous < now ? now : previous + 1, maxTime);
-}
-
-/**
- * Returns the time for a count that replaces one from `previous`. Where that is ahead of the clock, the count is of the
- * next era: it is later all the same, and the clock decides again between it and other counts that replace `previous`.
- */
-export function countTimeAfter(previous = 0, now: number = Date.now()): number {
-  const time = previous - toClockTime(previous) + now;
-  const ofNextEra = time + eraMs;
-  return computeTimeAfter(previous, isAhead(previous, now) && ofNextEra <= maxTime ? ofNextEra : time);
-}
-
-/**
- * Returns `edited` for a page that is edited now: later than it was, or the clock's time if it was ahead of the
- * clock; never before `created`.
- * @param page its front matter, which may be faulty
- */
-export function editedTimeAfter(page: Readonly<Record<string, unknown>>, now: number = Date.now()): number {
-  const created = Number(page['created']) || 0;
-  const previous = Number(page['edited'] ?? created) || 0;
-  const time = Math.max(now, created);
-  return previous > time + maxLeadMs ? time : computeTimeAfter(previous, time);
-}
-
-/** Returns what the clock said when a count was posted: milliseconds since the epoch. */
-export function toClockTime(at: number): number {
-  return at % eraMs;
-}
-
-/** Returns whether the clock of the machine that took a count was ahead of this one. */
-export function isAhead(at: number, now: number = Date.now()): boolean {
-  return toClockTime(at) > now + maxLeadMs;
-}
-
-/** A time in a state is this, once for each era, and the clock's. No clock reaches it: it is in the year 2286. */
-export const eraMs = 10_000_000_000_000;
-
-/** The difference between the clocks of two machines that is taken for none. */
-export const maxLeadMs = 5 * 60 * 1000;
-
-/** A time of an edit that is further ahead is of a wrong clock, and not used. */
-export const maxEditedLeadMs = 24 * 60 * 60 * 1000;
 
 /**
  * Merges two states of a bot: the later count, the token of the higher generation and the later edit. Merging is commutative,
@@ -301,3 +254,62 @@ export class State {
 }
 
 const none: BotState = {};
+
+/** The count that a bot had at the end of a day. */
+export type CountOfDay = readonly [id: BotId, count: number];
+
+/** The folder of the state ref that has a file for each day. */
+export const daysFolder = 'days';
+
+const msPerDay = 86_400_000;
+
+/** Returns the day (UTC), since the epoch, of a count's time. */
+export function toDay(at: number): number {
+  return Math.floor(toClockTime(at) / msPerDay);
+}
+
+/** Returns the path of a day's file in the state ref: `days/2026/11-22`. */
+export function toDayPath(day: number): string {
+  const date = new Date(day * msPerDay).toISOString().slice(0, 10);
+  return `${daysFolder}/${date.replace('-', '/')}`;
+}
+
+/** Returns whether a path in the state ref is that of a day's file. */
+export function isOfDay(path: string): boolean {
+  return path.startsWith(`${daysFolder}/`);
+}
+
+/** Returns the day of a path below `daysFolder`, as `2026/11-22`; undefined where it is of no day. */
+export function parseDayPath(path: string): number | undefined {
+  const time = /^\d{4}\/\d\d-\d\d$/.test(path) ? Date.parse(path.replace('/', '-')) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time / msPerDay;
+}
+
+/** Returns the text of a day's file: a line for each bot, in the order of the ids. */
+export async function writeDay(counts: readonly CountOfDay[]): Promise<string> {
+  const sorted = await sortInSlices(counts, ([a], [b]) => compareBotIds(a, b));
+  return sorted.map(([id, count]) => `${id} ${count}\n`).join('');
+}
+
+/** Yields the counts of a day's file. A line that is none is left out. */
+export function* parseDay(text: string): Generator<CountOfDay> {
+  for (const [, id = '', count] of text.matchAll(/^(\d{1,20}) (\d{1,11})$/gm))
+    yield [id as BotId, Number(count)];
+}
+
+/**
+ * Merges the files that two machines wrote of one day: each bot has the larger of its counts, so the order of merges makes
+ * no difference. Returns the first text where the second adds nothing to it.
+ */
+export async function mergeDays(known: string, other: string): Promise<string> {
+  const counts = new Map<BotId, number>();
+  let isChanged = false;
+  await forEachInSlices(parseDay(known), ([id, count]) => void counts.set(id, count), 'service');
+  const add = ([id, count]: CountOfDay): void => {
+    if (count <= (counts.get(id) ?? -1)) return;
+    counts.set(id, count);
+    isChanged = true;
+  };
+  await forEachInSlices(parseDay(other), add, 'service');
+  return isChanged ? await writeDay([...counts]) : known;
+}

@@ -10,7 +10,7 @@ import { removeStaleIndexLock } from './locks.ts';
 import { GitError, gitSettings } from './process/run-git.ts';
 import { type Repository, type RepositoryOpener, findBranch } from './repository.ts';
 
-interface MaintenanceOptions {
+export interface MaintenanceOptions {
   readonly repositoryOpener: RepositoryOpener;
   readonly log: Log;
   /** Removes commits that are no longer needed, once a day. Returns how many; undefined where that cannot be done now. */

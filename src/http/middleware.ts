@@ -173,3 +173,14 @@ export function setCookie(
     `${name}=${text}; Path=${path}; Max-Age=${seconds}; Secure; HttpOnly; SameSite=Lax`,
   );
 }
+
+/** @throws {ProblemError} bad-request for headers that take too long to parse: the time grows with the square of their length */
+export function refuseLongHeaders(ctx: Context): void {
+  const { accept = '', 'accept-encoding': encoding = '' } = ctx.headers;
+  if (accept.length <= maxAcceptLength && encoding.length <= maxAcceptLength) return;
+  const name = accept.length > maxAcceptLength ? 'Accept' : 'Accept-Encoding';
+  throw new ProblemError('bad-request', `${name} is longer than ${maxAcceptLength} characters: shorten it`);
+}
+
+/** Characters. */
+const maxAcceptLength = 2000;

@@ -1,6 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import type { Context } from 'koa';
+import { parseAccountId } from '../bot/commit-message.ts';
+import { UnknownBotError } from '../bot/errors.ts';
+import { parseBotId } from '../bot/id.ts';
+import type { ReadonlyChanges } from '../catalogue/changes/change-index.ts';
+import type { AuthorIndex } from '../catalogue/lists/authors.ts';
+import { type Author } from '../catalogue/lists/authors.ts';
 import { InvalidValueError, type ListParameter, refuse } from '../catalogue/lists/parameters.ts';
+import type { BotIndex, IndexedBot } from '../catalogue/store/bot-index.ts';
+import type { Current } from '../lib/current-cache.ts';
 import { ProblemError, type ProblemDetail } from './problem.ts';
 
 /**
@@ -175,4 +183,42 @@ function refuseOldest(): void {
   const [refuse] = bodies;
   const detail = 'the service reads too many bodies now, and this one arrived too slowly: send it again';
   refuse?.(new ProblemError('busy', detail, { headers: { 'Retry-After': '2', Connection: 'close' } }));
+}
+
+/**
+ * Returns the bot that a path names.
+ * @throws {ProblemError} unknown-bot, when the text is no id
+ * @throws {UnknownBotError}
+ */
+export function findKnownBot(bots: Pick<BotIndex, 'get'>, text: string): IndexedBot {
+  const id = parseBotId(text);
+  if (id === undefined) {
+    throw new ProblemError(
+      'unknown-bot',
+      `${JSON.stringify(text.slice(0, 60))} is not a bot ID: use 1 to 20 digits`,
+    );
+  }
+  const bot = bots.get(id);
+  if (bot === undefined) throw new UnknownBotError(id);
+  return bot;
+}
+
+/**
+ * Returns the author that a path names.
+ * @throws {ProblemError} not-found
+ */
+export async function findKnownAuthor(authors: AuthorIndex, text: string): Promise<Author & Current> {
+  const id = parseAccountId(text);
+  const author = id && (await authors.find(id));
+  if (author && (author.profile || author.bots.length > 0)) return author;
+  const quoted = JSON.stringify(text.slice(0, 60));
+  throw new ProblemError('not-found', `there is no author ${quoted}: send the account of a listed bot`);
+}
+
+/** @throws {ProblemError} starting, until all of the history was read */
+export function ensureComplete(index: ReadonlyChanges): void {
+  if (index.isComplete) return;
+  throw new ProblemError('starting', 'the history is still being read: try again in a few minutes', {
+    headers: { 'Retry-After': '60' },
+  });
 }

@@ -2,18 +2,17 @@ import { join } from 'node:path';
 import type { BotId } from '../bot/id.ts';
 import type { CachedImages } from '../bot/record.ts';
 import type { FullImages } from '../bot/schema-types.ts';
-import type { Failure } from '../lib/retry.ts';
-import type { Log } from '../lib/log.ts';
-import { formatCount } from '../lib/text.ts';
 import { messageOf } from '../lib/errors.ts';
-import { forEachInSlices } from '../lib/time-slice.ts';
+import type { Log } from '../lib/log.ts';
+import type { Failure } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
-import type { ImageKind } from './decode.ts';
+import { formatCount } from '../lib/text.ts';
+import { forEachInSlices } from '../lib/time-slice.ts';
 import { Decoder } from './decoder.ts';
 import { type ImageCopy, type ImageEntry, ImageIndex } from './image-index.ts';
 import { defaultIntervals, type FetchImage, ImageQueue, type Intervals } from './image-queue.ts';
 import { ShareCards } from './share-cards.ts';
-import { type ImageName, ImageStore, parseImageName } from './store.ts';
+import { type ImageKind, type ImageName, ImageStore, parseImageName, type ImagePlace } from './store.ts';
 
 /** How far the cache is. */
 export interface ImageCacheStatus {
@@ -37,13 +36,6 @@ export interface ImageCacheOptions {
   readonly refreshDays?: number;
   /** Shorter times, for tests. */
   readonly intervals?: Partial<Intervals>;
-}
-
-/** A copy of an image: its public path, and its size in pixels. */
-export interface ImagePlace {
-  readonly path: string;
-  readonly width: number;
-  readonly height: number;
 }
 
 /** Receives the bots that refer to an image whose copy appeared, changed or disappeared. */

@@ -2,10 +2,7 @@ import sharp, { type OutputInfo, type OverlayOptions } from 'sharp';
 import { messageOf } from '../lib/errors.ts';
 import { escapeXml } from '../lib/text.ts';
 import { ImageError } from './image-error.ts';
-import type { VariantWidth } from './store.ts';
-
-/** What an image is for, which decides how large its copy may be. Covers and previews are wide. */
-export type ImageKind = 'avatar' | 'wide';
+import type { VariantWidth, ImageKind } from './store.ts';
 
 /** The size of a copy: that of a full copy, by its kind, or the width of a smaller one. */
 export type CopySize = ImageKind | VariantWidth;

@@ -2,12 +2,11 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import type { BotId } from '../bot/id.ts';
-import { SerialQueue } from '../lib/serial-queue.ts';
-import { writeAtomically } from '../lib/files.ts';
 import { codeOf } from '../lib/errors.ts';
+import { writeAtomically } from '../lib/files.ts';
 import type { Failure } from '../lib/retry.ts';
-import type { ImageKind } from './decode.ts';
-import type { ImageName } from './store.ts';
+import { SerialQueue } from '../lib/serial-queue.ts';
+import type { ImageKind, ImageName } from './store.ts';
 
 /** The cached copy of an image. Pixels, and milliseconds since the epoch. */
 export interface ImageCopy {

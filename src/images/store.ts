@@ -161,3 +161,13 @@ async function isOldFile(path: string, age: number): Promise<boolean> {
   const facts = await ignoreMissing(stat(path));
   return facts !== undefined && facts.isFile() && facts.mtimeMs <= Date.now() - age;
 }
+
+/** A copy of an image: its public path, and its size in pixels. */
+export interface ImagePlace {
+  readonly path: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** What an image is for, which decides how large its copy may be. Covers and previews are wide. */
+export type ImageKind = 'avatar' | 'wide';

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { computeTimeAfter } from '../bot/clock.ts';
 import { toWriteError } from '../bot/errors.ts';
-import { computeTimeAfter } from '../counts/state.ts';
-import { removeUnfinishedWrites, writeAtomically } from '../lib/files.ts';
 import { ignoreMissing } from '../lib/errors.ts';
+import { removeUnfinishedWrites, writeAtomically } from '../lib/files.ts';
 
 export interface DatedFilesLimits<T> {
   readonly maxAgeMs: number;

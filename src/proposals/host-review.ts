@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeCommit } from '../git/commit/commit-files.ts';
 import { readTreeId } from '../git/history.ts';
-import { type PullsApi, readKeys } from '../git/hosts.ts';
+import { type PullsApi, readKeys, gitHosts, guessGitHost } from '../git/hosts.ts';
 import { maxStallSeconds } from '../git/process/run-git.ts';
+import type { RemotePlace } from '../git/remotes.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
-import { ExplainedError } from '../lib/errors.ts';
+import { ExplainedError, UserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { createBoundedFetch } from '../lib/network.ts';
 import { type Failure, FailureLog, computeBackoff } from '../lib/retry.ts';
@@ -13,6 +14,7 @@ import { describeChange, mergeProposal } from './merge-proposal.ts';
 import { parseRetryAfter } from './notifications.ts';
 import { ProposalError, type Proposal, toText, toSubjectPath } from './proposal.ts';
 import type { HostDecision, Proposals } from './proposals.ts';
+import type { HostSettings } from './settings.ts';
 
 interface HostReviewOptions {
   readonly repositoryOpener: RepositoryOpener;
@@ -406,3 +408,43 @@ const maxPages = 100;
 /** Milliseconds for which a host is left alone after it has limited or refused us. */
 const refusedMs = 60_000;
 const maxShownLength = 300;
+
+/** The settings that say whether and where proposals are reviewed at the Git host. */
+export interface HostReviewConfig {
+  readonly proposals: 'site' | 'host' | 'off';
+  readonly remote: { readonly remote: string; readonly branch: string | null } | null;
+  readonly hostReview: HostSettings;
+  readonly baseUrl: string;
+}
+
+/**
+ * Creates the review at the Git host; null if proposals are reviewed elsewhere.
+ * @param place where the remote is
+ * @throws {UserError} if the settings do not say which host it is
+ */
+export function createHostReview(
+  { proposals: way, remote, hostReview: { kind, api: root, token }, baseUrl }: HostReviewConfig,
+  place: RemotePlace | undefined,
+  proposals: Proposals | null,
+  repositoryOpener: RepositoryOpener,
+  log: Log,
+): HostReview | null {
+  if (way !== 'host' || remote === null || token === null || proposals === null) return null;
+  const host = kind === null ? guessGitHost(place?.host ?? '') : gitHosts[kind];
+  if (place === undefined || host === undefined)
+    throw new UserError(
+      'BOTSHELF_PROPOSALS is host, but BOTSHELF_REMOTE does not show which software its host has: set BOTSHELF_HOST_KIND, and a remote with an address such as https://git.example.org/people/list',
+    );
+  const home = `https://${place.host}/${place.path}`;
+  return new HostReview({
+    repositoryOpener,
+    proposals,
+    pulls: { api: host.api, root: root ?? host.api.root(place.host), repository: place.path, token },
+    remote: remote.remote,
+    branch: remote.branch,
+    home,
+    pullPage: `${home}/${host.pull}`,
+    baseUrl,
+    log,
+  });
+}

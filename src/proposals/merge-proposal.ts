@@ -1,14 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
+import { editedTimeAfter } from '../bot/clock.ts';
 import { type EditedBot, formatCommitMessage } from '../bot/commit-message.ts';
 import type { BotId } from '../bot/id.ts';
-import { parsePagePath, type PagePlace } from '../catalogue/page/layout.ts';
 import { mergeFile } from '../catalogue/page/merge-file.ts';
 import { editPage } from '../catalogue/page/page.ts';
-import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
 import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
-import { editedTimeAfter } from '../counts/state.ts';
 import type { Repository } from '../git/repository.ts';
-import { type Proposal, type FileTexts, isBot, readFileTexts, type Subject } from './proposal.ts';
+import { type Proposal, type FileTexts, isBot, readFileTexts, type Subject, parsePages } from './proposal.ts';
 
 /** A proposal merged with a commit of the branch. */
 export interface MergedProposal {
@@ -53,11 +51,6 @@ export async function mergeProposal(
     if (text !== ours) changed.set(path, text);
   }
   return { before, changed, conflicts: [...conflicts] };
-}
-
-/** Parses the pages of a bot. */
-export function parsePages(texts: FileTexts): PageFile[] {
-  return [...texts].map(([path, text]) => parsePageFile(parsePagePath(path) as PagePlace, Buffer.from(text)));
 }
 
 /** Returns the changed files, of a bot with `edited` of the main page set if the bot was listed before. */

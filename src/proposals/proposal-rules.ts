@@ -1,43 +1,32 @@
 import type { AccountId } from '../bot/commit-message.ts';
-import { readMainData } from '../catalogue/changes/compare.ts';
+import { readMainData } from '../catalogue/changes/bot-changes.ts';
 import { isMainPage, isReadable } from '../catalogue/page/rules.ts';
 import { type Blocked, describeBlocked, findBlocked } from '../catalogue/settings/blocked.ts';
 import type { CatalogueSettings } from '../catalogue/settings/settings.ts';
 import { blockedRule } from '../check/blocked-rule.ts';
 import { checkProposal, findReviewedChanges } from '../check/check-proposal.ts';
-import { createFileError, type Finding, toErrorFinding } from '../check/check.ts';
-import { parseSideFile, parseSideFiles } from '../check/side-files.ts';
-import { type MergedProposal, parsePages } from './merge-proposal.ts';
 import {
+  createFileError,
+  type Finding,
+  toErrorFinding,
+  parseSideFile,
+  parseSideFiles,
+} from '../check/check.ts';
+import type { MergedProposal } from './merge-proposal.ts';
+import {
+  parsePages,
   ProposalError,
   maxNoteLength,
-  type Person,
   type Proposal,
   type FileTexts,
   isBot,
   type Subject,
+  type ProposalPolicy,
+  type SentProposal,
 } from './proposal.ts';
-
-/** What an account sends. */
-export interface SentProposal {
-  readonly subject: Subject;
-  readonly proposer: Person;
-  /** The files that it changes. Those that it has sent before and that are not here stay part of the proposal. */
-  readonly pages: FileTexts;
-  readonly note: string;
-  /** When the account was created, where the provider says that; milliseconds since the epoch. */
-  readonly accountCreatedAt?: number | undefined;
-  /** Whether the account is an author of a listed bot: else its profile is reviewed. */
-  readonly isAuthor?: boolean;
-  /** When it was sent, in milliseconds since the epoch; now where left out. */
-  readonly sentAt?: number;
-}
 
 /** Whether a proposal is of a new bot, of an author of the bot, or of someone else. */
 export type ProposalKind = 'newBots' | 'authors' | 'others';
-
-/** What is done with a proposal: it is reviewed, published at once, or not taken. */
-export type ProposalPolicy = 'review' | 'publish' | 'off';
 
 /** Returns what is done with a proposal that may be of any of these kinds. */
 export function findPolicy({ proposals }: CatalogueSettings, kinds: readonly ProposalKind[]): ProposalPolicy {

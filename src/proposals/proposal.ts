@@ -1,6 +1,7 @@
 import { parseAccountId, type AccountId } from '../bot/commit-message.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
-import { botsFolder, folderOf, parsePagePath } from '../catalogue/page/layout.ts';
+import { botsFolder, folderOf, parsePagePath, type PagePlace } from '../catalogue/page/layout.ts';
+import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
 import {
   collectionsFolder,
   parseCollectionName,
@@ -279,3 +280,29 @@ const maxLineLength = 200;
 
 /** UTF-16 units of the note for the reviewers, and of the words of a reviewer. */
 export const maxNoteLength = 1000;
+
+/** Parses the pages of a bot. */
+export function parsePages(texts: FileTexts): PageFile[] {
+  return [...texts].map(([path, text]) => parsePageFile(parsePagePath(path) as PagePlace, Buffer.from(text)));
+}
+
+/** What an account sends. */
+export interface SentProposal {
+  readonly subject: Subject;
+  readonly proposer: Person;
+  /** The files that it changes. Those that it has sent before and that are not here stay part of the proposal. */
+  readonly pages: FileTexts;
+  readonly note: string;
+  /** When the account was created, where the provider says that; milliseconds since the epoch. */
+  readonly accountCreatedAt?: number | undefined;
+  /** Whether the account is an author of a listed bot: else its profile is reviewed. */
+  readonly isAuthor?: boolean;
+  /** When it was sent, in milliseconds since the epoch; now where left out. */
+  readonly sentAt?: number;
+}
+
+/** What is done with a proposal: it is reviewed, published at once, or not taken. */
+export type ProposalPolicy = 'review' | 'publish' | 'off';
+
+/** What a machine reports that cannot push or fetch them. */
+export const notShared = 'proposals are not shared with the other machines';

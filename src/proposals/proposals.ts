@@ -1,3 +1,4 @@
+import { computeTimeAfter } from '../bot/clock.ts';
 import type { AccountId } from '../bot/commit-message.ts';
 import { WritesUnavailableError } from '../bot/errors.ts';
 import { type Blocked, findBlocked, nothingBlocked, requireBlocked } from '../catalogue/settings/blocked.ts';
@@ -5,11 +6,9 @@ import { type CatalogueSettings, toSettings } from '../catalogue/settings/settin
 import { blockedRule } from '../check/blocked-rule.ts';
 import type { Finding } from '../check/check.ts';
 import type { BranchConsumer } from '../git/branch-feed.ts';
-import { type Committer, readTip } from '../git/commit/committer.ts';
-import { computeTimeAfter } from '../counts/state.ts';
 import { writeCommit } from '../git/commit/commit-files.ts';
-import { diffTrees, ignoreDiffLimit } from '../git/diff.ts';
-import { readTreeId } from '../git/history.ts';
+import { type Committer, readTip } from '../git/commit/committer.ts';
+import { diffTrees, ignoreDiffLimit, readTreeId } from '../git/history.ts';
 import { removeLeftovers } from '../git/maintenance.ts';
 import { moveRefs, type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
 import type { Log } from '../lib/log.ts';
@@ -23,6 +22,7 @@ import {
   withEdited,
 } from './merge-proposal.ts';
 import { mergeRefs, type MovedRef } from './merge-refs.ts';
+import { ProposalRefs, readSteps } from './proposal-refs.ts';
 import {
   checkMerged,
   ensureFaultless,
@@ -36,10 +36,10 @@ import {
   isReviewed,
   msPerDay,
   type ProposalKind,
-  type ProposalPolicy,
-  type SentProposal,
 } from './proposal-rules.ts';
 import {
+  type ProposalPolicy,
+  type SentProposal,
   formatOpenRef,
   type PastStep,
   type Person,
@@ -52,7 +52,6 @@ import {
   type Subject,
   toSubjectFolder,
 } from './proposal.ts';
-import { ProposalRefs, readSteps } from './proposal-refs.ts';
 
 /** The proposals of the other machines, which the remote has. */
 export interface RemoteProposals {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removeLeftovers } from '../git/maintenance.ts';
 import { readRef, updateRefs, type Repository } from '../git/repository.ts';
-import { type Failure, FailureLog } from '../lib/retry.ts';
 import type { Log } from '../lib/log.ts';
+import { type Failure, FailureLog } from '../lib/retry.ts';
 import { pushWithRetries, fetchRefs, pushRemote, type Remote, describeRemoteError } from '../sync/remote.ts';
 import type { RemoteWork, Sync } from '../sync/sync.ts';
 import { fetchSpecs, listKnownRefs, type MovedRef, toKnownRef } from './merge-refs.ts';
-import type { Proposal } from './proposal.ts';
+import { type Proposal, notShared } from './proposal.ts';
 import type { Proposals, RemoteProposals } from './proposals.ts';
 
 /**
@@ -146,7 +146,6 @@ async function pushMoves(repository: Repository, moves: readonly MovedRef[], rem
 }
 
 /** What does not work while there is a failure. */
-export const notShared = 'proposals are not shared with the other machines';
 
 /** Milliseconds in which a machine has decided, or it has crashed; less than a decision waits for the remote. */
 const maxDecidingMs = 3000;

@@ -2,11 +2,19 @@ import { WritesUnavailableError } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { parsePagePath } from '../catalogue/page/layout.ts';
 import { isMergedByKey } from '../catalogue/page/merge-file.ts';
-import type { BranchMove } from '../git/commit/branch-writer.ts';
 import { type NewFile, writeCommit } from '../git/commit/commit-files.ts';
 import type { Committer } from '../git/commit/committer.ts';
-import { DiffLimitError, diffTrees, listFiles, type GitFile } from '../git/diff.ts';
-import { countCommits, hasCommit, mergeBase, readTreeId } from '../git/history.ts';
+import type { BranchMove } from '../git/commits.ts';
+import {
+  DiffLimitError,
+  diffTrees,
+  listFiles,
+  type GitFile,
+  countCommits,
+  hasCommit,
+  mergeBase,
+  readTreeId,
+} from '../git/history.ts';
 import { readRef, type Repository } from '../git/repository.ts';
 import type { Log } from '../lib/log.ts';
 import { formatCount } from '../lib/text.ts';

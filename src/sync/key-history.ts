@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { maxLeadMs } from '../bot/clock.ts';
 import { type PageData, parsePage } from '../catalogue/page/page.ts';
-import { maxLeadMs } from '../counts/state.ts';
-import { type GitFile, parseRawDiff, rawDiffOptions } from '../git/diff.ts';
+import { type GitFile, parseRawDiff, rawDiffOptions } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
 
 /**

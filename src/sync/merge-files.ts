@@ -4,7 +4,7 @@ import { parsePagePath } from '../catalogue/page/layout.ts';
 import { type FileTextVersions, mergeFile, type MergedFile } from '../catalogue/page/merge-file.ts';
 import { parsePage } from '../catalogue/page/page.ts';
 import type { NewFile } from '../git/commit/commit-files.ts';
-import type { GitFile } from '../git/diff.ts';
+import type { GitFile } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
 import { findKeyWriter, type KeyWriter, readPageHistory } from './key-history.ts';
 

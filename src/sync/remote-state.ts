@@ -1,9 +1,7 @@
 import { compareBotIds, type BotId } from '../bot/id.ts';
-import { isOfDay, mergeDays } from '../counts/days.ts';
-import { type BotState, mergeBotStates, readShard, writeShard } from '../counts/state.ts';
+import { isOfDay, mergeDays, type BotState, mergeBotStates, readShard, writeShard } from '../counts/state.ts';
 import { writeCommit, type NewFile } from '../git/commit/commit-files.ts';
-import { diffTrees } from '../git/diff.ts';
-import { mergeBase, readTreeId } from '../git/history.ts';
+import { diffTrees, mergeBase, readTreeId } from '../git/history.ts';
 import { maxStallSeconds } from '../git/process/run-git.ts';
 import {
   moveRefs,

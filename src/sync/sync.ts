@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StateStore } from '../counts/state-store.ts';
-import type { CommitEvent } from '../git/commit/branch-writer.ts';
+import type { OpenCounts } from '../counts/counts.ts';
+import type { CommitEvents, CommitEvent } from '../git/commits.ts';
 import { removeStaleLocks } from '../git/maintenance.ts';
 import { GitError, maxStallSeconds } from '../git/process/run-git.ts';
 import { readRef, type Repository, type RepositoryOpener } from '../git/repository.ts';
 import { type Failure, FailureLog } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
 import type { RemoteState } from '../tokens/shared-tokens.ts';
-import { type DroppedEdit, formatDroppedEdit } from './merge-files.ts';
 import { integrate, type IntegrationOptions } from './integration.ts';
+import { type DroppedEdit, formatDroppedEdit } from './merge-files.ts';
+import { fetchState, hasFetchedState, mergeState, pushState } from './remote-state.ts';
 import {
   countUnpushed,
   pushPrunedState,
@@ -24,12 +25,12 @@ import {
   remoteRefs,
   setRefs,
 } from './remote.ts';
-import { fetchState, hasFetchedState, mergeState, pushState } from './remote-state.ts';
 import { Schedule, type ScheduleOptions } from './schedule.ts';
+import type { RemoteSettings } from './settings.ts';
 
 export interface SyncOptions extends ScheduleOptions, IntegrationOptions {
   readonly repositoryOpener: RepositoryOpener;
-  readonly state: Pick<StateStore, 'refresh' | 'checkpoint'>;
+  readonly state: Pick<OpenCounts['state'], 'refresh' | 'checkpoint'>;
   /** A remote's name or an address, as git takes it. */
   readonly remote: string;
   /** The branch there, such as `main`; null is the one of the name that is checked out here. */
@@ -350,4 +351,19 @@ const closeLimit = 5;
 function toFailureKind(error: unknown, message: string): string {
   if (!(error instanceof GitError)) return message;
   return error.command.includes(' push ') ? 'push' : 'fetch';
+}
+
+interface OpenSyncOptions extends Pick<SyncOptions, 'repositoryOpener' | 'committer' | 'state' | 'log'> {
+  readonly config: { readonly remote: RemoteSettings | null; readonly readOnly: object | null };
+  readonly commits: CommitEvents;
+}
+
+/** Keeps the clone in step with a remote once it is started; null where there is none. */
+export function openSync(options: OpenSyncOptions): Sync | null {
+  const { config, repositoryOpener, committer, commits, state, log } = options;
+  if (config.remote === null) return null;
+  const followsOnly = config.readOnly !== null;
+  const sync = new Sync({ ...config.remote, repositoryOpener, committer, state, log, followsOnly });
+  commits.subscribe((event) => sync.requestPush(event));
+  return sync;
 }

@@ -1,13 +1,16 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WritesUnavailableError } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { computeDigest, isSameDigest, type Token } from '../bot/token.ts';
-import { toAddressGroup } from '../lib/network.ts';
-import type { Log } from '../lib/log.ts';
-import { messageOf } from '../lib/errors.ts';
-import { tryRemote } from '../lib/retry.ts';
 import type { CommittedState } from '../counts/committed-state.ts';
-import type { StateStore } from '../counts/state-store.ts';
+import type { OpenCounts } from '../counts/counts.ts';
+import type { BranchFeed } from '../git/branch-feed.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
+import { toAddressGroup } from '../lib/network.ts';
+import { tryRemote } from '../lib/retry.ts';
+import { TokensOfRemovedBots } from './tokens-of-removed-bots.ts';
 import {
   issueToken,
   revokeToken,
@@ -33,7 +36,7 @@ export interface RemoteState {
  * or refused as unknown, and pushed right after a change.
  */
 export class SharedTokens implements Tokens {
-  readonly #state: StateStore;
+  readonly #state: OpenCounts['state'];
   readonly #lastUsed = new Map<BotId, number>();
   readonly #remote: RemoteState | null;
   readonly #log: Log;
@@ -45,7 +48,7 @@ export class SharedTokens implements Tokens {
   #waiting: readonly string[] = [];
 
   /** @param fetchEvery milliseconds between the beginnings of two fetches for unknown tokens */
-  constructor(state: StateStore, remote: RemoteState | null, log: Log, fetchEvery = 5000) {
+  constructor(state: OpenCounts['state'], remote: RemoteState | null, log: Log, fetchEvery = 5000) {
     this.#state = state;
     this.#remote = remote;
     this.#log = log;
@@ -178,3 +181,33 @@ const maxCheckMs = 8000;
 /** Checks that may wait for a fetch at the same time: one client leaves room for the others. */
 const maxWaitingChecks = 1000;
 const maxWaitingChecksPerClient = 100;
+
+/** The tokens of a service. */
+export interface OpenTokens {
+  readonly tokens: Tokens;
+  /** Ends the tokens of bots that are removed, from now on. */
+  start(): void;
+}
+
+interface OpenTokensOptions {
+  readonly config: { readonly var: string; readonly readOnly: object | null };
+  readonly state: OpenCounts['state'];
+  /** Null where there is no remote. */
+  readonly sync: RemoteState | null;
+  readonly branch: BranchFeed;
+  readonly log: Log;
+}
+
+export function openTokens({ config, state, sync, branch, log }: OpenTokensOptions): OpenTokens {
+  const tokens = new SharedTokens(state, sync, log);
+  // A copy has the state of its original.
+  if (config.readOnly) return { tokens, start() {} };
+  const ofRemovedBots = new TokensOfRemovedBots({
+    logFile: join(config.var, 'branch.log'),
+    state,
+    isStateKnown: () => sync?.stateFetched ?? true,
+    log,
+  });
+  branch.add(ofRemovedBots);
+  return { tokens, start: () => branch.start(ofRemovedBots) };
+}

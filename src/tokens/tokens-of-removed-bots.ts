@@ -1,21 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BotId } from '../bot/id.ts';
-import { listChangedBots } from '../catalogue/changes/changed-bots.ts';
+import { listChangedBots } from '../catalogue/changes/change-index.ts';
 import { botsFolder, parsePagePath, parsePlace } from '../catalogue/page/layout.ts';
 import { readCommittedPages } from '../catalogue/store/export.ts';
-import type { StateStore } from '../counts/state-store.ts';
+import type { OpenCounts } from '../counts/counts.ts';
 import type { BranchConsumer, BranchAdvance } from '../git/branch-feed.ts';
-import { readChangeLog } from '../git/history.ts';
+import { readChangeLog, listFiles } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
-import { listFiles } from '../git/diff.ts';
-import { formatCount } from '../lib/text.ts';
 import type { Log } from '../lib/log.ts';
+import { formatCount } from '../lib/text.ts';
 import { revokeTokens } from './tokens.ts';
 
 export interface TokensOfRemovedBotsOptions {
   /** The temporary file for a history. */
   readonly logFile: string;
-  readonly state: Pick<StateStore, 'write'>;
+  readonly state: Pick<OpenCounts['state'], 'write'>;
   /** Whether the tokens of all machines are known. */
   readonly isStateKnown: () => boolean;
   readonly log: Log;

@@ -1,7 +1,8 @@
+import { computeTimeAfter } from '../bot/clock.ts';
 import type { BotId } from '../bot/id.ts';
 import { createToken, type Token, type TokenDigest, computeDigest } from '../bot/token.ts';
-import { computeTimeAfter, type State } from '../counts/state.ts';
 import type { CommittedState, StateChange } from '../counts/committed-state.ts';
+import type { State } from '../counts/state.ts';
 
 /** Who changes a token, for the subject of the commit, such as `account 190519304972664832` or `user marge`. */
 export type TokenChanger = string;

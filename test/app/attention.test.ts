@@ -1,9 +1,8 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { findNewAdministrators, readAttention } from '../../src/app/attention.ts';
-import type { Catalogue } from '../../src/catalogue/store/catalogue.ts';
+import type { Catalogue } from '../../src/catalogue/catalogue.ts';
 import { silentLog } from '../../src/lib/log.ts';
+import { findNewAdministrators, readAttention, type Attention } from '../../src/site/review/attention.ts';
 import { noCountHistory, noCounts } from '../support/counts.ts';
-import type { Attention } from '../../src/site/review/attention.ts';
 import { openCatalogue } from '../support/live-catalogue.ts';
 import { openerOf } from '../support/opened.ts';
 import { type QuickCommit, testRepository } from '../support/repository.ts';

@@ -1,16 +1,14 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { restoreBotsFolder } from '../../src/app/bots-folder.ts';
-import { readConfig } from '../../src/app/config.ts';
-import { ensureCatalogue } from '../../src/app/start-errors.ts';
+import { restoreBotsFolder, ensureCatalogue } from '../../src/catalogue/catalogue.ts';
 import { eventually } from '../support/eventually.ts';
 import { openerOf } from '../support/opened.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import { sharedRepository } from '../support/shared-repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-import { startTestService, type TestService } from '../support/service.ts';
 
 describe('a catalogue whose last bot is removed, with the folder that Git does not keep', () => {
   const isServed = async (service: TestService, ids: readonly string[]): Promise<void> => {
@@ -53,13 +51,11 @@ describe('a catalogue whose last bot is removed, with the folder that Git does n
     shared.git('symbolic-ref', 'HEAD', 'refs/heads/master');
     const folder = join(tempFolder(), 'clone');
     shared.maintainer.git('clone', '-q', shared.address, folder);
-    const config = readConfig({ BOTSHELF_CATALOGUE: folder });
-    const restore = async (): Promise<void> => await restoreBotsFolder(folder, openerOf(folder));
-    await rejects(ensureCatalogue(config, restore), {
+    await rejects(ensureCatalogue(folder, openerOf(folder)), {
       message: `${folder} has nothing checked out, because HEAD of its remote names no branch that is there: run "git switch main" here, and "git symbolic-ref HEAD refs/heads/main" on the Git server`,
     });
     repositoryIn(folder).git('switch', '-q', 'main');
-    await ensureCatalogue(config, restore);
+    await ensureCatalogue(folder, openerOf(folder));
   });
 
   it('is not taken for one where the commit has bots, or where there never were any', async () => {

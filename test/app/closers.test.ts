@@ -1,5 +1,5 @@
 import { deepStrictEqual, rejects } from 'node:assert/strict';
-import { Closers } from '../../src/app/closers.ts';
+import { Closers } from '../../src/lib/closers.ts';
 
 describe('the closers of a service', () => {
   it('close the last part first, and all of them where some fail', async () => {

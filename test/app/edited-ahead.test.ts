@@ -1,7 +1,7 @@
 import { match, strictEqual } from 'node:assert/strict';
 import { createEditedNotice } from '../../src/app/health.ts';
+import { maxLeadMs } from '../../src/bot/clock.ts';
 import type { IndexedBot } from '../../src/catalogue/store/bot-index.ts';
-import { maxLeadMs } from '../../src/counts/state.ts';
 import { atTime } from '../support/at-time.ts';
 
 const now = 1_900_000_000_000;

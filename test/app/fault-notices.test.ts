@@ -1,9 +1,8 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { noticeFaults } from '../../src/app/fault-notices.ts';
 import { createFileFault } from '../../src/catalogue/page/fault.ts';
 import { BotStore } from '../../src/catalogue/store/bot-store.ts';
 import { silentLog } from '../../src/lib/log.ts';
-import type { Notice } from '../../src/proposals/notifications.ts';
+import { noticeFaults, type Notice } from '../../src/proposals/notifications.ts';
 import { pagePath } from '../support/sample.ts';
 
 describe('the notices of faulty files', () => {

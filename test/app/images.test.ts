@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { BotRecord } from '../../src/bot/schema-types.ts';
 import { type ImageCache, openImageCache } from '../../src/images/cache.ts';
 import { ImageError } from '../../src/images/image-error.ts';
+import { followImages } from '../../src/images/images.ts';
 import { silentLog } from '../../src/lib/log.ts';
-import { followImages } from '../../src/app/images.ts';
-import { sampleImage } from '../support/sample-images.ts';
 import { eventually } from '../support/eventually.ts';
 import { type LiveCatalogue, openCatalogue } from '../support/live-catalogue.ts';
+import { sampleImage } from '../support/sample-images.ts';
 import { botId, mainPage, pagePath } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 

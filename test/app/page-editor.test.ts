@@ -1,6 +1,6 @@
 import { match, strictEqual } from 'node:assert/strict';
-import { withValues } from '../../src/app/page-editor.ts';
-import { maxLeadMs } from '../../src/counts/state.ts';
+import { maxLeadMs } from '../../src/bot/clock.ts';
+import { withValues } from '../../src/catalogue/page/page.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 
 const path = pagePath('7');

@@ -1,31 +1,31 @@
-import { defaultNeeds } from '../support/needs.ts';
 import { doesNotMatch, match, notStrictEqual, strictEqual } from 'node:assert/strict';
 import { Router } from '@koa/router';
 import Koa from 'koa';
+import type { ReadonlyCounts } from '../../src/bot/counts.ts';
 import type { BotRecord } from '../../src/bot/schema-types.ts';
-import { indexBot, MutableBotIndex } from '../../src/catalogue/store/bot-index.ts';
 import { ChangeIndex } from '../../src/catalogue/changes/change-index.ts';
-import { RepositoryOpener } from '../../src/git/repository.ts';
-import { BotSearch } from '../../src/catalogue/search/bot-search.ts';
 import { AuthorIndex } from '../../src/catalogue/lists/authors.ts';
 import { Lists } from '../../src/catalogue/lists/lists.ts';
-import type { Profile } from '../../src/catalogue/page/side-file.ts';
 import type { Fault } from '../../src/catalogue/page/fault.ts';
-import { type ListeningServer, listen } from '../../src/http/server.ts';
+import type { Profile } from '../../src/catalogue/page/side-file.ts';
+import { BotSearch } from '../../src/catalogue/search/bot-search.ts';
 import { type CatalogueSettings, toSettings } from '../../src/catalogue/settings/settings.ts';
+import { indexBot, MutableBotIndex } from '../../src/catalogue/store/bot-index.ts';
+import type { ReadonlyCountHistory } from '../../src/counts/count-history.ts';
+import { RepositoryOpener } from '../../src/git/repository.ts';
+import { type ListeningServer, listen } from '../../src/http/server.ts';
+import { CurrentCache } from '../../src/lib/current-cache.ts';
 import { silentLog } from '../../src/lib/log.ts';
+import { Markdown } from '../../src/site/markdown/markdown.ts';
 import type { Site, Viewer } from '../../src/site/page/layout.tsx';
 import { type RepositoryLinks, createRepositoryLinks } from '../../src/site/page/repository-links.ts';
-import { Markdown } from '../../src/site/markdown/markdown.ts';
-import { addSiteRoutes } from '../../src/app/site.tsx';
+import { addOpenPages } from '../../src/site/site.tsx';
 import { agePages } from '../support/age-pages.ts';
-import { testLanguages } from '../support/languages.ts';
-import { accountId, botId } from '../support/sample.ts';
-import { sampleBot } from '../support/sample-bot.ts';
-import type { ReadonlyCountHistory } from '../../src/counts/count-history.ts';
-import type { ReadonlyCounts } from '../../src/bot/counts.ts';
-import { CurrentCache } from '../../src/lib/current-cache.ts';
 import { noCounts, noCountHistory } from '../support/counts.ts';
+import { testLanguages } from '../support/languages.ts';
+import { defaultNeeds } from '../support/needs.ts';
+import { sampleBot } from '../support/sample-bot.ts';
+import { accountId, botId } from '../support/sample.ts';
 
 const seven = { en: ['Seven', 'Answers.'], fr: ['Sept', 'Répond.'] } as const;
 
@@ -98,7 +98,7 @@ describe('the pages of the site', () => {
       blocked: () => null,
     };
     const router = new Router();
-    addSiteRoutes(router, all);
+    addOpenPages(router, all);
     options = all;
     const app = new Koa();
     app.silent = true;

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { UncommittedPages } from '../../src/app/uncommitted-pages.ts';
+import { UncommittedPages } from '../../src/catalogue/store/uncommitted-pages.ts';
 import { atTime } from '../support/at-time.ts';
 import { eventually } from '../support/eventually.ts';
 import { openerOf } from '../support/opened.ts';

@@ -1,7 +1,6 @@
 import { rejects, strictEqual } from 'node:assert/strict';
-import { createPageEditor } from '../../src/app/page-editor.ts';
-import { createUpdates } from '../../src/app/updates.ts';
 import type { StateStore } from '../../src/counts/state-store.ts';
+import { createPageEditor, createUpdates } from '../../src/http/api/updates.ts';
 import { committerWith } from '../support/committing.ts';
 import { openCatalogue } from '../support/live-catalogue.ts';
 import { newPlace, open, type Place } from '../support/place.ts';

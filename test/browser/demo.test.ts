@@ -6,7 +6,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { BotListElement, BotRecord } from '../../src/bot/schema-types.ts';
 import { checkCatalogue } from '../../src/check/check.ts';
 import { createFolderSource } from '../../src/check/source.ts';
-import { parseDay, toDay, toDayPath } from '../../src/counts/days.ts';
+import { parseDay, toDay, toDayPath } from '../../src/counts/state.ts';
 import { openBrowserPage } from '../support/browser.ts';
 import { mainFile } from '../support/command-line.ts';
 import { type DemoProcess, startDemo } from '../support/demo.ts';

@@ -1,12 +1,9 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSettings, type SettingsReading } from '../../src/catalogue/settings/read-settings.ts';
+import { readSettings, type SettingsReading } from '../../src/catalogue/settings/settings.ts';
 import { checkSettingsChange } from '../../src/check/change-rules.ts';
 import { botshelf } from '../support/command-line.ts';
-import { testRepository } from '../support/repository.ts';
-import { sampleImage } from '../support/sample-images.ts';
-import { mainPage, pagePath, translation } from '../support/sample.ts';
 import {
   catalogueOfTwo,
   check,
@@ -20,6 +17,9 @@ import {
   pullRequest,
   token,
 } from '../support/pull-request.ts';
+import { testRepository } from '../support/repository.ts';
+import { sampleImage } from '../support/sample-images.ts';
+import { mainPage, pagePath, translation } from '../support/sample.ts';
 
 describe('a token in a pull request is found', () => {
   it('in a page, in any other file, in a file’s name @slow', async () => {

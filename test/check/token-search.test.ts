@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { holdsToken, maskTokens, TokenSearch } from '../../src/check/token-search.ts';
+import { holdsToken, maskTokens, TokenSearch } from '../../src/bot/token.ts';
 import { token } from '../support/pull-request.ts';
 
 function search(text: string, pieceLength: number): unknown {

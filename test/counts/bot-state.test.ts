@@ -1,20 +1,17 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import {
-  type BotState,
-  chooseLaterCount,
   toClockTime,
   countTimeAfter,
   eraMs,
   isAhead,
   maxTime,
   maxLeadMs,
-  mergeBotStates,
-  mergeTokens,
   computeTimeAfter,
-} from '../../src/counts/state.ts';
-import { someBotState } from '../support/arbitrary.ts';
+} from '../../src/bot/clock.ts';
 import type { TokenDigest } from '../../src/bot/token.ts';
+import { type BotState, chooseLaterCount, mergeBotStates, mergeTokens } from '../../src/counts/state.ts';
+import { someBotState } from '../support/arbitrary.ts';
 
 const first = `sha256:${'f'.repeat(64)}` as TokenDigest;
 const second = `sha256:${'0'.repeat(64)}` as TokenDigest;

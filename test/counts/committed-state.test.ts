@@ -1,14 +1,13 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
 import type { BotId } from '../../src/bot/id.ts';
-import { silentLog } from '../../src/lib/log.ts';
-import { isOfDay, toDay, toDayPath } from '../../src/counts/days.ts';
 import { CommittedState } from '../../src/counts/committed-state.ts';
-import type { BotState } from '../../src/counts/state.ts';
+import { isOfDay, toDay, toDayPath, type BotState } from '../../src/counts/state.ts';
 import { RefConflictError, stateRef } from '../../src/git/repository.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { FileRef } from '../support/file-ref.ts';
 import { botId } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-import { FileRef } from '../support/file-ref.ts';
 
 const msPerDay = 86_400_000;
 

@@ -1,7 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { mergeDays, parseDay, parseDayPath, toDay, toDayPath, writeDay } from '../../src/counts/days.ts';
-import { eraMs } from '../../src/counts/state.ts';
+import { eraMs } from '../../src/bot/clock.ts';
+import { mergeDays, parseDay, parseDayPath, toDay, toDayPath, writeDay } from '../../src/counts/state.ts';
 import { botId } from '../support/sample.ts';
 
 describe('the file of a day', () => {

@@ -33,7 +33,7 @@ describe('the time at which commits edit a bot', () => {
     look = followBranch(clone.folder, {
       failed: String,
       ended: '',
-      handle: async (advance) => await setEditedTimes(advance, state, index),
+      handle: async (advance) => await setEditedTimes(state, advance, index),
     });
     await look();
   });

@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { maxTime } from '../../src/counts/state.ts';
+import { maxTime } from '../../src/bot/clock.ts';
 import {
   formatJournalLine,
   type JournalEntry,

@@ -1,10 +1,10 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
+import { maxTime } from '../../src/bot/clock.ts';
 import { type BotId, compareBotIds } from '../../src/bot/id.ts';
 import type { TokenDigest } from '../../src/bot/token.ts';
 import {
   type BotState,
-  maxTime,
   readShard,
   toShardNumber,
   toShardPath,
@@ -12,8 +12,8 @@ import {
   writeShard,
   State,
 } from '../../src/counts/state.ts';
-import { botId } from '../support/sample.ts';
 import { someBotState, someId } from '../support/arbitrary.ts';
+import { botId } from '../support/sample.ts';
 
 const digest = `sha256:${'9f'.repeat(32)}` as TokenDigest;
 

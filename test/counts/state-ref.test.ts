@@ -2,14 +2,14 @@ import { deepStrictEqual, notStrictEqual, rejects, strictEqual } from 'node:asse
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WritesUnavailableError } from '../../src/bot/errors.ts';
-import { toShardPath } from '../../src/counts/state.ts';
 import { createStateRef, type StateRef } from '../../src/counts/state-ref.ts';
-import { silentLog } from '../../src/lib/log.ts';
-import { CommitEvents } from '../../src/git/commit/branch-writer.ts';
+import { toShardPath } from '../../src/counts/state.ts';
+import { CommitEvents } from '../../src/git/commits.ts';
 import { RefConflictError } from '../../src/git/repository.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { openerOf } from '../support/opened.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-import { openerOf } from '../support/opened.ts';
 
 const one = new Map([['66/33.json', '{"a":1}\n']]);
 const two = new Map([

@@ -1,10 +1,11 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
+import { maxLeadMs } from '../../src/bot/clock.ts';
 import { createToken, computeDigest } from '../../src/bot/token.ts';
-import { maxLeadMs, mergeBotStates, toShardNumber, State } from '../../src/counts/state.ts';
+import { mergeBotStates, toShardNumber, State } from '../../src/counts/state.ts';
+import { someBotState } from '../support/arbitrary.ts';
 import { atTime } from '../support/at-time.ts';
 import { botId } from '../support/sample.ts';
-import { someBotState } from '../support/arbitrary.ts';
 
 const homer = botId('190519304972663312');
 const marge = botId('190519304972663313');

@@ -6,7 +6,7 @@ import { readConfig } from '../../src/app/config.ts';
 // oxlint-disable-next-line eslint/no-restricted-imports -- in this process, or what it runs could not be counted
 import { startService } from '../../src/app/service.ts';
 import { validate } from '../../src/catalogue/page/schema.ts';
-import { KeyRing, Sessions } from '../../src/login/sessions.ts';
+import { KeyRing, Sessions } from '../../src/login/login.ts';
 import { cleanUpAfterFile } from '../support/cleanup.ts';
 import { eventually } from '../support/eventually.ts';
 import { startProvider } from '../support/login-provider.ts';

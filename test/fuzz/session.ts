@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { KeyRing, Sessions } from '../../src/login/sessions.ts';
+import { KeyRing, Sessions } from '../../src/login/login.ts';
 import { accountId } from '../support/sample.ts';
 import type { Target } from './fuzzer.ts';
 import { jsonWords, split } from './words.ts';

@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { CommitEvents } from '../../src/git/commit/branch-writer.ts';
+import { CommitEvents } from '../../src/git/commits.ts';
 import { recordedLog } from '../support/recorded-log.ts';
 
 describe('the events of commits', () => {

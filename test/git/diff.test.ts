@@ -1,10 +1,10 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { DiffLimitError, diffTrees, parseRawDiff } from '../../src/git/diff.ts';
+import { DiffLimitError, diffTrees, parseRawDiff } from '../../src/git/history.ts';
 import { openRepository } from '../../src/git/repository.ts';
-import { testRepository } from '../support/repository.ts';
 import { openUntilEnd } from '../support/opened.ts';
+import { testRepository } from '../support/repository.ts';
 
 const [a, b, c] = ['a', 'b', 'c'].map((digit) => digit.repeat(40));
 const zeros = '0'.repeat(40);

@@ -1,15 +1,15 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createStateRef, pruneHistory } from '../../src/counts/state-ref.ts';
 import { Committer } from '../../src/git/commit/committer.ts';
-import { CommitEvents } from '../../src/git/commit/branch-writer.ts';
+import { CommitEvents } from '../../src/git/commits.ts';
 import { Maintenance } from '../../src/git/maintenance.ts';
 import type { Repository } from '../../src/git/repository.ts';
-import { createStateRef, pruneHistory } from '../../src/counts/state-ref.ts';
 import { silentLog } from '../../src/lib/log.ts';
-import { type TestRepository, testRepository } from '../support/repository.ts';
 import { keyEditor, setKey } from '../support/keys.ts';
 import { openerOf } from '../support/opened.ts';
+import { type TestRepository, testRepository } from '../support/repository.ts';
 import { gitSync } from '../support/run-sync.ts';
 
 const path = 'bots/001/1.en.md';

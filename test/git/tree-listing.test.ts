@@ -1,8 +1,8 @@
 import { deepStrictEqual, rejects } from 'node:assert/strict';
+import { listFiles } from '../../src/git/history.ts';
 import { GitError } from '../../src/git/process/run-git.ts';
-import { listFiles } from '../../src/git/diff.ts';
-import { testRepository } from '../support/repository.ts';
 import { openUntilEnd } from '../support/opened.ts';
+import { testRepository } from '../support/repository.ts';
 
 describe('the listing of a commit', () => {
   const { folder } = testRepository({ 'a/x\ty': 'text', 'a/b/deep': '', 'c/d': 'd', top: 'top' });

@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual, throws } from 'node:assert/strict';
 import { mock } from 'node:test';
+import { KeyRing } from '../../src/login/login.ts';
 import { atTime } from '../support/at-time.ts';
-import { KeyRing } from '../../src/login/sessions.ts';
 
 const old = 'an old secret of thirty-two characters';
 const newer = 'a newer secret of thirty-two characters';

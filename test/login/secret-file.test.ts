@@ -1,7 +1,7 @@
 import { match, notStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSecretFile } from '../../src/login/sessions.ts';
+import { readSecretFile } from '../../src/login/login.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('readSecretFile', () => {

@@ -1,7 +1,7 @@
 import { ok, strictEqual } from 'node:assert/strict';
-import { type AccountId, parseAccountId } from '../../src/bot/commit-message.ts';
 import { mock } from 'node:test';
-import { KeyRing, isFresh, Sessions } from '../../src/login/sessions.ts';
+import { type AccountId, parseAccountId } from '../../src/bot/commit-message.ts';
+import { KeyRing, isFresh, Sessions } from '../../src/login/login.ts';
 
 const day = 86_400_000;
 const secret = 'a secret of the tests, which is long enough';

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { armFailpoint } from '../../src/lib/failpoint.ts';
 import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
-import { readSettings, createDiskReader } from '../../src/catalogue/settings/read-settings.ts';
+import { readSettings, createDiskReader } from '../../src/catalogue/settings/settings.ts';
 import { Committer } from '../../src/git/commit/committer.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
 import { messageOf } from '../../src/lib/errors.ts';
+import { armFailpoint } from '../../src/lib/failpoint.ts';
 import { createLog, silentLog } from '../../src/lib/log.ts';
 import { Proposals } from '../../src/proposals/proposals.ts';
 import { keyEditor } from '../support/keys.ts';

@@ -13,8 +13,8 @@ import {
   type ProposalStep,
   type ProposalError,
   type ProposalErrorKind,
+  type SentProposal,
 } from '../../src/proposals/proposal.ts';
-import type { SentProposal } from '../../src/proposals/proposal-rules.ts';
 import { type Decision, Proposals } from '../../src/proposals/proposals.ts';
 import { atTime } from '../support/at-time.ts';
 import { followBranch } from '../support/branch.ts';

@@ -50,7 +50,7 @@ const limits = [
 /** Limits that clients, files and remotes do not reach, by why not. */
 const others: Readonly<Record<string, readonly string[]>> = {
   'what is shown, of what is bounded before': [
-    'app/uncommitted-pages.ts maxNamedPaths',
+    'catalogue/store/uncommitted-pages.ts maxNamedPaths',
     'bot/commit-message.ts maxNameLength',
     'bot/commit-message.ts maxReasonLength',
     'commands/doctor-machine.ts maxNamedImages',
@@ -119,9 +119,9 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'catalogue/store/watcher.ts maxHintsPerSecond',
     'check/history-rules.ts maxAttributesSize',
     'check/parallel-check.ts maxThreads',
-    'counts/state.ts maxEditedLeadMs',
-    'counts/state.ts maxLeadMs',
-    'counts/state.ts maxTime',
+    'bot/clock.ts maxEditedLeadMs',
+    'bot/clock.ts maxLeadMs',
+    'bot/clock.ts maxTime',
     'counts/count-history.ts maxChangeBytes',
     'git/branch-feed.ts maxRead',
     'git/locks.ts maxAddressBytes',
@@ -130,7 +130,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'lib/text.ts maxNameLength',
     'lib/setting-reader.ts maxSecretBytes',
     'lib/worker-pool.ts maxTimerMs',
-    'login/sessions.ts maxSessionSeconds',
+    'login/login.ts maxSessionSeconds',
     'proposals/shared-proposals.ts maxRefsPerPush',
     'proposals/visitor-reports.ts maxAgeMs',
     'site/markdown/sanitise-html.ts maxRounds',

@@ -2,14 +2,13 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defaultCategories, readSchema } from '../../src/bot/schemas.ts';
-import { checkCatalogue } from '../../src/check/check.ts';
-import { parseSideFiles } from '../../src/check/side-files.ts';
-import { printReport } from '../../src/commands/check-report.ts';
 import { parsePage } from '../../src/catalogue/page/page.ts';
-import { parseSettings } from '../../src/catalogue/settings/read-settings.ts';
+import { parseSettings } from '../../src/catalogue/settings/settings.ts';
+import { checkCatalogue, parseSideFiles } from '../../src/check/check.ts';
 import { createFolderSource } from '../../src/check/source.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { printReport } from '../../src/commands/check-report.ts';
 import { pagePath, writeFiles } from '../support/sample.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.resolve('#package')));
 

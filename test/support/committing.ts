@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import type { Editor, FileEdit } from '../../src/git/commit/branch-writer.ts';
 import { Committer, type CommitterOptions } from '../../src/git/commit/committer.ts';
+import type { Editor, FileEdit } from '../../src/git/commits.ts';
 import { silentLog } from '../../src/lib/log.ts';
-import { type KeyEdit, keyEditor } from './keys.ts';
 import { cleanUp } from './cleanup.ts';
+import { type KeyEdit, keyEditor } from './keys.ts';
 import { openerOf } from './opened.ts';
 
 /** A committer of keys on a folder of a repository; it is closed when the tests of the file are over. */

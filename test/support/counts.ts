@@ -1,8 +1,7 @@
+import type { ReadonlyCounts } from '../../src/bot/counts.ts';
 import type { BotId } from '../../src/bot/id.ts';
 import type { ReadonlyCountHistory } from '../../src/counts/count-history.ts';
-import type { ReadonlyCounts } from '../../src/bot/counts.ts';
-import { toDay, toDayPath } from '../../src/counts/days.ts';
-import { toShardNumber, toShardPath } from '../../src/counts/state.ts';
+import { toDay, toDayPath, toShardNumber, toShardPath } from '../../src/counts/state.ts';
 import { gitSync } from './run-sync.ts';
 
 /** The counts of bots that have none. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
-import { RefConflictError, stateRef } from '../../src/git/repository.ts';
-import { isOfDay } from '../../src/counts/days.ts';
 import type { StateRef, StateTree } from '../../src/counts/state-ref.ts';
+import { isOfDay } from '../../src/counts/state.ts';
+import { RefConflictError, stateRef } from '../../src/git/repository.ts';
 
 /** A commit of a FileRef. */
 export interface FileCommit {

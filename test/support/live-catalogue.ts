@@ -1,9 +1,9 @@
-import { Catalogue, type CatalogueOptions } from '../../src/catalogue/store/catalogue.ts';
+import { Catalogue, type CatalogueOptions } from '../../src/catalogue/catalogue.ts';
 import { silentLog } from '../../src/lib/log.ts';
+import { cleanUp } from './cleanup.ts';
 import { eventually } from './eventually.ts';
 import { botId, writeFiles } from './sample.ts';
 import { tempFolder } from './temp-folder.ts';
-import { cleanUp } from './cleanup.ts';
 
 /** A catalogue in a temp folder, watched, and a short word for what it serves. */
 export interface LiveCatalogue {

@@ -1,4 +1,4 @@
-import { getNeeds } from '../../src/catalogue/search/needs.ts';
+import { getNeeds } from '../../src/catalogue/search/bot-search.ts';
 import { toSettings } from '../../src/catalogue/settings/settings.ts';
 
 const needs = getNeeds(toSettings());

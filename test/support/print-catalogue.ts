@@ -1,4 +1,4 @@
-import { Catalogue } from '../../src/catalogue/store/catalogue.ts';
+import { Catalogue } from '../../src/catalogue/catalogue.ts';
 import { silentLog } from '../../src/lib/log.ts';
 
 // Opens the catalogue of the folder named first and prints what it serves and its status, whenever that is

@@ -1,6 +1,6 @@
 import { renameSync } from 'node:fs';
 import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
-import { createDiskReader, readSettings } from '../../src/catalogue/settings/read-settings.ts';
+import { createDiskReader, readSettings } from '../../src/catalogue/settings/settings.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { SerialQueue } from '../../src/lib/serial-queue.ts';
 import { Proposals } from '../../src/proposals/proposals.ts';
@@ -9,9 +9,9 @@ import { integrate } from '../../src/sync/integration.ts';
 import { listRefsToPush, pushRefs, fetchRemote } from '../../src/sync/remote.ts';
 import type { RemoteWork } from '../../src/sync/sync.ts';
 import { committerOn } from './committing.ts';
+import { openerOf } from './opened.ts';
 import type { TestRepository } from './repository.ts';
 import type { SharedRepository } from './shared-repository.ts';
-import { openerOf } from './opened.ts';
 
 /** A machine with proposals, in this process, that is in step with a shared repository only when a test says so. */
 export interface ProposalMachine {

@@ -1,8 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
-import { readSettings, createDiskReader } from '../../src/catalogue/settings/read-settings.ts';
-import type { CatalogueSettings } from '../../src/catalogue/settings/settings.ts';
+import {
+  readSettings,
+  createDiskReader,
+  type CatalogueSettings,
+} from '../../src/catalogue/settings/settings.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import {
   formatOpenRef,
@@ -13,10 +16,10 @@ import {
 } from '../../src/proposals/proposal.ts';
 import { Proposals, type ProposalsOptions } from '../../src/proposals/proposals.ts';
 import { committerOn } from './committing.ts';
-import type { TestRepository } from './repository.ts';
-import { accountId, botId, pagePath } from './sample.ts';
 import { openerOf } from './opened.ts';
+import type { TestRepository } from './repository.ts';
 import { gitSync } from './run-sync.ts';
+import { accountId, botId, pagePath } from './sample.ts';
 
 /** An author of the sample page, a person without a bot, and the maintainer of `proposalSettings`. */
 export const author: Person = { id: accountId('190519304972664832'), name: 'Homer Simpson' };

@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { maxLeadMs } from '../../src/counts/state.ts';
+import { maxLeadMs } from '../../src/bot/clock.ts';
 import { findKeyWriter, type KeyWriter, readPageHistory } from '../../src/sync/key-history.ts';
 import { openUntilEnd } from '../support/opened.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';

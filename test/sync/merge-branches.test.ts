@@ -1,14 +1,14 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { withValues } from '../../src/app/page-editor.ts';
-import { type BranchMerge, mergeBranches, replayOnto } from '../../src/sync/integration.ts';
-import type { DroppedEdit } from '../../src/sync/merge-files.ts';
+import { withValues } from '../../src/catalogue/page/page.ts';
 import { maxObjectBytes } from '../../src/git/objects/objects.ts';
 import type { Repository } from '../../src/git/repository.ts';
-import { mainPage, pagePath } from '../support/sample.ts';
-import { testRepository, type TestRepository } from '../support/repository.ts';
+import { type BranchMerge, mergeBranches, replayOnto } from '../../src/sync/integration.ts';
+import type { DroppedEdit } from '../../src/sync/merge-files.ts';
 import { openUntilEnd } from '../support/opened.ts';
+import { testRepository, type TestRepository } from '../support/repository.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
 
 const homer = pagePath('312');
 const marge = pagePath('7');

@@ -1,9 +1,9 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import type { GitFile } from '../../src/git/diff.ts';
+import type { GitFile } from '../../src/git/history.ts';
 import { type FileVersions, mergeFiles, type MergedFiles } from '../../src/sync/merge-files.ts';
+import { openUntilEnd } from '../support/opened.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
-import { openUntilEnd } from '../support/opened.ts';
 
 const page = pagePath('7');
 

@@ -4,7 +4,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
-import { KeyRing, Sessions } from '../../src/login/sessions.ts';
+import { KeyRing, Sessions } from '../../src/login/login.ts';
 import { longestPage, slowPages } from '../support/hostile-pages.ts';
 import {
   botCount,
@@ -18,12 +18,12 @@ import {
 } from '../support/hostile-routes.ts';
 import { startProvider } from '../support/login-provider.ts';
 import { loginEnv } from '../support/login-site.ts';
-import { openProposals } from '../support/proposals.ts';
 import { type Cost, costOf, cpuOf } from '../support/process-cost.ts';
+import { openProposals } from '../support/proposals.ts';
 import { testRepository } from '../support/repository.ts';
 import { accountId, botId, mainPage, pagePath, translation } from '../support/sample.ts';
-import { collection } from '../support/side-files.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import { collection } from '../support/side-files.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
 

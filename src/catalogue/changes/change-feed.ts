@@ -2,22 +2,19 @@ import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { type BotId, parseBotId } from '../../bot/id.ts';
-import { readSchema, resolveProperties } from '../../bot/schemas.ts';
 import type { CatalogueChanges } from '../../bot/schema-types.ts';
+import { readSchema, resolveProperties } from '../../bot/schemas.ts';
 import { type BranchConsumer, type BranchAdvance, listStepsFrom } from '../../git/branch-feed.ts';
-import { hasCommit, isCommit } from '../../git/history.ts';
+import { hasCommit, isCommit, findTreeEntries } from '../../git/history.ts';
 import { readHead, type Repository, type RepositoryOpener } from '../../git/repository.ts';
-import { findTreeEntries } from '../../git/diff.ts';
 import type { Current, CurrentCache } from '../../lib/current-cache.ts';
 import { FairQueue } from '../../lib/serial-queue.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { pathOf } from '../page/layout.ts';
-import { isBlob, type PageFile } from '../page/page-file.ts';
+import { isBlob, type PageFile, readPageStat } from '../page/page-file.ts';
 import { isMainPage, isReadable } from '../page/rules.ts';
-import type { Catalogue } from '../store/catalogue.ts';
-import { readPageStat } from '../store/folder.ts';
-import type { PageBlobs, ReadonlyChanges } from './change-index.ts';
-import { type ChangedBot, listChangedBots } from './changed-bots.ts';
+import type { BotStore } from '../store/bot-store.ts';
+import { type PageBlobs, type ReadonlyChanges, type ChangedBot, listChangedBots } from './change-index.ts';
 
 type Change = CatalogueChanges['changes'][number];
 
@@ -52,7 +49,7 @@ export interface ChangeFeedOptions {
   /** The folder that holds `bots/`. */
   readonly root: string;
   readonly repositoryOpener: RepositoryOpener;
-  readonly catalogue: Pick<Catalogue, 'look' | 'store'>;
+  readonly catalogue: { readonly store: BotStore; look(paths: readonly string[]): void };
   readonly index: Pick<ReadonlyChanges, 'read'>;
   readonly cache: CurrentCache;
   /** Does what the records of the commits depend on. */

@@ -1,5 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import { isDeepStrictEqual } from 'node:util';
 import matter from 'gray-matter';
+import { editedTimeAfter } from '../../bot/clock.ts';
+import { WritesUnavailableError } from '../../bot/errors.ts';
 import { resolveProperties, readSchema, type SchemaDocument } from '../../bot/schemas.ts';
 import {
   createLocator,
@@ -10,6 +13,7 @@ import {
   printJson,
 } from '../../lib/json.ts';
 import { type Fault, createFileFault, findPosition } from './fault.ts';
+import { validate } from './schema.ts';
 
 /** The front matter of a page file. */
 export type PageData = Readonly<Record<string, unknown>>;
@@ -246,3 +250,33 @@ const keyOrders = {
   profile: readKeyOrder(readSchema('profile')),
   settings: readKeyOrder(readSchema('settings')),
 };
+
+/**
+ * Returns a main page's text with `values` and `edited`; the same text where it has the values already. `edited` is
+ * `now`, or just after what it was if the clock has stepped back a little: in a merge the later post wins.
+ * @throws {WritesUnavailableError} when the file at the tip is no page that can be edited
+ */
+export function withValues(
+  path: string,
+  text: string | null,
+  values: Readonly<Record<string, unknown>>,
+  now: number,
+): string {
+  if (text === null) throw createFaultyError(path, 'it is not in the last commit');
+  const { page, faults } = parsePage(path, Buffer.from(text));
+  const [fault = validate('main-page', page?.data)[0]] = faults;
+  if (page === undefined || fault !== undefined)
+    throw createFaultyError(path, fault?.message ?? 'it cannot be read');
+
+  const known = withDefaults(page.data);
+  const changed = Object.entries(values).filter(([key, value]) => !isDeepStrictEqual(known[key], value));
+  if (changed.length === 0) return text;
+  return editPage(text, { ...Object.fromEntries(changed), edited: editedTimeAfter(page.data, now) });
+}
+
+function createFaultyError(path: string, why: string): WritesUnavailableError {
+  return new WritesUnavailableError(
+    `${path} is faulty (${why}): a maintainer has to fix it before the bot can be changed`,
+    'faulty-page',
+  );
+}

@@ -1,5 +1,5 @@
 import type { Locale } from '../../bot/locale.ts';
-import type { NamedNeed, Needs } from './needs.ts';
+import type { NamedNeed, Needs } from './bot-search.ts';
 import { toLanguageBit, Stems } from './stems.ts';
 import {
   weakWords,

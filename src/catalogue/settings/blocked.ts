@@ -2,9 +2,9 @@ import { basename, dirname, join } from 'node:path';
 import { WritesUnavailableError } from '../../bot/errors.ts';
 import type { BlockedFile } from '../../bot/schema-types.ts';
 import { normaliseHost } from '../../lib/network.ts';
-import { type Parsed, parseJsonFile } from '../page/side-file.ts';
 import { maxReadSize } from '../page/page-file.ts';
-import { type FileReading, readFromDisk } from './read-settings.ts';
+import { type Parsed, parseJsonFile } from '../page/side-file.ts';
+import { type FileReading, readFromDisk } from './settings.ts';
 
 /** Who may not be listed: ids of accounts and bots, and names of hosts. */
 export type Blocked = Readonly<Required<BlockedFile>>;

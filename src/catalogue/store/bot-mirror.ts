@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type BotId, parseBotId } from '../../bot/id.ts';
-import { forEachInSlices, TimeSlice } from '../../lib/time-slice.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
+import { forEachInSlices, TimeSlice } from '../../lib/time-slice.ts';
 import { createFileFault, type Fault } from '../page/fault.ts';
 import {
   botsFolder,
@@ -14,13 +14,12 @@ import {
   parsePlace,
   strayMessage,
 } from '../page/layout.ts';
-import { toPageFile } from '../page/page-file.ts';
+import { toPageFile, computeFingerprint, isFolder, listTop } from '../page/page-file.ts';
 import { noLimits, type PageLimits } from '../page/rules.ts';
 import { type IndexedBot, type IndexedFile, listPaths } from './bot-index.ts';
 import { readBot, type RecordLookups } from './bot-reader.ts';
 import type { BotStore } from './bot-store.ts';
 import { FileMirror, type FileMirrorOptions, type ReadFile } from './file-mirror.ts';
-import { computeFingerprint, isFolder, listTop } from './folder.ts';
 import { type FolderReading, readFingerprints, readFolders } from './folder-reader.ts';
 import { type FolderState, type PackedFolder, unpackFolder } from './packed-folder.ts';
 import { readSnapshot, writeSnapshot } from './snapshot.ts';

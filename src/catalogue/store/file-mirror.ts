@@ -7,11 +7,18 @@ import { codeOf, messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { gitkeep } from '../page/layout.ts';
-import { readRegularFile, tailSize } from '../page/page-file.ts';
-import type { FileReading } from '../settings/read-settings.ts';
+import {
+  readRegularFile,
+  tailSize,
+  type FileStat,
+  isFolder,
+  listNames,
+  listTopEntries,
+  readStat,
+} from '../page/page-file.ts';
+import type { FileReading } from '../settings/settings.ts';
 import type { BotStore } from './bot-store.ts';
 import { DelayQueue, clockTick, StatCache } from './stat-cache.ts';
-import { type FileStat, isFolder, listNames, listTopEntries, readStat } from './folder.ts';
 import { Watcher } from './watcher.ts';
 
 export interface FileMirrorOptions {

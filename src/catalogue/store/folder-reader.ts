@@ -2,17 +2,16 @@ import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { BotId } from '../../bot/id.ts';
+import type { HashName } from '../../git/objects/objects.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
 import { splitIntoParts, WorkerPool } from '../../lib/worker-pool.ts';
-import type { HashName } from '../../git/objects/objects.ts';
+import { type Fault, createFileFault } from '../page/fault.ts';
+import { botsFolder, isFolderName } from '../page/layout.ts';
+import { computeFingerprint, groupByBot, listFolder, listTop, readPageFile } from '../page/page-file.ts';
+import type { PageLimits } from '../page/rules.ts';
 import type { IndexedBot } from './bot-index.ts';
 import { readBot } from './bot-reader.ts';
-import { type Fault, createFileFault } from '../page/fault.ts';
-import { computeFingerprint, groupByBot, listFolder, listTop } from './folder.ts';
-import { botsFolder, isFolderName } from '../page/layout.ts';
 import { packFolder, type PackedFolder } from './packed-folder.ts';
-import type { PageLimits } from '../page/rules.ts';
-import { readPageFile } from '../page/page-file.ts';
 
 /** Everything in a folder at one time. */
 export interface FolderReading extends PackedFolder {

@@ -1,5 +1,5 @@
+import type { FileStat } from '../page/page-file.ts';
 import type { IndexedBot } from './bot-index.ts';
-import type { FileStat } from './folder.ts';
 
 /** A folder as it was read. */
 export interface FolderState {

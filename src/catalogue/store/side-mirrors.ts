@@ -7,6 +7,7 @@ import { writeAtomically } from '../../lib/files.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { createFileFault, type Fault } from '../page/fault.ts';
 import { gitkeep } from '../page/layout.ts';
+import type { FileStat } from '../page/page-file.ts';
 import {
   type Parsed,
   assembleCollections,
@@ -15,9 +16,8 @@ import {
   collectionsFolder,
   parseCollectionPage,
 } from '../page/side-file.ts';
-import type { FileReading } from '../settings/read-settings.ts';
+import type { FileReading } from '../settings/settings.ts';
 import { FileMirror, type FileMirrorOptions, type ReadFile } from './file-mirror.ts';
-import type { FileStat } from './folder.ts';
 
 interface FolderMirrorOptions<T> extends FileMirrorOptions {
   /** The name of the folder. It may be missing. */

@@ -1,5 +1,5 @@
 import { TimeSlice } from '../../lib/time-slice.ts';
-import { isSameFileStat, type FileStat } from './folder.ts';
+import { isSameFileStat, type FileStat } from '../page/page-file.ts';
 
 /**
  * The stat that each file of one folder had when it was last read, and which of them must be read again although the

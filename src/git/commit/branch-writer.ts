@@ -3,7 +3,9 @@ import { messageOf } from '../../lib/errors.ts';
 import { fsyncFolders } from '../../lib/files.ts';
 import type { Log } from '../../lib/log.ts';
 import { retry } from '../../lib/retry.ts';
-import { diffTrees, findTreeEntries, type FileChange, type GitFile } from '../diff.ts';
+import type { CommitEvents } from '../commits.ts';
+import { type FileEdit, type Editor, type BranchMove } from '../commits.ts';
+import { diffTrees, findTreeEntries, type FileChange, type GitFile } from '../history.ts';
 import { waitForOrphans, wasKilled } from '../maintenance.ts';
 import { computeBlobId, maxObjectBytes } from '../objects/objects.ts';
 import { listRefFolders, readRef, updateRefs, type Repository } from '../repository.ts';
@@ -11,15 +13,6 @@ import type { Inspection } from '../work-tree/checkout.ts';
 import { unmerged } from '../work-tree/git-index.ts';
 import type { UpdatePlan, WorkTree } from '../work-tree/work-tree.ts';
 import { importCommit, toPackFolder, type NewFile } from './commit-files.ts';
-
-/** A move of the branch to an existing commit, such as a merge. */
-export interface BranchMove {
-  readonly commit: string;
-  /** Refs that move in the same transaction: ref → commit, null to delete it. */
-  readonly refs: ReadonlyMap<string, string | null>;
-  /** The new bytes by path, where they are in memory: then they are served at once. */
-  readonly contents?: ReadonlyMap<string, Buffer>;
-}
 
 interface BranchWriterOptions<E extends FileEdit> {
   readonly editor: Editor<E>;
@@ -142,23 +135,6 @@ export class BranchWriter<E extends FileEdit> {
   }
 }
 
-/** A change to the text of one file, as data: an `Editor` knows what it means. */
-export interface FileEdit {
-  /** Relative to the catalogue's folder. */
-  readonly path: string;
-}
-
-/** Knows the files that are edited. Its functions are pure: they are called again when the branch has moved. */
-export interface Editor<E extends FileEdit> {
-  /**
-   * Returns a file's text with an edit, the same text where it has the edit already; `text` is null where the file does
-   * not exist. What it throws rejects this edit alone.
-   */
-  readonly edit: (text: string | null, edit: E) => string | null;
-  /** Returns the message for a commit of these edits. */
-  readonly describe: (edits: readonly E[]) => string;
-}
-
 /** A file that edits are planned on. It is the same at the tip, in the index and in the work tree, or refused. */
 export interface CurrentFile {
   readonly file: GitFile | null;
@@ -256,42 +232,4 @@ export function readCurrentFile(
   const text = seen.content.toString();
   if (!Buffer.from(text).equals(seen.content)) return refuse(`${path} is not UTF-8: convert it`);
   return { file, text };
-}
-
-/** The checked-out branch, or the state ref, is at a commit that this service has made or merged. */
-export type CommitEvent =
-  | {
-      readonly ref: 'branch';
-      readonly commit: string;
-      readonly changes: readonly FileChange[];
-      /** The new bytes by path of changes that owners posted; undefined where the commit was fetched. */
-      readonly contents: ReadonlyMap<string, Buffer> | undefined;
-    }
-  | { readonly ref: 'state'; readonly commit: string };
-
-export type CommitListener = (event: CommitEvent) => void;
-
-/** Notifies every subscriber of each commit, before the response to any of its changes is sent. */
-export class CommitEvents {
-  readonly #listeners: CommitListener[] = [];
-  readonly #log: Log;
-
-  constructor(log: Log) {
-    this.#log = log;
-  }
-
-  /** Calls `listener` for each later commit. An error of a listener is logged and has no other effect. */
-  subscribe(listener: CommitListener): void {
-    this.#listeners.push(listener);
-  }
-
-  publish(event: CommitEvent): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener(event);
-      } catch (error) {
-        this.#log.error({ err: error, commit: event.commit }, 'a subscriber to commits failed');
-      }
-    }
-  }
 }

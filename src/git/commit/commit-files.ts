@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../lib/errors.ts';
 import { fsyncFolders } from '../../lib/files.ts';
-import type { GitFile } from '../diff.ts';
+import type { GitFile } from '../history.ts';
 import { waitForOrphans, wasKilled } from '../maintenance.ts';
 import { GitError } from '../process/run-git.ts';
 import { type Repository, readRef, readAfterFailure, RefConflictError, readHead } from '../repository.ts';

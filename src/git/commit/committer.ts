@@ -1,19 +1,13 @@
 import { isAbsolute, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stopping, WritesUnavailableError } from '../../bot/errors.ts';
-import { LogThrottle, retry } from '../../lib/retry.ts';
-import type { Log } from '../../lib/log.ts';
-import { SerialQueue } from '../../lib/serial-queue.ts';
 import { messageOf } from '../../lib/errors.ts';
-import {
-  CommitEvents,
-  type Editor,
-  type FileEdit,
-  type BatchResult,
-  type BranchMove,
-  BranchWriter,
-} from './branch-writer.ts';
+import type { Log } from '../../lib/log.ts';
+import { LogThrottle, retry } from '../../lib/retry.ts';
+import { SerialQueue } from '../../lib/serial-queue.ts';
+import { CommitEvents, type Editor, type FileEdit, type BranchMove } from '../commits.ts';
 import { ensureNoOperation } from '../locks.ts';
+import { removeLeftovers, wasKilled } from '../maintenance.ts';
 import { GitError } from '../process/run-git.ts';
 import {
   readRef,
@@ -22,8 +16,8 @@ import {
   type RepositoryOpener,
   toUnavailableError,
 } from '../repository.ts';
-import { removeLeftovers, wasKilled } from '../maintenance.ts';
 import { type OutdatedPath, WorkTree } from '../work-tree/work-tree.ts';
+import { type BatchResult, BranchWriter } from './branch-writer.ts';
 
 export interface CommitterOptions<E extends FileEdit> {
   readonly repositoryOpener: RepositoryOpener;

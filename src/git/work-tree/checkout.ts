@@ -17,7 +17,7 @@ import { messageOf, codeOf } from '../../lib/errors.ts';
 import { failpoint } from '../../lib/failpoint.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { splitIntoParts } from '../../lib/worker-pool.ts';
-import type { FileChange, GitFile } from '../diff.ts';
+import type { FileChange, GitFile } from '../history.ts';
 import {
   submodule,
   symbolicLink,

@@ -3,9 +3,9 @@ import { constants } from 'node:fs';
 import { copyFile, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ignoreMissing } from '../../lib/errors.ts';
+import type { FileChange } from '../history.ts';
 import { GitError } from '../process/run-git.ts';
 import type { Repository } from '../repository.ts';
-import type { FileChange } from '../diff.ts';
 
 /** Path → the blob that the index has there, null where it has none. */
 export type IndexEntries = ReadonlyMap<string, string | null | typeof unmerged>;

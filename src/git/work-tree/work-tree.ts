@@ -12,7 +12,7 @@ import {
   makeFolder,
 } from '../../lib/files.ts';
 import type { Log } from '../../lib/log.ts';
-import { type FileChange, findTreeEntries } from '../diff.ts';
+import { type FileChange, findTreeEntries } from '../history.ts';
 import { withIndexLock } from '../locks.ts';
 import { cleanUpAfterCrash } from '../maintenance.ts';
 import { toKind } from '../objects/objects.ts';

@@ -13,8 +13,7 @@ import { TimeSlice } from '../../lib/time-slice.ts';
 import { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
 import { chooseType, createDocument, readHeaders, send } from '../representation.ts';
-import { parseQuery, readParameters } from '../request.ts';
-import { findKnownBot } from './read-routes.ts';
+import { parseQuery, readParameters, findKnownBot, ensureComplete } from '../request.ts';
 
 /**
  * Adds what changed in the catalogue, page by page and as server-sent events.
@@ -145,14 +144,6 @@ export function addChangesRoute(
     const current = (): boolean => bots.get(bot.id) === bot && index.stamp(bot.id) === stamp;
     const headers = { ...readHeaders, ...next };
     await send(ctx, { ...createDocument('application/json', body), headers, current });
-  });
-}
-
-/** @throws {ProblemError} starting, until all of the history was read */
-export function ensureComplete(index: ReadonlyChanges): void {
-  if (index.isComplete) return;
-  throw new ProblemError('starting', 'the history is still being read: try again in a few minutes', {
-    headers: { 'Retry-After': '60' },
   });
 }
 

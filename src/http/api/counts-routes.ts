@@ -3,14 +3,13 @@ import type { Router } from '@koa/router';
 import { type ListParameter, type ParameterTexts, refuse } from '../../catalogue/lists/parameters.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { CountAt, ReadonlyCountHistory } from '../../counts/count-history.ts';
-import type { StateStore } from '../../counts/state-store.ts';
+import type { OpenCounts } from '../../counts/counts.ts';
 import type { CurrentCache } from '../../lib/current-cache.ts';
 import { quoteValue, joinToPieces } from '../../lib/text.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { ProblemError } from '../problem.ts';
 import { chooseType, createDocument, readHeaders, send } from '../representation.ts';
-import { parseQuery, readParameters } from '../request.ts';
-import { findKnownBot } from './read-routes.ts';
+import { parseQuery, readParameters, findKnownBot } from '../request.ts';
 
 /** Adds a bot's counts over time, as JSON or CSV. */
 export function addCountsRoute(router: Router, bots: BotIndex, countHistory: ReadonlyCountHistory): void {
@@ -109,7 +108,7 @@ function formatDay(day: number): string {
 export function addLatestCountsRoute(
   router: Router,
   bots: BotIndex,
-  counts: Pick<StateStore, 'count' | 'reportedAt'>,
+  counts: Pick<OpenCounts['state'], 'count' | 'reportedAt'>,
   cache: CurrentCache,
 ): void {
   const read = async (): Promise<CountsMoment> => {

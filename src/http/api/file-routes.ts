@@ -3,7 +3,7 @@ import type { ChangeFeed } from '../../catalogue/changes/change-feed.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { computeExportDigest, exportLines } from '../../catalogue/store/export.ts';
 import type { RepositoryOpener } from '../../git/repository.ts';
-import type { ImageCache } from '../../images/cache.ts';
+import type { OpenImages } from '../../images/images.ts';
 import type { CurrentCache } from '../../lib/current-cache.ts';
 import { joinToPieces } from '../../lib/text.ts';
 import { ClientPlaces } from '../limits.ts';
@@ -66,7 +66,7 @@ const maxExports = 8;
 const maxExportsPerClient = 2;
 
 /** Serves the cached images. A name has the digest of the full copy, so caches may keep an image for ever. */
-export function addImageRoute(router: Router, images: Pick<ImageCache, 'read'>): void {
+export function addImageRoute(router: Router, images: Pick<OpenImages['cache'], 'read'>): void {
   router.get('/appdata/:name.webp', async (ctx) => {
     const name = ctx.params['name'] ?? '';
     const bytes = await images.read(name);

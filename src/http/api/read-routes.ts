@@ -1,10 +1,7 @@
 import type { Router } from '@koa/router';
 import type { Context, Next } from 'koa';
-import { parseAccountId } from '../../bot/commit-message.ts';
-import { UnknownBotError } from '../../bot/errors.ts';
-import { parseBotId } from '../../bot/id.ts';
 import type { AuthorAnswer } from '../../bot/schema-types.ts';
-import type { Author, AuthorIndex } from '../../catalogue/lists/authors.ts';
+import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { List, Lists } from '../../catalogue/lists/lists.ts';
 import {
   formatCursor,
@@ -14,12 +11,12 @@ import {
   relevance,
 } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
+import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import type { Current } from '../../lib/current-cache.ts';
 import { toAddressGroup } from '../../lib/network.ts';
 import { ProblemError } from '../problem.ts';
 import { createDocument, readHeaders, send } from '../representation.ts';
-import { parseQuery, readParameters } from '../request.ts';
+import { parseQuery, readParameters, findKnownBot, findKnownAuthor } from '../request.ts';
 
 /**
  * Adds the reads of both versions: v1 lists the markdown files, v2 lists the bots and returns an author with theirs,
@@ -74,36 +71,6 @@ export function parseListQuery(params: URLSearchParams, settings: ListSettings):
     errors.push({ pointer: '?sort', detail: 'relevance is the order of a search: send q, too' });
   if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
   return values;
-}
-
-/**
- * Returns the bot that a path names.
- * @throws {ProblemError} unknown-bot, when the text is no id
- * @throws {UnknownBotError}
- */
-export function findKnownBot(bots: Pick<BotIndex, 'get'>, text: string): IndexedBot {
-  const id = parseBotId(text);
-  if (id === undefined) {
-    throw new ProblemError(
-      'unknown-bot',
-      `${JSON.stringify(text.slice(0, 60))} is not a bot ID: use 1 to 20 digits`,
-    );
-  }
-  const bot = bots.get(id);
-  if (bot === undefined) throw new UnknownBotError(id);
-  return bot;
-}
-
-/**
- * Returns the author that a path names.
- * @throws {ProblemError} not-found
- */
-export async function findKnownAuthor(authors: AuthorIndex, text: string): Promise<Author & Current> {
-  const id = parseAccountId(text);
-  const author = id && (await authors.find(id));
-  if (author && (author.profile || author.bots.length > 0)) return author;
-  const quoted = JSON.stringify(text.slice(0, 60));
-  throw new ProblemError('not-found', `there is no author ${quoted}: send the account of a listed bot`);
 }
 
 async function sendList(ctx: Context, list: List & Current, baseUrl: string): Promise<void> {

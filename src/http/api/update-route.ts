@@ -16,8 +16,7 @@ import type { Tokens } from '../../tokens/tokens.ts';
 import type { RateLimit } from '../limits.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
 import { listEtags } from '../representation.ts';
-import { type BodyRules, readText } from '../request.ts';
-import { findKnownBot } from './read-routes.ts';
+import { type BodyRules, readText, findKnownBot } from '../request.ts';
 
 /**
  * Applies an update, all or nothing, and makes it durable. Returns the commit of its content; null where no content
@@ -33,7 +32,7 @@ export type ApplyUpdate = (
   isExpected?: (bot: IndexedBot) => boolean,
 ) => Promise<string | null>;
 
-interface UpdateRouteOptions extends AuthenticationOptions {
+export interface UpdateRouteOptions extends AuthenticationOptions {
   readonly bots: BotIndex;
   readonly applyUpdate: ApplyUpdate;
   /** Returns the settings in force. */
@@ -47,22 +46,20 @@ interface UpdateRouteOptions extends AuthenticationOptions {
   readonly acknowledge: (() => Promise<boolean>) | null;
 }
 
-/** The path of an update. */
-export const updatePath = '/api/v2/bots/:id';
-
-/** The same path as clients spell it mostly. */
-export const usualUpdatePath = /^\/api\/v2\/bots\/(\d+)$/;
+/** The route of an update, which needs no router where clients spell its path as most do. */
+export interface UpdateRoute {
+  readonly path: string;
+  /** Finds the bot's ID in an address that is the path alone; undefined in any other. */
+  readonly findId: (url: string) => string | undefined;
+  readonly respond: (ctx: Context, id: string) => Promise<void>;
+}
 
 /**
- * Adds the only write of the API: an owner posts a count or changes top-level keys. Returns what the route calls with the
- * ID in the path.
+ * Adds the only write of the API: an owner posts a count or changes top-level keys.
  */
-export function addUpdateRoute(
-  router: Router,
-  options: UpdateRouteOptions,
-): (ctx: Context, id: string) => Promise<void> {
+export function addUpdateRoute(router: Router, options: UpdateRouteOptions): UpdateRoute {
   const { bots, applyUpdate, settings, posts, acknowledge } = options;
-  const update = async (ctx: Context, id: string): Promise<void> => {
+  const respond = async (ctx: Context, id: string): Promise<void> => {
     const bot = findKnownBot(bots, id);
     await authenticate(ctx, bot.id, options);
     posts.count(ctx, bot.id, 'post less often, every half hour is plenty');
@@ -82,8 +79,9 @@ export function addUpdateRoute(
     ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
     ctx.body = JSON.stringify({ bot: values, commit, ...(!isAcknowledged && { note: savedHere }) });
   };
-  router.post(updatePath, async (ctx) => await update(ctx, ctx.params['id'] ?? ''));
-  return update;
+  const path = '/api/v2/bots/:id';
+  router.post(path, async (ctx) => await respond(ctx, ctx.params['id'] ?? ''));
+  return { path, findId: (url) => /^\/api\/v2\/bots\/(\d+)$/.exec(url)?.[1], respond };
 }
 
 const savedHere =

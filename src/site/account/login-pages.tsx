@@ -6,12 +6,11 @@ import { type Cookie, createCookie, readCookie, setCookie, refuseCrossSite } fro
 import { parseQuery } from '../../http/request.ts';
 import { originOf, toAddressGroup } from '../../lib/network.ts';
 import type { DemoPerson } from '../../login/demo-provider.ts';
-import { type Login, parseReturnPath } from '../../login/login.ts';
+import { type Login, parseReturnPath, type Session } from '../../login/login.ts';
 import { LoginError, type LoginErrorKind } from '../../login/provider.ts';
-import type { Session } from '../../login/sessions.ts';
 import { callbackPath, peoplePath } from '../../login/settings.ts';
-import { EnglishSentence } from '../language/messages.tsx';
 import { withLocale } from '../language/locales.ts';
+import { EnglishSentence } from '../language/messages.tsx';
 import { redirectTo, sendOnce } from '../page/html-response.ts';
 import { Layout, type Site } from '../page/layout.tsx';
 

@@ -5,8 +5,8 @@ import type { AccountId } from '../../bot/commit-message.ts';
 import { refuseCrossSite } from '../../http/middleware.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { parseQuery, readFields } from '../../http/request.ts';
-import { parsePages } from '../../proposals/merge-proposal.ts';
 import {
+  parsePages,
   ProposalError,
   type ProposalErrorKind,
   type Proposal,
@@ -21,8 +21,8 @@ import { FileDiff } from '../add/file-diff.tsx';
 import { toEditAgainPath } from '../add/forms.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { toProposalPath } from '../page/addresses.ts';
-import { withoutBidiControls, BackLink, NameLink, PostButton } from '../page/elements.tsx';
 import { Conversation, Step } from '../page/conversation.tsx';
+import { withoutBidiControls, BackLink, NameLink, PostButton } from '../page/elements.tsx';
 import { redirectTo, sendOnce } from '../page/html-response.ts';
 import { Layout, myBotsPath, type PageProps } from '../page/layout.tsx';
 import { sendLogInPage } from '../page/message-pages.tsx';

@@ -6,19 +6,18 @@ import type { Token } from '../../bot/token.ts';
 import { findBlocked, requireBlocked, type BlockedName } from '../../catalogue/settings/blocked.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { findBlockedIn } from '../../check/blocked-rule.ts';
-import { findKnownBot } from '../../http/api/read-routes.ts';
 import { RateLimit } from '../../http/limits.ts';
 import { refuseCrossSite } from '../../http/middleware.ts';
-import type { Login } from '../../login/login.ts';
-import { isFresh } from '../../login/sessions.ts';
+import { findKnownBot } from '../../http/request.ts';
+import { type Login, isFresh } from '../../login/login.ts';
 import type { TokenChanger, TokenInfo, Tokens } from '../../tokens/tokens.ts';
 import { EnglishSentence } from '../language/messages.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 import { assets, clientPackages } from '../page/assets.ts';
-import { BlockedNotice } from '../page/message-pages.tsx';
 import { Fact, ActionLink, BackLink, CopyButton, PostButton } from '../page/elements.tsx';
 import { sendOnce } from '../page/html-response.ts';
 import { Layout, type Site, type Viewer } from '../page/layout.tsx';
+import { BlockedNotice } from '../page/message-pages.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 
 /**

@@ -12,7 +12,7 @@ import { refuseCrossSite } from '../../http/middleware.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { parseFields, parseQuery, readFields } from '../../http/request.ts';
 import { toAddressGroup } from '../../lib/network.ts';
-import type { Drafts } from '../../proposals/drafts.ts';
+import type { OpenProposals } from '../../proposals/open.ts';
 import { ProposalError, maxNoteLength, findSubject } from '../../proposals/proposal.ts';
 import type { Proposals } from '../../proposals/proposals.ts';
 import { listWantedRanges } from '../language/locales.ts';
@@ -116,7 +116,11 @@ async function fillInForm(ctx: Context, { proposals, viewerOf }: SiteParts, form
 }
 
 /** Returns a form with what was typed before the login, where the address names that. */
-async function withDraft(ctx: Context, drafts: Drafts | null, filled: FilledForm): Promise<FilledForm> {
+async function withDraft(
+  ctx: Context,
+  drafts: OpenProposals['drafts'],
+  filled: FilledForm,
+): Promise<FilledForm> {
   const id = parseQuery(ctx).get(draftParameter);
   if (id === null) return filled;
   const draft = await drafts?.read(id);
@@ -129,7 +133,7 @@ const draftParameter = 'draft';
 /** Sends a form to the reviewers, or shows it again with the reason why not. Who is not logged in does that first. */
 async function propose(
   ctx: Context,
-  parts: SiteParts & { readonly proposals: Proposals; readonly drafts: Drafts },
+  parts: SiteParts & { readonly proposals: Proposals; readonly drafts: NonNullable<OpenProposals['drafts']> },
   filled: FilledForm,
 ): Promise<void> {
   const { site, authors, proposals, drafts, viewerOf } = parts;

@@ -4,6 +4,7 @@ import { type BotId, parseBotId } from '../../bot/id.ts';
 import { type Locale, toCanonicalLocale } from '../../bot/locale.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import { readSchema } from '../../bot/schemas.ts';
+import { pathOf } from '../../catalogue/page/layout.ts';
 import {
   toCanonicalForm,
   cutPage,
@@ -11,13 +12,12 @@ import {
   type ParsedPage,
   parsePage,
 } from '../../catalogue/page/page.ts';
-import { formatCollectionPath, parseCollectionName, peopleFolder } from '../../catalogue/page/side-file.ts';
-import { pathOf } from '../../catalogue/page/layout.ts';
 import { validate } from '../../catalogue/page/schema.ts';
+import { formatCollectionPath, parseCollectionName, peopleFolder } from '../../catalogue/page/side-file.ts';
 import { type CatalogueSettings, chooseNewPageLanguage } from '../../catalogue/settings/settings.ts';
 import { type BotIndex, parseRecord } from '../../catalogue/store/bot-index.ts';
-import { findKnownBot } from '../../http/api/read-routes.ts';
 import { ProblemError } from '../../http/problem.ts';
+import { findKnownBot } from '../../http/request.ts';
 import { setKeys } from '../../lib/json.ts';
 import { type FileTexts, findSubject } from '../../proposals/proposal.ts';
 import { findLanguages } from '../language/locales.ts';

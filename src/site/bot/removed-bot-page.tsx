@@ -2,14 +2,14 @@ import type { Context, Next } from 'koa';
 import type { VNode } from 'preact';
 import { UnknownBotError } from '../../bot/errors.ts';
 import type { BotId } from '../../bot/id.ts';
-import type { RemovedAt } from '../../catalogue/changes/changed-bots.ts';
+import type { RemovedAt } from '../../catalogue/changes/change-index.ts';
 import { botsFolder, folderOf } from '../../catalogue/page/layout.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import { AllBotsLink, prefersPage } from '../page/message-pages.tsx';
-import { sendOnce } from '../page/html-response.ts';
 import { LinkItem } from '../page/elements.tsx';
+import { sendOnce } from '../page/html-response.ts';
 import { Layout, type PageOptions, type PageProps } from '../page/layout.tsx';
+import { AllBotsLink, prefersPage } from '../page/message-pages.tsx';
 
 /**
  * Responds 410 to a request for a bot that was removed, for its page as for all below it. In the API every unknown bot is

@@ -7,8 +7,10 @@ import {
   readBotChanges,
   readTrustChanges,
   type TrustChange,
+  type FieldChange,
+  type PageChange,
+  type InviteChange,
 } from '../../catalogue/changes/bot-changes.ts';
-import type { FieldChange, PageChange, InviteChange } from '../../catalogue/changes/compare.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { formatValue, mainFields } from '../add/fields.ts';

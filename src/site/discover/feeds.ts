@@ -1,20 +1,19 @@
 import { hash } from 'node:crypto';
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import { maskTokens } from '../../check/token-search.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
-import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
+import { maskTokens } from '../../bot/token.ts';
+import { type BotChange, readBotChanges } from '../../catalogue/changes/bot-changes.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { FilterValues } from '../../catalogue/lists/parameters.ts';
-import { toAddressGroup } from '../../lib/network.ts';
+import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
-import { ensureComplete } from '../../http/api/changes-routes.ts';
-import { findKnownAuthor, findKnownBot } from '../../http/api/read-routes.ts';
-import { type BotChange, readBotChanges } from '../../catalogue/changes/bot-changes.ts';
+import { ensureComplete, findKnownAuthor, findKnownBot } from '../../http/request.ts';
+import { toAddressGroup } from '../../lib/network.ts';
 import { formatFieldName } from '../changes/changed-fields.tsx';
 import { findCollection, findListedBots, showCollection } from '../front/collections.ts';
 import { parseCategory, sorts } from '../front/front-query.ts';
-import { listNamedAuthors, withoutBidiControls, formatIsoDate } from '../page/elements.tsx';
+import type { PageLanguage } from '../language/page-language.tsx';
 import {
   toAttentionPath,
   toAuthorPath,
@@ -24,10 +23,10 @@ import {
   toPathInLanguage,
   sitePaths,
 } from '../page/addresses.ts';
-import { type ListOwn, type OwnItem, toMessageValues } from '../review/attention.ts';
-import type { PageLanguage } from '../language/page-language.tsx';
+import { listNamedAuthors, withoutBidiControls, formatIsoDate } from '../page/elements.tsx';
 import type { Site } from '../page/layout.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
+import { type ListOwn, type OwnItem, toMessageValues } from '../review/attention.ts';
 import { formatElement, formatTextElement, type Xml, formatXmlDocument } from './xml.ts';
 
 export interface FeedsOptions extends Pick<

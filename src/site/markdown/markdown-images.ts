@@ -1,4 +1,4 @@
-import type { ImagePlace } from '../../images/cache.ts';
+import type { ImagePlace } from '../../images/store.ts';
 
 /** Returns the copy of an image; undefined where there is none. */
 export type FindCopy = (url: string) => ImagePlace | undefined;

@@ -1,8 +1,7 @@
 import { nameToEmoji } from 'gemoji';
 import type { LanguageFn } from 'highlight.js';
 import highlighter from 'highlight.js/lib/core';
-import type { ImagePlace } from '../../images/cache.ts';
-import { toVariantPath } from '../../images/store.ts';
+import { type ImagePlace, toVariantPath } from '../../images/store.ts';
 import {
   listHeadings,
   type Attributes,

@@ -7,10 +7,10 @@ import {
   comparePages,
   type InviteChange,
   readMainData,
-} from '../../catalogue/changes/compare.ts';
-import { parseCollectionName } from '../../catalogue/page/side-file.ts';
+} from '../../catalogue/changes/bot-changes.ts';
 import { parsePage } from '../../catalogue/page/page.ts';
 import { noLimits } from '../../catalogue/page/rules.ts';
+import { parseCollectionName } from '../../catalogue/page/side-file.ts';
 import {
   parseRecord,
   type BotIndex,
@@ -21,8 +21,7 @@ import { readBot } from '../../catalogue/store/bot-reader.ts';
 import type { Finding } from '../../check/check.ts';
 import { readStrictJson } from '../../lib/json.ts';
 import { TimeSlice, forEachInSlices } from '../../lib/time-slice.ts';
-import { parsePages } from '../../proposals/merge-proposal.ts';
-import { type Proposal, type FileTexts, isBot } from '../../proposals/proposal.ts';
+import { parsePages, type Proposal, type FileTexts, isBot } from '../../proposals/proposal.ts';
 import type { ProposalDetails, Proposals } from '../../proposals/proposals.ts';
 import { type ShownPageChange, toShownPages } from '../changes/changed-fields.tsx';
 import { withoutBidiControls } from '../page/elements.tsx';

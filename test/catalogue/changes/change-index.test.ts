@@ -1,12 +1,12 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { appendFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ChangeIndex } from '../../../src/catalogue/changes/change-index.ts';
 import {
   readBotChanges,
   readTrustChanges,
   type TrustChange,
 } from '../../../src/catalogue/changes/bot-changes.ts';
+import { ChangeIndex } from '../../../src/catalogue/changes/change-index.ts';
 import { followBranch } from '../../support/branch.ts';
 import { openerOf } from '../../support/opened.ts';
 import { repositoryIn, type TestRepository, testRepository } from '../../support/repository.ts';

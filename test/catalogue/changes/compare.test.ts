@@ -1,7 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { parsePages } from '../../../src/proposals/merge-proposal.ts';
+import { compareInvites, comparePages } from '../../../src/catalogue/changes/bot-changes.ts';
 import type { PageFile } from '../../../src/catalogue/page/page-file.ts';
-import { compareInvites, comparePages } from '../../../src/catalogue/changes/compare.ts';
+import { parsePages } from '../../../src/proposals/proposal.ts';
 import { mainPage, pagePath, translation } from '../../support/sample.ts';
 
 const parse = (keys: object, text?: string): PageFile[] =>

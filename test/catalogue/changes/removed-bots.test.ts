@@ -1,16 +1,15 @@
 import { ok, strictEqual } from 'node:assert/strict';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { ChangeIndex } from '../../../src/catalogue/changes/change-index.ts';
-import { followRemovedBots } from '../../../src/catalogue/changes/changed-bots.ts';
+import { ChangeIndex, followRemovedBots } from '../../../src/catalogue/changes/change-index.ts';
 import { BotStore } from '../../../src/catalogue/store/bot-store.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { followBranch } from '../../support/branch.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openCatalogue } from '../../support/live-catalogue.ts';
-import { botId, mainPage, pagePath, translation } from '../../support/sample.ts';
 import { openerOf } from '../../support/opened.ts';
 import { testRepository } from '../../support/repository.ts';
+import { botId, mainPage, pagePath, translation } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 describe('the removed bots of a folder outside of Git', () => {

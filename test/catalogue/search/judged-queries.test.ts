@@ -1,14 +1,14 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { BotId } from '../../../src/bot/id.ts';
-import { defaultCategories } from '../../../src/bot/schemas.ts';
 import type { Category } from '../../../src/bot/schema-types.ts';
-import { type IndexedBot, MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
-import { getNeeds } from '../../../src/catalogue/search/needs.ts';
+import { defaultCategories } from '../../../src/bot/schemas.ts';
+import { getNeeds } from '../../../src/catalogue/search/bot-search.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
+import { type IndexedBot, MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { noCounts } from '../../support/counts.ts';
 import { listsOf } from '../../support/lists.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
-import { noCounts } from '../../support/counts.ts';
 
 type Texts = Readonly<Record<string, readonly [name: string, description: string, page?: string]>>;
 type Bot = [Category, Texts, { count: number; verified?: boolean; nsfw?: boolean }];

@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { getNeeds } from '../../../src/catalogue/search/needs.ts';
+import { getNeeds } from '../../../src/catalogue/search/bot-search.ts';
 import { readQuery } from '../../../src/catalogue/search/query.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 

@@ -5,8 +5,8 @@ import {
   createDiskReader,
   readSettings,
   type SettingsReading,
-} from '../../../src/catalogue/settings/read-settings.ts';
-import { toSettings } from '../../../src/catalogue/settings/settings.ts';
+  toSettings,
+} from '../../../src/catalogue/settings/settings.ts';
 import { sampleImage } from '../../support/sample-images.ts';
 import { writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';

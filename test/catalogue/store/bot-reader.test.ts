@@ -1,11 +1,10 @@
-import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import type { BotRecord } from '../../../src/bot/schema-types.ts';
+import { folderOf } from '../../../src/catalogue/page/layout.ts';
+import { groupByBot, listFolder, readPageFile } from '../../../src/catalogue/page/page-file.ts';
+import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import type { IndexedBot } from '../../../src/catalogue/store/bot-index.ts';
 import { type BotReading, readBot } from '../../../src/catalogue/store/bot-reader.ts';
-import { groupByBot, listFolder } from '../../../src/catalogue/store/folder.ts';
-import { folderOf } from '../../../src/catalogue/page/layout.ts';
-import { readPageFile } from '../../../src/catalogue/page/page-file.ts';
 import { botId, mainPage, pagePath, translation, writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 

@@ -4,7 +4,7 @@ import { appendFileSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { Catalogue } from '../../../src/catalogue/store/catalogue.ts';
+import type { Catalogue } from '../../../src/catalogue/catalogue.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openCatalogue } from '../../support/live-catalogue.ts';
 import { testRepository } from '../../support/repository.ts';

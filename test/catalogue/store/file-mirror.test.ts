@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import type { Locale } from '../../../src/bot/locale.ts';
-import type { Catalogue } from '../../../src/catalogue/store/catalogue.ts';
+import type { Catalogue } from '../../../src/catalogue/catalogue.ts';
 import { eventually } from '../../support/eventually.ts';
 import { holdIntervals } from '../../support/intervals.ts';
 import { openCatalogue } from '../../support/live-catalogue.ts';

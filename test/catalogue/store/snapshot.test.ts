@@ -1,11 +1,11 @@
-import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
-import { Catalogue } from '../../../src/catalogue/store/catalogue.ts';
-import { computeFingerprint, listFolder } from '../../../src/catalogue/store/folder.ts';
+import { Catalogue } from '../../../src/catalogue/catalogue.ts';
+import { computeFingerprint, listFolder } from '../../../src/catalogue/page/page-file.ts';
+import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { type FolderState, unpackFolder } from '../../../src/catalogue/store/packed-folder.ts';
 import { readSnapshot, writeSnapshot } from '../../../src/catalogue/store/snapshot.ts';
 import { silentLog } from '../../../src/lib/log.ts';

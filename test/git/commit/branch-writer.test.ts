@@ -12,20 +12,20 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { WritesUnavailableError } from '../../../src/bot/errors.ts';
-import { CommitEvents } from '../../../src/git/commit/branch-writer.ts';
 import type { Committer } from '../../../src/git/commit/committer.ts';
-import { type Log, silentLog } from '../../../src/lib/log.ts';
+import { CommitEvents } from '../../../src/git/commits.ts';
+import { maxObjectBytes } from '../../../src/git/objects/objects.ts';
 import { GitRunner } from '../../../src/git/process/git-runner.ts';
 import { RepositoryOpener } from '../../../src/git/repository.ts';
-import { maxObjectBytes } from '../../../src/git/objects/objects.ts';
+import { type Log, silentLog } from '../../../src/lib/log.ts';
+import { committerOn, committerWith } from '../../support/committing.ts';
 import { eventually } from '../../support/eventually.ts';
-import { testRepository, type TestRepository } from '../../support/repository.ts';
+import { keyEditor, type KeyEdit, setKey } from '../../support/keys.ts';
 import { recordedLog } from '../../support/recorded-log.ts';
 import { goOnAlone, replaceGit } from '../../support/replaced-git.ts';
+import { testRepository, type TestRepository } from '../../support/repository.ts';
 import { gitSync } from '../../support/run-sync.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
-import { committerOn, committerWith } from '../../support/committing.ts';
-import { keyEditor, type KeyEdit, setKey } from '../../support/keys.ts';
 
 const path = 'bots/312/190519304972663312.en.md';
 const other = 'bots/001/1.en.md';

@@ -1,8 +1,8 @@
+import { match, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { match, strictEqual } from 'node:assert/strict';
-import { findConversion } from '../../../src/git/work-tree/conversion.ts';
+import { findConversion } from '../../../src/git/work-tree/write-work-tree.ts';
 import { openUntilEnd } from '../../support/opened.ts';
 import { testRepository } from '../../support/repository.ts';
 

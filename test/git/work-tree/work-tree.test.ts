@@ -1,12 +1,12 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FileChange } from '../../../src/git/diff.ts';
+import type { FileChange } from '../../../src/git/history.ts';
 import { UnknownOutcomeError, type Repository } from '../../../src/git/repository.ts';
 import { WorkTree } from '../../../src/git/work-tree/work-tree.ts';
 import { silentLog } from '../../../src/lib/log.ts';
-import { testRepository, type TestRepository } from '../../support/repository.ts';
 import { openUntilEnd } from '../../support/opened.ts';
+import { testRepository, type TestRepository } from '../../support/repository.ts';
 import { needs } from '../../support/tools.ts';
 
 const branch = 'refs/heads/main';

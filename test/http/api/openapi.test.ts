@@ -1,16 +1,16 @@
-import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { openApi } from '../../../src/http/api/openapi.ts';
 import { packageFolder } from '../../support/clone.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
-import { execFileSync } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { startTestService, type TestService } from '../../support/service.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { issueTestToken } from '../../support/token.ts';
 
@@ -168,7 +168,7 @@ const options = [
 
 /** A client as its user writes it. */
 const source = `import createClient from 'openapi-fetch';
-import type { paths } from './api.js';
+import type { paths } from '../../support/showcase.ts';
 
 export async function results(baseUrl: string, token: string) {
   const client = createClient<paths>({ baseUrl });

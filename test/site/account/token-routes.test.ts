@@ -1,15 +1,15 @@
 import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { parseAccountId } from '../../../src/bot/commit-message.ts';
 import { parseToken } from '../../../src/bot/token.ts';
-import { KeyRing, Sessions } from '../../../src/login/sessions.ts';
-import { author, loginEnv, openLoginSite, type LoginSite, stranger } from '../../support/login-site.ts';
-import { type Page, Visitor } from '../../support/visitor.ts';
+import { KeyRing, Sessions } from '../../../src/login/login.ts';
 import { eventually } from '../../support/eventually.ts';
+import { author, loginEnv, openLoginSite, type LoginSite, stranger } from '../../support/login-site.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService } from '../../support/service.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { issueTestToken } from '../../support/token.ts';
 import { updateRequest } from '../../support/update-request.ts';
+import { type Page, Visitor } from '../../support/visitor.ts';
 
 /** Each test has a bot of its own. */
 const bots = Array.from({ length: 24 }, (_, i) => String(1001 + i));

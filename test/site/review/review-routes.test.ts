@@ -1,6 +1,5 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
-import { formatOpenRef, type ProposalStep } from '../../../src/proposals/proposal.ts';
-import type { SentProposal } from '../../../src/proposals/proposal-rules.ts';
+import { formatOpenRef, type ProposalStep, type SentProposal } from '../../../src/proposals/proposal.ts';
 import { eventually } from '../../support/eventually.ts';
 import { author, homer, type LoginSite, openLoginSite, stranger } from '../../support/login-site.ts';
 import { commitUnreadable, importProposals, openProposals, sentStep } from '../../support/proposals.ts';

@@ -1,4 +1,4 @@
-import { messageOf } from '../lib/errors.ts';
+import { messageOf } from './errors.ts';
 
 /** What closes the parts of a service. The last added closes first, as it may use those before. */
 export class Closers {

@@ -1,23 +1,30 @@
 import { join } from 'node:path';
-import { basePathOf } from '../lib/network.ts';
 import type { BotId } from '../bot/id.ts';
 import type { FullImages } from '../bot/schema-types.ts';
-import type { Catalogue } from '../catalogue/store/catalogue.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import {
   type IndexedBot,
   listPaths,
   parseListElement,
   listPageImages,
 } from '../catalogue/store/bot-index.ts';
-import { type ImageCache, openImageCache } from '../images/cache.ts';
-import type { Config } from './config.ts';
 import type { Log } from '../lib/log.ts';
+import { basePathOf } from '../lib/network.ts';
+import { type ImageCache, openImageCache } from './cache.ts';
+
+/** The copies of images that a service has. */
+export interface OpenImages {
+  readonly cache: ImageCache;
+  /** Keeps the copies and the catalogue in step. Returns a function that ends it. */
+  follow(catalogue: Catalogue): () => void;
+  close(): Promise<void>;
+}
 
 /** Opens the image cache in `var/appdata`, with a connector to the public internet. */
 export async function openImages(
-  { var: folder, baseUrl }: Config,
+  { var: folder, baseUrl }: { readonly var: string; readonly baseUrl: string },
   log: Log,
-): Promise<{ readonly cache: ImageCache; close(): Promise<void> }> {
+): Promise<OpenImages> {
   // Imported here only: its HTTP client takes a sixth of a start.
   const { ImageConnector } = await import('../images/connector.ts');
   const connector = new ImageConnector({ site: baseUrl });
@@ -29,6 +36,7 @@ export async function openImages(
   });
   return {
     cache,
+    follow: (catalogue) => followImages(catalogue, cache),
     close: async () => {
       await cache.close();
       await connector.close();

@@ -1,16 +1,16 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BotId } from '../bot/id.ts';
-import type { Locale } from '../bot/locale.ts';
-import { botsFolder, parsePagePath, pathOf } from '../catalogue/page/layout.ts';
-import { listUncommittedFiles } from '../git/changed-files.ts';
-import type { Repository, RepositoryOpener } from '../git/repository.ts';
-import { findConversion } from '../git/work-tree/conversion.ts';
-import type { Log } from '../lib/log.ts';
+import type { BotId } from '../../bot/id.ts';
+import type { Locale } from '../../bot/locale.ts';
+import { listUncommittedFiles } from '../../git/changed-files.ts';
+import type { Repository, RepositoryOpener } from '../../git/repository.ts';
+import { findConversion } from '../../git/work-tree/write-work-tree.ts';
+import type { Log } from '../../lib/log.ts';
+import { botsFolder, parsePagePath, pathOf } from '../page/layout.ts';
 
 /** A page that a person has edited in the clone and not committed, so that posts to its bot are refused. */
-export interface UncommittedPage {
+interface UncommittedPage {
   /** Relative to the top of the repository. */
   readonly path: string;
   /** When the file was last written, in milliseconds since the epoch; null where it was removed. */

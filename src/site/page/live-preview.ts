@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { Router } from '@koa/router';
-import type { BotId } from '../bot/id.ts';
-import type { BotStore } from '../catalogue/store/bot-store.ts';
+import type { BotId } from '../../bot/id.ts';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
 
 /**
  * Sends open pages a server-sent event when a bot is edited: `change`, with the bot's ID as data. For editing the
@@ -10,7 +10,7 @@ import type { BotStore } from '../catalogue/store/bot-store.ts';
 export class LivePreview {
   readonly #streams = new Set<PassThrough>();
 
-  constructor(store: BotStore) {
+  constructor(store: Catalogue['store']) {
     const shown = new Map<BotId, string>();
     store.on('read', (id) => {
       const state = JSON.stringify([store.bots.get(id)?.digest, store.faultsOf(id)]);

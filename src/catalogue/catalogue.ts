@@ -1,0 +1,346 @@
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ReadonlyCounts } from '../bot/counts.ts';
+import { WrongUserError } from '../bot/errors.ts';
+import type { BotId } from '../bot/id.ts';
+import type { BranchAdvance } from '../git/branch-feed.ts';
+import type { Clone } from '../git/clone.ts';
+import type { CommitListener } from '../git/commits.ts';
+import { findTreeEntries } from '../git/history.ts';
+import { isIndexLocked } from '../git/locks.ts';
+import { readHead, type Repository, type RepositoryOpener } from '../git/repository.ts';
+import { CurrentCache } from '../lib/current-cache.ts';
+import { UserError, codeOf, messageOf } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
+import { forEachInSlices } from '../lib/time-slice.ts';
+import { ChangeFeed } from './changes/change-feed.ts';
+import { ChangeIndex, type ReadonlyChanges } from './changes/change-index.ts';
+import { AuthorIndex } from './lists/authors.ts';
+import { Lists } from './lists/lists.ts';
+import { botsFolder, parsePagePath } from './page/layout.ts';
+import { listTop } from './page/page-file.ts';
+import { parseProfile, peopleFolder, type Profile } from './page/side-file.ts';
+import { type BotSearch, buildSearchIndex, createSearch } from './search/bot-search.ts';
+import { blockedName, type Blocked, locateBlocked } from './settings/blocked.ts';
+import {
+  settingsName,
+  parseSettings,
+  readFromDisk,
+  type CatalogueSettings,
+  toSettings,
+} from './settings/settings.ts';
+import type { BotIndex } from './store/bot-index.ts';
+import { BotMirror, type BotMirrorOptions } from './store/bot-mirror.ts';
+import { BotStore } from './store/bot-store.ts';
+import type { FileMirror } from './store/file-mirror.ts';
+import { Collections, FolderMirror, SingleFileMirror } from './store/side-mirrors.ts';
+
+/** The catalogue of a service, and what is computed from it. */
+export interface OpenCatalogue {
+  readonly catalogue: Catalogue;
+  readonly bots: BotIndex;
+  readonly search: BotSearch;
+  readonly lists: Lists;
+  readonly authors: AuthorIndex;
+  /** What changed in each bot. */
+  readonly changes: ChangeIndex;
+  /** What changed in the catalogue. */
+  readonly feed: ChangeFeed;
+  /** Keeps what is computed from the catalogue. */
+  readonly cache: CurrentCache;
+  /** Serves the time at which the last commit changed a bot. */
+  readonly serveEdited: (id: BotId) => void;
+  /** Reads the catalogue, and what changed since. @param loadState reads the times of the edits, at the same time */
+  load(loadState: () => Promise<void>): Promise<void>;
+  /** Builds in the background what takes long: the index of the search, and that of the changes. */
+  start(): void;
+  close(): Promise<void>;
+}
+
+interface OpenCatalogueOptions extends Pick<Clone, 'repositoryOpener' | 'commits' | 'branch'> {
+  readonly config: {
+    /** The folder that holds `bots/`. */
+    readonly catalogue: string;
+    readonly var: string;
+    readonly blocked: string | null;
+  };
+  readonly counts: ReadonlyCounts;
+  /** Returns when a commit last changed a bot; undefined where the state does not say. */
+  readonly edited: NonNullable<CatalogueOptions['edited']>;
+  /** Left out where images are not cached. */
+  readonly cachedImages: CatalogueOptions['cachedImages'] | undefined;
+  /** Sets when the commits of an advance changed bots, before their records are served. */
+  readonly setEditedTimes: (advance: BranchAdvance, changes: ReadonlyChanges) => Promise<void>;
+  readonly log: Log;
+}
+
+/** Opens the catalogue; `load` reads it. */
+export async function openCatalogue(options: OpenCatalogueOptions): Promise<OpenCatalogue> {
+  const { config, repositoryOpener, commits, branch, counts, edited, cachedImages, setEditedTimes, log } =
+    options;
+  const catalogue = new Catalogue({
+    root: config.catalogue,
+    hash: await repositoryOpener.hash(),
+    restoreFolder: async () => await restoreBotsFolder(config.catalogue, repositoryOpener),
+    isGitWriting: () => repositoryOpener.opened !== undefined && isIndexLocked(repositoryOpener.opened),
+    log,
+    snapshot: join(config.var, 'index.snapshot'),
+    settingsCopy: join(config.var, settingsName),
+    blockedFile: config.blocked,
+    blockedCopy: join(config.var, `last-${blockedName}`),
+    edited,
+    ...(cachedImages && { cachedImages }),
+  });
+  const { bots } = catalogue.store;
+  const cache = new CurrentCache();
+  const changes = new ChangeIndex({ folder: join(config.var, 'changes'), repositoryOpener });
+  const feed = new ChangeFeed({
+    root: config.catalogue,
+    repositoryOpener,
+    catalogue,
+    index: changes,
+    cache,
+    beforeRelease: async (advance) => await setEditedTimes(advance, changes),
+    signal: branch.signal,
+  });
+  branch.add(feed);
+  branch.add(changes);
+  const search = createSearch(bots, catalogue.settings, log);
+  const repository = await repositoryOpener.open().catch(() => undefined);
+  commits.subscribe(showCommits(catalogue, repository?.prefix ?? ''));
+  commits.subscribe(() => branch.lookNow(feed));
+  const early = new Set<BotId>();
+  const serveNow = (id: BotId): void => catalogue.store.setEdited(id, edited(id) ?? 0);
+  return {
+    catalogue,
+    bots,
+    search,
+    lists: new Lists(bots, search, counts, cache),
+    authors: new AuthorIndex(bots, catalogue.profiles, cache),
+    changes,
+    feed,
+    cache,
+    serveEdited: (id) => void (catalogue.status.ready ? serveNow(id) : early.add(id)),
+    load: async (loadState) => {
+      await feed.begin();
+      const reading = catalogue.load().catch((error: unknown) => {
+        throw toCatalogueError(error, config.catalogue);
+      });
+      // Each waits for the disk half of the time.
+      await Promise.all([reading, loadState()]);
+      await forEachInSlices(early, serveNow, 'service');
+      // Once before the first request. What fails is logged by the next look.
+      await branch.look(feed).catch(() => undefined);
+      branch.start(feed);
+    },
+    start: () => {
+      void buildSearchIndex(catalogue.bots.unpacked(), search, log);
+      void catalogue.bots.unpacked().then((isOpen) => {
+        if (isOpen) branch.start(changes);
+      });
+    },
+    close: async () => {
+      search.close();
+      await catalogue.close();
+    },
+  };
+}
+
+/**
+ * Makes `bots/` where Git removed it with the last bot.
+ * @throws {UserError} when the catalogue's folder cannot be read
+ * @throws {WrongUserError} when the clone belongs to another user, whose files cannot be written either
+ */
+export async function ensureCatalogue(catalogue: string, repositoryOpener: RepositoryOpener): Promise<void> {
+  try {
+    if (!existsSync(join(catalogue, botsFolder)))
+      await restoreBotsFolder(catalogue, repositoryOpener).catch(throwUserError);
+    listTop(catalogue);
+  } catch (error) {
+    throw error instanceof UserError ? error : toCatalogueError(error, catalogue);
+  }
+  await repositoryOpener.open().catch((error: unknown) => {
+    if (error instanceof WrongUserError) throw error;
+  });
+}
+
+/** Other errors appear again when the catalogue is read. */
+function throwUserError(error: unknown): void {
+  if (error instanceof UserError) throw error;
+}
+
+/** Returns the error for a catalogue that cannot be read, with the setting to change. */
+export function toCatalogueError(error: unknown, catalogue: string): UserError {
+  if (codeOf(error) === 'ENOENT') {
+    return new UserError(
+      `${catalogue} has no folder bots/: make a catalogue with “botshelf init DIR”, or set BOTSHELF_CATALOGUE to one`,
+    );
+  }
+  return new UserError(
+    `the catalogue ${catalogue} cannot be read: ${messageOf(error)}. Set BOTSHELF_CATALOGUE to the folder that holds bots/`,
+  );
+}
+
+/**
+ * Makes `bots/` where the last commit has no bots, as Git keeps no empty folder; not in a repository that never had it.
+ * @throws {UserError} where nothing is checked out although the remote has branches
+ * @throws {GitError} and system errors
+ */
+export async function restoreBotsFolder(root: string, repositoryOpener: RepositoryOpener): Promise<void> {
+  const repository = await repositoryOpener.open();
+  const head = await readHead(repository);
+  const path = repository.prefix + botsFolder;
+  if (head === null) return await refuseEmptyClone(root, repository);
+  if ((await findTreeEntries(repository, head, [path])).has(path)) return;
+  if ((await repository.run(['rev-list', '--max-count=1', head, '--', path])) === '') return;
+  await mkdir(join(root, botsFolder), { recursive: true });
+}
+
+/** A clone is empty if HEAD of its remote names a branch that is not there, as after `git init --bare` and a push of another. */
+async function refuseEmptyClone(root: string, repository: Repository): Promise<void> {
+  const format = '--format=%(refname:lstrip=3)';
+  const branches = (await repository.run(['for-each-ref', format, 'refs/remotes/origin'])).split('\n');
+  const branch = branches.find((name) => name === 'main') ?? branches[0];
+  if (branch)
+    throw new UserError(
+      `${root} has nothing checked out, because HEAD of its remote names no branch that is there: run "git switch ${branch}" here, and "git symbolic-ref HEAD refs/heads/${branch}" on the Git server`,
+    );
+}
+
+/**
+ * Returns a subscriber that shows commits in the catalogue without waiting for the watcher. A posted change is shown at
+ * once, as its response waits for it; the files of a merge, which may be thousands, in slices of time.
+ * @param prefix the catalogue's folder relative to the top of the repository: empty, or ending in a slash
+ */
+export function showCommits(catalogue: Pick<Catalogue, 'put' | 'look'>, prefix: string): CommitListener {
+  const toOwnPath = (path: string): string[] => (path.startsWith(prefix) ? [path.slice(prefix.length)] : []);
+  return (event) => {
+    if (event.ref !== 'branch') return;
+    const { changes, contents } = event;
+    if (contents) {
+      const own = [...contents].flatMap(([path, bytes]) => toOwnPath(path).map((at) => [at, bytes] as const));
+      return catalogue.put(new Map(own));
+    }
+    const groups = new Map<string, string[]>();
+    for (const path of changes.flatMap((change) => toOwnPath(change.path))) {
+      const key = parsePagePath(path)?.id ?? path;
+      groups.set(key, [...(groups.get(key) ?? []), path]);
+    }
+    void forEachInSlices(groups.values(), (paths) => catalogue.look(paths), 'service');
+  };
+}
+
+/** The root is the folder that holds `bots/`. */
+export interface CatalogueOptions extends Omit<BotMirrorOptions, 'store' | 'limits'> {
+  /** The file that keeps the last valid settings between runs; none by default. */
+  readonly settingsCopy?: string;
+  /** The file that says who is blocked, in place of that of the catalogue; none by default. */
+  readonly blockedFile?: string | null;
+  /** The file that keeps its last valid version between runs; none by default. */
+  readonly blockedCopy?: string;
+}
+
+/** The state of a catalogue for operators; a fault is one sentence, or null. */
+interface CatalogueStatus {
+  /** Whether every file has been compared or read since the start. */
+  readonly ready: boolean;
+  /** Why only rounds over all folders find changes. */
+  readonly watcherFault: string | null;
+  /** Why folders cannot be read. What was served of them stays served. */
+  readonly folderFault: string | null;
+}
+
+/**
+ * The files of a catalogue in memory, kept true to the disk by a mirror for each kind: bots, profiles, collections, the
+ * settings and who is blocked.
+ */
+export class Catalogue {
+  readonly store: BotStore;
+  readonly settings: SingleFileMirror<CatalogueSettings>;
+  readonly blocked: SingleFileMirror<Blocked | null>;
+  /** What authors are called, by the names of the files in `people/`. */
+  readonly profiles: FolderMirror<Profile>;
+  readonly collections: Collections;
+  readonly bots: BotMirror;
+  readonly #root: string;
+  readonly #mirrors: readonly FileMirror[];
+  /** Those of the files that commits change. */
+  readonly #committed: readonly FileMirror[];
+  #ready = false;
+
+  constructor(options: CatalogueOptions) {
+    const { root, log, settingsCopy = null, blockedFile = null, blockedCopy = null } = options;
+    this.#root = root;
+    this.store = new BotStore(log);
+    const mirrored = { ...options, store: this.store };
+    const onChange = (name: string) => () => log.info({}, `${name} has changed and is in force`);
+    this.settings = new SingleFileMirror({
+      ...mirrored,
+      file: settingsName,
+      key: settingsName,
+      initial: toSettings(),
+      parse: (reading) => {
+        const parsed = parseSettings(reading, (path) => readFromDisk(root, path));
+        return { value: parsed.settings, faults: parsed.faults, beside: parsed.logoPath };
+      },
+      copy: settingsCopy,
+      onChange: () => {
+        onChange(settingsName)();
+        void this.bots.revalidate();
+      },
+    });
+    this.blocked = new SingleFileMirror<Blocked | null>({
+      ...mirrored,
+      ...locateBlocked(root, blockedFile),
+      key: blockedName,
+      initial: null,
+      copy: blockedCopy,
+      onChange: onChange(blockedName),
+    });
+    this.profiles = new FolderMirror({ ...mirrored, folder: peopleFolder, parse: parseProfile });
+    this.collections = new Collections(mirrored);
+    this.bots = new BotMirror({ ...mirrored, limits: () => this.settings.current });
+    const { settings, blocked, profiles, collections, bots } = this;
+    this.#mirrors = [bots, settings, blocked, profiles, collections];
+    this.#committed = this.#mirrors.filter((mirror) => mirror !== blocked || blockedFile === null);
+  }
+
+  get status(): CatalogueStatus {
+    const faults = this.#mirrors.flatMap(({ fault }) => fault ?? []);
+    return {
+      ready: this.#ready,
+      watcherFault: this.bots.watcherFault,
+      folderFault: faults.length > 0 ? faults.join('; ') : null,
+    };
+  }
+
+  /**
+   * Reads everything, then starts to watch. Resolves once the catalogue is complete; the watcher of the bots may start a
+   * moment later, and then finds what it missed.
+   * @throws {Error} when `bots/` cannot be read
+   */
+  async load(): Promise<void> {
+    listTop(this.#root);
+    await Promise.all([this.settings.load(), this.blocked.load()]);
+    await Promise.all([this.bots.load(), this.profiles.load(), this.collections.load()]);
+    if (this.bots.signal.aborted) return;
+    this.#ready = true;
+    for (const mirror of this.#mirrors) mirror.start();
+  }
+
+  /** Looks at files now, by their paths below the root: for a caller that has written them whole, or has changed what is made of them. */
+  look(paths: readonly string[]): void {
+    for (const mirror of this.#committed) mirror.look(paths);
+  }
+
+  /** Serves these bytes as the content of files now: for a caller that has committed them. */
+  put(contents: ReadonlyMap<string, Buffer>): void {
+    for (const mirror of this.#committed) mirror.put(contents);
+  }
+
+  /** Stops watching, and saves the index for the next start. */
+  async close(): Promise<void> {
+    for (const mirror of this.#mirrors) await mirror.close();
+  }
+}

@@ -1,0 +1,76 @@
+import { join } from 'node:path';
+import { messageOf, UserError } from '../lib/errors.ts';
+import { removeUnfinishedWrites } from '../lib/files.ts';
+import type { Log } from '../lib/log.ts';
+import { BranchFeed } from './branch-feed.ts';
+import { CommitEvents } from './commits.ts';
+import { takeCloneLock, takeInstanceLock } from './locks.ts';
+import { Maintenance, type MaintenanceOptions } from './maintenance.ts';
+import { type Origin, readOrigin, readRemotePlace, type RemotePlace } from './remotes.ts';
+import type { RepositoryOpener } from './repository.ts';
+
+/** The clone that a service has for itself. */
+export interface Clone {
+  readonly repositoryOpener: RepositoryOpener;
+  /** Each commit of this service. */
+  readonly commits: CommitEvents;
+  /** How the branch goes on, whoever commits. */
+  readonly branch: BranchFeed;
+  /** Null where there is none. */
+  readonly origin: Origin | null;
+  /** Where the remote is that the clone is kept in step with; undefined if it is at no host. */
+  readonly remotePlace: RemotePlace | undefined;
+  /** Keeps Git fast from now on. @param prune as in MaintenanceOptions */
+  maintain(prune: MaintenanceOptions['prune']): Maintenance;
+  /** Releases the locks. */
+  close(): Promise<void>;
+}
+
+interface CloneOptions {
+  readonly repositoryOpener: RepositoryOpener;
+  /** The folder for what is not in Git. */
+  readonly var: string;
+  /** The remote that the clone is kept in step with; null where there is none. */
+  readonly remote: { readonly remote: string } | null;
+  /** Whether a person edits the catalogue in the clone. */
+  readonly isEdited: boolean;
+  readonly log: Log;
+}
+
+/**
+ * Takes the locks of a clone and of `var`, and removes what a crash left there.
+ * @throws {UserError} when another service has one of them, or `var` cannot be used
+ */
+export async function openClone(options: CloneOptions): Promise<Clone> {
+  const { repositoryOpener, var: folder, remote, isEdited, log } = options;
+  const lock = await takeInstanceLock(folder).catch((error: unknown) => {
+    if (error instanceof UserError) throw error;
+    throw new UserError(
+      `${folder} cannot be used: ${messageOf(error)}. Set BOTSHELF_VAR to a writable folder`,
+    );
+  });
+  try {
+    await removeUnfinishedWrites(folder);
+    const cloneLock = await takeCloneLock(repositoryOpener, log);
+    const commits = new CommitEvents(log);
+    return {
+      repositoryOpener,
+      commits,
+      branch: new BranchFeed({ file: join(folder, 'branch'), repositoryOpener, isEdited, log }),
+      origin: await readOrigin(repositoryOpener),
+      remotePlace: remote ? await readRemotePlace(repositoryOpener, remote.remote) : undefined,
+      maintain: (prune) => {
+        const maintenance = new Maintenance({ repositoryOpener, log, prune });
+        commits.subscribe(() => maintenance.packAdded());
+        return maintenance;
+      },
+      close: async () => {
+        await cloneLock?.release();
+        await lock.release();
+      },
+    };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}

@@ -1,0 +1,80 @@
+import { formatCommitMessage } from '../../bot/commit-message.ts';
+import type { Counts } from '../../bot/counts.ts';
+import { PreconditionFailedError, UnknownBotError } from '../../bot/errors.ts';
+import type { BotId } from '../../bot/id.ts';
+import { pathOf } from '../../catalogue/page/layout.ts';
+import { withValues } from '../../catalogue/page/page.ts';
+import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
+import type { Committer } from '../../git/commit/committer.ts';
+import type { Editor, FileEdit } from '../../git/commits.ts';
+import { SerialQueue } from '../../lib/serial-queue.ts';
+import type { ApplyUpdate } from './update-route.ts';
+
+/**
+ * Returns a function that applies owners' updates, all or nothing: content is committed, counts go to the journal. An
+ * update that has resolved is durable. A bot's updates come one after the other, so that each sees what the one before
+ * did.
+ */
+export function createUpdates(
+  bots: BotIndex,
+  committer: Pick<Committer<PostedEdit>, 'commit'>,
+  counts: Pick<Counts, 'setCount'>,
+): ApplyUpdate {
+  const queues = new Map<BotId, SerialQueue>();
+  const queued = async <T>(id: BotId, work: () => Promise<T>): Promise<T> => {
+    const queue = queues.get(id) ?? new SerialQueue();
+    queues.set(id, queue);
+    try {
+      return await queue.run(work);
+    } finally {
+      if (queue.size === 0) queues.delete(id);
+    }
+  };
+  return async (id, { count, ...content }, isExpected) => {
+    const expected = (): IndexedBot => {
+      const bot = bots.get(id);
+      if (bot === undefined) throw new UnknownBotError(id);
+      if (isExpected?.(bot) === false) throw new PreconditionFailedError(bot.digest);
+      return bot;
+    };
+    if (count !== undefined && Object.keys(content).length === 0) {
+      expected();
+      await counts.setCount(id, count);
+      return null;
+    }
+    return await queued(id, async () => {
+      const { facts, digest } = expected();
+      const [locale] = facts.locales;
+      const edit = { id, name: facts.name, values: content, digest: isExpected && digest };
+      const commit = locale ? await committer.commit({ ...edit, path: pathOf(id, locale) }) : null;
+      if (count !== undefined) await counts.setCount(id, count);
+      return commit;
+    });
+  };
+}
+
+/** New values for keys of a bot's main page, from its owner. */
+export interface PostedEdit extends FileEdit {
+  readonly id: BotId;
+  /** The bot's name, for the commit's message. */
+  readonly name: string;
+  readonly values: Readonly<Record<string, unknown>>;
+  /** The digest that the bot must still have, where the owner requires that. */
+  readonly digest: string | undefined;
+}
+
+/** Returns the editor of the catalogue's pages. */
+export function createPageEditor(bots: BotIndex): Editor<PostedEdit> {
+  return {
+    edit: (text, edit) => {
+      // Checked again on the file that is changed: a merge may have come in between.
+      const bot = bots.get(edit.id);
+      if (bot === undefined) throw new UnknownBotError(edit.id);
+      if (edit.digest !== undefined && bot.digest !== edit.digest)
+        throw new PreconditionFailedError(bot.digest);
+      return withValues(edit.path, text, edit.values, Date.now());
+    },
+    describe: (edits) =>
+      formatCommitMessage(edits.map((edit) => ({ ...edit, keys: Object.keys(edit.values) }))),
+  };
+}

@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import { readCommittedSettings } from '../catalogue/store/bot-reader.ts';
+import type { Clone } from '../git/clone.ts';
+import type { Committer } from '../git/commit/committer.ts';
+import { readConfirmedTime } from '../git/repository.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
+import type { Sync } from '../sync/sync.ts';
+import { Drafts } from './drafts.ts';
+import { createHostReview, type HostReview, type HostReviewConfig } from './host-review.ts';
+import { createProposalNotice, type Notice, noticeFaults, Notifications } from './notifications.ts';
+import { Proposals } from './proposals.ts';
+import { SharedProposals } from './shared-proposals.ts';
+import { VisitorReports } from './visitor-reports.ts';
+
+/** What people send to those who run the list: proposals of changes, and reports. */
+export interface OpenProposals {
+  /** Null where nobody can log in, or proposals are off. */
+  readonly proposals: Proposals | null;
+  /** Null where there is no remote, or there are no proposals. */
+  readonly sharedProposals: SharedProposals | null;
+  /** Null where proposals are not reviewed at the Git host. */
+  readonly hostReview: HostReview | null;
+  /** Forms that are kept while people log in; null where there are no proposals. */
+  readonly drafts: Drafts | null;
+  readonly reports: VisitorReports;
+  /** Tells the people who run the list; does nothing where no address is set. */
+  readonly notify: (notice: Notice) => void;
+  /** Reads the proposals, and sends notices from now on. Call it once the catalogue is served. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface OpenProposalsOptions extends Pick<Clone, 'repositoryOpener' | 'branch' | 'remotePlace'> {
+  readonly config: HostReviewConfig & { readonly var: string; readonly notifyUrl: string | null };
+  readonly catalogue: Pick<Catalogue, 'blocked' | 'store'>;
+  readonly committer: Pick<Committer<never>, 'move'>;
+  /** Null where there is no remote. */
+  readonly sync: Sync | null;
+  readonly canLogIn: boolean;
+  readonly log: Log;
+}
+
+/** @throws {UserError} if the settings do not say which Git host it is */
+export async function openProposals(options: OpenProposalsOptions): Promise<OpenProposals> {
+  const { config, repositoryOpener, branch, remotePlace, catalogue, committer, sync, canLogIn, log } =
+    options;
+  const { notifyUrl, baseUrl } = config;
+  const notifications = notifyUrl === null ? null : new Notifications({ url: notifyUrl, log });
+  const notify = (notice: Notice): void => notifications?.notify(notice);
+  const confirmedTime = async (): Promise<number> => await readConfirmedTime(await repositoryOpener.open());
+  const reports = await VisitorReports.open(join(config.var, 'reports'), log, confirmedTime);
+  const proposals =
+    !canLogIn || config.proposals === 'off'
+      ? null
+      : new Proposals({
+          repositoryOpener,
+          committer,
+          settings: async () => await readCommittedSettings(repositoryOpener),
+          blocked: () => catalogue.blocked.current,
+          needsMaintainer: config.proposals === 'site',
+          log,
+        });
+  const sharedProposals = proposals && sync && new SharedProposals(proposals, sync, log);
+  if (sharedProposals) proposals?.connect(sharedProposals);
+  proposals?.subscribe((proposal) => {
+    const notice = createProposalNotice(proposal, baseUrl, config.proposals === 'site');
+    if (notice !== null) notify(notice);
+  });
+  if (proposals) branch.add(proposals);
+  const hostReview = createHostReview(config, remotePlace, proposals, repositoryOpener, log);
+  const drafts = proposals && (await Drafts.open(join(config.var, 'drafts'), confirmedTime));
+  let endFaultNotices: (() => void) | undefined;
+  return {
+    proposals,
+    sharedProposals,
+    hostReview,
+    drafts,
+    reports,
+    notify,
+    start: async () => {
+      if (notifications) endFaultNotices = noticeFaults(catalogue.store, baseUrl, notify);
+      await proposals?.load().catch((error: unknown) => {
+        const message = `the proposals could not be read: ${messageOf(error)}; retrying when one is sent`;
+        log.error({ err: error }, message);
+      });
+      if (proposals) branch.start(proposals);
+      hostReview?.start();
+    },
+    close: async () => {
+      endFaultNotices?.();
+      await hostReview?.close();
+      await notifications?.close();
+    },
+  };
+}

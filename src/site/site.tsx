@@ -1,0 +1,264 @@
+import { Router } from '@koa/router';
+import type { Context, Middleware } from 'koa';
+import type { VNode } from 'preact';
+import { type BotId, parseBotId } from '../bot/id.ts';
+import type { OpenCatalogue, Catalogue } from '../catalogue/catalogue.ts';
+import { followRemovedBots } from '../catalogue/changes/change-index.ts';
+import { readFileText } from '../catalogue/page/page-file.ts';
+import { findBlocked, nothingBlocked } from '../catalogue/settings/blocked.ts';
+import { readCommittedAuthors } from '../catalogue/store/bot-reader.ts';
+import type { OpenCounts } from '../counts/counts.ts';
+import type { Origin } from '../git/remotes.ts';
+import type { RepositoryOpener } from '../git/repository.ts';
+import { formPaths } from '../http/middleware.ts';
+import type { ReportError } from '../http/problem.ts';
+import { findKnownAuthor, findKnownBot, parseQuery } from '../http/request.ts';
+import type { OpenImages } from '../images/images.ts';
+import type { Log } from '../lib/log.ts';
+import { basePathOf } from '../lib/network.ts';
+import type { DemoPerson } from '../login/demo-provider.ts';
+import type { Login } from '../login/login.ts';
+import type { OpenProposals } from '../proposals/open.ts';
+import type { Tokens } from '../tokens/tokens.ts';
+import { addDemoPeopleRoute, addLoginRoutes, readSession } from './account/login-pages.tsx';
+import { addMyBotsRoute } from './account/my-bots-pages.tsx';
+import { addProposalRoutes } from './account/proposal-pages.tsx';
+import { addTokenRoutes } from './account/token-pages.tsx';
+import { addAddRoutes } from './add/add-routes.tsx';
+import { createBotRecipe } from './bot/bot-page.tsx';
+import { createCompareRecipe } from './bot/compare-page.tsx';
+import { refuseRemovedBots } from './bot/removed-bot-page.tsx';
+import { addReportRoutes } from './bot/report-routes.tsx';
+import { addBadgeRoute, addShareRoute } from './bot/share.tsx';
+import { addChangesPage } from './changes/changes-page.tsx';
+import { addDiscoverRoutes } from './discover/discover-routes.ts';
+import { createCollectionRecipe, createCollectionsRecipe } from './front/collection-pages.tsx';
+import { FrontLists } from './front/front-list.ts';
+import {
+  formatFrontPath,
+  type FrontQuery,
+  isFront,
+  parseCategory,
+  readFrontQuery,
+} from './front/front-query.ts';
+import { createAuthorRecipe, createFrontRecipe, listRecipe } from './front/front-recipe.tsx';
+import { Languages } from './language/languages.ts';
+import type { Markdown } from './markdown/markdown.ts';
+import { collectionsPath, toCollectionPath } from './page/addresses.ts';
+import { addAssetRoutes, addClientRoutes } from './page/assets.ts';
+import { DocsPage, docsPaths, renderGuide } from './page/docs-page.tsx';
+import { FaultyBotPage } from './page/faults.tsx';
+import { createPageResponder, sendOnce } from './page/html-response.ts';
+import type { Site, PageProps, Viewer } from './page/layout.tsx';
+import { LivePreview } from './page/live-preview.ts';
+import { showErrorPages } from './page/message-pages.tsx';
+import { createNamedLinks, createRepositoryLinks } from './page/repository-links.ts';
+import type { SiteParts } from './page/site-parts.ts';
+import { type Attention, readAttention, createOwnAttention } from './review/attention.ts';
+import { addReviewRoutes } from './review/review-routes.tsx';
+
+/** The settings that pages depend on. */
+export interface SiteConfig {
+  readonly contact: string | null;
+  readonly demo: { readonly people: readonly DemoPerson[] } | null;
+  readonly dev: boolean;
+  /** Where people log in; null where nobody can. */
+  readonly login: object | null;
+  readonly baseUrl: string;
+  /** Set where this is a copy of a list. */
+  readonly readOnly: { readonly original: string | null } | null;
+}
+
+/**
+ * Returns what all pages share, with the settings of the catalogue as they are at each request.
+ * @param origin the remote of the clone: the links to the repository are made from it where the settings name none
+ */
+export function createSite(
+  { contact, demo, dev, login, baseUrl, readOnly }: SiteConfig,
+  catalogue: Pick<Catalogue, 'settings'>,
+  origin: Origin | null,
+  log: Log,
+): Site {
+  const original = readOnly?.original ?? null;
+  const basePath = basePathOf(baseUrl);
+  const publicPath = (path: string): string =>
+    (formPaths.test(path) ? (original ?? basePath) : basePath) + path;
+  const derived = origin && createRepositoryLinks(origin);
+  return {
+    baseUrl,
+    canonicalUrl: original ?? baseUrl,
+    hasForms: readOnly === null || original !== null,
+    languages: new Languages(log, () => catalogue.settings.current, publicPath),
+    login: (login ?? demo ?? original) !== null,
+    get repository() {
+      const { repository } = catalogue.settings.current;
+      return repository === null ? derived : createNamedLinks(repository);
+    },
+    live: dev,
+    demo: demo !== null,
+    get settings() {
+      return catalogue.settings.current;
+    },
+    get contact() {
+      return contact ?? catalogue.settings.current.contact;
+    },
+  };
+}
+
+/** What the pages are made from. */
+export interface PagesParts
+  extends
+    Pick<OpenCatalogue, 'catalogue' | 'bots' | 'lists' | 'authors' | 'changes' | 'cache'>,
+    OpenCounts,
+    Pick<OpenProposals, 'proposals' | 'hostReview' | 'drafts' | 'reports' | 'notify'> {
+  readonly config: SiteConfig & {
+    /** The folder that holds `bots/`. */
+    readonly catalogue: string;
+    readonly securityContact: string | null;
+  };
+  readonly site: Site;
+  readonly repositoryOpener: RepositoryOpener;
+  readonly markdown: Markdown;
+  /** Null where nobody can log in. */
+  readonly login: Login | null;
+  readonly tokens: Tokens;
+  /** Null where images are not cached. */
+  readonly images: OpenImages['cache'] | null;
+  readonly log: Log;
+}
+
+/** The pages, in routers of their own: a router matches a path against all of its routes. */
+export interface Pages {
+  readonly assets: Router;
+  readonly pages: Router;
+  /** Responds with a page where what follows throws and the client is a browser. */
+  readonly showErrors: (report: ReportError) => Middleware;
+  /** Says of a bot that is not there whether it was removed. */
+  readonly refuseRemoved: Middleware;
+  /** Null where open pages do not reload on edits. */
+  readonly live: LivePreview | null;
+}
+
+/** Creates all pages, with what is beside them: assets, feeds, the sitemap. */
+export function createPages(parts: PagesParts): Pages {
+  const { config, site, catalogue, cache, proposals, hostReview, images, login, tokens } = parts;
+  const { store, settings, blocked } = catalogue;
+  const attention = { ...parts, store, settings, blocked };
+  const findAttention = async (): Promise<Attention> =>
+    await cache.get('attention', async () => await readAttention(attention));
+  const ownAttention = createOwnAttention(attention, config.catalogue);
+  const all: SiteParts = {
+    ...parts,
+    collections: catalogue.collections,
+    pullRequestOf: (proposal) => hostReview?.findLink(proposal),
+    blocked: () => blocked.current,
+    viewerOf: async (ctx) => await readViewer(ctx, parts),
+    faultsOf: (id) => store.faultsOf(id),
+    readFile: (path) => readFileText(config.catalogue, path),
+    copyOf: (url) => images?.copyOf(url),
+    shareCards: images?.shareCards ?? null,
+  };
+  const assets = new Router();
+  addAssetRoutes(assets, site);
+  addClientRoutes(assets);
+  const pages = new Router();
+  if (config.demo) addDemoPeopleRoute(pages, site, config.demo.people);
+  if (login) {
+    addLoginRoutes(pages, site, login);
+    addMyBotsRoute(pages, all, login, tokens, ownAttention);
+  }
+  if (proposals) {
+    addProposalRoutes(pages, all, proposals);
+    addReviewRoutes(pages, all, proposals, findAttention, hostReview?.home ?? null);
+  }
+  addTokenRoutes(
+    pages,
+    all,
+    login,
+    tokens,
+    async (id) => await readCommittedAuthors(parts.repositoryOpener, id),
+  );
+  const live = config.dev ? new LivePreview(store) : null;
+  live?.addRoute(pages);
+  addDiscoverRoutes(pages, { ...all, ownAttention }, config.securityContact);
+  addOpenPages(pages, all);
+  const refuseRemoved = refuseRemovedBots(all, followRemovedBots(store, parts.changes));
+  return { assets, pages, showErrors: (report) => showErrorPages(all, report), refuseRemoved, live };
+}
+
+/** Returns who is logged in, and, if it is a maintainer, the number of proposals and reports that wait. */
+async function readViewer(
+  ctx: Context,
+  { login, proposals, reports, catalogue }: Pick<PagesParts, 'login' | 'proposals' | 'reports' | 'catalogue'>,
+): Promise<Viewer | null> {
+  const session = await readSession(ctx, login);
+  if (session === null) return null;
+  const [blocked] = findBlocked(catalogue.blocked.current ?? nothingBlocked, { authors: [session.id] });
+  const viewer = { ...session, blocked, createdAt: login?.findCreation(session.id) };
+  // Without Git, pages are shown all the same.
+  if (proposals === null || !(await proposals.isMaintainer(session.id).catch(() => false))) return viewer;
+  const waiting = proposals.open.filter(({ state }) => state === 'waiting');
+  return { ...viewer, toReview: waiting.length + reports.list().length };
+}
+
+/** Adds the pages that anyone can read: front page, categories, bots, API; the forms. */
+export function addOpenPages(router: Router, parts: SiteParts): void {
+  const { site, bots } = parts;
+  addAddRoutes(router, parts);
+  addReportRoutes(router, parts);
+  const respond = createPageResponder(parts);
+  const lists = new FrontLists(parts);
+  const respondWithList = async (ctx: Context, query: FrontQuery): Promise<void> =>
+    await respond(ctx, await listRecipe(ctx, site, lists, query));
+  router.get('/', async (ctx) => {
+    const params = parseQuery(ctx);
+    const query = readFrontQuery(params, undefined);
+    const language = site.languages.of(ctx);
+    const category = site.settings.categories.find((id) => id === params.get('category'));
+    if (category !== undefined) ctx.redirect(language.publicPath(formatFrontPath({ ...query, category })));
+    else if (isFront(query)) await respond(ctx, await createFrontRecipe(ctx, parts, lists, query, language));
+    else await respondWithList(ctx, query);
+  });
+  router.get('/categories/:category', async (ctx) => {
+    const category = parseCategory(ctx.params['category'] ?? '', site.settings);
+    await respondWithList(ctx, readFrontQuery(parseQuery(ctx), category));
+  });
+  router.get(collectionsPath, async (ctx) => await respond(ctx, createCollectionsRecipe(ctx, parts)));
+  router.get(toCollectionPath(':name'), async (ctx) => {
+    await respond(ctx, createCollectionRecipe(ctx, parts, lists, ctx.params['name'] ?? ''));
+  });
+  for (const path of docsPaths) {
+    let guide: Awaited<ReturnType<typeof renderGuide>> | undefined;
+    const render = async (props: PageProps): Promise<VNode> => {
+      const rendered = guide ?? (await renderGuide(path, site.canonicalUrl));
+      // On a busy machine the time may be over.
+      if (rendered.html !== null) guide = rendered;
+      return <DocsPage {...props} {...rendered} path={path} />;
+    };
+    router.get(path, async (ctx) => await respond(ctx, { key: { page: path }, render }));
+  }
+  router.get('/authors/:id', async (ctx) => {
+    const author = await findKnownAuthor(parts.authors, ctx.params['id'] ?? '');
+    await respond(ctx, await createAuthorRecipe(ctx, site, lists, author));
+  });
+  router.get('/bots/:id', async (ctx) => {
+    const id = ctx.params['id'] ?? '';
+    if (!sendFaults(ctx, parts, parseBotId(id)))
+      await respond(ctx, await createBotRecipe(ctx, parts, findKnownBot(bots, id)));
+  });
+  addChangesPage(router, parts, respond);
+  router.get('/compare', async (ctx) => await respond(ctx, createCompareRecipe(ctx, parts)));
+  addBadgeRoute(router, parts);
+  addShareRoute(router, parts);
+}
+
+/**
+ * Responds with the faults of a bot that has never been valid, where its editor is looking; false where there are none.
+ */
+function sendFaults(ctx: Context, { site, bots, faultsOf }: SiteParts, id: BotId | undefined): boolean {
+  if (!site.live || id === undefined || bots.get(id) !== undefined) return false;
+  const faults = faultsOf(id);
+  if (faults.length > 0)
+    sendOnce(ctx, <FaultyBotPage {...{ site, id, faults }} />, site.languages.of(ctx), 404);
+  return faults.length > 0;
+}
