@@ -1,8 +1,9 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { anyCharacter } from '../support/arbitrary.ts';
 import { visit } from 'jsonc-parser';
 import { readStrictJson } from '../../src/lib/json.ts';
+import { anyCharacter } from '../support/arbitrary.ts';
+import { readCases } from '../support/fixture-lines.ts';
 
 /** The faults of a text as `offset rule`, with the key of a duplicate; `ok` where it has none. */
 function found(text: string): string {
@@ -21,26 +22,13 @@ describe('strict JSON', () => {
     deepStrictEqual(readStrictJson(text, 'the text'), { data: JSON.parse(text) as unknown });
   });
 
-  for (const [text, expected] of [
-    ['{}', 'ok'],
-    ['{"a": [{"b": 1}, {"b": 1}]}', 'ok'],
-    ['[]', '0 object'],
-    ['null', '0 object'],
-    ['[{"a": 1, "a": 2}]', '0 object'],
-    ['', '0 json'],
-    ['{"a": 1,}', '8 json'],
-    ['{"a": 1} // why', '9 json'],
-    ['{"a": 1, "a": 2,}', '16 json'],
-    ['{"a": 1, "\\u0061": 2, "b": {"c": 1, "c": 2}}', '9 duplicate-key a, 36 duplicate-key c'],
-    [`{"a": ${'['.repeat(7)}${']'.repeat(7)}}`, 'ok'],
-    [`{"a": ${'['.repeat(8)}${']'.repeat(8)}}`, '0 nesting'],
-    ['{"a":'.repeat(40_000), '0 nesting'],
-    [`{"a": "${'['.repeat(100)}"}`, 'ok'],
-    ['{"a": "\\ud83d\\ude00", "b": "\\\\ud83d"}', 'ok'],
-    ['{"a": 1, "b": ["\\ud83d"]}', '15 unicode'],
-    ['{"a": {"\\uDE00": 1}}', '7 unicode'],
-  ] as const)
-    it(`${text.slice(0, 50)} is ${expected}`, () => strictEqual(found(text), expected));
+  for (const { input, expected } of readCases('strict-json'))
+    it(`${input} is ${expected.join()}`, () => deepStrictEqual([found(input)], expected));
+
+  it('is no text without an object, and none that is nested without end', () => {
+    strictEqual(found(''), '0 json');
+    strictEqual(found('{"a":'.repeat(40_000)), '0 nesting');
+  });
 
   it('has at most a hundred duplicate keys reported', () => {
     strictEqual(found(`{${'"a":1,'.repeat(30_000)}"a":1}`).split(', ').length, 100);

@@ -5,3 +5,25 @@ export function fixtureLines(name: string): string[] {
   const url = new URL(`./test/fixtures/${name}`, import.meta.resolve('#package'));
   return readFileSync(url, 'utf8').replace(/\n$/, '').split('\n');
 }
+
+/** What is expected of an input. */
+export interface Case {
+  /** The comment above the input, or the input. */
+  readonly title: string;
+  readonly input: string;
+  readonly expected: readonly string[];
+}
+
+/** The cases of a list in test/fixtures/cases/: an input is a line, and the lines below it that are indented are expected of it. */
+export function readCases(name: string): Case[] {
+  const cases: (Case & { expected: string[] })[] = [];
+  let title: string | undefined;
+  for (const line of fixtureLines(`cases/${name}.txt`))
+    if (line.startsWith('# ')) title = line.slice(2);
+    else if (line.startsWith('  ')) cases.at(-1)?.expected.push(line.slice(2));
+    else if (line !== '') {
+      cases.push({ title: title ?? line, input: line, expected: [] });
+      title = undefined;
+    }
+  return cases;
+}
