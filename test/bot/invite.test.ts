@@ -1,115 +1,113 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
+import {
+  alignPermissions,
+  type InvitePermissions,
+  isSameInvite,
+  listNumbers,
+  parseInvite,
+  readInvite,
+} from '../../src/bot/invite.ts';
 import { anyCharacter } from '../support/arbitrary.ts';
-import { isSameInvite, listNumbers, parseInvite } from '../../src/bot/invite.ts';
+import { readCases } from '../support/fixture-lines.ts';
 
-const authorize = 'https://discord.com/oauth2/authorize';
-const invite = `${authorize}?client_id=77&scope=bot+applications.commands&permissions=3072`;
+const authorize = 'https://discord.com/oauth2/authorize?client_id=7&scope=bot';
+type Permissions = InvitePermissions['permissions'] | undefined;
+const stated = (value: bigint): Permissions => readInvite(`${authorize}&permissions=${value}`)?.permissions;
+const names = (permissions: Permissions): string[] =>
+  typeof permissions === 'object' ? permissions.groups.flatMap((group) => group.permissions) : [];
+const anySet = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
+
+/** Returns what an invite link says in lines; none of one that cannot be read. */
+function describeInvite(link: string): string[] {
+  const [invite, read] = [parseInvite(link), readInvite(link)];
+  if (invite === undefined || read === undefined) return [];
+  const { clients, scopes, rest } = invite;
+  return [
+    `permissions: ${describePermissions(read.permissions)}`,
+    ...(read.fullControl ? ['full control'] : []),
+    ...(clients.length > 0 ? [`clients: ${clients.join(' ')}`] : []),
+    ...(scopes.length > 0 ? [`scopes: ${scopes.join(' ')}`] : []),
+    ...(rest === '' ? [] : [`rest: ${rest}`]),
+  ];
+}
+
+function describePermissions(permissions: Permissions): string | undefined {
+  if (typeof permissions !== 'object') return permissions;
+  const groups = permissions.groups.map((group) => `${group.name}: ${group.permissions.join(' ')}`);
+  return [...groups, ...permissions.unknownBits.map((bit) => `bit ${bit}`)].join(', ') || 'none';
+}
 
 describe('an invite link', () => {
-  it('names the bot, its permissions and scopes, and the rest in one order', () => {
-    deepStrictEqual(parseInvite(`${invite}&prompt=none&guild_id=5`), {
-      clients: ['77'],
-      permissions: 3072n,
-      scopes: ['bot', 'applications.commands'],
-      rest: 'guild_id=5&prompt=none',
-    });
-    deepStrictEqual(parseInvite(authorize), { clients: [], permissions: 'absent', scopes: [], rest: '' });
+  for (const { input, expected } of readCases('invites'))
+    it(`${expected.length > 0 ? 'is' : 'cannot be'} read from ${input}`, () =>
+      deepStrictEqual(describeInvite(input), expected));
+
+  for (const { input, expected } of readCases('numbers-in-addresses'))
+    it(`has ${expected.join() || 'no number'} in ${input}`, () =>
+      deepStrictEqual(listNumbers(input), expected));
+});
+
+describe('the permissions in an invite link', () => {
+  it('are known by every documented bit', () => {
+    const undocumented = [47, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63];
+    for (let bit = 0; bit < 64; bit++)
+      strictEqual(names(stated(2n ** BigInt(bit))).length, undocumented.includes(bit) ? 0 : 1);
   });
 
-  it('is read however its host and its path are spelled', () => {
-    for (const spelled of [
-      'https://discord.com./oauth2/authorize',
-      'https://discord.com/%6fauth2/Authorize',
-      'https://discord.com//oauth2//authorize//',
-    ])
-      strictEqual(parseInvite(`${spelled}?permissions=8`)?.permissions, 8n, spelled);
+  it('have one entry for each bit, or for two, whatever the value', () => {
+    fc.assert(
+      fc.property(anySet, (value) => {
+        const read = stated(value);
+        if (typeof read !== 'object') throw new Error('not read');
+        const pairs = ['readAndSendMessages', 'connectAndSpeak'];
+        const bits = names(read).reduce((sum, name) => sum + (pairs.includes(name) ? 2 : 1), 0);
+        const asked = value.toString(2).replaceAll('0', '').length;
+        strictEqual(bits + read.unknownBits.length, asked);
+        strictEqual(read.administrator, (value & 8n) !== 0n);
+        strictEqual(new Set(names(read)).size, names(read).length);
+      }),
+    );
   });
 
-  it('has its client among its numbers, however it is written', () => {
-    for (const address of [
-      invite,
-      `${authorize}?client_id=077`,
-      `${authorize}?client%5Fid=%377`,
-      'https://discord.com/application-directory/77',
-      'https://discord.com/login?redirect_to=%2Foauth2%2Fauthorize%3Fclient_id%3D77',
-      'https://discord.com/login?redirect_to=%252Fauthorize%253Fclient_id%253D%2537%2537',
-    ])
-      deepStrictEqual(listNumbers(address), ['77'], address);
-    deepStrictEqual(listNumbers('https://example.org/77'), []);
-    deepStrictEqual(listNumbers('https://discord.com.example.org/77'), []);
-    deepStrictEqual(listNumbers('no link'), []);
-  });
-
-  it('of another platform or page cannot be read', () => {
-    for (const other of [
-      'https://example.org/oauth2/authorize?client_id=77',
-      'https://discord.gg/abc',
-      'no link',
-      '',
-    ])
-      strictEqual(parseInvite(other), undefined, other);
+  it('are read from any text without an error @slow', () => {
+    const hosts = fc.constantFrom('https://discord.com/oauth2/authorize?', 'https://discordapp.com/', '');
+    const text = fc.oneof(
+      fc.string({ unit: anyCharacter }),
+      fc.webQueryParameters(),
+      fc.double().map(String),
+    );
+    fc.assert(
+      fc.property(hosts, text, fc.boolean(), (host, value, named) => {
+        const { permissions = 'absent' } = readInvite(`${host}${named ? 'permissions=' : ''}${value}`) ?? {};
+        ok(typeof permissions === 'object' || ['absent', 'unreadable'].includes(permissions));
+      }),
+    );
   });
 });
 
-describe('two invite links are the same', () => {
-  it('where only the host, the order of the parameters, or their spelling differs', () => {
-    for (const other of [
-      invite,
-      'https://discordapp.com/api/oauth2/authorize?permissions=3072&scope=applications.commands%20bot&client_id=77',
-      'https://canary.discord.com/api/v10/oauth2/authorize/?scope=bot&client_id=77&permissions=003072&scope=applications.commands%20bot#x',
-    ])
-      ok(isSameInvite(invite, other), other);
-  });
+describe('two invite links', () => {
+  for (const { input, expected } of readCases('same-invites'))
+    it(`are compared: ${input} with others`, () => {
+      for (const line of expected) {
+        const [isSame, other] = [line.startsWith('='), line.slice(2)];
+        deepStrictEqual([isSameInvite(input, other), isSameInvite(other, input)], [isSame, isSame], other);
+      }
+    });
 
-  it('but not where they add another bot, ask for more or less, or have another parameter', () => {
-    for (const query of [
-      'client_id=78&scope=bot+applications.commands&permissions=3072',
-      'client_id=077&scope=bot+applications.commands&permissions=3072',
-      'client_id=77&client_id=78&scope=bot+applications.commands&permissions=3072',
-      'scope=bot+applications.commands&permissions=3072',
-      'client_id=77&scope=bot+applications.commands&permissions=8',
-      'client_id=77&scope=bot+applications.commands&permissions=0',
-      'client_id=77&scope=bot+applications.commands&permissions=all',
-      'client_id=77&scope=bot+applications.commands&permissions=3072&permissions=8',
-      'client_id=77&scope=bot+applications.commands',
-      'client_id=77&scope=bot&permissions=3072',
-      'client_id=77&scope=bot+applications.commands+email&permissions=3072',
-      'client_id=77&scope=bot+applications.commands&permissions=3072&Permissions=8',
-      'client_id=77&scope=bot+applications.commands&permissions=3072&redirect_uri=https://example.org/',
-    ])
-      ok(!isSameInvite(invite, `${authorize}?${query}`), query);
-    for (const other of [invite.replace('discord.com', 'discord.example.org'), '', 'no link'])
-      ok(!isSameInvite(invite, other) && !isSameInvite(other, invite), other);
-  });
-
-  it('where one cannot be read, only with the same text', () => {
-    for (const [a, b] of [
-      ['https://example.org/invite?a=1&b=2', 'https://example.org/invite?b=2&a=1'],
-      [`${authorize}?client_id=77&permissions=8n`, `${authorize}?client_id=77&permissions=9n`],
-      [`${authorize}?permissions=0&permissions=0`, `${authorize}?permissions=8&permissions=8`],
-    ] as const) {
-      ok(isSameInvite(a, a));
-      ok(!isSameInvite(a, b), b);
-    }
-  });
-
-  it('where their permissions are, for any two sets of them', () => {
-    const permissions = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
-    const link = (set: bigint): string => `${authorize}?client_id=77&scope=bot&permissions=${set}`;
+  it('are the same where their permissions are, for any two sets of them', () => {
+    const link = (set: bigint): string => `${authorize}&permissions=${set}`;
+    fc.assert(fc.property(anySet, anySet, (a, b) => isSameInvite(link(a), link(b)) === (a === b)));
     fc.assert(
-      fc.property(permissions, permissions, (a, b) => {
-        strictEqual(isSameInvite(link(a), link(b)), a === b);
-      }),
-    );
-    fc.assert(
-      fc.property(permissions, fc.nat(63), (set, bit) => {
-        ok(!isSameInvite(link(set), link(set ^ (1n << BigInt(bit)))));
-      }),
+      fc.property(
+        anySet,
+        fc.nat(63),
+        (set, bit) => !isSameInvite(link(set), link(set ^ (1n << BigInt(bit)))),
+      ),
     );
   });
 
-  it('as themselves and either way round, whatever the texts @slow', () => {
+  it('are the same as themselves and either way round, whatever the texts @slow', () => {
     const text = fc.oneof(
       fc.webUrl({ withQueryParameters: true }),
       fc.webQueryParameters().map((query) => `${authorize}?${query}`),
@@ -121,5 +119,20 @@ describe('two invite links are the same', () => {
         strictEqual(isSameInvite(a, b), isSameInvite(b, a));
       }),
     );
+  });
+});
+
+describe('the permissions of several invite links', () => {
+  const align = (...values: readonly string[]): string[] =>
+    alignPermissions(values.map((value) => `${authorize}&permissions=${value}`)).flatMap(
+      ({ name: group, permissions }) =>
+        permissions.map(({ name, asked }) => `${group} ${name} ${asked.map(Number).join('')}`),
+    );
+
+  it('are side by side, two that are known as one thing apart where a link has one of them', () => {
+    deepStrictEqual(align('3072', '3074'), ['dangerous kickMembers 01', 'messages readAndSendMessages 11']);
+    deepStrictEqual(align('3072', '1024'), ['messages viewChannels 11', 'messages sendMessages 10']);
+    deepStrictEqual(align('0', ''), []);
+    deepStrictEqual(align('8', '2', '0'), ['dangerous administrator 100', 'dangerous kickMembers 110']);
   });
 });
