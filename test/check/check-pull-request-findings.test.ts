@@ -1,8 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSettings, type SettingsReading } from '../../src/catalogue/settings/settings.ts';
-import { checkSettingsChange } from '../../src/check/change-rules.ts';
 import { botshelf } from '../support/command-line.ts';
 import {
   catalogueOfTwo,
@@ -241,42 +239,6 @@ fsmonitor = ${program}
 
 describe('a maintainer is informed of a change of the settings', () => {
   const place = '{\n  "name": "A",\n  "maintainers": ["1"]\n}\n';
-  const maintainers = (change: string): string =>
-    `maintainers-changed notice: maintainers ${change}: maintainers may review proposals and accept them into the catalogue. Only a present maintainer may ask for this`;
-  const publishes = (before: string): string =>
-    `proposals-changed notice: proposals.authors changes from "${before}" to "publish": authors may then change their bots without a review. Only a maintainer may change this`;
-  const read = async (settings: object | undefined): Promise<SettingsReading> =>
-    await readSettings(
-      async () => await Promise.resolve(settings && Buffer.from(JSON.stringify(settings, null, 2))),
-    );
-
-  it('that decides who reviews proposals, or lets authors change their bots without a review', async () => {
-    const [publish, off] = [{ proposals: { authors: 'publish' } }, { proposals: { authors: 'off' } }];
-    const both = { maintainers: ['1', '3'], ...publish };
-    const changes: readonly (readonly [before: object | undefined, now: object | undefined, ...string[]])[] =
-      [
-        [undefined, { maintainers: ['1', '2'] }, maintainers('adds "1", "2"')],
-        [{ maintainers: ['1', '2'] }, { maintainers: ['2', '1'] }],
-        [{ maintainers: ['2', '1'] }, both, maintainers('adds "3" and removes "2"'), publishes('review')],
-        [both, { name: 'A', ...both, proposals: { authors: 'publish', others: 'off' } }],
-        [both, off, maintainers('removes "1", "3"')],
-        [off, publish, publishes('off')],
-        [publish, { maintainers: ['4'] }, maintainers('adds "4"')],
-        [{ maintainers: ['4'] }, undefined, maintainers('removes "4"')],
-      ];
-    for (const [before, now, ...expected] of changes)
-      deepStrictEqual(
-        checkSettingsChange(await read(now), (await read(before)).settings).map(
-          ({ rule, severity, message }) => `${rule} ${severity}: ${message}`,
-        ),
-        expected,
-      );
-  });
-
-  it('in a pull request, at the place of the list in the file', async () => {
-    const { text } = await checkChange({ 'botshelf.json': place });
-    match(text, /^\.\/botshelf\.json:3:18 maintainers-changed /m);
-  });
 
   it('in a pull request that removes the file, but not in one about the logo alone @slow', async () => {
     const settings = { logo: 'logo.png', maintainers: ['1'], proposals: { authors: 'publish' } };
