@@ -517,6 +517,9 @@ export class Proposals implements BranchConsumer {
   async #claim(proposal: Proposal | undefined, version: string | null): Promise<void> {
     if (proposal === undefined || proposal.version !== version)
       return void (await tryRemote(this.#remote?.fetchProposals()));
+    // Git could not push the end of one whose objects are missing here, unless the remote still has its open ref.
+    const read = this.#open(async (repository) => await readProposedTexts(repository, proposal));
+    if (!(await read.catch(() => undefined))) return;
     let isClaimed: boolean | undefined;
     await tryRemote(this.#remote?.claimProposal(proposal).then((result) => void (isClaimed = result)));
     if (isClaimed !== false) return;

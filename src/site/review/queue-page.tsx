@@ -8,12 +8,12 @@ import { Layout, type PageProps } from '../page/layout.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 import { AttentionList } from './attention-list.tsx';
 import type { Attention } from './attention.ts';
-import { describeKind, FieldNames, LastDecision, type LastDecisionProps } from './review-page.tsx';
+import { describeKind, FieldNames, LastDecision, type LastDecisionProps, Refusal } from './review-page.tsx';
 import type { Review } from './reviews.ts';
 
 export interface QueueRow {
   readonly proposal: Proposal;
-  /** Undefined if the proposal cannot be read: its own page responds with the reason. */
+  /** Undefined if the proposal cannot be read: its own page responds with the reason, so its row has the form that declines it. */
   readonly review: Review | undefined;
 }
 
@@ -47,7 +47,7 @@ export function QueuePage(props: QueuePageProps): VNode {
               <h2>{t(`proposal.${state}`)}</h2>
               <ol class="queue">
                 {shown.map((row) => (
-                  <Row key={row.proposal.ref} {...row} />
+                  <Row key={row.proposal.ref} site={site} {...row} />
                 ))}
               </ol>
             </section>
@@ -71,7 +71,7 @@ function isWaiting({ proposal }: QueueRow): boolean {
   return proposal.state === 'waiting';
 }
 
-function Row({ proposal, review }: QueueRow): VNode {
+function Row({ site, proposal, review }: QueueRow & Pick<PageProps, 'site'>): VNode {
   const language = useLanguage();
   const { t, href, ago } = language;
   const { subject, proposer, sentAt } = proposal;
@@ -84,6 +84,7 @@ function Row({ proposal, review }: QueueRow): VNode {
         <p>{t('review.unreadable')}</p>
         {sender}
         <p class="muted">{ago(sentAt, Date.now())}</p>
+        <Refusal {...{ site, proposal }} decision="declined" />
       </li>
     );
   const { details, name, kind, pages, invite, findings } = review;

@@ -178,24 +178,12 @@ function Related({ related, others }: ReviewPageProps): VNode {
 function Decide({ site, review, previous, next, failed }: ReviewPageProps): VNode {
   const { t, href } = useLanguage();
   const { conflicts, proposal } = review.details;
-  const { proposer, version } = proposal;
   const isBlocked = conflicts.length > 0 || review.findings[0]?.severity === 'error';
   const toPath = ({ subject, proposer: { id } }: Proposal): string => href(toReviewPath(subject, id));
-  const form = (...content: ComponentChildren[]): VNode => (
-    <form class="stack" method="post" action={toPath(proposal)}>
-      {content}
-      <input type="hidden" name="version" value={version} />
-    </form>
-  );
-  const reasons = (site.settings.proposals.reasons ?? defaultReasons).map((reason) => (
-    <option key={reason} value={reason} selected={failed?.reason === reason}>
-      {formatReason(reason, t)}
-    </option>
-  ));
   return (
     <section class="decide panel" aria-labelledby="decide">
       <h2 id="decide">{t('review.decision')}</h2>
-      {form(
+      <DecisionForm proposal={proposal}>
         <button
           name="decision"
           value="accepted"
@@ -203,8 +191,8 @@ function Decide({ site, review, previous, next, failed }: ReviewPageProps): VNod
           aria-describedby={isBlocked ? 'blocked' : undefined}
         >
           {t('review.accept')}
-        </button>,
-      )}
+        </button>
+      </DecisionForm>
       {isBlocked && (
         <p id="blocked" class="fault">
           {conflicts.length > 0
@@ -212,42 +200,9 @@ function Decide({ site, review, previous, next, failed }: ReviewPageProps): VNod
             : t('review.faulty')}
         </p>
       )}
-      {(['changes-asked', 'declined'] as const).map((decision) => {
-        const isDecline = decision === 'declined';
-        const sent = failed?.state === decision ? failed : undefined;
-        const label = t(isDecline ? 'review.decline' : 'review.ask');
-        return (
-          <details key={decision} class={decision} name="decide" open={sent !== undefined}>
-            <summary class="button quiet">{label}</summary>
-            {form(
-              isDecline && (
-                <label>
-                  {t('review.reason')}
-                  <select name="reason" required>
-                    <option value="">{t('add.choose')}</option>
-                    {reasons}
-                  </select>
-                </label>
-              ),
-              <label>
-                {t('review.text', { name: withoutBidiControls(proposer.name) })}
-                <textarea
-                  class="lines"
-                  name="text"
-                  maxLength={maxTextLength}
-                  required={!isDecline}
-                  dir="auto"
-                >
-                  {sent?.text}
-                </textarea>
-              </label>,
-              <button class={isDecline ? 'danger' : 'quiet'} name="decision" value={decision}>
-                {label}
-              </button>,
-            )}
-          </details>
-        );
-      })}
+      {(['changes-asked', 'declined'] as const).map((decision) => (
+        <Refusal key={decision} {...{ site, proposal, decision, failed }} />
+      ))}
       <p class="links">
         {previous && (
           <a href={toPath(previous)} rel="prev" accessKey="k">
@@ -261,6 +216,66 @@ function Decide({ site, review, previous, next, failed }: ReviewPageProps): VNod
         )}
       </p>
     </section>
+  );
+}
+
+function DecisionForm({
+  proposal: { subject, proposer, version },
+  children,
+}: {
+  readonly proposal: Proposal;
+  readonly children: ComponentChildren;
+}): VNode {
+  const { href } = useLanguage();
+  return (
+    <form class="stack" method="post" action={href(toReviewPath(subject, proposer.id))}>
+      {children}
+      <input type="hidden" name="version" value={version} />
+    </form>
+  );
+}
+
+interface RefusalProps extends Pick<PageProps, 'site'> {
+  readonly proposal: Proposal;
+  readonly decision: 'changes-asked' | 'declined';
+  readonly failed?: FailedDecision | undefined;
+}
+
+/** A button that opens the form of a decision with words to the proposer. */
+export function Refusal({ site, proposal, decision, failed }: RefusalProps): VNode {
+  const { t } = useLanguage();
+  const isDecline = decision === 'declined';
+  const sent = failed?.state === decision ? failed : undefined;
+  const label = t(isDecline ? 'review.decline' : 'review.ask');
+  const reasons = (site.settings.proposals.reasons ?? defaultReasons).map((reason) => (
+    <option key={reason} value={reason} selected={failed?.reason === reason}>
+      {formatReason(reason, t)}
+    </option>
+  ));
+  return (
+    <details class={decision} name="decide" open={sent !== undefined}>
+      <summary class="button quiet">{label}</summary>
+      <DecisionForm proposal={proposal}>
+        {isDecline && (
+          <label>
+            {t('review.reason')}
+            <select name="reason" required>
+              <option value="">{t('add.choose')}</option>
+              {reasons}
+            </select>
+          </label>
+        )}
+        <label>
+          {t('review.text', { name: withoutBidiControls(proposal.proposer.name) })}
+          <textarea class="lines" name="text" maxLength={maxTextLength} required={!isDecline} dir="auto">
+            {sent?.text}
+          </textarea>
+        </label>
+        <button class={isDecline ? 'danger' : 'quiet'} name="decision" value={decision}>
+          {label}
+        </button>
+      </DecisionForm>
+    </details>
   );
 }
 

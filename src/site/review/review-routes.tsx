@@ -81,7 +81,7 @@ export function addReviewRoutes(
     const params = parseQuery(ctx);
     const proposal = findLast(...(params.get('done') ?? '').split('/', 2));
     if (proposal === undefined || proposal.state === 'waiting') return { last: undefined };
-    const { name } = await readReview(proposal);
+    const { name } = await readReview(proposal).catch(() => ({ name: proposal.subject }));
     return { last: { name, proposal, isShared: params.get('shared') !== 'no' } };
   };
 

@@ -9,6 +9,7 @@ import { atTime } from '../../support/at-time.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ProposalMachine, proposalMachine, whileAway } from '../../support/proposal-machines.ts';
 import { author, maintainer, proposalSettings, visitor } from '../../support/proposals.ts';
+import type { TestRepository } from '../../support/repository.ts';
 import { botId, mainPage, pagePath } from '../../support/sample.ts';
 import { type SharedRepository, sharedRepository } from '../../support/shared-repository.ts';
 
@@ -142,6 +143,23 @@ describe('proposals of two machines', () => {
       ok(reasons[0] instanceof ProposalError && reasons[0].kind === 'gone', String(reasons[0]));
       strictEqual((await agree()).length, 2 + i);
     }
+  });
+
+  it('that cannot be read on one are declined there, and end on the others', async () => {
+    const { proposal } = await send(a);
+    const clone = (): TestRepository => {
+      const damaged = shared.clone();
+      damaged.git('fetch', '-q', 'origin', 'refs/botshelf/*:refs/botshelf/*');
+      const blob = damaged.git('rev-parse', `${proposal.version}:${homerPath}`);
+      rmSync(join(damaged.folder, '.git/objects', blob.slice(0, 2), blob.slice(2)));
+      return damaged;
+    };
+    const c = await proposalMachine({ ...shared, clone }, logged);
+    await rejects(c.proposals.read(proposal), /is missing or cannot be read/);
+    ok((await decide(c, 'declined')).shared);
+    deepStrictEqual(await agree(), ['declined']);
+    strictEqual(a.refs(), c.refs());
+    deepStrictEqual(logged, []);
   });
 
   it('that could not be decided after all are at the remote again', async () => {

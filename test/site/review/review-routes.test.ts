@@ -320,6 +320,30 @@ describe('the review of proposals', () => {
     });
   });
 
+  it('declines one that cannot be read, from its row, once', async () => {
+    const proposer = { id: accountId('709'), name: 'Proposer 709' };
+    site = await openLoginSite({
+      files: settings(),
+      prepare: async (repo) => commitUnreadable(repo, botId('1009'), proposer),
+    });
+    const { visitor, page } = await open('/review');
+    const path = reviewOf('1009', 709);
+    const fields = { version: versionIn(page), decision: 'declined', reason: 'rules' };
+    const evil = { ...page, url: new URL('https://evil.example/review') };
+    strictEqual((await visitor.press(evil, site.baseUrl + path, fields)).status, 403);
+    const other = await open('/review', stranger);
+    strictEqual((await other.visitor.press(other.page, path, fields)).status, 403);
+    ok(isOpen('1009', 709));
+    const told = await visitor.press(page, path, fields);
+    match(told.text, /<bdi>1009<\/bdi>[^]*<bdi>Person 42<\/bdi> declined it/);
+    doesNotMatch(told.text, /cannot be read/);
+    strictEqual((await visitor.press(page, path, fields)).status, 409);
+    match(refs(), /^refs\/botshelf\/closed\/1009\/709\/\d+$/);
+    const [parent, ...body] = site.repo.git('log', '-1', '--format=%P%n%B', refs()).split('\n');
+    strictEqual(parent, fields.version);
+    match(body.join('\n'), /State: declined\n.*Reviewed-by: 42 Person 42\nReason: rules/s);
+  });
+
   it('has fifty on a page, and what needs attention on the first @slow', async () => {
     const proposals = Array.from({ length: 52 }, (_, i): [string, ProposalStep[]] => {
       const proposer = { id: accountId(String(701 + i)), name: `Proposer ${701 + i}` };
