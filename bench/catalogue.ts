@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { execFileSync, spawn } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { MainPage, Translation } from '../src/bot/schema-types.ts';
+import type { MainPage, Translation } from '../schemas/types.ts';
 import { parseBotId } from '../src/bot/id.ts';
 import { parseLocale } from '../src/bot/locale.ts';
 import { pathOf } from '../src/catalogue/page/layout.ts';

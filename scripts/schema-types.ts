@@ -12,7 +12,7 @@ import { toSettings } from '../src/catalogue/settings/settings.ts';
 import { openApi } from '../src/http/api/openapi.ts';
 
 /** The path of the generated types in the source tree. */
-export const typesPath = fileURLToPath(new URL('./src/bot/schema-types.ts', import.meta.resolve('#package')));
+export const typesPath = fileURLToPath(new URL('./schemas/types.ts', import.meta.resolve('#package')));
 
 /** The path of the types of the client for owners. */
 export const clientTypesPath = fileURLToPath(

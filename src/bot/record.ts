@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { BotListElement, BotRecord, MainPage, Translation } from '../../schemas/types.ts';
 import type { BotId } from './id.ts';
 import type { Locale } from './locale.ts';
-import type { BotListElement, BotRecord, MainPage, Translation } from './schema-types.ts';
 import { readSchema, resolveProperties, type SchemaDocument } from './schemas.ts';
 
 /** A main page's front matter with the schema's defaults; derived values may be missing. */

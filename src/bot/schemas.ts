@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Category } from './schema-types.ts';
+import type { Category } from '../../schemas/types.ts';
 
 /** The schemas, the single source of every rule on a bot's shape: files in `schemas/`, and what is derived from them. */
 export const schemaNames = [

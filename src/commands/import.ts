@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import type { ImportMap } from '../../schemas/types.ts';
 import { readConfig } from '../app/config.ts';
-import type { ImportMap } from '../bot/schema-types.ts';
 import { maxReadSize } from '../catalogue/page/page-file.ts';
 import { noLimits } from '../catalogue/page/rules.ts';
 import { ensureValid, parseJsonFile } from '../catalogue/page/side-file.ts';

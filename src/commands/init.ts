@@ -1,14 +1,14 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { SettingsFile } from '../bot/schema-types.ts';
+import type { SettingsFile } from '../../schemas/types.ts';
+import { readCommit } from '../app/version.ts';
 import { botsFolder, gitkeep } from '../catalogue/page/layout.ts';
 import { validate } from '../catalogue/page/schema.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { type GitHostId, gitHosts } from '../git/hosts.ts';
 import { runCommandLineGit, GitError, removeCredentials } from '../git/process/run-git.ts';
 import { UserError, codeOf } from '../lib/errors.ts';
-import { readCommit } from '../app/version.ts';
 
 export interface InitOptions {
   readonly samples?: boolean;

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import type { Translation } from '../../schemas/types.ts';
 import { readConfig } from '../app/config.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { type Locale, parseLocale } from '../bot/locale.ts';
-import type { Translation } from '../bot/schema-types.ts';
 import { botsFolder, pathOf, type PagePlace } from '../catalogue/page/layout.ts';
 import { listPages, readPageFile } from '../catalogue/page/page-file.ts';
 import { checkFiles, noLimits, createMainPage, createTranslation } from '../catalogue/page/rules.ts';

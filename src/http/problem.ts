@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context, Next } from 'koa';
+import type { Problem as ProblemDocument } from '../../schemas/types.ts';
 import {
   EditConflictError,
   PreconditionFailedError,
@@ -8,7 +9,6 @@ import {
   UnknownBotError,
   WritesUnavailableError,
 } from '../bot/errors.ts';
-import type { Problem as ProblemDocument } from '../bot/schema-types.ts';
 import { UnknownCursorError } from '../catalogue/changes/change-feed.ts';
 import { ImageError } from '../images/image-error.ts';
 import type { Log } from '../lib/log.ts';

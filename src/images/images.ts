@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import type { FullImages } from '../../schemas/types.ts';
 import type { BotId } from '../bot/id.ts';
-import type { FullImages } from '../bot/schema-types.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import {
   type IndexedBot,

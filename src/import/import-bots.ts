@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ImportMap } from '../../schemas/types.ts';
 import type { BotId } from '../bot/id.ts';
 import type { Locale } from '../bot/locale.ts';
-import type { ImportMap } from '../bot/schema-types.ts';
 import { holdsToken, tokenRule } from '../bot/token.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { readPageFile, listPages } from '../catalogue/page/page-file.ts';

@@ -1,11 +1,11 @@
+import type { ImportMap, ImportRule } from '../../schemas/types.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { type Locale, toCanonicalLocale } from '../bot/locale.ts';
-import type { ImportMap, ImportRule } from '../bot/schema-types.ts';
 import { readSchema, resolveProperties } from '../bot/schemas.ts';
-import { toCanonicalForm, createSizeFault, maxFileSize, trimMarkdown } from '../catalogue/page/page.ts';
 import type { Fault } from '../catalogue/page/fault.ts';
 import { type PagePlace, parsePagePath } from '../catalogue/page/layout.ts';
 import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
+import { toCanonicalForm, createSizeFault, maxFileSize, trimMarkdown } from '../catalogue/page/page.ts';
 import { formatPlace } from '../catalogue/page/rules.ts';
 import { validate } from '../catalogue/page/schema.ts';
 import { quoteValue } from '../lib/text.ts';

@@ -1,5 +1,5 @@
+import type { ImportMap, ImportRule } from '../../schemas/types.ts';
 import { parseInvite } from '../bot/invite.ts';
-import type { ImportMap, ImportRule } from '../bot/schema-types.ts';
 import { findNearestName, quoteValue } from '../lib/text.ts';
 import { parseDate } from './map-record.ts';
 import type { SourceRecord } from './read-records.ts';

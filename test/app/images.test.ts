@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, notStrictEqual, strictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
-import type { BotRecord } from '../../src/bot/schema-types.ts';
+import type { BotRecord } from '../../schemas/types.ts';
 import { type ImageCache, openImageCache } from '../../src/images/cache.ts';
 import { ImageError } from '../../src/images/image-error.ts';
 import { followImages } from '../../src/images/images.ts';

@@ -1,8 +1,8 @@
 import { doesNotMatch, match, notStrictEqual, strictEqual } from 'node:assert/strict';
 import { Router } from '@koa/router';
 import Koa from 'koa';
+import type { BotRecord } from '../../schemas/types.ts';
 import type { ReadonlyCounts } from '../../src/bot/counts.ts';
-import type { BotRecord } from '../../src/bot/schema-types.ts';
 import { ChangeIndex } from '../../src/catalogue/changes/change-index.ts';
 import { AuthorIndex } from '../../src/catalogue/lists/authors.ts';
 import { Lists } from '../../src/catalogue/lists/lists.ts';

@@ -10,10 +10,7 @@ const names = [...schemaNames, 'definitions'] as const;
 describe('the schemas', () => {
   it('are what the types were generated from', async () => {
     const generated = await typesFromSchemas();
-    ok(
-      readFileSync(typesPath, 'utf8') === generated,
-      'src/bot/schema-types.ts is out of date: run npm run types',
-    );
+    ok(readFileSync(typesPath, 'utf8') === generated, 'schemas/types.ts is out of date: run npm run types');
   });
 
   it('are all named in src/bot/schemas.ts', () => {

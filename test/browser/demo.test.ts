@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import type { BotListElement, BotRecord } from '../../src/bot/schema-types.ts';
+import type { BotListElement, BotRecord } from '../../schemas/types.ts';
 import { checkCatalogue } from '../../src/check/check.ts';
 import { createFolderSource } from '../../src/check/source.ts';
 import { parseDay, toDay, toDayPath } from '../../src/counts/state.ts';

@@ -1,12 +1,12 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import type { BotListElement } from '../../schemas/types.ts';
 import { parseCommitAuthor } from '../../src/bot/commit-message.ts';
-import type { BotListElement } from '../../src/bot/schema-types.ts';
 import { botshelf } from '../support/command-line.ts';
+import { commitCounts } from '../support/counts.ts';
 import { eventually } from '../support/eventually.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
-import { commitCounts } from '../support/counts.ts';
 import { issueTestTokens } from '../support/token.ts';
 import { updateRequest } from '../support/update-request.ts';
 

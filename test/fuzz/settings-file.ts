@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ImportMap } from '../../src/bot/schema-types.ts';
+import type { ImportMap } from '../../schemas/types.ts';
 import { toCanonicalForm, toCanonicalJson } from '../../src/catalogue/page/page.ts';
 import { parseJsonFile } from '../../src/catalogue/page/side-file.ts';
 import { parseBlocked, printBlocked, readBlocked } from '../../src/catalogue/settings/blocked.ts';

@@ -1,13 +1,13 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { FullImages } from '../../schemas/types.ts';
 import type { BotId } from '../../src/bot/id.ts';
-import type { FullImages } from '../../src/bot/schema-types.ts';
 import { type Log, silentLog } from '../../src/lib/log.ts';
-import { botId } from '../support/sample.ts';
-import { sampleImage } from '../support/sample-images.ts';
 import { bytes } from '../support/https-site.ts';
 import { nameOf, openTestImages, type TestImages } from '../support/image-cache.ts';
+import { sampleImage } from '../support/sample-images.ts';
+import { botId } from '../support/sample.ts';
 
 const homer = botId('190519304972663312');
 const marge = botId('190519304972663313');

@@ -1,11 +1,11 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import sharp from 'sharp';
+import type { FullImages } from '../../schemas/types.ts';
 import type { BotId } from '../../src/bot/id.ts';
-import type { FullImages } from '../../src/bot/schema-types.ts';
 import { ImageError } from '../../src/images/image-error.ts';
-import { botId } from '../support/sample.ts';
 import { bytes } from '../support/https-site.ts';
 import { nameOf, openTestImages, type TestImages } from '../support/image-cache.ts';
+import { botId } from '../support/sample.ts';
 
 const homer = botId('190519304972663312');
 const marge = botId('190519304972663313');

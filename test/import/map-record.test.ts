@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual, throws } from 'node:assert/strict';
+import type { ImportMap } from '../../schemas/types.ts';
 import type { Locale } from '../../src/bot/locale.ts';
-import type { ImportMap } from '../../src/bot/schema-types.ts';
 import { validate } from '../../src/catalogue/page/schema.ts';
 import { type MappedBot, mapRecord, readExported } from '../../src/import/map-record.ts';
 import { readCases } from '../support/fixture-lines.ts';

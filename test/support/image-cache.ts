@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FullImages } from '../../src/bot/schema-types.ts';
+import type { FullImages } from '../../schemas/types.ts';
 import { type ImageCache, type ImageCacheOptions, openImageCache } from '../../src/images/cache.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { bytes, type Site, startSite, testConnector } from './https-site.ts';

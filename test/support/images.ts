@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { FullImages } from '../../src/bot/schema-types.ts';
+import type { FullImages } from '../../schemas/types.ts';
 import { openImageCache } from '../../src/images/cache.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { sampleImage } from './sample-images.ts';

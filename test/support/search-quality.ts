@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import type { Category } from '../../schemas/types.ts';
 import type { BotId } from '../../src/bot/id.ts';
-import type { Category } from '../../src/bot/schema-types.ts';
 import { MutableBotIndex } from '../../src/catalogue/store/bot-index.ts';
 import { noCounts } from './counts.ts';
 import { listsOf } from './lists.ts';

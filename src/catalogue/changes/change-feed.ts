@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { CatalogueChanges } from '../../../schemas/types.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
-import type { CatalogueChanges } from '../../bot/schema-types.ts';
 import { readSchema, resolveProperties } from '../../bot/schemas.ts';
 import { type BranchConsumer, type BranchAdvance, listStepsFrom } from '../../git/branch-feed.ts';
 import { hasCommit, isCommit, findTreeEntries } from '../../git/history.ts';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
+import type { Category, FileItem } from '../../../schemas/types.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { type Locale, toLanguage } from '../../bot/locale.ts';
-import type { Category, FileItem } from '../../bot/schema-types.ts';
 import type { Current, CurrentCache, Input } from '../../lib/current-cache.ts';
-import { forEachInSlices, sortInSlices, TimeSlice } from '../../lib/time-slice.ts';
-import { joinToPieces, type Pieces, pieceSize } from '../../lib/text.ts';
 import { FairQueue } from '../../lib/serial-queue.ts';
+import { joinToPieces, type Pieces, pieceSize } from '../../lib/text.ts';
+import { forEachInSlices, sortInSlices, TimeSlice } from '../../lib/time-slice.ts';
 import { folderOf, pathOf } from '../page/layout.ts';
 import type { BotSearch } from '../search/bot-search.ts';
 import { findMatchingLocales } from '../search/query.ts';

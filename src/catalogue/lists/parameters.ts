@@ -1,8 +1,8 @@
+import type { BotListElement, Category } from '../../../schemas/types.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { parseLocale, type Locale } from '../../bot/locale.ts';
 import { readSchema } from '../../bot/schemas.ts';
-import type { BotListElement, Category } from '../../bot/schema-types.ts';
 import { quoteValue } from '../../lib/text.ts';
 import type { CatalogueSettings } from '../settings/settings.ts';
 import type { BotFacts, IndexedBot } from '../store/bot-index.ts';

@@ -1,10 +1,10 @@
+import type { Category } from '../../../schemas/types.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { compareBotIds } from '../../bot/id.ts';
-import type { Category } from '../../bot/schema-types.ts';
 import { sortInSlices, type TimeSlice } from '../../lib/time-slice.ts';
-import type { IndexedBot } from '../store/bot-index.ts';
 import type { Found } from '../search/run-search.ts';
 import { allKinds, type Kind } from '../search/segment.ts';
+import type { IndexedBot } from '../store/bot-index.ts';
 import { compareSorted, type CutPage, type SortedBot } from './orders.ts';
 import { createCheck, type Cursor, type ListQuery } from './parameters.ts';
 

@@ -1,5 +1,5 @@
+import type { Category, MainPage, Translation } from '../../../schemas/types.ts';
 import type { Locale } from '../../bot/locale.ts';
-import type { Category, MainPage, Translation } from '../../bot/schema-types.ts';
 import { readSchema, type SchemaName } from '../../bot/schemas.ts';
 import { quoteValue } from '../../lib/text.ts';
 import { type Fault, createFileFault } from './fault.ts';

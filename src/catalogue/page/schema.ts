@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { Category } from '../../../schemas/types.ts';
 import { parseLocale } from '../../bot/locale.ts';
-import type { Category } from '../../bot/schema-types.ts';
 import { type SchemaDocument, readSchema, type SchemaName, schemaNames } from '../../bot/schemas.ts';
 import { findNearestName, quoteValue } from '../../lib/text.ts';
 import { maxFaults } from './fault.ts';

@@ -1,7 +1,7 @@
+import type { ProfileFile, CollectionFile } from '../../../schemas/types.ts';
 import { type AccountId, parseAccountId } from '../../bot/commit-message.ts';
 import type { BotId } from '../../bot/id.ts';
 import { type Locale, parseLocale } from '../../bot/locale.ts';
-import type { ProfileFile, CollectionFile } from '../../bot/schema-types.ts';
 import type { SchemaName } from '../../bot/schemas.ts';
 import { UserError } from '../../lib/errors.ts';
 import { createLocator, readStrictJson } from '../../lib/json.ts';

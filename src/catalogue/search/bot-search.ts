@@ -1,5 +1,5 @@
+import type { Category } from '../../../schemas/types.ts';
 import { type BotId, compareBotIds } from '../../bot/id.ts';
-import type { Category } from '../../bot/schema-types.ts';
 import type { Log } from '../../lib/log.ts';
 import type { TimeSlice } from '../../lib/time-slice.ts';
 import type { CatalogueSettings } from '../settings/settings.ts';

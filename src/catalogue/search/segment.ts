@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads';
+import type { Category } from '../../../schemas/types.ts';
 import { type BotId, compareBotIds } from '../../bot/id.ts';
-import type { Category } from '../../bot/schema-types.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { findFirstPlace, type IndexedBot, listElementParts } from '../store/bot-index.ts';
 import { addBotWords, addPages, type SearchedBot } from './bot-words.ts';

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path';
+import type { BlockedFile } from '../../../schemas/types.ts';
 import { WritesUnavailableError } from '../../bot/errors.ts';
-import type { BlockedFile } from '../../bot/schema-types.ts';
 import { normaliseHost } from '../../lib/network.ts';
 import { maxReadSize } from '../page/page-file.ts';
 import { type Parsed, parseJsonFile } from '../page/side-file.ts';

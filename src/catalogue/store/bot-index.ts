@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
+import type { BotListElement, BotRecord, Category } from '../../../schemas/types.ts';
 import { type BotId, compareBotIds } from '../../bot/id.ts';
 import { asksForAdministrator } from '../../bot/invite.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
-import type { BotListElement, BotRecord, Category } from '../../bot/schema-types.ts';
 import { forEachInSlices, sortInSlices } from '../../lib/time-slice.ts';
 import { folderOf, pathOf } from '../page/layout.ts';
 

@@ -1,6 +1,6 @@
 import type { Router } from '@koa/router';
+import type { Category } from '../../../schemas/types.ts';
 import { readSchema, type SchemaDocument, schemaNames } from '../../bot/schemas.ts';
-import type { Category } from '../../bot/schema-types.ts';
 import { type ListParameter, listParameters } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { basePathOf } from '../../lib/network.ts';

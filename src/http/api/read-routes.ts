@@ -1,6 +1,6 @@
 import type { Router } from '@koa/router';
 import type { Context, Next } from 'koa';
-import type { AuthorAnswer } from '../../bot/schema-types.ts';
+import type { AuthorAnswer } from '../../../schemas/types.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { List, Lists } from '../../catalogue/lists/lists.ts';
 import {

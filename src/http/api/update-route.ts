@@ -1,7 +1,7 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
+import type { UpdateValues, Category } from '../../../schemas/types.ts';
 import type { BotId } from '../../bot/id.ts';
-import type { UpdateValues, Category } from '../../bot/schema-types.ts';
 import { resolveProperties, readSchema } from '../../bot/schemas.ts';
 import { parseToken } from '../../bot/token.ts';
 import { findPosition } from '../../catalogue/page/fault.ts';

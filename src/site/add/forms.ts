@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import type { BotRecord } from '../../../schemas/types.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { type Locale, toCanonicalLocale } from '../../bot/locale.ts';
-import type { BotRecord } from '../../bot/schema-types.ts';
 import { readSchema } from '../../bot/schemas.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
 import {

@@ -1,9 +1,9 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
+import type { BotRecord, BotListElement, Category } from '../../../schemas/types.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
-import type { BotRecord, BotListElement, Category } from '../../bot/schema-types.ts';
 import type { TrustChange } from '../../catalogue/changes/bot-changes.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import {
@@ -30,6 +30,7 @@ import {
   toPathInLanguage,
 } from '../page/addresses.ts';
 import { assets } from '../page/assets.ts';
+import { BotImage } from '../page/bot-image.tsx';
 import {
   listNamedAuthors,
   withoutBidiControls,
@@ -37,11 +38,10 @@ import {
   formatIsoDate,
   type NameLinkProps,
 } from '../page/elements.tsx';
-import { BotImage } from '../page/bot-image.tsx';
 import { Faults } from '../page/faults.tsx';
+import { createBreadcrumbData, type LinkedData, type PageMeta } from '../page/head.tsx';
 import type { PageRecipe } from '../page/html-response.ts';
 import { Layout, type PageProps } from '../page/layout.tsx';
-import { createBreadcrumbData, type LinkedData, type PageMeta } from '../page/head.tsx';
 import { Prose } from '../page/prose.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 import { BotFacts, BotHead, BotPanels } from './bot-panels.tsx';

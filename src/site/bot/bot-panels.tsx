@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
+import type { BotRecord } from '../../../schemas/types.ts';
 import type { BotId } from '../../bot/id.ts';
 import { readInvite } from '../../bot/invite.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
-import type { BotRecord } from '../../bot/schema-types.ts';
 import { TrustChangeText } from '../changes/changed-fields.tsx';
 import { type ListedBot, useNoCount } from '../front/card.tsx';
 import { directionOf, formatOwnName } from '../language/locales.ts';
@@ -15,6 +15,7 @@ import {
   translatePath,
   toSourceAddress,
 } from '../page/addresses.ts';
+import { Avatar } from '../page/bot-image.tsx';
 import {
   Byline,
   withoutBidiControls,
@@ -27,7 +28,6 @@ import {
   Permissions,
   permissionsId,
 } from '../page/elements.tsx';
-import { Avatar } from '../page/bot-image.tsx';
 import { reportAddress } from '../page/layout.tsx';
 import type { ShownBotProps } from './bot-page.tsx';
 import { CountChart } from './count-chart.tsx';

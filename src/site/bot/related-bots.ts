@@ -1,11 +1,11 @@
+import type { BotListElement, BotRecord, Category } from '../../../schemas/types.ts';
+import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { Locale } from '../../bot/locale.ts';
-import type { BotListElement, BotRecord, Category } from '../../bot/schema-types.ts';
-import { parseListElement, type IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { Author } from '../../catalogue/lists/authors.ts';
 import { type FirstBots, keepFirst } from '../../catalogue/lists/lists.ts';
 import { isStopWord, forEachWord } from '../../catalogue/search/words.ts';
+import { parseListElement, type IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
-import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { SiteParts } from '../page/site-parts.ts';
 
 /** The bots of the catalogue in the groups that pages choose from. */

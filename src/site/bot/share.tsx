@@ -1,9 +1,9 @@
 import type { Router } from '@koa/router';
 import type { VNode } from 'preact';
+import type { BotListElement } from '../../../schemas/types.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
-import type { BotListElement } from '../../bot/schema-types.ts';
 import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { createDocument, readHeaders, send } from '../../http/representation.ts';

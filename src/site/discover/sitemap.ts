@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { Category } from '../../../schemas/types.ts';
 import type { Locale } from '../../bot/locale.ts';
-import type { Category } from '../../bot/schema-types.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
-import type { Current } from '../../lib/current-cache.ts';
-import { TimeSlice } from '../../lib/time-slice.ts';
 import {
   type Body,
   compressPieces,
@@ -11,6 +9,11 @@ import {
   type Document,
   type WholeDocument,
 } from '../../http/representation.ts';
+import type { Current } from '../../lib/current-cache.ts';
+import { escapeXml } from '../../lib/text.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
+import { type LinkedCollection, listLinkedCollections } from '../front/collections.ts';
+import { withLocale } from '../language/locales.ts';
 import {
   collectionsPath,
   type LanguageAddress,
@@ -20,9 +23,6 @@ import {
   toCollectionPath,
   toPathInLanguage,
 } from '../page/addresses.ts';
-import { type LinkedCollection, listLinkedCollections } from '../front/collections.ts';
-import { withLocale } from '../language/locales.ts';
-import { escapeXml } from '../../lib/text.ts';
 import { formatIsoDate } from '../page/elements.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 import { formatElement, formatTextElement, type Xml, xmlDeclaration, formatXmlDocument } from './xml.ts';

@@ -1,11 +1,11 @@
 import type { ComponentChildren, VNode } from 'preact';
-import type { Locale } from '../../bot/locale.ts';
+import type { BotListElement } from '../../../schemas/types.ts';
 import { readInvite } from '../../bot/invite.ts';
-import type { BotListElement } from '../../bot/schema-types.ts';
+import type { Locale } from '../../bot/locale.ts';
 import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import { withoutBidiControls, Byline, CheckMark, type NameLinkProps } from '../page/elements.tsx';
 import { Avatar } from '../page/bot-image.tsx';
+import { withoutBidiControls, Byline, CheckMark, type NameLinkProps } from '../page/elements.tsx';
 
 interface CardProps {
   readonly bot: BotListElement;

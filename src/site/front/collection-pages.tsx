@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
+import type { BotListElement } from '../../../schemas/types.ts';
 import type { Locale } from '../../bot/locale.ts';
-import type { BotListElement } from '../../bot/schema-types.ts';
 import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import { parseQuery } from '../../http/request.ts';
 import { listWantedRanges, directionOf, withLocale } from '../language/locales.ts';
@@ -16,10 +16,10 @@ import {
   toPathInLanguage,
 } from '../page/addresses.ts';
 import { Avatar } from '../page/bot-image.tsx';
-import { type PageRecipe, pickPage } from '../page/html-response.ts';
-import { Layout, type PageProps } from '../page/layout.tsx';
 import { ActionLink, BackLink, LinkItem, PageLinks, type PageLinksProps } from '../page/elements.tsx';
 import { createBreadcrumbData, type PageMeta } from '../page/head.tsx';
+import { type PageRecipe, pickPage } from '../page/html-response.ts';
+import { Layout, type PageProps } from '../page/layout.tsx';
 import { Prose } from '../page/prose.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 import { Cards, type ListedBot } from './card.tsx';

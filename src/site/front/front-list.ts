@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Category } from '../../../schemas/types.ts';
 import type { Locale } from '../../bot/locale.ts';
-import type { Category } from '../../bot/schema-types.ts';
-import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import type { CatalogueSizes, PageOfBots } from '../../catalogue/lists/lists.ts';
 import type { ListQuery } from '../../catalogue/lists/parameters.ts';
+import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import { isIn } from '../language/locales.ts';
 import { listNamedAuthors } from '../page/elements.tsx';
 import type { SiteParts } from '../page/site-parts.ts';

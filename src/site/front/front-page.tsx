@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
+import type { Category } from '../../../schemas/types.ts';
 import type { Locale } from '../../bot/locale.ts';
-import type { Category } from '../../bot/schema-types.ts';
 import type { CatalogueSizes } from '../../catalogue/lists/lists.ts';
 import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';

@@ -1,6 +1,6 @@
+import type { Category } from '../../../schemas/types.ts';
 import { parseBotId } from '../../bot/id.ts';
 import { toCanonicalLocale } from '../../bot/locale.ts';
-import type { Category } from '../../bot/schema-types.ts';
 import {
   daysPerWeek,
   type FilterValues,

@@ -1,11 +1,12 @@
 import type { VNode, ComponentChildren } from 'preact';
+import type { Category } from '../../../schemas/types.ts';
 import type { Locale } from '../../bot/locale.ts';
-import type { Category } from '../../bot/schema-types.ts';
 import { findLanguages } from '../language/locales.ts';
 import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
 import { toAuthorPath, listLanguages, toFeedPath } from '../page/addresses.ts';
-import { Layout, type PageProps, type Site } from '../page/layout.tsx';
+import { PageLinks } from '../page/elements.tsx';
 import { createBreadcrumbData, createSiteData, type PageMeta } from '../page/head.tsx';
+import { Layout, type PageProps, type Site } from '../page/layout.tsx';
 import { Cards, CompareForm, type ListedBot } from './card.tsx';
 import type { FrontList } from './front-list.ts';
 import {
@@ -19,7 +20,6 @@ import {
   type SortName,
   sorts,
 } from './front-query.ts';
-import { PageLinks } from '../page/elements.tsx';
 
 interface ListPageProps extends PageProps, Omit<FrontList, 'bots' | 'matched'> {
   readonly query: FrontQuery;

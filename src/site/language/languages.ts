@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Context } from 'koa';
+import type { Category } from '../../../schemas/types.ts';
 import { toCanonicalLocale, toLanguage, type Locale } from '../../bot/locale.ts';
-import { localesFolder, type CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { defaultCategories } from '../../bot/schemas.ts';
-import type { Category } from '../../bot/schema-types.ts';
+import { localesFolder, type CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { Log } from '../../lib/log.ts';
 import { chooseLocale, listWantedRanges, withLocale, RegionalDates } from './locales.ts';
 import {

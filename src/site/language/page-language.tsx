@@ -1,7 +1,7 @@
 import { createContext, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
+import type { Category } from '../../../schemas/types.ts';
 import type { Locale } from '../../bot/locale.ts';
-import type { Category } from '../../bot/schema-types.ts';
 import { directionOf, formatOwnName } from './locales.ts';
 import type { Messages } from './messages.tsx';
 

@@ -1,7 +1,7 @@
+import type { FullCodehost } from '../../../schemas/types.ts';
 import type { AccountId } from '../../bot/commit-message.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
-import type { FullCodehost } from '../../bot/schema-types.ts';
 import type { Subject } from '../../proposals/proposal.ts';
 import { withLocale } from '../language/locales.ts';
 

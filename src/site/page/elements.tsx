@@ -1,6 +1,6 @@
 import type { RenderableProps, VNode, ComponentChildren } from 'preact';
+import type { Category } from '../../../schemas/types.ts';
 import { type InvitePermissions, readInvite } from '../../bot/invite.ts';
-import type { Category } from '../../bot/schema-types.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { MessageKey } from '../language/messages.tsx';
 import { useLanguage } from '../language/page-language.tsx';

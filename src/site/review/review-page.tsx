@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
-import type { BotRecord } from '../../bot/schema-types.ts';
+import type { BotRecord } from '../../../schemas/types.ts';
 import { defaultReasons } from '../../catalogue/settings/settings.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { Proposal } from '../../proposals/proposal.ts';

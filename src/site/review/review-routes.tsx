@@ -1,10 +1,10 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
+import type { BotRecord } from '../../../schemas/types.ts';
 import { parseAccountId } from '../../bot/commit-message.ts';
 import type { BotId } from '../../bot/id.ts';
-import { listElement } from '../../bot/record.ts';
-import type { BotRecord } from '../../bot/schema-types.ts';
 import type { Locale } from '../../bot/locale.ts';
+import { listElement } from '../../bot/record.ts';
 import { defaultReasons } from '../../catalogue/settings/settings.ts';
 import { parseListElement, findImages } from '../../catalogue/store/bot-index.ts';
 import { refuseCrossSite } from '../../http/middleware.ts';
@@ -13,18 +13,18 @@ import { parseFields, parseQuery, type BodyRules, readText } from '../../http/re
 import { type Proposal, ProposalError, parseSubject } from '../../proposals/proposal.ts';
 import type { Decision, Proposals } from '../../proposals/proposals.ts';
 import type { PreviewProps } from '../add/preview.tsx';
+import { compareWords } from '../changes/changed-fields.tsx';
 import { findCopies } from '../markdown/markdown-images.ts';
 import { reviewPath, toReviewPath, withParameter } from '../page/addresses.ts';
 import { Step } from '../page/conversation.tsx';
-import { compareWords } from '../changes/changed-fields.tsx';
 import { sendOnce, pickPage } from '../page/html-response.ts';
 import type { Viewer } from '../page/layout.tsx';
 import { MessagePage } from '../page/message-pages.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 import type { Attention } from './attention.ts';
 import { QueuePage, type QueueRow } from './queue-page.tsx';
-import { findRelated, createReviewReader } from './reviews.ts';
 import { type FailedDecision, maxTextLength, ReviewPage, type LastDecisionProps } from './review-page.tsx';
+import { findRelated, createReviewReader } from './reviews.ts';
 
 /**
  * Adds the pages of the review, for maintainers only: each request reads from the last commit who is one. `/review` has

@@ -1,6 +1,6 @@
+import type { BotRecord } from '../../../schemas/types.ts';
 import { toInviteKey, toNameKey } from '../../bot/likeness.ts';
 import type { Locale } from '../../bot/locale.ts';
-import type { BotRecord } from '../../bot/schema-types.ts';
 import {
   type ComparedFile,
   compareInvites,

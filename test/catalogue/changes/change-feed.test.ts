@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
-import type { CatalogueChanges } from '../../../src/bot/schema-types.ts';
+import type { CatalogueChanges } from '../../../schemas/types.ts';
 import {
   ChangeFeed,
   isChangeCursor,

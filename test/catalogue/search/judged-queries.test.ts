@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import type { Category } from '../../../schemas/types.ts';
 import type { BotId } from '../../../src/bot/id.ts';
-import type { Category } from '../../../src/bot/schema-types.ts';
 import { defaultCategories } from '../../../src/bot/schemas.ts';
 import { getNeeds } from '../../../src/catalogue/search/bot-search.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';

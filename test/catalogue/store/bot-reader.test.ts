@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import type { BotRecord } from '../../../src/bot/schema-types.ts';
+import type { BotRecord } from '../../../schemas/types.ts';
 import { folderOf } from '../../../src/catalogue/page/layout.ts';
 import { groupByBot, listFolder, readPageFile } from '../../../src/catalogue/page/page-file.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';

@@ -1,12 +1,12 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { renderToString } from 'preact-render-to-string';
+import type { BotRecord } from '../../../schemas/types.ts';
 import type { Locale } from '../../../src/bot/locale.ts';
-import type { BotRecord } from '../../../src/bot/schema-types.ts';
-import { BotPage, type BotPageProps } from '../../../src/site/bot/bot-page.tsx';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
+import { BotPage, type BotPageProps } from '../../../src/site/bot/bot-page.tsx';
 import { inEnglish, testLanguages } from '../../support/languages.ts';
-import { accountId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
+import { accountId } from '../../support/sample.ts';
 
 const record = JSON.parse(
   sampleBot('42', { en: ['Homer', 'Answers.'], fr: ['Homère', 'Répond.'] }, { nsfw: true }).record.toString(),

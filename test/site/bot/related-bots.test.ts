@@ -1,13 +1,13 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import type { BotRecord } from '../../../schemas/types.ts';
 import type { Locale } from '../../../src/bot/locale.ts';
-import type { BotRecord } from '../../../src/bot/schema-types.ts';
 import { AuthorIndex } from '../../../src/catalogue/lists/authors.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import { listBotsOfSameAuthor, findSimilarBots, readGroups } from '../../../src/site/bot/related-bots.ts';
 import { noCounts } from '../../support/counts.ts';
-import { botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
+import { botId } from '../../support/sample.ts';
 
 describe('the bots that a page leads to', () => {
   const bots = new MutableBotIndex();
