@@ -21,7 +21,7 @@ import { type ListedProposal, OwnProposals, listProposals } from './proposal-pag
 /** `/my-bots`: the bots that name the logged-in account as an author. */
 export function addMyBotsRoute(
   router: Router,
-  parts: SiteParts,
+  parts: Pick<SiteParts, 'site' | 'viewerOf' | 'lists' | 'counts' | 'proposals' | 'faultsOf' | 'bots'>,
   login: Login,
   tokens: Tokens,
   listOwn: ListOwn,

@@ -29,7 +29,11 @@ import { sendLogInPage } from '../page/message-pages.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 
 /** `/proposals/:subject`: the last proposal of the logged-in account for a bot, a collection or its profile, and the button that withdraws it. */
-export function addProposalRoutes(router: Router, parts: SiteParts, proposals: Proposals): void {
+export function addProposalRoutes(
+  router: Router,
+  parts: Pick<SiteParts, 'bots' | 'site' | 'viewerOf' | 'pullRequestOf'>,
+  proposals: Proposals,
+): void {
   const { site, viewerOf, pullRequestOf } = parts;
   /** Withdraws the proposal where the button was pressed; shows it where it was not, or that failed. */
   const respond = async (ctx: Context): Promise<void> => {

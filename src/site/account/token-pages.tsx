@@ -28,7 +28,7 @@ import type { SiteParts } from '../page/site-parts.ts';
  */
 export function addTokenRoutes(
   router: Router,
-  { site, bots, viewerOf, blocked }: SiteParts,
+  { site, bots, viewerOf, blocked }: Pick<SiteParts, 'site' | 'bots' | 'viewerOf' | 'blocked'>,
   login: Login | null,
   tokens: Tokens,
   committedAuthors: (id: BotId) => Promise<readonly string[]>,

@@ -32,14 +32,30 @@ import {
   makeFile,
   proposalParameter,
   readPlaceTexts,
-} from './forms.ts';
+  } from './forms.ts';
 import { createPreview } from './preview.tsx';
+
+/** What the forms are made from. */
+type AddParts = Pick<
+  SiteParts,
+  | 'bots'
+  | 'collections'
+  | 'readFile'
+  | 'site'
+  | 'viewerOf'
+  | 'authors'
+  | 'markdown'
+  | 'proposals'
+  | 'drafts'
+  | 'copyOf'
+  | 'blocked'
+>;
 
 /**
  * Adds the forms of all kinds of files. Sending one saves nothing: the response shows the file and its errors, or below
  * `/file` it is the file as a download.
  */
-export function addAddRoutes(router: Router, parts: SiteParts): void {
+export function addAddRoutes(router: Router, parts: AddParts): void {
   const { site, viewerOf, proposals, drafts } = parts;
   for (const { kind, mode, path, parameter } of listForms()) {
     /** Calls a handler with the form; people who have to log in for it see that instead. */
@@ -88,7 +104,11 @@ export function addAddRoutes(router: Router, parts: SiteParts): void {
 }
 
 /** Fills in a form: with what the viewer has proposed for the file that the address names, or with what the file has. */
-async function fillInForm(ctx: Context, { proposals, viewerOf }: SiteParts, form: Form): Promise<FilledForm> {
+async function fillInForm(
+  ctx: Context,
+  { proposals, viewerOf }: Pick<SiteParts, 'proposals' | 'viewerOf'>,
+  form: Form,
+): Promise<FilledForm> {
   const asListed = { note: '', conflicts: new Map(), isSent: false, message: null };
   const filled: FilledForm = { form, texts: form.texts, base: form.base, ...asListed };
   const path = parseQuery(ctx).get(proposalParameter) ?? '';
@@ -133,7 +153,7 @@ const draftParameter = 'draft';
 /** Sends a form to the reviewers, or shows it again with the reason why not. Who is not logged in does that first. */
 async function propose(
   ctx: Context,
-  parts: SiteParts & { readonly proposals: Proposals; readonly drafts: NonNullable<OpenProposals['drafts']> },
+  parts: AddParts & { readonly proposals: Proposals; readonly drafts: NonNullable<OpenProposals['drafts']> },
   filled: FilledForm,
 ): Promise<void> {
   const { site, authors, proposals, drafts, viewerOf } = parts;
@@ -204,7 +224,7 @@ function parseForm(fields: URLSearchParams, opened: FilledForm): FilledForm {
 /** Characters. More than a page or twenty addresses have. */
 const maxFieldLength = 45_000;
 
-async function show(ctx: Context, parts: SiteParts, filled: FilledForm, status = 200): Promise<void> {
+async function show(ctx: Context, parts: AddParts, filled: FilledForm, status = 200): Promise<void> {
   const { site, viewerOf, markdown, copyOf, proposals } = parts;
   const { form, texts } = filled;
   const viewer = await viewerOf(ctx);
@@ -229,7 +249,7 @@ async function show(ctx: Context, parts: SiteParts, filled: FilledForm, status =
  * @param showsReasons whether it says why something is blocked
  */
 function checkForm(
-  { bots, readFile, site, blocked }: SiteParts,
+  { bots, readFile, site, blocked }: Pick<SiteParts, 'bots' | 'readFile' | 'site' | 'blocked'>,
   { path = '', text }: FormFile,
   showsReasons: boolean,
 ): readonly Finding[] {

@@ -51,7 +51,21 @@ import { formatShareCardAddress } from './share.tsx';
 /** Returns how the page of a bot is made, in the language and with the images that the request selects. */
 export async function createBotRecipe(
   ctx: Context,
-  parts: SiteParts,
+  parts: Pick<
+    SiteParts,
+    | 'site'
+    | 'bots'
+    | 'authors'
+    | 'collections'
+    | 'counts'
+    | 'countHistory'
+    | 'markdown'
+    | 'copyOf'
+    | 'shareCards'
+    | 'faultsOf'
+    | 'cache'
+    | 'changes'
+  >,
   indexed: IndexedBot,
 ): Promise<PageRecipe> {
   const { site, bots, collections, counts, countHistory, markdown, copyOf } = parts;

@@ -19,7 +19,10 @@ import type { SiteParts } from '../page/site-parts.ts';
 import { useServerCount, useSource, useUsage } from './bot-panels.tsx';
 
 /** Returns how the page is made that has the bots of the parameter `bots` side by side. */
-export function createCompareRecipe(ctx: Context, { bots, counts, changes, authors }: SiteParts): PageRecipe {
+export function createCompareRecipe(
+  ctx: Context,
+  { bots, counts, changes, authors }: Pick<SiteParts, 'bots' | 'counts' | 'changes' | 'authors'>,
+): PageRecipe {
   const params = parseQuery(ctx);
   const texts = params.getAll('bots').flatMap((text) => text.split(',', maxCompared + 1));
   const named = new Set(

@@ -18,7 +18,16 @@ import type { SiteParts } from '../page/site-parts.ts';
  * Adds the form that reports a bot: for everyone, without an account. A report is kept and sent as a notice. There is no
  * form where the settings name another place for reports.
  */
-export function addReportRoutes(router: Router, { site, bots, viewerOf, reports, notify }: SiteParts): void {
+export function addReportRoutes(
+  router: Router,
+  {
+    site,
+    bots,
+    viewerOf,
+    reports,
+    notify,
+  }: Pick<SiteParts, 'site' | 'bots' | 'viewerOf' | 'reports' | 'notify'>,
+): void {
   const limit = new RateLimit('reports', 5);
   const findBot = (ctx: Context): { readonly id: BotId; readonly name: string } => {
     if (site.settings.links.report !== undefined)

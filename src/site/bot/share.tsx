@@ -19,7 +19,10 @@ import type { SiteParts } from '../page/site-parts.ts';
 import type { ShownBotProps } from './bot-page.tsx';
 
 /** Adds `/bots/:id/card.png`, the picture of a bot in previews of links. */
-export function addShareRoute(router: Router, parts: SiteParts): void {
+export function addShareRoute(
+  router: Router,
+  parts: Pick<SiteParts, 'counts' | 'site' | 'bots' | 'shareCards'>,
+): void {
   const { bots, shareCards } = parts;
   router.get('/bots/:id/card.png', async (ctx) => {
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');
@@ -106,7 +109,10 @@ export function ShareCodes({ site, bot, locale, name }: ShownBotProps): VNode {
 }
 
 /** `/bots/:id/badge.svg`: a small picture for a bot's own site, with its count or, without one, its name. In English. */
-export function addBadgeRoute(router: Router, { bots, counts, site }: SiteParts): void {
+export function addBadgeRoute(
+  router: Router,
+  { bots, counts, site }: Pick<SiteParts, 'bots' | 'counts' | 'site'>,
+): void {
   const { text } = site.languages.choose(undefined, 'en');
   router.get('/bots/:id/badge.svg', async (ctx) => {
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');

@@ -18,7 +18,7 @@ import { readShownChanges, ChangedFields, nameAccount, type ShownChanges } from 
 /** Adds the page of what changed in a bot. */
 export function addChangesPage(
   router: Router,
-  { bots, authors, changes: index }: SiteParts,
+  { bots, authors, changes: index }: Pick<SiteParts, 'bots' | 'authors' | 'changes'>,
   respond: RespondWithPage,
 ): void {
   router.get('/bots/:id/changes', async (ctx) => {

@@ -41,7 +41,7 @@ import { cardsAtOnce } from './list-page.tsx';
  */
 export function createCollectionRecipe(
   ctx: Context,
-  { site, bots, collections, markdown }: SiteParts,
+  { site, bots, collections, markdown }: Pick<SiteParts, 'site' | 'bots' | 'collections' | 'markdown'>,
   lists: FrontLists,
   name: string,
 ): PageRecipe {
@@ -72,7 +72,10 @@ export function createCollectionRecipe(
 }
 
 /** Returns how the list of collections is made. */
-export function createCollectionsRecipe(ctx: Context, { site, bots, collections }: SiteParts): PageRecipe {
+export function createCollectionsRecipe(
+  ctx: Context,
+  { site, bots, collections }: Pick<SiteParts, 'site' | 'bots' | 'collections'>,
+): PageRecipe {
   const wanted = listWantedRanges(site.languages.of(ctx).requested, ctx.get('Accept-Language'));
   const { page, pages, shown: picked } = pickPage(ctx, listLinkedCollections(collections, bots));
   const shown = picked.map(({ collection, listed }) => ({ ...showCollection(collection, wanted), listed }));

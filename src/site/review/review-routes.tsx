@@ -34,7 +34,10 @@ import { findRelated, createReviewReader } from './reviews.ts';
  */
 export function addReviewRoutes(
   router: Router,
-  parts: SiteParts,
+  parts: Pick<
+    SiteParts,
+    'site' | 'viewerOf' | 'bots' | 'markdown' | 'reports' | 'copyOf' | 'cache' | 'blocked'
+  >,
   proposals: Proposals,
   findAttention: () => Promise<Attention>,
   host: string | null,
