@@ -32,7 +32,7 @@ import {
   makeFile,
   proposalParameter,
   readPlaceTexts,
-  } from './forms.ts';
+} from './forms.ts';
 import { createPreview } from './preview.tsx';
 
 /** What the forms are made from. */
