@@ -21,8 +21,13 @@ import type { Site, Viewer } from '../../src/site/page/layout.tsx';
 import { type RepositoryLinks, createRepositoryLinks } from '../../src/site/page/repository-links.ts';
 import { addOpenPages } from '../../src/site/site.tsx';
 import { agePages } from '../support/age-pages.ts';
+import { testSite } from '../support/languages.ts';
+import { accountId, botId } from '../support/sample.ts';
+import { sampleBot } from '../support/sample-bot.ts';
+import type { ReadonlyCountHistory } from '../../src/counts/count-history.ts';
+import type { ReadonlyCounts } from '../../src/bot/counts.ts';
+import { CurrentCache } from '../../src/lib/current-cache.ts';
 import { noCounts, noCountHistory } from '../support/counts.ts';
-import { testLanguages } from '../support/languages.ts';
 import { defaultNeeds } from '../support/needs.ts';
 import { sampleBot } from '../support/sample-bot.ts';
 import { accountId, botId } from '../support/sample.ts';
@@ -58,17 +63,11 @@ describe('the pages of the site', () => {
     } as RepositoryLinks;
     settings = toSettings();
     const site: Site = {
-      baseUrl: 'https://bots.example.org',
-      canonicalUrl: 'https://bots.example.org',
-      hasForms: true,
+      ...testSite,
       get settings() {
         return settings;
       },
-      languages: testLanguages,
       login: true,
-      contact: null,
-      live: false,
-      demo: false,
       repository,
     };
     const changing = { site, faultsOf: (): readonly Fault[] => [], viewerOf: async () => null };
@@ -145,7 +144,10 @@ describe('the pages of the site', () => {
       await get('/bots/7', { 'Accept-Language': 'ar' }),
       /<html lang="ar" dir="rtl">[^]*<h1><span lang="en" dir="ltr">/,
     );
-    match(await get('/bots/7?locale=fr', german), /<html lang="fr"[^]*<a href="\/add\?locale=fr">/);
+    match(
+      await get('/bots/7?locale=fr', { 'Accept-Language': 'en' }),
+      /<html lang="fr"[^]*<a href="\/add\?locale=fr">[^]*<h1><span lang="fr" dir="ltr">Sept/,
+    );
     match(await get('/bots/7'), /<html lang="en"/);
   });
 

@@ -1,7 +1,6 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { brotliCompressSync } from 'node:zlib';
-import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
-import { eventually } from '../support/eventually.ts';
+import { mainPage, pagePath, translation } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { testRepository } from '../support/repository.ts';
 import { parseXml, textsOf } from '../support/xml.ts';
@@ -115,11 +114,15 @@ describe('pages', () => {
       strictEqual((await get('/?page=3')).status, 404);
     });
 
-    it('lists bots for adults on request', async () => {
+    it('lists bots for adults on request, and says how many it hides', async () => {
       deepStrictEqual(names(await html('/?nsfw=true&q=seven')), ['Seven\uFFFF']);
+      match(await html('/?q=seven'), /href="\/\?q=seven&amp;nsfw=true">1 hidden 18\+ result</);
     });
 
-    it('searches, and says how many there are', async () => {
+    it('searches, and says how many there are; sorts', async () => {
+      const sorted = await html('/?sort=name');
+      deepStrictEqual(names(sorted).slice(0, 2), ['Filler 100', 'Filler 101']);
+      match(sorted, /href="\/\?sort=name" aria-current="true">Name</);
       const text = await html('/?q=beignets');
       deepStrictEqual(names(text), ['Homère'], 'in the language that matches');
       match(text, /<h1>1 bot for “beignets”<\/h1>/);
@@ -142,11 +145,6 @@ describe('pages', () => {
       doesNotMatch(await html('/?locale=%22%3E'), /name="locale"/);
     });
 
-    it('sorts', async () => {
-      deepStrictEqual(names(await html('/?sort=name')).slice(0, 2), ['Filler 100', 'Filler 101']);
-      match(await html('/?sort=name'), /href="\/\?sort=name" aria-current="true">Name</);
-    });
-
     it('counts the bots of each category that fit the words', async () => {
       match(
         await html('/?q=homer+filler'),
@@ -166,18 +164,11 @@ describe('pages', () => {
       match(await html('/?q=homer&verified=true'), /href="\/\?q=homer">Search without filters \(31 bots\)</);
     });
 
-    it('says how many 18+ bots it hides', async () => {
-      match(await html('/?q=seven'), /href="\/\?q=seven&amp;nsfw=true">1 hidden 18\+ result</);
-    });
-
-    it('has links to categories on an empty result', async () => {
+    it('has nothing to narrow or sort where nothing was found, but categories and the way back from a filter', async () => {
       const text = await html('/?q=zzzzzz');
       match(text, /No bots match/);
       match(text, /href="\/categories\/games">Games <small>30</);
-    });
-
-    it('has nothing to narrow or sort where nothing was found, but the way back from a filter', async () => {
-      doesNotMatch(await html('/?q=zzzzzz'), /class="sort"|source=open/);
+      doesNotMatch(text, /class="sort"|source=open/);
       match(
         await html('/?q=zzzzzz&source=open'),
         /href="\/\?q=zzzzzz[^"]*" aria-current="true">Open source</,
@@ -188,10 +179,6 @@ describe('pages', () => {
       const mangled = 'sort=x page=0 page=-1 q=%00 locale=zz q=a&q=b nsfw=maybe =&&&'.split(' ');
       for (const query of [...mangled, `q=${'x'.repeat(2000)}`])
         strictEqual((await get(`/?${query}`)).status, 200, query);
-    });
-
-    it('has no page for a category that is none', async () => {
-      strictEqual((await get('/categories/constructor')).status, 404);
     });
   });
 
@@ -213,19 +200,6 @@ describe('pages', () => {
         ok(text.includes(part), `${part} is missing`);
       }
       ok(!text.includes('secret'));
-    });
-
-    const headingFor = async (languages: string, query = ''): Promise<string | undefined> => {
-      const text = await html(`/bots/${homer}${query}`, { 'Accept-Language': languages });
-      return /<h1><span (lang=".." dir="...">[^<]*)<\/span><\/h1>/.exec(text)?.[1];
-    };
-    const [english, french] = ['lang="en" dir="ltr">Homer', 'lang="fr" dir="ltr">Homère'];
-
-    it('is in the requested language, else in that of the reader, else in its default', async () => {
-      strictEqual(await headingFor('en', '?locale=fr'), french);
-      strictEqual(await headingFor('de, fr;q=0.5'), french);
-      strictEqual(await headingFor('de'), english);
-      match(await html(`/bots/${homer}`, { 'Accept-Language': 'fr' }), /Bonjour/);
     });
 
     it('is written from right to left where its language is', async () => {
@@ -252,13 +226,6 @@ describe('pages', () => {
       strictEqual(status, 404, 'without pictures, a card names the badge');
       match(json.detail, /use \/bots\/7\/badge\.svg/);
     });
-
-    it('is rebuilt when its file changes', async () => {
-      const path = pagePath('100');
-      match(await html('/bots/100'), /Filler 100/);
-      writeFiles(service.root, { [path]: mainPage({ name: 'Renamed' }) });
-      await eventually(async () => match(await html('/bots/100'), /Renamed/));
-    });
   });
 
   describe('an unknown address', () => {
@@ -268,6 +235,7 @@ describe('pages', () => {
         '/bots/404404',
         '/bots/x',
         '/categories/x',
+        '/categories/constructor',
         '/assets/x.css',
         '/.well-known/security.txt',
       ]) {

@@ -3,10 +3,11 @@ import { renderToString } from 'preact-render-to-string';
 import type { BotRecord } from '../../../schemas/types.ts';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
-import { BotPage, type BotPageProps } from '../../../src/site/bot/bot-page.tsx';
-import { inEnglish, testLanguages } from '../../support/languages.ts';
+import { inEnglish, testSite } from '../../support/languages.ts';
+import { accountId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { accountId } from '../../support/sample.ts';
+import { type BotPageProps, BotPage } from '../../../src/site/bot/bot-page.tsx';
 
 const record = JSON.parse(
   sampleBot('42', { en: ['Homer', 'Answers.'], fr: ['Homère', 'Répond.'] }, { nsfw: true }).record.toString(),
@@ -18,18 +19,7 @@ const pictures = {
 };
 
 const props: BotPageProps = {
-  site: {
-    baseUrl: 'https://bots.example.org',
-    canonicalUrl: 'https://bots.example.org',
-    hasForms: true,
-    settings: toSettings(),
-    languages: testLanguages,
-    login: false,
-    repository: null,
-    contact: null,
-    live: false,
-    demo: false,
-  },
+  site: testSite,
   viewer: null,
   bot: { ...record, cachedImages: pictures },
   locale: 'en' as Locale,
@@ -88,11 +78,6 @@ describe("a bot's page", () => {
     strictEqual(images(html).length, 0);
   });
 
-  it('shows a text that takes too long as it was written', () => {
-    const bot = { ...record, contents: { en: { name: 'Homer', description: 'x', page: '<b>text</b>' } } };
-    match(render({ bot, html: null }), /<pre class="plain"[^>]*>&lt;b>text&lt;\/b><\/pre>/);
-  });
-
   it('says how many servers the bot is in, and nothing where that is not known', () => {
     match(
       render(),
@@ -120,11 +105,6 @@ describe("a bot's page", () => {
       doesNotMatch(html, /\/token"/);
       match(html, /&lt;Bob>/);
     });
-  });
-
-  it('shows visitors no command of the operator', () => {
-    doesNotMatch(render(), /npx/);
-    match(render(), /<a href="\/bots\/42\/token">Manage<\/a>/);
   });
 
   it('has the facts before the pictures, and the text before the permissions, as on a phone', () => {

@@ -1,25 +1,12 @@
 import { doesNotMatch, match, strictEqual } from 'node:assert/strict';
 import { ProblemError, createReportError } from '../../../src/http/problem.ts';
 import { showErrorPages } from '../../../src/site/page/message-pages.tsx';
-import type { Site } from '../../../src/site/page/layout.tsx';
 import { serveHandler } from '../../support/handler.ts';
-import { toSettings } from '../../../src/catalogue/settings/settings.ts';
-import { testLanguages } from '../../support/languages.ts';
+import { testSite } from '../../support/languages.ts';
 import { recordedLog } from '../../support/recorded-log.ts';
 
 describe('the page of an error', () => {
-  const site: Site = {
-    baseUrl: 'https://bots.example.org',
-    canonicalUrl: 'https://bots.example.org',
-    hasForms: true,
-    settings: toSettings(),
-    languages: testLanguages,
-    login: true,
-    contact: null,
-    live: false,
-    demo: false,
-    repository: null,
-  };
+  const site = { ...testSite, login: true };
 
   async function pageOf(
     error: Error,

@@ -5,14 +5,13 @@ import { renderToString } from 'preact-render-to-string';
 import type { BotListElement } from '../../../schemas/types.ts';
 import type { Locale } from '../../../src/bot/locale.ts';
 import type { CachedImages } from '../../../src/bot/record.ts';
-import { toSettings } from '../../../src/catalogue/settings/settings.ts';
+import type { BotListElement } from '../../../src/bot/schema-types.ts';
 import { parseListElement } from '../../../src/catalogue/store/bot-index.ts';
-import { createBotMeta, type DescribedBot } from '../../../src/site/bot/bot-page.tsx';
+import { Head, type PageMeta } from '../../../src/site/page/head.tsx';
 import { type FrontQuery, noQuery } from '../../../src/site/front/front-query.ts';
 import { createListMeta } from '../../../src/site/front/list-page.tsx';
-import { Head, type PageMeta } from '../../../src/site/page/head.tsx';
-import type { Site } from '../../../src/site/page/layout.tsx';
-import { inEnglish, testLanguages } from '../../support/languages.ts';
+import { createBotMeta, type DescribedBot } from '../../../src/site/bot/bot-page.tsx';
+import { inEnglish, testLanguages, testSite } from '../../support/languages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
 const baseUrl = 'https://bots.example.org';
@@ -28,18 +27,7 @@ function botOf(keys: Parameters<typeof sampleBot>[2] = {}, cachedImages = pictur
   return { ...bot, cachedImages };
 }
 
-const site: Site = {
-  baseUrl,
-  canonicalUrl: baseUrl,
-  hasForms: true,
-  settings: toSettings(),
-  languages: testLanguages,
-  login: false,
-  repository: null,
-  contact: null,
-  live: false,
-  demo: false,
-};
+const site = testSite;
 const metaOf = (more: Partial<DescribedBot> = {}): PageMeta =>
   createBotMeta(
     {
@@ -94,6 +82,9 @@ const contentOf = (tags: readonly Tag[], name: string): string | undefined =>
   ];
 const linksOf = (tags: readonly Tag[], rel: string): Tag['attributes'][] =>
   tags.filter(({ attributes }) => attributes['rel'] === rel).map(({ attributes }) => attributes);
+/** The languages of a page, each with its address. */
+const languagesOf = (tags: readonly Tag[]): unknown[] =>
+  linksOf(tags, 'alternate').flatMap(({ hreflang, href }) => (hreflang ? [[hreflang, href]] : []));
 type Data = Readonly<Record<string, unknown>>;
 const dataOf = (tags: readonly Tag[], type: string): Data | undefined =>
   tags
@@ -172,17 +163,12 @@ describe('the head of a page', () => {
       ] as const) {
         const tags = tagsOf(metaOf({ locale: locale as Locale }));
         strictEqual(linksOf(tags, 'canonical')[0]?.['href'], address);
-        deepStrictEqual(
-          linksOf(tags, 'alternate')
-            .filter(({ hreflang }) => hreflang !== undefined)
-            .map(({ hreflang, href }) => [hreflang, href]),
-          [
-            ['en', page],
-            ['fr', `${page}?locale=fr`],
-            ['zh-CN', `${page}?locale=zh-CN`],
-            ['x-default', page],
-          ],
-        );
+        deepStrictEqual(languagesOf(tags), [
+          ['en', page],
+          ['fr', `${page}?locale=fr`],
+          ['zh-CN', `${page}?locale=zh-CN`],
+          ['x-default', page],
+        ]);
       }
     });
 
@@ -283,16 +269,10 @@ describe('the head of a page', () => {
     });
 
     it('names the languages of the interface', () => {
-      const links = linksOf(tagsOf(listMeta({})), 'alternate').filter(
-        ({ hreflang }) => hreflang !== undefined,
-      );
-      deepStrictEqual(
-        links.map(({ hreflang, href }) => [hreflang, href]),
-        [
-          ...testLanguages.locales.map((locale) => [locale, `${baseUrl}/?locale=${locale}`]),
-          ['x-default', `${baseUrl}/`],
-        ],
-      );
+      deepStrictEqual(languagesOf(tagsOf(listMeta({}))), [
+        ...testLanguages.locales.map((locale) => [locale, `${baseUrl}/?locale=${locale}`]),
+        ['x-default', `${baseUrl}/`],
+      ]);
     });
   });
 });
