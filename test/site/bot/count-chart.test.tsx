@@ -44,12 +44,6 @@ describe('the chart of counts', () => {
       /<th scope="row">November 22, 2026<\/th><td>170<\/td>.*<th scope="row">November 21, 2026<\/th><td>156<\/td>/,
     );
   });
-
-  it('has the colour of the text, no script and no style', () => {
-    const html = render(days([1, 2]));
-    match(html, /stroke="currentColor"/);
-    doesNotMatch(html, /<script|style=|onclick|#[0-9a-f]{3}/);
-  });
 });
 
 /** Counts of days that end on 22 November 2026. */

@@ -92,19 +92,6 @@ describe('a program that reads what is beside the pages', () => {
     strictEqual(parseXml(await text('/feeds/new.atom?locale=xx')).attributes['xml:lang'], 'en');
   });
 
-  it('gets a problem for a category that does not exist, and a person gets a page', async () => {
-    const path = '/feeds/category/nothing.atom';
-    strictEqual((await get(path)).headers.get('content-type'), 'application/problem+json');
-    const page = await get(path, { Accept: 'text/html' });
-    strictEqual(page.status, 404);
-    match(await page.text(), /<h1>Not found<\/h1>/);
-  });
-
-  it('is told that the result of a search is not to be listed', async () => {
-    match(await text('/?q=seven'), /<meta name="robots" content="noindex"/);
-    doesNotMatch(await text('/'), /noindex/);
-  });
-
   const types = {
     '/robots.txt': 'text/plain; charset=utf-8',
     '/sitemap.xml': 'application/xml; charset=utf-8',

@@ -15,17 +15,18 @@ const choose = (requested: string | undefined, accepted = ''): string | undefine
   chooseLocale(available, listWantedRanges(requested, accepted));
 
 describe('the language of a page', () => {
-  it('is the one that the address asks for', () => strictEqual(choose('fr', 'en'), 'fr'));
-  it('is found in any case', () => strictEqual(choose('FR'), 'fr'));
-  it('is the best that the browser asks for, by weight', () =>
-    strictEqual(choose(undefined, 'de, en;q=0.5, fr;q=0.9'), 'fr'));
-  it('is found by a longer tag (RFC 4647, look-up)', () => strictEqual(choose(undefined, 'fr-CA'), 'fr'));
-  it('is found by a tag with a script', () =>
-    strictEqual(choose(undefined, 'zh-Hant-TW-x-private'), 'zh-Hant-TW'));
-  it('is a regional form where there is no other', () => strictEqual(choose(undefined, 'pt'), 'pt-BR'));
-  it('is never one of weight 0', () => strictEqual(choose(undefined, 'fr;q=0'), 'en'));
-  it('is the default where all are welcome', () => strictEqual(choose(undefined, '*, fr;q=0.1'), 'en'));
-  it('is the default where none is there', () => strictEqual(choose('xx', 'ja'), 'en'));
+  for (const [what, requested, accepted, locale] of [
+    ['the one that the address asks for', 'fr', 'en', 'fr'],
+    ['found in any case', 'FR', '', 'fr'],
+    ['the best that the browser asks for, by weight', undefined, 'de, en;q=0.5, fr;q=0.9', 'fr'],
+    ['found by a longer tag (RFC 4647, look-up)', undefined, 'fr-CA', 'fr'],
+    ['found by a tag with a script', undefined, 'zh-Hant-TW-x-private', 'zh-Hant-TW'],
+    ['a regional form if there is no other', undefined, 'pt', 'pt-BR'],
+    ['never one of weight 0', undefined, 'fr;q=0', 'en'],
+    ['the default if all are welcome', undefined, '*, fr;q=0.1', 'en'],
+    ['the default if none is there', 'xx', 'ja', 'en'],
+  ] as const)
+    it(`is ${what}`, () => strictEqual(choose(requested, accepted), locale));
   for (const junk of ['', ';;;', 'q=1', '\u0000', '-', 'a'.repeat(5000), 'en-'.repeat(200), ',,,;q=x']) {
     it(`is the default for ${JSON.stringify(junk.slice(0, 20))}`, () =>
       strictEqual(choose(junk, junk), 'en'));
@@ -42,17 +43,8 @@ describe('the language of a page', () => {
     strictEqual(find('sw, *'), '');
   });
   it('has a direction', () => {
-    deepStrictEqual(['ar', 'he', 'fa-IR', 'ur', 'dv', 'en', 'az', 'az-Arab', 'zh-CN'].map(directionOf), [
-      'rtl',
-      'rtl',
-      'rtl',
-      'rtl',
-      'rtl',
-      'ltr',
-      'ltr',
-      'rtl',
-      'ltr',
-    ]);
+    for (const tag of ['ar', 'he', 'fa-IR', 'ur', 'dv', 'az-Arab']) strictEqual(directionOf(tag), 'rtl', tag);
+    for (const tag of ['en', 'az', 'zh-CN']) strictEqual(directionOf(tag), 'ltr', tag);
   });
   it('has a name of its own, and one in other languages', () => {
     strictEqual(formatOwnName('fr'), 'français');

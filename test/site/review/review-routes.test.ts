@@ -60,8 +60,7 @@ describe('the review of proposals', () => {
   const refs = (): string =>
     site.repo.git('for-each-ref', '--format=%(refname)', 'refs/botshelf/proposals', 'refs/botshelf/closed');
   const isOpen = (bot: string, account: number): boolean =>
-    refs().includes(`refs/botshelf/proposals/${bot}/${account}\n`) ||
-    refs().endsWith(`refs/botshelf/proposals/${bot}/${account}`);
+    refs().split('\n').includes(`refs/botshelf/proposals/${bot}/${account}`);
 
   describe('shows', () => {
     before(async () => {
@@ -110,8 +109,8 @@ describe('the review of proposals', () => {
       strictEqual((await open(reviewOf('1005', 705))).page.status, 503);
     });
 
-    it('the changes word by word, both pages, the links, the note and the buttons', async () => {
-      const { page } = await open(reviewOf(homer, 702));
+    it('the changes word by word, both pages, the links, the note, the permissions and the buttons', async () => {
+      const { page, visitor } = await open(reviewOf(homer, 702));
       match(page.text, /Answers <span[^>]*>Added: <\/span><ins>all <\/ins>questions/);
       match(page.text, /As it is[^]*As proposed/);
       match(
@@ -123,22 +122,16 @@ describe('the review of proposals', () => {
       match(page.text, /<option value="duplicate">/);
       match(page.text, /What changes[^]*Your decision[^]*So far/);
       doesNotMatch(page.text, /disabled/);
-    });
-
-    it('Administrator in front, and the permissions of a new bot in words', async () => {
-      const { page } = await open(reviewOf('1001', 701));
+      const { text: newBotPage } = await visitor.go(site.baseUrl + reviewOf('1001', 701));
       match(
-        page.text,
+        newBotPage,
         /Asks for full control of your server[^]*<span class="asked"><span[^>]*>Added: <\/span><ins>Administrator<\/ins>/,
       );
-      match(page.text, /Try &lt;b>\/start/);
-    });
-
-    it('a translation beside nothing, by its language', async () => {
-      const { page } = await open(reviewOf(homer, 703));
-      match(page.text, /<h3>German<\/h3>[^]*Beantwortet Fragen\./);
-      doesNotMatch(page.text, /As it is/);
-      match(page.text, /Hallo!/);
+      match(newBotPage, /Try &lt;b>\/start/);
+      const { text: added } = await visitor.go(site.baseUrl + reviewOf(homer, 703));
+      match(added, /<h3>German<\/h3>[^]*Beantwortet Fragen\./);
+      doesNotMatch(added, /As it is/);
+      match(added, /Hallo!/);
     });
 
     it('hostile texts escaped or cleaned, and no image of a stranger', async () => {
