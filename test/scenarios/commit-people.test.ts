@@ -1,7 +1,6 @@
 import { match, notStrictEqual, rejects, strictEqual } from 'node:assert/strict';
-import { existsSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { EditConflictError, WritesUnavailableError } from '../../src/bot/errors.ts';
 import { testRepository } from '../support/repository.ts';
 import { committerOn } from '../support/committing.ts';
@@ -15,21 +14,6 @@ const text = 'name: Homer\ncategory: fun\n\nnsfw: false\n\nThe page.\n';
 const files = { [path]: text, [other]: text };
 
 describe('a committer among people', () => {
-  it('refuses a change to a file that has uncommitted edits, and takes it when they are committed', async () => {
-    const repository = testRepository(files);
-    const committer = committerOn(repository.folder);
-    const edited = text.replace('The page.', 'A better page.');
-    repository.write(path, edited);
-    await rejects(committer.commit(setKey(path, 'category', 'music')), isConflict(/has uncommitted edits/));
-    strictEqual(repository.read(path), edited);
-    strictEqual(repository.status(), `M ${path}`);
-    notStrictEqual(await committer.commit(setKey(other, 'category', 'music')), null, 'others are changed');
-    repository.git('commit', '-qam', 'By hand');
-    await committer.commit(setKey(path, 'category', 'music'));
-    strictEqual(repository.read(path), edited.replace('fun', 'music'));
-    strictEqual(repository.status(), '');
-  });
-
   it('refuses, of many changes at once, those to files that people have edited, removed or replaced', async () => {
     const paths = Array.from({ length: 40 }, (_, n) => `bots/001/${n}001.en.md`);
     const [edited = '', removed = '', linked = ''] = [paths[3], paths[11], paths[36]];
@@ -66,65 +50,6 @@ describe('a committer among people', () => {
     repository.git('commit', '-q', '-m', 'By hand');
     strictEqual(repository.git('show', `HEAD:${path}`), text.replace('The page', 'A staged page').trim());
     strictEqual(repository.git('show', `HEAD:${other}`), text.replace('fun', 'games').trim());
-  });
-
-  it('lets a person revert a commit of the service', async () => {
-    const repository = testRepository(files);
-    const committer = committerOn(repository.folder);
-    await committer.commit(setKey(path, 'category', 'music'));
-    repository.git('revert', '--no-edit', 'HEAD');
-    strictEqual(repository.read(path), text);
-    strictEqual(repository.status(), '');
-  });
-
-  it('writes to the branch that is checked out when it commits, and to no other', async () => {
-    const repository = testRepository(files);
-    const committer = committerOn(repository.folder);
-    const main = await committer.commit(setKey(path, 'category', 'music'));
-    repository.git('switch', '-q', '-c', 'side', 'main~1');
-    const side = await committer.commit(setKey(path, 'category', 'games'));
-    strictEqual(repository.git('rev-parse', 'main'), main);
-    strictEqual(repository.git('rev-parse', 'side'), side);
-    strictEqual(repository.status(), '');
-    repository.git('switch', '-q', 'main');
-    strictEqual(repository.read(path), text.replace('fun', 'music'));
-    strictEqual(repository.status(), '');
-  });
-
-  it('waits for an index.lock of a person, leaves it there, and refuses the change when it is held for long', async () => {
-    const repository = testRepository(files);
-    const committer = committerOn(repository.folder, { maxLockWaitMs: 500 });
-    const lock = join(repository.folder, '.git/index.lock');
-    writeFileSync(lock, '');
-    const change = committer.commit(setKey(path, 'category', 'music'));
-    await sleep(300);
-    strictEqual(repository.read(path), text);
-    rmSync(lock);
-    const commit = await change;
-    strictEqual(repository.git('rev-parse', 'HEAD'), commit);
-    strictEqual(repository.read(path), text.replace('fun', 'music'));
-    writeFileSync(lock, '');
-    await rejects(committer.commit(setKey(path, 'category', 'games')), (error) => {
-      match(String(error), /another Git command holds index\.lock/);
-      return error instanceof WritesUnavailableError && error.reason === 'locked';
-    });
-    strictEqual(existsSync(lock), true);
-    rmSync(lock);
-    strictEqual(repository.read(path), text.replace('fun', 'music'));
-    strictEqual(repository.status(), '');
-  });
-
-  it('refuses a change while HEAD is on no branch, and commits it when it is', async () => {
-    const repository = testRepository(files);
-    const committer = committerOn(repository.folder);
-    repository.git('checkout', '-q', '--detach');
-    await rejects(committer.commit(setKey(path, 'category', 'music')), (error) => {
-      match(String(error), /HEAD is on no branch: finish the rebase, or run "git switch <branch>"/);
-      return error instanceof WritesUnavailableError;
-    });
-    strictEqual(repository.status(), '');
-    repository.git('switch', '-q', 'main');
-    notStrictEqual(await committer.commit(setKey(path, 'category', 'music')), null);
   });
 
   it('refuses a file in conflict while a merge is under way, and commits others', async () => {

@@ -61,16 +61,4 @@ describe('a catalogue into which a bad pull request was merged', () => {
     strictEqual(posted.status, 200);
     await eventually(() => match(shared.git('log', '--format=%s', 'main'), /category/));
   });
-
-  it('names 200 files that are not pages, and goes on serving', async () => {
-    const repo = testRepository({ [pagePath('7')]: mainPage({ name: 'Seven' }) });
-    for (let i = 0; i < 200; i++) repo.write(`bots/001/${i}.txt`, '');
-    const { faults, name } = await openCatalogue({}, { root: repo.folder });
-    await eventually(() => strictEqual(new Set(faults()).size > 0, true));
-    strictEqual(name('7'), 'Seven');
-    strictEqual(
-      faults().every((fault) => fault.startsWith('bots/001')),
-      true,
-    );
-  });
 });

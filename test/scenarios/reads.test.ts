@@ -54,14 +54,6 @@ describe('reads', () => {
       });
     });
 
-    it('is the same with a slash at the end', async () => {
-      const [plain, slashed] = await Promise.all(
-        ['/api/v2/bots', '/api/v2/bots/'].map((path) => service.request(path)),
-      );
-      strictEqual(slashed?.text, plain?.text);
-      strictEqual(slashed?.headers.get('etag'), plain?.headers.get('etag'));
-    });
-
     it('filters and sorts', async () => {
       strictEqual(await ids('category=music&category=games&sort=created'), '30 7');
       strictEqual(
@@ -114,14 +106,14 @@ describe('reads', () => {
       strictEqual(json.edited, 2000);
     });
 
-    it('responds with the same bytes in v1 and with a slash at the end', async () => {
-      const texts = await Promise.all(
-        ['/api/v2/bots/7', '/api/v2/bots/7/', '/api/v1/bots/7', '/api/v1/bots/7/'].map(
-          async (path) => (await service.request(path)).text,
-        ),
-      );
-      strictEqual(new Set(texts).size, 1);
-    });
+    for (const paths of [
+      ['/api/v2/bots', '/api/v2/bots/'],
+      ['/api/v2/bots/7', '/api/v2/bots/7/', '/api/v1/bots/7', '/api/v1/bots/7/'],
+    ])
+      it(`responds with the same bytes at ${paths.join(' ')}`, async () => {
+        const answers = await Promise.all(paths.map(async (path) => await service.request(path)));
+        strictEqual(new Set(answers.map(({ text, headers }) => text + headers.get('etag'))).size, 1);
+      });
 
     const noIds = '8 07 abc 123456789012345678901 .. %00 %zz %2e%2e%2f'.split(' ');
     for (const id of [...noIds, 'x'.repeat(8000)]) {

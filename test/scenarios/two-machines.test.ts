@@ -1,21 +1,17 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { botshelf } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
-import { proposalMachine } from '../support/proposal-machines.ts';
-import { author, proposalSettings } from '../support/proposals.ts';
 import {
   linesAbout,
   post,
   record,
-  remoteFaults,
   type Replica,
   replicaPage,
   startReplica,
   stateOf,
-  withProposals,
 } from '../support/replica.ts';
 import { type TestRepository } from '../support/repository.ts';
-import { botId, mainPage, pagePath } from '../support/sample.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
 import { originRemote, startTestService, type TestService } from '../support/service.ts';
 
 describe('two machines that share a repository', () => {
@@ -23,8 +19,7 @@ describe('two machines that share a repository', () => {
   let b: TestService;
   let cloneOfB: TestRepository;
   before(async () => {
-    a = await startReplica(withProposals);
-    a.shared.mergePullRequest((person) => person.write('botshelf.json', proposalSettings));
+    a = await startReplica();
     cloneOfB = a.shared.clone();
     const env = { ...originRemote, BOTSHELF_STATE_SECONDS: '1' };
     b = await startTestService({}, { root: cloneOfB.folder, env });
@@ -78,15 +73,5 @@ describe('two machines that share a repository', () => {
     await eventually(() =>
       match(linesAbout(service, 'fast-forwarded').join(), /remote's branch \(\d commits, \d files\)/),
     );
-  });
-
-  it('both have a proposal of one within a round', async () => {
-    const { shared, clone, service } = a;
-    const { proposals } = await proposalMachine(shared);
-    const subject = botId('315');
-    const pages = new Map([[pagePath(subject), replicaPage.replace('The page.', 'A better page.')]]);
-    const { proposal } = await proposals.send({ subject, proposer: author, pages, note: '' });
-    await eventually(() => strictEqual(clone.git('rev-parse', proposal.ref), proposal.version));
-    deepStrictEqual(await remoteFaults(service), []);
   });
 });
