@@ -90,14 +90,10 @@ describe('files that are named by their times', () => {
   });
 
   it('are found again, but for those that are too old or no such files, and none is read that was not asked for', async () => {
-    const [first, second, unknown, late] = [0, 1, 2, 1500].map((ms) => nameAt(start + ms)) as [
-      string,
-      string,
-      string,
-      string,
-    ];
+    const [unknown, late] = [nameAt(start + 2), nameAt(start + 1500)];
     const others = [`${late}.txt`, `x${late}`, 'notes', 'no-entry'];
-    for (const name of [first, second, unknown, late, ...others]) writeFileSync(join(folder, name), name);
+    for (const name of [nameAt(start), nameAt(start + 1), unknown, late, ...others])
+      writeFileSync(join(folder, name), name);
     const asked: string[] = [];
     await atTime(start + 1001, async () => {
       files = new DatedFiles(folder, { maxAgeMs: 1000, maxFiles: 3, groupOf, confirmedTime });

@@ -40,17 +40,10 @@ describe('drafts', () => {
     deepStrictEqual(readdirSync(folder).toSorted(), [id, 'README'].toSorted());
   });
 
-  it('end after an hour, also where the service did not run', async () => {
+  it('end after an hour', async () => {
     const old = await atTime(Date.now() - hour, async () => await drafts.save('c=3', '10.0.0.1'));
     strictEqual(await (await Drafts.open(folder, clock)).read(old), undefined);
     ok(!readdirSync(folder).includes(old));
-    drafts = await Drafts.open(folder, clock);
-    const id = await drafts.save('a=1', '10.0.0.1');
-    await atTime(Date.now() + hour, async () => {
-      strictEqual(await drafts.read(id), undefined);
-      await drafts.save('b=2', '10.0.0.2');
-    });
-    ok(!readdirSync(folder).includes(id));
   });
 
   it('of one address are 20 at most, the oldest are deleted first', async () => {

@@ -1,4 +1,4 @@
-import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { createProposalNotice, toWebhookBody } from '../../src/proposals/notifications.ts';
 import type { Proposal } from '../../src/proposals/proposal.ts';
 import { author, maintainer } from '../support/proposals.ts';
@@ -91,5 +91,17 @@ describe('the body of a notice for a webhook', () => {
     strictEqual(embeds[0].title, `${marks.replaceAll(/./g, '\\$&')} aZ09é`);
     strictEqual(embeds[0].description, `${'x'.repeat(4094)}…`);
     strictEqual(botshelf.text.length, 4096);
+  });
+
+  it('has no mention and no link of the text’s own, within the limits of Discord', () => {
+    const title = `[Log in](https://evil.example) @everyone\n**${'x'.repeat(300)}`;
+    const { content, embeds } = bodyOf(title, `<@1> discord.gg/a ${'_'.repeat(5000)}😀`) as {
+      readonly content: string;
+      readonly embeds: readonly [{ readonly title: string; readonly description: string }];
+    };
+    match(content, /^\\\[Log in\\\]\\\(https\\:\\\/\\\/evil\\\.example\\\) \\@everyone \\\*\\\*x+…\n</);
+    ok(content.length <= 2000 && embeds[0].title.length <= 256);
+    match(embeds[0].description, /^\\<\\@1\\> discord\\\.gg\\\/a (?:\\_)+…$/);
+    ok(embeds[0].description.length <= 4096);
   });
 });

@@ -43,10 +43,15 @@ function change(values: Partial<SentProposal> = {}): SentProposal {
   return {
     subject: homer,
     proposer: author,
-    pages: new Map([[homerPath, mainPage({ nsfw: true })]]),
+    ...edit({ nsfw: true }),
     note: 'Try /donut.',
     ...values,
   };
+}
+
+/** A change of these keys of Homer. */
+function edit(keys: Readonly<Record<string, unknown>>): Pick<SentProposal, 'pages'> {
+  return { pages: new Map([[homerPath, mainPage(keys)]]) };
 }
 
 function decision({ version }: Proposal, values: Partial<Decision> = {}): Decision {
@@ -351,7 +356,7 @@ describe('proposals', () => {
   it('are not sent again in part where the branch has changed the rest, and the field is named', async () => {
     const german = pagePath(homer, 'de');
     const words = translation('Homer', 'Ja.');
-    await send({ pages: new Map([[homerPath, mainPage({ name: 'Homer J.' })]]) });
+    await send(edit({ name: 'Homer J.' }));
     repository.commit({ [homerPath]: mainPage({ name: 'Max Power' }) });
     await rejectsWith(send({ pages: new Map([[german, words]]) }), 'conflict', { fields: 'name' });
     const all = new Map([
@@ -372,7 +377,7 @@ describe('proposals', () => {
     strictEqual(repository.git('diff', '--name-only', 'main', openRef), `inner/${homerPath}`);
     await proposals.decide(homer, author.id, decision(proposal));
     match(repository.read(`inner/${homerPath}`), /"nsfw": true/);
-    await send({ pages: new Map([[homerPath, mainPage({ category: 'music' })]]) });
+    await send(edit({ category: 'music' }));
     await look();
     repository.commit({ 'inner/notes': '', [homerPath]: mainPage({ category: 'music' }) });
     await look();
@@ -444,16 +449,8 @@ describe('proposals', () => {
     deepStrictEqual(log.lines, []);
   });
 
-  it('are merged by key with a branch that has moved', async () => {
-    const proposal = await send();
-    repository.commit({ [homerPath]: mainPage({ website: 'https://example.org/' }) });
-    await proposals.decide(homer, author.id, decision(proposal));
-    match(repository.read(homerPath), /"website": "https:\/\/example.org\/",\n/);
-    match(repository.read(homerPath), /"nsfw": true/);
-  });
-
   it('are not accepted where the branch has changed the same, and the field is named', async () => {
-    const proposal = await send({ pages: new Map([[homerPath, mainPage({ name: 'Homer J.' })]]) });
+    const proposal = await send(edit({ name: 'Homer J.' }));
     repository.commit({ [homerPath]: mainPage({ name: 'Max Power' }) });
     const tip = repository.git('rev-parse', 'main');
     await rejects(proposals.decide(homer, author.id, decision(proposal)), { values: { fields: 'name' } });
@@ -478,21 +475,15 @@ describe('proposals', () => {
     strictEqual(refs(repository), closedRef);
   });
 
-  it('are neither sent nor accepted where the result would break a rule', async () => {
-    await rejectsWith(
-      proposals.send(change({ pages: new Map([[homerPath, mainPage({ name: '' })]]) })),
-      'faulty',
-    );
-    const proposal = await send({ pages: new Map([[homerPath, mainPage({ category: 'music' })]]) });
+  it('are neither sent nor accepted where the result would break a rule, nor sent where they change nothing', async () => {
+    await rejectsWith(send(edit({})), 'unchanged');
+    await rejectsWith(send(edit({ name: '' })), 'faulty');
+    const proposal = await send(edit({ category: 'music' }));
     repository.commit({
       'botshelf.json': JSON.stringify({ maintainers: [maintainer.id], categories: { fun: {} } }),
     });
     const message = 'category: "music" is not an allowed value: choose fun or other';
     await rejectsWith(proposals.decide(homer, author.id, decision(proposal)), 'faulty', { fault: message });
-  });
-
-  it('are not sent where they change nothing', async () => {
-    await rejectsWith(proposals.send(change({ pages: new Map([[homerPath, mainPage()]]) })), 'unchanged');
   });
 
   it('are decided once, about the version that was seen, by maintainers only', async () => {
@@ -515,27 +506,19 @@ describe('proposals', () => {
     await rejectsWith(proposals.withdraw(homer, author.id, last.version), 'gone');
   });
 
-  it('are closed as accepted where the branch has their changes already', async () => {
-    await send();
-    repository.commit({ [homerPath]: mainPage({ nsfw: true, edited: 1_700_000_000_001 }) });
-    const again = await openProposals(repository.folder);
-    deepStrictEqual(again.open, []);
-    deepStrictEqual(
-      again.listOf(author.id).map(({ state }) => state),
-      ['accepted'],
-    );
-    strictEqual(refs(repository), closedRef);
-  });
-
-  it('are closed so although another one cannot be read, which stays open', async () => {
+  it('are closed as accepted where the branch has their changes already, and one that cannot be read stays open', async () => {
     commitUnreadable(repository, homer, visitor);
     await send();
     repository.commit({ [homerPath]: mainPage({ nsfw: true, edited: 1_700_000_000_001 }) });
-    const { open } = await openProposals(repository.folder);
+    const again = await openProposals(repository.folder);
     deepStrictEqual(
-      open.map(({ proposer }) => proposer.id),
-      [visitor.id],
+      [...again.open, ...again.listOf(author.id)].map(({ proposer, state }) => [proposer.id, state]),
+      [
+        [visitor.id, 'waiting'],
+        [author.id, 'accepted'],
+      ],
     );
+    match(refs(repository), new RegExp(`^${closedRef}\n`));
   });
 
   it('are not open again where a crash came before their open ref was deleted', async () => {
@@ -552,7 +535,7 @@ describe('proposals', () => {
   it('are published at once where an author may, but not what is always reviewed', async () => {
     const settings = { maintainers: [maintainer.id], proposals: { authors: 'publish', others: 'off' } };
     repository.commit({ 'botshelf.json': JSON.stringify(settings) });
-    const published = await send({ pages: new Map([[homerPath, mainPage({ category: 'music' })]]) });
+    const published = await send(edit({ category: 'music' }));
     deepStrictEqual([published.state, published.reviewer], ['accepted', null]);
     match(repository.read(homerPath), /"category": "music"/);
     const page = repository.read(homerPath).replace('"authors": [', '"authors": ["7", ');
@@ -560,7 +543,7 @@ describe('proposals', () => {
     await rejectsWith(send({ proposer: visitor }), 'off');
     const known = [nothingBlocked];
     proposals = await openProposals(repository.folder, { blocked: () => known.pop() ?? null });
-    const waits = await send({ pages: new Map([[homerPath, mainPage()]]), note: 'Again.' });
+    const waits = await send({ ...edit({}), note: 'Again.' });
     deepStrictEqual([waits.state, proposals.open], ['waiting', [waits]]);
   });
 

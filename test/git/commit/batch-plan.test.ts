@@ -70,58 +70,40 @@ describe('a file that edits are planned on', () => {
     return refusal === undefined ? String(text) : `${refusal.name}: ${refusal.message.split(/[:(] ?/)[0]}`;
   };
 
+  const uncommitted = "EditConflictError: x has uncommitted edits in the service's clone";
+  const unavailable = 'WritesUnavailableError: x';
   const cases: [what: string, args: Parameters<typeof read>, wanted: string][] = [
     ['is read', [tip, id, { id, content }], 'ä'],
     ['may be missing', [null, null, { id: null, content: undefined }], 'null'],
     [
       'is refused while it is behind the branch',
       [tip, id, { id, content }, 'is read-only'],
-      'WritesUnavailableError: x is behind the branch',
+      `${unavailable} is behind the branch`,
     ],
-    [
-      'is refused where it cannot be read',
-      [tip, id, new Error('EIO')],
-      'WritesUnavailableError: x cannot be read ',
-    ],
-    [
-      'is refused where it was not looked at',
-      [tip, id, undefined],
-      'WritesUnavailableError: x cannot be read ',
-    ],
+    ['is refused where it cannot be read', [tip, id, new Error('EIO')], `${unavailable} cannot be read `],
+    ['is refused where it was not looked at', [tip, id, undefined], `${unavailable} cannot be read `],
     [
       'is refused in a conflict',
       [tip, unmerged, { id, content }],
       "EditConflictError: x is in conflict in a merge in the service's clone",
     ],
-    [
-      'is refused with other bytes in the index',
-      [tip, 'b', { id, content }],
-      "EditConflictError: x has uncommitted edits in the service's clone",
-    ],
-    [
-      'is refused with other bytes in the work tree',
-      [tip, id, { id: 'b', content }],
-      "EditConflictError: x has uncommitted edits in the service's clone",
-    ],
-    [
-      'is refused where a person adds it',
-      [null, null, { id, content }],
-      "EditConflictError: x has uncommitted edits in the service's clone",
-    ],
+    ['is refused with other bytes in the index', [tip, 'b', { id, content }], uncommitted],
+    ['is refused with other bytes in the work tree', [tip, id, { id: 'b', content }], uncommitted],
+    ['is refused where a person adds it', [null, null, { id, content }], uncommitted],
     [
       'is refused as a link',
       [{ id, mode: '120000' }, id, { id, content }],
-      'WritesUnavailableError: x is no regular file',
+      `${unavailable} is no regular file`,
     ],
     [
       'is refused where it is too large',
       [tip, id, { id, content: undefined }],
-      'WritesUnavailableError: x has more than 10 MiB',
+      `${unavailable} has more than 10 MiB`,
     ],
     [
       'is refused where it is no text',
       [tip, id, { id, content: Buffer.from([0xff]) }],
-      'WritesUnavailableError: x is not UTF-8',
+      `${unavailable} is not UTF-8`,
     ],
   ];
   for (const [what, args, wanted] of cases) it(what, () => strictEqual(read(...args), wanted));

@@ -115,7 +115,7 @@ describe('a commit of the service', () => {
 });
 
 describe('a move of the branch', () => {
-  it('brings what is new, changed and gone, and leaves work tree and index clean', async () => {
+  it('brings what is new, changed and gone, and other refs, and leaves work tree and index clean', async () => {
     const repository = testRepository({ [path]: text, [other]: text, 'docs/a': 'a', 'x.bin': 'old' });
     const commit = prepared(repository, () => {
       repository.write(path, text.replace('fun', 'music'));
@@ -125,9 +125,9 @@ describe('a move of the branch', () => {
       symlinkSync('x.bin', join(repository.folder, 'link'));
     }, [other, 'docs/a']);
     const committer = committerOn(repository.folder);
-    strictEqual(await moveTo(committer, commit), commit);
+    strictEqual(await moveTo(committer, commit, new Map([['refs/botshelf/base', commit]])), commit);
     strictEqual(repository.status(), '');
-    strictEqual(repository.git('rev-parse', 'HEAD'), commit);
+    strictEqual(repository.git('rev-parse', 'HEAD', 'refs/botshelf/base'), `${commit}\n${commit}`);
     strictEqual(repository.read('docs'), 'a file where a folder was');
     strictEqual(readlinkSync(join(repository.folder, 'link')), 'x.bin');
     strictEqual(existsSync(join(repository.folder, 'bots/001')), false);
@@ -278,13 +278,6 @@ describe('a move of the branch', () => {
     repository.git('merge-base', '--is-ancestor', move?.commit ?? '', 'HEAD');
     for (let n = 0; n < 20; n++) match(repository.git('show', `HEAD:${path}`), new RegExp(`key${n}: ${n}`));
     strictEqual(repository.status(), '');
-  });
-
-  it('moves other refs in the same transaction', async () => {
-    const repository = testRepository({ [path]: text });
-    const commit = prepared(repository, () => repository.write(path, 'new'));
-    await moveTo(committerOn(repository.folder), commit, new Map([['refs/botshelf/base', commit]]));
-    strictEqual(repository.git('rev-parse', 'refs/botshelf/base'), commit);
   });
 
   it('waits while a person merges or rebases', async () => {

@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, notStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { WritesUnavailableError } from '../../../src/bot/errors.ts';
 import { repositoryIn, testRepository } from '../../support/repository.ts';
@@ -22,11 +22,6 @@ describe('a committer', () => {
     strictEqual(repository.read(path), after);
     strictEqual(repository.status(), '');
     strictEqual(repository.git('fsck', '--strict', '--no-dangling'), '');
-  });
-
-  it('writes the message of the editor, and who it is from', async () => {
-    const repository = testRepository({ [path]: text });
-    await committerOn(repository.folder).commit(setKey(path, 'category', 'music'));
     strictEqual(
       repository.git('log', '-1', '--format=%an <%ae> %cn%n%B'),
       'Botshelf <botshelf@localhost> Botshelf\nSet category',
@@ -70,14 +65,6 @@ describe('a committer', () => {
     const kept = withKey(withKey(text, 'key0', 1100), 'key99', 1199).split('\n');
     for (const line of kept) match(repository.read(path), new RegExp(`^${line}$`, 'm'));
     strictEqual(new Set(commits).size, 2);
-    strictEqual(repository.status(), '');
-  });
-
-  it('creates a file for which there is none, if the change does', async () => {
-    const repository = testRepository({ [path]: text });
-    const committer = committerOn(repository.folder);
-    await committer.commit({ ...setKey('bots/001/1.en.md', 'name', 'New'), creates: true });
-    strictEqual(repository.read('bots/001/1.en.md'), 'name: New\n');
     strictEqual(repository.status(), '');
   });
 
@@ -138,17 +125,6 @@ describe('a committer', () => {
     await committer.commit(setKey('bots/a.md', 'name', 'Newer'));
     strictEqual(repository.git('show', 'HEAD:bots/a.md'), 'name: Newer');
     strictEqual(repository.status(), '');
-  });
-
-  it('refuses, naming it, a file that is a symbolic link or not UTF-8 in the last commit', async () => {
-    const repository = testRepository({ [path]: text });
-    symlinkSync('elsewhere', join(repository.folder, 'bots/312/link.md'));
-    repository.commit({});
-    const committer = committerOn(repository.folder);
-    await rejects(
-      committer.commit(setKey('bots/312/link.md', 'a', 'b')),
-      /bots\/312\/link\.md is no regular file/,
-    );
   });
 
   it('says so, and heals by itself, when the folder is in no repository', async () => {

@@ -8,7 +8,7 @@ import { testRepository, type TestRepository } from '../../support/repository.ts
 
 const path = 'bots/001/1.en.md';
 /** One of the pages whose long paths make the index larger than some blocks of a disk. */
-const page = (i: number): string => `${'long'.repeat(50)}/${i}.md`;
+const page = (i: number): string => `${`${'long'.repeat(50)}/`.repeat(5)}${i}.md`;
 const rebuilt = [
   "warn: Git's index was damaged, as by a power loss, and was rebuilt from the last commit: stage again what was staged",
 ];
@@ -17,7 +17,7 @@ describe('an index that a power loss has damaged', () => {
   let repository: TestRepository;
   let git: string;
   beforeEach(() => {
-    const many = Array.from({ length: 80 }, (_, i) => [page(i), `${i}\n`]);
+    const many = Array.from({ length: 16 }, (_, i) => [page(i), `${i}\n`]);
     repository = testRepository({ [path]: 'name: One\n', ...Object.fromEntries(many) });
     git = join(repository.folder, '.git');
   });
