@@ -74,15 +74,6 @@ describe('the bots that ask for Administrator since a change', () => {
       ['1'],
     );
   });
-
-  it('are none where none asks now', async () => {
-    const repo = testRepository({ 'README.md': 'x' });
-    repo.commitAll([
-      daysAgo(9, { [pagePath('1')]: page('1', 8) }),
-      daysAgo(0, { [pagePath('1')]: page('1', 0) }),
-    ]);
-    deepStrictEqual(await find(repo.folder), []);
-  });
 });
 
 describe('the list of what needs attention', () => {

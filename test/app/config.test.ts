@@ -11,11 +11,8 @@ const list = fileURLToPath(new URL('docs/configuration.md', import.meta.resolve(
 const documented = readFileSync(list, 'utf8').match(/(?<=^- `)BOTSHELF_\w+/gm) ?? [];
 
 describe('the configuration of a remote', () => {
-  it('is none unless there is one', () => {
+  it('is none unless there is one; then it has what is set, and defaults for the rest', () => {
     strictEqual(readConfig({}).remote, null);
-  });
-
-  it('has what is set, and defaults for the rest', () => {
     deepStrictEqual(readConfig({ BOTSHELF_REMOTE: 'origin', BOTSHELF_ACK: 'remote' }).remote, {
       remote: 'origin',
       branch: null,
@@ -25,10 +22,13 @@ describe('the configuration of a remote', () => {
       webhookSecret: null,
     });
   });
+});
 
-  it('names every fault, and what to give', () => {
+describe('a setting that cannot be used', () => {
+  it('is named, with what to give', () => {
+    const host = { BOTSHELF_PROPOSALS: 'host' };
     const readOnly = { BOTSHELF_READ_ONLY: 'on', BOTSHELF_REMOTE: 'origin' };
-    for (const [env, fault] of [
+    const faults: readonly (readonly [env: Readonly<Record<string, string>>, fault: RegExp])[] = [
       [{ BOTSHELF_REMOTE: '--upload-pack=x' }, /BOTSHELF_REMOTE begins with -/],
       [{ BOTSHELF_REMOTE: 'o', BOTSHELF_BRANCH: 'a b' }, /BOTSHELF_BRANCH is "a b"/],
       [{ BOTSHELF_REMOTE: 'o', BOTSHELF_ACK: 'never' }, /set it to "local" or "remote"/],
@@ -46,15 +46,33 @@ describe('the configuration of a remote', () => {
         /PROPOSALS.*\n.*NOTIFY_URL/,
       ],
       [{ ...readOnly, BOTSHELF_CANONICAL_URL: 'x' }, /BOTSHELF_CANONICAL_URL is "x"/],
-    ] as const) {
+      [host, /BOTSHELF_REMOTE is not set: proposals are pushed/],
+      [host, /BOTSHELF_HOST_TOKEN is not set: give a token/],
+      [{ BOTSHELF_HOST_API: 'https://me:secret@x' }, /BOTSHELF_HOST_API is not an address that can be used/],
+      [{ BOTSHELF_HOST_KIND: 'hub' }, /set it to "github", "gitlab", or "forgejo"/],
+      [
+        { BOTSHELF_LOG_LEVEL: 'loud' },
+        /_LOG_LEVEL is "loud": set it to "debug", "info", "warn", or "error"\./,
+      ],
+      [{ PORT: '81', BOTSHELF_PROBE_PORT: '81' }, /BOTSHELF_PROBE_PORT is 81, as PORT is/],
+    ];
+    for (const [env, fault] of faults) throws(() => readConfig(env), { name: 'ConfigError', message: fault });
+    for (const path of ['/a b', '/a%20b', '/a;b', '//a', '/a//b', '/api', '/api/v2', '/a?b', '/a#b'])
       throws(
-        () => readConfig(env),
-        (error) => {
-          match(error instanceof ConfigError ? error.message : '', fault);
-          return true;
-        },
+        () => readConfig({ BOTSHELF_BASE_URL: `https://example.org${path}` }),
+        /BOTSHELF_BASE_URL is ".+": set it to an address such as/,
       );
-    }
+    for (const contact of [
+      'nobody',
+      'http://a.org',
+      'javascript:alert(1)',
+      'https://a b',
+      'a@b.c\nExpires: x',
+    ])
+      throws(
+        () => readConfig({ BOTSHELF_SECURITY_CONTACT: contact }),
+        /BOTSHELF_SECURITY_CONTACT is .*: give a/,
+      );
   });
 });
 
@@ -70,19 +88,6 @@ describe('the review at the Git host', () => {
     };
     const hostReview = { kind: 'github', api: 'https://github.example.org/api/v3', token: 'x' };
     deepStrictEqual(readConfig(env).hostReview, hostReview);
-  });
-
-  it('needs a remote, a token, and an address of the API that is one', () => {
-    for (const fault of [
-      /BOTSHELF_REMOTE is not set: proposals are pushed/,
-      /BOTSHELF_HOST_TOKEN is not set: give a token/,
-    ])
-      throws(() => readConfig({ BOTSHELF_PROPOSALS: 'host' }), fault);
-    throws(
-      () => readConfig({ BOTSHELF_HOST_API: 'https://me:secret@x' }),
-      /BOTSHELF_HOST_API is not an address that can be used/,
-    );
-    throws(() => readConfig({ BOTSHELF_HOST_KIND: 'hub' }), /set it to "github", "gitlab", or "forgejo"/);
   });
 });
 
@@ -125,14 +130,6 @@ describe('the public address', () => {
     ] as const)
       strictEqual(readConfig({ BOTSHELF_BASE_URL: text }).baseUrl, baseUrl);
     strictEqual(readConfig({ PORT: '81' }).baseUrl, 'http://localhost:81');
-  });
-
-  it('is refused where its path cannot be distinguished from others', () => {
-    for (const rest of ['/a b', '/a%20b', '/a;b', '//a', '/a//b', '/api', '/api/v2', '/a?b', '/a#b'])
-      throws(
-        () => readConfig({ BOTSHELF_BASE_URL: `https://example.org${rest}` }),
-        /BOTSHELF_BASE_URL is ".+": set it to an address such as/,
-      );
   });
 });
 
@@ -226,20 +223,6 @@ describe('the contact for security', () => {
     strictEqual(contactOf('mailto:security@example.org'), 'mailto:security@example.org');
     strictEqual(contactOf('https://example.org/security'), 'https://example.org/security');
   });
-
-  it('is refused where it is neither a mail address nor a link', () => {
-    for (const value of [
-      'nobody',
-      'http://example.org',
-      'javascript:alert(1)',
-      'https://a b',
-      'a@b.c\nExpires: x',
-    ])
-      throws(
-        () => readConfig({ BOTSHELF_SECURITY_CONTACT: value }),
-        /BOTSHELF_SECURITY_CONTACT is .*: give a/,
-      );
-  });
 });
 
 describe('botshelf settings', () => {
@@ -299,23 +282,10 @@ describe('a variable of the environment that means nothing', () => {
 });
 
 describe('the settings of the log', () => {
-  it('are level, format and whether each request is logged; anything else is refused', () => {
+  it('are level, format and whether each request is logged', () => {
     const { log, accessLog } = readConfig({});
     deepStrictEqual([log, accessLog], [{ level: 'info', format: null, journalStream: null }, false]);
     const set = readConfig({ BOTSHELF_LOG_LEVEL: 'Warn', BOTSHELF_LOG_FORMAT: 'pretty' });
     deepStrictEqual(set.log, { level: 'warn', format: 'pretty', journalStream: null });
-    throws(
-      () => readConfig({ BOTSHELF_LOG_LEVEL: 'loud' }),
-      /_LOG_LEVEL is "loud": set it to "debug", "info", "warn", or "error"\./,
-    );
-  });
-});
-
-describe('the port for probes', () => {
-  it('is another one than the port for everything else', () => {
-    throws(
-      () => readConfig({ PORT: '81', BOTSHELF_PROBE_PORT: '81' }),
-      /BOTSHELF_PROBE_PORT is 81, as PORT is/,
-    );
   });
 });

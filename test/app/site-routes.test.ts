@@ -2,7 +2,6 @@ import { doesNotMatch, match, notStrictEqual, strictEqual } from 'node:assert/st
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { BotRecord } from '../../schemas/types.ts';
-import type { ReadonlyCounts } from '../../src/bot/counts.ts';
 import { ChangeIndex } from '../../src/catalogue/changes/change-index.ts';
 import { AuthorIndex } from '../../src/catalogue/lists/authors.ts';
 import { Lists } from '../../src/catalogue/lists/lists.ts';
@@ -11,10 +10,8 @@ import type { Profile } from '../../src/catalogue/page/side-file.ts';
 import { BotSearch } from '../../src/catalogue/search/bot-search.ts';
 import { type CatalogueSettings, toSettings } from '../../src/catalogue/settings/settings.ts';
 import { indexBot, MutableBotIndex } from '../../src/catalogue/store/bot-index.ts';
-import type { ReadonlyCountHistory } from '../../src/counts/count-history.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
 import { type ListeningServer, listen } from '../../src/http/server.ts';
-import { CurrentCache } from '../../src/lib/current-cache.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { Markdown } from '../../src/site/markdown/markdown.ts';
 import type { Site, Viewer } from '../../src/site/page/layout.tsx';
@@ -22,8 +19,6 @@ import { type RepositoryLinks, createRepositoryLinks } from '../../src/site/page
 import { addOpenPages } from '../../src/site/site.tsx';
 import { agePages } from '../support/age-pages.ts';
 import { testSite } from '../support/languages.ts';
-import { accountId, botId } from '../support/sample.ts';
-import { sampleBot } from '../support/sample-bot.ts';
 import type { ReadonlyCountHistory } from '../../src/counts/count-history.ts';
 import type { ReadonlyCounts } from '../../src/bot/counts.ts';
 import { CurrentCache } from '../../src/lib/current-cache.ts';

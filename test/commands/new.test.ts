@@ -2,8 +2,6 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { botshelf } from '../support/command-line.ts';
-import { eventually } from '../support/eventually.ts';
-import { startTestService } from '../support/service.ts';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -49,19 +47,6 @@ describe('botshelf new', () => {
     const { code, stderr } = await botshelf(root, ['new', '8', '--author=ada']);
     strictEqual(code, 2);
     match(stderr, /"ada" is not an account id: pass 1 to 20 digits/);
-  });
-
-  it('makes a file that the service does not serve before its placeholders are replaced', async () => {
-    const root = tempFolder();
-    await botshelf(root, ['new', homer]);
-    const service = await startTestService({}, { root });
-    service.expectLog(/is in no Git repository/);
-    service.expectLog(/"rule":"placeholder".*a file breaks a rule/);
-    const path = `/api/v2/bots/${homer}`;
-    strictEqual((await service.request(path)).status, 404);
-    const text = readFileSync(join(root, pagePath(homer)), 'utf8');
-    writeFiles(root, { [pagePath(homer)]: filledIn(text) });
-    await eventually(async () => strictEqual((await service.request(path)).status, 200));
   });
 
   it('makes the first page in the requested language, in the folder of a short id', async () => {

@@ -50,9 +50,7 @@ describe('the access log', () => {
     ok((first?.bytes ?? 0) > 1000 && (first?.bytes ?? 0) < 1500);
     strictEqual(first?.bytes, second?.bytes);
     ok(!JSON.stringify(entries).includes('secret'));
-  });
-
-  it('names a request by the ID that other lines have for it', () => {
+    // Other lines of the log name a request by this ID.
     deepStrictEqual(
       entries.map(({ id }) => id),
       ids,

@@ -102,13 +102,6 @@ describe('an answer that is sent again', () => {
     match(await talk(get('', '1.0'), 2), /^Connection: close\r$/im);
   });
 
-  it('has no body for HEAD', async () => {
-    const whole = await talk(get(), 1);
-    const head = await talk(get().replace('GET', 'HEAD'), 1);
-    deepStrictEqual(parts(head).head, parts(whole).head);
-    strictEqual(parts(head).body, '');
-  });
-
   it('is not taken for a request with a header twice, in capitals or with another Accept', async () => {
     const said = await talk(get('accept-encoding: gzip;q=0\r\nAccept-Encoding: br\r\n'), 1);
     match(said, /^Content-Encoding: br\r$/im);

@@ -59,6 +59,8 @@ describe('GET /api/v2/bots/:id/counts', () => {
       { at: dayBefore(3), count: 120 },
       { at: dayBefore(2), count: 90 },
     ]);
+    for (const query of ['from=2100-01-01&to=2100-02-01', 'from=2100-01-01'])
+      deepStrictEqual((await service.request(`/api/v2/bots/${homer}/counts?${query}`)).json, []);
   });
 
   it('returns CSV to clients that prefer it', async () => {
@@ -109,14 +111,6 @@ describe('GET /api/v2/bots/:id/counts', () => {
     const { status, json } = await service.request('/api/v2/bots?active=8d');
     strictEqual(status, 400);
     match(json.detail, /send 7d or 30d,/);
-  });
-
-  it('returns nothing for a time in the future', async () => {
-    deepStrictEqual(
-      (await service.request(`/api/v2/bots/${homer}/counts?from=2100-01-01&to=2100-02-01`)).json,
-      [],
-    );
-    deepStrictEqual((await service.request(`/api/v2/bots/${homer}/counts?from=2100-01-01`)).json, []);
   });
 
   it('refuses what it does not understand, everything at once, and says what to do', async () => {

@@ -92,7 +92,7 @@ describe('POST /hooks/push', () => {
     strictEqual(calls, 4);
   });
 
-  it('refuses a signed call that was sent before with other headers that are not signed', async () => {
+  it('refuses a call that was sent before, whatever headers that are not signed it has', async () => {
     const body = '{"push":"replayed"}';
     const signature = { 'X-Hub-Signature-256': `sha256=${sign(body)}` };
     strictEqual(await call(body, signature), 202);
@@ -106,14 +106,6 @@ describe('POST /hooks/push', () => {
       strictEqual(await call(body, { ...signature, [name]: '1' }), 401, name);
     }
     strictEqual(await call(body, { 'X-Hub-Signature-256': `sha256=${sign(body).toUpperCase()}` }), 401);
-    strictEqual(calls, 1);
-  });
-
-  it('refuses a call that was sent before, whatever else it says', async () => {
-    const body = '{"push":"once"}';
-    const signature = { 'X-Hub-Signature-256': `sha256=${sign(body)}` };
-    strictEqual(await call(body, { ...signature, 'X-GitHub-Delivery': '1' }), 202);
-    strictEqual(await call(body, { ...signature, 'X-GitHub-Delivery': '2' }), 401);
     strictEqual(await call(body, { 'X-Gitea-Signature': sign(body) }), 401);
     strictEqual(calls, 1);
   });

@@ -1,13 +1,10 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { openApi } from '../../../src/http/api/openapi.ts';
-import { packageFolder } from '../../support/clone.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -72,18 +69,6 @@ describe('the OpenAPI document', () => {
       const read = detail === takesNone ? [] : detail.replace(/^.*: use /, '').split(', ');
       deepStrictEqual(read.toSorted(), documented.map(({ name }) => name).toSorted(), path);
     }
-  });
-
-  it('has no path, method or parameter that docs/api.md leaves out', () => {
-    const text = readFileSync(join(packageFolder, 'docs/api.md'), 'utf8');
-    const { paths } = document as { paths: Record<string, Record<string, Operation>> };
-    for (const [path, methods] of Object.entries(paths))
-      for (const [method, { parameters = [] }] of Object.entries(methods)) {
-        const address = `${method.toUpperCase()} ${path.replace('{id}', ':id')}`;
-        ok(text.includes(`\`${address}\``), address);
-        for (const { name, in: place } of parameters)
-          ok(place === 'path' || text.includes(`\`${name}\``), `${name} of ${address}`);
-      }
   });
 
   it('passes the recommended rules of a linter', async () => {

@@ -4,7 +4,6 @@ import type { BotRecord } from '../../../schemas/types.ts';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { inEnglish, testSite } from '../../support/languages.ts';
-import { accountId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { accountId } from '../../support/sample.ts';
 import { type BotPageProps, BotPage } from '../../../src/site/bot/bot-page.tsx';

@@ -5,7 +5,6 @@ import { renderToString } from 'preact-render-to-string';
 import type { BotListElement } from '../../../schemas/types.ts';
 import type { Locale } from '../../../src/bot/locale.ts';
 import type { CachedImages } from '../../../src/bot/record.ts';
-import type { BotListElement } from '../../../src/bot/schema-types.ts';
 import { parseListElement } from '../../../src/catalogue/store/bot-index.ts';
 import { Head, type PageMeta } from '../../../src/site/page/head.tsx';
 import { type FrontQuery, noQuery } from '../../../src/site/front/front-query.ts';
