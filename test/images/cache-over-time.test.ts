@@ -5,62 +5,51 @@ import type { FullImages } from '../../schemas/types.ts';
 import type { BotId } from '../../src/bot/id.ts';
 import { type Log, silentLog } from '../../src/lib/log.ts';
 import { bytes } from '../support/https-site.ts';
-import { nameOf, openTestImages, type TestImages } from '../support/image-cache.ts';
-import { sampleImage } from '../support/sample-images.ts';
+import { homer, nameOf, openTestImages, type TestImages } from '../support/image-cache.ts';
 import { botId } from '../support/sample.ts';
+import { sampleImage } from '../support/sample-images.ts';
 
-const homer = botId('190519304972663312');
 const marge = botId('190519304972663313');
 
 describe('the image cache, over time,', () => {
   let test: TestImages;
 
-  beforeEach(async () => {
-    test = await openTestImages();
-  });
-
-  afterEach(async () => {
-    await test.cache.close();
-  });
+  beforeEach(async () => void (test = await openTestImages()));
+  afterEach(async () => await test.cache.close());
 
   it('has after a restart what it had, and fetches nothing again @slow', async () => {
-    test.cache.want(homer, test.all());
-    await test.cache.idle();
+    await test.want(test.all());
     const before = test.cache.cachedImages(test.all());
     await test.reopen();
     deepEqual(test.cache.cachedImages(test.all()), before);
-    await test.cache.setWanted([[homer, test.all()]]);
-    await test.cache.idle();
+    await test.scan(test.all());
     equal(test.site.asked.length, 4);
     equal(test.cache.status().cached, 4);
   });
 
   it('fetches again what somebody has deleted from its folder @slow', async () => {
-    test.cache.want(homer, test.avatarOnly());
-    await test.cache.idle();
+    await test.want(test.avatarOnly());
     const before = test.cache.cachedImages(test.avatarOnly());
     for (const name of readdirSync(test.folder))
       if (name !== 'index') rmSync(join(test.folder, name), { recursive: true });
     await test.reopen();
-    await test.cache.setWanted([[homer, test.avatarOnly()]]);
-    await test.cache.idle();
+    await test.scan(test.avatarOnly());
     deepEqual(test.cache.cachedImages(test.avatarOnly()), before);
     deepEqual(test.site.asked, ['/avatar.png', '/avatar.png']);
     ok(await test.cache.read(nameOf(before.avatar)));
   });
 
   it('serves the new image when an old copy is refreshed, and keeps the former file for pages just sent @slow', async () => {
-    test.cache.want(homer, test.avatarOnly());
-    await test.cache.idle();
-    const before = test.cache.cachedImages(test.avatarOnly()).avatar;
+    await test.want(test.avatarOnly());
+    const before = test.avatar();
     test.site.answers['/avatar.png'] = bytes(await sampleImage({ seed: 77 }));
     await test.reopen({ refreshDays: 0 });
     const told: (readonly BotId[])[] = [];
     test.cache.onChange((bots) => told.push(bots));
     await test.cache.setWanted([[homer, test.avatarOnly()]]);
-    equal(test.cache.cachedImages(test.avatarOnly()).avatar, before);
+    equal(test.avatar(), before);
     await test.cache.idle();
-    const now = test.cache.cachedImages(test.avatarOnly()).avatar;
+    const now = test.avatar();
     ok(now !== before);
     deepEqual(told, [[homer]]);
     await test.cache.cleanUp();
@@ -68,18 +57,15 @@ describe('the image cache, over time,', () => {
   });
 
   it('keeps the last good copy when the address has died @slow', async () => {
-    test.cache.want(homer, test.avatarOnly());
-    await test.cache.idle();
+    await test.want(test.avatarOnly());
     const before = test.cache.cachedImages(test.avatarOnly());
     delete test.site.answers['/avatar.png'];
     await test.reopen({ refreshDays: 0 });
-    await test.cache.setWanted([[homer, test.avatarOnly()]]);
-    await test.cache.idle();
+    await test.scan(test.avatarOnly());
     deepEqual(test.cache.cachedImages(test.avatarOnly()), before);
     equal(test.cache.status().failing, 1);
     await test.reopen({ refreshDays: 0 });
-    await test.cache.setWanted([[homer, test.avatarOnly()]]);
-    await test.cache.idle();
+    await test.scan(test.avatarOnly());
     deepEqual(test.site.asked, ['/avatar.png', '/avatar.png']);
     deepEqual(test.cache.cachedImages(test.avatarOnly()), before);
   });
@@ -101,11 +87,9 @@ describe('the image cache, over time,', () => {
   });
 
   it('retries nothing before its time', async () => {
-    await test.cache.setWanted([[homer, { avatar: test.at('/none.png'), cover: null, preview: [] }]]);
-    await test.cache.idle();
+    await test.scan({ avatar: test.at('/none.png'), cover: null, preview: [] });
     await test.reopen({ intervals: { tick: 1 } });
-    await test.cache.setWanted([[homer, { avatar: test.at('/none.png'), cover: null, preview: [] }]]);
-    await test.cache.idle();
+    await test.scan({ avatar: test.at('/none.png'), cover: null, preview: [] });
     await test.cache.cleanUp();
     deepEqual(test.site.asked, ['/none.png']);
   });
@@ -117,7 +101,7 @@ describe('the image cache, over time,', () => {
       [marge, { avatar: null, cover: test.at('/cover.jpg'), preview: [] }],
     ]);
     await test.cache.idle();
-    const kept = test.cache.cachedImages(test.avatarOnly()).avatar;
+    const kept = test.avatar();
     await test.cache.cleanUp();
     equal(test.files().length, 2);
     await test.cache.setWanted([[homer, test.avatarOnly()]]);
@@ -131,13 +115,12 @@ describe('the image cache, over time,', () => {
   });
 
   it('serves an image that is named again within its grace period at once @slow', async () => {
-    test.cache.want(homer, test.avatarOnly());
-    await test.cache.idle();
+    await test.want(test.avatarOnly());
     await test.cache.setWanted([]);
     await test.cache.cleanUp();
     delete test.site.answers['/avatar.png'];
     test.cache.want(homer, test.avatarOnly());
-    ok(test.cache.cachedImages(test.avatarOnly()).avatar);
+    ok(test.avatar());
     equal(test.site.asked.length, 1);
   });
 
@@ -153,9 +136,8 @@ describe('the image cache, over time,', () => {
       serve(response, request);
     };
     await test.reopen({ log, intervals: { ownRest: 1 } });
-    test.cache.want(homer, test.avatarOnly());
-    await test.cache.idle();
-    ok(test.cache.cachedImages(test.avatarOnly()).avatar);
+    await test.want(test.avatarOnly());
+    ok(test.avatar());
     match(said[0] ?? '', /^could not store an image: .+; check the folder of the image cache, retrying$/);
     equal(test.cache.status().failing, 0);
   });
@@ -188,8 +170,7 @@ describe('the image cache, over time,', () => {
     await test.cache.close();
     test.site.answers['/slow.png'] = bytes(await sampleImage());
     await test.reopen();
-    await test.cache.setWanted([[homer, images]]);
-    await test.cache.idle();
+    await test.scan(images);
     equal(test.cache.status().cached, 2);
   });
 });

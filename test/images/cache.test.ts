@@ -4,28 +4,21 @@ import type { FullImages } from '../../schemas/types.ts';
 import type { BotId } from '../../src/bot/id.ts';
 import { ImageError } from '../../src/images/image-error.ts';
 import { bytes } from '../support/https-site.ts';
-import { nameOf, openTestImages, type TestImages } from '../support/image-cache.ts';
+import { homer, nameOf, openTestImages, type TestImages } from '../support/image-cache.ts';
 import { botId } from '../support/sample.ts';
 
-const homer = botId('190519304972663312');
 const marge = botId('190519304972663313');
 
 describe('the image cache', () => {
   let test: TestImages;
 
-  beforeEach(async () => {
-    test = await openTestImages();
-  });
-
-  afterEach(async () => {
-    await test.cache.close();
-  });
+  beforeEach(async () => void (test = await openTestImages()));
+  afterEach(async () => await test.cache.close());
 
   it('has nothing until an image was fetched, then a path below /appdata/ for each @slow', async () => {
     const images = test.all();
     deepEqual(test.cache.cachedImages(images), { avatar: null, cover: null, preview: [] });
-    test.cache.want(homer, images);
-    await test.cache.idle();
+    await test.want(images);
     const { avatar, cover, preview } = test.cache.cachedImages(images);
     for (const path of [avatar, cover, ...preview]) match(path ?? '', /^\/appdata\/[0-9a-f]{64}\.webp$/);
     equal(preview.length, 2);
@@ -38,8 +31,7 @@ describe('the image cache', () => {
   };
 
   it('serves copies no larger than their place on a page needs @slow', async () => {
-    test.cache.want(homer, test.all());
-    await test.cache.idle();
+    await test.want(test.all());
     const { avatar, cover } = test.cache.cachedImages(test.all());
     deepEqual(await sizeOf(avatar), ['webp', 512, 512]);
     deepEqual(await sizeOf(cover), ['webp', 1280, 320]);
@@ -53,8 +45,7 @@ describe('the image cache', () => {
       [homer, images],
       [marge, images],
     ]);
-    test.cache.want(homer, images);
-    await test.cache.idle();
+    await test.want(images);
     deepEqual(test.site.asked, ['/avatar.png', '/avatar.png']);
     const { avatar, cover } = test.cache.cachedImages(images);
     deepEqual(
@@ -83,9 +74,7 @@ describe('the image cache', () => {
 
   it('reports when a copy is there, with every bot that names the image @slow', async () => {
     const told: unknown[] = [];
-    test.cache.onChange((bots) =>
-      told.push([bots, test.cache.cachedImages(test.avatarOnly()).avatar !== null]),
-    );
+    test.cache.onChange((bots) => told.push([bots, test.avatar() !== null]));
     await test.cache.setWanted([
       [homer, test.avatarOnly()],
       [marge, test.avatarOnly()],
@@ -100,12 +89,10 @@ describe('the image cache', () => {
       'image/svg+xml;charset=utf-8',
     );
     const badge: FullImages = { avatar: null, cover: null, preview: [test.at('/badge'), test.at('/1.webp')] };
-    test.cache.want(homer, badge);
-    await test.cache.idle();
+    await test.want(badge);
     deepEqual(test.cache.status(), { known: 2, cached: 1, failing: 0, left: 0 });
     await test.reopen();
-    await test.cache.setWanted([[homer, badge]]);
-    await test.cache.idle();
+    await test.scan(badge);
     deepEqual([...test.cache.failures()], []);
     deepEqual(test.site.asked.toSorted(), ['/1.webp', '/badge']);
     test.cache.want(marge, { ...badge, avatar: test.at('/badge') });

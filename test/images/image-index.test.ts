@@ -30,9 +30,7 @@ describe('the index of the image cache', () => {
 
   it('forgets what was forgotten', async () => {
     const index = await ImageIndex.open(path);
-    const image = index.getOrCreate('wide', urlOf(0));
-    image.copy = copyOf(0);
-    index.noteChange(image);
+    const image = addCopy(index, 0);
     await index.flush();
     index.remove(image);
     await index.close();
@@ -49,9 +47,7 @@ describe('the index of the image cache', () => {
       const whole = Math.max(0, bytes.subarray(0, cut).toString().split('\n').length - 2);
       const index = await ImageIndex.open(path);
       equal(index.size, whole);
-      const image = index.getOrCreate('wide', urlOf(9));
-      image.copy = copyOf(9);
-      index.noteChange(image);
+      addCopy(index, 9);
       await index.close();
       deepEqual(await known(path), copiesOf(index));
     }
@@ -90,9 +86,7 @@ describe('the index of the image cache', () => {
 
   it('keeps the changes it could not write for the next time', async () => {
     const index = await ImageIndex.open(path);
-    const image = index.getOrCreate('wide', urlOf(0));
-    image.copy = copyOf(0);
-    index.noteChange(image);
+    addCopy(index, 0);
     writeFileSync(dirname(path), 'a file where the folder should be');
     await rejects(index.flush(), { code: 'EEXIST' });
     rmSync(dirname(path));
@@ -104,13 +98,16 @@ describe('the index of the image cache', () => {
 /** An index at `path` that knows of so many images. */
 async function filled(path: string, count: number): Promise<ImageIndex> {
   const index = await ImageIndex.open(path);
-  for (let number = 0; number < count; number += 1) {
-    const image = index.getOrCreate('wide', urlOf(number));
-    image.copy = copyOf(number);
-    index.noteChange(image);
-  }
+  for (let number = 0; number < count; number += 1) addCopy(index, number);
   await index.close();
   return index;
+}
+
+function addCopy(index: ImageIndex, number: number): ImageEntry {
+  const image = index.getOrCreate('wide', urlOf(number));
+  image.copy = copyOf(number);
+  index.noteChange(image);
+  return image;
 }
 
 async function known(path: string): Promise<ReturnType<typeof copiesOf>> {

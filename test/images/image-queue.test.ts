@@ -1,10 +1,104 @@
-import { deepEqual, ok } from 'node:assert/strict';
-import { defaultIntervals, retryDelay } from '../../src/images/image-queue.ts';
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
+import { defaultIntervals, HostQueue, retryDelay } from '../../src/images/image-queue.ts';
 
-const minute = 60_000;
-const day = 24 * 60 * minute;
+type Work = ConstructorParameters<typeof HostQueue<string>>[0]['work'];
+
+/** Items are named by their host, a letter or word, and what follows it. */
+function queueOf(concurrency: number, work: Work): HostQueue<string> {
+  return new HostQueue({ concurrency, rest: { first: 1, max: 4 }, work });
+}
+
+function add(queue: HostQueue<string>, items: string): void {
+  for (const item of items.split(' ')) queue.add(hostOf(item), item, false);
+}
+
+function hostOf(item: string): string {
+  return item.replace(/\d$/, '');
+}
+
+describe('a host queue', () => {
+  it('works on several items at once, up to a limit, and never on two of one host', async () => {
+    const busy: string[] = [];
+    let max = 0;
+    const done: string[] = [];
+    const queue = queueOf(3, async (item) => {
+      const host = hostOf(item);
+      equal(busy.includes(host), false);
+      busy.push(host);
+      max = Math.max(max, busy.length);
+      await setImmediate();
+      busy.splice(busy.indexOf(host), 1);
+      done.push(item);
+      return true;
+    });
+    const items = 'a1 a2 a3 b1 b2 c1 d1 e1 e2';
+    add(queue, items);
+    equal(queue.left, 9);
+    await queue.idle();
+    equal(done.toSorted().join(' '), items);
+    deepEqual([max, queue.left], [3, 0]);
+  });
+
+  it('leaves a host that has spent more for after the others', async () => {
+    const done: string[] = [];
+    const queue = queueOf(1, async (item, spend) => {
+      spend(item.startsWith('slow') ? 100 : 30);
+      return done.push(hostOf(item)) > 0;
+    });
+    add(queue, 'slow1 slow2 a1 a2 a3 a4 a5');
+    await queue.idle();
+    equal(done.join(' '), 'slow a a a a slow a');
+  });
+
+  it('takes an urgent item before those of its host that are not', async () => {
+    const done: string[] = [];
+    const queue = queueOf(1, async (item) => done.push(item) > 0);
+    add(queue, 'a0 a1 a2');
+    queue.add('a', 'a9', true);
+    await queue.idle();
+    equal(done[1], 'a9');
+  });
+
+  it('returns to a host that failed until all its items are done', async () => {
+    const done = new Set<string>();
+    const queue = queueOf(2, async (item) => done.add(item) && item > 'a2');
+    add(queue, 'a1 a2 a3 a4 a5');
+    await queue.idle();
+    equal(done.size, 5);
+  });
+
+  it('goes on with other hosts while one of them does not respond', async () => {
+    const done: string[] = [];
+    let answer: ((well: boolean) => void) | undefined;
+    const queue = queueOf(2, async (item) => {
+      done.push(item);
+      if (item === 'slow') return await new Promise((resolve) => (answer = resolve));
+      if (done.length === 4) answer?.(true);
+      return true;
+    });
+    add(queue, 'slow a b c');
+    await queue.idle();
+    equal(done.join(' '), 'slow a b c');
+  });
+
+  it('finishes what has started and nothing else when it is closed', async () => {
+    let done = 0;
+    const queue = queueOf(1, async () => {
+      await setImmediate();
+      return ++done > 0;
+    });
+    add(queue, 'a1 a2 a3');
+    const idle = queue.idle();
+    await queue.close();
+    await idle;
+    equal(done, 1);
+  });
+});
 
 describe('the wait before another attempt', () => {
+  const [minute, day] = [60_000, 86_400_000];
+
   it('is a minute at first, doubles, and is never more than a day, a quarter more or less', () => {
     const turns = [1, 2, 3, 10, 11, 12, 40, 2000].map((count) => {
       const delay = retryDelay(count, defaultIntervals);

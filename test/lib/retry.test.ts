@@ -1,5 +1,5 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
-import { computeBackoff, retry } from '../../src/lib/retry.ts';
+import { computeBackoff, LogThrottle, retry } from '../../src/lib/retry.ts';
 
 describe('retries', () => {
   it('returns what the first attempt that succeeds returns, and waits after each that failed', async () => {
@@ -38,6 +38,18 @@ describe('the wait after failures in a row', () => {
       [1, 2, 3, 4, 2000].map((failures) => computeBackoff(failures, 50, 350)),
       [50, 100, 200, 350, 350],
     );
+  });
+});
+
+describe('the log of refused requests', () => {
+  it('has a reason once, and forgets the least recent of more than a hundred reasons', () => {
+    const throttle = new LogThrottle();
+    const logged = (...reasons: readonly number[]): number[] =>
+      reasons.filter((reason) => throttle.shouldLog(`reason ${reason}`));
+    const hundred = Array.from({ length: 100 }, (_, i) => i);
+    deepStrictEqual(logged(...hundred), hundred);
+    deepStrictEqual(logged(...hundred), []);
+    deepStrictEqual(logged(100, 99, 0), [100, 0]);
   });
 });
 

@@ -4,8 +4,12 @@ import type { FullImages } from '../../schemas/types.ts';
 import { type ImageCache, type ImageCacheOptions, openImageCache } from '../../src/images/cache.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { bytes, type Site, startSite, testConnector } from './https-site.ts';
+import { botId } from './sample.ts';
 import { sampleImage } from './sample-images.ts';
 import { tempFolder } from './temp-folder.ts';
+
+/** The bot that names the images. */
+export const homer = botId('190519304972663312');
 
 /** An image cache, and the site of the images. */
 export interface TestImages {
@@ -15,6 +19,12 @@ export interface TestImages {
   readonly cache: ImageCache;
   /** Closes the cache, and opens it again with other options. */
   reopen(more?: Partial<ImageCacheOptions>): Promise<void>;
+  /** Has a bot name these images, and waits for them. */
+  want(images: FullImages): Promise<void>;
+  /** The same for all of the catalogue, as after a start. */
+  scan(images: FullImages): Promise<void>;
+  /** The path of the copy of the avatar. */
+  avatar(): string | null;
   /** The address of a path of the site. */
   at(path: string): string;
   /** Every image of the site. */
@@ -43,6 +53,7 @@ export async function openTestImages(): Promise<TestImages> {
       intervals: { firstRetry: never, lastRetry: never, hostRest: 1, ...more.intervals },
     });
   const at = (path: string): string => `https://images.test:${site.port}${path}`;
+  const avatarOnly = (): FullImages => ({ avatar: at('/avatar.png'), cover: null, preview: [] });
   let cache = await open();
   return {
     site,
@@ -54,13 +65,22 @@ export async function openTestImages(): Promise<TestImages> {
       await cache.close();
       cache = await open(more);
     },
+    want: async (images) => {
+      cache.want(homer, images);
+      await cache.idle();
+    },
+    scan: async (images) => {
+      await cache.setWanted([[homer, images]]);
+      await cache.idle();
+    },
+    avatar: () => cache.cachedImages(avatarOnly()).avatar,
     at,
+    avatarOnly,
     all: () => ({
       avatar: at('/avatar.png'),
       cover: at('/cover.jpg'),
       preview: [at('/1.webp'), at('/2.gif')],
     }),
-    avatarOnly: () => ({ avatar: at('/avatar.png'), cover: null, preview: [] }),
     files: () =>
       existsSync(folder)
         ? readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -1,0 +1,43 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { computeDistance, findNearestName, formatCount } from '../../src/lib/text.ts';
+
+describe('a number with its noun', () => {
+  it('has the plural for all numbers but one', () => {
+    deepStrictEqual(
+      [0, 1, 2].map((number) => formatCount(number, 'bot')),
+      ['0 bots', '1 bot', '2 bots'],
+    );
+  });
+});
+
+describe('the distance of two spellings', () => {
+  it('counts letters that are added, missing, replaced, or swapped with their neighbour', () => {
+    for (const other of ['musics', 'musc', 'musik', 'umsic'])
+      strictEqual(computeDistance('music', other, 2), 1, other);
+    strictEqual(computeDistance('translate', 'trasnalte', 2), 2);
+    strictEqual(computeDistance('music', 'magic', 1), 2);
+  });
+
+  it('is the same both ways, and 0 for the same word only', () => {
+    const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 8 });
+    fc.assert(
+      fc.property(word, word, (a, b) => {
+        strictEqual(computeDistance(a, b, 9), computeDistance(b, a, 9));
+        strictEqual(computeDistance(a, b, 9) === 0, a === b);
+      }),
+    );
+  });
+});
+
+describe('the nearest name', () => {
+  it('is the one with the fewest letters that differ, whatever case and punctuation', () => {
+    const names = ['name', 'notice', 'inactiveDays', 'BOTSHELF_REMOTE'];
+    deepStrictEqual(
+      ['nmae', 'notise', 'INACTIVE_DAYS', 'botshelf_remtoe'].map((name) => findNearestName(name, names, 1)),
+      names,
+    );
+    deepStrictEqual(findNearestName('zebra', names, 1), undefined);
+    deepStrictEqual(findNearestName('x', []), undefined);
+  });
+});
