@@ -1,9 +1,29 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { maxLeadMs } from '../../src/bot/clock.ts';
-import { createToken, computeDigest } from '../../src/bot/token.ts';
-import { mergeBotStates, toShardNumber, State } from '../../src/counts/state.ts';
-import { someBotState } from '../support/arbitrary.ts';
+import { type BotId, compareBotIds } from '../../src/bot/id.ts';
+import { createToken, computeDigest, type TokenDigest } from '../../src/bot/token.ts';
+import {
+  mergeBotStates,
+  toShardNumber,
+  State,
+  type BotState,
+  chooseLaterCount,
+  mergeTokens,
+  readShard,
+  toShardPath,
+  type ShardFault,
+  writeShard,
+} from '../../src/counts/state.ts';
+import {
+  maxLeadMs,
+  toClockTime,
+  countTimeAfter,
+  eraMs,
+  isAhead,
+  maxTime,
+  computeTimeAfter,
+} from '../../src/bot/clock.ts';
+import { someBotState, someId } from '../support/arbitrary.ts';
 import { atTime } from '../support/at-time.ts';
 import { botId } from '../support/sample.ts';
 
@@ -74,3 +94,287 @@ describe('the state', () => {
     await atTime(at + 1, async () => strictEqual(state.findAhead(), undefined));
   });
 });
+
+const first = `sha256:${'f'.repeat(64)}` as TokenDigest;
+const second = `sha256:${'0'.repeat(64)}` as TokenDigest;
+
+describe('merging what two replicas know of a bot', () => {
+  it('does not depend on who merges whom', () => {
+    fc.assert(
+      fc.property(someBotState, someBotState, (a, b) =>
+        deepStrictEqual(mergeBotStates(a, b), mergeBotStates(b, a)),
+      ),
+    );
+  });
+
+  it('does not depend on the order in which several meet', () => {
+    fc.assert(
+      fc.property(someBotState, someBotState, someBotState, (a, b, c) =>
+        deepStrictEqual(mergeBotStates(mergeBotStates(a, b), c), mergeBotStates(a, mergeBotStates(b, c))),
+      ),
+    );
+  });
+
+  it('changes nothing when done again', () => {
+    fc.assert(
+      fc.property(someBotState, someBotState, (a, b) => {
+        deepStrictEqual(mergeBotStates(a, a), a);
+        deepStrictEqual(mergeBotStates(mergeBotStates(a, b), b), mergeBotStates(a, b));
+      }),
+    );
+  });
+
+  it('takes the later count and the token of the higher generation', () => {
+    deepStrictEqual(
+      mergeBotStates(
+        { count: { value: 9, at: 1 }, token: { digest: first, at: 4, generation: 2 } },
+        { count: { value: 3, at: 2 }, token: { digest: null, at: 3, generation: 1 } },
+      ),
+      { count: { value: 3, at: 2 }, token: { digest: first, at: 4, generation: 2 } },
+    );
+  });
+
+  for (const [title, ours, theirs, merged] of [
+    [
+      'never brings back a token that was replaced by one of a clock that is behind',
+      { digest: first, at: 60_000, generation: 1 },
+      { digest: second, at: 5, generation: 2 },
+      { digest: second, at: 5, generation: 2 },
+    ],
+    [
+      'ends both of two tokens that replicas issued before they saw each other',
+      { digest: first, at: 4, generation: 2 },
+      { digest: second, at: 9, generation: 2 },
+      { digest: null, at: 9, generation: 2 },
+    ],
+    [
+      'lets a revocation win over a token of the same generation, though that is later',
+      { digest: first, at: 9, generation: 2 },
+      { digest: null, at: 4, generation: 2 },
+      { digest: null, at: 9, generation: 2 },
+    ],
+  ] as const)
+    it(title, () => {
+      deepStrictEqual(mergeBotStates({ token: ours }, { token: theirs }), { token: merged });
+      deepStrictEqual(mergeBotStates({ token: theirs }, { token: ours }), { token: merged });
+    });
+
+  it('returns the very object that was there where the other brings nothing new', () => {
+    const count = { value: 5, at: 1 };
+    strictEqual(chooseLaterCount(count, { ...count }), count);
+    for (const token of [
+      { digest: first, at: 4, generation: 2 },
+      { digest: null, at: 4, generation: 2 },
+    ])
+      strictEqual(mergeTokens(token, { ...token }), token);
+    const revoked = { digest: null, at: 4, generation: 2 };
+    strictEqual(mergeTokens(revoked, { digest: first, at: 3, generation: 2 }), revoked);
+    deepStrictEqual(Object.keys(mergeBotStates({ count }, {})), ['count']);
+    deepStrictEqual(Object.keys(mergeBotStates({}, {})), []);
+  });
+});
+
+describe('the time of a new fact', () => {
+  it('is now', () => {
+    strictEqual(computeTimeAfter(undefined, 50), 50);
+    strictEqual(computeTimeAfter(49, 50), 50);
+  });
+
+  it('is later than that of the fact it replaces, though the clock went backwards', () => {
+    strictEqual(computeTimeAfter(50, 50), 51);
+    strictEqual(computeTimeAfter(5000, 50), 5001);
+  });
+
+  it('is never past the last one that can be read back', () => {
+    strictEqual(computeTimeAfter(maxTime, 50), maxTime);
+  });
+});
+
+describe('the time of a count', () => {
+  const now = 1_800_000_000_000;
+
+  it('is that of the clock, and later than that of the count it replaces', () => {
+    const time = fc.integer({ min: 0, max: maxTime - 1 });
+    fc.assert(
+      fc.property(time, (previous) => {
+        const at = countTimeAfter(previous, now);
+        ok(at > previous && at <= maxTime);
+        if (at < maxTime - eraMs) ok(!isAhead(at, now));
+      }),
+    );
+    strictEqual(countTimeAfter(undefined, now), now);
+    strictEqual(countTimeAfter(now + maxLeadMs, now), now + maxLeadMs + 1);
+    strictEqual(toClockTime(countTimeAfter(now + maxLeadMs + 1, now)), now);
+    const lastEra = maxTime - eraMs;
+    strictEqual(countTimeAfter(lastEra + now + maxLeadMs + 1, now), lastEra + now + maxLeadMs + 2);
+    strictEqual(countTimeAfter(lastEra + maxLeadMs + 1, 0), maxTime);
+  });
+
+  it('lets the later of two counts win that replace one from a clock that was two days ahead', () => {
+    const ahead = countTimeAfter(now, now + 2 * 86_400_000);
+    const twice = countTimeAfter(countTimeAfter(ahead, now + 1), now + 2);
+    const later = countTimeAfter(ahead, now + 3);
+    ok(later > twice && twice > ahead);
+  });
+
+  it('makes a count win on every machine over those that its machine knew, whatever the clocks say', () => {
+    const machine = fc.nat(2);
+    const step = fc.oneof(
+      fc.record({ post: machine, wait: fc.nat(2 * maxLeadMs) }),
+      fc.record({ from: machine, to: machine }),
+    );
+    const lead = fc.integer({ min: -3 * 86_400_000, max: 3 * 86_400_000 });
+    fc.assert(
+      fc.property(fc.tuple(lead, lead, lead), fc.array(step), machine, (leads, steps, last) => {
+        const machines: BotState[] = [{}, {}, {}];
+        let clock = now;
+        const post = (on: number): void => {
+          const at = countTimeAfter(machines[on]?.count?.at, clock + (leads[on] ?? 0));
+          machines[on] = mergeBotStates(machines[on] ?? {}, { count: { value: clock, at } });
+        };
+        const merge = (from: number, to: number): void =>
+          void (machines[to] = mergeBotStates(machines[to] ?? {}, machines[from] ?? {}));
+        for (const step of steps) {
+          if ('from' in step) merge(step.from, step.to);
+          else post(step.post);
+          clock += 'wait' in step ? step.wait + 1 : 0;
+        }
+        for (const from of [0, 1, 2]) merge(from, last);
+        post(last);
+        for (const to of [0, 1, 2]) {
+          merge(last, to);
+          strictEqual(machines[to]?.count?.value, clock);
+        }
+      }),
+    );
+  });
+});
+
+const digest = `sha256:${'9f'.repeat(32)}` as TokenDigest;
+
+describe('a shard of the state ref', () => {
+  it('is named after the last four digits of the ids in it', () => {
+    strictEqual(pathOf('190519304972663312'), '33/12.json');
+    strictEqual(pathOf('7'), '00/07.json');
+    strictEqual(pathOf('10007'), '00/07.json');
+  });
+
+  it('is an object with one line a bot, in numeric order', () => {
+    const state = stateOf([
+      ['990519304972663312', { token: { digest: null, at: 1_690_000_000_000, generation: 2 }, edited: 7 }],
+      ['3312', { count: { value: 0, at: 1 } }],
+      [
+        '190519304972663312',
+        {
+          count: { value: 156, at: 1_700_000_000_000 },
+          token: { digest, at: 1_690_000_000_000, generation: 3 },
+        },
+      ],
+    ]);
+    const text = textOf(state, 3312);
+    strictEqual(
+      text,
+      [
+        '{',
+        '"3312":{"count":0,"countedAt":1},',
+        `"190519304972663312":{"count":156,"countedAt":1700000000000,"token":"${digest}","tokenAt":1690000000000,"tokenGen":3},`,
+        '"990519304972663312":{"token":null,"tokenAt":1690000000000,"tokenGen":2,"edited":7}',
+        '}',
+        '',
+      ].join('\n'),
+    );
+    strictEqual(Object.keys(JSON.parse(text) as object).length, 3);
+  });
+
+  it('reads as what was written', () => {
+    const bots = fc.uniqueArray(fc.tuple(someId, someBotState), { selector: ([id]) => id });
+    fc.assert(
+      fc.property(bots, (bots) => {
+        const state = stateOf(bots);
+        const seen = new Map<BotId, BotState>();
+        for (const number of new Set(bots.map(([id]) => toShardNumber(id)))) {
+          const text = textOf(state, number);
+          deepStrictEqual(read(toShardPath(number), text, seen), []);
+          deepStrictEqual(
+            Object.keys(JSON.parse(text) as object).toSorted(),
+            state.listBots(number).toSorted(),
+          );
+        }
+        deepStrictEqual(
+          [...seen].toSorted(([a], [b]) => compareBotIds(a, b)),
+          bots.toSorted(([a], [b]) => compareBotIds(a, b)),
+        );
+      }),
+    );
+  });
+
+  it('reads numbers of as many digits as can be written, such as a time of 16, and refuses one that no date has', () => {
+    const seen = new Map<BotId, BotState>();
+    const botState: BotState = {
+      count: { value: 12_345_678_901, at: 999_999_999_999_999 + 1 },
+      token: { digest, at: maxTime, generation: 123 },
+    };
+    const text = textOf(stateOf([['3312', botState]]), 3312);
+    deepStrictEqual(read('33/12.json', text, seen), []);
+    deepStrictEqual(seen.get(botId('3312')), botState);
+    const [fault] = read('33/12.json', text.replace(String(maxTime), '9999999999999999'), seen);
+    strictEqual(fault?.message, '9999999999999999 is not a time: the last one is 8640000000000000');
+  });
+
+  it('names a bad line and keeps the others', () => {
+    const seen = new Map<BotId, BotState>();
+    const faults = read(
+      '33/12.json',
+      [
+        '{',
+        '"3312":{"count":0,"countedAt":1},',
+        '<<<<<<< ours',
+        '"13312":{"count":-5,"countedAt":1},',
+        '"23312":{"count":5},',
+        '"33312":{"count":5,"countedAt":1,"colour":"red"},',
+        '"43313":{"count":5,"countedAt":1},',
+        '"53312":{"count":5,"countedAt":1}',
+        '"63312":{"token":"sha256:12","tokenAt":1,"tokenGen":1}',
+        '"73312":{"count":7,"countedAt":1},',
+        '"93312":{"token":null,"tokenAt":1}',
+        '}',
+        '"83312": {"count":7,"countedAt":1},',
+        ' "93312":{"count":7,"countedAt":1},',
+        '"93312":{"count":7,"countedAt":1},"',
+        '"93312":{"count":7,"countedAt":1}',
+      ].join('\n'),
+      seen,
+    );
+    deepStrictEqual([...seen.keys()], ['3312', '53312', '73312', '83312', '93312']);
+    deepStrictEqual(
+      faults.map(({ line }) => line),
+      [3, 4, 5, 6, 7, 9, 11, 12, 14, 15],
+    );
+    strictEqual(faults[4]?.message, '43313 does not belong here: move the line to 33/13.json');
+  });
+
+  it('keeps nothing of a text that is none, and says so', () => {
+    const seen = new Map<BotId, BotState>();
+    strictEqual(read('33/12.json', '\u0000\u0000\u0000', seen).length, 1);
+    strictEqual(read('33/12.json', '[]', seen).length, 1);
+    strictEqual(seen.size, 0);
+  });
+});
+
+function pathOf(id: string): string {
+  return toShardPath(toShardNumber(botId(id)));
+}
+
+function stateOf(bots: readonly (readonly [string, BotState])[]): State {
+  const state = new State();
+  for (const [id, botState] of bots) state.merge(botId(id), botState);
+  return state;
+}
+
+function textOf(state: State, shard: number): string {
+  return writeShard(state.listBots(shard), (id) => state.get(id));
+}
+
+function read(path: string, text: string, into: Map<BotId, BotState>): readonly ShardFault[] {
+  return readShard(path, text, (id, botState) => into.set(id, botState));
+}
