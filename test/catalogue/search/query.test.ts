@@ -1,6 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { getNeeds } from '../../../src/catalogue/search/bot-search.ts';
-import { readQuery } from '../../../src/catalogue/search/query.ts';
+import { findMatchingLocales, readQuery } from '../../../src/catalogue/search/query.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 
 describe('the categories that a query names', () => {
@@ -41,5 +41,25 @@ describe('the categories that a query names', () => {
       term?.needs.map((need) => [...need.words.keys()]),
       [['dnd', 'tabletop']],
     );
+  });
+});
+
+describe('the languages that a search matches', () => {
+  const contents = {
+    en: { name: 'Music Bear', description: 'Plays tracks.' },
+    de: { name: 'Musikbär', description: 'Spielt Lieder im Sprachkanal.' },
+    nl: { name: 'Music Bear', description: 'Speelt liedjes.' },
+    ja: { name: '音楽熊', description: '音楽を再生します。' },
+  };
+
+  it('are those with most of the words, in any form', () => {
+    deepStrictEqual(findMatchingLocales(contents, 'track'), ['en']);
+    deepStrictEqual(findMatchingLocales(contents, 'musikbar lied'), ['de']);
+    deepStrictEqual(findMatchingLocales(contents, '音楽のボット'), ['ja']);
+    deepStrictEqual(findMatchingLocales(contents, 'music bear'), ['en', 'nl']);
+  });
+
+  it('are none where no text has a word', () => {
+    deepStrictEqual(findMatchingLocales(contents, 'wetter'), []);
   });
 });
