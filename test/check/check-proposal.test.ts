@@ -1,33 +1,19 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type { Locale } from '../../src/bot/locale.ts';
-import { parsePageFile, type PageFile } from '../../src/catalogue/page/page-file.ts';
+import type { PageFile } from '../../src/catalogue/page/page-file.ts';
 import { noLimits, type PageLimits } from '../../src/catalogue/page/rules.ts';
 import { checkProposal, findReviewedChanges } from '../../src/check/check-proposal.ts';
 import { readCases } from '../support/fixture-lines.ts';
-import { botId, mainPage, translation } from '../support/sample.ts';
+import { type Pages, toFiles } from '../support/page-file.ts';
+import { botId, mainPage } from '../support/sample.ts';
 
 const id = botId('190519304972663312');
 const future = Date.now() + 2 * 86_400_000;
 const authorize = 'https://discord.com/oauth2/authorize?client_id=77&scope=bot';
 
-/** A page: a text, name and description of a translation, or keys of a main page. */
-type Content = string | readonly [name: string, description: string] | Readonly<Record<string, unknown>>;
-
-/** Locale → page of a bot. */
-type Pages = Readonly<Record<string, Content>>;
-
 function files(pages: Pages): PageFile[] {
-  return Object.entries(pages).map(([locale, content]) =>
-    parsePageFile({ id, locale: locale as Locale }, Buffer.from(toText(content))),
-  );
-}
-
-function toText(content: Content): string {
-  if (typeof content === 'string') return content;
-  return Array.isArray(content)
-    ? translation(...(content as [string, string]))
-    : mainPage(content as Readonly<Record<string, unknown>>);
+  return toFiles(id, pages);
 }
 
 /** Reads `before → after` of a case. */

@@ -1,5 +1,9 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import type { BotId } from '../../src/bot/id.ts';
+import type { Locale } from '../../src/bot/locale.ts';
 import { type Page, parsePage } from '../../src/catalogue/page/page.ts';
+import { type PageFile, parsePageFile } from '../../src/catalogue/page/page-file.ts';
+import { mainPage, translation } from './sample.ts';
 
 /** The path that `parse` parses a file as. */
 export const path = 'bots/312/190519304972663312.en.md';
@@ -32,3 +36,28 @@ export function withFrontMatter(json: string, page = ''): string {
 
 /** A file without a page. */
 export const homer = withFrontMatter('{"name": "Homer"}');
+
+/** A page in a case: a text, what a translation has, or the keys of a main page. */
+export type Content =
+  | string
+  | readonly [name: string, description: string, page?: string]
+  | Readonly<Record<string, unknown>>;
+
+/** Locale → page of a bot. */
+export type Pages = Readonly<Record<string, Content>>;
+
+/** The files of a bot. */
+export function toFiles(id: BotId, pages: Pages): PageFile[] {
+  return Object.entries(pages).map(([locale, content]) =>
+    parsePageFile({ id, locale: locale as Locale }, Buffer.from(toText(content))),
+  );
+}
+
+function toText(content: Content): string {
+  if (typeof content === 'string') return content;
+  return isTranslation(content) ? translation(...content) : mainPage(content);
+}
+
+function isTranslation(content: object): content is readonly [string, string, string?] {
+  return Array.isArray(content);
+}

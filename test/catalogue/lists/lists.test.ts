@@ -7,10 +7,11 @@ import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { parseListQuery } from '../../../src/http/api/read-routes.ts';
 import { toProblem } from '../../../src/http/problem.ts';
 import { QueueFullError } from '../../../src/lib/serial-queue.ts';
+import { noCounts } from '../../support/counts.ts';
+import { readCases } from '../../support/fixture-lines.ts';
 import { idsOf, listsOf, pagesOf } from '../../support/lists.ts';
 import { openCatalogue } from '../../support/live-catalogue.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
-import { noCounts } from '../../support/counts.ts';
 import { botId, mainPage, pagePath } from '../../support/sample.ts';
 
 const byId = { key: 'id', descending: false } as const;
@@ -41,34 +42,11 @@ describe('the bots that a query selects', () => {
     reportedAt: (id) => (id === '3' ? Date.now() : byCount.get(id)),
   });
 
-  const cases: Readonly<Record<string, string>> = {
-    '': '1 2 3 10 20',
-    'sort=-id': '20 10 3 2 1',
-    'sort=created': '2 20 3 10 1',
-    'sort=-created': '1 10 3 20 2',
-    'sort=-edited': '2 1 3 10 20',
-    'sort=name': '3 2 20 1 10',
-    'sort=count': '2 10 3 1 20',
-    'sort=-count': '20 1 3 10 2',
-    'sort=growth': '1 2 3 10 20',
-    'category=music': '2',
-    'category=music&category=games': '2 3',
-    'nsfw=true': '20',
-    'nsfw=false&sort=-count': '1 3 10 2',
-    'openSource=true': '20',
-    'verified=false': '1 2 3 10',
-    'administrator=true': '1',
-    'administrator=false&sort=-id': '20 10 3 2',
-    'author=8': '10',
-    'locale=de': '1 10',
-    'active=7d': '3',
-    'author=1&locale=en&sort=-name&nsfw=false': '1 2 3',
-    'author=9': '',
-  };
-  for (const [query, expected] of Object.entries(cases))
-    it(`are the same in lists, in pages by cursor and by number, and among those that a search finds: ${query}`, async () => {
-      const selected = parseListQuery(new URLSearchParams(query), toSettings());
-      const ids = expected === '' ? [] : expected.split(' ');
+  const cases = readCases('list-queries');
+  for (const { input, expected } of cases)
+    it(`are the same in lists, in pages by cursor and by number, and among those that a search finds: ${input}`, async () => {
+      const selected = parseListQuery(new URLSearchParams(input), toSettings());
+      const ids = expected.flatMap((line) => line.split(' '));
       const { bots: all, total } = await lists.page(selected);
       deepStrictEqual([idsOf(all), total], [ids, ids.length]);
       deepStrictEqual(await pagesOf(lists, { ...selected, limit: 2 }), ids);
@@ -89,7 +67,7 @@ describe('the bots that a query selects', () => {
     });
 
   it('are tested for each filter', () => {
-    const tested = Object.keys(cases).join('&');
+    const tested = cases.map(({ input }) => input.slice(1)).join('&');
     for (const name of Object.keys(filters)) ok(`&${tested}`.includes(`&${name}=`), name);
   });
 
@@ -263,5 +241,72 @@ describe('the bots with the highest values', () => {
     deepStrictEqual(await highest(), ['3,2', random]);
     bots.delete(botId(random.split(',')[0] ?? ''));
     notStrictEqual((await highest())[1], random);
+  });
+});
+
+describe('what a search found, the best first', () => {
+  const bots = new MutableBotIndex();
+  for (let i = 0; i < 200; i++) {
+    const description = i % 3 === 0 ? 'Counts sheep.' : 'Counts sheep and goats.';
+    const keys = {
+      nsfw: i % 10 === 0,
+      category: i % 2 === 0 ? 'fun' : 'games',
+      created: 0,
+      edited: i * 60_000,
+    } as const;
+    bots.set(
+      sampleBot(
+        String(i),
+        { en: [i === 101 ? 'Shepherd' : `Bot${i}`, description] },
+        { ...keys, verified: i === 101 },
+      ),
+    );
+  }
+  const counts = { ...noCounts, count: (id: string) => (id === '13' ? 1000 : undefined) };
+  const lists = listsOf(bots, counts);
+
+  it('is the same page by page as at once', async () => {
+    const q = 'sheep goats';
+    const { bots: whole, total } = await lists.page({ q });
+    deepStrictEqual([whole.length, total], [200, 200]);
+    deepStrictEqual(await pagesOf(lists, { q, limit: 7 }), idsOf(whole));
+    for (const after of [0, 7, 196, 300]) {
+      const page = await lists.page({ q, after, limit: 7 });
+      deepStrictEqual([page.bots, page.total], [whole.slice(after, after + 7), 200]);
+    }
+  });
+
+  it('has verified bots first among those of one score, then large ones, then those that were edited last', async () => {
+    const { bots: first } = await lists.page({ q: 'goats', limit: 4 });
+    deepStrictEqual(idsOf(first), ['101', '13', '199', '197']);
+  });
+
+  it('counts what is for adults and was not requested, and the bots of each category', async () => {
+    const result = await lists.page({ q: 'sheep', nsfw: false, category: ['fun'], limit: 5 });
+    deepStrictEqual([result.total, result.hidden], [80, 20]);
+    deepStrictEqual([...new Set(result.bots.flatMap(result.localesOf))], ['en']);
+    deepStrictEqual(
+      [...result.categories],
+      [
+        ['fun', 80],
+        ['games', 100],
+      ],
+    );
+  });
+
+  it('leaves out weak matches, says how many there are, and has them where they are requested', async () => {
+    const q = 'shepherd sheep goats';
+    const { bots: best, total, weaker } = await lists.page({ q, limit: 5 });
+    deepStrictEqual([idsOf(best)[0], total, weaker], ['101', 133, 67]);
+    deepStrictEqual((await lists.page({ q, limit: 5, weaker: true })).total, 200);
+  });
+
+  it('says what was searched for in the place of a misspelled word', async () => {
+    const { corrected, total } = await lists.page({ q: 'gaots', limit: 5 });
+    deepStrictEqual([corrected, total], ['goats', 133]);
+    strictEqual(
+      (await lists.page({ q: 'gaosts', sort: { key: 'id', descending: true } })).corrected,
+      'goats',
+    );
   });
 });

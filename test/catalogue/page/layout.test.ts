@@ -5,12 +5,11 @@ import {
   formatFileName,
   folderOf,
   isFolderName,
-  type PlaceFault,
   pathOf,
-  type PagePlace,
   parsePagePath,
   parsePlace,
 } from '../../../src/catalogue/page/layout.ts';
+import { readCases } from '../../support/fixture-lines.ts';
 import { botId, pagePath } from '../../support/sample.ts';
 
 const ids = fc.stringMatching(/^[0-9]{1,20}$/).map(botId);
@@ -21,11 +20,6 @@ const tags = fc
     fc.option(fc.stringMatching(/^([a-zA-Z]{2}|[0-9]{3})$/)),
   )
   .map((parts) => parts.filter((part) => part !== null).join('-'));
-
-function misplaced(place: PagePlace | PlaceFault): PlaceFault {
-  ok('rule' in place, JSON.stringify(place));
-  return place;
-}
 
 describe('the layout', () => {
   it('puts a bot in the folder of its last three digits', () => {
@@ -76,46 +70,12 @@ describe('the layout', () => {
     );
   });
 
-  it('calls a file in the folder of another bot wrong-folder', () => {
-    deepStrictEqual(parsePlace('311', '190519304972663312.en.md'), {
-      rule: 'wrong-folder',
-      message: "this folder is not the bot's: move the file to bots/312/190519304972663312.en.md",
-    });
-  });
-
-  it('calls a locale in another case wrong-locale, and names the right path even in a wrong folder', () => {
-    deepStrictEqual(parsePlace('311', '190519304972663312.en-gb.md'), {
-      rule: 'wrong-locale',
-      message: '"en-gb" is not in canonical case: rename the file to bots/312/190519304972663312.en-GB.md',
-    });
-  });
-
-  it('calls what is not a language tag wrong-locale', () => {
-    deepStrictEqual(parsePlace('007', '7.e.md'), {
-      rule: 'wrong-locale',
-      message: '"e" is not a language tag: use a tag such as en, en-GB or zh-CN',
-    });
-  });
-
-  for (const name of [
-    'README.md',
-    '7.md',
-    '7.en.txt',
-    '7.en.MD',
-    '7.en.md~',
-    '7.en.md.orig',
-    '.7.en.md.swp',
-    '.gitkeep',
-    'seven.en.md',
-    '123456789012345678901.en.md',
-    ' 7.en.md',
-    '7.en.md\n',
-    '7.en.md\n.en.md',
-    '-7.en.md',
-    '',
-  ])
-    it(`calls ${JSON.stringify(name)} a stray file`, () => {
-      deepStrictEqual(misplaced(parsePlace('007', name)).rule, 'stray-file');
+  for (const { input, expected } of readCases('file-names'))
+    it(`has no page at ${input}`, () => {
+      const [folder = '', name = ''] = JSON.parse(input) as string[];
+      const place = parsePlace(folder, name);
+      ok('rule' in place, JSON.stringify(place));
+      deepStrictEqual([`${place.rule} ${place.message}`], expected);
     });
 
   it('has no page at a path that is not two levels below bots/', () => {

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { mergeFile } from '../../../src/catalogue/page/merge-file.ts';
 import { parsePage } from '../../../src/catalogue/page/page.ts';
 import { validate } from '../../../src/catalogue/page/schema.ts';
+import { readCases } from '../../support/fixture-lines.ts';
 import { collection } from '../../support/side-files.ts';
 import { mainPage, translation } from '../../support/sample.ts';
 
@@ -136,57 +137,29 @@ describe('the merge of a page', () => {
 });
 
 describe('the merge of a file beside the pages of bots', () => {
-  const print = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
-  const mergeJson = (name: string, base: unknown, ours: unknown, theirs: unknown): unknown => {
-    const versions = { base: base === null ? null : print(base), ours: print(ours), theirs: print(theirs) };
-    const { text, droppedKeys } = mergeFile(name, versions);
-    return [JSON.parse(text), ...droppedKeys];
-  };
+  for (const { title, input, expected } of readCases('merges'))
+    it(title, () => {
+      const [name = '', versions = ''] = input.split(' ← ');
+      const [base = null, ours = '', theirs = ''] = versions.split(' | ').map((json) => {
+        const value = JSON.parse(json) as string | object | null;
+        return typeof value === 'object' && value !== null ? `${JSON.stringify(value, null, 2)}\n` : value;
+      });
+      const { text, droppedKeys } = mergeFile(name, { base, ours: ours ?? '', theirs: theirs ?? '' });
+      const [merged = '', ...dropped] = expected;
+      deepStrictEqual(
+        droppedKeys,
+        dropped.map((line) => line.slice('dropped: '.length)),
+      );
+      const whole = JSON.parse(merged) as unknown;
+      deepStrictEqual(typeof whole === 'string' ? text : JSON.parse(text), whole);
+    });
 
-  it('has the blocks of both, and not those that either ended', () => {
-    const block = (reason: string): object => ({ reason, since: '2026-01-01' });
-    const [one, two, three, four] = ['one', 'two', 'three', 'four'].map(block);
-    deepStrictEqual(
-      mergeJson(
-        'blocked.json',
-        { accounts: { 1: one, 2: two } },
-        { accounts: { 1: one, 3: three }, hosts: { 'a.example': one } },
-        { accounts: { 1: one, 2: two, 4: four }, hosts: { 'b.example': two } },
-      ),
-      [
-        {
-          accounts: { 1: one, 3: three, 4: four },
-          hosts: { 'a.example': one, 'b.example': two },
-        },
-      ],
-    );
-    deepStrictEqual(mergeJson('blocked.json', null, { bots: { 1: one } }, { bots: { 2: two } }), [
-      { bots: { 1: one, 2: two } },
-    ]);
-  });
-
-  it('has theirs of a value that both changed, and names where it is', () => {
-    const blocked = (reason: string, more: object = {}): object => ({ accounts: { 1: { reason }, ...more } });
-    deepStrictEqual(
-      mergeJson('blocked.json', blocked('was'), blocked('ours', { 2: {} }), blocked('theirs')),
-      [blocked('theirs', { 2: {} }), 'accounts.1.reason'],
-    );
-    deepStrictEqual(mergeJson('people/1.json', { name: 'A' }, { name: 'B', website: null }, { name: 'C' }), [
-      { name: 'C', website: null },
-      'name',
-    ]);
-  });
-
-  it('has of a list the members that either added, and not those that either removed', () => {
+  it('has of the list of a collection what either added and not what either removed, and its page by line', () => {
     const [base, ours, theirs] = [
       ['1', '2', '3'],
       ['1', '2', '4'],
       ['5', '2', '3', '1'],
     ] as const;
-    deepStrictEqual(
-      mergeJson('botshelf.json', { maintainers: base }, { maintainers: ours }, { maintainers: theirs }),
-      [{ maintainers: ['5', '2', '1', '4'] }],
-    );
     const name = 'collections/small.en.md';
     const { text, droppedKeys } = mergeFile(name, {
       base: collection({ bots: base }, 'One.\n\nTwo.\n'),
@@ -200,24 +173,13 @@ describe('the merge of a file beside the pages of bots', () => {
     );
   });
 
-  it('is theirs where the result would break a rule, or a side cannot be read', () => {
-    const ids = (from: number): string[] => Array.from({ length: 20 }, (_, i) => String(from + i));
-    const versions = {
-      base: null,
-      ours: collection({ bots: ids(1) }),
-      theirs: collection({ bots: ids(100) }),
-    };
-    const dropped = { text: versions.theirs, droppedKeys: ['file'] };
-    deepStrictEqual(mergeFile('collections/small.en.md', versions), dropped);
-    const texts = { base: '{}', ours: '{"accounts": {}}', theirs: '{"accounts": ' };
-    deepStrictEqual(mergeFile('blocked.json', texts), { text: texts.theirs, droppedKeys: ['file'] });
-  });
-
-  it('is by line of any other file', () => {
-    const versions = { base: 'a\nb\nc\nd\n', ours: 'A\nb\nc\nd\n', theirs: 'a\nb\nc\nD\n' };
-    deepStrictEqual(mergeFile('README.md', versions), { text: 'A\nb\nc\nD\n', droppedKeys: [] });
-    const both = { ...versions, ours: 'A\nb\nc\nx\n' };
-    deepStrictEqual(mergeFile('x/blocked.json', both), { text: 'A\nb\nc\nD\n', droppedKeys: ['lines'] });
+  it('is theirs where the result would break a rule', () => {
+    const bots = (from: number): string[] => Array.from({ length: 20 }, (_, i) => String(from + i));
+    const [ours, theirs] = [collection({ bots: bots(1) }), collection({ bots: bots(100) })];
+    deepStrictEqual(mergeFile('collections/small.en.md', { base: null, ours, theirs }), {
+      text: theirs,
+      droppedKeys: ['file'],
+    });
   });
 });
 

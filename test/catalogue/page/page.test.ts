@@ -1,7 +1,10 @@
-import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import { maxFileSize } from '../../../src/catalogue/page/page.ts';
-import { mainPage, translation } from '../../support/sample.ts';
-import { fault, good, homer, withFrontMatter } from '../../support/page-file.ts';
+import { deepStrictEqual, match, strictEqual, ok, throws } from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { maxFileSize, withDefaults, toCanonicalForm, editPage } from '../../../src/catalogue/page/page.ts';
+import { validate } from '../../../src/catalogue/page/schema.ts';
+import { readCases } from '../../support/fixture-lines.ts';
+import { fault, good, homer, parse, withFrontMatter } from '../../support/page-file.ts';
+import { mainPage, translation, homerKeys } from '../../support/sample.ts';
 
 describe('a page file', () => {
   it('is its front matter and its markdown', () => {
@@ -54,7 +57,7 @@ describe('a page file', () => {
       strictEqual(fault(start + 'x'.repeat(maxFileSize - start.length + 1)), tooLarge);
     });
 
-    const cases: readonly (readonly [string, string | Buffer, RegExp])[] = [
+    const cases: readonly (readonly [string, Buffer, RegExp])[] = [
       [
         'it is not UTF-8, naming the line',
         Buffer.concat([Buffer.from(`${homer}fine ✓\n`), Buffer.from([0x63, 0xe9, 0x0a])]),
@@ -69,35 +72,198 @@ describe('a page file', () => {
         Buffer.concat([Buffer.from(homer), Buffer.from(bytes)]),
         /^4:1 utf-8 /,
       ]),
-      ['it begins with a byte order mark', `\uFEFF${homer}`, /^1:1 byte-order-mark .*without BOM$/],
-      ['it holds a NUL, naming its place in characters', `${homer}\néé\0`, /^5:3 nul /],
-      ['it is a NUL', '\0', /^1:1 nul /],
       ['it is UTF-16', Buffer.from(homer, 'utf16le'), /^1:2 nul .*UTF-8$/],
-      ['it is empty', '', /^1:1 opener .*: make its first line ---$/],
     ];
     for (const [title, file, expected] of cases) it(`when ${title}`, () => match(fault(file), expected));
   });
 
-  describe('tells bad JSON by its place and its fix', () => {
-    const cases: readonly (readonly [string, RegExp])[] = [
-      ['{"a": 1 "b": 2}', /^2:9 json a comma is missing: /],
-      ['{"a" 1}', /^2:6 json a colon is missing: write "key": value$/],
-      ['{"a": 1,}', /^2:9 json a key is expected here: .*no comma after the last one$/],
-      ['{"a": [1,]}', /^2:10 json a value is missing here: /],
-      ['{\n  "a": 1', /json a } is missing: close the object here$/],
-      ['{"a": [1', /json a \] is missing: /],
-      ['{"a": 1} {"b": 2}', /^2:10 json .*put every key inside \{ \}$/],
-      ["{'a': 1}", /^2:2 json .*double quotes/],
-      ['{a: 1}', /^2:2 json .*double quotes/],
-      ['{"a": True}', /^2:7 json .*lower case$/],
-      ['{"a": 007}', /^2:\d+ json /],
-      ['{"a": "b}', /^2:7 json a text is not closed: /],
-      ['{"a": "\\x"}', /^2:7 json JSON has no such escape: /],
-      ['{"a": "\t"}', /^2:7 json this character is not allowed here: escape it/],
-      ['{"a": 1} // why', /^2:10 json JSON has no comments: remove it$/],
-      ['name: Homer', /^2:1 json /],
-    ];
-    for (const [json, expected] of cases)
-      it(JSON.stringify(json), () => match(fault(withFrontMatter(json)), expected));
+  describe('has faults with their places and fixes:', () => {
+    for (const { input, expected } of readCases('page-faults'))
+      it(input, () => {
+        const { page, faults } = parse(JSON.parse(input) as string);
+        strictEqual(page, undefined);
+        deepStrictEqual(
+          faults.map(({ line, column, rule, message }) => `${line}:${column} ${rule} ${message}`),
+          expected,
+        );
+      });
+  });
+});
+
+describe('front matter with the defaults of the schema', () => {
+  it('has every default, and what it says itself', () => {
+    const value = withDefaults({ ...homerKeys, nsfw: true });
+    deepStrictEqual(value, {
+      ...homerKeys,
+      codehost: { owner: null, repo: null },
+      images: { avatar: null, cover: null, preview: [] },
+      legacy: false,
+      nsfw: true,
+      oauth: null,
+      support: null,
+      trigger: { prefix: [], customisable: false, mentionable: false },
+      verified: false,
+      website: null,
+    });
+    deepStrictEqual(validate('main-page', value), []);
+  });
+
+  it('has the defaults of parts that it leaves out', () => {
+    deepStrictEqual(withDefaults({ codehost: { owner: 'o' } })['codehost'], { owner: 'o', repo: null });
+  });
+
+  it('is a copy', () => {
+    const value = { ...homerKeys, codehost: { owner: 'o' } };
+    withDefaults(value);
+    deepStrictEqual(value, { ...homerKeys, codehost: { owner: 'o' } });
+  });
+});
+
+function pageOf(json: string, markdown = '\n# A\n'): string {
+  return `---\n${json}\n---\n${markdown}`;
+}
+
+function jsonOf(text: string): string {
+  return text.slice(4, text.indexOf('\n---\n', 4));
+}
+
+/** Front matter as people write it: our keys and others, in any order. */
+const frontMatter = fc
+  .dictionary(
+    fc.oneof(fc.constantFrom('name', 'description', 'images', 'trigger', 'created', 'website'), fc.string()),
+    fc.jsonValue({ maxDepth: 3 }),
+  )
+  .filter((data) => !('__proto__' in data && Object.hasOwn(data, '__proto__')));
+
+describe('the canonical form of a page file', () => {
+  it('is the form of itself, says the same, and leaves the markdown alone', () => {
+    fc.assert(
+      fc.property(frontMatter, fc.constantFrom('', ' ', '\t', 3), fc.string(), (data, space, markdown) => {
+        const text = pageOf(JSON.stringify(data, null, space), markdown);
+        const form = toCanonicalForm(text);
+        strictEqual(toCanonicalForm(form), form);
+        deepStrictEqual(JSON.parse(jsonOf(form)), JSON.parse(JSON.stringify(data)));
+        strictEqual(form.slice(form.length - markdown.length), markdown);
+      }),
+    );
+  });
+
+  it('is the same whatever the order of the keys was', () => {
+    const members = Object.entries({ name: 'A', description: 'B', authors: [], trigger: {}, website: null });
+    fc.assert(
+      fc.property(fc.shuffledSubarray(members, { minLength: members.length }), (shuffled) => {
+        const form = toCanonicalForm(pageOf(JSON.stringify(Object.fromEntries(shuffled))));
+        strictEqual(form, toCanonicalForm(pageOf(JSON.stringify(Object.fromEntries(members)))));
+      }),
+    );
+  });
+
+  it('puts nested keys in the schema’s order and unknown ones last, in their own', () => {
+    const text = pageOf(
+      '{"zeta":1,"alpha":{"b":1,"a":2},"trigger":{"mentionable":true,"x":0,"prefix":["!"]},"name":"A"}',
+    );
+    deepStrictEqual(jsonOf(toCanonicalForm(text)).match(/"\w+"(?=:)/g), [
+      '"name"',
+      '"trigger"',
+      '"prefix"',
+      '"mentionable"',
+      '"x"',
+      '"zeta"',
+      '"alpha"',
+      '"b"',
+      '"a"',
+    ]);
+  });
+
+  it('keeps the digits of a number that JavaScript cannot hold, such as an id without quotes', () => {
+    const form = toCanonicalForm(pageOf('{"authors":[190519304972663312],"random":1e400,"created":1.50}'));
+    strictEqual(
+      jsonOf(form),
+      '{\n  "authors": [\n    190519304972663312\n  ],\n  "created": 1.50,\n  "random": 1e400\n}',
+    );
+  });
+
+  it('keeps the characters of a text, a key called __proto__ and a lone surrogate', () => {
+    const form = jsonOf(toCanonicalForm(pageOf('{"__proto__":"\\u00e9\\/\\ud800","name":"a\\"b\\\\"}')));
+    strictEqual(form, '{\n  "name": "a\\"b\\\\",\n  "__proto__": "é/\\ud800"\n}');
+  });
+
+  it('writes the lines around the front matter in one way', () => {
+    strictEqual(toCanonicalForm('---json\r\n{ }\r\n---\r\n\r\nA\r\n'), '---\n{}\n---\n\r\nA\r\n');
+    strictEqual(toCanonicalForm('---\n{}\n---'), '---\n{}\n---\n');
+    strictEqual(toCanonicalForm(`---\n${'[['.repeat(2)}${']]'.repeat(2)}\n---\n`).includes('[]'), true);
+  });
+});
+
+describe('an edit of a page file', () => {
+  const key = fc.constantFrom('category', 'nsfw', 'oauth', 'website', 'edited', 'é"\\');
+  const value = fc.oneof(fc.string(), fc.boolean(), fc.constant(null), fc.nat());
+  const values = fc.dictionary(key, value, { maxKeys: 4, noNullPrototype: true });
+  const others = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { noNullPrototype: true });
+  const layout = fc.constantFrom(0, 1, 2, 4, '\t', '\t\t');
+  const page = fc.string({ unit: 'grapheme' }).map((text) => `${text}\n---\n\n"nsfw": true\n`);
+
+  const files = fc
+    .record({ others, values, indent: layout, page, crlf: fc.boolean() })
+    .map(({ others, values, indent, page, crlf }) => {
+      const text = `---\n${JSON.stringify({ ...others, ...values }, null, indent)}\n---\n${page}`;
+      return crlf ? text.replaceAll(/\r?\n/g, '\r\n') : text;
+    })
+    .filter((text) => parse(text).page !== undefined);
+
+  it('changes the named keys and nothing else', () => {
+    fc.assert(
+      fc.property(files, values, (file, changes) => {
+        const before = good(file);
+        const edited = editPage(file, changes);
+        const after = good(edited);
+        strictEqual(JSON.stringify(after.data), JSON.stringify({ ...before.data, ...changes }));
+        strictEqual(after.page, before.page);
+        const closer = file.indexOf('\n---', 3);
+        ok(edited.endsWith(file.slice(closer)), 'what is below the front matter');
+        strictEqual(edited.includes('\r\n'), file.includes('\r\n'));
+        strictEqual(/[^\r]\n/.test(edited), /[^\r]\n/.test(file), 'one kind of line end');
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('leaves every line of other keys as it is, however it is written', () => {
+    const odd =
+      '---\r\n{ "name" :  "Homer" ,\r\n\t"authors":["1" ,"2"], "nsfw":false,\r\n   "random":5e-1 }\r\n---\r\nx\r\n';
+    strictEqual(editPage(odd, { nsfw: true }), odd.replace('"nsfw":false', '"nsfw":true'));
+    strictEqual(
+      editPage(odd, { oauth: null }),
+      odd.replace('"random":5e-1 }', '"random":5e-1,"oauth":null }'),
+    );
+  });
+
+  it('puts a new key on a line of its own, indented as the others', () => {
+    for (const [indent, eol] of [
+      ['  ', '\n'],
+      ['\t', '\n'],
+      ['    ', '\r\n'],
+      ['\t', '\r\n'],
+    ] as const) {
+      const file = (more: string): string =>
+        ['---', '{', `${indent}"name": "Homer"${more}`, '}', '---', 'x'].join(eol);
+      const added = `,${eol}${indent}"nsfw": true,${eol}${indent}"oauth": "7"`;
+      strictEqual(editPage(file(''), { nsfw: true, oauth: '7' }), file(added));
+    }
+  });
+
+  it('keeps front matter on one line', () => {
+    strictEqual(editPage('---\n{"a":[1, 2]}\n---\n', { b: 1 }), '---\n{"a":[1, 2],"b":1}\n---\n');
+    strictEqual(editPage('---\n{}\n---\n', { b: 1 }), '---\n{"b":1}\n---\n');
+  });
+
+  it('keeps digits that a number would lose', () => {
+    const file = '---\n{\n  "random": 0.10000000000000000000001,\n  "nsfw": false\n}\n---\n';
+    strictEqual(editPage(file, { nsfw: true }), file.replace('false', 'true'));
+  });
+
+  it('refuses a text that is no page file', () => {
+    throws(() => editPage('# Homer\n', { nsfw: true }), /make its first line ---/);
+    throws(() => editPage('---\n[]\n---\n', { nsfw: true }), /put the keys in \{ \}/);
   });
 });

@@ -71,19 +71,6 @@ describe('a catalogue follows its files:', () => {
     strictEqual(missing, false);
   });
 
-  it('a delete', async () => {
-    const { root, catalogue, name } = await openCatalogue({
-      [pagePath('7')]: named('Seven'),
-      [pagePath('7', 'fr')]: translation('Sept', 'Répond.'),
-      [pagePath('30')]: named('Thirty'),
-    });
-    rmSync(join(root, pagePath('7', 'fr')));
-    await eventually(() => localesOf(catalogue)?.length === 1);
-    rmSync(join(root, pagePath('7')));
-    await eventually(() => name('7') === undefined);
-    strictEqual(catalogue.store.bots.size, 1);
-  });
-
   it('a new locale, in the place that it has after a restart', async () => {
     const { root, catalogue, write } = await openCatalogue({
       [pagePath('7', 'en')]: named('Seven'),
