@@ -195,30 +195,23 @@ describe('Provider', () => {
       );
     });
 
-    it('calls an account without a display name by its user name', async () => {
-      const discord = await startDiscord(baseUrl);
-      discord.user = { id: '42', username: 'nelly', global_name: null };
-      strictEqual((await throughDiscord(new Provider(discord.settings, redirectUri))).name, 'nelly');
-    });
-
-    it('that answers with no account is away', async () => {
-      const discord = await startDiscord(baseUrl);
-      for (const user of [null, 'x']) {
-        discord.user = user;
-        await rejects(throughDiscord(new Provider(discord.settings, redirectUri)), { kind: 'unavailable' });
-      }
-      discord.user = { id: 42 };
-      await rejects(throughDiscord(new Provider(discord.settings, redirectUri)), { kind: 'no-account' });
-    });
-
-    it('that answers with status 500 and JSON is away, whatever is in it', async () => {
-      const discord = await startDiscord(baseUrl);
-      discord.userStatus = 500;
-      for (const user of [{ message: '500: Internal Server Error', code: 0 }, { id: '42' }]) {
-        discord.user = user;
-        await rejects(throughDiscord(new Provider(discord.settings, redirectUri)), { kind: 'unavailable' });
-      }
-    });
+    for (const [userStatus, user, expected] of [
+      [200, { id: '42', username: 'nelly', global_name: null }, 'nelly'],
+      [200, null, 'unavailable'],
+      [200, 'x', 'unavailable'],
+      [200, { id: 42 }, 'no-account'],
+      [500, { message: '500: Internal Server Error', code: 0 }, 'unavailable'],
+      [500, { id: '42' }, 'unavailable'],
+    ] as const)
+      it(`that responds with ${userStatus} and ${JSON.stringify(user)} leads to ${expected}`, async () => {
+        const discord = Object.assign(await startDiscord(baseUrl), { user, userStatus });
+        const account = throughDiscord(new Provider(discord.settings, redirectUri));
+        const result = account.then(
+          ({ name }) => name,
+          ({ kind }: LoginError) => kind,
+        );
+        strictEqual(await result, expected);
+      });
 
     it('that does not take the secret is the operator’s to mend', async () => {
       const discord = await startDiscord(baseUrl);
