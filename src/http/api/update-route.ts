@@ -79,10 +79,11 @@ export function addUpdateRoute(router: Router, options: UpdateRouteOptions): Upd
     ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
     ctx.body = JSON.stringify({ bot: values, commit, ...(!isAcknowledged && { note: savedHere }) });
   };
-  const path = '/api/v2/bots/:id';
-  router.post(path, async (ctx) => await respond(ctx, ctx.params['id'] ?? ''));
-  return { path, findId: (url) => /^\/api\/v2\/bots\/(\d+)$/.exec(url)?.[1], respond };
+  router.post(updatePath, async (ctx) => await respond(ctx, ctx.params['id'] ?? ''));
+  return { path: updatePath, findId: (url) => /^\/api\/v2\/bots\/(\d+)$/.exec(url)?.[1], respond };
 }
+
+const updatePath = '/api/v2/bots/:id';
 
 const savedHere =
   'the change is saved; the Git server does not have it yet, it is pushed later: do not send it again';

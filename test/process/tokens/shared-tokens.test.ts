@@ -77,7 +77,7 @@ describe('the tokens of several machines', () => {
       for (const clone of clones)
         strictEqual(clone.git('rev-parse', stateRef), shared.git('rev-parse', stateRef));
       // The services wait longer after each attempt that failed.
-    }, 45);
+    }, 120);
     const answers = await Promise.all([post(a, first), post(b, second)]);
     deepStrictEqual(
       answers.map(({ status }) => status),
