@@ -39,15 +39,6 @@ describe('the journal', () => {
     );
   });
 
-  it('reads back a time of 16 digits, which can be written', async () => {
-    const folder = newFolder();
-    const { journal } = journalIn(folder);
-    const late = { ...entry(1), countedAt: 1_000_000_000_000_000 };
-    await journal.append(late);
-    await journal.close();
-    deepStrictEqual(await replayed(folder), [late]);
-  });
-
   it('makes those who come together durable together, and tells of them in order before it answers', async () => {
     const { journal, groups } = journalIn(newFolder());
     await Promise.all(Array.from({ length: 1000 }, async (_, i) => await journal.append(entry(i))));
