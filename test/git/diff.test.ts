@@ -1,4 +1,4 @@
-import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, rejects } from 'node:assert/strict';
 import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { DiffLimitError, diffTrees, parseRawDiff } from '../../src/git/history.ts';
@@ -46,20 +46,6 @@ describe('the parser of raw diffs', () => {
 
   it('reads nothing where nothing differs', () => {
     deepStrictEqual(parseRawDiff(''), []);
-  });
-
-  it('reads what git prints of a log', () => {
-    const { git, commit } = testRepository({ x: 'x', y: 'y' });
-    const last = commit({ x: 'X', z: 'z' });
-    const output = git('log', '-1', '--raw', '-z', '--no-abbrev', '--format=%H');
-    deepStrictEqual(
-      parseRawDiff(output).map(({ header, path, status }) => [header, path, status]),
-      [
-        [last, 'x', 'M'],
-        [last, 'z', 'A'],
-      ],
-    );
-    strictEqual(parseRawDiff(output)[1]?.after?.id, git('rev-parse', 'HEAD:z'));
   });
 });
 

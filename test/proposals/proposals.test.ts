@@ -129,15 +129,19 @@ describe('proposals', () => {
     repositoryOpener.close();
   });
 
-  it('are sent again on top of themselves, and keep the pages that are not sent again', async () => {
-    const first = await send();
+  it('are sent again on top of themselves, alone where the branch has not moved, and keep the pages that are not sent again', async () => {
+    const first = await send({ sentAt: 1_700_000_000_000 });
     const german = pagePath(homer, 'de');
     repository.commit({ 'README.md': 'Hello' });
     const pages = new Map([[german, translation('Homer', 'Beantwortet Fragen.')]]);
-    const second = await send({ pages, note: '' });
+    const second = await send({ pages, note: '', sentAt: 1_600_000_000_000 });
     strictEqual(repository.git('rev-parse', `${openRef}^1`), first.version);
     strictEqual(repository.git('rev-parse', `${openRef}^2`), repository.git('rev-parse', 'main'));
     deepStrictEqual(repository.git('diff', '--name-only', 'main', openRef).split('\n'), [german, homerPath]);
+    strictEqual(second.sentAt, 1_700_000_000_001, 'later than the first, though its clock stepped back');
+    const third = await send({ note: 'Again.' });
+    strictEqual(repository.git('log', '-1', '--format=%P', third.version), second.version);
+    deepStrictEqual(proposals.open, [third]);
     const { steps, changed } = await proposals.read(second);
     deepStrictEqual(
       steps.map(({ text }) => text),
@@ -343,14 +347,6 @@ describe('proposals', () => {
     strictEqual((await proposals.read(await send({ proposer: visitor }))).kind, 'others');
     repository.commit({ [pagePath(homer, 'fr')]: mainPage() });
     strictEqual((await proposals.read(proposals.open[0] as Proposal)).kind, 'others');
-  });
-
-  it('of one account are sent one after the other, on the last one alone where the branch has not moved', async () => {
-    const first = await send({ sentAt: 1_700_000_000_000 });
-    const second = await send({ note: 'Again.', sentAt: 1_600_000_000_000 });
-    strictEqual(repository.git('log', '-1', '--format=%P', second.version), first.version);
-    strictEqual(second.sentAt, 1_700_000_000_001);
-    deepStrictEqual(proposals.open, [second]);
   });
 
   it('are not sent again in part where the branch has changed the rest, and the field is named', async () => {

@@ -194,11 +194,19 @@ describe('reads', () => {
     });
 
     it('another method responds 405 with Allow, an unknown path 404, and 406 where nothing is acceptable', async () => {
-      const deleted = await service.request('/api/v2/bots', { method: 'DELETE' });
-      strictEqual(deleted.status, 405);
-      match(deleted.headers.get('allow') ?? '', /GET/);
-      strictEqual((await service.request('/healthz', { method: 'POST' })).status, 405);
-      strictEqual((await service.request('/api/v3/bots')).status, 404);
+      for (const [method, path, allow] of [
+        ['DELETE', '/api/v2/bots', 'GET, HEAD, OPTIONS'],
+        ['POST', '/healthz', 'GET, HEAD, OPTIONS'],
+        ['GET', '/bots/7/token/revoke', 'OPTIONS, POST'],
+      ] as const) {
+        const { status, headers } = await service.request(path, { method });
+        deepStrictEqual([status, headers.get('allow')], [405, allow]);
+      }
+      for (const method of ['GET', 'POST', 'OPTIONS']) {
+        const { status, json } = await service.request('/api/v3/bots', { method });
+        strictEqual(status, 404);
+        match(json.detail, /^there is nothing at "\/api\/v3\/bots": /);
+      }
       strictEqual((await service.request('/api/v2/bots', { headers: { accept: 'text/html' } })).status, 406);
       strictEqual(
         (await raw('/api/v2/bots', { headers: { 'accept-encoding': 'identity;q=0' } })).status,
