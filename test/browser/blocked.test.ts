@@ -100,18 +100,13 @@ describe('a site with a private file that says who is blocked', function () {
   });
 
   needs('chromium', it)(
-    'says so on pages where axe finds nothing, also from right to left and on a phone',
+    'says so on a page where axe finds nothing, also from right to left and on a phone',
     async () => {
-      for (const [path, locale, dir] of [
-        ['/my-bots', 'en', 'ltr'],
-        ['/add', 'ar', 'rtl'],
-      ] as const) {
-        const page = await openLoggedIn(site, author, path, { locale });
-        seen.push(await page.content());
-        strictEqual(await page.locator('html').getAttribute('dir'), dir);
-        ok((await page.getByRole('link', { name: 'help@example.org' }).count()) > 0, path);
-        await checkAtWidths(page, `${path} in ${locale}`, [1280, 360]);
-      }
+      const page = await openLoggedIn(site, author, '/add', { locale: 'ar' });
+      seen.push(await page.content());
+      strictEqual(await page.locator('html').getAttribute('dir'), 'rtl');
+      ok((await page.getByRole('link', { name: 'help@example.org' }).count()) > 0);
+      await checkAtWidths(page, '/add in Arabic', [1280, 360]);
     },
   );
 

@@ -1,11 +1,13 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { openBrowserPage } from '../support/browser.ts';
 import { packageFolder } from '../support/clone.ts';
 import { eventually } from '../support/eventually.ts';
+import { listenOnLoopback } from '../support/loopback.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -75,8 +77,10 @@ describe('docs/consumers.md', function () {
   });
 
   const open = async (html: string): Promise<Page> => {
+    const site = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(html));
+    const { port } = await listenOnLoopback(site);
     const page = await openBrowserPage();
-    await page.setContent(html);
+    await page.goto(`http://127.0.0.1:${port}/`);
     return page;
   };
 

@@ -2,12 +2,13 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import type { BotListElement, BotRecord } from '../../schemas/types.ts';
 import { checkCatalogue } from '../../src/check/check.ts';
 import { createFolderSource } from '../../src/check/source.ts';
 import { parseDay, toDay, toDayPath } from '../../src/counts/state.ts';
 import { openBrowserPage } from '../support/browser.ts';
+import { cleanUp } from '../support/cleanup.ts';
 import { mainFile } from '../support/command-line.ts';
 import { type DemoProcess, startDemo } from '../support/demo.ts';
 import { eventually } from '../support/eventually.ts';
@@ -43,6 +44,8 @@ const scrollThrough = `(async () => {
 })()`;
 
 describe('botshelf demo', function () {
+  // It makes 90 days of a catalogue, which takes long on a busy machine.
+  this.timeout(300_000);
   let demo: DemoProcess;
   let bots: readonly BotListElement[];
   before(async () => {
@@ -250,13 +253,13 @@ describe('botshelf demo', function () {
     }
 
     it('lets a visitor log in as the maintainer, at both names of this machine, without a script', async () => {
+      const page = await openBrowserPage({ javaScriptEnabled: false });
       for (const host of ['127.0.0.1', 'localhost']) {
         const address = demo.address.replace('127.0.0.1', host);
-        const page = await openBrowserPage({ javaScriptEnabled: false });
         await page.goto(`${address}/login`);
         await page.getByRole('button', { name: 'Marge' }).click();
         strictEqual(await page.locator('form.account bdi').textContent(), 'Marge', host);
-        const [cookie] = await page.context().cookies();
+        const [cookie] = await page.context().cookies(address);
         deepStrictEqual([cookie?.name, cookie?.secure, cookie?.domain], ['__Host-botshelf', true, host]);
         await page.getByRole('button', { name: 'Log out' }).click();
         strictEqual(await page.getByRole('link', { name: 'Log in' }).count(), 1);
@@ -309,22 +312,18 @@ describe('botshelf demo', function () {
       deepStrictEqual(others, []);
     });
 
-    async function openObserved(path: string, options: BrowserContextOptions): Promise<Page> {
-      const page = await openBrowserPage({ baseURL: demo.address, ...options });
-      await page.addInitScript(observers);
-      await page.goto(path, { waitUntil: 'load' });
-      return page;
-    }
-
     for (const width of [390, 1280]) {
       it(`nothing moves, is drawn by a script or comes from elsewhere, ${width} pixels wide`, async () => {
-        const viewport = { width, height: 900 };
+        const options = { baseURL: demo.address, viewport: { width, height: 900 } };
+        const page = await openBrowserPage(options);
+        const script = await page.addInitScript(observers);
+        cleanUp(async () => await script.dispose());
+        const without = await openBrowserPage({ ...options, javaScriptEnabled: false });
+        const others: string[] = [];
+        page.on('request', (request) => {
+          if (!request.url().startsWith(`${demo.address}/`)) others.push(request.url());
+        });
         for (const path of paths) {
-          const page = await openObserved('about:blank', { viewport });
-          const others: string[] = [];
-          page.on('request', (request) => {
-            if (!request.url().startsWith(`${demo.address}/`)) others.push(request.url());
-          });
           const response = await page.goto(path, { waitUntil: 'networkidle' });
           const html = (await response?.text()) ?? '';
           await eventually(async () => await page.evaluate<boolean>('globalThis.largest !== undefined'));
@@ -333,7 +332,6 @@ describe('botshelf demo', function () {
           // A line may wrap when its end arrives after its beginning: far below the 0.1 that people notice.
           await checkStillness(page, path, 0.02);
           deepStrictEqual(others, [], path);
-          const without = await openObserved('about:blank', { viewport, javaScriptEnabled: false });
           await without.setContent(html);
           ok((await without.content()).includes(largest), `${path}: ${largest}`);
         }
@@ -368,32 +366,37 @@ describe('botshelf demo', function () {
     it('the permissions stay beside a page on a wide screen, and a low window covers none of the column; they are printed', async () => {
       const path = paths[2] ?? '';
       const lengthen = "document.querySelector('.bot-body .prose').style.minHeight = '4000px'";
-      const boxOf = async (page: Page, selector: string): Promise<{ y: number; height: number }> =>
+      const page = await openBrowserPage({ baseURL: demo.address });
+      const boxOf = async (selector: string): Promise<{ y: number; height: number }> =>
         (await page.locator(selector).first().boundingBox()) ?? { y: Number.NaN, height: Number.NaN };
-      const tall = await openObserved(path, { viewport: { width: 1280, height: 1600 } });
-      const start = (await boxOf(tall, '.bot-body')).y;
-      strictEqual((await boxOf(tall, '.side > .panel')).y, start);
-      await tall.evaluate(lengthen);
-      strictEqual((await boxOf(tall, '.side > .panel')).y, start);
-      await tall.evaluate(`scrollTo(0, ${start + 500})`);
-      strictEqual((await boxOf(tall, '.side > .panel')).y, 20);
+      const open = async (width: number, height: number): Promise<void> => {
+        await page.setViewportSize({ width, height });
+        await page.goto(path);
+      };
+      await open(1280, 1600);
+      const start = (await boxOf('.bot-body')).y;
+      strictEqual((await boxOf('.side > .panel')).y, start);
+      await page.evaluate(lengthen);
+      strictEqual((await boxOf('.side > .panel')).y, start);
+      await page.evaluate(`scrollTo(0, ${start + 500})`);
+      strictEqual((await boxOf('.side > .panel')).y, 20);
 
-      const low = await openObserved(path, { viewport: { width: 1280, height: 420 } });
-      await low.evaluate(lengthen);
-      await low.evaluate(`scrollTo(0, ${start + 2500})`);
-      const { y, height } = await boxOf(low, '.side-panels');
+      await open(1280, 420);
+      await page.evaluate(lengthen);
+      await page.evaluate(`scrollTo(0, ${start + 2500})`);
+      const { y, height } = await boxOf('.side-panels');
       strictEqual(Math.round(y + height), 400);
 
-      const phone = await openObserved(path, { viewport: { width: 390, height: 844 } });
+      await open(390, 844);
       const order = ['.screenshots', '.prose', '.side > .panel', '.side-panels'];
-      const tops = await Promise.all(order.map(async (selector) => (await boxOf(phone, selector)).y));
+      const tops = await Promise.all(order.map(async (selector) => (await boxOf(selector)).y));
       deepStrictEqual(
         tops,
         tops.toSorted((a, b) => a - b),
       );
-      await phone.emulateMedia({ media: 'print' });
+      await page.emulateMedia({ media: 'print' });
       const isPrinted = async (selector: string): Promise<boolean> =>
-        await phone.locator(selector).isVisible();
+        await page.locator(selector).isVisible();
       deepStrictEqual(await Promise.all(order.map(isPrinted)), [false, true, true, false]);
     });
   });

@@ -90,15 +90,10 @@ describe('the list of what needs attention', () => {
   needs('chromium', it)('has no violation that axe finds, and nothing wider than the page', async () => {
     const css = readFileSync('assets/site.css', 'utf8');
     const page = await openBrowserPage();
-    for (const [locale, dir] of [
-      ['en', 'ltr'],
-      ['ar', 'rtl'],
-    ] as const) {
-      const body = `<main><h1>Review</h1>${render(toAttention(oneOfEach, false), locale)}</main>`;
-      await page.setContent(
-        `<!doctype html><html lang="${locale}" dir="${dir}"><title>Review</title><meta name="viewport" content="width=device-width"><style>${css}</style>${body}`,
-      );
-      await checkAtWidths(page, `what needs attention, ${locale}`, [1280, 320]);
-    }
+    const body = `<main><h1>Review</h1>${render(toAttention(oneOfEach, false), 'ar')}</main>`;
+    await page.setContent(
+      `<!doctype html><html lang="ar" dir="rtl"><title>Review</title><meta name="viewport" content="width=device-width"><style>${css}</style>${body}`,
+    );
+    await checkAtWidths(page, 'what needs attention', [1280, 320]);
   });
 });
