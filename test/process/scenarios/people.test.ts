@@ -47,7 +47,7 @@ describe('a clone in which people work while owners post', function () {
   };
 
   it('keeps the commits of both', async () => {
-    await beside(3, async () => {
+    await beside(2, async () => {
       const text = editByHand();
       await worksAtLast('commit', '-qam', `By hand ${edits}`);
       strictEqual(repository.git('show', `HEAD:${edited}`), text.trim());
@@ -55,7 +55,7 @@ describe('a clone in which people work while owners post', function () {
   });
 
   it('waits for a commit of all changes whose editor is open', async () => {
-    await beside(2, async () => {
+    await beside(1, async () => {
       const text = editByHand();
       const editor = join(repository.folder, 'var/editor');
       writeFileSync(editor, '#!/bin/sh\nsleep 0.3\necho "In an editor" > "$1"\n', { mode: 0o755 });
@@ -77,7 +77,7 @@ describe('a clone in which people work while owners post', function () {
   });
 
   it('keeps what is staged by hunks', async () => {
-    await beside(2, async () => {
+    await beside(1, async () => {
       const text = editByHand();
       // It succeeds without having staged anything where it meets the lock.
       while (repository.git('diff', '--cached', '--name-only', '--', edited) === '')
@@ -88,7 +88,7 @@ describe('a clone in which people work while owners post', function () {
   });
 
   it('keeps what is stashed', async () => {
-    await beside(2, async () => {
+    await beside(1, async () => {
       const text = editByHand();
       while (repository.git('stash', 'list') === '') await git(repository, ['stash', '-q']);
       await withoutPosts(async () => {
@@ -107,7 +107,7 @@ describe('a clone in which people work while owners post', function () {
   });
 
   it('goes on between rebases', async () => {
-    await beside(2, async () => {
+    await beside(1, async () => {
       await worksAtLast('branch', '-f', 'base', 'HEAD~1');
       while ((await git(repository, ['rebase', '-q', '--force-rebase', 'base'])) !== 0) {
         // One that met the lock on its way stops there.
@@ -121,7 +121,7 @@ describe('a clone in which people work while owners post', function () {
 
   it('writes to the branch that is checked out, whichever that is', async () => {
     service.allowLog(/the clone is on the branch side-\d, and the service began on main/);
-    const commits = await beside(3, async (round) => {
+    const commits = await beside(2, async (round) => {
       await worksAtLast('switch', '-q', '-c', `side-${round}`);
       await rest(50);
       await worksAtLast('switch', '-q', 'main');
@@ -131,7 +131,7 @@ describe('a clone in which people work while owners post', function () {
   });
 
   it('goes on while garbage is collected', async () => {
-    await beside(2, async () => await worksAtLast('gc', '-q', '--prune=now'));
+    await beside(1, async () => await worksAtLast('gc', '-q', '--prune=now'));
   });
 
   let pause: Promise<void> = Promise.resolve();
