@@ -51,9 +51,11 @@ export class CompressedBodies {
       ignoreFetchAbort: true,
       sizeCalculation: (bytes) => bytes.length + 200,
       fetchMethod: async (_key, _stale, { context: { body, coding } }) =>
-        await (Buffer.isBuffer(body)
-          ? compress(body, coding)
-          : this.#queue.run(async () => await compressPieces(body.read(), coding))),
+        toOwnMemory(
+          await (Buffer.isBuffer(body)
+            ? compress(body, coding)
+            : this.#queue.run(async () => await compressPieces(body.read(), coding))),
+        ),
     });
   }
 
@@ -107,6 +109,13 @@ async function compress(body: Buffer, coding: Coding): Promise<Buffer> {
   return await (coding === 'br'
     ? brotliOf(body, createBrotliOptions(5, body.length))
     : gzipOf(body, { level: 6 }));
+}
+
+/** Copies what zlib returns: a few kilobytes of it keep a chunk of 8 or 16 KiB in memory. */
+function toOwnMemory(bytes: Buffer): Buffer {
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
 }
 
 /**

@@ -35,6 +35,16 @@ describe('compressed bodies', () => {
     }
   });
 
+  it('keep only their own bytes in memory, not the chunk that zlib writes to', async () => {
+    const bodies = new CompressedBodies();
+    for (const coding of ['br', 'gzip'] as const)
+      for (const body of [Buffer.from('one'.repeat(1000)), inPieces([Buffer.from('one'.repeat(1000))])]) {
+        const bytes = await bodies.get(`${coding} ${Buffer.isBuffer(body)}`, coding, body);
+        ok(Buffer.isBuffer(bytes));
+        strictEqual(bytes.buffer.byteLength, bytes.length);
+      }
+  });
+
   it('are compressed once for all requests for the same one at the same time', async () => {
     const bodies = new CompressedBodies();
     let started = 0;
