@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { addCommands } from './commands/add-commands.ts';
-import { ConfigError } from './app/config.ts';
-import { codeOf, ExplainedError } from './lib/errors.ts';
+import { BotshelfError, codeOf } from './lib/errors.ts';
 import { readVersion } from './app/version.ts';
 
 // `botshelf check | head` closes the pipe early; that is not an error.
@@ -26,7 +25,7 @@ try {
 /** Prints the error, unless commander has, and returns the exit code: 0 for --help and --version, else 2. */
 function exitCodeAfter(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  if (error instanceof ConfigError || error instanceof ExplainedError || codeOf(error) !== undefined) {
+  if ((error instanceof BotshelfError && error.isExplained) || codeOf(error) !== undefined) {
     process.stderr.write(`${(error as Error).message}\n`);
   } else {
     process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import type { DemoProvider } from '../login/demo-provider.ts';
 import { readLoginSettings, readSecrets } from '../login/settings.ts';
+import { UserError } from '../lib/errors.ts';
 import { type SettingInForce, SettingReader } from '../lib/setting-reader.ts';
 import { findNearestName } from '../lib/text.ts';
 import { readHostSettings, readNotifyUrl } from '../proposals/settings.ts';
@@ -15,7 +16,7 @@ export interface Config extends Readonly<ReturnType<typeof readSettings>> {
 }
 
 /** Invalid settings: a sentence each, with the variable's name and the values it takes. */
-export class ConfigError extends Error {
+export class ConfigError extends UserError {
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {

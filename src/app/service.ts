@@ -49,7 +49,7 @@ export interface StartOptions {
  * Starts the service: takes the locks, listens, so that probes get a response, finishes what a crash left, and reads the
  * catalogue and the state. Resolves when everything is ready.
  * @throws {UserError} when the address, the catalogue or the `var` folder cannot be used
- * @throws {WrongUserError} when the clone belongs to another user
+ * @throws {BotshelfError} wrong-user, when the clone belongs to another user
  */
 export async function startService(
   config: Config,

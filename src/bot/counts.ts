@@ -22,7 +22,7 @@ export interface Counts {
 
   /**
    * Sets a bot's count, 0 to 10,000,000,000. Resolves when it is durable.
-   * @throws {WritesUnavailableError} when it is not saved
+   * @throws {BotshelfError} unavailable, when it is not saved
    */
   setCount(id: BotId, count: number): Promise<void>;
 }

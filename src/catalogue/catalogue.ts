@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReadonlyCounts } from '../bot/counts.ts';
-import { WrongUserError } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import type { BranchAdvance } from '../git/branch-feed.ts';
 import type { Clone } from '../git/clone.ts';
@@ -11,7 +10,7 @@ import { findTreeEntries } from '../git/history.ts';
 import { isIndexLocked } from '../git/locks.ts';
 import { readHead, type Repository, type RepositoryOpener } from '../git/repository.ts';
 import { CurrentCache } from '../lib/current-cache.ts';
-import { UserError, codeOf, messageOf } from '../lib/errors.ts';
+import { codeOf, isError, messageOf, UserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { forEachInSlices } from '../lib/time-slice.ts';
 import { ChangeFeed } from './changes/change-feed.ts';
@@ -150,7 +149,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
 /**
  * Makes `bots/` where Git removed it with the last bot.
  * @throws {UserError} when the catalogue's folder cannot be read
- * @throws {WrongUserError} when the clone belongs to another user, whose files cannot be written either
+ * @throws {BotshelfError} wrong-user, when the clone belongs to another user, whose files cannot be written either
  */
 export async function ensureCatalogue(catalogue: string, repositoryOpener: RepositoryOpener): Promise<void> {
   try {
@@ -161,7 +160,7 @@ export async function ensureCatalogue(catalogue: string, repositoryOpener: Repos
     throw error instanceof UserError ? error : toCatalogueError(error, catalogue);
   }
   await repositoryOpener.open().catch((error: unknown) => {
-    if (error instanceof WrongUserError) throw error;
+    if (isError(error, 'wrong-user')) throw error;
   });
 }
 

@@ -1,3 +1,4 @@
+import { isError } from '../lib/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { toInviteKey, toNameKey } from '../bot/likeness.ts';
 import { compareFaults } from '../catalogue/page/fault.ts';
@@ -7,7 +8,6 @@ import { blockedName, parseBlocked } from '../catalogue/settings/blocked.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import {
   type ChangedFile,
-  ListLimitError,
   listTreeChanges,
   resolveRange,
   type RevisionRange,
@@ -74,7 +74,7 @@ export async function checkChanges(
       return await checkTrees(root, { ...range, after }, inScope, scope, options);
     return { files: inScope.length, findings: [createSizeFinding(inScope)] };
   } catch (error) {
-    if (!(error instanceof ListLimitError)) throw error;
+    if (!isError(error, 'list-too-long')) throw error;
     return { files: 0, findings: [createSizeFinding([])] };
   }
 }

@@ -1,13 +1,9 @@
+import { isError } from '../lib/errors.ts';
 import { findServiceTrailer } from '../bot/commit-message.ts';
 import { type TextPlace, tokenRule, TokenSearch } from '../bot/token.ts';
 import { createFileFault } from '../catalogue/page/fault.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
-import {
-  type ChangedFile,
-  ListLimitError,
-  readChangeHistory,
-  type RevisionRange,
-} from '../git/changed-files.ts';
+import { type ChangedFile, readChangeHistory, type RevisionRange } from '../git/changed-files.ts';
 import { maxObjectBytes, readHeaders, readObjects, streamObjects } from '../git/objects/objects.ts';
 import { quoteValue } from '../lib/text.ts';
 import { checkPath } from './change-rules.ts';
@@ -59,7 +55,7 @@ export async function checkVersions(
   isWanted: (path: string) => boolean,
 ): Promise<Finding[]> {
   const history = await readChangeHistory(root, range).catch((error: unknown) => {
-    if (!(error instanceof ListLimitError)) throw error;
+    if (!isError(error, 'list-too-long')) throw error;
   });
   const { commits = [], versions: all = [] } = history ?? {};
   const committed = all.filter(({ path }) => isWanted(path));

@@ -11,12 +11,11 @@ import {
   chooseNewPageLanguage,
   toSettings,
 } from '../catalogue/settings/settings.ts';
-import { AlreadyRunningError } from '../git/locks.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import { importBots, ImportReport } from '../import/import-bots.ts';
 import { readRecords } from '../import/read-records.ts';
 import { suggestMap } from '../import/suggest-map.ts';
-import { UserError } from '../lib/errors.ts';
+import { isError, UserError } from '../lib/errors.ts';
 import { formatCount } from '../lib/text.ts';
 import { readOnlyAdvice } from './change-bots.ts';
 import { escapeInvisible, formatJson } from './check-report.ts';
@@ -74,7 +73,7 @@ export async function importList(path: string, flags: ImportFlags): Promise<void
 async function fetchImages(): Promise<void> {
   const { images } = await import('./images.ts');
   await images().catch((error: unknown) => {
-    if (!(error instanceof AlreadyRunningError)) throw error;
+    if (!isError(error, 'already-running')) throw error;
     process.stdout.write('the pictures are fetched by the service that runs here\n');
   });
 }

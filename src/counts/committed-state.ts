@@ -1,5 +1,5 @@
+import { isError } from '../lib/errors.ts';
 import { type BotId, compareBotIds } from '../bot/id.ts';
-import { RefConflictError } from '../git/repository.ts';
 import type { Log } from '../lib/log.ts';
 import { retry } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
@@ -193,7 +193,7 @@ const minDay = toDay(Date.UTC(2020, 0));
 const peekInterval = 5;
 
 function isConflict(error: unknown): boolean {
-  return error instanceof RefConflictError;
+  return isError(error, 'ref-conflict');
 }
 
 /** Attempts before a commit fails because another process commits first each time. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WritesUnavailableError } from '../bot/errors.ts';
+import { isUnavailable } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { findTreeEntries, listFiles } from '../git/history.ts';
 import { ObjectReader } from '../git/objects/objects.ts';
@@ -255,7 +255,7 @@ export class CountHistory {
    * Reads the files that the tip of the state ref has now: at first those of the last 90 days, then all.
    * @param recentOnly whether that is all that is wanted
    * @throws {GitError}
-   * @throws {WritesUnavailableError} where there is no repository
+   * @throws {BotshelfError} unavailable, where there is no repository
    */
   async update({ recentOnly = false } = {}): Promise<void> {
     const repository = await this.#options.repositoryOpener.open();
@@ -334,7 +334,7 @@ export class CountHistory {
       if (this.#stop.signal.aborted) return;
       this.#failures++;
       // Warns once, when it fails again; a repository that is missing is reported by every write.
-      const level = this.#failures === 2 && !(error instanceof WritesUnavailableError) ? 'warn' : 'debug';
+      const level = this.#failures === 2 && !isUnavailable(error) ? 'warn' : 'debug';
       this.#options.log[level](
         { err: error },
         `could not read counts over time from the state ref: ${messageOf(error)}; retrying in a minute`,

@@ -4,9 +4,9 @@ import { dirname, join, basename } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { maxTime } from '../bot/clock.ts';
-import { WritesUnavailableError, toWriteError } from '../bot/errors.ts';
+import { isUnavailable, toWriteError } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
-import { ignoreMissing } from '../lib/errors.ts';
+import { BotshelfError, ignoreMissing } from '../lib/errors.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import { fsyncFolder, makeFolder } from '../lib/files.ts';
 import type { Log } from '../lib/log.ts';
@@ -67,7 +67,7 @@ export class Segment {
   /**
    * Appends durably. When it throws, the entries are refused, though some of them may be in the file until `repair`. After
    * a failure even an append of no entries fails until there is room.
-   * @throws {WritesUnavailableError} when the file is gone: the kernel syncs a deleted file without an error
+   * @throws {BotshelfError} unavailable, when the file is gone: the kernel syncs a deleted file without an error
    */
   async append(entries: readonly JournalEntry[]): Promise<void> {
     await this.repair();
@@ -109,9 +109,9 @@ export class Segment {
     const [open, named] = await Promise.all([statFile(this.#file), ignoreMissing(stat(this.path))]);
     this.#isGone = named?.ino !== open.ino || named.dev !== open.dev;
     if (this.#isGone)
-      throw new WritesUnavailableError(
+      throw new BotshelfError(
+        'write-failed',
         `${this.path} was deleted or moved while the service runs: leave the folder alone until it stops; a new file is begun`,
-        'internal',
       );
   }
 
@@ -275,7 +275,7 @@ export class Journal {
 
   /**
    * Resolves when the entry is durable.
-   * @throws {WritesUnavailableError} when its group could not be written
+   * @throws {BotshelfError} unavailable, when its group could not be written
    */
   append(entry: JournalEntry): Promise<void> {
     if (this.#nextGroup === undefined) {
@@ -302,7 +302,7 @@ export class Journal {
   /**
    * Ends the current segment once the group under way is durable. Returns the paths of all ended segments, including
    * those of earlier processes.
-   * @throws {WritesUnavailableError} when the segment holds refused bytes that cannot be cut off
+   * @throws {BotshelfError} unavailable, when the segment holds refused bytes that cannot be cut off
    */
   async seal(): Promise<readonly string[]> {
     return await this.#queue.run(async () => {
@@ -317,7 +317,7 @@ export class Journal {
 
   /**
    * Deletes ended segments, as their entries are committed. A damaged one is renamed instead.
-   * @throws {WritesUnavailableError} when that fails
+   * @throws {BotshelfError} unavailable, when that fails
    */
   async remove(segments: readonly string[]): Promise<void> {
     for (const path of segments) {
@@ -375,9 +375,8 @@ export class Journal {
     this.#segment = undefined;
   }
 
-  #writeFailed(error: unknown): WritesUnavailableError {
-    const failure =
-      error instanceof WritesUnavailableError ? error : toWriteError(error, this.#options.folder);
+  #writeFailed(error: unknown): BotshelfError {
+    const failure = isUnavailable(error) ? error : toWriteError(error, this.#options.folder);
     this.#failures.add(error, failure.message);
     return failure;
   }
@@ -395,7 +394,7 @@ function findUnusedName(path: string): string {
 class Group {
   readonly entries: JournalEntry[] = [];
   resolve: () => void = () => {};
-  reject: (error: WritesUnavailableError) => void = () => {};
+  reject: (error: BotshelfError) => void = () => {};
   readonly durable = new Promise<void>((resolve, reject) => {
     this.resolve = resolve;
     this.reject = reject;

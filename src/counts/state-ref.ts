@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { isError } from '../lib/errors.ts';
 import {
   type NewFile,
   importCommit,
@@ -12,14 +13,14 @@ import { diffTrees, listFiles, findTreeEntries } from '../git/history.ts';
 import { removeLeftovers, wasKilled } from '../git/maintenance.ts';
 import { computeBlobId } from '../git/objects/objects.ts';
 import {
+  createRefConflictError,
   listRefFolders,
   readRef,
-  RefConflictError,
-  stateRef,
-  updateRefs,
   type Repository,
   type RepositoryOpener,
+  stateRef,
   toUnavailableError,
+  updateRefs,
 } from '../git/repository.ts';
 import { fsyncFolders } from '../lib/files.ts';
 import type { Log } from '../lib/log.ts';
@@ -48,7 +49,7 @@ export interface StateRef {
   /**
    * Commits `files` (path → whole new text) on top of `onto`, durably, but no file of a day that `onto` has one of. Returns
    * the new commit; `onto` where the tree would be the same, without a commit.
-   * @throws {RefConflictError} when the tip is not `onto`: read, merge and retry
+   * @throws {BotshelfError} ref-conflict, when the tip is not `onto`: read, merge and retry
    */
   commit(onto: string | null, files: ReadonlyMap<string, string>, subject: string): Promise<string | null>;
 
@@ -60,7 +61,7 @@ export interface StateRef {
 }
 
 /**
- * Creates the state ref of a repository. Its methods throw WritesUnavailableError where the repository cannot be used.
+ * Creates the state ref of a repository. Its methods throw unavailable if the repository cannot be used.
  * @param commits where each commit is published
  */
 export function createStateRef(
@@ -72,7 +73,7 @@ export function createStateRef(
     try {
       return await work(await repositoryOpener.open());
     } catch (error) {
-      throw error instanceof RefConflictError ? error : toUnavailableError(error);
+      throw isError(error, 'ref-conflict') ? error : toUnavailableError(error);
     }
   };
   /**
@@ -90,7 +91,7 @@ export function createStateRef(
       await using(async (repository) => {
         const changed = await findChangedFiles(repository, onto, files);
         if (changed.size === 0) {
-          if ((await readRef(repository, stateRef)) !== onto) throw new RefConflictError(stateRef);
+          if ((await readRef(repository, stateRef)) !== onto) throw createRefConflictError(stateRef);
           if (isUnsynced) await sync(repository);
           return onto;
         }
@@ -194,7 +195,7 @@ export async function pruneHistory(repository: Repository, since: number): Promi
   try {
     await updateRefs(repository, new Map([[stateRef, { from: tip, to: pruned.commit }]]));
   } catch (error) {
-    if (error instanceof RefConflictError) return undefined;
+    if (isError(error, 'ref-conflict')) return undefined;
     throw error;
   }
   return pruned.removed;

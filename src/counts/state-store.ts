@@ -1,8 +1,8 @@
 import { countTimeAfter, maxEditedLeadMs, toClockTime } from '../bot/clock.ts';
 import type { CurrentCounts } from '../bot/counts.ts';
-import { stopping, WritesUnavailableError } from '../bot/errors.ts';
+import { isUnavailable, stopping } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
-import { messageOf } from '../lib/errors.ts';
+import { BotshelfError, messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { Failure } from '../lib/retry.ts';
 import { Checkpointer } from './checkpointer.ts';
@@ -160,7 +160,7 @@ export class StateStore implements CurrentCounts {
 
   /** A count that has not changed is not written again, unless it is older than `repeatSeconds` or an hour. */
   async setCount(id: BotId, count: number): Promise<void> {
-    if (this.#closed !== undefined) throw new WritesUnavailableError(this.#closed);
+    if (this.#closed !== undefined) throw new BotshelfError('unavailable', this.#closed);
     const pending = this.#pending.get(id);
     const known = this.#state.count(id);
     // An entry that is not durable yet, or a refused one that may be on disk, is newer than the known count.
@@ -185,7 +185,7 @@ export class StateStore implements CurrentCounts {
 
   /**
    * Reads what any process had committed 5 ms ago; undefined where it was read since.
-   * @throws {WritesUnavailableError} when the state ref cannot be read
+   * @throws {BotshelfError} unavailable, when the state ref cannot be read
    */
   follow(): Promise<void> | undefined {
     return this.#committed.follow()?.catch((error: unknown) => {
@@ -195,10 +195,10 @@ export class StateStore implements CurrentCounts {
 
   /**
    * Runs `work`, which commits to the state ref.
-   * @throws {WritesUnavailableError} when writes are refused, or it fails
+   * @throws {BotshelfError} unavailable, when writes are refused, or it fails
    */
   async write<T>(work: (committed: CommittedState) => Promise<T>): Promise<T> {
-    if (this.#closed !== undefined) throw new WritesUnavailableError(this.#closed);
+    if (this.#closed !== undefined) throw new BotshelfError('unavailable', this.#closed);
     try {
       return await work(this.#committed);
     } catch (error) {
@@ -249,8 +249,6 @@ export class StateStore implements CurrentCounts {
 
 const msPerHour = 3_600_000;
 
-function createUnavailableError(message: string, error: unknown): WritesUnavailableError {
-  return error instanceof WritesUnavailableError
-    ? error
-    : new WritesUnavailableError(message, 'internal', error);
+function createUnavailableError(message: string, error: unknown): BotshelfError {
+  return isUnavailable(error) ? error : new BotshelfError('write-failed', message, { cause: error });
 }

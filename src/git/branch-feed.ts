@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WritesUnavailableError } from '../bot/errors.ts';
 import { writeAtomically } from '../lib/files.ts';
-import { messageOf } from '../lib/errors.ts';
+import { BotshelfError, messageOf } from '../lib/errors.ts';
 import { FailureLog, type FailureLogOptions } from '../lib/retry.ts';
 import { hasCommit, isCommit } from './history.ts';
 import { readRef, findBranch, type Repository, type RepositoryOpener } from './repository.ts';
@@ -147,7 +146,7 @@ export class BranchFeed {
       }
       const fault = this.fault();
       if (fault === null) this.#otherBranch.end();
-      else this.#otherBranch.add(new WritesUnavailableError(fault), fault);
+      else this.#otherBranch.add(new BotshelfError('unavailable', fault), fault);
       if (this.signal.aborted) return;
       await sleep(lookMs, undefined, { signal: follower.pause.signal, ref: false }).catch(() => undefined);
     }

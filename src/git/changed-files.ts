@@ -1,4 +1,4 @@
-import { UserError } from '../lib/errors.ts';
+import { BotshelfError, UserError } from '../lib/errors.ts';
 import { parseRawDiff, rawDiffOptions, type GitFile } from './history.ts';
 import { toKind } from './objects/objects.ts';
 import { runCommandLineGit, GitError, withoutModulesFile } from './process/run-git.ts';
@@ -18,7 +18,7 @@ export interface ChangedFile {
 
 /**
  * Returns what differs below `folder` between two commits or trees. A file counts as moved when four fifths of it are the same.
- * @throws {ListLimitError}
+ * @throws {BotshelfError} list-too-long
  */
 export async function listTreeChanges(folder: string, before: string, after: string): Promise<ChangedFile[]> {
   const diff = await runLimited(folder, ['diff', ...diffOptions, before, after, '--']);
@@ -76,7 +76,7 @@ interface FileVersion extends ChangedFile {
 /**
  * Returns the commits of a range, newest first, and the file versions that they add below `folder`, also those that a
  * later one removes. What a merge takes from a parent counts as that parent's.
- * @throws {ListLimitError}
+ * @throws {BotshelfError} list-too-long
  */
 export async function readChangeHistory(
   folder: string,
@@ -94,21 +94,18 @@ export async function readChangeHistory(
   return { commits, versions };
 }
 
-/** A list of files is longer than the limit. */
-export class ListLimitError extends Error {
-  constructor(limit: string) {
-    super(`more than ${limit} are listed`);
-    this.name = 'ListLimitError';
-  }
+/** Returns the error for a list of files that is longer than a limit. */
+export function createListError(limit: string): BotshelfError {
+  return new BotshelfError('list-too-long', `more than ${limit} are listed`);
 }
 
-/** Runs git and returns the list that it prints. @throws {ListLimitError} when that has more than `maxListBytes` */
+/** Runs git and returns the list that it prints. @throws {BotshelfError} list-too-long, when that has more than `maxListBytes` */
 export async function runLimited(folder: string, args: readonly string[], input?: string): Promise<string> {
   const pieces: Buffer[] = [];
   let length = 0;
   const take = (piece: Buffer): void => {
     length += piece.length;
-    if (length > maxListBytes) throw new ListLimitError(`${maxListBytes} bytes`);
+    if (length > maxListBytes) throw createListError(`${maxListBytes} bytes`);
     pieces.push(piece);
   };
   await runCommandLineGit(folder, args, { take, ...(input !== undefined && { input }) });

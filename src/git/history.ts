@@ -2,6 +2,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { BotshelfError, isError } from '../lib/errors.ts';
 import { parseTree, toKind, type TreeEntry } from './objects/objects.ts';
 import { withoutModulesFile } from './process/run-git.ts';
 import type { Repository } from './repository.ts';
@@ -162,28 +163,23 @@ export interface FileChange {
   readonly after: GitFile | null;
 }
 
-/** More files differ than are compared: their list would keep the service busy for seconds. */
-export class DiffLimitError extends Error {
-  constructor(from: string, to: string) {
-    super(`${from} and ${to} differ in more than about 250,000 files`);
-    this.name = 'DiffLimitError';
-  }
-}
-
-/** Returns undefined for a DiffLimitError, for a caller that can do without the files. @throws any other error */
+/** Returns undefined for diff-too-large, for a caller that can do without the files. @throws any other error */
 export function ignoreDiffLimit(error: unknown): undefined {
-  if (!(error instanceof DiffLimitError)) throw error;
+  if (!isError(error, 'diff-too-large')) throw error;
 }
 
 /**
  * Returns what differs between two commits or trees; a rename is a removal and a new file.
- * @throws {DiffLimitError}
+ * @throws {BotshelfError} diff-too-large
  * @throws {GitError}
  */
 export async function diffTrees(repository: Repository, from: string, to: string): Promise<FileChange[]> {
   const args = ['diff-tree', ...rawDiffOptions, '-r', '--no-renames', from, to];
   const output = await repository.run(args, { maxOutputBytes: maxDiffBytes });
-  if (Buffer.byteLength(output) > maxDiffBytes) throw new DiffLimitError(from, to);
+  if (Buffer.byteLength(output) > maxDiffBytes) {
+    const message = `${from} and ${to} differ in more than about 250,000 files`;
+    throw new BotshelfError('diff-too-large', message);
+  }
   return parseRawDiff(output).map(({ path, before: [before = null], after }) => ({ path, before, after }));
 }
 

@@ -6,8 +6,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WritesUnavailableError } from '../bot/errors.ts';
-import { codeOf, UserError, ignoreMissing, messageOf } from '../lib/errors.ts';
+import { BotshelfError, codeOf, ignoreMissing, messageOf, UserError } from '../lib/errors.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import { writeAtomically, makeFolder } from '../lib/files.ts';
 import type { Log } from '../lib/log.ts';
@@ -20,7 +19,7 @@ type LockFolders = Pick<Repository, 'gitDir' | 'staging'>;
  * Runs `work` with Git's index.lock, which every Git command that changes index, work tree or HEAD takes. A lock of
  * another process is waited for and never removed.
  * @param maxWaitMs how long a lock of another process is waited for
- * @throws {WritesUnavailableError} when another process held it all that time; `work` was not run
+ * @throws {BotshelfError} locked, when another process held it all that time; `work` was not run
  * @throws a system error
  */
 export async function withIndexLock<T>(
@@ -31,7 +30,7 @@ export async function withIndexLock<T>(
   const lock = join(folders.gitDir, 'index.lock');
   const deadline = performance.now() + maxWaitMs;
   while (!(await take(lock, folders.staging))) {
-    if (performance.now() >= deadline) throw new WritesUnavailableError(held, 'locked');
+    if (performance.now() >= deadline) throw new BotshelfError('locked', held);
     await sleep(5);
   }
   failpoint('index.locked');
@@ -49,11 +48,12 @@ export function isIndexLocked({ gitDir }: Pick<Repository, 'gitDir'>): boolean {
   return existsSync(join(gitDir, 'index.lock'));
 }
 
-/** @throws {WritesUnavailableError} while a merge, rebase, cherry-pick or revert of a person is in progress */
+/** @throws {BotshelfError} unavailable, while a merge, rebase, cherry-pick or revert of a person is in progress */
 export function ensureNoOperation({ gitDir }: LockFolders): void {
   const marker = markerFiles.find((name) => existsSync(join(gitDir, name)));
   if (marker !== undefined) {
-    throw new WritesUnavailableError(
+    throw new BotshelfError(
+      'unavailable',
       `a merge, rebase or similar is in progress in the clone (${marker}): finish it, then the remote's commits are merged`,
     );
   }
@@ -113,24 +113,13 @@ export interface InstanceLock {
   release(): Promise<void>;
 }
 
-/** Another service runs on this clone. */
-export class AlreadyRunningError extends UserError {
-  /** @param holder the name that the other one sends, such as `process 7 on web-1` */
-  constructor(folder: string, holder: string) {
-    super(
-      `another botshelf, ${holder}, runs on ${folder}: stop it first, or give this one a clone and BOTSHELF_VAR of its own`,
-    );
-    this.name = 'AlreadyRunningError';
-  }
-}
-
 /**
  * Takes the lock of `folder`, creating the folder where there is none. The lock is a folder with a listening Unix
  * socket in it: the kernel knows whether a process listens, also in another container or process namespace. The name of
  * a socket is used once, so that removing a stale one never removes a live one, and the folder can be renamed to the
  * name of the lock only while that is free or empty: of several starting services one succeeds.
  * @param shown the folder to name in errors
- * @throws {AlreadyRunningError} while a running process has it
+ * @throws {BotshelfError} already-running, while a running process has it
  * @throws {UserError} where the file system has no sockets
  * @throws a system error
  */
@@ -163,7 +152,7 @@ export async function takeInstanceLock(folder: string, shown: string = folder): 
 /**
  * Takes the lock of the clone itself: of two services with different folders `var/` each would remove the locks of the
  * other as stale. Undefined where there is no repository, or none that this process can write to.
- * @throws {AlreadyRunningError} while a running process has it
+ * @throws {BotshelfError} already-running, while a running process has it
  * @throws {UserError} where the file system has no sockets
  * @throws a system error
  */
@@ -223,11 +212,14 @@ function isTaken(error: unknown): boolean {
   return codeOf(error) === 'ENOTEMPTY' || codeOf(error) === 'EEXIST';
 }
 
-/** @throws {AlreadyRunningError} when a process listens on one of the sockets */
+/** @throws {BotshelfError} already-running, when a process listens on one of the sockets */
 async function removeStaleSockets(lock: string, shown: string): Promise<void> {
   for (const name of (await ignoreMissing(readdir(lock))) ?? []) {
     const holder = await withAddress(lock, name, findHolder);
-    if (holder !== undefined) throw new AlreadyRunningError(shown, holder);
+    if (holder !== undefined) {
+      const message = `another botshelf, ${holder}, runs on ${shown}: stop it first, or give this one a clone and BOTSHELF_VAR of its own`;
+      throw new UserError(message, {}, 'already-running');
+    }
     await rm(join(lock, name), { recursive: true, force: true });
   }
 }

@@ -1,15 +1,8 @@
 import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  DiskFullError,
-  NoRepositoryError,
-  stopping,
-  toWriteError,
-  WritesUnavailableError,
-  WrongUserError,
-} from '../bot/errors.ts';
-import { codeOf, messageOf } from '../lib/errors.ts';
+import { createDiskFullError, isUnavailable, stopping, toWriteError } from '../bot/errors.ts';
+import { BotshelfError, codeOf, isError, messageOf } from '../lib/errors.ts';
 import { listFoldersUpTo, fsyncFolders } from '../lib/files.ts';
 import { retry } from '../lib/retry.ts';
 import { type HashName, ObjectReader } from './objects/objects.ts';
@@ -51,7 +44,7 @@ export interface Repository {
 
   /**
    * Returns the branch that is checked out now, such as `refs/heads/main`.
-   * @throws {WritesUnavailableError} for none
+   * @throws {BotshelfError} unavailable, for none
    */
   branch(): string;
 }
@@ -60,7 +53,7 @@ interface GitOptions extends Omit<GitCommand, 'folder' | 'args'>, Pick<RunOption
 
 /**
  * Opens the repository of the catalogue's folder, which may be any folder of its work tree.
- * @throws {WritesUnavailableError} where there is none that commits can be made in
+ * @throws {BotshelfError} unavailable, where there is none that commits can be made in
  */
 export async function openRepository(
   catalogue: string,
@@ -68,7 +61,7 @@ export async function openRepository(
 ): Promise<Repository> {
   const place = await findRepository(catalogue, client);
   const { folder, gitDir } = place;
-  if (folder === '') throw new NoRepositoryError(`${catalogue} is a bare repository, which has no files`);
+  if (folder === '') throw createNoRepositoryError(`${catalogue} is a bare repository, which has no files`);
   return {
     ...place,
     identity: await readIdentity(folder, client),
@@ -122,7 +115,7 @@ export class RepositoryOpener {
     return this.#reason;
   }
 
-  /** @throws {WritesUnavailableError} */
+  /** @throws {BotshelfError} unavailable */
   async open(): Promise<Repository> {
     if (this.#opened && !statSync(join(this.#opened.gitDir, 'HEAD'), { throwIfNoEntry: false })) {
       this.#end();
@@ -139,15 +132,15 @@ export class RepositoryOpener {
   /** Called once for concurrent callers: each opened repository keeps a git running, and `close` ends only one. */
   async #open(): Promise<Repository> {
     try {
-      if (this.#isClosed) throw new WritesUnavailableError(stopping);
+      if (this.#isClosed) throw new BotshelfError('unavailable', stopping);
       const opened = await openRepository(this.#catalogue, this.#client);
-      if (this.#isClosed) throw new WritesUnavailableError(stopping);
+      if (this.#isClosed) throw new BotshelfError('unavailable', stopping);
       this.#opened = opened;
       this.#wasOpen = true;
       this.#reason = undefined;
       return opened;
     } catch (error) {
-      const isDeleted = this.#wasOpen && error instanceof NoRepositoryError;
+      const isDeleted = this.#wasOpen && isError(error, 'no-repository');
       const reason = isDeleted ? toDeletedError(this.#catalogue, error) : error;
       this.#reason = messageOf(reason);
       throw reason;
@@ -169,15 +162,15 @@ export class RepositoryOpener {
 }
 
 /** Returns the error for a failed write to Git: its message says what an operator has to do. */
-export function toUnavailableError(error: unknown): WritesUnavailableError {
-  if (error instanceof WritesUnavailableError) return error;
+export function toUnavailableError(error: unknown): BotshelfError {
+  if (isUnavailable(error)) return error;
   if (error instanceof GitError) {
-    if (noRoom.test(error.stderr)) return new DiskFullError(error);
+    if (noRoom.test(error.stderr)) return createDiskFullError(error);
     const failed = `git could not write (${findLastLine(error.stderr) || error.message}): look at the disk and the repository`;
-    return new WritesUnavailableError(error.notStarted ? noGit : failed, 'internal', error);
+    return new BotshelfError('write-failed', error.notStarted ? noGit : failed, { cause: error });
   }
-  if (error instanceof UnknownOutcomeError) return new WritesUnavailableError(unknown, 'stated', error);
-  if (error instanceof RefConflictError) return new WritesUnavailableError(tooFast, 'stated', error);
+  if (isError(error, 'unknown-outcome')) return new BotshelfError('unavailable', unknown, { cause: error });
+  if (isError(error, 'ref-conflict')) return new BotshelfError('unavailable', tooFast, { cause: error });
   return toWriteError(error);
 }
 
@@ -208,15 +201,22 @@ async function findRepository(
   }
 }
 
-function toNoRepositoryError(catalogue: string, error: unknown): WritesUnavailableError {
+function toNoRepositoryError(catalogue: string, error: unknown): BotshelfError {
   const stderr = error instanceof GitError ? error.stderr : messageOf(error);
   if (error instanceof GitError && error.notStarted)
-    return new WritesUnavailableError(noGit, 'no-repository', error);
+    return new BotshelfError('no-git', noGit, { cause: error });
   const problem = findOwnershipProblem(stderr);
-  if (problem !== undefined) return new WrongUserError(problem, error);
-  if (!existsSync(`${catalogue}/.`)) return new NoRepositoryError(`${catalogue} is not a folder`, error);
+  if (problem !== undefined) return new BotshelfError('wrong-user', problem, { cause: error });
+  if (!existsSync(`${catalogue}/.`)) return createNoRepositoryError(`${catalogue} is not a folder`, error);
   const none = `${catalogue} is in no Git repository that can be written to (${findLastLine(stderr)})`;
-  return new NoRepositoryError(none, error, 'run "git init" there');
+  return createNoRepositoryError(none, error, 'run "git init" there');
+}
+
+/** @param fix what the operator can do, besides to serve another folder */
+function createNoRepositoryError(problem: string, cause?: unknown, fix?: string): BotshelfError {
+  const other = 'set BOTSHELF_CATALOGUE to a clone';
+  const message = `${problem}: ${fix === undefined ? other : `${fix}, or ${other}`}`;
+  return new BotshelfError('no-repository', message, { cause });
 }
 
 /**
@@ -233,7 +233,7 @@ async function readIdentity(folder: string, client: GitClient): Promise<string> 
   return `${name} <${email}>`;
 }
 
-/** @throws {WritesUnavailableError} where a commit would fail for lack of write permission */
+/** @throws {BotshelfError} unavailable, where a commit would fail for lack of write permission */
 function ensureWritable({ folder, gitDir, commonDir }: Repository): void {
   try {
     for (const path of [folder, gitDir, join(commonDir, 'objects'), join(commonDir, 'refs/heads')])
@@ -244,8 +244,8 @@ function ensureWritable({ folder, gitDir, commonDir }: Repository): void {
 }
 
 /** Returns the error for a repository that was deleted while it is used: “git init” would begin an unrelated history. */
-function toDeletedError(path: string, cause: unknown): NoRepositoryError {
-  return new NoRepositoryError(
+function toDeletedError(path: string, cause: unknown): BotshelfError {
+  return createNoRepositoryError(
     `the repository ${path} was deleted`,
     cause,
     'stop the service, clone it again and start',
@@ -261,12 +261,16 @@ function readBranch(gitDir: string): string {
   }
   const branch = /^ref: (refs\/heads\/.+)\n$/.exec(head)?.[1];
   if (branch === 'refs/heads/.invalid') {
-    throw new WritesUnavailableError(
+    throw new BotshelfError(
+      'unavailable',
       'the repository keeps its refs in a reftable, which is not supported: run "git refs migrate --ref-format=files"',
     );
   }
   if (branch === undefined) {
-    throw new WritesUnavailableError('HEAD is on no branch: finish the rebase, or run "git switch <branch>"');
+    throw new BotshelfError(
+      'unavailable',
+      'HEAD is on no branch: finish the rebase, or run "git switch <branch>"',
+    );
   }
   return branch;
 }
@@ -274,12 +278,9 @@ function readBranch(gitDir: string): string {
 /** The ref of the counts and token digests; ordinary clones do not fetch it. */
 export const stateRef = 'refs/botshelf/state';
 
-/** A ref is at another commit than the caller planned on. */
-export class RefConflictError extends Error {
-  constructor(ref: string) {
-    super(`${ref} has moved since the change was planned`);
-    this.name = 'RefConflictError';
-  }
+/** Returns the error for a ref that is at another commit than the caller planned on. */
+export function createRefConflictError(ref: string): BotshelfError {
+  return new BotshelfError('ref-conflict', `${ref} has moved since the change was planned`);
 }
 
 /**
@@ -325,9 +326,9 @@ type RefUpdates = ReadonlyMap<string, { readonly from: string | null; readonly t
 /**
  * Moves refs in one transaction, not yet durably. Resolves once the first has moved, even if git fails: git moves one
  * after the other, so an error of the disk can stop it in between. The others are then retried once.
- * @throws {RefConflictError} when one of them is at another commit: nothing has changed
+ * @throws {BotshelfError} ref-conflict, when one of them is at another commit: nothing has changed
  * @throws {GitError} when the first has not moved
- * @throws {UnknownOutcomeError}
+ * @throws {BotshelfError} unknown-outcome
  */
 export async function updateRefs(repository: Repository, updates: RefUpdates): Promise<void> {
   try {
@@ -342,7 +343,7 @@ export async function updateRefs(repository: Repository, updates: RefUpdates): P
       else if (now !== from) conflict ??= ref;
     }
     const [first = ''] = updates.keys();
-    if (missing.size === updates.size && conflict !== undefined) throw new RefConflictError(conflict);
+    if (missing.size === updates.size && conflict !== undefined) throw createRefConflictError(conflict);
     if (missing.has(first)) throw error;
     if (missing.size > 0) await runUpdateRef(repository, missing).catch(() => {});
   }
@@ -367,23 +368,16 @@ export function listRefFolders({ commonDir }: Repository, ref: string): string[]
   return listFoldersUpTo(commonDir, join(commonDir, ref));
 }
 
-/** Git failed, and the ref cannot be read: the change may or may not be saved. */
-export class UnknownOutcomeError extends Error {
-  constructor(ref: string, options: ErrorOptions) {
-    super(`git failed, and ${ref} cannot be read: the change may or may not be saved`, options);
-    this.name = 'UnknownOutcomeError';
-  }
-}
-
 /**
  * Reads what a failed git left, with retries: a commit that was made must never be reported as not made.
- * @throws {UnknownOutcomeError}
+ * @throws {BotshelfError} unknown-outcome
  */
 export async function readAfterFailure<T>(ref: string, failure: unknown, read: () => Promise<T>): Promise<T> {
   try {
     return await retry(read, { maxAttempts: 5, delay: (attempt) => 20 * 2 ** attempt });
   } catch {
-    throw new UnknownOutcomeError(ref, { cause: failure });
+    const message = `git failed, and ${ref} cannot be read: the change may or may not be saved`;
+    throw new BotshelfError('unknown-outcome', message, { cause: failure });
   }
 }
 

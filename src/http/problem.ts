@@ -1,19 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context, Next } from 'koa';
+import { isUnavailable } from '../bot/errors.ts';
+import { BotshelfError, errorCodes } from '../lib/errors.ts';
 import type { Problem as ProblemDocument } from '../../schemas/types.ts';
-import {
-  EditConflictError,
-  PreconditionFailedError,
-  type UnavailableReason,
-  UnknownBotError,
-  WritesUnavailableError,
-} from '../bot/errors.ts';
-import { UnknownCursorError } from '../catalogue/changes/change-feed.ts';
-import { ImageError } from '../images/image-error.ts';
 import type { Log } from '../lib/log.ts';
 import { LogThrottle } from '../lib/retry.ts';
-import { QueueFullError } from '../lib/serial-queue.ts';
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -183,7 +175,7 @@ export function createReportError(log: Log, basePath = ''): ReportError {
   return (ctx, error) => {
     const problem = toProblem(error, basePath);
     const request = { method: ctx.method, path: ctx.path };
-    if (error instanceof WritesUnavailableError && reasons.shouldLog(problem.message))
+    if (isUnavailable(error) && reasons.shouldLog(problem.message))
       log.warn({ err: error, ...request }, `requests are refused: ${error.message}`);
     if (problem.kind !== 'unexpected') return problem;
     const id = readRequestId(ctx.req);
@@ -195,58 +187,18 @@ export function createReportError(log: Log, basePath = ''): ReportError {
 /** Maps an error to a problem; an unexpected error becomes a plain 500. @param basePath as that of createReportError */
 export function toProblem(error: unknown, basePath = ''): ProblemError {
   if (error instanceof ProblemError) return error;
-  if (error instanceof WritesUnavailableError) {
-    const { retryAfter = 30, detail = error.message } = unavailable[error.reason];
-    return new ProblemError('writes-unavailable', detail, { headers: { 'Retry-After': String(retryAfter) } });
-  }
-  if (error instanceof EditConflictError)
-    return new ProblemError('edit-conflict', error.message, { headers: { 'Retry-After': '60' } });
-  if (error instanceof UnknownBotError) {
-    const detail = `${error.message}: GET ${basePath}/api/v2/bots lists all bots`;
-    return new ProblemError('unknown-bot', detail);
-  }
-  if (error instanceof UnknownCursorError) {
-    const detail = `${error.message}: read ${basePath}/api/v2/export.ndjson again, and go on from its X-Cursor`;
-    return new ProblemError('unknown-cursor', detail);
-  }
-  if (error instanceof QueueFullError)
-    return new ProblemError('busy', error.message, { headers: { 'Retry-After': '2' } });
-  if (error instanceof ImageError)
-    return new ProblemError('busy', `the picture ${error.message}: try again later`, {
-      headers: { 'Retry-After': '60' },
-    });
-  if (error instanceof PreconditionFailedError) {
-    return new ProblemError('precondition-failed', error.message, { headers: { ETag: `"${error.digest}"` } });
-  }
-  return new ProblemError(
-    'unexpected',
-    'this is an error of the service: try again later, and tell the operator if it persists',
-  );
+  if (!(error instanceof BotshelfError)) return new ProblemError('unexpected', unexpected);
+  const { problem = 'unexpected', retryAfter, detail } = errorCodes[error.code];
+  if (problem === 'unexpected') return new ProblemError(problem, unexpected);
+  const { digest } = error.details;
+  const headers = {
+    ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
+    ...(digest !== undefined && { ETag: `"${digest}"` }),
+  };
+  return new ProblemError(problem, detail?.(error.message, basePath) ?? error.message, { headers });
 }
 
-/**
- * When the caller tries again, in seconds, and what it is told. Without a detail that is the message of the error, which
- * never names the server's folders.
- */
-const unavailable: Readonly<
-  Record<UnavailableReason, { readonly retryAfter?: number; readonly detail?: string }>
-> = {
-  stated: {},
-  locked: { retryAfter: 5 },
-  overloaded: { retryAfter: 10 },
-  'faulty-page': { retryAfter: 3600 },
-  'unusable-page': {
-    detail:
-      "the bot's page cannot be changed now: a maintainer has to fix it, the log of the service says why",
-  },
-  'disk-full': { detail: 'the disk is full: try again later, changes can be saved once there is room' },
-  'no-repository': {
-    detail: 'changes cannot be saved: the catalogue is in no Git repository that the service can write to',
-  },
-  internal: {
-    detail: 'changes cannot be saved now: try again later. The reason is in the log of the service',
-  },
-};
+const unexpected = 'this is an error of the service: try again later, and tell the operator if it persists';
 
 /** Responds with a problem where the application does not. */
 export function sendProblem(response: ServerResponse, problem: ProblemError): void {

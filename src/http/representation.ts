@@ -14,7 +14,7 @@ import {
 } from 'node:zlib';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
-import { QueueFullError, SerialQueue } from '../lib/serial-queue.ts';
+import { createQueueFullError, SerialQueue } from '../lib/serial-queue.ts';
 import type { Pieces } from '../lib/text.ts';
 import { ProblemError } from './problem.ts';
 
@@ -63,12 +63,12 @@ export class CompressedBodies {
    * Returns the body in a content coding: in pieces where it is too large to be kept. Callers that want the same one at the
    * same time share the work of any other.
    * @param digest identifies the body: equal digests mean equal bytes
-   * @throws {QueueFullError}
+   * @throws {BotshelfError} queue-full
    */
   async get(digest: string, coding: Coding, body: Body): Promise<Body> {
     if (!isStreamed(body))
       return await this.#cache.forceFetch(`${digest} ${coding}`, { context: { body, coding } });
-    if (this.#streams >= maxStreams) throw new QueueFullError(maxStreams);
+    if (this.#streams >= maxStreams) throw createQueueFullError(maxStreams);
     return { bytes: body.bytes, read: () => this.#compressSlowly(body, coding) };
   }
 
@@ -167,7 +167,7 @@ export interface Representation extends Document {
 /**
  * Responds to a read with a representation: content negotiation, strong ETag, 304, HEAD, compression, CORS.
  * @throws {ProblemError} not-acceptable
- * @throws {QueueFullError} when too many large bodies are being compressed
+ * @throws {BotshelfError} queue-full, when too many large bodies are being compressed
  */
 export async function send(
   ctx: Context,

@@ -1,12 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import type { Context } from 'koa';
+import { isError } from '../lib/errors.ts';
+import { createUnknownBotError } from '../bot/errors.ts';
 import { parseAccountId } from '../bot/commit-message.ts';
-import { UnknownBotError } from '../bot/errors.ts';
 import { parseBotId } from '../bot/id.ts';
 import type { ReadonlyChanges } from '../catalogue/changes/change-index.ts';
 import type { AuthorIndex } from '../catalogue/lists/authors.ts';
 import { type Author } from '../catalogue/lists/authors.ts';
-import { InvalidValueError, type ListParameter, refuse } from '../catalogue/lists/parameters.ts';
+import { type ListParameter, refuse } from '../catalogue/lists/parameters.ts';
 import type { BotIndex, IndexedBot } from '../catalogue/store/bot-index.ts';
 import type { Current } from '../lib/current-cache.ts';
 import { ProblemError, type ProblemDetail } from './problem.ts';
@@ -78,7 +79,7 @@ export function readParameters<S>(
       const value = parameter.parse(texts as [string], settings);
       if (value !== undefined) values[name] = value;
     } catch (error) {
-      if (!(error instanceof InvalidValueError)) throw error;
+      if (!isError(error, 'invalid-value')) throw error;
       errors.push({ pointer, detail: error.message });
     }
   }
@@ -188,7 +189,7 @@ function refuseOldest(): void {
 /**
  * Returns the bot that a path names.
  * @throws {ProblemError} unknown-bot, when the text is no id
- * @throws {UnknownBotError}
+ * @throws {BotshelfError} unknown-bot
  */
 export function findKnownBot(bots: Pick<BotIndex, 'get'>, text: string): IndexedBot {
   const id = parseBotId(text);
@@ -199,7 +200,7 @@ export function findKnownBot(bots: Pick<BotIndex, 'get'>, text: string): Indexed
     );
   }
   const bot = bots.get(id);
-  if (bot === undefined) throw new UnknownBotError(id);
+  if (bot === undefined) throw createUnknownBotError(id);
   return bot;
 }
 

@@ -32,7 +32,7 @@ export class ShareCards {
   /**
    * Returns a card as PNG.
    * @param client whom it is for, such as a group of addresses
-   * @throws {QueueFullError} when too many others wait to be drawn
+   * @throws {BotshelfError} queue-full, when too many others wait to be drawn
    * @throws {ImageError} when it cannot be drawn
    */
   async get(card: NamedShareCard, client: string): Promise<Buffer> {

@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs';
 import { type DestinationStream, pino, stdSerializers, stdTimeFunctions } from 'pino';
-import { codeOf, ExplainedError, messageOf } from './errors.ts';
+import { BotshelfError, codeOf, messageOf } from './errors.ts';
 
 /** The log of the service: fields for machines and a sentence for people. */
 export interface Log {
@@ -76,7 +76,12 @@ const serializers = { err: serialiseError };
 function serialiseError(error: unknown): unknown {
   if (!isExplained(error)) return error instanceof Error ? stdSerializers.err(error) : error;
   const { name, message, cause } = error;
-  return { type: name, message, ...(cause !== undefined && { cause: messageOf(cause) }) };
+  return {
+    type: name,
+    ...('code' in error && { code: error.code }),
+    message,
+    ...(cause !== undefined && { cause: messageOf(cause) }),
+  };
 }
 
 /**
@@ -85,7 +90,7 @@ function serialiseError(error: unknown): unknown {
  */
 function isExplained(error: unknown): error is Error {
   return (
-    error instanceof ExplainedError ||
+    (error instanceof BotshelfError && error.isExplained) ||
     /^E[A-Z\d]+$/.test(codeOf(error) ?? '') ||
     (error instanceof Error && error.cause !== undefined && isExplained(error.cause))
   );

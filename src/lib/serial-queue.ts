@@ -1,9 +1,9 @@
-/** The queue is full. The same work may fit a moment later. */
-export class QueueFullError extends Error {
-  constructor(maxWaiting: number) {
-    super(`${maxWaiting} others wait for the same kind of work: try again in a moment`);
-    this.name = 'QueueFullError';
-  }
+import { BotshelfError } from './errors.ts';
+
+/** Returns the error for a full queue. The same work may fit a moment later. */
+export function createQueueFullError(maxWaiting: number): BotshelfError {
+  const message = `${maxWaiting} others wait for the same kind of work: try again in a moment`;
+  return new BotshelfError('queue-full', message);
 }
 
 /**
@@ -24,7 +24,7 @@ export class FairQueue {
   /**
    * Runs `work` when it is its turn. Resolves and rejects as `work` does.
    * @param client whom it is for, such as a group of addresses
-   * @throws {QueueFullError} when too much waits already, of all or of this client; the work is not run
+   * @throws {BotshelfError} queue-full, when too much waits already, of all or of this client; the work is not run
    */
   async run<T>(client: string, work: () => Promise<T>): Promise<T> {
     if (this.#isRunning) await this.#wait(client);
@@ -41,7 +41,7 @@ export class FairQueue {
     const waiting = [...this.#waiting.values()].reduce((sum, { length }) => sum + length, 0);
     const own = this.#waiting.get(client) ?? [];
     if (waiting >= this.#maxWaiting || own.length >= this.#maxWaiting / 4)
-      throw new QueueFullError(Math.min(waiting, this.#maxWaiting));
+      throw createQueueFullError(Math.min(waiting, this.#maxWaiting));
     await new Promise<void>((resolve) => {
       own.push(resolve);
       this.#waiting.set(client, own);
@@ -78,10 +78,10 @@ export class SerialQueue {
 
   /**
    * Runs `work` when everything before it has ended, with or without an error. Resolves and rejects as `work` does.
-   * @throws {QueueFullError} when too much waits already; the work is not run
+   * @throws {BotshelfError} queue-full, when too much waits already; the work is not run
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#unfinished > this.#maxWaiting) throw new QueueFullError(this.#maxWaiting);
+    if (this.#unfinished > this.#maxWaiting) throw createQueueFullError(this.#maxWaiting);
     this.#unfinished++;
     const result = this.#last.then(work);
     this.#last = result.catch(() => {});

@@ -57,7 +57,7 @@ export class DatedFiles<T> {
     return [...this.#entries].filter(([name]) => !this.#isOld(name));
   }
 
-  /** Saves a text durably, and returns the name of its file. @throws {WritesUnavailableError} */
+  /** Saves a text durably, and returns the name of its file. @throws {BotshelfError} unavailable */
   async add(text: string, entry: T): Promise<string> {
     const last = [...this.#entries.keys()].at(-1);
     const time = computeTimeAfter(last === undefined ? undefined : parseFileTime(last));

@@ -25,7 +25,7 @@ export class Drafts {
     return drafts;
   }
 
-  /** Saves a text. Returns its id, which only the person who wrote it may see. @throws {WritesUnavailableError} */
+  /** Saves a text. Returns its id, which only the person who wrote it may see. @throws {BotshelfError} unavailable */
   async save(text: string, address: string): Promise<string> {
     const group = toAddressGroup(address);
     const id = await this.#files.add(text, { group, network: toAddressGroup(address, 48) });

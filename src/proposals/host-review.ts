@@ -5,7 +5,7 @@ import { type PullsApi, readKeys, gitHosts, guessGitHost } from '../git/hosts.ts
 import { maxStallSeconds } from '../git/process/run-git.ts';
 import type { RemotePlace } from '../git/remotes.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
-import { ExplainedError, UserError } from '../lib/errors.ts';
+import { BotshelfError, UserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { createBoundedFetch } from '../lib/network.ts';
 import { type Failure, FailureLog, computeBackoff } from '../lib/retry.ts';
@@ -385,7 +385,10 @@ class HostPulls {
     this.retryAt =
       performance.now() + (parseRetryAfter(headers.get('Retry-After')) ?? (isRefused ? refusedMs : 0));
     const said = JSON.stringify(text.slice(0, maxShownLength));
-    throw new ExplainedError(`${method} of its pull requests has the response ${status} ${said}`);
+    throw new BotshelfError(
+      'request-failed',
+      `${method} of its pull requests has the response ${status} ${said}`,
+    );
   }
 }
 

@@ -41,7 +41,7 @@ export interface MergedRefs {
  * - Diverged versions are merged: the files of the later submission, the state and the words of the stronger step.
  * - Of two ends of one submission the stronger one stays, and has the other one in its history.
  * - A version that an end does not include stays open if it was sent after what was accepted, or after the withdrawal.
- * @throws {GitError} {RefConflictError}
+ * @throws {GitError} {BotshelfError} ref-conflict
  */
 export async function mergeRefs(repository: Repository): Promise<MergedRefs> {
   const ours = await listVersions(repository, (ref) => ref);

@@ -1,6 +1,6 @@
 import { type Fault, maxFaults } from '../catalogue/page/fault.ts';
 import { parsePagePath } from '../catalogue/page/layout.ts';
-import { codeOf, ExplainedError, messageOf } from '../lib/errors.ts';
+import { BotshelfError, codeOf, messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { LogThrottle, computeBackoff, retry } from '../lib/retry.ts';
 import { formatCount } from '../lib/text.ts';
@@ -44,7 +44,7 @@ export class Notifications {
 
   /** Stops sending. Waiting notices are given up, each with a line in the log. */
   async close(): Promise<void> {
-    this.#closing.abort(new ExplainedError('the service stops'));
+    this.#closing.abort(new BotshelfError('request-failed', 'the service stops'));
     await this.#sending;
   }
 
@@ -83,7 +83,7 @@ export class Notifications {
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       });
       void response.body?.cancel().catch(() => {});
-      if (!response.ok) throw new ExplainedError(`the response was ${response.status}`);
+      if (!response.ok) throw new BotshelfError('request-failed', `the response was ${response.status}`);
     };
     await retry(post, {
       maxAttempts,

@@ -63,7 +63,7 @@ export class ProposalRefs {
     await this.#deleteEnded(repository);
   }
 
-  /** Makes a commit of an open proposal, durably. @throws {GitError} {RefConflictError} */
+  /** Makes a commit of an open proposal, durably. @throws {GitError} {BotshelfError} ref-conflict */
   async commit(
     repository: Repository,
     step: ProposalStep,

@@ -1,3 +1,4 @@
+import { BotshelfError } from '../lib/errors.ts';
 import { parseAccountId, type AccountId } from '../bot/commit-message.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { botsFolder, folderOf, parsePagePath, type PagePlace } from '../catalogue/page/layout.ts';
@@ -10,7 +11,6 @@ import {
 } from '../catalogue/page/side-file.ts';
 import { parseTree } from '../git/objects/objects.ts';
 import type { Repository } from '../git/repository.ts';
-import { ExplainedError } from '../lib/errors.ts';
 
 /** What a proposal is about: a bot, by its id; the profile of an account; or a collection. It is a part of paths and refs. */
 export type Subject = BotId | `profile-${string}` | `collection-${string}`;
@@ -98,13 +98,13 @@ export type ProposalErrorKind =
   | 'not-maintainer';
 
 /** A proposal was not sent, withdrawn or decided. Nothing has changed. */
-export class ProposalError extends ExplainedError {
+export class ProposalError extends BotshelfError {
   readonly kind: ProposalErrorKind;
   /** What fills in the message for the reader. */
   readonly values: Readonly<Record<string, string | number>>;
 
   constructor(kind: ProposalErrorKind, values: Readonly<Record<string, string | number>> = {}) {
-    super(`the proposal cannot be changed (${kind}): ${JSON.stringify(values)}`);
+    super('proposal-refused', `the proposal cannot be changed (${kind}): ${JSON.stringify(values)}`);
     this.name = 'ProposalError';
     this.kind = kind;
     this.values = values;

@@ -1,6 +1,6 @@
+import { BotshelfError, isError } from '../lib/errors.ts';
 import { computeTimeAfter } from '../bot/clock.ts';
 import type { AccountId } from '../bot/commit-message.ts';
-import { WritesUnavailableError } from '../bot/errors.ts';
 import { type Blocked, findBlocked, nothingBlocked, requireBlocked } from '../catalogue/settings/blocked.ts';
 import { type CatalogueSettings, toSettings } from '../catalogue/settings/settings.ts';
 import { blockedRule } from '../check/blocked-rule.ts';
@@ -13,7 +13,7 @@ import { removeLeftovers } from '../git/maintenance.ts';
 import { moveRefs, type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
 import type { Log } from '../lib/log.ts';
 import { tryRemote } from '../lib/retry.ts';
-import { FairQueue, QueueFullError } from '../lib/serial-queue.ts';
+import { FairQueue } from '../lib/serial-queue.ts';
 import {
   describeChange,
   mergeProposal,
@@ -198,7 +198,7 @@ export class Proposals implements BranchConsumer {
     return decided[Math.floor(decided.length / 2)];
   }
 
-  /** Reads the refs, and deletes what ended 90 days ago. @throws {WritesUnavailableError} */
+  /** Reads the refs, and deletes what ended 90 days ago. @throws {BotshelfError} unavailable */
   async load(): Promise<void> {
     this.#isLoaded = false;
     await this.#run(async () => {});
@@ -222,7 +222,7 @@ export class Proposals implements BranchConsumer {
 
   /**
    * Closes, as accepted, the proposals that the branch has, after a crash, or a merge of other machines: a few at a time,
-   * so that steps come in between. @throws {GitError} {WritesUnavailableError}
+   * so that steps come in between. @throws {GitError} {BotshelfError} unavailable
    */
   async closeAccepted(): Promise<void> {
     this.#comparing ??= this.#compareWithBranch().finally(() => (this.#comparing = undefined));
@@ -234,7 +234,7 @@ export class Proposals implements BranchConsumer {
     return await this.#open(readTip);
   }
 
-  /** Reads all of a proposal. @throws {WritesUnavailableError} */
+  /** Reads all of a proposal. @throws {BotshelfError} unavailable */
   async read(proposal: Proposal): Promise<ProposalDetails> {
     return await this.#open(async (repository) => {
       const merged = await mergeProposal(repository, await readTip(repository), proposal);
@@ -284,7 +284,7 @@ export class Proposals implements BranchConsumer {
    * Saves a proposal, or a new version of it. One that needs no review is published at once.
    * @throws {ProposalError} off, blocked, new-account, too-many-open, too-many-sent, too-many-in-all, too-large, unchanged,
    * conflict, faulty
-   * @throws {WritesUnavailableError}
+   * @throws {BotshelfError} unavailable
    */
   async send(sent: SentProposal): Promise<SavedStep> {
     const { subject, proposer, note, sentAt = Date.now() } = sent;
@@ -340,7 +340,7 @@ export class Proposals implements BranchConsumer {
    * Ends a proposal, as its account wants.
    * @param version the one that the account saw
    * @throws {ProposalError} gone, changed
-   * @throws {WritesUnavailableError}
+   * @throws {BotshelfError} unavailable
    */
   async withdraw(subject: Subject, account: AccountId, version: string): Promise<SavedStep> {
     return await this.#transact(subject, account, version, async (repository, current) => {
@@ -352,7 +352,7 @@ export class Proposals implements BranchConsumer {
   /**
    * Decides about a proposal. Accepted, its changes are in the branch when this resolves.
    * @throws {ProposalError} not-maintainer, gone, changed, too-large, conflict, faulty
-   * @throws {WritesUnavailableError}
+   * @throws {BotshelfError} unavailable
    */
   async decide(subject: Subject, account: AccountId, decision: Decision): Promise<SavedStep> {
     const { state, reviewer, version, reason, text } = decision;
@@ -371,7 +371,7 @@ export class Proposals implements BranchConsumer {
 
   /**
    * Takes over what was decided at the Git host, which says who may decide there. Nothing is committed to the branch.
-   * @throws {ProposalError} gone, changed @throws {WritesUnavailableError}
+   * @throws {ProposalError} gone, changed @throws {BotshelfError} unavailable
    */
   async decideAtHost({ subject, proposer, version }: Proposal, decision: HostDecision): Promise<SavedStep> {
     const work: ProposalWork = async (repository, current) =>
@@ -555,8 +555,8 @@ export class Proposals implements BranchConsumer {
           }),
       );
     } catch (error) {
-      if (error instanceof QueueFullError)
-        throw new WritesUnavailableError(error.message, 'overloaded', error);
+      if (isError(error, 'queue-full'))
+        throw new BotshelfError('overloaded', error.message, { cause: error });
       throw error;
     }
   }

@@ -78,7 +78,7 @@ export class VisitorReports {
   /**
    * Keeps a report durably, and returns it, or null if it is one too many: of its address group about the bot in a day, of
    * its network in a day, or of the network with the most reports in all.
-   * @throws {WritesUnavailableError} or {QueueFullError}, and nothing is kept
+   * @throws {BotshelfError} unavailable or queue-full, and nothing is kept
    */
   async add(sent: SentReport, address: string): Promise<VisitorReport | null> {
     const sender = {

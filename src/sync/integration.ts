@@ -1,4 +1,4 @@
-import { WritesUnavailableError } from '../bot/errors.ts';
+import { BotshelfError, isError } from '../lib/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { parsePagePath } from '../catalogue/page/layout.ts';
 import { isMergedByKey } from '../catalogue/page/merge-file.ts';
@@ -6,7 +6,6 @@ import { type NewFile, writeCommit } from '../git/commit/commit-files.ts';
 import type { Committer } from '../git/commit/committer.ts';
 import type { BranchMove } from '../git/commits.ts';
 import {
-  DiffLimitError,
   diffTrees,
   listFiles,
   type GitFile,
@@ -42,7 +41,7 @@ export interface IntegrationOptions {
  * Integrates the fetched tip of the remote's branch into the checked-out one: fast-forwards to it, merges it, or replays
  * our commits on it if it was rewritten. A clone that follows only resets its branch to it.
  * @param theirs the tip, null where the remote has no such branch
- * @throws {WritesUnavailableError} when that cannot or must not be done
+ * @throws {BotshelfError} unavailable, when that cannot or must not be done
  * @throws {GitError}
  */
 export async function integrate(
@@ -52,13 +51,13 @@ export async function integrate(
 ): Promise<void> {
   if (theirs === null) {
     if ((await readRef(repository, remoteRefs.base)) === null) return;
-    throw new WritesUnavailableError(branchGone);
+    throw new BotshelfError('unavailable', branchGone);
   }
   const move = await options.committer
     .move(async (repository, ours) => await planMove(repository, ours, theirs, options.followsOnly))
     .catch((error: unknown) => {
-      throw error instanceof DiffLimitError
-        ? new WritesUnavailableError(`${error.message}: ${tooManyFiles}`)
+      throw isError(error, 'diff-too-large')
+        ? new BotshelfError('unavailable', `${error.message}: ${tooManyFiles}`)
         : error;
     });
   if (move) {
@@ -90,7 +89,7 @@ async function planMove(
     !(await hasCommit(repository, theirs, base)) &&
     (await hasCommit(repository, ours, base))
   ) {
-    if (!(await isSameCatalogue(repository, base, theirs))) throw new WritesUnavailableError(unrelated);
+    if (!(await isSameCatalogue(repository, base, theirs))) throw new BotshelfError('unavailable', unrelated);
     const { commit, droppedEdits } = await replayOnto(repository, { base, ours, theirs });
     const message = `the remote's branch was rewritten: replayed the commits that were not pushed yet; ${former}`;
     return { commit, refs: refs.set(remoteRefs.rewritten, ours), isRewrite: true, message, droppedEdits };
@@ -103,7 +102,7 @@ async function planMove(
     return { commit: theirs, refs, isRewrite: false, message, droppedEdits: [] };
   }
   const parted = await mergeBase(repository, ours, theirs);
-  if (parted === undefined) throw new WritesUnavailableError(unrelated);
+  if (parted === undefined) throw new BotshelfError('unavailable', unrelated);
   const { commit, droppedEdits } = await mergeBranches(repository, { base: parted, ours, theirs });
   const message = `merged the remote's branch (${formatCount(commits, 'commit')}), the merge is pushed next`;
   return { commit, refs, isRewrite: false, message, droppedEdits };

@@ -1,16 +1,10 @@
+import { isError } from '../lib/errors.ts';
 import { compareBotIds, type BotId } from '../bot/id.ts';
 import { isOfDay, mergeDays, type BotState, mergeBotStates, readShard, writeShard } from '../counts/state.ts';
 import { writeCommit, type NewFile } from '../git/commit/commit-files.ts';
 import { diffTrees, mergeBase, readTreeId } from '../git/history.ts';
 import { maxStallSeconds } from '../git/process/run-git.ts';
-import {
-  moveRefs,
-  readRef,
-  RefConflictError,
-  stateRef,
-  type Repository,
-  type RepositoryOpener,
-} from '../git/repository.ts';
+import { moveRefs, readRef, stateRef, type Repository, type RepositoryOpener } from '../git/repository.ts';
 import { retry } from '../lib/retry.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import type { RemoteState } from '../tokens/shared-tokens.ts';
@@ -34,7 +28,7 @@ export async function mergeState(repository: Repository, theirs: string): Promis
   // Other processes here may move the ref too.
   return await retry(merge, {
     maxAttempts: 10,
-    isRetriable: (error) => error instanceof RefConflictError,
+    isRetriable: (error) => isError(error, 'ref-conflict'),
   });
 }
 

@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WritesUnavailableError } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { computeDigest, isSameDigest, type Token } from '../bot/token.ts';
 import type { CommittedState } from '../counts/committed-state.ts';
 import type { OpenCounts } from '../counts/counts.ts';
 import type { BranchFeed } from '../git/branch-feed.ts';
-import { messageOf } from '../lib/errors.ts';
+import { BotshelfError, messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { toAddressGroup } from '../lib/network.ts';
 import { tryRemote } from '../lib/retry.ts';
@@ -57,7 +56,7 @@ export class SharedTokens implements Tokens {
 
   /**
    * A token that is unknown here may have been issued elsewhere: it is checked again after a fetch of the remote's state.
-   * @throws {WritesUnavailableError} when the state ref cannot be read, or was never fetched into this clone
+   * @throws {BotshelfError} unavailable, when the state ref cannot be read, or was never fetched into this clone
    */
   checkToken(id: BotId, token: Token, address = ''): Promise<TokenCheck> {
     const check = this.#checkHere(id, token);
@@ -120,7 +119,7 @@ export class SharedTokens implements Tokens {
   async #waitForFetch(remote: RemoteState, client: string): Promise<void> {
     const own = this.#waiting.filter((other) => other === client);
     if (own.length >= maxWaitingChecksPerClient || this.#waiting.length >= maxWaitingChecks)
-      throw new WritesUnavailableError('too many unknown tokens are being checked: try again', 'overloaded');
+      throw new BotshelfError('overloaded', 'too many unknown tokens are being checked: try again');
     this.#waiting = [...this.#waiting, client];
     try {
       this.#nextFetch ??= this.#fetchInTime(remote);
@@ -147,7 +146,7 @@ export class SharedTokens implements Tokens {
 /**
  * Fetches the remote's state, changes a token and pushes the change, each with a short time limit. Without the remote
  * the token is changed here only.
- * @throws {WritesUnavailableError} when the remote's state was never fetched: the generations of the tokens are unknown
+ * @throws {BotshelfError} unavailable, when the remote's state was never fetched: the generations of the tokens are unknown
  * @throws what `change` does
  */
 export async function changeToken<T>(
@@ -168,10 +167,10 @@ export async function changeToken<T>(
   return { result, shared: notShared === undefined };
 }
 
-function createNotFetchedError(): WritesUnavailableError {
-  return new WritesUnavailableError(
-    'the tokens of the bots have not been fetched from the shared Git server yet: try again',
+function createNotFetchedError(): BotshelfError {
+  return new BotshelfError(
     'overloaded',
+    'the tokens of the bots have not been fetched from the shared Git server yet: try again',
   );
 }
 

@@ -61,25 +61,25 @@ export interface Tokens {
   /**
    * Returns whether `token` is the current token of a bot.
    * @param address where it is from: few unknown tokens of one address group are looked up at the same time
-   * @throws {WritesUnavailableError} when the tokens cannot be read
+   * @throws {BotshelfError} unavailable, when the tokens cannot be read
    */
   checkToken(id: BotId, token: Token, address: string): Promise<TokenCheck>;
 
   /**
    * Returns what is known of a bot's token.
-   * @throws {WritesUnavailableError} when the tokens cannot be read
+   * @throws {BotshelfError} unavailable, when the tokens cannot be read
    */
   tokenInfo(id: BotId): Promise<TokenInfo>;
 
   /**
    * Issues a new token to a bot and ends the one it had. The token's digest is committed when this resolves.
-   * @throws {WritesUnavailableError} when it cannot be committed
+   * @throws {BotshelfError} unavailable, when it cannot be committed
    */
   issueToken(id: BotId, by: TokenChanger): Promise<TokenChange<Token>>;
 
   /**
    * Revokes a bot's token. The result is whether it had one.
-   * @throws {WritesUnavailableError} when that cannot be committed
+   * @throws {BotshelfError} unavailable, when that cannot be committed
    */
   revokeToken(id: BotId, by: TokenChanger): Promise<TokenChange<boolean>>;
 }

@@ -1,6 +1,7 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { isUnavailable } from '../../src/bot/errors.ts';
 import type { BotId } from '../../src/bot/id.ts';
 import { toSettings } from '../../src/catalogue/settings/settings.ts';
 import { readCommittedAuthors, readCommittedSettings } from '../../src/catalogue/store/bot-reader.ts';
@@ -79,7 +80,7 @@ describe('the authors in the last commit', () => {
   });
 
   it('cannot be known where there is no repository', async () => {
-    await rejects(authors(homer, tempFolder()), { name: 'WritesUnavailableError' });
+    await rejects(authors(homer, tempFolder()), isUnavailable);
   });
 });
 
@@ -196,6 +197,6 @@ describe('the settings in the last commit', () => {
   });
 
   it('cannot be known where there is no repository', async () => {
-    await rejects(readCommittedSettings(openerOf(tempFolder())), { name: 'WritesUnavailableError' });
+    await rejects(readCommittedSettings(openerOf(tempFolder())), isUnavailable);
   });
 });

@@ -1,4 +1,5 @@
 import { rejects, strictEqual } from 'node:assert/strict';
+import { isUnavailable } from '../../src/bot/errors.ts';
 import type { StateStore } from '../../src/counts/state-store.ts';
 import { createPageEditor, createUpdates } from '../../src/http/api/updates.ts';
 import { committerWith } from '../support/committing.ts';
@@ -27,7 +28,7 @@ describe('an update', () => {
   it('fails where its count cannot be saved, with content or without', async () => {
     await counts.close();
     for (const values of [{ count: 9 }, { category: 'music', count: 9 }])
-      await rejects(apply(id, values), { name: 'WritesUnavailableError' });
+      await rejects(apply(id, values), isUnavailable);
   });
 
   it('changes nothing of a bot that is not the expected one, or that there is not', async () => {
@@ -35,9 +36,9 @@ describe('an update', () => {
     for (const values of [{ count: 9 }, { category: 'music', count: 9 }]) {
       await rejects(
         apply(id, values, () => false),
-        { name: 'PreconditionFailedError' },
+        { code: 'precondition-failed' },
       );
-      await rejects(apply(botId('8'), values), { name: 'UnknownBotError' });
+      await rejects(apply(botId('8'), values), { code: 'unknown-bot' });
     }
     strictEqual(counts.count(id), undefined);
     strictEqual(repository.git('rev-parse', 'HEAD'), head);

@@ -67,7 +67,7 @@ describe('a checkpoint', () => {
     await store.close();
     strictEqual(Object.keys(place.ref.history().at(-1)?.files ?? {}).length, 2);
     deepStrictEqual(readdirSync(place.folder), []);
-    await rejects(store.setCount(homer, 2), { name: 'WritesUnavailableError', message: /is stopping/ });
+    await rejects(store.setCount(homer, 2), { code: 'unavailable', message: /is stopping/ });
     await store.close();
   });
 

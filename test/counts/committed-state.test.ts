@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { BotId } from '../../src/bot/id.ts';
 import { CommittedState } from '../../src/counts/committed-state.ts';
 import { isOfDay, toDay, toDayPath, type BotState } from '../../src/counts/state.ts';
-import { RefConflictError, stateRef } from '../../src/git/repository.ts';
+import { createRefConflictError, stateRef } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { FileRef } from '../support/file-ref.ts';
 import { botId } from '../support/sample.ts';
@@ -116,14 +116,14 @@ describe('the state and its ref', () => {
         commit: async () => {
           const { commit } = await ref.read();
           await ref.commit(commit, new Map([['00/00.json', String(Math.random())]]), 'Count 1 bot');
-          throw new RefConflictError(stateRef);
+          throw createRefConflictError(stateRef);
         },
       }),
       silentLog,
     );
     await rejects(
       racing.commit(() => one(botId('7'), 1), 'Count 1 bot'),
-      RefConflictError,
+      { code: 'ref-conflict' },
     );
   });
 });

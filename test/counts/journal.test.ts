@@ -12,7 +12,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { WritesUnavailableError } from '../../src/bot/errors.ts';
+import { isUnavailable } from '../../src/bot/errors.ts';
 import {
   Journal,
   type JournalEntry,
@@ -196,7 +196,7 @@ describe('a journal whose folder cannot be written to', () => {
       ['rejected', 'rejected', 'rejected'],
     );
     await rejects(journal.append(entry(3)), (error) => {
-      ok(error instanceof WritesUnavailableError);
+      ok(isUnavailable(error));
       strictEqual(error.message, `${folder} is not a folder: move away what is there`);
       return true;
     });
@@ -216,7 +216,7 @@ describe('a journal whose folder cannot be written to', () => {
 
   it('names why a segment cannot be removed', async () => {
     const { journal } = journalIn(newFolder());
-    await rejects(journal.remove([tempFolder()]), WritesUnavailableError);
+    await rejects(journal.remove([tempFolder()]), isUnavailable);
     await journal.remove([join(tempFolder(), 'missing')]);
   });
 
@@ -244,7 +244,7 @@ describe('a journal whose folder is taken away while it is open', () => {
         rmSync(folder, { recursive: true, force: true });
         cpSync(`${folder}.old`, folder, { recursive: true });
       }
-      await rejects(journal.append(entry(1)), WritesUnavailableError);
+      await rejects(journal.append(entry(1)), isUnavailable);
       deepStrictEqual(groups, [[entry(0)]]);
       match(
         journal.failure?.message ?? '',
@@ -263,7 +263,7 @@ describe('a journal whose folder is taken away while it is open', () => {
     const { journal } = journalIn(folder);
     await journal.append(entry(0));
     rmSync(folder, { recursive: true });
-    await rejects(journal.append(entry(1)), WritesUnavailableError);
+    await rejects(journal.append(entry(1)), isUnavailable);
     await journal.seal();
     journal.retry();
     await journal.close();

@@ -1,11 +1,10 @@
 import { deepStrictEqual, notStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { WritesUnavailableError } from '../../src/bot/errors.ts';
+import { isUnavailable } from '../../src/bot/errors.ts';
 import { createStateRef, type StateRef, pruneHistory } from '../../src/counts/state-ref.ts';
 import { toShardPath } from '../../src/counts/state.ts';
 import { CommitEvents } from '../../src/git/commits.ts';
-import { RefConflictError } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { openerOf, openUntilEnd } from '../support/opened.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
@@ -72,11 +71,13 @@ describe('the state ref', () => {
     const { state, repository } = stateIn();
     const first = await state.commit(null, one, 'Count 1 bot');
     const second = await state.commit(first, two, 'Count 2 bots');
-    await rejects(state.commit(first, new Map([['a', 'b']]), 'Late'), RefConflictError);
-    await rejects(state.commit(null, one, 'Late'), RefConflictError);
-    await rejects(state.commit(first, one, 'Late, and nothing new'), RefConflictError);
+    await rejects(state.commit(first, new Map([['a', 'b']]), 'Late'), { code: 'ref-conflict' });
+    await rejects(state.commit(null, one, 'Late'), { code: 'ref-conflict' });
+    await rejects(state.commit(first, one, 'Late, and nothing new'), { code: 'ref-conflict' });
     repository.git('update-ref', 'refs/botshelf/state', String(first));
-    await rejects(state.commit(second, new Map([['a', 'b']]), 'On what was taken back'), RefConflictError);
+    await rejects(state.commit(second, new Map([['a', 'b']]), 'On what was taken back'), {
+      code: 'ref-conflict',
+    });
   });
 
   it('shows by its mark that the tip has moved, packed or not', async () => {
@@ -116,7 +117,7 @@ describe('the state ref', () => {
   });
 
   it('says that writes are not possible where there is no repository', async () => {
-    await rejects(refOf(tempFolder()).commit(null, one, 'Count 1 bot'), WritesUnavailableError);
+    await rejects(refOf(tempFolder()).commit(null, one, 'Count 1 bot'), isUnavailable);
   });
 
   it('is not fetched by an ordinary clone', async () => {

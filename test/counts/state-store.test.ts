@@ -170,7 +170,7 @@ describe('a store that only reads', () => {
     strictEqual(reader.isLoaded, true);
     strictEqual(reader.count(homer), 5);
     for (const write of [reader.setCount(homer, 7), reader.write(async () => 'written')])
-      await rejects(write, { name: 'WritesUnavailableError', message: /read-only copy/ });
+      await rejects(write, { code: 'unavailable', message: /read-only copy/ });
     await reader.checkpoint();
     await reader.close();
     strictEqual(readdirSync(folder).length, 1);

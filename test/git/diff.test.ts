@@ -1,7 +1,7 @@
 import { deepStrictEqual, rejects } from 'node:assert/strict';
 import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { DiffLimitError, diffTrees, parseRawDiff } from '../../src/git/history.ts';
+import { diffTrees, parseRawDiff } from '../../src/git/history.ts';
 import { openRepository } from '../../src/git/repository.ts';
 import { openUntilEnd } from '../support/opened.ts';
 import { testRepository } from '../support/repository.ts';
@@ -81,6 +81,6 @@ describe('the difference of two commits', () => {
       entry = `040000 tree ${(await repository.run(['mktree'], { input: entries.join('') })).trim()}`;
     }
     const tree = entry.slice(-40);
-    await rejects(diffTrees(repository, 'HEAD', tree), DiffLimitError);
+    await rejects(diffTrees(repository, 'HEAD', tree), { code: 'diff-too-large' });
   });
 });

@@ -68,10 +68,7 @@ describe('the index.lock', () => {
   it('is waited for while another has it, and not taken after that', async () => {
     writeFileSync(lock, 'index of a person');
     const work = async (): Promise<string> => 'done';
-    await rejects(withIndexLock({ gitDir, staging }, 20, work), {
-      name: 'WritesUnavailableError',
-      reason: 'locked',
-    });
+    await rejects(withIndexLock({ gitDir, staging }, 20, work), { code: 'locked' });
     const waiting = withIndexLock({ gitDir, staging }, 60_000, work);
     await setTimeout(50);
     strictEqual(readFileSync(lock, 'utf8'), 'index of a person');

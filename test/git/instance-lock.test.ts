@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { AlreadyRunningError, takeCloneLock, takeInstanceLock } from '../../src/git/locks.ts';
+import { isError } from '../../src/lib/errors.ts';
+import { takeCloneLock, takeInstanceLock } from '../../src/git/locks.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { openerOf } from '../support/opened.ts';
 import { recordedLog } from '../support/recorded-log.ts';
@@ -19,7 +20,7 @@ describe('the instance lock', () => {
         String(error),
         new RegExp(`another botshelf, process ${process.pid} on .+, runs on ${folder}: stop it first`),
       );
-      return error instanceof AlreadyRunningError && error.name === 'AlreadyRunningError';
+      return isError(error, 'already-running');
     });
     deepStrictEqual(readdirSync(folder), ['botshelf.lock']);
     await lock.release();
@@ -36,7 +37,7 @@ describe('the instance lock', () => {
       await once(socket, 'connect');
       socket.destroy();
     }
-    await rejects(takeInstanceLock(folder), AlreadyRunningError);
+    await rejects(takeInstanceLock(folder), { code: 'already-running' });
     await lock.release();
   });
 
@@ -74,7 +75,7 @@ describe('the lock of a clone', () => {
     const lock = await takeCloneLock(openerOf(folder), silentLog);
     await rejects(takeCloneLock(openerOf(folder), silentLog), (error) => {
       match(String(error), new RegExp(`runs on ${folder}: stop it first`));
-      return error instanceof AlreadyRunningError;
+      return isError(error, 'already-running');
     });
     ok(readdirSync(join(folder, '.git')).includes('botshelf.lock'));
     await lock?.release();

@@ -1,5 +1,5 @@
 import { rejects, strictEqual } from 'node:assert/strict';
-import { readRef, RefConflictError, updateRefs, type Repository } from '../../src/git/repository.ts';
+import { readRef, updateRefs, type Repository } from '../../src/git/repository.ts';
 import { GitError } from '../../src/git/process/run-git.ts';
 import { testRepository } from '../support/repository.ts';
 import { openUntilEnd } from '../support/opened.ts';
@@ -37,7 +37,7 @@ describe('refs that move together', () => {
 
   it('stay where they are when one of them is elsewhere', async () => {
     const wrong = new Map([...updates(), [base, { from: to, to: from }]]);
-    await rejects(updateRefs(repository, wrong), RefConflictError);
+    await rejects(updateRefs(repository, wrong), { code: 'ref-conflict' });
     strictEqual(await readRef(repository, main), from);
   });
 });

@@ -9,9 +9,9 @@ const run = promisify(execFile);
 /** Runs a script that has a log, `createLog`, and returns the lines on standard error. */
 async function linesOf(script: string): Promise<string[]> {
   const log = JSON.stringify(new URL('../../src/lib/log.js', import.meta.url));
-  const errors = JSON.stringify(new URL('../../src/bot/errors.js', import.meta.url));
+  const errors = JSON.stringify(new URL('../../src/lib/errors.js', import.meta.url));
   const git = JSON.stringify(new URL('../../src/git/process/run-git.js', import.meta.url));
-  const imports = `const [{ createLog }, { WritesUnavailableError }, { GitError }] =
+  const imports = `const [{ createLog }, { BotshelfError }, { GitError }] =
     await Promise.all([import(${log}), import(${errors}), import(${git})]);`;
   const args = ['--input-type=module', '-e', `${imports}${script}`];
   const { stderr } = await run(process.execPath, args);
@@ -28,7 +28,7 @@ describe('the log', () => {
       const git = new GitError(['fetch'], 128, 'fatal: no such remote');
       json.warn({ err: git }, 'git');
       json.warn({ err: new Error('it is away', { cause: git }) }, 'caused');
-      json.warn({ err: new WritesUnavailableError('the disk is full') }, 'writes');
+      json.warn({ err: new BotshelfError('unavailable', 'the disk is full') }, 'writes');
       json.warn({ err: Object.assign(new Error('EACCES: no'), { code: 'EACCES' }) }, 'system');
       json.warn({ err: new TypeError('a bug') }, 'bug');
       const pretty = await createLog({ level: 'debug', format: 'pretty' });

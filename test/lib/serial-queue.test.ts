@@ -1,5 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { FairQueue, QueueFullError, SerialQueue } from '../../src/lib/serial-queue.ts';
+import { isError } from '../../src/lib/errors.ts';
+import { FairQueue, SerialQueue } from '../../src/lib/serial-queue.ts';
 
 describe('a serial queue', () => {
   it('runs one piece of work at a time, in order, whether the one before failed or not', async () => {
@@ -25,7 +26,7 @@ describe('a serial queue', () => {
     const results = await Promise.allSettled([1, 2, 3, 4, 5].map((n) => queue.run(async () => n)));
     deepStrictEqual(
       results.map((result) =>
-        result.status === 'fulfilled' ? result.value : result.reason instanceof QueueFullError,
+        result.status === 'fulfilled' ? result.value : isError(result.reason, 'queue-full'),
       ),
       [1, 2, 3, true, true],
     );
@@ -74,7 +75,7 @@ describe('a fair queue', () => {
         clients.map(
           async (client) =>
             await run(client).catch((error: unknown) => {
-              strictEqual(error instanceof QueueFullError, true);
+              strictEqual(isError(error, 'queue-full'), true);
               refused.push(client);
             }),
         ),

@@ -1,6 +1,7 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { isUnavailable } from '../../src/bot/errors.ts';
 import type { AccountId } from '../../src/bot/commit-message.ts';
 import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
 import { toSettings } from '../../src/catalogue/settings/settings.ts';
@@ -294,7 +295,7 @@ describe('proposals', () => {
     await rejectsWith(send({ proposer: visitor }), 'blocked');
     await send();
     proposals = await openProposals(repository.folder, { blocked: () => null });
-    await rejects(send(), { name: 'WritesUnavailableError' });
+    await rejects(send(), isUnavailable);
   });
 
   it('of a new bot warn the reviewers of a sender who is not among its authors', async () => {
@@ -325,7 +326,7 @@ describe('proposals', () => {
     proposals = await openProposals(repository.folder, { blocked: () => null });
     deepStrictEqual((await proposals.read(proposal)).findings, []);
     await rejects(proposals.decide(homer, visitor.id, decision(proposal)), {
-      name: 'WritesUnavailableError',
+      code: 'unavailable',
     });
   });
 
@@ -339,7 +340,7 @@ describe('proposals', () => {
     strictEqual((await free.send(change({ note: 'Again.' }))).proposal.text, 'Again.');
     repository.git('switch', '-q', '--orphan', 'none');
     await rejects(send(), /the branch has no commit yet/);
-    await rejects(proposals.readTip(), { name: 'WritesUnavailableError' });
+    await rejects(proposals.readTip(), isUnavailable);
   });
 
   it('are of an author where one main page says so, and of others where two do', async () => {
@@ -397,8 +398,8 @@ describe('proposals', () => {
     const kinds = results.map((result) => (result.status === 'rejected' ? result.reason : undefined));
     strictEqual(kinds.filter((error) => error.kind === 'gone').length, 27);
     deepStrictEqual(
-      kinds.slice(26, 28).map(({ name, reason }) => [name, reason]),
-      Array.from({ length: 2 }, () => ['WritesUnavailableError', 'overloaded']),
+      kinds.slice(26, 28).map(({ code }) => code),
+      ['overloaded', 'overloaded'],
     );
   });
 
@@ -428,7 +429,7 @@ describe('proposals', () => {
 
   it('go on after a git that failed, whose locks are removed @slow', async () => {
     repository.write(`.git/${openRef}.lock`, '');
-    await rejects(send(), { name: 'WritesUnavailableError' });
+    await rejects(send(), isUnavailable);
     const { version } = await send();
     strictEqual(repository.git('rev-parse', openRef), version);
   });

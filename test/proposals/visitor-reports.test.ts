@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { WritesUnavailableError } from '../../src/bot/errors.ts';
+import { isUnavailable } from '../../src/bot/errors.ts';
 import type { Locale } from '../../src/bot/locale.ts';
 import { type SentReport, VisitorReports } from '../../src/proposals/visitor-reports.ts';
 import { atTime } from '../support/at-time.ts';
@@ -152,7 +152,7 @@ describe('reports of visitors', () => {
     const reports = await openReports();
     rmSync(folder, { recursive: true });
     writeFileSync(folder, '');
-    await rejects(reports.add(report('a'), address), WritesUnavailableError);
+    await rejects(reports.add(report('a'), address), isUnavailable);
     deepStrictEqual(reports.list(), []);
     rmSync(folder);
     ok(await reports.add(report('a'), address));

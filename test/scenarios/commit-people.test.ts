@@ -1,7 +1,8 @@
 import { match, notStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { EditConflictError, WritesUnavailableError } from '../../src/bot/errors.ts';
+import { isUnavailable } from '../../src/bot/errors.ts';
+import { isError } from '../../src/lib/errors.ts';
 import { testRepository } from '../support/repository.ts';
 import { committerOn } from '../support/committing.ts';
 import { setKey } from '../support/keys.ts';
@@ -78,7 +79,7 @@ describe('a committer among people', () => {
     const before = repository.git('rev-parse', 'HEAD');
     await rejects(committer.commit(setKey(path, 'category', 'music')), (error) => {
       match(String(error), /the repository is not a folder: move away what is there/);
-      return error instanceof WritesUnavailableError;
+      return isUnavailable(error);
     });
     strictEqual(repository.git('rev-parse', 'HEAD'), before);
     rmSync(join(repository.folder, '.git/botshelf'));
@@ -103,6 +104,6 @@ describe('a committer among people', () => {
 function isConflict(words: RegExp): (error: unknown) => boolean {
   return (error) => {
     match(String(error), words);
-    return error instanceof EditConflictError;
+    return isError(error, 'edit-conflict');
   };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
 import type { StateRef, StateTree } from '../../src/counts/state-ref.ts';
 import { isOfDay } from '../../src/counts/state.ts';
-import { RefConflictError, stateRef } from '../../src/git/repository.ts';
+import { createRefConflictError, stateRef } from '../../src/git/repository.ts';
 
 /** A commit of a FileRef. */
 export interface FileCommit {
@@ -51,7 +51,7 @@ export class FileRef implements StateRef {
   ): Promise<string | null> {
     const history = this.history();
     const last = history.at(-1);
-    if ((last?.commit ?? null) !== onto) throw new RefConflictError(stateRef);
+    if ((last?.commit ?? null) !== onto) throw createRefConflictError(stateRef);
     const added = [...files].filter(([path]) => !isOfDay(path) || last?.files[path] === undefined);
     const tree = { ...last?.files, ...Object.fromEntries(added) };
     if (JSON.stringify(tree) === JSON.stringify(last?.files ?? {})) return onto;

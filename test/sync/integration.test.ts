@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
-import { WritesUnavailableError } from '../../src/bot/errors.ts';
+import { isUnavailable } from '../../src/bot/errors.ts';
 import type { Repository } from '../../src/git/repository.ts';
 import { integrate, type IntegrationOptions } from '../../src/sync/integration.ts';
 import { remoteRefs } from '../../src/sync/remote.ts';
@@ -12,8 +12,7 @@ import { mainPage, pagePath } from '../support/sample.ts';
 const homer = pagePath('312');
 const marge = pagePath('7');
 const page = mainPage({ website: null });
-const refused = (message: RegExp) => (error: unknown) =>
-  error instanceof WritesUnavailableError && message.test(error.message);
+const refused = (message: RegExp) => (error: unknown) => isUnavailable(error) && message.test(error.message);
 
 describe('the integration of a branch that was fetched', () => {
   let clone: TestRepository;

@@ -1,5 +1,6 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
+import { isUnavailable } from '../../src/bot/errors.ts';
 import { computeDigest, createToken, type Token } from '../../src/bot/token.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { CommittedState } from '../../src/counts/committed-state.ts';
@@ -138,10 +139,10 @@ describe('a token', () => {
     const { tokens, token } = await withToken(place, ref);
     ref.broken = true;
     await rejects(tokens.issueToken(homer, 'user marge'), {
-      name: 'WritesUnavailableError',
+      code: 'write-failed',
       message: /git is not there/,
     });
-    await rejects(tokens.revokeToken(homer, 'user marge'), { name: 'WritesUnavailableError' });
+    await rejects(tokens.revokeToken(homer, 'user marge'), isUnavailable);
     strictEqual(await tokens.checkToken(homer, token), 'valid');
   });
 
@@ -154,7 +155,7 @@ describe('a token', () => {
     await revokeToken(otherProcess(place), homer, 'user marge');
     ref.broken = true;
     await setTimeout(6);
-    await rejects(tokens.checkToken(homer, token), { name: 'WritesUnavailableError' });
+    await rejects(tokens.checkToken(homer, token), isUnavailable);
     ref.broken = false;
     strictEqual(await tokens.checkToken(homer, token), 'unknown');
   });
@@ -213,7 +214,7 @@ describe('a token that is not known here', () => {
         token,
       );
     strictEqual(await check(false, brought), 'valid');
-    await rejects(check(false), { name: 'WritesUnavailableError', reason: 'overloaded' });
+    await rejects(check(false), { code: 'overloaded' });
     strictEqual(await check(true), 'unknown');
   });
 
@@ -229,9 +230,9 @@ describe('a token that is not known here', () => {
     const check = async (client: number): Promise<string> =>
       await tokens.checkToken(homer, createToken(), String(client));
     const checks = Array.from({ length: 100 }, async () => await check(0));
-    await rejects(check(0), { reason: 'overloaded' });
+    await rejects(check(0), { code: 'overloaded' });
     checks.push(...Array.from({ length: 900 }, async (_, i) => await check(1 + (i % 9))));
-    await rejects(check(10), { reason: 'overloaded' });
+    await rejects(check(10), { code: 'overloaded' });
     fetched();
     deepStrictEqual(new Set(await Promise.all(checks)), new Set(['unknown']));
     strictEqual(await tokens.checkToken(homer, createToken()), 'unknown');
@@ -288,8 +289,8 @@ describe('a token of a clone that never had the tokens of all bots', () => {
       stateFetched: false,
     };
     const tokens = new SharedTokens(await open(newPlace()), remote, silentLog);
-    await rejects(tokens.issueToken(homer, 'user marge'), { name: 'WritesUnavailableError' });
-    await rejects(tokens.revokeToken(homer, 'user marge'), { name: 'WritesUnavailableError' });
+    await rejects(tokens.issueToken(homer, 'user marge'), isUnavailable);
+    await rejects(tokens.revokeToken(homer, 'user marge'), isUnavailable);
   });
 });
 

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { BotshelfError } from '../../lib/errors.ts';
 import type { CatalogueChanges } from '../../../schemas/types.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { readSchema, resolveProperties } from '../../bot/schemas.ts';
@@ -27,14 +28,6 @@ export interface ChangesAfter {
   }[];
   /** Where the next ones begin. It is the released tip where there are no more. */
   readonly next: string;
-}
-
-/** The history of the branch does not have the commit of a cursor: it was rewritten, or never had it. */
-export class UnknownCursorError extends Error {
-  constructor(commit: string) {
-    super(`${commit} is not in the history of the catalogue`);
-    this.name = 'UnknownCursorError';
-  }
 }
 
 /**
@@ -125,8 +118,7 @@ export class ChangeFeed implements BranchConsumer {
    * that are at the same place, as most are, share what is read.
    * @param since a cursor that `isChangeCursor`
    * @param client whom they are for, such as a group of addresses
-   * @throws {UnknownCursorError}
-   * @throws {QueueFullError}
+   * @throws {BotshelfError} unknown-cursor, queue-full
    * @throws {GitError}
    */
   async read(since: string, limit: number, client: string): Promise<ChangesAfter & Current> {
@@ -216,7 +208,7 @@ async function* listSteps(repository: Repository, since: string, tip: string) {
   const [from = '', to = from, after = ''] = since.split('.');
   for (const id of new Set([from, to]))
     if (!(await isCommit(repository, id)) || !(await hasCommit(repository, tip, id)))
-      throw new UnknownCursorError(id);
+      throw new BotshelfError('unknown-cursor', `${id} is not in the history of the catalogue`);
   for await (const step of listStepsFrom(repository, from, to)) yield { ...step, after };
   for await (const step of listStepsFrom(repository, to, tip)) yield { ...step, after: '' };
 }

@@ -53,7 +53,7 @@ export interface CatalogueSizes {
 
 /**
  * The lists of the API and of pages. What a query selects is found for one query at a time, with a bounded queue before it, in
- * which clients take turns: QueueFullError when too much waits. A client is a group of addresses; the service itself if it
+ * which clients take turns: queue-full when too much waits. A client is a group of addresses; the service itself if it
  * is left out.
  */
 export class Lists {
@@ -75,7 +75,7 @@ export class Lists {
 
   /**
    * Returns a page of the bots that a query selects: in its order, else the best fit first, else by id.
-   * @throws {QueueFullError}
+   * @throws {BotshelfError} queue-full
    */
   async page(query: ListQuery, client = ''): Promise<PageOfBots> {
     return await this.#run(client, query, async () => await this.#select(query, new TimeSlice()));
@@ -83,7 +83,7 @@ export class Lists {
 
   /**
    * Returns the same as JSON, made once for a version of the index.
-   * @throws {QueueFullError}
+   * @throws {BotshelfError} queue-full
    */
   async json(query: ListQuery, client = ''): Promise<List & Current> {
     const build = async (): Promise<List> => {
@@ -96,7 +96,7 @@ export class Lists {
 
   /**
    * Returns every markdown file as JSON, in path order.
-   * @throws {QueueFullError}
+   * @throws {BotshelfError} queue-full
    */
   async files(client = ''): Promise<List & Current> {
     const build = async (): Promise<List> => {

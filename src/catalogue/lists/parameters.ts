@@ -1,3 +1,4 @@
+import { BotshelfError } from '../../lib/errors.ts';
 import type { BotListElement, Category } from '../../../schemas/types.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
@@ -43,7 +44,7 @@ export type ValueOf = (bot: IndexedBot) => SortValue;
 
 /** A parameter of a query: how its texts are read, and how the OpenAPI document describes it. */
 export interface ListParameter<V, S = ListSettings> {
-  /** @throws {InvalidValueError} */
+  /** @throws {BotshelfError} invalid-value */
   readonly parse: (texts: ParameterTexts, settings: S) => V;
   readonly description: string;
   /** A JSON Schema, with references as in `schemas/`. */
@@ -60,12 +61,9 @@ export type ParameterTexts = readonly [string, ...string[]];
 /** The settings that decide which values there are. */
 export type ListSettings = Pick<CatalogueSettings, 'categories' | 'inactiveDays'>;
 
-/** What is wrong with the text of a parameter, and what to send instead. */
-export class InvalidValueError extends Error {}
-
-/** Throws an InvalidValueError. */
+/** @param message what is wrong with the text of a parameter, and what to send instead @throws {BotshelfError} invalid-value */
 export function refuse(message: string): never {
-  throw new InvalidValueError(message);
+  throw new BotshelfError('invalid-value', message);
 }
 
 interface Filter<V> extends ListParameter<V> {
@@ -283,7 +281,7 @@ function flag(isTrue: (facts: BotFacts) => boolean, description: string): Filter
   };
 }
 
-/** Returns the boolean that a parameter has. @throws {InvalidValueError} */
+/** Returns the boolean that a parameter has. @throws {BotshelfError} invalid-value */
 function parseFlag([text]: ParameterTexts): boolean {
   if (text === 'true' || text === 'false') return text === 'true';
   return refuse(`${quoteValue(text)} is not a boolean: send true or false`);

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { isDeepStrictEqual } from 'node:util';
 import matter from 'gray-matter';
+import { BotshelfError } from '../../lib/errors.ts';
 import { editedTimeAfter } from '../../bot/clock.ts';
-import { WritesUnavailableError } from '../../bot/errors.ts';
 import { resolveProperties, readSchema, type SchemaDocument } from '../../bot/schemas.ts';
 import {
   createLocator,
@@ -254,7 +254,7 @@ const keyOrders = {
 /**
  * Returns a main page's text with `values` and `edited`; the same text where it has the values already. `edited` is
  * `now`, or just after what it was if the clock has stepped back a little: in a merge the later post wins.
- * @throws {WritesUnavailableError} when the file at the tip is no page that can be edited
+ * @throws {BotshelfError} unavailable, when the file at the tip is no page that can be edited
  */
 export function withValues(
   path: string,
@@ -274,9 +274,9 @@ export function withValues(
   return editPage(text, { ...Object.fromEntries(changed), edited: editedTimeAfter(page.data, now) });
 }
 
-function createFaultyError(path: string, why: string): WritesUnavailableError {
-  return new WritesUnavailableError(
-    `${path} is faulty (${why}): a maintainer has to fix it before the bot can be changed`,
+function createFaultyError(path: string, why: string): BotshelfError {
+  return new BotshelfError(
     'faulty-page',
+    `${path} is faulty (${why}): a maintainer has to fix it before the bot can be changed`,
   );
 }

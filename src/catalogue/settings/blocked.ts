@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path';
+import { BotshelfError } from '../../lib/errors.ts';
 import type { BlockedFile } from '../../../schemas/types.ts';
-import { WritesUnavailableError } from '../../bot/errors.ts';
 import { normaliseHost } from '../../lib/network.ts';
 import { maxReadSize } from '../page/page-file.ts';
 import { type Parsed, parseJsonFile } from '../page/side-file.ts';
@@ -92,10 +92,11 @@ export function describeBlocked({ kind, name, reason }: BlockedName, showsReason
     : `this list takes nothing with the ${kind} ${name}: remove it, or write to the maintainers if that is a mistake`;
 }
 
-/** Returns what is blocked. @throws {WritesUnavailableError} where no valid version of the file is known */
+/** Returns what is blocked. @throws {BotshelfError} unavailable, where no valid version of the file is known */
 export function requireBlocked(blocked: Blocked | null): Blocked {
   if (blocked !== null) return blocked;
-  throw new WritesUnavailableError(
+  throw new BotshelfError(
+    'unavailable',
     `nobody can tell who is blocked: correct ${blockedName}, /readyz says what is wrong with it`,
   );
 }

@@ -89,7 +89,7 @@ function toContent({ page }: ReadablePage): Content {
 /**
  * Reads the authors of a bot from its record in the last commit. Uncommitted edits and the index are ignored. Empty when
  * the commit has no valid bot of this id.
- * @throws {WritesUnavailableError} when there is no repository, or it cannot be read
+ * @throws {BotshelfError} unavailable, when there is no repository, or it cannot be read
  */
 export async function readCommittedAuthors(
   repositoryOpener: RepositoryOpener,
@@ -110,7 +110,7 @@ export async function readCommittedAuthors(
  * Reads the settings from the last commit: they decide who is a maintainer. Uncommitted edits and the index are ignored, and
  * so is the logo. The defaults where the commit has no such file; undefined where the file has a fault. Reads one object
  * while the file stays the same.
- * @throws {WritesUnavailableError} when there is no repository, or it cannot be read
+ * @throws {BotshelfError} unavailable, when there is no repository, or it cannot be read
  */
 export async function readCommittedSettings(
   repositoryOpener: RepositoryOpener,

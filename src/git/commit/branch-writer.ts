@@ -1,5 +1,4 @@
-import { WritesUnavailableError, EditConflictError } from '../../bot/errors.ts';
-import { messageOf } from '../../lib/errors.ts';
+import { BotshelfError, messageOf } from '../../lib/errors.ts';
 import { fsyncFolders } from '../../lib/files.ts';
 import type { Log } from '../../lib/log.ts';
 import { retry } from '../../lib/retry.ts';
@@ -24,7 +23,7 @@ export interface BatchResult extends Pick<BatchPlan, 'outcomes'> {
   /** Null where nothing had to be committed. */
   readonly commit: string | null;
   /** Set where the disk did not confirm the commit: a power loss may undo it. */
-  readonly durabilityError: WritesUnavailableError | undefined;
+  readonly durabilityError: BotshelfError | undefined;
 }
 
 /** Moves the checked-out branch, and the work tree with it. Call its methods one at a time, with the work tree locked. */
@@ -43,8 +42,8 @@ export class BranchWriter<E extends FileEdit> {
 
   /**
    * Makes one commit of many edits.
-   * @throws {RefConflictError} {GitError} or a system error: nothing was committed
-   * @throws {UnknownOutcomeError}
+   * @throws {BotshelfError} ref-conflict, {GitError} or a system error: nothing was committed
+   * @throws {BotshelfError} unknown-outcome
    */
   async commitBatch(edits: readonly E[]): Promise<BatchResult> {
     const { repository, workTree } = this;
@@ -72,7 +71,7 @@ export class BranchWriter<E extends FileEdit> {
   /**
    * Moves the branch to an existing commit, and other refs with it.
    * @param tip the present tip of the branch
-   * @throws as commitBatch does, and {WritesUnavailableError} when the disk did not confirm it
+   * @throws as commitBatch does, and {BotshelfError} unavailable, when the disk did not confirm it
    */
   async moveBranch(tip: string, { commit, refs, contents }: BranchMove): Promise<void> {
     const { repository, workTree } = this;
@@ -119,7 +118,7 @@ export class BranchWriter<E extends FileEdit> {
   }
 
   /** Makes names in Git's folders durable, or returns why that failed: then no change counts as saved. */
-  async #confirm(): Promise<WritesUnavailableError | undefined> {
+  async #confirm(): Promise<BotshelfError | undefined> {
     try {
       await retry(async () => await fsyncFolders(this.#unsynced), {
         maxAttempts: 4,
@@ -130,7 +129,7 @@ export class BranchWriter<E extends FileEdit> {
     } catch (error) {
       const message = 'the change is saved in Git, but the disk did not confirm it: send it again';
       this.#options.log.error({ err: error }, `${message} (${messageOf(error)})`);
-      return new WritesUnavailableError(message, 'stated', error);
+      return new BotshelfError('unavailable', message, { cause: error });
     }
   }
 }
@@ -140,7 +139,7 @@ export interface CurrentFile {
   readonly file: GitFile | null;
   readonly text: string | null;
   /** Why it cannot be edited. */
-  readonly refusal?: Error;
+  readonly refusal?: BotshelfError;
 }
 
 interface BatchPlan {
@@ -214,7 +213,7 @@ export function readCurrentFile(
   const refuse = (why: string): CurrentFile => ({
     file,
     text: null,
-    refusal: new WritesUnavailableError(why, 'unusable-page'),
+    refusal: new BotshelfError('unusable-page', why),
   });
   const seen = files.get(path);
   if (failure !== undefined) return refuse(`${path} is behind the branch: it ${failure}`);
@@ -224,7 +223,8 @@ export function readCurrentFile(
   const entry = index.get(path) ?? null;
   if (entry !== before || seen.id !== before) {
     const state = entry === unmerged ? 'is in conflict in a merge' : 'has uncommitted edits';
-    return { file, text: null, refusal: new EditConflictError(path, state) };
+    const message = `${path} ${state} in the service's clone: send the change again when a maintainer has committed them`;
+    return { file, text: null, refusal: new BotshelfError('edit-conflict', message) };
   }
   if (file === null) return { file, text: null };
   if (!file.mode.startsWith('100')) return refuse(`${path} is no regular file: replace it with one`);

@@ -1,12 +1,18 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf } from '../../lib/errors.ts';
 import { fsyncFolders } from '../../lib/files.ts';
 import type { GitFile } from '../history.ts';
 import { waitForOrphans, wasKilled } from '../maintenance.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { GitError } from '../process/run-git.ts';
-import { type Repository, readRef, readAfterFailure, RefConflictError, readHead } from '../repository.ts';
+import {
+  createRefConflictError,
+  readAfterFailure,
+  readHead,
+  readRef,
+  type Repository,
+} from '../repository.ts';
 
 /** A file in a new commit: new bytes, an existing blob, or null, which removes it. */
 export type NewFile = { readonly mode: string; readonly content: Buffer } | GitFile | null;
@@ -36,13 +42,13 @@ export interface RefCommit extends Pick<NewCommit, 'files' | 'message'> {
  * Makes a commit and moves its ref with one `git fast-import`, without work tree and index, and returns the commit's
  * id. Its objects and the ref are on disk; the names of new files in `toPackFolder` and `listRefFolders` may not be yet. A
  * commit counts as made where git fails after it has moved the ref.
- * @throws {RefConflictError} when the ref is not at `onto`: nothing has changed
+ * @throws {BotshelfError} ref-conflict, when the ref is not at `onto`: nothing has changed
  * @throws {GitError} when git fails for another reason: nothing has changed
- * @throws {UnknownOutcomeError}
+ * @throws {BotshelfError} unknown-outcome
  */
 export async function importCommit(repository: Repository, commit: RefCommit): Promise<string> {
   const { ref, onto, files, message, urgent } = commit;
-  if ((await readRef(repository, ref)) !== onto) throw new RefConflictError(ref);
+  if ((await readRef(repository, ref)) !== onto) throw createRefConflictError(ref);
   const committer = nameCommitter(repository);
   const parents = onto === null ? [] : [onto];
   const input = toStream(formatCommit(ref, { committer, parents, files, message }));
@@ -55,7 +61,7 @@ export async function importCommit(repository: Repository, commit: RefCommit): P
     const tip = await readAfterFailure(ref, error, async () => await repository.objects.readOne(ref));
     if ((tip?.id ?? null) === onto) throw error;
     if (tip !== undefined && isWantedCommit(tip.content, { onto, committer, message })) return tip.id;
-    throw new RefConflictError(ref);
+    throw createRefConflictError(ref);
   }
 }
 

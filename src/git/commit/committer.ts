@@ -1,7 +1,7 @@
 import { isAbsolute, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { stopping, WritesUnavailableError } from '../../bot/errors.ts';
-import { messageOf } from '../../lib/errors.ts';
+import { stopping } from '../../bot/errors.ts';
+import { BotshelfError, isError, messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { LogThrottle, retry } from '../../lib/retry.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
@@ -9,13 +9,7 @@ import { CommitEvents, type Editor, type FileEdit, type BranchMove } from '../co
 import { ensureNoOperation } from '../locks.ts';
 import { removeLeftovers, wasKilled } from '../maintenance.ts';
 import { GitError } from '../process/run-git.ts';
-import {
-  readRef,
-  RefConflictError,
-  type Repository,
-  type RepositoryOpener,
-  toUnavailableError,
-} from '../repository.ts';
+import { readRef, type Repository, type RepositoryOpener, toUnavailableError } from '../repository.ts';
 import { type OutdatedPath, WorkTree } from '../work-tree/work-tree.ts';
 import { type BatchResult, BranchWriter } from './branch-writer.ts';
 
@@ -72,12 +66,12 @@ export class Committer<E extends FileEdit> {
    * Commits an edit. Resolves when it would survive a power loss and every read returns it, with the commit that has
    * it; null where the text has the edit already.
    * @throws what the editor throws
-   * @throws {EditConflictError} while a person edits the file
-   * @throws {WritesUnavailableError} when nothing can be committed now, or the disk did not confirm it, as the message
+   * @throws {BotshelfError} edit-conflict, while a person edits the file
+   * @throws {BotshelfError} unavailable, when nothing can be committed now, or the disk did not confirm it, as the message
    * says
    */
   async commit(edit: E): Promise<string | null> {
-    if (this.#closed) throw new WritesUnavailableError(stopping);
+    if (this.#closed) throw new BotshelfError('unavailable', stopping);
     return await new Promise((resolve, reject) => {
       this.#waiting.push({ edit, resolve, reject });
       if (this.#waiting.length === 1) void this.#queue.run(async () => await this.#commitWaiting());
@@ -88,7 +82,7 @@ export class Committer<E extends FileEdit> {
    * Moves the branch to a commit that `prepare` makes for the present tip, and returns the move; undefined is none.
    * `prepare` is called again, with the index locked, when the tip has moved.
    * @throws what `prepare` throws
-   * @throws {WritesUnavailableError} when the branch cannot be moved now
+   * @throws {BotshelfError} unavailable, when the branch cannot be moved now
    */
   async move<M extends BranchMove>(
     prepare: (repository: Repository, tip: string) => Promise<M | undefined>,
@@ -236,14 +230,15 @@ const batchSize = 1000;
 /** Attempts while the branch moves or git is killed: scripts of people commit fast, too. */
 const maxAttempts = 30;
 
-/** Returns the branch's commit. @throws {WritesUnavailableError} while it has none */
+/** Returns the branch's commit. @throws {BotshelfError} unavailable, while it has none */
 export async function readTip(repository: Repository): Promise<string> {
   const tip = await readRef(repository, repository.branch());
-  if (tip === null) throw new WritesUnavailableError('the branch has no commit yet: make the first one');
+  if (tip === null)
+    throw new BotshelfError('unavailable', 'the branch has no commit yet: make the first one');
   return tip;
 }
 
 /** Returns whether a commit may succeed when it is planned again. */
 function isRetriable(error: unknown): boolean {
-  return error instanceof RefConflictError || wasKilled(error);
+  return isError(error, 'ref-conflict') || wasKilled(error);
 }

@@ -2,6 +2,7 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createHash, hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { LRUCache } from 'lru-cache';
+import { BotshelfError, isError } from '../../lib/errors.ts';
 import { runCommandLineGit, GitError, spawnGit, largeInPieces } from '../process/run-git.ts';
 
 /** The hash function of a repository's object ids. */
@@ -203,7 +204,7 @@ export class ObjectReader {
   /**
    * Returns the objects of these names (ids, refs, `<commit>:<path>`; no line breaks), undefined where there is none,
    * and for a file larger than `maxObjectBytes`, which is not read into memory.
-   * @throws {MissingObjectError} for an id, or the tree of one: an id that is known must have its object
+   * @throws {BotshelfError} missing-object, for an id, or the tree of one: an id that is known must have its object
    * @throws {GitError} when git ends first; the next call starts another, unless the reader is closed
    */
   async read(names: readonly string[]): Promise<(GitObject | undefined)[]> {
@@ -246,7 +247,7 @@ export class ObjectReader {
     try {
       return (await this.readOne(id)) !== undefined;
     } catch (error) {
-      if (error instanceof MissingObjectError) return false;
+      if (isError(error, 'missing-object')) return false;
       throw error;
     }
   }
@@ -299,7 +300,7 @@ export class ObjectReader {
     if (header === undefined || (header.type === 'blob' && header.size > maxObjectBytes)) {
       const request = this.#waiting.shift();
       if (header) this.#restart();
-      else if (request && idLike.test(request.name)) request.reject(new MissingObjectError(request.name));
+      else if (request && idLike.test(request.name)) request.reject(createMissingError(request.name));
       request?.resolve(undefined);
       return undefined;
     }
@@ -313,14 +314,12 @@ export class ObjectReader {
 }
 
 /**
- * An object is missing or cannot be read; git does not distinguish the two. Were it taken for a file that does not
+ * Git does not distinguish an object that is missing from one that cannot be read. Were it taken for a file that does not
  * exist, an error of the disk would remove the file.
  */
-export class MissingObjectError extends Error {
-  constructor(name: string) {
-    super(`the object ${name} is missing or cannot be read: try again, and run "git fsck" if it stays`);
-    this.name = 'MissingObjectError';
-  }
+function createMissingError(name: string): BotshelfError {
+  const message = `the object ${name} is missing or cannot be read: try again, and run "git fsck" if it stays`;
+  return new BotshelfError('missing-object', message);
 }
 
 const idLike = /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?:\^\{tree\})?$/;

@@ -2,13 +2,13 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { readFileSync, statSync, closeSync, openSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
-import { ExplainedError, UserError } from '../../lib/errors.ts';
+import { BotshelfError, UserError } from '../../lib/errors.ts';
 
 /** What to do where git could not be started. */
 export const noGit = 'git cannot be run: install it, or put it on the PATH of the service';
 
 /** A git command failed or was killed. User names and passwords of addresses are removed. */
-export class GitError extends ExplainedError {
+export class GitError extends BotshelfError {
   readonly command: string;
   /** The exit code; null when git was killed, negative when it could not be started. */
   readonly status: number | null;
@@ -20,7 +20,7 @@ export class GitError extends ExplainedError {
     const end = status === null ? 'was killed' : `ended with ${status}`;
     const clean = removeCredentials(stderr);
     const said = clean.trim();
-    super(`${command} ${end}${said === '' ? '' : `: ${said}`}`);
+    super('git-failed', `${command} ${end}${said === '' ? '' : `: ${said}`}`);
     this.name = 'GitError';
     this.command = command;
     this.status = status;

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { rm, rename, writeFile } from 'node:fs/promises';
 import { join, basename, dirname } from 'node:path';
-import { messageOf, codeOf } from '../../lib/errors.ts';
+import { BotshelfError, codeOf, isError, messageOf } from '../../lib/errors.ts';
 import { failpoint } from '../../lib/failpoint.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { splitIntoParts } from '../../lib/worker-pool.ts';
@@ -123,7 +123,7 @@ export function prepareCheckout(
     const seen = files.get(change.path);
     const step = (file: WorkFile): Step[] => [{ change, seen: file, staged: nextStagedPath(repository) }];
     // A file that is to be removed is not below a link, and not where a folder is.
-    if (change.after === null && seen instanceof LinkedFolderError) return [];
+    if (change.after === null && isError(seen, 'linked-folder')) return [];
     if (seen === undefined || seen instanceof Error) reject(change, seen ?? 'was not inspected');
     else if (isSubmodule(change)) return step(seen);
     else if (seen.id === (change.after?.id ?? null)) return needsMode(change, seen) ? step(seen) : [];
@@ -422,16 +422,9 @@ export function isSafePath({ path, after }: Pick<FileChange, 'path' | 'after'>):
     );
 }
 
-/** A folder above a path is a symbolic link, which may lead anywhere. */
-class LinkedFolderError extends Error {
-  constructor(folder: string) {
-    super(`${folder} is a symbolic link, make it a folder`);
-    this.name = 'LinkedFolderError';
-  }
-}
-
 /**
- * Returns a function that throws a LinkedFolderError where a folder above a path is a symbolic link. It reads each folder once.
+ * Returns a function that throws linked-folder if a folder above a path is a symbolic link, which may lead anywhere. It reads
+ * each folder once.
  * @param top the work tree
  */
 export function linkGuard(top: string): (path: string) => void {
@@ -439,7 +432,8 @@ export function linkGuard(top: string): (path: string) => void {
   return (path) => {
     for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) {
       if (plain.has(folder)) continue;
-      if (readStatIfPresent(join(top, folder))?.isSymbolicLink()) throw new LinkedFolderError(folder);
+      if (readStatIfPresent(join(top, folder))?.isSymbolicLink())
+        throw new BotshelfError('linked-folder', `${folder} is a symbolic link, make it a folder`);
       plain.add(folder);
     }
   };

@@ -1,6 +1,6 @@
 import { type FileHandle, open, readFile, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { messageOf } from '../../lib/errors.ts';
+import { isError, messageOf } from '../../lib/errors.ts';
 import { failpoint } from '../../lib/failpoint.ts';
 import {
   removeUnfinishedWrites,
@@ -16,7 +16,7 @@ import { type FileChange, findTreeEntries } from '../history.ts';
 import { withIndexLock } from '../locks.ts';
 import { cleanUpAfterCrash } from '../maintenance.ts';
 import { toKind } from '../objects/objects.ts';
-import { readHead, UnknownOutcomeError, findBranch, type Repository } from '../repository.ts';
+import { readHead, findBranch, type Repository } from '../repository.ts';
 import { type Checkout, inspect, type Inspection, type Obstacle, prepareCheckout } from './checkout.ts';
 import { isIndexDamaged, rebuildIndex } from './git-index.ts';
 
@@ -148,7 +148,7 @@ export class WorkTree {
   /** Ends an update whose branch has not moved, or may not have, as the error says. */
   async abandon({ changes, checkout }: PreparedUpdate, error: unknown): Promise<void> {
     await checkout.discard();
-    if (!(error instanceof UnknownOutcomeError)) return;
+    if (!isError(error, 'unknown-outcome')) return;
     for (const change of changes) this.#add(change, { reason: 'may be committed', failed: true });
   }
 

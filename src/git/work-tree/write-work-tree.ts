@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UserError } from '../../lib/errors.ts';
-import { ListLimitError, runLimited } from '../changed-files.ts';
+import { createListError, runLimited } from '../changed-files.ts';
 import { parseRawDiff, rawDiffOptions } from '../history.ts';
 import { submodule } from '../objects/objects.ts';
 import { runCommandLineGit, GitError } from '../process/run-git.ts';
@@ -14,7 +14,7 @@ import { copyWithTime } from './git-index.ts';
  * all files in `watched`, also those that Git ignores. A repository in `watched` becomes a submodule. Uses a copy of the
  * index, so that unchanged files are not read and the index stays as it is. The new objects stay until Git collects them.
  * @param watched files and folders, relative to `folder`
- * @throws {ListLimitError} where more than `maxUncommitted` files differ from the index: none of them was read
+ * @throws {BotshelfError} list-too-long, where more than `maxUncommitted` files differ from the index: none of them was read
  * @throws {UserError} where Git cannot read a file, or cannot convert it as its attributes say
  */
 export async function writeWorkTree(folder: string, watched: readonly string[]): Promise<string> {
@@ -29,7 +29,7 @@ export async function writeWorkTree(folder: string, watched: readonly string[]):
   ]);
   const edited = parseRawDiff(diff);
   const added = others.split('\0').slice(0, -1);
-  if (edited.length + added.length > maxUncommitted) throw new ListLimitError(`${maxUncommitted} files`);
+  if (edited.length + added.length > maxUncommitted) throw createListError(`${maxUncommitted} files`);
   const entries: string[] = [];
   const files: string[] = [];
   for (const { path, status } of edited) {

@@ -22,9 +22,9 @@ import { type BodyRules, readText, findKnownBot } from '../request.ts';
  * Applies an update, all or nothing, and makes it durable. Returns the commit of its content; null where no content
  * changed.
  * @param isExpected whether the bot is the one the client read
- * @throws {UnknownBotError} when the bot has gone since it was looked up
- * @throws {PreconditionFailedError} when `isExpected` returns false, or the bot changes before the update is made
- * @throws {WritesUnavailableError} when nothing can be written now, or the bot's file is faulty
+ * @throws {BotshelfError} unknown-bot, when the bot has gone since it was looked up
+ * @throws {BotshelfError} precondition-failed, when `isExpected` returns false, or the bot changes before the update is made
+ * @throws {BotshelfError} unavailable, when nothing can be written now, or the bot's file is faulty
  */
 export type ApplyUpdate = (
   id: BotId,

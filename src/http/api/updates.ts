@@ -1,6 +1,7 @@
+import { createUnknownBotError } from '../../bot/errors.ts';
+import { BotshelfError } from '../../lib/errors.ts';
 import { formatCommitMessage } from '../../bot/commit-message.ts';
 import type { Counts } from '../../bot/counts.ts';
-import { PreconditionFailedError, UnknownBotError } from '../../bot/errors.ts';
 import type { BotId } from '../../bot/id.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
 import { withValues } from '../../catalogue/page/page.ts';
@@ -33,8 +34,8 @@ export function createUpdates(
   return async (id, { count, ...content }, isExpected) => {
     const expected = (): IndexedBot => {
       const bot = bots.get(id);
-      if (bot === undefined) throw new UnknownBotError(id);
-      if (isExpected?.(bot) === false) throw new PreconditionFailedError(bot.digest);
+      if (bot === undefined) throw createUnknownBotError(id);
+      if (isExpected?.(bot) === false) throw createChangedError(bot);
       return bot;
     };
     if (count !== undefined && Object.keys(content).length === 0) {
@@ -69,12 +70,17 @@ export function createPageEditor(bots: BotIndex): Editor<PostedEdit> {
     edit: (text, edit) => {
       // Checked again on the file that is changed: a merge may have come in between.
       const bot = bots.get(edit.id);
-      if (bot === undefined) throw new UnknownBotError(edit.id);
-      if (edit.digest !== undefined && bot.digest !== edit.digest)
-        throw new PreconditionFailedError(bot.digest);
+      if (bot === undefined) throw createUnknownBotError(edit.id);
+      if (edit.digest !== undefined && bot.digest !== edit.digest) throw createChangedError(bot);
       return withValues(edit.path, text, edit.values, Date.now());
     },
     describe: (edits) =>
       formatCommitMessage(edits.map((edit) => ({ ...edit, keys: Object.keys(edit.values) }))),
   };
+}
+
+function createChangedError({ digest }: IndexedBot): BotshelfError {
+  const message =
+    'the bot has changed since it was read: read it again, then send the update again if it still applies';
+  return new BotshelfError('precondition-failed', message, { digest });
 }

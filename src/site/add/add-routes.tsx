@@ -1,6 +1,6 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import { WritesUnavailableError } from '../../bot/errors.ts';
+import { isUnavailable } from '../../bot/errors.ts';
 import { parsePagePath, pathOf } from '../../catalogue/page/layout.ts';
 import { parsePageFile } from '../../catalogue/page/page-file.ts';
 import { nothingBlocked } from '../../catalogue/settings/blocked.ts';
@@ -183,7 +183,7 @@ async function propose(
     const { shared } = await proposals.send(sent);
     redirectTo(ctx, site.languages.of(ctx).href(toProposalPath(subject, shared)));
   } catch (error) {
-    if (error instanceof WritesUnavailableError) return await refuse(503, 'proposal.unavailable');
+    if (isUnavailable(error)) return await refuse(503, 'proposal.unavailable');
     if (!(error instanceof ProposalError) || error.kind === 'not-maintainer') throw error;
     const status = error.kind.startsWith('too-many') ? 429 : 409;
     await refuse(status, `proposal.${error.kind}`, error.values);

@@ -1,7 +1,7 @@
 import type { Context, Next } from 'koa';
 import type { VNode } from 'preact';
-import { UnknownBotError } from '../../bot/errors.ts';
-import type { BotId } from '../../bot/id.ts';
+import { isError } from '../../lib/errors.ts';
+import { type BotId, parseBotId } from '../../bot/id.ts';
 import type { RemovedAt } from '../../catalogue/changes/change-index.ts';
 import { botsFolder, folderOf } from '../../catalogue/page/layout.ts';
 import { ProblemError } from '../../http/problem.ts';
@@ -23,9 +23,9 @@ export function refuseRemovedBots(
     try {
       await next();
     } catch (error) {
-      const time = error instanceof UnknownBotError ? await removedAt(error.id) : undefined;
-      if (!(error instanceof UnknownBotError) || time === undefined) throw error;
-      const { id } = error;
+      const id = isError(error, 'unknown-bot') ? parseBotId(error.details.id ?? '') : undefined;
+      const time = id && (await removedAt(id));
+      if (id === undefined || time === undefined) throw error;
       if (!prefersPage(ctx)) throw new ProblemError('removed-bot', `the bot ${id} was removed`);
       const viewer = await viewerOf(ctx);
       sendOnce(ctx, <RemovedBotPage {...{ site, viewer, id, time }} />, site.languages.of(ctx), 410);

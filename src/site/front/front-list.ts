@@ -66,7 +66,7 @@ export class FrontLists {
   /**
    * Returns the bots that a page shows.
    * @param client whom they are for, such as a group of addresses
-   * @throws {QueueFullError}
+   * @throws {BotshelfError} queue-full
    */
   async get(query: FrontQuery, client: string): Promise<FrontList> {
     const key = formatFrontPath({ ...query, sort: sortOf(query), locale: undefined });

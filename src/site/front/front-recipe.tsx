@@ -64,7 +64,7 @@ export async function createFrontRecipe(
 
 /**
  * Returns how the page of a list is made.
- * @throws {QueueFullError}
+ * @throws {BotshelfError} queue-full
  * @throws {ProblemError} not-found for a page past the last one
  */
 export async function listRecipe(
@@ -90,7 +90,7 @@ export async function listRecipe(
 
 /**
  * Returns how the page of an author is made.
- * @throws {QueueFullError}
+ * @throws {BotshelfError} queue-full
  */
 export async function createAuthorRecipe(
   ctx: Context,

@@ -6,6 +6,7 @@ import {
   parseFragment,
   type TreeAdapter,
 } from 'parse5';
+import { BotshelfError } from '../../lib/errors.ts';
 
 export type Fragment = DefaultTreeAdapterTypes.DocumentFragment;
 export type Element = DefaultTreeAdapterTypes.Element;
@@ -13,15 +14,18 @@ export type Node = DefaultTreeAdapterTypes.ChildNode;
 type Text = DefaultTreeAdapterTypes.TextNode;
 export type Attributes = Readonly<Record<string, string | undefined>>;
 
-/** Thrown for HTML with more elements, or deeper nesting, than a page may have. */
-export class HtmlLimitError extends Error {
-  override readonly name = 'HtmlLimitError';
+/** Returns the error for HTML with more elements, or deeper nesting, than a page may have. */
+export function createHtmlError(): BotshelfError {
+  return new BotshelfError(
+    'html-too-large',
+    'the HTML has more elements, or deeper nesting, than a page may have',
+  );
 }
 
 /**
  * Parses HTML as a browser does inside a `div`. A short text can become millions of elements, as each paragraph reopens
  * what the one before left open.
- * @throws {HtmlLimitError} for more than `maxElements` elements
+ * @throws {BotshelfError} html-too-large, for more than `maxElements` elements
  */
 export function parseHtml(text: string, maxElements = Infinity): Fragment {
   let count = 0;
@@ -29,7 +33,7 @@ export function parseHtml(text: string, maxElements = Infinity): Fragment {
     ...defaultTreeAdapter,
     createElement: (...parts) => {
       count += 1;
-      if (count > maxElements) throw new HtmlLimitError();
+      if (count > maxElements) throw createHtmlError();
       return defaultTreeAdapter.createElement(...parts);
     },
   };

@@ -1,5 +1,6 @@
 import MarkdownIt, { type StateBlock, type Token } from 'markdown-it';
-import { HtmlLimitError, serialiseHtml, type Heading, linkHeadings, nameHeadings } from './html-tree.ts';
+import { isError } from '../../lib/errors.ts';
+import { createHtmlError, type Heading, linkHeadings, nameHeadings, serialiseHtml } from './html-tree.ts';
 import { layOutPage, type PageLayout } from './page-layout.ts';
 import { isLinkable, sanitiseHtml } from './sanitise-html.ts';
 
@@ -28,7 +29,7 @@ export function renderMarkdown({ text, name, images }: MarkdownSource): Rendered
     linkHeadings(tree, name, headings);
     return { html: serialiseHtml(tree), headings };
   } catch (error) {
-    if (error instanceof HtmlLimitError) return null;
+    if (isError(error, 'html-too-large')) return null;
     throw error;
   }
 }
@@ -41,7 +42,7 @@ markdown.validateLink = isLinkable;
 // A table of hundreds of columns has as many cells in each row, however short the row is.
 markdown.block.State = class extends markdown.block.State {
   override push(...parts: Parameters<StateBlock['push']>): Token {
-    if (this.tokens.length > maxTokens) throw new HtmlLimitError();
+    if (this.tokens.length > maxTokens) throw createHtmlError();
     return super.push(...parts);
   }
 };

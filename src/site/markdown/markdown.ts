@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isError } from '../../lib/errors.ts';
 import type { CurrentCache } from '../../lib/current-cache.ts';
-import { FairQueue, QueueFullError, SerialQueue } from '../../lib/serial-queue.ts';
+import { FairQueue, SerialQueue } from '../../lib/serial-queue.ts';
 import { WorkerPool } from '../../lib/worker-pool.ts';
 import type { MarkdownSource, RenderedMarkdown, renderMarkdown } from './markdown-renderer.ts';
 
@@ -68,7 +69,7 @@ export class Markdown {
     const abandoned = AbortSignal.timeout(this.#maxWaitMs);
     const work = async (): Promise<RenderedText> => await this.#previews.render(source, abandoned);
     const html = await this.#inTime(this.#previewQueue.run(address, work)).catch((error: unknown) => {
-      if (error instanceof QueueFullError) return undefined;
+      if (isError(error, 'queue-full')) return undefined;
       throw error;
     });
     return abandoned.aborted ? undefined : html;

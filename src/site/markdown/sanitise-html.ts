@@ -1,6 +1,8 @@
 import {
   type Attributes,
   createElement,
+  createHtmlError,
+  createTextNode,
   type Element,
   type Fragment,
   isElement,
@@ -11,15 +13,13 @@ import {
   readAttributes,
   serialiseHtml,
   setAttributes,
-  createTextNode,
-  HtmlLimitError,
 } from './html-tree.ts';
 
 /**
  * Parses untrusted HTML and keeps what is allowed: these tags with these attributes, no comments, nothing that a browser
  * would run or load, no ids. The tree is a fixed point: a browser that parses its serialised form gets the same tree, so
  * no open element can reach past its end.
- * @throws {HtmlLimitError} for more elements or deeper nesting than any page by a person has
+ * @throws {BotshelfError} html-too-large, for more elements or deeper nesting than any page by a person has
  */
 export function sanitiseHtml(html: string): Fragment {
   let text = html;
@@ -30,7 +30,7 @@ export function sanitiseHtml(html: string): Fragment {
     if (written === text) return tree;
     text = written;
   }
-  throw new HtmlLimitError();
+  throw createHtmlError();
 }
 
 /** Whether a link to this address is allowed: to the web, to mail and within the page. */
@@ -91,7 +91,7 @@ const tagsWithoutText = new Set(
 const mustNotBeEmpty = new Set(['a', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'p', 'table']);
 
 function sanitiseChildren({ childNodes }: Fragment | Element, depth: number): Node[] {
-  if (depth > maxDepth) throw new HtmlLimitError();
+  if (depth > maxDepth) throw createHtmlError();
   return childNodes.flatMap((node) => sanitiseNode(node, depth));
 }
 

@@ -252,7 +252,7 @@ export async function readAttention(parts: AttentionParts): Promise<Attention> {
 /**
  * Returns the bots whose invite asks for Administrator and did not in the last commit that is 1, 7 or 90 days old, with the
  * latest of these times, in milliseconds since the epoch.
- * @throws {GitError | WritesUnavailableError}
+ * @throws {GitError} {BotshelfError} unavailable
  */
 export async function findNewAdministrators(
   bots: Pick<BotIndex, 'get'>,

@@ -1,12 +1,12 @@
 import { deepStrictEqual, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
+import { isError } from '../../../src/lib/errors.ts';
 import type { Lists } from '../../../src/catalogue/lists/lists.ts';
 import { filters, sortKeys } from '../../../src/catalogue/lists/parameters.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { parseListQuery } from '../../../src/http/api/read-routes.ts';
 import { toProblem } from '../../../src/http/problem.ts';
-import { QueueFullError } from '../../../src/lib/serial-queue.ts';
 import { noCounts } from '../../support/counts.ts';
 import { readCases } from '../../support/fixture-lines.ts';
 import { idsOf, listsOf, pagesOf } from '../../support/lists.ts';
@@ -137,7 +137,7 @@ describe('lists that many ask for at once', () => {
       .filter((result) => result.status === 'rejected')
       .map(({ reason }) => reason as unknown);
     strictEqual(results.length - refused.length, 65);
-    ok(refused.every((error) => error instanceof QueueFullError));
+    ok(refused.every((error) => isError(error, 'queue-full')));
     const problem = toProblem(refused[0]);
     deepStrictEqual([problem.kind, problem.status, problem.headers], ['busy', 503, { 'Retry-After': '2' }]);
     strictEqual((await lists.page({ q: 'bot 3' })).total > 0, true);

@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { WritesUnavailableError } from '../../../src/bot/errors.ts';
+import { BotshelfError } from '../../../src/lib/errors.ts';
 import { type CurrentFile, planBatch, readCurrentFile } from '../../../src/git/commit/branch-writer.ts';
 import { unmerged } from '../../../src/git/work-tree/git-index.ts';
 import { keyEditor, setKey } from '../../support/keys.ts';
@@ -26,7 +26,7 @@ describe('the plan of a batch', () => {
   });
 
   it('refuses an edit of a file that cannot be edited, or that the editor refuses, and makes the others', () => {
-    const refusal = new Error('in conflict');
+    const refusal = new BotshelfError('edit-conflict', 'in conflict');
     const current = new Map<string, CurrentFile>([
       ['shelf/x', file],
       ['shelf/y', { file: null, text: null }],
@@ -66,12 +66,11 @@ describe('a file that edits are planned on', () => {
     const found = seen instanceof Error || seen === undefined ? seen : { ...seen, stat: undefined };
     const files = new Map(found && [['x', found]]);
     const { text, refusal } = readCurrentFile('x', file, { index: new Map([['x', entry]]), files }, failure);
-    if (refusal instanceof WritesUnavailableError) strictEqual(refusal.reason, 'unusable-page');
-    return refusal === undefined ? String(text) : `${refusal.name}: ${refusal.message.split(/[:(] ?/)[0]}`;
+    return refusal === undefined ? String(text) : `${refusal.code}: ${refusal.message.split(/[:(] ?/)[0]}`;
   };
 
-  const uncommitted = "EditConflictError: x has uncommitted edits in the service's clone";
-  const unavailable = 'WritesUnavailableError: x';
+  const uncommitted = "edit-conflict: x has uncommitted edits in the service's clone";
+  const unavailable = 'unusable-page: x';
   const cases: [what: string, args: Parameters<typeof read>, wanted: string][] = [
     ['is read', [tip, id, { id, content }], 'ä'],
     ['may be missing', [null, null, { id: null, content: undefined }], 'null'],
@@ -85,7 +84,7 @@ describe('a file that edits are planned on', () => {
     [
       'is refused in a conflict',
       [tip, unmerged, { id, content }],
-      "EditConflictError: x is in conflict in a merge in the service's clone",
+      "edit-conflict: x is in conflict in a merge in the service's clone",
     ],
     ['is refused with other bytes in the index', [tip, 'b', { id, content }], uncommitted],
     ['is refused with other bytes in the work tree', [tip, id, { id: 'b', content }], uncommitted],

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { WritesUnavailableError } from '../../../src/bot/errors.ts';
+import { isUnavailable } from '../../../src/bot/errors.ts';
 import type { Committer } from '../../../src/git/commit/committer.ts';
 import { CommitEvents } from '../../../src/git/commits.ts';
 import { maxObjectBytes } from '../../../src/git/objects/objects.ts';
@@ -101,8 +101,7 @@ describe('a commit of the service', () => {
     });
     const committer = committerOn(repository.folder, { commits });
     const unconfirmed = {
-      name: 'WritesUnavailableError',
-      reason: 'stated',
+      code: 'unavailable',
       message: /saved in Git, but the disk did not confirm it/,
     };
     await rejects(moveTo(committer, commit, new Map([['refs/botshelf/base', commit]])), unconfirmed);
@@ -285,7 +284,7 @@ describe('a move of the branch', () => {
     const commit = prepared(repository, () => repository.write(path, 'new'));
     mkdirSync(join(repository.folder, '.git/rebase-merge'));
     const log = recordedLog();
-    await rejects(moveTo(committerOn(repository.folder, { log }), commit), WritesUnavailableError);
+    await rejects(moveTo(committerOn(repository.folder, { log }), commit), isUnavailable);
     strictEqual(log.lines.length, 1, 'it is not tried again');
     rmSync(join(repository.folder, '.git/rebase-merge'), { recursive: true });
     strictEqual(await moveTo(committerOn(repository.folder), commit), commit);

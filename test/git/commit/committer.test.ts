@@ -2,7 +2,7 @@ import { deepStrictEqual, match, notStrictEqual, rejects, strictEqual } from 'no
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { WritesUnavailableError } from '../../../src/bot/errors.ts';
+import { isUnavailable } from '../../../src/bot/errors.ts';
 import { repositoryIn, testRepository } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { committerOn } from '../../support/committing.ts';
@@ -133,7 +133,7 @@ describe('a committer', () => {
     deepStrictEqual(committer.outdatedPaths(), []);
     await rejects(committer.commit(setKey(path, 'category', 'music')), (error) => {
       match(String(error), /is in no Git repository .*: run "git init" there/s);
-      return error instanceof WritesUnavailableError;
+      return isUnavailable(error);
     });
     testRepository({ [path]: text }, folder);
     notStrictEqual(await committer.commit(setKey(path, 'category', 'music')), null);

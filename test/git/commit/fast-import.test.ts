@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { importCommit, type NewFile, writeCommit } from '../../../src/git/commit/commit-files.ts';
 import { GitError } from '../../../src/git/process/run-git.ts';
-import { RefConflictError, openRepository, type Repository } from '../../../src/git/repository.ts';
+import { openRepository, type Repository } from '../../../src/git/repository.ts';
 import { GitRunner } from '../../../src/git/process/git-runner.ts';
 import { eventually } from '../../support/eventually.ts';
 import { goOnAlone, replaceGit } from '../../support/replaced-git.ts';
@@ -85,7 +85,7 @@ describe('a commit by fast-import', () => {
 
   it('changes nothing where the ref is at another commit', async () => {
     const moved = clone.commit({ a: 'moved' });
-    await rejects(importFiles([['a', null]]), RefConflictError);
+    await rejects(importFiles([['a', null]]), { code: 'ref-conflict' });
     strictEqual(clone.git('rev-parse', 'main'), moved);
   });
 

@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { MissingObjectError, ObjectReader, maxObjectBytes } from '../../../src/git/objects/objects.ts';
+import { ObjectReader, maxObjectBytes } from '../../../src/git/objects/objects.ts';
 import { cleanUp } from '../../support/cleanup.ts';
 import { eventually } from '../../support/eventually.ts';
 import { gitSync } from '../../support/run-sync.ts';
@@ -46,7 +46,7 @@ describe('the reader of objects', () => {
     for (const id of [a, b, a]) strictEqual(await read(id), treeBytes);
     for (const id of ids) if (id !== c) rmSync(join(folder, '.git/objects', id.slice(0, 2), id.slice(2)));
     for (const id of [b, a, c, a]) strictEqual(await read(id), treeBytes);
-    await rejects(read(b), MissingObjectError);
+    await rejects(read(b), { code: 'missing-object' });
     reader.close();
   });
 

@@ -1,8 +1,9 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { BotshelfError } from '../../../src/lib/errors.ts';
 import type { FileChange } from '../../../src/git/history.ts';
-import { UnknownOutcomeError, type Repository } from '../../../src/git/repository.ts';
+import { type Repository } from '../../../src/git/repository.ts';
 import { WorkTree } from '../../../src/git/work-tree/work-tree.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { openUntilEnd } from '../../support/opened.ts';
@@ -80,7 +81,7 @@ describe('the work tree', () => {
 
   it('finishes an update whose branch may have moved', async () => {
     const update = await workTree.prepare(await planCommit({ a: 'new\n' }));
-    await workTree.abandon(update, new UnknownOutcomeError(branch, {}));
+    await workTree.abandon(update, new BotshelfError('unknown-outcome', 'git failed'));
     deepStrictEqual(workTree.outdated(), [{ path: 'a', reason: 'may be committed', failed: true }]);
     await workTree.finish();
     strictEqual(clone.read('a'), 'new\n');

@@ -9,7 +9,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { listTreeChanges, ListLimitError, resolveRange } from '../../../src/git/changed-files.ts';
+import { listTreeChanges, resolveRange } from '../../../src/git/changed-files.ts';
 import { writeWorkTree } from '../../../src/git/work-tree/write-work-tree.ts';
 import { UserError } from '../../../src/lib/errors.ts';
 import { type TestRepository, testRepository } from '../../support/repository.ts';
@@ -125,7 +125,7 @@ describe('the tree of a work tree', () => {
     const repo = testRepository({ a: 'a' });
     mkdirSync(join(repo.folder, 'bots'));
     for (let i = 0; i <= 10_000; i++) appendFileSync(join(repo.folder, 'bots', String(i)), String(i));
-    await rejects(writeWorkTree(repo.folder, ['bots']), ListLimitError);
+    await rejects(writeWorkTree(repo.folder, ['bots']), { code: 'list-too-long' });
     strictEqual(repo.git('count-objects').split(' ')[0], '4');
   });
 });

@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import { WritesUnavailableError } from '../../../src/bot/errors.ts';
+import { isUnavailable } from '../../../src/bot/errors.ts';
 import { Journal, formatJournalLine, type JournalEntry, Segment } from '../../../src/counts/journal.ts';
 import { atTime } from '../../support/at-time.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -52,7 +52,7 @@ describe('a journal on a full disk', () => {
       strictEqual(journal.mayHoldRefused, true);
       await setTimeout(1);
       journal.retry();
-      await rejects(journal.append(entry(2)), WritesUnavailableError);
+      await rejects(journal.append(entry(2)), isUnavailable);
     });
     ok(journal.failure !== null);
     await setTimeout(1);
@@ -83,9 +83,9 @@ describe('a count on a full disk', () => {
     const at = 1_900_000_000_000;
     await atTime(at, async () => {
       await withFileSizeLimit(10, async () => {
-        await rejects(store.setCount(homer, 7), { name: 'WritesUnavailableError' });
+        await rejects(store.setCount(homer, 7), isUnavailable);
         strictEqual(store.failures().length, 1);
-        await rejects(store.setCount(homer, 5), { name: 'WritesUnavailableError' }, 'also the known one');
+        await rejects(store.setCount(homer, 5), isUnavailable, 'also the known one');
       });
       strictEqual(store.count(homer), 5);
       await store.setCount(homer, 5);

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { AlreadyRunningError, type InstanceLock, takeInstanceLock } from '../../../src/git/locks.ts';
+import { isError } from '../../../src/lib/errors.ts';
+import { type InstanceLock, takeInstanceLock } from '../../../src/git/locks.ts';
 import { eventually } from '../../support/eventually.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { needs } from '../../support/tools.ts';
@@ -38,7 +39,7 @@ async function takeAtOnce(folder: string, many: number): Promise<InstanceLock[]>
   );
   return starters.flatMap((starter) => {
     if (starter.status === 'fulfilled') return [starter.value];
-    ok(starter.reason instanceof AlreadyRunningError, String(starter.reason));
+    ok(isError(starter.reason, 'already-running'), String(starter.reason));
     return [];
   });
 }
@@ -58,7 +59,7 @@ describe('the instance lock of processes', () => {
   it('is taken over from a process that was killed', async () => {
     const folder = tempFolder();
     const first = await holder(folder);
-    await rejects(takeInstanceLock(folder), AlreadyRunningError);
+    await rejects(takeInstanceLock(folder), { code: 'already-running' });
     await kill(first);
     await (await takeInstanceLock(folder)).release();
     deepStrictEqual(readdirSync(folder), []);
