@@ -10,6 +10,7 @@ import {
   GitError,
   noGit,
   findOwnershipProblem,
+  isGitFailure,
   directClient,
   type GitClient,
   type GitCommand,
@@ -165,7 +166,7 @@ export class RepositoryOpener {
 export function toUnavailableError(error: unknown): BotshelfError {
   if (isUnavailable(error)) return error;
   if (error instanceof GitError) {
-    if (noRoom.test(error.stderr)) return createDiskFullError(error);
+    if (isGitFailure(error, 'disk-full')) return createDiskFullError(error);
     const failed = `git could not write (${findLastLine(error.stderr) || error.message}): look at the disk and the repository`;
     return new BotshelfError('write-failed', error.notStarted ? noGit : failed, { cause: error });
   }
@@ -173,8 +174,6 @@ export function toUnavailableError(error: unknown): BotshelfError {
   if (isError(error, 'ref-conflict')) return new BotshelfError('unavailable', tooFast, { cause: error });
   return toWriteError(error);
 }
-
-const noRoom = /no space left|out of diskspace|quota exceeded|file too large/i;
 
 const unknown = 'git failed, and it is not known whether the change was saved: send it again';
 

@@ -1,6 +1,6 @@
 import { writePrunedHistory } from '../counts/state-ref.ts';
 import { countCommits } from '../git/history.ts';
-import { GitError, noGit } from '../git/process/run-git.ts';
+import { GitError, isGitFailure, noGit } from '../git/process/run-git.ts';
 import { fetchCommand } from '../git/remotes.ts';
 import { moveRefs, readRef, stateRef, type Repository } from '../git/repository.ts';
 import { retry } from '../lib/retry.ts';
@@ -236,17 +236,10 @@ export async function pushWithRetries<T>(
   return await retry(push, {
     maxAttempts: 10,
     repair: fetch,
-    isRetriable: isLocked,
+    isRetriable: (error) => isGitFailure(error, 'ref-locked'),
     delay: (attempt) => Math.random() * 200 * attempt,
     signal,
   });
-}
-
-function isLocked(error: unknown): boolean {
-  return (
-    error instanceof GitError &&
-    /cannot lock ref|failed to update ref|atomic transaction failed/.test(error.stderr)
-  );
 }
 
 /**

@@ -4,8 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fsyncFolders } from '../../lib/files.ts';
 import type { GitFile } from '../history.ts';
 import { waitForOrphans, wasKilled } from '../maintenance.ts';
-import { messageOf } from '../../lib/errors.ts';
-import { GitError } from '../process/run-git.ts';
+import { GitError, isGitFailure } from '../process/run-git.ts';
 import {
   createRefConflictError,
   readAfterFailure,
@@ -239,7 +238,7 @@ export async function commitFiles(
       return commit;
     } catch (error) {
       // The lock may be gone by now.
-      const isLocked = messageOf(error).includes('index.lock');
+      const isLocked = isGitFailure(error, 'index-locked');
       const hasMoved = (await readHead(repository)) !== tip;
       if (!(isLocked || hasMoved) || performance.now() > deadline) throw error;
       await sleep(50);

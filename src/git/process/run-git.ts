@@ -39,6 +39,22 @@ export class GitError extends BotshelfError {
 }
 
 /**
+ * Whether git failed for this reason. Git has no error codes, so its messages, which are in English by `LC_ALL=C`, are the
+ * only sign: nothing else decides by them.
+ */
+export function isGitFailure(error: unknown, failure: keyof typeof gitFailures): boolean {
+  return error instanceof GitError && gitFailures[failure].test(error.stderr);
+}
+
+const gitFailures = {
+  'disk-full': /no space left|out of diskspace|quota exceeded|file too large/i,
+  'index-locked': /index\.lock/,
+  'index-damaged':
+    /index file (corrupt|smaller than expected)|unknown index entry format|malformed name field|broken index|sharedindex\S* index file open failed: No such file/,
+  'ref-locked': /cannot lock ref|failed to update ref|atomic transaction failed/,
+};
+
+/**
  * Returns a text without the user names and passwords of the addresses in it. Git repeats the address of a remote in
  * its errors, and a command has it among its arguments. Addresses that are percent-encoded as a whole are covered, and
  * passwords with characters that should be encoded: too much is removed rather than too little.

@@ -4,7 +4,7 @@ import { copyFile, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ignoreMissing } from '../../lib/errors.ts';
 import type { FileChange } from '../history.ts';
-import { GitError } from '../process/run-git.ts';
+import { isGitFailure } from '../process/run-git.ts';
 import type { Repository } from '../repository.ts';
 
 /** Path → the blob that the index has there, null where it has none. */
@@ -89,7 +89,7 @@ export async function isIndexDamaged(repository: Repository): Promise<boolean> {
     await readIndex(repository, ['any']);
     return await hasWrongChecksum(repository);
   } catch (error) {
-    if (error instanceof GitError && damaged.test(error.stderr)) return true;
+    if (isGitFailure(error, 'index-damaged')) return true;
     throw error;
   }
 }
@@ -105,9 +105,6 @@ async function hasWrongChecksum({ gitDir, hash }: Repository): Promise<boolean> 
 }
 
 /** What git says of an index, or of the shared part of a split one, that is empty, torn or missing. */
-const damaged =
-  /index file (corrupt|smaller than expected)|unknown index entry format|malformed name field|broken index|sharedindex\S* index file open failed: No such file/;
-
 /** Replaces the index by that of HEAD. The index must be locked. @throws {GitError} and system errors */
 export async function rebuildIndex(repository: Repository): Promise<void> {
   await repository.run(['read-tree', 'HEAD'], { indexFile: await removeCopy(repository) });
