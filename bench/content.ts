@@ -23,7 +23,7 @@ import {
 } from './rows.ts';
 import { editPage, git, type Stage, type StageBot } from './stage.ts';
 
-/** Posts that become commits on the branch, against plain git in a clone; and counts beside them. */
+/** Posts that become commits on the branch, against plain git in a clone; and counts next to them. */
 export async function* content(stage: Stage): AsyncGenerator<Row> {
   const commit = median(timeGitCommits(stage, 10));
   await using service = await startWholeService(stage);

@@ -26,7 +26,7 @@ export function atMost(name: string, value: number, most: number, format: (value
   return { goal: `${name}: ≤ ${format(most)}`, measured: format(value), met: value <= most };
 }
 
-/** Returns the row of a time in milliseconds that may be `most` more beside something else than alone. */
+/** Returns the row of a time in milliseconds that may be `most` more next to something else than alone. */
 export function besideAlone(name: string, beside: number, alone: number, most: number): Row {
   return {
     goal: `${name}: ≤ ${milliseconds(most)} more than alone`,

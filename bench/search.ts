@@ -14,7 +14,7 @@ import { Random } from './random.ts';
 import { atMost, megabytes, milliseconds, percentile, perSecond, type Row, times } from './rows.ts';
 import type { Stage } from './stage.ts';
 
-/** Searches: building the index, one query, a typo, a hundred a second beside reads, and how well they rank. */
+/** Searches: building the index, one query, a typo, a hundred a second next to reads, and how well they rank. */
 export async function* search(stage: Stage): AsyncGenerator<Row> {
   yield* inThisProcess(stage);
   yield* overHttp(stage);

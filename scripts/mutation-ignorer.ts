@@ -9,7 +9,7 @@ interface Path {
   toString(): string;
 }
 
-/** A plugin of Stryker: what only people read is not mutated, as no test is to repeat the words of a message. */
+/** A plugin of Stryker: what only people read is not mutated, because no test is to repeat the words of a message. */
 export const strykerPlugins = [
   {
     kind: 'Ignore',

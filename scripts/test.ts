@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 /*
  * Runs the tests of the tiers that are named, such as `process browser`, or of `unit`; further arguments are mocha's.
- * A tier is a folder, but for two: `unit` is every other file, and `slow` what has `@slow` in its title there, as it
+ * A tier is a folder, but for two: `unit` is every other file, and `slow` what has `@slow` in its title there, because it
  * takes over a second; where both are named, a file runs once. A mocha runs some files only: the more memory it has, the
  * longer it takes to start a process. Those of a folder go to different ones, or the mochas of the largest folders would run
  * last. The last lines are what failed, the tests that need a missing tool, the other tiers, and the totals.

@@ -22,7 +22,7 @@ export interface AppParts extends Omit<Pages, 'live'>, Api {
   readonly config: {
     readonly baseUrl: string;
     readonly trustProxy: boolean;
-    /** The port for probes and metrics only; null where they are served here. */
+    /** The port for probes and metrics only; null if they are served here. */
     readonly probePort: number | null;
     readonly readOnly: ReadOnly | null;
   };
@@ -30,7 +30,7 @@ export interface AppParts extends Omit<Pages, 'live'>, Api {
   readonly isLoaded: () => boolean;
   readonly health: Health;
   readonly metrics: Metrics;
-  /** Null where the public address is set. */
+  /** Null if the public address is set. */
   readonly proxyNotice: ProxyNotice | null;
   /** The cache in front of the application, which fills it. */
   readonly responses: ResponseCache;
@@ -40,7 +40,7 @@ export interface AppParts extends Omit<Pages, 'live'>, Api {
 export interface Application {
   /** Responds to a request, or logs at level `debug` why it could not. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-  /** Removes the path of the public address from that of a request, except for probes; undefined where it has none. */
+  /** Removes the path of the public address from that of a request, except for probes; undefined if it has none. */
   readonly rewrite: ((url: string) => string) | undefined;
 }
 

@@ -54,7 +54,7 @@ function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
   return {
     host: reader.text('HOST') ?? '127.0.0.1',
     port,
-    /** The port for probes and metrics only; null where `port` serves them too. */
+    /** The port for probes and metrics only; null if `port` serves them too. */
     probePort: readProbePort(reader, port),
     /**
      * The public address, which may have a path, without a slash at its end. Links and origins come from it, never from
@@ -79,7 +79,7 @@ function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
     stateSeconds: reader.integer('BOTSHELF_STATE_SECONDS', 60, 1, 3600),
     /** The age after which state history is pruned to one commit a day. */
     stateDays: reader.integer('BOTSHELF_STATE_DAYS', 1, 1, 36500),
-    /** The shared Git server's repository to keep in step with; null where this clone is all there is. */
+    /** The shared Git server's repository to keep in step with; null if this clone is all there is. */
     remote: readRemoteSettings(reader),
     /** Keep copies of the bots' images. */
     images: reader.flag('BOTSHELF_IMAGES', true),
@@ -91,15 +91,15 @@ function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
     dev: reader.flag('BOTSHELF_DEV'),
     /** Whom visitors of a demo log in as, with no password. Null: no setting makes a service a demo. */
     demo: null as DemoProvider | null,
-    /** How to reach the operator; null where it is not set. */
+    /** How to reach the operator; null if it is not set. */
     contact: readContact(reader),
-    /** A URI to which people report vulnerabilities; null where none is given. */
+    /** A URI to which people report vulnerabilities; null if none is given. */
     securityContact: readSecurityContact(reader),
-    /** Where people log in; null where nobody can. */
+    /** Where people log in; null if nobody can. */
     login: readLoginSettings(reader),
     /** The secrets that seal cookies, newest first; where empty, one is generated. */
     secrets: readSecrets(reader),
-    /** Where notices for the people who run the list are sent, a secret; null where they are not. */
+    /** Where notices for the people who run the list are sent, a secret; null if they are not. */
     notifyUrl: readNotifyUrl(reader),
     /** Set where this is a copy of a list that takes no posts, forms and logins. */
     readOnly: readReadOnly(reader),

@@ -25,12 +25,12 @@ export interface HealthParts
   readonly build: Version;
   readonly branch: Pick<Clone['branch'], 'fault'>;
   readonly committer: Pick<Committer<never>, 'outdatedPaths'>;
-  /** Null where there is no remote. */
+  /** Null if there is no remote. */
   readonly sync: Sync | null;
   readonly uncommitted: UncommittedPages;
-  /** Null where the public address is set. */
+  /** Null if the public address is set. */
   readonly proxyNotice: ProxyNotice | null;
-  /** Why this clone is not in step with its Git host; null where it is or has none. */
+  /** Why this clone is not in step with its Git host; null if it is or has none. */
   readonly remoteNotice: string | null;
 }
 

@@ -165,7 +165,7 @@ async function start(
   return address;
 }
 
-/** Imported where somebody can log in only, as most of it is libraries. */
+/** Imported where somebody can log in only, because most of it is libraries. */
 async function openLogin(config: Config, log: Log): Promise<Login | null> {
   if (config.login === null && config.demo === null) return null;
   return await (await import('../login/login.ts')).openLogin(config, log);

@@ -26,7 +26,7 @@ export function toAddressError(error: unknown, host: string, port: number, setti
 }
 
 /**
- * Returns a sentence for the operator of a clone that is not kept in step with its Git host; null where it is, where
+ * Returns a sentence for the operator of a clone that is not kept in step with its Git host; null if it is, where
  * there is no host, while somebody edits the catalogue with BOTSHELF_DEV, and for a trial, which has no public address.
  */
 export function createRemoteNotice(

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 export interface Version {
   /** The version of the package, such as `1.4.0`. */
   readonly version: string;
-  /** The first 12 digits of the commit; null where neither the package nor a clone around it says which. */
+  /** The first 12 digits of the commit; null if neither the package nor a clone around it says which. */
   readonly commit: string | null;
 }
 

@@ -90,7 +90,7 @@ function parsePermissions([value = '', ...more]: readonly string[]): Invite['per
 export interface InvitePermissions {
   /** `absent`: the link leaves them out. `unreadable`: it has a value that is not a set of permissions. */
   readonly permissions: StatedPermissions | 'absent' | 'unreadable';
-  /** The OAuth scopes of the link, in its order; empty where it has none. */
+  /** The OAuth scopes of the link, in its order; empty if it has none. */
   readonly scopes: readonly string[];
   /** Whether the link says that the bot has slash commands. */
   readonly commands: boolean;

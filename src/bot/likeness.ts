@@ -1,6 +1,6 @@
 /**
  * Returns a key that is equal for names which people take for the same: without case, accents, width, blanks and
- * invisible characters, and with letters and digits that look alike as one. Empty where nothing is left.
+ * invisible characters, and with letters and digits that look alike as one. Empty if nothing is left.
  */
 export function toNameKey(name: string): string {
   return name

@@ -34,7 +34,7 @@ export function toSchemaPath(name: Exclude<SchemaName, 'list-element'> | 'defini
 
 /**
  * Returns a schema.
- * @param categories those that a bot can have; any id where left out
+ * @param categories those that a bot can have; any id if left out
  */
 export function readSchema(
   name: SchemaName | 'definitions',

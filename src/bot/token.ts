@@ -86,7 +86,7 @@ export class TokenSearch {
     if (!this.#found) this.#search(this.#rest.length > 0 ? Buffer.concat([this.#rest, piece]) : piece, false);
   }
 
-  /** Returns its place, after the last piece; undefined where there is none. */
+  /** Returns its place, after the last piece; undefined if there is none. */
   end(): TextPlace | undefined {
     if (!this.#found) this.#search(this.#rest, true);
     return this.#found;

@@ -65,9 +65,9 @@ interface OpenCatalogueOptions extends Pick<Clone, 'repositoryOpener' | 'commits
     readonly blocked: string | null;
   };
   readonly counts: ReadonlyCounts;
-  /** Returns when a commit last changed a bot; undefined where the state does not say. */
+  /** Returns when a commit last changed a bot; undefined if the state does not say. */
   readonly edited: NonNullable<CatalogueOptions['edited']>;
-  /** Left out where images are not cached. */
+  /** Left out if images are not cached. */
   readonly cachedImages: CatalogueOptions['cachedImages'] | undefined;
   /** Sets when the commits of an advance changed bots, before their records are served. */
   readonly setEditedTimes: (advance: BranchAdvance, changes: ReadonlyChanges) => Promise<void>;
@@ -209,7 +209,7 @@ async function refuseEmptyClone(root: string, repository: Repository): Promise<v
 
 /**
  * Returns a subscriber that shows commits in the catalogue without waiting for the watcher. A posted change is shown at
- * once, as its response waits for it; the files of a merge, which may be thousands, in slices of time.
+ * once, because its response waits for it; the files of a merge, which may be thousands, in slices of time.
  * @param prefix the catalogue's folder relative to the top of the repository: empty, or ending in a slash
  */
 export function showCommits(catalogue: Pick<Catalogue, 'put' | 'look'>, prefix: string): CommitListener {

@@ -62,7 +62,7 @@ interface KeyRule {
   readonly key: string;
   readonly rule: string;
   readonly severity: Finding['severity'];
-  /** Returns what is wrong with a value and what to do; undefined where nothing is. */
+  /** Returns what is wrong with a value and what to do; undefined if nothing is. */
   readonly find: (now: unknown, before: unknown, change: MainPageChange) => string | undefined;
 }
 
@@ -114,7 +114,7 @@ function createRemovalNotice({ path, page }: PageFile): Finding {
 
 /**
  * Tells maintainers of a change of the settings that lets others decide about proposals.
- * @param former undefined where they had a fault
+ * @param former undefined if they had a fault
  */
 export function checkSettingsChange(
   { settings, text }: SettingsReading,
@@ -295,7 +295,7 @@ function findOtherBot(now: unknown, before: unknown, { id, page }: MainPageChang
   return `invite adds the bot ${other}, not ${id}: correct the link, or set oauth to ${other} if that is the client of this bot`;
 }
 
-/** Returns `adds "1" and removes "2"`; empty where both lists have the same entries. */
+/** Returns `adds "1" and removes "2"`; empty if both lists have the same entries. */
 function describeListChange(before: readonly unknown[], now: readonly unknown[]): string {
   const added = now.filter((entry) => !before.includes(entry)).map(quoteValue);
   const removed = before.filter((entry) => !now.includes(entry)).map(quoteValue);
@@ -358,7 +358,7 @@ interface ChangedSettings {
   readonly settings: SettingsReading;
   /** Whether they refuse a category or a language that they allowed before, so that all bots are to be checked. */
   readonly refuseMore: boolean;
-  /** What the change does to them; empty where it is not about them or their logo. */
+  /** What the change does to them; empty if it is not about them or their logo. */
   readonly findings: readonly Finding[];
 }
 

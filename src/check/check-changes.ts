@@ -56,7 +56,7 @@ const watched = [botsFolder, settingsName, blockedName, ...sideFolders];
  * the change itself, with its files outside `bots/` where `scope` is everything, against the rules about changes.
  * @param root the catalogue's folder
  * @param base the revision that the change is made for
- * @param head the last commit of the change; the work tree where left out
+ * @param head the last commit of the change; the work tree if left out
  * @throws {UserError} as resolveRange and writeWorkTree
  */
 export async function checkChanges(

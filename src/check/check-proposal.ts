@@ -10,7 +10,7 @@ import { type Finding, toErrorFinding } from './check.ts';
 
 /**
  * Checks a proposal: the files of a bot against every rule, and the change itself against the rules about changes. A fault
- * that a file of this path had before is left out, as the proposal did not bring it, but not what is blocked.
+ * that a file of this path had before is left out, because the proposal did not bring it, but not what is blocked.
  * @param before all page files of the bot in the branch; none for a new bot
  * @param after all page files of the bot as they would be
  * @param showsReasons whether it says why something is blocked

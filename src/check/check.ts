@@ -40,20 +40,20 @@ export interface CheckReport {
 
 /** The options of every check. */
 export interface ReportOptions {
-  /** Who is blocked, by a file that is not public: no message says why. Read from the catalogue where left out. */
+  /** Who is blocked, by a file that is not public: no message says why. Read from the catalogue if left out. */
   readonly privateBlocked?: Blocked | undefined;
   /** Receives the number of files that are checked so far. */
   readonly onProgress?: (files: number) => void;
 }
 
 interface CheckOptions extends ReportOptions {
-  /** The settings of the catalogue, with their faults; read from the source where left out. */
+  /** The settings of the catalogue, with their faults; read from the source if left out. */
   readonly settings?: SettingsReading;
 }
 
 /**
  * Checks every file of a part of a catalogue against every rule. A bot is checked as a whole when one of its files is in
- * the part, as some rules are about its files together. The settings are checked with all of a catalogue.
+ * the part, because some rules are about its files together. The settings are checked with all of a catalogue.
  * @throws when a folder cannot be read
  */
 export async function checkCatalogue(
@@ -136,7 +136,7 @@ function findPathProblem(path: string, kind: EntryKind | undefined): Fault | und
 /** The rules that another file than the faulty one may break. */
 export const rulesOfCollections: ReadonlySet<string> = new Set(['one-list-of-bots', 'unknown-bot']);
 
-/** Checks the files beside `bots/`: profiles of authors, collections, and `blocked.json`. @throws when a folder cannot be read */
+/** Checks the files next to `bots/`: profiles of authors, collections, and `blocked.json`. @throws when a folder cannot be read */
 export async function checkSideFiles(source: CatalogueSource): Promise<CheckReport> {
   const findings: Finding[] = [];
   const contents = new Map<string, Buffer>();
@@ -175,7 +175,7 @@ export async function checkSideFiles(source: CatalogueSource): Promise<CheckRepo
   return { files, findings };
 }
 
-/** Parses files beside `bots/`. @param contents by their paths */
+/** Parses files next to `bots/`. @param contents by their paths */
 export function parseSideFiles(contents: ReadonlyMap<string, string | Buffer>): {
   readonly faults: readonly Fault[];
   /** The valid files of collections by their names. */
@@ -191,7 +191,7 @@ export function parseSideFiles(contents: ReadonlyMap<string, string | Buffer>): 
   return { faults: [...faults, ...assembleCollections(collections).faults], collections };
 }
 
-/** Parses a file beside `bots/`. */
+/** Parses a file next to `bots/`. */
 export function parseSideFile(path: string, content: string | Buffer): Parsed<Profile | CollectionPage> {
   const [folder, name = ''] = path.split('/');
   const parse = folder === peopleFolder ? parseProfile : parseCollectionPage;

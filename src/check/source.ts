@@ -62,7 +62,7 @@ export interface CatalogueSource {
 
 type Listing = ReadonlyMap<string, EntryKind>;
 
-/** The folders beside `bots/`. */
+/** The folders next to `bots/`. */
 export const sideFolders: readonly string[] = [peopleFolder, collectionsFolder];
 
 export function createFolderSource(root: string): CatalogueSource {

@@ -8,7 +8,7 @@ import { ignoreMissing, UserError } from '../lib/errors.ts';
 import { makeRoom, quoteForShell } from './init.ts';
 
 /*
- * A backup is a folder with `catalogue.git`, a bare repository with all refs, and `private-<time>`, what is beside Git. The
+ * A backup is a folder with `catalogue.git`, a bare repository with all refs, and `private-<time>`, what is next to Git. The
  * latter is complete once it has that name.
  */
 

@@ -116,7 +116,7 @@ const minNameWidth = 16;
 const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\p{Emoji_Presentation}]/u;
 
-/** Which bots a command is about: those that fit all of it. Of each filter the texts, or true where it was named without one. */
+/** Which bots a command is about: those that fit all of it. Of each filter the texts, or true if it was named without one. */
 export interface BotSelectors extends Readonly<Record<string, unknown>> {
   /** Days without a count, such as 90d; a bot without any counts from when it was created. */
   readonly inactive?: string;

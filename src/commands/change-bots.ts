@@ -24,7 +24,7 @@ import { formatCount, quoteValue } from '../lib/text.ts';
 import { revokeTokens } from '../tokens/tokens.ts';
 import { changeTokens } from './token.ts';
 
-/** The catalogue on disk and the state ref, for a command that may run beside a service. */
+/** The catalogue on disk and the state ref, for a command that may run next to a service. */
 export interface CatalogueOnDisk {
   readonly config: Config;
   readonly catalogue: Catalogue;

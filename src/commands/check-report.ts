@@ -32,14 +32,14 @@ export function formatText({ path, line, column, rule, severity, message }: Find
   return `${below}${escapeInvisible(path)}:${line}:${column} ${rule} ${note}${escapeInvisible(message)}`;
 }
 
-/** Returns a workflow command, which GitHub shows beside the line. */
+/** Returns a workflow command, which GitHub shows next to the line. */
 function formatAnnotation({ path, line, column, rule, severity, message }: Finding): string {
   const properties = `file=${escapeProperty(escapeInvisible(path))},line=${line},col=${column},title=${escapeProperty(rule)}`;
   return `::${severity} ${properties}::${escapeData(escapeInvisible(message))}`;
 }
 
 /**
- * Returns JSON in which a command such as `##[group]` is escaped, as some CI run it in JSON too, and what JSON leaves of
+ * Returns JSON in which a command such as `##[group]` is escaped, because some CI run it in JSON too, and what JSON leaves of
  * the characters that are commands to a terminal.
  */
 export function formatJson(document: unknown, space = 2): string {

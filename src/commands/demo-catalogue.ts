@@ -278,7 +278,7 @@ export async function fillImageCache(folder: string, bots: readonly DemoBot[]): 
 
 /**
  * Reads a drawing of assets/demo, and returns a function that fills it in: `{word}`, and for each bot other numbers, such as
- * `{hue+45}`. No drawing has text, as there may be no font.
+ * `{hue+45}`. No drawing has text, because there may be no font.
  */
 function readDrawing(name: string): (id: string, word?: string) => string {
   const svg = readFileSync(fileURLToPath(import.meta.resolve(`#assets/demo/${name}.svg`)), 'utf8');

@@ -43,7 +43,7 @@ export const checkSettings: DoctorCheck = ({ config: { unknown } }) =>
 export const checkGit: DoctorCheck = async () =>
   assessGitVersion(await directClient.run({ folder: '/', args: ['--version'] }).catch(() => ''));
 
-/** @param text what `git --version` prints; empty where there is no git */
+/** @param text what `git --version` prints; empty if there is no git */
 export function assessGitVersion(text: string): Outcome {
   const [version, major, minor] = /(\d+)\.(\d+)[\w.]*/.exec(text) ?? [];
   if (version === undefined) return failure('git cannot be run', 'apt-get install git');

@@ -217,7 +217,7 @@ export const checkBaseAddress: DoctorCheck = async ({ config, signal }) => {
       );
 };
 
-/** Returns where probes of this machine's service respond; null where that is not known. */
+/** Returns where probes of this machine's service respond; null if that is not known. */
 function toLocalAddress({ host, port, probePort }: Config): string | null {
   const known = probePort ?? port;
   const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;

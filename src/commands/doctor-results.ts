@@ -9,7 +9,7 @@ export interface Outcome {
   readonly state: (typeof states)[number];
   /** What was found; for `ok` also why something was not checked. */
   readonly reason: string;
-  /** What mends it, a command where there is one; null where nothing has to be done. */
+  /** What fixes it, a command where there is one; null if nothing has to be done. */
   readonly fix: string | null;
 }
 

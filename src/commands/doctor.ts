@@ -31,7 +31,7 @@ const checks: Readonly<Record<string, DoctorCheck>> = {
 
 /**
  * Looks at all that a service with these settings depends on, also while it runs, and prints what is wrong with what
- * mends it. Changes nothing.
+ * fixes it. Changes nothing.
  * @throws {ConfigError}
  */
 export async function doctor({ json = false }: { readonly json?: boolean }): Promise<void> {

@@ -48,7 +48,7 @@ export class CommittedState {
   }
 
   /**
-   * Resolves when memory has everything that any process had committed 5 ms ago; undefined where it has that already, as
+   * Resolves when memory has everything that any process had committed 5 ms ago; undefined if it has that already, as
    * mostly, so that a check of a token does not wait.
    * @throws what the ref does when it cannot be read
    */

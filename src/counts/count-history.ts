@@ -292,7 +292,7 @@ export class CountHistory {
     return toDay(this.#now());
   }
 
-  /** The first day that a bot has a count of; undefined where it has none. */
+  /** The first day that a bot has a count of; undefined if it has none. */
   first(id: BotId): number | undefined {
     return this.#days.changes(id)[0]?.period ?? this.#latestDay(id);
   }

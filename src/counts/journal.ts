@@ -121,7 +121,7 @@ export class Segment {
   }
 }
 
-/** Returns the paths of the segments in a folder, oldest first; none where the folder does not exist. */
+/** Returns the paths of the segments in a folder, oldest first; none if the folder does not exist. */
 export async function listSegments(folder: string): Promise<string[]> {
   const names = (await ignoreMissing(readdir(folder))) ?? [];
   return names
@@ -179,7 +179,7 @@ const syncFile = promisify(fdatasync);
 const truncateFile = promisify(ftruncate);
 const closeFile = promisify(close);
 
-/** Writes all of `bytes`. They are durable when it resolves, as the file is opened with O_DSYNC. */
+/** Writes all of `bytes`. They are durable when it resolves, because the file is opened with O_DSYNC. */
 async function writeAll(file: number, bytes: Uint8Array, position: number): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     done += await writeSome(file, bytes, done, position + done);
@@ -316,7 +316,7 @@ export class Journal {
   }
 
   /**
-   * Deletes ended segments, as their entries are committed. A damaged one is renamed instead.
+   * Deletes ended segments, because their entries are committed. A damaged one is renamed instead.
    * @throws {BotshelfError} unavailable, when that fails
    */
   async remove(segments: readonly string[]): Promise<void> {

@@ -203,7 +203,7 @@ export async function pruneHistory(repository: Repository, since: number): Promi
 
 /**
  * Writes the pruned history of a state, on no ref. Its first commit is a new one, so it shares none with the history that was
- * pruned. Returns its last commit and the number of removed commits; undefined where pruning removes none.
+ * pruned. Returns its last commit and the number of removed commits; undefined if pruning removes none.
  * @throws {GitError}
  */
 export async function writePrunedHistory(

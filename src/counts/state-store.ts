@@ -18,8 +18,8 @@ export interface StateStoreOptions {
   /** At most one checkpoint in that time. */
   readonly stateSeconds: number;
   /**
-   * The age after which an unchanged count is written again with its new time, as another machine may have another count
-   * from before. Undefined where there is no other machine: then an hour, which is the most.
+   * The age after which an unchanged count is written again with its new time, because another machine may have another count
+   * from before. Undefined if there is no other machine: then an hour, which is the most.
    */
   readonly repeatSeconds?: number | undefined;
   /** Whether it takes no counts and leaves the journal alone: it has what is committed to the ref. */
@@ -147,7 +147,7 @@ export class StateStore implements CurrentCounts {
     return [this.#journal.failure, this.#checkpointer.failure].filter((failure) => failure !== null);
   }
 
-  /** Returns that a merged count is from a clock that is ahead of this machine's; nothing where none is. */
+  /** Returns that a merged count is from a clock that is ahead of this machine's; nothing if none is. */
   clockFaults(): string[] {
     const id = this.#state.findAhead();
     const count = id && this.latest(id);
@@ -184,7 +184,7 @@ export class StateStore implements CurrentCounts {
   }
 
   /**
-   * Reads what any process had committed 5 ms ago; undefined where it was read since.
+   * Reads what any process had committed 5 ms ago; undefined if it was read since.
    * @throws {BotshelfError} unavailable, when the state ref cannot be read
    */
   follow(): Promise<void> | undefined {

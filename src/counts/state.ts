@@ -20,7 +20,7 @@ export interface Count {
 
 /** The current token of a bot. A revocation is kept too: without it, a merge would restore the token. */
 interface TokenState {
-  /** Null where the token is revoked. */
+  /** Null if the token is revoked. */
   readonly digest: TokenDigest | null;
   /** When it was issued or revoked: milliseconds since the epoch. */
   readonly at: number;
@@ -226,7 +226,7 @@ export class State {
     return true;
   }
 
-  /** Returns a bot whose count is from a clock that is ahead of this machine's; undefined where there is none. */
+  /** Returns a bot whose count is from a clock that is ahead of this machine's; undefined if there is none. */
   findAhead(): BotId | undefined {
     for (const id of this.#ahead) {
       if (isAhead(this.count(id)?.at ?? 0)) return id;
@@ -279,7 +279,7 @@ export function isOfDay(path: string): boolean {
   return path.startsWith(`${daysFolder}/`);
 }
 
-/** Returns the day of a path below `daysFolder`, as `2026/11-22`; undefined where it is of no day. */
+/** Returns the day of a path below `daysFolder`, as `2026/11-22`; undefined if it is of no day. */
 export function parseDayPath(path: string): number | undefined {
   const time = /^\d{4}\/\d\d-\d\d$/.test(path) ? Date.parse(path.replace('/', '-')) : Number.NaN;
   return Number.isNaN(time) ? undefined : time / msPerDay;

@@ -84,7 +84,7 @@ export class BranchFeed {
     follower.following ??= this.#follow(consumer, follower);
   }
 
-  /** Looks for a consumer at once, as the branch has moved. */
+  /** Looks for a consumer at once, because the branch has moved. */
   lookNow(consumer: BranchConsumer): void {
     this.#get(consumer).pause.abort();
   }
@@ -172,7 +172,7 @@ export function formatSwitch(from: string, to: string): string {
 
 /**
  * Yields the steps from a commit to the tip of a branch, each from a commit to the next one along first parents. From a commit
- * beside that line, such as the tip of a machine before a merge, there is one step to the tip. For the same two commits they
+ * next to that line, such as the tip of a machine before a merge, there is one step to the tip. For the same two commits they
  * are always the same.
  * @param start must be a commit in the history of the tip
  * @throws {GitError}
@@ -212,7 +212,7 @@ const lookMs = 2000;
 /** Commits that are read at once. */
 const maxRead = 1000;
 
-/** Returns the steps between two commits; none where `from` is not in the history of `to`. */
+/** Returns the steps between two commits; none if `from` is not in the history of `to`. */
 async function listSteps(repository: Repository, from: string, to: string): Promise<readonly BranchStep[]> {
   if (from === to) return [];
   // Mostly one commit: without a process.

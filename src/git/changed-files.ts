@@ -250,7 +250,7 @@ function describeShallowClone(revision: string): string {
   return `this clone is shallow and lacks what it shares with ${JSON.stringify(revision)}: fetch the whole history (git fetch --unshallow)`;
 }
 
-/** Returns whether the clone is shallow; undefined where no repository can be read. */
+/** Returns whether the clone is shallow; undefined if no repository can be read. */
 async function isShallow(folder: string): Promise<boolean | undefined> {
   try {
     return (await runCommandLineGit(folder, ['rev-parse', '--is-shallow-repository'])).trim() === 'true';

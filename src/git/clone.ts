@@ -16,7 +16,7 @@ export interface Clone {
   readonly commits: CommitEvents;
   /** How the branch goes on, whoever commits. */
   readonly branch: BranchFeed;
-  /** Null where there is none. */
+  /** Null if there is none. */
   readonly origin: Origin | null;
   /** Where the remote is that the clone is kept in step with; undefined if it is at no host. */
   readonly remotePlace: RemotePlace | undefined;
@@ -30,7 +30,7 @@ interface CloneOptions {
   readonly repositoryOpener: RepositoryOpener;
   /** The folder for what is not in Git. */
   readonly var: string;
-  /** The remote that the clone is kept in step with; null where there is none. */
+  /** The remote that the clone is kept in step with; null if there is none. */
   readonly remote: { readonly remote: string } | null;
   /** Whether a person edits the catalogue in the clone. */
   readonly isEdited: boolean;

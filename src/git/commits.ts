@@ -10,7 +10,7 @@ export interface FileEdit {
 /** Knows the files that are edited. Its functions are pure: they are called again when the branch has moved. */
 export interface Editor<E extends FileEdit> {
   /**
-   * Returns a file's text with an edit, the same text where it has the edit already; `text` is null where the file does
+   * Returns a file's text with an edit, the same text where it has the edit already; `text` is null if the file does
    * not exist. What it throws rejects this edit alone.
    */
   readonly edit: (text: string | null, edit: E) => string | null;
@@ -33,7 +33,7 @@ export type CommitEvent =
       readonly ref: 'branch';
       readonly commit: string;
       readonly changes: readonly FileChange[];
-      /** The new bytes by path of changes that owners posted; undefined where the commit was fetched. */
+      /** The new bytes by path of changes that owners posted; undefined if the commit was fetched. */
       readonly contents: ReadonlyMap<string, Buffer> | undefined;
     }
   | { readonly ref: 'state'; readonly commit: string };

@@ -31,7 +31,7 @@ export async function countCommits(
   return Number(await repository.run(['rev-list', '--count', ...tips, ...excluded]));
 }
 
-/** Returns the last commit that two histories share; undefined where they share none. @throws {GitError} */
+/** Returns the last commit that two histories share; undefined if they share none. @throws {GitError} */
 export async function mergeBase(repository: Repository, a: string, b: string): Promise<string | undefined> {
   const found = (await repository.run(['merge-base', a, b], { accepts: 1 })).trim();
   return found === '' ? undefined : found;
@@ -49,7 +49,7 @@ export interface LoggedChange {
   readonly time: number;
   /** Relative to the top of the repository. */
   readonly path: string;
-  /** The blobs; null where there is no regular file. */
+  /** The blobs; null if there is no regular file. */
   readonly before: string | null;
   readonly after: string | null;
   /**
@@ -155,7 +155,7 @@ export interface GitFile {
   readonly id: string;
 }
 
-/** A file, and what it becomes; null where there is none. */
+/** A file, and what it becomes; null if there is none. */
 export interface FileChange {
   /** From the top of the repository. */
   readonly path: string;
@@ -196,7 +196,7 @@ interface RawDiffEntry {
   readonly path: string;
   /** Where it was; the same as `path` unless it was moved or copied. */
   readonly previousPath: string;
-  /** What it was, null where there was none; one for each parent of a merge that is compared with all of them. */
+  /** What it was, null if there was none; one for each parent of a merge that is compared with all of them. */
   readonly before: readonly (GitFile | null)[];
   /** What it is now. Its id is zeros where the file is only in the work tree. */
   readonly after: GitFile | null;

@@ -147,7 +147,7 @@ export function readKeys(json: unknown, keys: string): unknown {
     .reduce((value, key) => (value as Readonly<Record<string, unknown>> | null | undefined)?.[key], json);
 }
 
-/** Returns what people call the site at a host name, such as GitHub; null where it is not known. */
+/** Returns what people call the site at a host name, such as GitHub; null if it is not known. */
 export function findHostName(hostname: string): string | null {
   const names = Object.values<GitHost>(gitHosts).flatMap((host) => host.names);
   return names.find((name) => hostname.split('.').includes(name.toLowerCase())) ?? null;

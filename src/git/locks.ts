@@ -151,7 +151,7 @@ export async function takeInstanceLock(folder: string, shown: string = folder): 
 
 /**
  * Takes the lock of the clone itself: of two services with different folders `var/` each would remove the locks of the
- * other as stale. Undefined where there is no repository, or none that this process can write to.
+ * other as stale. Undefined if there is no repository, or none that this process can write to.
  * @throws {BotshelfError} already-running, while a running process has it
  * @throws {UserError} where the file system has no sockets
  * @throws a system error

@@ -13,7 +13,7 @@ import { type Repository, type RepositoryOpener, findBranch } from './repository
 export interface MaintenanceOptions {
   readonly repositoryOpener: RepositoryOpener;
   readonly log: Log;
-  /** Removes commits that are no longer needed, once a day. Returns how many; undefined where that cannot be done now. */
+  /** Removes commits that are no longer needed, once a day. Returns how many; undefined if that cannot be done now. */
   readonly prune: (repository: Repository) => Promise<number | undefined>;
 }
 
@@ -178,7 +178,7 @@ const checkIntervalMs = 100;
 const hiddenCheckIntervalMs = 2000;
 
 /**
- * Cleans up after a crash of the service: waits for the git processes that it had started, as they may still finish,
+ * Cleans up after a crash of the service: waits for the git processes that it had started, because they may still finish,
  * then removes its locks, partial packs, staged files and reports of what it was importing. Call it while this service runs no
  * other git and has the lock of the clone: where gits may be hidden, a partial pack that is older than this process is removed.
  * @throws a system error
@@ -194,14 +194,14 @@ export async function cleanUpAfterCrash(repository: Repository, log: Log): Promi
     if (name.startsWith('fast_import_crash_')) await rm(join(repository.gitDir, name));
 }
 
-/** Waits for the git processes of a runner that has ended, as they may still move a ref; five seconds at most. */
+/** Waits for the git processes of a runner that has ended, because they may still move a ref; five seconds at most. */
 export async function waitForOrphans(repository: Repository): Promise<void> {
   for (let waited = 0; waited < 5000 && (await findOrphans(repository)).length > 0; waited += 20)
     await sleep(20);
 }
 
 /**
- * Removes what killed and failed gits have left beside packs and objects. Nothing is removed while a git runs that may write a
+ * Removes what killed and failed gits have left next to packs and objects. Nothing is removed while a git runs that may write a
  * pack; where gits may be hidden, only what is old.
  * @param hiddenBefore the time before which that was written, in milliseconds since the epoch
  * @throws a system error

@@ -12,7 +12,7 @@ export interface Origin {
   readonly prefix: string;
 }
 
-/** Reads the origin of the catalogue's repository; null where it has none, or is no repository. */
+/** Reads the origin of the catalogue's repository; null if it has none, or is no repository. */
 export async function readOrigin(repositoryOpener: RepositoryOpener): Promise<Origin | null> {
   try {
     const repository = await repositoryOpener.open();

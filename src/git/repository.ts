@@ -183,7 +183,7 @@ function findLastLine(text: string): string {
   return text.trim().split('\n').at(-1) ?? '';
 }
 
-/** Returns where the repository of a folder is. The top of its work tree is empty where it has none. */
+/** Returns where the repository of a folder is. The top of its work tree is empty if it has none. */
 async function findRepository(
   catalogue: string,
   client: GitClient,
@@ -283,7 +283,7 @@ export function createRefConflictError(ref: string): BotshelfError {
 }
 
 /**
- * Returns the commit that a ref is at; null where the ref does not exist. Git reports a ref that it cannot read as
+ * Returns the commit that a ref is at; null if the ref does not exist. Git reports a ref that it cannot read as
  * missing, and a branch taken for an empty one would lose its files.
  * @throws {GitError}
  * @throws {Error} where the ref is there and cannot be read
@@ -319,7 +319,7 @@ async function readIfThere(path: string): Promise<string | undefined> {
   }
 }
 
-/** Ref → its present and its new commit; `from` is null where it must not exist yet, `to` where it is deleted. */
+/** Ref → its present and its new commit; `from` is null if it must not exist yet, `to` where it is deleted. */
 type RefUpdates = ReadonlyMap<string, { readonly from: string | null; readonly to: string | null }>;
 
 /**

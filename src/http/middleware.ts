@@ -68,7 +68,7 @@ export function handleUnrouted(
 
 /** A copy of a list that takes nothing: it follows the repository, and refuses posts, forms and logins. */
 export interface ReadOnly {
-  /** The public address of the original, without a slash at its end; null where it is not known. */
+  /** The public address of the original, without a slash at its end; null if it is not known. */
   readonly original: string | null;
 }
 
@@ -88,7 +88,7 @@ export function refuseWrites(ctx: Context, { original }: ReadOnly): void {
 }
 
 /**
- * Refuses a form that a page of another site submits, as the browser would send the visitor's cookies with it. Browsers
+ * Refuses a form that a page of another site submits, because the browser would send the visitor's cookies with it. Browsers
  * state the origin in Sec-Fetch-Site, older ones in Origin; a request with neither is refused too.
  * @param baseUrl the public address, without a slash at its end
  * @throws {ProblemError} cross-site
@@ -148,7 +148,7 @@ export interface Cookie {
 
 /**
  * Returns the cookie of a name: for this host only or, where the site has a part of the host, for that part.
- * @param basePath the path of the public address; empty where it has none
+ * @param basePath the path of the public address; empty if it has none
  */
 export function createCookie(name: 'botshelf' | 'botshelf-login', basePath: string): Cookie {
   // Browsers refuse __Host- with another path than /.

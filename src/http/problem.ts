@@ -18,7 +18,7 @@ export function logAccess(handle: RequestHandler, log: Log): RequestHandler {
   return (request, response) => {
     const started = performance.now();
     const { method = '', socket } = request;
-    // Now, as the application's address of a page may be another one.
+    // Now, because the application's address of a page may be another one.
     const path = toLoggedPath(request);
     const before = socket.bytesWritten;
     response.once('close', () => {
@@ -115,7 +115,7 @@ export class ProblemError extends Error {
     this.headers = more.headers ?? {};
   }
 
-  /** Makes a problem from its errors. Names only the first, as the client decides how many there are. */
+  /** Makes a problem from its errors. Names only the first, because the client decides how many there are. */
   static ofErrors(kind: ProblemKind, errors: readonly ProblemDetail[]): ProblemError {
     const named = errors.slice(0, maxErrors);
     const sentences = named.map(({ pointer, detail }) => `${pointer.replace(/^\?/, '') || '""'}: ${detail}`);

@@ -160,7 +160,7 @@ export function createDocument(type: string, body: Buffer): WholeDocument {
 export interface Representation extends Document {
   /** All but the ones that `send` adds; `readHeaders` unless given. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the resource is unchanged, so that the same response may be sent again; where left out it never is. */
+  /** Whether the resource is unchanged, so that the same response may be sent again; if left out it never is. */
   readonly current?: () => boolean;
 }
 

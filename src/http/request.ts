@@ -177,7 +177,7 @@ const bodies = new Set<(problem: ProblemError) => void>();
 
 let bytesInTotal = 0;
 
-/** Bytes of memory for each chunk of a body beside its content: a client may send each byte as a chunk. */
+/** Bytes of memory for each chunk of a body next to its content: a client may send each byte as a chunk. */
 const bytesOfChunk = 512;
 
 function refuseOldest(): void {

@@ -8,7 +8,7 @@ interface StoredResponse {
   readonly etag: string;
   /** Bytes of the body. */
   readonly size: number;
-  /** Undefined where only a 304 has been sent, to a client that has the body from before a restart. */
+  /** Undefined if only a 304 has been sent, to a client that has the body from before a restart. */
   readonly whole: SerializedResponse | undefined;
   readonly notModified: SerializedResponse;
   current(): boolean;
@@ -82,7 +82,7 @@ interface ReadRequest {
 }
 
 /**
- * Reads what a response depends on; undefined where that is more than the headers here, or one is there twice. Uses the raw
+ * Reads what a response depends on; undefined if that is more than the headers here, or one is there twice. Uses the raw
  * headers, because building Node's object of all headers would take longer than everything else here.
  */
 function readRequest({ method, url = '', rawHeaders }: IncomingMessage): ReadRequest | undefined {
@@ -122,7 +122,7 @@ export const keepAliveSeconds = 75;
 
 /**
  * A response as bytes, except for its date, so that sending it again is one write to the socket. `writeHead` and `end`
- * build the head again and write it separately from the body: measured beside this with `wrk -c32` on one core, they send
+ * build the head again and write it separately from the body: measured next to this with `wrk -c32` on one core, they send
  * 0.74 × as many records of 4 kB a second, 0.80 × as many pages, and take up to 1.2 × the time for a 304.
  */
 class SerializedResponse {

@@ -18,7 +18,7 @@ interface ServerOptions {
   readonly port: number;
   /** The most connections at a time; more are refused. */
   readonly maxConnections: number;
-  /** Returns the address that the application has for that of a request; left out where they are the same. */
+  /** Returns the address that the application has for that of a request; left out if they are the same. */
   readonly rewrite?: ((url: string) => string) | undefined;
   /** Whether every request is logged; not by default. */
   readonly accessLog?: boolean;
@@ -96,10 +96,10 @@ const limits = {
   connectionsCheckingInterval: 5_000,
 };
 
-/** Milliseconds. A connection without traffic for this long ends, as its client does not read. */
+/** Milliseconds. A connection without traffic for this long ends, because its client does not read. */
 const idleTimeout = 120_000;
 
-/** Returns path and query of an address, which may be a whole one (RFC 9112, section 3.2); undefined where it is not valid. */
+/** Returns path and query of an address, which may be a whole one (RFC 9112, section 3.2); undefined if it is not valid. */
 function readTarget(url = ''): string | undefined {
   if (/^[/*]/.test(url)) return url;
   if (!/^https?:/i.test(url) || !URL.canParse(url)) return undefined;
@@ -132,7 +132,7 @@ function logRefusals(server: Server, log: Log): void {
 
 /**
  * Responds to bytes that are not HTTP with a short problem document and ends the connection. Where another response is in
- * progress it only ends the connection, after that response, as the client would read the document as part of it. Such
+ * progress it only ends the connection, after that response, because the client would read the document as part of it. Such
  * bytes are often the rest of a body that is longer than its Content-Length.
  */
 function refuse(error: NodeJS.ErrnoException & { readonly rawPacket?: Buffer }, socket: Socket): void {

@@ -29,7 +29,7 @@ export interface ImageCacheOptions {
   /** The folder of the copies and the index, such as `var/appdata`. */
   readonly folder: string;
   readonly fetch: FetchImage;
-  /** The path of the public address, with which the paths of copies begin; empty where left out. */
+  /** The path of the public address, with which the paths of copies begin; empty if left out. */
   readonly basePath?: string;
   readonly log: Log;
   /** Days after which a copy is fetched again. */
@@ -48,7 +48,7 @@ export async function openImageCache(options: ImageCacheOptions): Promise<ImageC
 
 /**
  * Copies of the images that bots refer to. Reading a path is a map look-up; fetching, decoding and storing run in the
- * background. The last good copy stays while it is refreshed and when that fails, as the address may be gone for good.
+ * background. The last good copy stays while it is refreshed and when that fails, because the address may be gone for good.
  */
 export class ImageCache {
   readonly shareCards: ShareCards;
@@ -109,7 +109,7 @@ export class ImageCache {
     };
   }
 
-  /** Returns the copy of an image in its own proportions; undefined where there is none. */
+  /** Returns the copy of an image in its own proportions; undefined if there is none. */
   copyOf(url: string): ImagePlace | undefined {
     return this.#placeOf('wide', url) ?? this.#placeOf('avatar', url);
   }

@@ -74,7 +74,7 @@ export interface ShareCard {
   readonly avatar: Uint8Array | null;
 }
 
-/** Draws a share card, a PNG. What is too long is cut, and a text is left out where no font has its letters. */
+/** Draws a share card, a PNG. What is too long is cut, and a text is left out if no font has its letters. */
 export async function drawShareCard(card: ShareCard): Promise<DecodedImage> {
   const { avatar, accent, isRightToLeft } = card;
   const beside = avatar === null ? marginPx : marginPx + avatarPx + 40;
@@ -107,7 +107,7 @@ const [widthPx, heightPx, marginPx, avatarPx] = [1200, 630, 80, 208];
 type Drawn = { readonly data: Buffer; readonly info: OutputInfo } | undefined;
 type Look = Pick<ShareCard, 'isRightToLeft'> & Readonly<Record<'font' | 'colour', string>>;
 
-/** Draws as much of a text as fits into the box; undefined where nothing is to be seen. */
+/** Draws as much of a text as fits into the box; undefined if nothing is to be seen. */
 async function fitText(text: string, look: Look, maxWidth: number, maxHeight: number): Promise<Drawn> {
   const all = [...new Intl.Segmenter().segment(await keepDrawable(text))].map(({ segment }) => segment);
   for (let count = all.length; count > 0; count = Math.floor(count * 0.9)) {
@@ -119,7 +119,7 @@ async function fitText(text: string, look: Look, maxWidth: number, maxHeight: nu
   return undefined;
 }
 
-/** Returns the text without the symbols that no font has; empty where no font has one of its letters. */
+/** Returns the text without the symbols that no font has; empty if no font has one of its letters. */
 async function keepDrawable(text: string): Promise<string> {
   let kept = '';
   for (const character of text) {
@@ -145,7 +145,7 @@ async function hasGlyph(character: string): Promise<boolean> {
 /** By character. */
 const glyphs = new Map<string, boolean>();
 
-/** Draws a text in lines of a width in pixels, as RGBA; undefined where it has no ink. */
+/** Draws a text in lines of a width in pixels, as RGBA; undefined if it has no ink. */
 async function drawText(text: string, { font, colour, isRightToLeft }: Look, width: number): Promise<Drawn> {
   const direction = isRightToLeft ? '\u200F' : '\u200E';
   const markup = `<span foreground="${colour}">${direction}${escapeXml(text)}</span>`;

@@ -1,7 +1,7 @@
 import { BotshelfError } from '../lib/errors.ts';
 /**
  * Why an image could not be fetched: a sentence without its subject, the address. `retry` says what waits before it is
- * requested again: this image, or every image of its host. An SVG is never retried, as no copies of SVGs are made.
+ * requested again: this image, or every image of its host. An SVG is never retried, because no copies of SVGs are made.
  */
 export class ImageError extends BotshelfError {
   readonly retry: RetryScope;

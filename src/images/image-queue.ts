@@ -274,7 +274,7 @@ export class ImageQueue {
     log.debug(fields, `${entry.url} ${message}`);
   }
 
-  /** Waits before the same image is tried again, as the error is one of this machine and not of the image. */
+  /** Waits before the same image is tried again, because the error is one of this machine and not of the image. */
   async #pause(message: string): Promise<void> {
     const { log, intervals } = this.#options;
     log.error(

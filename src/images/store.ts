@@ -15,7 +15,7 @@ export function toVariantPath(path: string, width: VariantWidth): string {
   return path.replace(/\.webp$/, `.${width}.webp`);
 }
 
-/** Parses `<digest>`, the name of a full copy, or `<digest>.<width>`; undefined where it is neither. */
+/** Parses `<digest>`, the name of a full copy, or `<digest>.<width>`; undefined if it is neither. */
 export function parseImageName(
   name: string,
 ): { readonly digest: string; readonly width: VariantWidth | undefined } | undefined {

@@ -31,7 +31,7 @@ interface ImportOptions {
   readonly root: string;
   /** Null for a dry run, which writes nothing. */
   readonly repository: Repository | null;
-  /** Undefined where the records are those of an export. */
+  /** Undefined if the records are those of an export. */
   readonly map: ImportMap | undefined;
   readonly limits: PageLimits;
   readonly blocked: Blocked;

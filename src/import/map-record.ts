@@ -100,7 +100,7 @@ export interface PageText extends PageFile {
 /** A bot as a record has it. Its files are not checked yet. */
 export interface MappedBot {
   readonly files: readonly PageText[];
-  /** What is wrong beside the files, which then have another id or language. */
+  /** What is wrong next to the files, which then have another id or language. */
   readonly refusals: readonly Refusal[];
   /** The faults of the keys that are left out. */
   readonly leftOut: readonly Refusal[];
@@ -110,7 +110,7 @@ export function toPageText(place: PagePlace, text: string): PageText {
   return { ...parsePageFile(place, Buffer.from(text)), text };
 }
 
-/** Returns the bot that a line of an export is, with its files as they are; undefined where it is none. */
+/** Returns the bot that a line of an export is, with its files as they are; undefined if it is none. */
 export function readExported({ files }: SourceFields): MappedBot | undefined {
   if (!Array.isArray(files)) return undefined;
   const texts = files.flatMap((file: SourceFields | null) => {
@@ -122,7 +122,7 @@ export function readExported({ files }: SourceFields): MappedBot | undefined {
   return first && isOne ? { files: texts, refusals: [], leftOut: [] } : undefined;
 }
 
-/** Returns the bot that a row of `botshelf export --format csv` is; undefined where it is none. */
+/** Returns the bot that a row of `botshelf export --format csv` is; undefined if it is none. */
 export function readExportedRow(fields: SourceFields, defaultLocale: Locale): MappedBot | undefined {
   if (!['id', 'locale', 'authors', 'images', 'random'].every((key) => typeof fields[key] === 'string'))
     return undefined;
@@ -268,7 +268,7 @@ function applyRule(rule: ImportRule, fields: SourceFields, id?: string): MappedV
   return Array.isArray(parts) ? parts.map(translate) : translate(parts);
 }
 
-/** Returns the template with its fields filled in; undefined where the record lacks one. */
+/** Returns the template with its fields filled in; undefined if the record lacks one. */
 function fillTemplate(template: string, fields: SourceFields): string | undefined {
   let isWhole = true;
   const text = template.replaceAll(/\{([^{}]+)\}/g, (_, path: string) => {

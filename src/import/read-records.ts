@@ -104,7 +104,7 @@ function parseYaml(text: string): unknown {
   return document.toJS() as unknown;
 }
 
-/** Returns the fields that a record has, with others beside them, or why it cannot be read. */
+/** Returns the fields that a record has, with others next to them, or why it cannot be read. */
 function toFields(read: () => readonly [fields: unknown, others?: SourceFields]): SourceRecord['fields'] {
   try {
     const [fields, others] = read();

@@ -1,6 +1,6 @@
 import { messageOf } from './errors.ts';
 
-/** What closes the parts of a service. The last added closes first, as it may use those before. */
+/** What closes the parts of a service. The last added closes first, because it may use those before. */
 export class Closers {
   readonly #closers: Closer[] = [];
 

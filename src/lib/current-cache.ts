@@ -13,11 +13,11 @@ export type Input = () => unknown;
 
 /** How a value is kept. */
 export interface Keeping<V> {
-  /** What makes the value old as soon as it changes: none where left out. */
+  /** What makes the value old as soon as it changes: none if left out. */
   readonly inputs?: readonly Input[];
   /** Whether the value is made from nothing else, so that it does not age. */
   readonly isExact?: boolean;
-  /** Returns the bytes of a value; where left out, those of its texts, buffers and lists of what others keep. */
+  /** Returns the bytes of a value; if left out, those of its texts, buffers and lists of what others keep. */
   readonly sizeOf?: (value: V) => number;
 }
 

@@ -4,7 +4,7 @@ export function codeOf(error: unknown): string | undefined {
   return isSystemError && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Returns what `work` resolves with; undefined where there is no such file or folder. @throws any other error */
+/** Returns what `work` resolves with; undefined if there is no such file or folder. @throws any other error */
 export async function ignoreMissing<T>(work: Promise<T>): Promise<T | undefined> {
   return await work.catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return undefined;

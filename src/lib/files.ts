@@ -22,7 +22,7 @@ export async function fsyncFolders(folders: Iterable<string>): Promise<void> {
 }
 
 /**
- * Makes the content of these files survive a power loss. A file that cannot be opened is left out, as it may be gone.
+ * Makes the content of these files survive a power loss. A file that cannot be opened is left out, because it may be gone.
  * @throws a system error
  */
 export async function fsyncFiles(paths: readonly string[]): Promise<void> {

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** Returns the path of a public address, such as `/bots`; empty where it has none. */
+/** Returns the path of a public address, such as `/bots`; empty if it has none. */
 export function basePathOf(baseUrl: string): string {
   return new URL(baseUrl).pathname.replace(/\/$/, '');
 }

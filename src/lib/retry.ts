@@ -52,7 +52,7 @@ export function computeBackoff(failures: number, first: number, max: number): nu
 /** Milliseconds that a step of a proposal or the change of a token waits for a fetch, and again for a push. */
 const maxRemoteMs = 5000;
 
-/** Something that does not work at present. */
+/** Something that currently does not work. */
 export interface Failure {
   /** The first failure since the last success. Milliseconds since the epoch. */
   readonly since: number;

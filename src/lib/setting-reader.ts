@@ -41,7 +41,7 @@ export class SettingReader {
     return inForce;
   }
 
-  /** Returns the value of a variable without white space around it; undefined where it is not set, or empty. */
+  /** Returns the value of a variable without white space around it; undefined if it is not set, or empty. */
   text(name: string): string | undefined {
     this.#names.add(name);
     const value = this.#env[name]?.trim() ?? '';

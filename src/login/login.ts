@@ -14,7 +14,7 @@ import { isSecureOrigin, type LoginSettings, callbackPath } from './settings.ts'
 /**
  * Returns the public path that a login redirects to: `text` where it has the form of a page's path, with or without a query,
  * and is not of the login itself, else the front page. So no link through the login can lead to another site.
- * @param basePath the path of the public address; empty where it has none
+ * @param basePath the path of the public address; empty if it has none
  */
 export function parseReturnPath(text: string | undefined, basePath = ''): string {
   return text?.startsWith(basePath) && pages.test(text.slice(basePath.length)) ? text : `${basePath}/`;
@@ -39,7 +39,7 @@ export class Login {
   readonly provider: string;
   /** Why nobody can log in with the present configuration, a clause; null when login works. */
   readonly disabledReason: string | null;
-  /** The path of the public address; empty where it has none. */
+  /** The path of the public address; empty if it has none. */
   readonly basePath: string;
   readonly #provider: IdentityProvider;
   readonly #keys: KeyRing;
@@ -58,7 +58,7 @@ export class Login {
       : `login needs https, and this service is at ${baseUrl}: its operator has to set up https`;
   }
 
-  /** Returns when an account was created, in milliseconds since the epoch; undefined where its id does not tell. */
+  /** Returns when an account was created, in milliseconds since the epoch; undefined if its id does not tell. */
   findCreation(id: AccountId): number | undefined {
     return this.#provider.kind === 'discord' ? Number(BigInt(id) >> 22n) + discordEpoch : undefined;
   }
@@ -128,7 +128,7 @@ const discordEpoch = 1_420_070_400_000;
 const purpose = 'login';
 const loginSeconds = 600;
 
-/** Returns the messages of an error's causes, and nothing else of them, as they hold secrets of the exchange. */
+/** Returns the messages of an error's causes, and nothing else of them, because they hold secrets of the exchange. */
 function listReasons(error: Error): string[] {
   const said: string[] = [];
   for (let cause = error.cause; cause instanceof Error && said.length < 5; cause = cause.cause) {
@@ -140,7 +140,7 @@ function listReasons(error: Error): string[] {
 
 /** The settings of the login. */
 interface LoginConfig {
-  /** Whom visitors of a demo log in as; null where it is none. */
+  /** Whom visitors of a demo log in as; null if it is none. */
   readonly demo: IdentityProvider | null;
   readonly login: LoginSettings | null;
   readonly secrets: readonly string[];
@@ -148,7 +148,7 @@ interface LoginConfig {
   readonly var: string;
 }
 
-/** Opens the login at the configured provider, or that of a demo. Null where none is configured. */
+/** Opens the login at the configured provider, or that of a demo. Null if none is configured. */
 export async function openLogin(config: LoginConfig, log: Log): Promise<Login | null> {
   const { demo, login, secrets, baseUrl } = config;
   // Imported here only: most of it is libraries.

@@ -47,7 +47,7 @@ export interface Account {
 export interface AuthorizationRequest {
   readonly state: string;
   readonly verifier: string;
-  /** Null where the provider issues no ID tokens. */
+  /** Null if the provider issues no ID tokens. */
   readonly nonce: string | null;
 }
 

@@ -71,7 +71,7 @@ export class DatedFiles<T> {
     return name;
   }
 
-  /** Returns a text; undefined where there is none of that name, or it is too old. @throws a system error */
+  /** Returns a text; undefined if there is none of that name, or it is too old. @throws a system error */
   async read(name: string): Promise<string | undefined> {
     if (!namePattern.test(name) || this.#isOld(name)) return undefined;
     return await ignoreMissing(readFile(join(this.#folder, name), 'utf8'));

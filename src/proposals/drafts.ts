@@ -34,7 +34,7 @@ export class Drafts {
     return id;
   }
 
-  /** Returns the text of a draft; undefined where there is none, or it is too old. @throws a system error */
+  /** Returns the text of a draft; undefined if there is none, or it is too old. @throws a system error */
   async read(id: string): Promise<string | undefined> {
     return await this.#files.read(id);
   }

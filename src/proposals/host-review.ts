@@ -47,7 +47,7 @@ interface Entry {
 /**
  * Sends proposals to the Git host for review: each waiting proposal becomes a branch with one commit and its pull request,
  * and what is decided about it there is taken over. One loop, apart from all requests, compares the proposals with the
- * remote's branches and the host's pull requests; what fails is retried, later each time. There is no store beside these:
+ * remote's branches and the host's pull requests; what fails is retried, later each time. There is no store next to these:
  * the same proposal is always the same commit.
  */
 export class HostReview {
@@ -85,7 +85,7 @@ export class HostReview {
     proposals.subscribe(() => this.wake());
   }
 
-  /** What does not work at the host; null where all does. */
+  /** What does not work at the host; null if all does. */
   get failure(): Failure | null {
     return this.#failures.current;
   }

@@ -10,9 +10,9 @@ import { type Proposal, type FileTexts, isBot, readFileTexts, type Subject, pars
 
 /** A proposal merged with a commit of the branch. */
 export interface MergedProposal {
-  /** All files of the subject at that commit; none where it has no such subject. */
+  /** All files of the subject at that commit; none if it has no such subject. */
   readonly before: FileTexts;
-  /** The files that the proposal changes there, merged. Empty where the commit has all of it. */
+  /** The files that the proposal changes there, merged. Empty if the commit has all of it. */
   readonly changed: FileTexts;
   /** What both have changed, each in another way: keys of the front matter, `page` or `file`. The proposal's stays. */
   readonly conflicts: readonly string[];

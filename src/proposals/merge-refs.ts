@@ -125,7 +125,7 @@ async function mergeGroup(
   return merged;
 }
 
-/** Returns the closed proposal that ends an open one; undefined where it stays open. */
+/** Returns the closed proposal that ends an open one; undefined if it stays open. */
 async function findEnd(
   repository: Repository,
   { subject, proposer, version, sentAt }: Proposal,

@@ -16,16 +16,16 @@ import { VisitorReports } from './visitor-reports.ts';
 
 /** What people send to those who run the list: proposals of changes, and reports. */
 export interface OpenProposals {
-  /** Null where nobody can log in, or proposals are off. */
+  /** Null if nobody can log in, or proposals are off. */
   readonly proposals: Proposals | null;
-  /** Null where there is no remote, or there are no proposals. */
+  /** Null if there is no remote, or there are no proposals. */
   readonly sharedProposals: SharedProposals | null;
-  /** Null where proposals are not reviewed at the Git host. */
+  /** Null if proposals are not reviewed at the Git host. */
   readonly hostReview: HostReview | null;
-  /** Forms that are kept while people log in; null where there are no proposals. */
+  /** Forms that are kept while people log in; null if there are no proposals. */
   readonly drafts: Drafts | null;
   readonly reports: VisitorReports;
-  /** Tells the people who run the list; does nothing where no address is set. */
+  /** Tells the people who run the list; does nothing if no address is set. */
   readonly notify: (notice: Notice) => void;
   /** Reads the proposals, and sends notices from now on. Call it once the catalogue is served. */
   start(): Promise<void>;
@@ -36,7 +36,7 @@ interface OpenProposalsOptions extends Pick<Clone, 'repositoryOpener' | 'branch'
   readonly config: HostReviewConfig & { readonly var: string; readonly notifyUrl: string | null };
   readonly catalogue: Pick<Catalogue, 'blocked' | 'store'>;
   readonly committer: Pick<Committer<never>, 'move'>;
-  /** Null where there is no remote. */
+  /** Null if there is no remote. */
   readonly sync: Sync | null;
   readonly canLogIn: boolean;
   readonly log: Log;

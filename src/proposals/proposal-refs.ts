@@ -169,7 +169,7 @@ export function findOldestKept(times: readonly number[], now: number): number {
   return Math.max(now - closedDays * msPerDay, last ?? 0);
 }
 
-/** Parses the commit that a ref is at; undefined where it is not a proposal of that name. */
+/** Parses the commit that a ref is at; undefined if it is not a proposal of that name. */
 export function toProposal(ref: string, version: string, content: string): Proposal | undefined {
   const name = parseProposalRef(ref);
   const { step } = parseCommit(content);

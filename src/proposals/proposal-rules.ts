@@ -56,7 +56,7 @@ export function isReviewed(
   return findReviewedChanges(parsePages(before), parsePages(after)).length > 0;
 }
 
-/** Returns what an account is called by its profile; undefined where that is missing or has a fault. */
+/** Returns what an account is called by its profile; undefined if that is missing or has a fault. */
 function readProfileName([file]: Iterable<readonly [path: string, text: string]>): string | undefined {
   const parsed = file && parseSideFile(...file);
   return parsed && 'value' in parsed && 'name' in parsed.value ? parsed.value.name : undefined;

@@ -18,7 +18,7 @@ export type Subject = BotId | `profile-${string}` | `collection-${string}`;
 /** Path, relative to the catalogue's folder → the text of a file. */
 export type FileTexts = ReadonlyMap<string, string>;
 
-/** Returns `text` as a subject; undefined where it is none. */
+/** Returns `text` as a subject; undefined if it is none. */
 export function parseSubject(text: string): Subject | undefined {
   const [, kind, name = ''] = /^(profile|collection)-(.+)$/.exec(text) ?? [];
   if (kind === 'profile') return parseAccountId(name) && `profile-${name}`;
@@ -30,7 +30,7 @@ export function isBot(subject: Subject): subject is BotId {
   return parseBotId(subject) !== undefined;
 }
 
-/** Returns what the file at a path is about; undefined where that is nothing that can be proposed. */
+/** Returns what the file at a path is about; undefined if that is nothing that can be proposed. */
 export function findSubject(path: string, prefix = ''): Subject | undefined {
   if (!path.startsWith(prefix)) return undefined;
   const [top, name = '', ...rest] = path.slice(prefix.length).split('/');
@@ -218,7 +218,7 @@ const titles: Readonly<Record<ProposalState, string>> = {
 };
 
 /**
- * Parses the message of a commit; undefined where it is not one of a proposal. Names and texts are cut as those of forms are:
+ * Parses the message of a commit; undefined if it is not one of a proposal. Names and texts are cut as those of forms are:
  * anything may have been pushed.
  */
 export function parseStep(message: string): ProposalStep | undefined {
@@ -297,7 +297,7 @@ export interface SentProposal {
   readonly accountCreatedAt?: number | undefined;
   /** Whether the account is an author of a listed bot: else its profile is reviewed. */
   readonly isAuthor?: boolean;
-  /** When it was sent, in milliseconds since the epoch; now where left out. */
+  /** When it was sent, in milliseconds since the epoch; now if left out. */
   readonly sentAt?: number;
 }
 

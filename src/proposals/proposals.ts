@@ -65,7 +65,7 @@ export interface RemoteProposals {
   pushProposals(claimed?: string): Promise<void>;
   /**
    * Takes an open proposal from the remote, so that no other machine decides about this version; the next push brings it
-   * back. Returns false where another machine has changed or taken it. @throws {Error} as fetchProposals
+   * back. Returns false if another machine has changed or taken it. @throws {Error} as fetchProposals
    */
   claimProposal(proposal: Proposal): Promise<boolean>;
   /** Returns whether a machine, also this one, has just taken this version of a proposal to decide about it. */
@@ -77,9 +77,9 @@ export interface RemoteProposals {
 export interface ProposalsOptions {
   readonly repositoryOpener: RepositoryOpener;
   readonly committer: Pick<Committer<never>, 'move'>;
-  /** Reads the settings of the last commit, which say who reviews; undefined where they have a fault. */
+  /** Reads the settings of the last commit, which say who reviews; undefined if they have a fault. */
   readonly settings: () => Promise<CatalogueSettings | undefined>;
-  /** Returns who is blocked; null where nobody can tell: then nothing is taken. */
+  /** Returns who is blocked; null if nobody can tell: then nothing is taken. */
   readonly blocked: () => Blocked | null;
   /** Whether nothing is taken while the settings name no maintainer. */
   readonly needsMaintainer: boolean;
@@ -188,7 +188,7 @@ export class Proposals implements BranchConsumer {
     return this.#refs.listClosedSince(time);
   }
 
-  /** Returns how long the decisions of the last 30 days took, in milliseconds; undefined where there were none. */
+  /** Returns how long the decisions of the last 30 days took, in milliseconds; undefined if there were none. */
   medianWaitMs(): number | undefined {
     const decided = this.#refs
       .listClosedSince(Date.now() - 30 * msPerDay)
@@ -479,7 +479,7 @@ export class Proposals implements BranchConsumer {
 
   /**
    * Makes a step of the proposal of an account for a subject, tells the listeners, and shares it.
-   * @param version the one that a decision is about; null where the step makes another one, whatever there is
+   * @param version the one that a decision is about; null if the step makes another one, whatever there is
    * @param by the account whose turn it is, or `service`
    * @throws {ProposalError} gone, changed
    */

@@ -3,7 +3,7 @@ import type { SettingReader } from '../lib/setting-reader.ts';
 
 /** How proposals reach the Git host that reviews them. */
 export interface HostSettings {
-  /** Null where it is guessed from the name of the host. */
+  /** Null if it is guessed from the name of the host. */
   readonly kind: GitHostId | null;
   /** The address of the host's API, without a slash at its end; null for the usual one. */
   readonly api: string | null;
@@ -31,7 +31,7 @@ export function readHostSettings(reader: SettingReader, isUsed: boolean): HostSe
   return { kind, api, token };
 }
 
-/** Reads the address that notices are sent to; null where none is set. It is a secret: no fault has it. */
+/** Reads the address that notices are sent to; null if none is set. It is a secret: no fault has it. */
 export function readNotifyUrl(reader: SettingReader): string | null {
   const url = reader.secret('BOTSHELF_NOTIFY_URL')?.trim();
   if (url === undefined || (URL.canParse(url) && isAllowed(new URL(url)))) return url ?? null;

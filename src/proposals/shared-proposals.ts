@@ -35,7 +35,7 @@ export class SharedProposals implements RemoteProposals {
     sync.addToRounds(this.#exchange);
   }
 
-  /** Why the last round could not share the proposals, for an operator; null where it could. */
+  /** Why the last round could not share the proposals, for an operator; null if it could. */
   get failure(): Failure | null {
     return this.#failures.current;
   }

@@ -127,7 +127,7 @@ const maxUnsaved = 100;
 
 const msPerDay = 86_400_000;
 
-/** Returns the report in a file; undefined where it holds none. */
+/** Returns the report in a file; undefined if it holds none. */
 function parseReport(name: string, content: string): SentReport | undefined {
   const json = readStrictJson(content, name);
   if (!('data' in json)) return undefined;

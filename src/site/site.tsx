@@ -62,7 +62,7 @@ export interface SiteConfig {
   readonly contact: string | null;
   readonly demo: { readonly people: readonly DemoPerson[] } | null;
   readonly dev: boolean;
-  /** Where people log in; null where nobody can. */
+  /** Where people log in; null if nobody can. */
   readonly login: object | null;
   readonly baseUrl: string;
   /** Set where this is a copy of a list. */
@@ -119,10 +119,10 @@ export interface PagesParts
   readonly site: Site;
   readonly repositoryOpener: RepositoryOpener;
   readonly markdown: Markdown;
-  /** Null where nobody can log in. */
+  /** Null if nobody can log in. */
   readonly login: Login | null;
   readonly tokens: Tokens;
-  /** Null where images are not cached. */
+  /** Null if images are not cached. */
   readonly images: OpenImages['cache'] | null;
   readonly log: Log;
 }
@@ -135,11 +135,11 @@ export interface Pages {
   readonly showErrors: (report: ReportError) => Middleware;
   /** Says of a bot that is not there whether it was removed. */
   readonly refuseRemoved: Middleware;
-  /** Null where open pages do not reload on edits. */
+  /** Null if open pages do not reload on edits. */
   readonly live: LivePreview | null;
 }
 
-/** Creates all pages, with what is beside them: assets, feeds, the sitemap. */
+/** Creates all pages, with what is next to them: assets, feeds, the sitemap. */
 export function createPages(parts: PagesParts): Pages {
   const { config, site, catalogue, cache, proposals, hostReview, images, login, tokens } = parts;
   const { store, settings, blocked } = catalogue;
@@ -253,7 +253,7 @@ export function addOpenPages(router: Router, parts: SiteParts): void {
 }
 
 /**
- * Responds with the faults of a bot that has never been valid, where its editor is looking; false where there are none.
+ * Responds with the faults of a bot that has never been valid, where its editor is looking; false if there are none.
  */
 function sendFaults(ctx: Context, { site, bots, faultsOf }: SiteParts, id: BotId | undefined): boolean {
   if (!site.live || id === undefined || bots.get(id) !== undefined) return false;

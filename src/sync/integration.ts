@@ -40,7 +40,7 @@ export interface IntegrationOptions {
 /**
  * Integrates the fetched tip of the remote's branch into the checked-out one: fast-forwards to it, merges it, or replays
  * our commits on it if it was rewritten. A clone that follows only resets its branch to it.
- * @param theirs the tip, null where the remote has no such branch
+ * @param theirs the tip, null if the remote has no such branch
  * @throws {BotshelfError} unavailable, when that cannot or must not be done
  * @throws {GitError}
  */

@@ -36,7 +36,7 @@ export async function readPageHistory(
 }
 
 /**
- * Returns who set a key of a bot's page to the value that it has at the tip. Undefined where no commit of this side did:
+ * Returns who set a key of a bot's page to the value that it has at the tip. Undefined if no commit of this side did:
  * the value is older than the divergence.
  * @throws {GitError}
  */

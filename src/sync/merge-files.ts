@@ -64,7 +64,7 @@ export interface Sides {
   readonly theirs: string;
 }
 
-/** A file that both sides changed; null where there is none. */
+/** A file that both sides changed; null if there is none. */
 export interface FileVersions {
   readonly base: GitFile | null;
   readonly ours: GitFile | null;
@@ -113,7 +113,7 @@ export async function mergeFiles(
   };
 }
 
-/** Returns a path from the top of the repository relative to the catalogue's folder; unchanged for a file beside that. */
+/** Returns a path from the top of the repository relative to the catalogue's folder; unchanged for a file next to that. */
 export function toCataloguePath({ prefix }: Pick<Repository, 'prefix'>, path: string): string {
   return path.startsWith(prefix) ? path.slice(prefix.length) : path;
 }

@@ -39,7 +39,7 @@ export async function fetchState(repository: Repository, remote: Remote): Promis
 }
 
 /**
- * Pushes our state alone, merged with the remote's where that has moved, and returns the pushed commit; null where this
+ * Pushes our state alone, merged with the remote's where that has moved, and returns the pushed commit; null if this
  * clone has no state.
  * @throws {GitError}
  */
@@ -85,7 +85,7 @@ export async function openRemoteState(
  * Merges the state of the remote into ours and returns the commit. Each bot has what `mergeBotStates` makes of both, each day
  * what `mergeDays` does. A merge commit has both as parents, or theirs alone where they share no commit: one was pruned then,
  * and ours would bring back what was.
- * @param ours null where there is no state yet
+ * @param ours null if there is no state yet
  * @throws {GitError}
  */
 export async function mergeStates(

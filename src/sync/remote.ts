@@ -71,7 +71,7 @@ export const remoteRefs = {
   rewritten: 'refs/botshelf/remote/before-rewrite',
 } as const;
 
-/** The tips of the remote's branch and state; null where it has none. */
+/** The tips of the remote's branch and state; null if it has none. */
 interface RemoteTips {
   readonly branch: string | null;
   readonly state: string | null;
@@ -116,7 +116,7 @@ export async function fetchRemote(repository: Repository, remote: RemoteBranch):
 }
 
 /**
- * Fetches the remote's state alone, into no ref, and returns its commit; null where the remote has none.
+ * Fetches the remote's state alone, into no ref, and returns its commit; null if the remote has none.
  * @throws {GitError}
  */
 export async function fetchRemoteState(repository: Repository, remote: Remote): Promise<string | null> {
@@ -163,7 +163,7 @@ export async function fetchRefs(
 export interface PushedRef {
   readonly ref: string;
   readonly commit: string | null;
-  /** Allows to replace history: the commit that the remote's ref must be at, empty where it must not exist. */
+  /** Allows to replace history: the commit that the remote's ref must be at, empty if it must not exist. */
   readonly lease?: string;
 }
 
@@ -243,8 +243,8 @@ export async function pushWithRetries<T>(
 }
 
 /**
- * Replaces the history of the remote's state by a pruned one, and returns its commit, null where it stays, and how
- * many commits are removed. Undefined where the remote has not the same state as this clone.
+ * Replaces the history of the remote's state by a pruned one, and returns its commit, null if it stays, and how
+ * many commits are removed. Undefined if the remote has not the same state as this clone.
  * @param since seconds since the epoch: later commits stay
  * @throws {GitError} also where the remote has moved
  */

@@ -12,7 +12,7 @@ export interface RemoteSettings {
   readonly pushSeconds: number;
   /** When the response to a post is sent: once the change is durable here, or once the remote has it. */
   readonly ack: 'local' | 'remote';
-  /** The secret that the Git server signs its calls of `/hooks/push` with; null where there is no webhook. */
+  /** The secret that the Git server signs its calls of `/hooks/push` with; null if there is no webhook. */
   readonly webhookSecret: string | null;
 }
 

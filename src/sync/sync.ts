@@ -75,7 +75,7 @@ export class Sync implements RemoteState {
     this.#schedule = new Schedule(options, () => void this.#queueRound());
   }
 
-  /** Why the last round failed; null where nothing is left to fetch, merge or push. */
+  /** Why the last round failed; null if nothing is left to fetch, merge or push. */
   get failure(): Failure | null {
     return this.#failures.current;
   }
@@ -143,7 +143,7 @@ export class Sync implements RemoteState {
     this.#onFetch = listener;
   }
 
-  /** Schedules a fetch, as the remote says that it has changed; at most one a second. */
+  /** Schedules a fetch, because the remote says that it has changed; at most one a second. */
   requestFetch(): void {
     this.#schedule.requestFetch();
   }
@@ -160,7 +160,7 @@ export class Sync implements RemoteState {
   }
 
   /**
-   * Waits for the next push. Resolves with whether the remote has everything that was answered by now; false where it
+   * Waits for the next push. Resolves with whether the remote has everything that was answered by now; false if it
    * is away, refuses it or is slow: it is pushed later.
    */
   async waitForPush(): Promise<boolean> {
@@ -180,7 +180,7 @@ export class Sync implements RemoteState {
 
   /**
    * Prunes the history of the state on the remote first, and here if that succeeds, so that no replica meets a pruned
-   * history that the remote lacks. Returns how many commits were removed; undefined where that cannot be done now.
+   * history that the remote lacks. Returns how many commits were removed; undefined if that cannot be done now.
    */
   async prune(repository: Repository, since: number): Promise<number | undefined> {
     return await this.#queue.run(async () => {
@@ -358,7 +358,7 @@ interface OpenSyncOptions extends Pick<SyncOptions, 'repositoryOpener' | 'commit
   readonly commits: CommitEvents;
 }
 
-/** Keeps the clone in step with a remote once it is started; null where there is none. */
+/** Keeps the clone in step with a remote once it is started; null if there is none. */
 export function openSync(options: OpenSyncOptions): Sync | null {
   const { config, repositoryOpener, committer, commits, state, log } = options;
   if (config.remote === null) return null;

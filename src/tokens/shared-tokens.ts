@@ -191,7 +191,7 @@ export interface OpenTokens {
 interface OpenTokensOptions {
   readonly config: { readonly var: string; readonly readOnly: object | null };
   readonly state: OpenCounts['state'];
-  /** Null where there is no remote. */
+  /** Null if there is no remote. */
   readonly sync: RemoteState | null;
   readonly branch: BranchFeed;
   readonly log: Log;

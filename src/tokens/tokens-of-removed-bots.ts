@@ -57,7 +57,7 @@ export class TokensOfRemovedBots implements BranchConsumer {
       log.info({ bots: ended }, `${formatCount(ended.length, 'token')} ended, as the bots were removed`);
   }
 
-  /** Returns all bots that a history ever removed, at no time, as it may have been rewritten. */
+  /** Returns all bots that a history ever removed, at no time, because it may have been rewritten. */
   async #listEverRemoved({ repository, to, signal }: BranchAdvance): Promise<ReadonlyMap<BotId, number>> {
     const removed = new Map<BotId, number>();
     if (await isMovedAway(repository, to)) return removed;

@@ -32,7 +32,7 @@ export interface ChangesPage {
 
 /**
  * Reads what changed in a bot, 50 commits at a time. Commits that changed nothing that is shown are left out.
- * @param after the commit that the page begins after, the newest one where left out; after any other text there is nothing
+ * @param after the commit that the page begins after, the newest one if left out; after any other text there is nothing
  * @throws {GitError}
  */
 export async function readBotChanges(
@@ -120,7 +120,7 @@ export async function readTrustChanges(index: ReadonlyChanges, id: BotId): Promi
 const trustDays = 90;
 const trustKinds = ['permission', 'bot', 'author', 'nsfw'] as const;
 
-/** Returns what matters of a bot, each a kind and a value; undefined where its main page is not among the files. */
+/** Returns what matters of a bot, each a kind and a value; undefined if its main page is not among the files. */
 function listFacts(files: readonly PageFile[]): ReadonlySet<string> | undefined {
   const { invite, authors, nsfw } = readMainData(files);
   if (typeof invite !== 'string') return undefined;
@@ -142,7 +142,7 @@ export interface PageChange {
   readonly fields: readonly FieldChange[];
 }
 
-/** A value that differs. Undefined where there is none. Anything may be in it. */
+/** A value that differs. Undefined if there is none. Anything may be in it. */
 export interface FieldChange {
   /** The name of the form's field; a key of the front matter where the forms have none. */
   readonly name: string;
@@ -219,7 +219,7 @@ export function compareInvites(before: readonly PageFile[], after: readonly Page
   };
 }
 
-/** Returns the front matter of the main page; empty where it cannot be read. */
+/** Returns the front matter of the main page; empty if it cannot be read. */
 export function readMainData(files: readonly PageFile[]): PageData {
   return files.filter(isReadable).find(isMainPage)?.page.data ?? {};
 }

@@ -34,7 +34,7 @@ export interface ChangedBot {
  * Yields the bots whose pages differ between two commits, folder by folder, in the order of their files' names. A few folders
  * are in memory at a time.
  * @param from null for the empty history
- * @param after the bot that they begin after; the first one where left out
+ * @param after the bot that they begin after; the first one if left out
  * @throws {GitError}
  */
 export async function* listChangedBots(
@@ -93,7 +93,7 @@ async function readTop(repository: Repository, commit: string | null): Promise<T
   return (await readTrees(repository, [entry]))[0] ?? new Map();
 }
 
-/** Returns what is in each folder; nothing where it is none. Not from the cache of trees, which batches need. */
+/** Returns what is in each folder; nothing if it is none. Not from the cache of trees, which batches need. */
 async function readTrees(
   { objects, hash }: Repository,
   entries: readonly (TreeEntry | undefined)[],
@@ -158,7 +158,7 @@ export interface BotCommit {
   readonly line: LoggedChange['line'];
 }
 
-/** The blobs of a page before and after a commit; undefined where it had none. */
+/** The blobs of a page before and after a commit; undefined if it had none. */
 export interface PageBlobs {
   readonly locale: Locale;
   readonly before: string | undefined;
@@ -192,7 +192,7 @@ export class ChangeIndex implements BranchConsumer {
   #sizes = new Map<string, number>();
   /** How often it was made. */
   #version = 0;
-  /** One at a time, as each may take megabytes. */
+  /** One at a time, because each may take megabytes. */
   readonly #reads = new SerialQueue();
 
   constructor(options: ChangeIndexOptions) {
@@ -323,7 +323,7 @@ async function readSizes(folder: string): Promise<Map<string, number>> {
   );
 }
 
-/** Reads the end of the first `size` bytes of a file, which may grow at the same time. Empty where there is no file. */
+/** Reads the end of the first `size` bytes of a file, which may grow at the same time. Empty if there is no file. */
 async function readEnd(path: string, size: number): Promise<string> {
   const [start, end] = [Math.max(0, size - maxReadBytes), size - 1];
   return size === 0 ? '' : await text(createReadStream(path, { start, end })).catch(() => '');

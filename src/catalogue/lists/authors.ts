@@ -9,7 +9,7 @@ import type { FolderMirror } from '../store/side-mirrors.ts';
 interface AuthorBots {
   /** In the order of their ids. */
   readonly bots: readonly IndexedBot[];
-  /** When the oldest of the bots was created, in milliseconds since the epoch; null where there is none. */
+  /** When the oldest of the bots was created, in milliseconds since the epoch; null if there is none. */
   readonly since: number | null;
   /** The languages that they have a page in. */
   readonly locales: readonly Locale[];
@@ -18,7 +18,7 @@ interface AuthorBots {
 /** An account as an author of bots. */
 export interface Author extends AuthorBots {
   readonly id: string;
-  /** Undefined where it has none; the same object until its file changes. */
+  /** Undefined if it has none; the same object until its file changes. */
   readonly profile: Profile | undefined;
 }
 
@@ -39,7 +39,7 @@ export class AuthorIndex {
     this.#cache = cache;
   }
 
-  /** Returns what an account says about itself; undefined where it has no profile. */
+  /** Returns what an account says about itself; undefined if it has no profile. */
   findProfile(account: string): Profile | undefined {
     return this.#profiles.files.get(`${account}.json`);
   }

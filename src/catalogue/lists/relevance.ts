@@ -37,7 +37,7 @@ export async function selectBest(
   const highest = after === undefined ? maxRank : toRank(Number(after.value));
   const numbers = { total: 0, hidden: 0, weaker: 0 };
   const categories = new Map<Category, number>();
-  /** 0 where a bot does not match. */
+  /** 0 if a bot does not match. */
   const ranks = new Uint16Array(size);
   const sizes = new Uint32Array(maxRank + 1);
   let best = 0;

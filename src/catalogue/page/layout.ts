@@ -60,7 +60,7 @@ export function parsePlace(folder: string, name: string): PagePlace | PlaceFault
 }
 
 /**
- * Returns the place of the bot's page at a path; undefined where the path is not that of a page.
+ * Returns the place of the bot's page at a path; undefined if the path is not that of a page.
  * @param prefix the catalogue's folder with `/` at its end, where the path begins at the top of a repository
  */
 export function parsePagePath(path: string, prefix = ''): PagePlace | undefined {

@@ -6,7 +6,7 @@ import { parsePagePath } from './layout.ts';
 import { cutPage, type PageData, parsePage } from './page.ts';
 import { validate } from './schema.ts';
 
-/** A file on two sides and at their merge base; null where there was none. */
+/** A file on two sides and at their merge base; null if there was none. */
 export interface FileTextVersions {
   readonly base: string | null;
   /** The version in the clone of the service. */

@@ -166,7 +166,7 @@ export function listTop(root: string): string[] {
 
 /**
  * Returns the same in any order, each with its type, as a call for each of a thousand names would delay requests.
- * @param top `bots`, or a folder beside it
+ * @param top `bots`, or a folder next to it
  * @throws as listTop
  */
 export function listTopEntries(root: string, top = botsFolder): Dirent[] {
@@ -177,7 +177,7 @@ export function listTopEntries(root: string, top = botsFolder): Dirent[] {
 }
 
 /**
- * Returns the stats of everything in `bots/<folder>/` by name, in name order; none where the folder does not exist.
+ * Returns the stats of everything in `bots/<folder>/` by name, in name order; none if the folder does not exist.
  * @throws when the folder, or `bots/` itself, cannot be read
  */
 export function listFolder(root: string, folder: string): Map<string, FileStat> {
@@ -191,7 +191,7 @@ export function listFolder(root: string, folder: string): Map<string, FileStat> 
 }
 
 /**
- * Returns the names of everything in `bots/<folder>/` in order; none where it does not exist or is a link.
+ * Returns the names of everything in `bots/<folder>/` in order; none if it does not exist or is a link.
  * @throws as listFolder
  */
 export function listNames(root: string, folder: string): string[] {
@@ -223,7 +223,7 @@ export function isFolder(root: string, path: string): boolean {
   }
 }
 
-/** Returns the stat of the file at a place; undefined where there is none. */
+/** Returns the stat of the file at a place; undefined if there is none. */
 export function readPageStat(root: string, { id, locale }: PagePlace): FileStat | undefined {
   return readStat(join(root, pathOf(id, locale)));
 }
@@ -273,7 +273,7 @@ function isEmptyFile(path: string): boolean {
   return stat?.isFile() === true && stat.size === 0;
 }
 
-/** Returns the stat of a file; undefined where there is none. */
+/** Returns the stat of a file; undefined if there is none. */
 export function readStat(path: string): FileStat | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   return stat && { size: stat.size, mtimeMs: stat.mtimeMs, ctimeMs: stat.ctimeMs, ino: stat.ino };

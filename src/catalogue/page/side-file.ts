@@ -63,13 +63,13 @@ export function parseJsonFile<T>(
   return faults.length > 0 ? { faults } : { value: { data: read.data as T, text, faultAt } };
 }
 
-/** The folder of the profiles of authors, beside `bots/`. */
+/** The folder of the profiles of authors, next to `bots/`. */
 export const peopleFolder = 'people';
 
 /** What an author is called on the site. */
 export type Profile = Required<ProfileFile>;
 
-/** Returns the account that the name of a file in `people/` is of; undefined where it is no such name. */
+/** Returns the account that the name of a file in `people/` is of; undefined if it is no such name. */
 export function parseProfileName(name: string): AccountId | undefined {
   return name.endsWith('.json') ? parseAccountId(name.slice(0, -'.json'.length)) : undefined;
 }
@@ -89,7 +89,7 @@ export function parseProfile(name: string, bytes: Buffer): Parsed<Profile> {
 /** Bytes: a hundred descriptions, and more. */
 const maxProfileSize = 128 * 1024;
 
-/** The folder of the collections, beside `bots/`. */
+/** The folder of the collections, next to `bots/`. */
 export const collectionsFolder = 'collections';
 
 /** Bots that somebody recommends together. */
@@ -125,7 +125,7 @@ export function formatCollectionPath(name: string, locale: Locale): string {
 }
 
 /**
- * Returns the collection and the language that a name of a file in `collections/` is of; undefined where it is no such name,
+ * Returns the collection and the language that a name of a file in `collections/` is of; undefined if it is no such name,
  * or one that Windows cannot have.
  */
 export function parseCollectionName(

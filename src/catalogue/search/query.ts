@@ -19,7 +19,7 @@ export interface Term extends Word {
   readonly needs: readonly NamedNeed[];
   /** Where it is in the query, in places of a text. */
   readonly place: number;
-  /** What it counts beside other terms of the query: 1 unless it says little. */
+  /** What it counts next to other terms of the query: 1 unless it says little. */
   readonly weight: number;
 }
 
@@ -34,7 +34,7 @@ interface Query {
 
 /**
  * Reads what people type: words, a whole name, an id, a sentence.
- * @param needs null where they do not count
+ * @param needs null if they do not count
  */
 export function readQuery(text: string, needs: Needs | null): Query {
   let next = 0;
@@ -71,7 +71,7 @@ const maxPieces = 24;
 /** A bot's name and description in each of its languages, its default one first. */
 type Texts = Readonly<Record<string, { readonly name: string; readonly description: string }>>;
 
-/** Returns the languages in which a bot's name and description have most words of a text; none where they have none. */
+/** Returns the languages in which a bot's name and description have most words of a text; none if they have none. */
 export function findMatchingLocales(contents: Texts, text: string): Locale[] {
   const { terms } = readQuery(text, null);
   let best: Locale[] = [];

@@ -79,7 +79,7 @@ export class Found {
     this.size = size;
   }
 
-  /** Returns a bot by its place; undefined where it has changed since the search. */
+  /** Returns a bot by its place; undefined if it has changed since the search. */
   bot(place: number): IndexedBot | undefined {
     const part = this.#segments.find(({ end }) => place < end);
     return part?.segment.bot(this.#numbers[place] ?? 0);
@@ -139,7 +139,7 @@ class Search {
   /**
    * Finds a term, and adds what it counts. Where hardly any bot has it, other spellings are looked for, too,
    * and where none has, its parts.
-   * @returns another spelling that was searched for in its place; null where nothing was found
+   * @returns another spelling that was searched for in its place; null if nothing was found
    */
   async #addTerm(term: Term, isOnly: boolean): Promise<string | null | undefined> {
     if (this.#added++ >= maxExpandedTerms) {
@@ -252,7 +252,7 @@ const minRarity = 0.2;
 const termSaturation = 1.5;
 /** A term that fewer bots have is searched for with other spellings, too. */
 const minMatches = 3;
-/** Terms behind these are found as they are typed, as each other form, half and beginning is work. */
+/** Terms behind these are found as they are typed, because each other form, half and beginning is work. */
 const maxExpandedTerms = 8;
 /** For each, words of the catalogue are looked at that begin or end as it does; for the only term, then all of them. */
 const maxSpelledTerms = 6;

@@ -11,7 +11,7 @@ import { type PackedIndex, WordIndex } from './word-index.ts';
 
 /** The words of many bots, as they were at one time. A bot that changes is taken out, and is in a later segment. */
 export class IndexSegment {
-  /** In numeric order of their ids, which is that of their numbers; undefined where a bot has changed since. */
+  /** In numeric order of their ids, which is that of their numbers; undefined if a bot has changed since. */
   readonly #bots: (IndexedBot | undefined)[];
   readonly #ids: readonly BotId[];
   readonly #kinds: Uint16Array;
@@ -35,7 +35,7 @@ export class IndexSegment {
     return this.#bots.length;
   }
 
-  /** Returns a bot by its number; undefined where it has changed since. */
+  /** Returns a bot by its number; undefined if it has changed since. */
   bot(number: number): IndexedBot | undefined {
     return this.#bots[number];
   }
@@ -50,7 +50,7 @@ export class IndexSegment {
     return this.#bots.filter((bot) => bot !== undefined);
   }
 
-  /** Returns the number of a bot; undefined where it is not here, or has changed since. */
+  /** Returns the number of a bot; undefined if it is not here, or has changed since. */
   numberOf(id: BotId): number | undefined {
     const number = findFirstPlace(this.#ids, (other) => compareBotIds(other, id) < 0);
     return this.#ids[number] === id && this.#bots[number] !== undefined ? number : undefined;

@@ -33,7 +33,7 @@ const stemmers: readonly (readonly [language: string, stem: (word: string) => st
   ['ar', arabic],
 ];
 
-/** Returns the bit of a locale's language, 0 where its words have no stems here. */
+/** Returns the bit of a locale's language, 0 if its words have no stems here. */
 export function toLanguageBit(locale: string): number {
   const [language] = locale.split('-');
   const place = stemmers.findIndex(([name]) => name === (language === 'no' ? 'nb' : language));

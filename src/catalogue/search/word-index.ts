@@ -53,7 +53,7 @@ export class WordIndex {
     return text.slice(wordStarts[place], wordStarts[place + 1]);
   }
 
-  /** Returns the postings of one word, none where it is not there. */
+  /** Returns the postings of one word, none if it is not there. */
   find(word: string): Uint32Array {
     const from = this.#placeOf(word);
     return this.#postings(from, from < this.size && this.word(from) === word ? from + 1 : from);

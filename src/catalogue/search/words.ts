@@ -3,7 +3,7 @@ import { parse } from 'node:path';
 
 /**
  * Folds what should not matter when words are compared: width and other compatible forms, case, marks on Latin, Greek
- * and Cyrillic letters, and letters that people type as others. A mark of any other script stays, as it makes another
+ * and Cyrillic letters, and letters that people type as others. A mark of any other script stays, because it makes another
  * sound there: ボ is not ホ. The Cyrillic й stays too: it is a letter of its own, and stems depend on it.
  */
 export function normalise(text: string): string {

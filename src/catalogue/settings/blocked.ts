@@ -9,7 +9,7 @@ import { type FileReading, readFromDisk } from './settings.ts';
 /** Who may not be listed: ids of accounts and bots, and names of hosts. */
 export type Blocked = Readonly<Required<BlockedFile>>;
 
-/** The name of the file that says it, beside `bots/`. */
+/** The name of the file that says it, next to `bots/`. */
 export const blockedName = 'blocked.json';
 
 /** The setting that names another file, whose content is not public. */

@@ -30,7 +30,7 @@ export interface CatalogueSettings {
   readonly categories: readonly Category[];
   /** Category → its names by language, where the file has names. */
   readonly categoryNames: ReadonlyMap<Category, Readonly<Record<string, string>>>;
-  /** Words that mean the same to a search, beside those that it knows. */
+  /** Words that mean the same to a search, next to those that it knows. */
   readonly synonyms: readonly (readonly string[])[];
   /** The languages that the pages of bots may be in; null for any. */
   readonly languages: readonly Locale[] | null;
@@ -61,7 +61,7 @@ export const defaultReasons = ['duplicate', 'offline', 'not-a-bot', 'unclear', '
 
 export type FooterLink = 'terms' | 'privacy' | 'report';
 
-/** The name of the file that has the settings, beside `bots/`. */
+/** The name of the file that has the settings, next to `bots/`. */
 export const settingsName = 'botshelf.json';
 
 /** Returns the settings that a file has; without one, the defaults. @param file valid by its schema */
@@ -109,7 +109,7 @@ function withOther(categories: readonly Category[]): readonly Category[] {
   return categories.includes(other) ? categories : [...categories, other];
 }
 
-/** The image beside the name of a site. */
+/** The image next to the name of a site. */
 interface Logo {
   readonly type: string;
   readonly extension: 'png' | 'webp' | 'jpg';
@@ -228,7 +228,7 @@ function parseChannels(colour: string): number[] {
   return [1, 3, 5].map((start) => Number.parseInt(colour.slice(start, start + 2), 16));
 }
 
-/** A file as it was read: its bytes, or why it cannot be read; undefined where there is none. */
+/** A file as it was read: its bytes, or why it cannot be read; undefined if there is none. */
 export type FileReading = Buffer | string | undefined;
 
 /** Reads a file of the catalogue's repository by its path, which is relative to the settings. Follows no link. */
@@ -257,12 +257,12 @@ export function readFromDisk(root: string, path: string): FileReading {
 export interface SettingsReading {
   /** Whether there is a file with settings. */
   readonly found: boolean;
-  /** The text of the file; null where there is none, or it is no text. */
+  /** The text of the file; null if there is none, or it is no text. */
   readonly text: string | null;
-  /** The settings, without values that have a fault; undefined where the file does not fit the schema. */
+  /** The settings, without values that have a fault; undefined if the file does not fit the schema. */
   readonly settings: CatalogueSettings | undefined;
   readonly faults: readonly Fault[];
-  /** The path of the logo; null where the file names none. */
+  /** The path of the logo; null if the file names none. */
   readonly logoPath: string | null;
 }
 

@@ -166,7 +166,7 @@ let slabUsed = 0;
 export class MutableBotIndex implements BotIndex {
   #version = 0;
   readonly #bots = new Map<BotId, IndexedBot>();
-  /** The sorted array of an earlier version; undefined where there is none. */
+  /** The sorted array of an earlier version; undefined if there is none. */
   #sorted: readonly IndexedBot[] | undefined;
   /** Folders whose bots have not been needed yet. */
   readonly #packed = new Map<string, { readonly size: number; bots(): readonly IndexedBot[] }>();

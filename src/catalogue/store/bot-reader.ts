@@ -108,7 +108,7 @@ export async function readCommittedAuthors(
 
 /**
  * Reads the settings from the last commit: they decide who is a maintainer. Uncommitted edits and the index are ignored, and
- * so is the logo. The defaults where the commit has no such file; undefined where the file has a fault. Reads one object
+ * so is the logo. The defaults where the commit has no such file; undefined if the file has a fault. Reads one object
  * while the file stays the same.
  * @throws {BotshelfError} unavailable, when there is no repository, or it cannot be read
  */

@@ -26,7 +26,7 @@ export async function readCommittedPages(
  * Yields one line of JSON a bot: the record, and in `files` the path and the text of each file in the version that is
  * served. A file whose version is neither on disk nor in Git any more is left out of `files`.
  * @param root the folder that holds `bots/`
- * @param repository undefined where there is none
+ * @param repository undefined if there is none
  */
 export async function* exportLines(
   bots: readonly IndexedBot[],

@@ -4,7 +4,7 @@ import type { IndexedBot } from './bot-index.ts';
 /** A folder as it was read. */
 export interface FolderState {
   readonly folder: string;
-  /** Of the names and stats of all its files; empty where the folder must be scanned. */
+  /** Of the names and stats of all its files; empty if the folder must be scanned. */
   readonly fingerprint: string;
   readonly bots: readonly IndexedBot[];
   /** By file name; null for a file that must be read again. */

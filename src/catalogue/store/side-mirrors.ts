@@ -25,7 +25,7 @@ interface FolderMirrorOptions<T> extends FileMirrorOptions {
   readonly parse: (name: string, bytes: Buffer) => Parsed<T>;
 }
 
-/** The files of a folder beside `bots/`: of each the last valid version. */
+/** The files of a folder next to `bots/`: of each the last valid version. */
 export class FolderMirror<T> extends FileMirror {
   declare protected readonly options: FolderMirrorOptions<T>;
   readonly #files = new Map<string, T>();
@@ -91,7 +91,7 @@ interface SingleFileOptions<T> extends FileMirrorOptions {
 }
 
 /**
- * A file in the root: the value of its last valid version. The stats of the file, and of the one beside it, are compared twice
+ * A file in the root: the value of its last valid version. The stats of the file, and of the one next to it, are compared twice
  * a second, because a watch on the top of a clone would cost more.
  */
 export class SingleFileMirror<T> extends FileMirror {

@@ -98,7 +98,7 @@ function computeCrc(parts: readonly Uint8Array[]): number {
   return parts.reduce((sum, part) => (part.length > 0 ? crc32(part, sum) : sum), 0);
 }
 
-/** Returns the folders of a snapshot; undefined where it has another magic or ends early. @throws when a block is damaged */
+/** Returns the folders of a snapshot; undefined if it has another magic or ends early. @throws when a block is damaged */
 async function readBlocks(file: FileHandle, expected: Buffer): Promise<PackedFolder[] | undefined> {
   const { size: fileSize } = await file.stat();
   const found = Buffer.alloc(expected.length);

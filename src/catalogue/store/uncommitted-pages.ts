@@ -13,7 +13,7 @@ import { botsFolder, parsePagePath, pathOf } from '../page/layout.ts';
 interface UncommittedPage {
   /** Relative to the top of the repository. */
   readonly path: string;
-  /** When the file was last written, in milliseconds since the epoch; null where it was removed. */
+  /** When the file was last written, in milliseconds since the epoch; null if it was removed. */
   readonly editedAt: number | null;
   /** A sentence for operators. */
   readonly message: string;

@@ -40,7 +40,7 @@ export class Watcher {
     this.#listener = listener;
   }
 
-  /** One sentence on why the watcher does not work; null where it does. */
+  /** One sentence on why the watcher does not work; null if it does. */
   get fault(): string | null {
     return this.#fault;
   }

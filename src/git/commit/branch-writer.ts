@@ -20,7 +20,7 @@ interface BranchWriterOptions<E extends FileEdit> {
 }
 
 export interface BatchResult extends Pick<BatchPlan, 'outcomes'> {
-  /** Null where nothing had to be committed. */
+  /** Null if nothing had to be committed. */
   readonly commit: string | null;
   /** Set where the disk did not confirm the commit: a power loss may undo it. */
   readonly durabilityError: BotshelfError | undefined;
@@ -31,7 +31,7 @@ export class BranchWriter<E extends FileEdit> {
   readonly repository: Repository;
   readonly workTree: WorkTree;
   readonly #options: BranchWriterOptions<E>;
-  /** Folders of Git in which a name may not survive a power loss, as their fsync failed. */
+  /** Folders of Git in which a name may not survive a power loss, because their fsync failed. */
   readonly #unsynced = new Set<string>();
 
   constructor(repository: Repository, workTree: WorkTree, options: BranchWriterOptions<E>) {

@@ -31,7 +31,7 @@ export interface NewCommit {
 export interface RefCommit extends Pick<NewCommit, 'files' | 'message'> {
   /** Such as `refs/heads/main`. */
   readonly ref: string;
-  /** Where the ref is, null where it does not exist. */
+  /** Where the ref is, null if it does not exist. */
   readonly onto: string | null;
   /** Whether a response waits for it: then nothing is compressed until maintenance packs it. */
   readonly urgent: boolean;
@@ -217,7 +217,7 @@ export type FilesCommit = Pick<NewCommit, 'files' | 'message'>;
 
 /**
  * Commits files to the checked-out branch as a person does, with `git merge --ff-only`: index and work tree follow, other
- * edits stay, and a service that runs on the clone sees it as it sees a pull. Returns the commit; null where there was
+ * edits stay, and a service that runs on the clone sees it as it sees a pull. Returns the commit; null if there was
  * nothing to commit.
  * @param plan returns what to commit onto a tip, which is null before the first commit; undefined is nothing. It is called
  * again when the branch has moved.

@@ -20,7 +20,7 @@ export interface CommitterOptions<E extends FileEdit> {
   /** Makes the new text of files, and the messages of commits, from edits. */
   readonly editor: Editor<E>;
   readonly log: Log;
-  /** Milliseconds to wait for a person's git to release index.lock; 5000 where left out. */
+  /** Milliseconds to wait for a person's git to release index.lock; 5000 if left out. */
   readonly maxLockWaitMs?: number;
   /** Where each commit is published. */
   readonly commits?: CommitEvents;
@@ -64,7 +64,7 @@ export class Committer<E extends FileEdit> {
 
   /**
    * Commits an edit. Resolves when it would survive a power loss and every read returns it, with the commit that has
-   * it; null where the text has the edit already.
+   * it; null if the text has the edit already.
    * @throws what the editor throws
    * @throws {BotshelfError} edit-conflict, while a person edits the file
    * @throws {BotshelfError} unavailable, when nothing can be committed now, or the disk did not confirm it, as the message

@@ -76,7 +76,7 @@ interface ObjectSink {
   end(): void;
 }
 
-/** Parses a line of `git cat-file --batch-check`; undefined where git has no such object. */
+/** Parses a line of `git cat-file --batch-check`; undefined if git has no such object. */
 function parseHeader(line: string): ObjectHeader | undefined {
   const [, id, type, size] = /^([0-9a-f]+) ([a-z]+) (\d+)$/.exec(line) ?? [];
   return id === undefined || type === undefined ? undefined : { id, type, size: Number(size) };
@@ -202,7 +202,7 @@ export class ObjectReader {
   }
 
   /**
-   * Returns the objects of these names (ids, refs, `<commit>:<path>`; no line breaks), undefined where there is none,
+   * Returns the objects of these names (ids, refs, `<commit>:<path>`; no line breaks), undefined if there is none,
    * and for a file larger than `maxObjectBytes`, which is not read into memory.
    * @throws {BotshelfError} missing-object, for an id, or the tree of one: an id that is known must have its object
    * @throws {GitError} when git ends first; the next call starts another, unless the reader is closed
@@ -230,7 +230,7 @@ export class ObjectReader {
   }
 
   /**
-   * Returns the trees of these names (ids of trees, or `<commit>^{tree}`), empty where there is none. Keeps them in memory:
+   * Returns the trees of these names (ids of trees, or `<commit>^{tree}`), empty if there is none. Keeps them in memory:
    * a batch needs those of all its folders, and with many packs git takes a millisecond to find each.
    * @throws as read does
    */

@@ -32,7 +32,7 @@ export class GitError extends BotshelfError {
     return this.status !== null && this.status < 0;
   }
 
-  /** The first line that git wrote to standard error; empty where it wrote none. */
+  /** The first line that git wrote to standard error; empty if it wrote none. */
   get reason(): string {
     return (this.stderr.split('\n', 1)[0] ?? '').replace(/^fatal: /, '');
   }
@@ -156,7 +156,7 @@ export interface GitCommand {
   readonly indexFile?: string;
   /** An exit code other than 0 that is a success, such as 1 for "no". */
   readonly accepts?: number;
-  /** Whether it runs at the lowest priority, as it may take long. */
+  /** Whether it runs at the lowest priority, because it may take long. */
   readonly background?: boolean;
   /**
    * Set where it connects to another machine: the seconds without any output after which it is killed, with the processes

@@ -230,7 +230,7 @@ async function catchError(work: Promise<void>): Promise<unknown> {
 }
 
 /**
- * Runs `work` for one item after the other, with pauses, as its steps are synchronous, which is several times faster.
+ * Runs `work` for one item after the other, with pauses, because its steps are synchronous, which is several times faster.
  */
 async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const slice = new TimeSlice('service');
@@ -264,7 +264,7 @@ function isTorn({ content }: WorkFile): boolean {
 
 /** A path of the work tree. */
 interface WorkFile {
-  /** The blob that a regular file or a link would be; null where there is nothing; undefined for anything else. */
+  /** The blob that a regular file or a link would be; null if there is nothing; undefined for anything else. */
   readonly id: string | null | undefined;
   readonly stat: Stats | undefined;
   /** The bytes of a regular file of at most `maxObjectBytes`. */
@@ -304,7 +304,7 @@ async function stageFile(
 }
 
 /**
- * Replaces or removes a file atomically. Returns false where a person has changed it since it was read.
+ * Replaces or removes a file atomically. Returns false if a person has changed it since it was read.
  * @param staged the path of the new file
  * @throws a system error
  */
@@ -396,7 +396,7 @@ function isSameStat(seen: Stats | undefined, now: Stats | undefined): boolean {
   );
 }
 
-/** Returns the stat of a path; undefined where nothing is, or can be. @throws a system error */
+/** Returns the stat of a path; undefined if nothing is, or can be. @throws a system error */
 function readStatIfPresent(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });

@@ -7,7 +7,7 @@ import type { FileChange } from '../history.ts';
 import { isGitFailure } from '../process/run-git.ts';
 import type { Repository } from '../repository.ts';
 
-/** Path → the blob that the index has there, null where it has none. */
+/** Path → the blob that the index has there, null if it has none. */
 export type IndexEntries = ReadonlyMap<string, string | null | typeof unmerged>;
 
 /** The entry of a path in conflict, of which the index has several versions. */

@@ -51,7 +51,7 @@ interface PreparedUpdate extends UpdatePlan {
 
 /**
  * Index and work tree of the clone, which follow the branch. From a moved branch on they only go forward: what cannot be
- * updated, as it fails or a person edits it, is kept and retried; after a crash the intents on disk say what it is. Call
+ * updated, because it fails or a person edits it, is kept and retried; after a crash the intents on disk say what it is. Call
  * its methods one at a time, in `locked` unless they say otherwise.
  */
 export class WorkTree {
@@ -102,7 +102,7 @@ export class WorkTree {
     return [{ path: '.git/index', reason, failed: true }, ...paths];
   }
 
-  /** Returns why a path could not be written; undefined where it was written, or a person edits the file. */
+  /** Returns why a path could not be written; undefined if it was written, or a person edits the file. */
   failureOf(path: string): string | undefined {
     const entry = this.#outdated.get(path);
     return entry?.failed ? entry.reason : undefined;
@@ -119,7 +119,7 @@ export class WorkTree {
   }
 
   /**
-   * Writes the intent durably, then begins to prepare files and index beside those in use, so that nothing is visible yet.
+   * Writes the intent durably, then begins to prepare files and index next to those in use, so that nothing is visible yet.
    * @throws a system error: then the branch must not move
    */
   async prepare(plan: UpdatePlan): Promise<PreparedUpdate> {

@@ -67,14 +67,14 @@ interface OwnBot {
   readonly reportedAt: number | undefined;
   readonly token: TokenInfo;
   readonly faults: readonly Fault[];
-  /** What else the author can mend. */
+  /** What else the author can fix. */
   readonly attention: readonly OwnItem[];
 }
 
 interface MyBotsPageProps extends PageProps {
   /** The provider's display name. */
   readonly provider: string;
-  /** The proposals of the account; null where there are none. */
+  /** The proposals of the account; null if there are none. */
   readonly proposals: readonly ListedProposal[] | null;
   /** Those of this page. */
   readonly bots: readonly OwnBot[];

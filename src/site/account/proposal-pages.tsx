@@ -116,13 +116,13 @@ interface ProposalPageProps extends PageProps {
   readonly name: string;
   /** How many proposals are reviewed before it. */
   readonly before: number;
-  /** How long decisions take, in milliseconds; undefined where none was made lately. */
+  /** How long decisions take, in milliseconds; undefined if none was made lately. */
   readonly medianWaitMs: number | undefined;
-  /** The address of its pull request at the Git host; undefined where there is none. */
+  /** The address of its pull request at the Git host; undefined if there is none. */
   readonly pullRequest: string | undefined;
   /** Whether the other machines have it. */
   readonly isShared: boolean;
-  /** Why it was not withdrawn; null where nobody tried. */
+  /** Why it was not withdrawn; null if nobody tried. */
   readonly error: Extract<ProposalErrorKind, 'gone' | 'changed'> | null;
 }
 

@@ -23,7 +23,7 @@ import type { SiteParts } from '../page/site-parts.ts';
 /**
  * Adds the page of a bot's token, with buttons for the bot's authors only. Each press checks the committed authors and
  * the age of the login again. A token is in the response to the press and nowhere else.
- * @param login null where the service has no login
+ * @param login null if the service has no login
  * @param committedAuthors reads the authors of a bot from the last commit
  */
 export function addTokenRoutes(
@@ -51,7 +51,7 @@ export function addTokenRoutes(
     if (!isFresh(viewer)) return { kind: 'stale', viewer, info, pressed };
     return { kind: 'author', viewer, info, done: null };
   };
-  /** @param act what the button does, for an author; left out where the page is only opened */
+  /** @param act what the button does, for an author; left out if the page is only opened */
   const createHandler =
     (act?: (id: BotId, by: TokenChanger, before: TokenInfo) => Promise<DoneChange>) =>
     async (ctx: Context): Promise<void> => {
@@ -109,7 +109,7 @@ type DoneChange = ({ readonly issued: Token; readonly replaced: boolean } | { re
 interface TokenPageProps {
   readonly site: Site;
   readonly bot: { readonly id: BotId; readonly name: string };
-  /** The provider's display name; empty where the service has no login. */
+  /** The provider's display name; empty if the service has no login. */
   readonly provider: string;
   readonly state: TokenPageState;
 }

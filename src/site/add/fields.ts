@@ -120,7 +120,7 @@ export function parseValue({ name, kind, required = false }: FormField, texts: F
   }
 }
 
-/** Returns the text of a field for a value of the front matter; undefined where it has none. */
+/** Returns the text of a field for a value of the front matter; undefined if it has none. */
 export function formatValue(value: unknown): string | undefined {
   if (Array.isArray(value)) return value.filter((entry) => typeof entry === 'string').join('\n');
   if (value === true) return 'true';

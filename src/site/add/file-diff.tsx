@@ -23,7 +23,7 @@ export function FileDiff({ before, after }: { readonly before: string; readonly 
 
 /**
  * Compares two texts line by line, with three lines around what changes. A line begins with a space, `+` or `-`. Returns
- * null where too many lines differ or it takes too long.
+ * null if too many lines differ or it takes too long.
  */
 export function diffLines(
   before: string,
@@ -68,7 +68,7 @@ function Changed({ added, value }: Pick<Words, 'added' | 'value'>): VNode {
 /** A part of two texts: words that both have, or that were added or removed. */
 export type Words = Readonly<Pick<Change, 'value' | 'added' | 'removed'>>;
 
-/** Compares two texts word by word. Returns null where too many words differ or it takes too long. */
+/** Compares two texts word by word. Returns null if too many words differ or it takes too long. */
 export function diffWords(before: string, after: string): readonly Words[] | null {
   const limits = { timeout: maxWordsMs, maxEditLength: maxChangedWords };
   return diffWordsWithSpace(before, after, limits) ?? null;

@@ -157,7 +157,7 @@ export interface BotPageProps extends PageProps {
   readonly similar: readonly ListedBot[];
   /** Whether its images are blurred. */
   readonly blurImages: boolean;
-  /** The address of its picture for previews of links; undefined where no images are made. */
+  /** The address of its picture for previews of links; undefined if no images are made. */
   readonly shareCard: string | undefined;
   /** The faults of its files, for their editor only. */
   readonly faults: readonly Fault[];

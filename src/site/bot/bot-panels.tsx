@@ -34,7 +34,7 @@ import { CountChart } from './count-chart.tsx';
 import { ShareCodes } from './share.tsx';
 
 /**
- * The column beside a bot's page: the permissions it requests, its counts, what is on the page, other bots of its author,
+ * The column next to a bot's page: the permissions it requests, its counts, what is on the page, other bots of its author,
  * and its listing. On phones it comes after the page: what is painted first would be moved by a page that arrives later.
  */
 export function BotPanels(props: ShownBotProps): VNode {
@@ -276,7 +276,7 @@ export function BotFacts(props: ShownBotProps): VNode {
   );
 }
 
-/** Says in how many servers a bot is; null where that is not known. For components only. */
+/** Says in how many servers a bot is; null if that is not known. For components only. */
 export function useServerCount({ count, growth }: Pick<ShownBotProps, 'count' | 'growth'>): VNode | null {
   const { integer } = useLanguage();
   if (count === undefined) return null;
@@ -299,7 +299,7 @@ function CountGrowth({ growth }: { readonly growth: number }): VNode | null {
   );
 }
 
-/** A link to the source code of a bot; null where it is not open. For components only. */
+/** A link to the source code of a bot; null if it is not open. For components only. */
 export function useSource({ codehost }: ListedBot['bot']): VNode | null {
   const { t } = useLanguage();
   const address = toSourceAddress(codehost);
@@ -311,7 +311,7 @@ export function useSource({ codehost }: ListedBot['bot']): VNode | null {
   );
 }
 
-/** Says how a bot is used: by what its record and its invite link say, nothing where they do not. For components only. */
+/** Says how a bot is used: by what its record and its invite link say, nothing if they do not. For components only. */
 export function useUsage({ bot, locale }: Pick<ListedBot, 'bot' | 'locale'>): VNode | null {
   const { t } = useLanguage();
   const { prefix, customisable, mentionable } = bot.trigger;

@@ -4,7 +4,7 @@ import { useLanguage } from '../language/page-language.tsx';
 
 /**
  * The counts of a bot over time: a line in the colour of the text with the last count at its end, the lowest and the
- * highest count, and a table of all behind it. Nothing where there are fewer than two days to compare.
+ * highest count, and a table of all behind it. Nothing if there are fewer than two days to compare.
  * @param props.counts of days without gaps, ascending
  */
 export function CountChart({ counts }: { readonly counts: readonly CountAt[] }): VNode | null {

@@ -137,7 +137,7 @@ function toBadgePath(id: string): string {
 /** The accent colour of assets/site.css in light pages. */
 const defaultAccent = '#3f4dba';
 
-/** Draws two texts beside each other, the second on a colour. */
+/** Draws two texts next to each other, the second on a colour. */
 function formatBadge(left: string, right: string): string {
   const [first, second] = [estimateWidth(left), estimateWidth(right)];
   const width = first + second;

@@ -20,9 +20,9 @@ import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls, Fact } from '../page/elements.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 
-/** A value that differs, as text. Empty where there is none; both are where the value is not shown. */
+/** A value that differs, as text. Empty if there is none; both are where the value is not shown. */
 interface ShownField extends Record<'before' | 'after', string>, Pick<FieldChange, 'name'> {
-  /** The words that differ: null where too many do, undefined until they are compared. */
+  /** The words that differ: null if too many do, undefined until they are compared. */
   words?: readonly Words[] | null;
 }
 

@@ -18,8 +18,8 @@ import { readSitemap } from './sitemap.ts';
 import { formatElement, formatTextElement, formatXmlDocument } from './xml.ts';
 
 /**
- * Adds what search engines, feed readers and browsers read beside the pages.
- * @param securityContact a URI to which people report vulnerabilities; null where none is configured
+ * Adds what search engines, feed readers and browsers read next to the pages.
+ * @param securityContact a URI to which people report vulnerabilities; null if none is configured
  */
 export function addDiscoverRoutes(
   router: Router,

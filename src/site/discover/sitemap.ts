@@ -31,7 +31,7 @@ import { formatElement, formatTextElement, type Xml, xmlDeclaration, formatXmlDo
 export interface Sitemap {
   /** All addresses, or where there are too many for one file, the addresses of the parts. */
   readonly main: Document;
-  /** Compressed with gzip; empty where the main file has all addresses. */
+  /** Compressed with gzip; empty if the main file has all addresses. */
   readonly parts: readonly WholeDocument[];
 }
 
@@ -44,7 +44,7 @@ export interface SitemapLimits {
 export interface SitemapOptions extends Pick<SiteParts, 'bots' | 'cache' | 'collections'> {
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
-  /** The languages of the interface: none where left out. */
+  /** The languages of the interface: none if left out. */
   readonly locales?: readonly Locale[];
   readonly limits?: SitemapLimits;
 }
@@ -79,7 +79,7 @@ interface Part {
   readonly pieces: readonly Buffer[];
   readonly bytes: number;
   readonly digest: string;
-  /** When a page of this part was last edited; 0 where that is not known. */
+  /** When a page of this part was last edited; 0 if that is not known. */
   readonly edited: number;
   readonly isLast: boolean;
 }

@@ -12,7 +12,7 @@ import { formatFrontPath, noQuery } from './front-query.ts';
 import { cardsAtOnce } from './list-page.tsx';
 
 export interface AuthorPageProps extends PageProps, Author {
-  /** The language to show the description in; undefined where there is none. */
+  /** The language to show the description in; undefined if there is none. */
   readonly locale: Locale | undefined;
   /** The first of the bots that are not for adults. */
   readonly shown: readonly ListedBot[];

@@ -18,7 +18,7 @@ interface CardProps {
   readonly growth: number | undefined;
   /** Its authors who have a name. */
   readonly authors?: readonly NameLinkProps[];
-  /** When the bot last reported a count; left out where the page is not rendered again for that. */
+  /** When the bot last reported a count; left out if the page is not rendered again for that. */
   readonly reportedAt?: number | undefined;
   /** Whether to say when the bot reported a count or was updated. */
   readonly saysAge?: boolean;

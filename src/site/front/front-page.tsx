@@ -25,7 +25,7 @@ interface ShownShelf {
   readonly title: string;
   /** The language of the title, where that is not the one of the page. */
   readonly locale?: Locale;
-  /** The public path of the whole list; undefined where all is shown. */
+  /** The public path of the whole list; undefined if all is shown. */
   readonly path: string | undefined;
   readonly bots: readonly ListedBot[];
 }
@@ -137,7 +137,7 @@ function Tiles({ query, categories }: FrontPageProps): VNode | null {
 
 const maxTiles = 6;
 
-/** A sign of a category; its name is beside it. */
+/** A sign of a category; its name is next to it. */
 function CategoryIcon({ category }: { readonly category: Category }): VNode {
   return (
     <svg class="icon" width="24" height="24" viewBox="0 0 24 24" aria-hidden="true">

@@ -12,7 +12,7 @@ import { ProblemError } from '../../http/problem.ts';
 
 /** The query of a page that lists bots. */
 export interface FrontQuery {
-  /** The search text; empty where there is none. */
+  /** The search text; empty if there is none. */
   readonly q: string;
   /** The chosen order; undefined for the usual one. */
   readonly sort: SortName | undefined;
@@ -122,7 +122,7 @@ export function formatFrontPath(query: FrontQuery): string {
   const { q, sort, category, filters, page, locale } = query;
   const params = new URLSearchParams();
   if (q !== '') params.set('q', q);
-  // The list of all bots names its order, as the path alone is the front page.
+  // The list of all bots names its order, because the path alone is the front page.
   const isUsual = sort === sortOf({ q, sort: undefined }) && !isFront({ ...query, sort: undefined });
   if (sort !== undefined && !isUsual) params.set('sort', sort);
   for (const [filter, { name, text }] of Object.entries(pageFilters)) {

@@ -96,7 +96,7 @@ export interface Dates {
   readonly minute: (time: number) => string;
 }
 
-/** Returns dates as a language or its region writes them. @param numberingSystem the digits; the usual ones where left out */
+/** Returns dates as a language or its region writes them. @param numberingSystem the digits; the usual ones if left out */
 export function createDates(tag: string, numberingSystem?: string): Dates {
   const usual = {
     dateStyle: 'long',

@@ -55,7 +55,7 @@ export function parseMessages(locale: Locale, texts: MessageTexts, english: Mess
 /** Formats that messages name: `{count, number, short}` is 1.2M. */
 const formats = { number: { short: { notation: 'compact' } } } as const;
 
-/** Returns a parser whose messages share their Intl objects, as each takes up kilobytes. */
+/** Returns a parser whose messages share their Intl objects, because each takes up kilobytes. */
 function createParser(locale: string): (text: string) => Message {
   const numbers = new Map<string, Intl.NumberFormat>();
   const plurals = new Intl.PluralRules(locale);
@@ -79,7 +79,7 @@ function createParser(locale: string): (text: string) => Message {
 }
 
 /**
- * The words beside a shortened number agree with its thousands or millions: 101,000 is “101 тыс. серверов”, not
+ * The words next to a shortened number agree with its thousands or millions: 101,000 is “101 тыс. серверов”, not
  * “сервер”.
  */
 class ShortPluralRules extends Intl.PluralRules {
@@ -89,7 +89,7 @@ class ShortPluralRules extends Intl.PluralRules {
 }
 
 /**
- * Returns what is wrong with a message, beside the English one.
+ * Returns what is wrong with a message, next to the English one.
  * @param categories the plural categories of its language
  */
 function listDifferences(message: Message, english: Message, categories: string): string[] {

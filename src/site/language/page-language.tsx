@@ -13,7 +13,7 @@ export interface PageLanguage extends Messages {
   readonly categories: readonly Category[];
   /** Returns the name of a category, in the nearest language that has one. */
   readonly categoryName: (category: Category) => string;
-  /** The language in the address, in canonical case; undefined where the browser's or the default is used. */
+  /** The language in the address, in canonical case; undefined if the browser's or the default is used. */
   readonly requested: Locale | undefined;
   /** The languages that the interface has. */
   readonly locales: readonly Locale[];

@@ -23,7 +23,7 @@ export function createHtmlError(): BotshelfError {
 }
 
 /**
- * Parses HTML as a browser does inside a `div`. A short text can become millions of elements, as each paragraph reopens
+ * Parses HTML as a browser does inside a `div`. A short text can become millions of elements, because each paragraph reopens
  * what the one before left open.
  * @throws {BotshelfError} html-too-large, for more than `maxElements` elements
  */

@@ -1,6 +1,6 @@
 import type { ImagePlace } from '../../images/store.ts';
 
-/** Returns the copy of an image; undefined where there is none. */
+/** Returns the copy of an image; undefined if there is none. */
 export type FindCopy = (url: string) => ImagePlace | undefined;
 
 /** The images that a page may show: address of the original → our copy. */

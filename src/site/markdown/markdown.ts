@@ -6,7 +6,7 @@ import { FairQueue, SerialQueue } from '../../lib/serial-queue.ts';
 import { WorkerPool } from '../../lib/worker-pool.ts';
 import type { MarkdownSource, RenderedMarkdown, renderMarkdown } from './markdown-renderer.ts';
 
-/** A rendered text; null where rendering takes too long or exceeds a limit, so that the text is shown as plain text. */
+/** A rendered text; null if rendering takes too long or exceeds a limit, so that the text is shown as plain text. */
 export type Html = string | null;
 
 /** A text that is not listed; undefined if it was not rendered in time because other texts were, so that a retry may help. */

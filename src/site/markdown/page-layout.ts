@@ -92,7 +92,7 @@ function layOutElement(node: Element, place: Place): Node[] {
     ...(tagName === 'a' && { rel: 'nofollow ugc noopener' }),
     ...(tagName === 'code' && { class: undefined }),
     ...(isTask && { class: 'task' }),
-    // Reachable with the keyboard, as it scrolls.
+    // Reachable with the keyboard, because it scrolls.
     ...(tagName === 'pre' && { tabindex: '0' }),
   });
   if (tagName !== 'table') return [node];
@@ -155,7 +155,7 @@ function wrapInScroller(table: Element): Element {
   return createElement('div', { class: 'table', ...(isWide && reached) }, [table]);
 }
 
-/** Characters: what fits beside each other on a small screen, what the space between two columns takes. */
+/** Characters: what fits next to each other on a small screen, what the space between two columns takes. */
 const widthOfPhone = 24;
 const gapOfColumns = 2;
 
@@ -219,7 +219,7 @@ function withEmoji(text: string): string {
 }
 
 /**
- * Returns a function that highlights the code blocks of one page: code to HTML with classes. It returns undefined where the
+ * Returns a function that highlights the code blocks of one page: code to HTML with classes. It returns undefined if the
  * language is not known, or the page has more code than the limit.
  */
 function createCodeHighlighter(): (code: string, language: string) => string | undefined {

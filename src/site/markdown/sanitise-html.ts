@@ -43,7 +43,7 @@ const maxRounds = 5;
 const maxElements = 10_000;
 const maxDepth = 100;
 
-/** Returns the attributes that an element keeps, of those that it has; undefined where only its content stays. */
+/** Returns the attributes that an element keeps, of those that it has; undefined if only its content stays. */
 type Rule = (attributes: Attributes) => Attributes | undefined;
 
 const bare: Rule = () => ({});
@@ -147,7 +147,7 @@ const listsOf: Readonly<Record<string, readonly string[] | undefined>> = {
   dd: ['dl'],
 };
 
-/** Removes line ends at the start of a `pre`, as each parse would remove the first. */
+/** Removes line ends at the start of a `pre`, because each parse would remove the first. */
 function dropFirstLineEnds({ childNodes: [first] }: Element): void {
   if (isText(first)) first.value = first.value.replace(/^[\r\n]+/, '');
 }

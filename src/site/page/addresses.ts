@@ -115,7 +115,7 @@ export function toReviewPath(subject: Subject, account: AccountId): string {
   return `${reviewPath}/${subject}/${account}`;
 }
 
-/** Returns the address of a bot's source; null where it has none. */
+/** Returns the address of a bot's source; null if it has none. */
 export function toSourceAddress({ owner, repo }: FullCodehost): string | null {
   if (owner === null || repo === null) return null;
   return `https://github.com/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`;

@@ -35,7 +35,7 @@ export const assets = {
   largeIcon: readAsset('icon-512.png', 'image/png'),
 };
 
-/** Returns the assets that the settings of a catalogue make; null where they leave them out. */
+/** Returns the assets that the settings of a catalogue make; null if they leave them out. */
 export function createOwnAssets(settings: CatalogueSettings): OwnAssets {
   const known = made.get(settings);
   if (known !== undefined) return known;

@@ -38,16 +38,16 @@ export function BotImage(props: BotImageProps): VNode {
 export interface AvatarProps {
   readonly id: string;
   readonly name: string;
-  /** The path of the cached copy; null where there is none. */
+  /** The path of the cached copy; null if there is none. */
   readonly image: string | null;
   /** Edge in CSS pixels. */
   readonly size: number;
   readonly blurred: boolean;
-  /** Whether it is below the fold; not where left out. */
+  /** Whether it is below the fold; not if left out. */
   readonly lazy?: boolean;
 }
 
-/** A bot's image, or its initial on a coloured background. Hidden from screen readers, as the name is beside it. */
+/** A bot's image, or its initial on a coloured background. Hidden from screen readers, because the name is next to it. */
 export function Avatar({ id, name, image, size, blurred, lazy = false }: AvatarProps): VNode {
   if (image === null) {
     return (
@@ -86,5 +86,5 @@ function findInitial(name: string): string {
   return first?.segment.toUpperCase() ?? '';
 }
 
-/** Made once, as a page has dozens of names. */
+/** Made once, because a page has dozens of names. */
 let segmenter: Intl.Segmenter | undefined;

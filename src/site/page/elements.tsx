@@ -117,7 +117,7 @@ export function Breadcrumb({ category, children }: RenderableProps<{ readonly ca
   );
 }
 
-/** A name and its value, in a `dl`; nothing where the value is null. */
+/** A name and its value, in a `dl`; nothing if the value is null. */
 export function Fact(props: RenderableProps<{ readonly name: ComponentChildren }>): VNode | null {
   const { name, children } = props;
   if (children === null) return null;
@@ -129,7 +129,7 @@ export function Fact(props: RenderableProps<{ readonly name: ComponentChildren }
   );
 }
 
-/** The sign of a verified bot. @param props.label what screen readers say; left out where the sign is in a link with a label */
+/** The sign of a verified bot. @param props.label what screen readers say; left out if the sign is in a link with a label */
 export function CheckMark({ size, label }: { readonly size: number; readonly label?: string }): VNode {
   const role =
     label === undefined ? { 'aria-hidden': true } : ({ role: 'img', 'aria-label': label } as const);
@@ -198,7 +198,7 @@ interface BylineProps {
   readonly isLinked: boolean;
 }
 
-/** The line "by NAME" of a bot; nothing where none of its authors has a name. */
+/** The line "by NAME" of a bot; nothing if none of its authors has a name. */
 export function Byline({ authors, isLinked }: BylineProps): VNode | null {
   const { t, list } = useLanguage();
   if (authors.length === 0) return null;

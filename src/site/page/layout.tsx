@@ -23,7 +23,7 @@ export interface Viewer {
   readonly createdAt?: number | undefined;
   /** How many proposals wait for a decision; left out for an account that may not review. */
   readonly toReview?: number;
-  /** Why nothing is taken from the account; undefined where it is not blocked. */
+  /** Why nothing is taken from the account; undefined if it is not blocked. */
   readonly blocked?: BlockedName | undefined;
 }
 
@@ -41,9 +41,9 @@ export interface Site {
   readonly languages: Languages;
   /** Whether there is a login: here, or for a copy perhaps at the original. */
   readonly login: boolean;
-  /** The web pages of the catalogue's repository; null where it has none. */
+  /** The web pages of the catalogue's repository; null if it has none. */
   readonly repository: RepositoryLinks | null;
-  /** How to reach the operator of the service; null where not configured. */
+  /** How to reach the operator of the service; null if not configured. */
   readonly contact: string | null;
   /** Whether an open page reloads when a file of the catalogue changes. */
   readonly live: boolean;

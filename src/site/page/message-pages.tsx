@@ -140,7 +140,7 @@ function toErrorKind({ kind, status }: ProblemError): ErrorKind {
 }
 
 /**
- * Says that nothing is taken from an account, or with a bot; to a maintainer also why. Null where nothing is blocked.
+ * Says that nothing is taken from an account, or with a bot; to a maintainer also why. Null if nothing is blocked.
  * @param blocked the account by default
  */
 export function BlockedNotice({

@@ -4,14 +4,14 @@ import { type Origin, parseRemote } from '../../git/remotes.ts';
 
 /** Links to a Git host's pages about files of the catalogue, by path. */
 export interface RepositoryLinks {
-  /** What people call the host, such as GitHub; null where it is not known. */
+  /** What people call the host, such as GitHub; null if it is not known. */
   readonly host: string | null;
   /** The repository's own page. */
   readonly home: string;
   /** The editor of a file. No host takes a new text for it in the address. */
   edit(path: string): string;
   history(path: string): string;
-  /** What a commit changes; null where the settings do not say. */
+  /** What a commit changes; null if the settings do not say. */
   commit(id: string): string | null;
   create(path: string, text: string): NewFileLink;
 }

@@ -29,18 +29,18 @@ export interface SiteParts extends PageOptions, Pick<OpenProposals, 'proposals' 
   readonly changes: ReadonlyChanges;
   readonly countHistory: ReadonlyCountHistory;
   readonly markdown: Markdown;
-  /** Returns the address of the pull request of an open proposal; undefined where there is none. */
+  /** Returns the address of the pull request of an open proposal; undefined if there is none. */
   readonly pullRequestOf: (proposal: Proposal) => string | undefined;
   /** The reports of visitors that this machine has: `VisitorReportList` shows them. */
   readonly reports: Pick<VisitorReports, 'add' | 'list' | 'remove'>;
-  /** Returns who is blocked; null where nobody can tell. */
+  /** Returns who is blocked; null if nobody can tell. */
   readonly blocked: () => Blocked | null;
   /** Finds the copy of an image in a page. */
   readonly copyOf: FindCopy;
-  /** Pictures of bots for previews of links; null where no images are made. */
+  /** Pictures of bots for previews of links; null if no images are made. */
   readonly shareCards: Pick<ShareCards, 'get'> | null;
   /** The faults of a bot's files. */
   readonly faultsOf: (id: BotId) => readonly Fault[];
-  /** Returns the text of a file of the catalogue as it is on disk, by its path; undefined where it cannot be read. */
+  /** Returns the text of a file of the catalogue as it is on disk, by its path; undefined if it cannot be read. */
   readonly readFile: (path: string) => string | undefined;
 }

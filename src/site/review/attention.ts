@@ -42,7 +42,7 @@ export interface AttentionItem<Kind = (typeof kinds)[number]> {
   readonly kind: Kind;
   /** Null for a file that belongs to no bot. */
   readonly bot: BotId | null;
-  /** In the bot's default language; null where it is not served. */
+  /** In the bot's default language; null if it is not served. */
   readonly name: string | null;
   /** The path of the form that fixes it; null for a file that was never valid, which has none. */
   readonly fixPath: string | null;
@@ -68,17 +68,17 @@ export interface Attention {
 export interface AttentionSources {
   readonly store: Pick<Catalogue['store'], 'bots' | 'faults'>;
   readonly settings: { readonly current: Pick<CatalogueSettings, 'inactiveDays'> };
-  /** `current` is null where nobody can tell. */
+  /** `current` is null if nobody can tell. */
   readonly blocked: { readonly current: Blocked | null };
   readonly state: Pick<ReadonlyCounts, 'reportedAt'>;
   readonly countHistory: ReadonlyCountHistory;
-  /** By address; null where images are not cached. */
+  /** By address; null if images are not cached. */
   readonly images: { readonly failureOf: (url: string) => Failure | undefined } | null;
 }
 
 /**
  * Returns what needs attention. Looks at all bots, in slices of time.
- * @param beforeAdministrator when the bots that ask for Administrator did not yet; undefined where Git cannot be read
+ * @param beforeAdministrator when the bots that ask for Administrator did not yet; undefined if Git cannot be read
  */
 export async function listAttention(
   { store, settings, blocked, state, countHistory, images }: AttentionSources,
@@ -129,12 +129,12 @@ export async function listAttention(
   return { groups, isComplete: beforeAdministrator !== undefined };
 }
 
-/** What an owner can mend. `since` in its values is when it began. */
+/** What an owner can fix. `since` in its values is when it began. */
 export type OwnItem = AttentionItem<'faulty-file' | 'image-failed' | 'no-count'>;
 
 /**
- * Returns what the owners of bots can mend, of 500 bots at most: a count, for example, that was not posted for a week.
- * @param countedAt returns when a bot last posted a count; undefined where it need not
+ * Returns what the owners of bots can fix, of 500 bots at most: a count, for example, that was not posted for a week.
+ * @param countedAt returns when a bot last posted a count; undefined if it need not
  */
 export type ListOwn = (
   bots: readonly IndexedBot[],
@@ -231,7 +231,7 @@ interface AttentionParts extends AttentionSources {
   readonly log: Log;
 }
 
-/** Returns what lists what owners can mend of their bots. @param root the folder of the catalogue */
+/** Returns what lists what owners can fix of their bots. @param root the folder of the catalogue */
 export function createOwnAttention(parts: Omit<OwnSources, 'modifiedAt'>, root: string): ListOwn {
   const modifiedAt = (path: string): number =>
     statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? Date.now();

@@ -36,7 +36,7 @@ interface ReviewPageProps extends PageProps, LastDecisionProps {
   /** Those that wait before and after it. */
   readonly previous: Proposal | undefined;
   readonly next: Proposal | undefined;
-  /** Undefined where the page is only opened. */
+  /** Undefined if the page is only opened. */
   readonly failed: FailedDecision | undefined;
 }
 
@@ -296,7 +296,7 @@ export function FieldNames({ names }: { readonly names: readonly string[] }): VN
   return <>{names.map((name, i) => [i > 0 && ', ', <FieldName key={name} name={name} />])}</>;
 }
 
-/** What the last decision did; undefined where the page was opened without one. */
+/** What the last decision did; undefined if the page was opened without one. */
 export interface LastDecisionProps {
   readonly last:
     | { readonly name: string; readonly proposal: Proposal; readonly isShared: boolean }

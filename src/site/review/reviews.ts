@@ -40,7 +40,7 @@ export interface Review {
     readonly severity: Finding['severity'];
     readonly faults: readonly Finding[];
   }[];
-  /** The bot as it is and as proposed; undefined where there is none, or its files are faulty. */
+  /** The bot as it is and as proposed; undefined if there is none, or its files are faulty. */
   readonly before: BotRecord | undefined;
   readonly after: BotRecord | undefined;
   /** Set once the bots were searched. */
