@@ -28,7 +28,6 @@ const places = [
   'counts',
   'git/commit',
   'git/locks.ts',
-  'git/locks.ts',
   'sync',
   'check',
   'proposals',
