@@ -23,16 +23,7 @@ const { values, positionals: named } = parseArgs({
   allowPositionals: true,
 });
 const [share, offset] = [Number(values.share), Number(values.offset)];
-const places = [
-  'tokens',
-  'counts',
-  'git/commit',
-  'git/locks.ts',
-  'sync',
-  'check',
-  'proposals',
-  'login',
-];
+const places = ['tokens', 'counts', 'git/commit', 'git/locks.ts', 'sync', 'check', 'proposals', 'login'];
 
 /** Installed when it runs: its mocha runner cannot load mocha 12 yet, so it brings its own. */
 const packages = ['@stryker-mutator/core@9.6.1', '@stryker-mutator/mocha-runner@9.6.1', 'mocha@11.8.0'];
