@@ -14,7 +14,7 @@ import { issueTestToken } from '../support/token.ts';
 import { updateRequest } from '../support/update-request.ts';
 
 /** The changes that are made at least. The short form makes few at once. The long one is `npm run changes`. */
-const total = Number(process.env['CHANGES'] ?? 60);
+const total = Number(process.env['CHANGES'] ?? 30);
 const maxAtOnce = total > 1000 ? 20 : 3;
 
 const posted = ['1', '2', '3', '4'];
@@ -145,7 +145,8 @@ describe('a consumer that follows what changes in the catalogue', () => {
   let running: Promise<void[]>;
   let version = 0;
 
-  before(async () => {
+  before(async function () {
+    this.timeout(300_000);
     shared = sharedRepository(Object.fromEntries([...posted, ...merged].map((id) => [pagePath(id), page()])));
     for (const id of posted) tokens.set(id, await issueTestToken(shared.maintainer.folder, id));
     shared.maintainer.git('push', '-q', 'origin', 'refs/botshelf/state');
@@ -161,7 +162,7 @@ describe('a consumer that follows what changes in the catalogue', () => {
   });
 
   it('has the same records in the end, after posts, edits, merges and crashes', async function () {
-    this.timeout(60_000 + total * 120);
+    this.timeout(300_000 + total * 120);
     const crashes = Math.max(2, Math.floor(total / 1000));
     for (let crash = 1; crash <= crashes; crash++) {
       while (version < (total * crash) / crashes) {
@@ -189,7 +190,7 @@ describe('a consumer that follows what changes in the catalogue', () => {
   });
 
   it('begins again after the branch was rewritten', async function () {
-    this.timeout(60_000 + total * 12);
+    this.timeout(300_000 + total * 12);
     await service.end('SIGTERM');
     clone.git('remote', 'remove', 'origin');
     service = await start({});
