@@ -155,7 +155,7 @@ const options = [
 
 /** A client as its user writes it. */
 const source = `import createClient from 'openapi-fetch';
-import type { paths } from '../../support/showcase.ts';
+import type { paths } from './api.js';
 
 export async function results(baseUrl: string, token: string) {
   const client = createClient<paths>({ baseUrl });

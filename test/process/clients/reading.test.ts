@@ -136,7 +136,7 @@ interface Schema {
 
 /** A bot as its owner writes it. */
 const usersCode = `
-import { autopost, type BotRecord } from '@botshelf/client';
+import { autopost, type BotRecord, createClient } from '@botshelf/client';
 
 const client = createClient({ baseUrl: 'http://127.0.0.1:1' });
 export const name = (bot: BotRecord): string => bot.contents['en']!.name;
