@@ -20,6 +20,39 @@ export type BotListElement = Omit<BotRecord, 'contents'> & {
   contents: {[k: string]: Omit<BotRecord['contents'][string], 'page'>};
 };
 /**
+ * A stable address that names the kind of problem. There may be others later.
+ */
+export type ProblemType =
+  | (
+      | 'urn:botshelf:problem:bad-query'
+      | 'urn:botshelf:problem:bad-json'
+      | 'urn:botshelf:problem:no-token'
+      | 'urn:botshelf:problem:bad-token'
+      | 'urn:botshelf:problem:bad-signature'
+      | 'urn:botshelf:problem:other-token'
+      | 'urn:botshelf:problem:cross-site'
+      | 'urn:botshelf:problem:other-repository'
+      | 'urn:botshelf:problem:read-only'
+      | 'urn:botshelf:problem:not-found'
+      | 'urn:botshelf:problem:unknown-bot'
+      | 'urn:botshelf:problem:removed-bot'
+      | 'urn:botshelf:problem:unknown-cursor'
+      | 'urn:botshelf:problem:method-not-allowed'
+      | 'urn:botshelf:problem:not-acceptable'
+      | 'urn:botshelf:problem:edit-conflict'
+      | 'urn:botshelf:problem:precondition-failed'
+      | 'urn:botshelf:problem:too-large'
+      | 'urn:botshelf:problem:unsupported-type'
+      | 'urn:botshelf:problem:invalid-update'
+      | 'urn:botshelf:problem:too-many-requests'
+      | 'urn:botshelf:problem:bad-request'
+      | 'urn:botshelf:problem:unexpected'
+      | 'urn:botshelf:problem:writes-unavailable'
+      | 'urn:botshelf:problem:busy'
+      | 'urn:botshelf:problem:starting'
+    )
+  | string;
+/**
  * The path of a field, such as owner.tags[0], or an object that says more.
  */
 export type ImportRule =
@@ -174,17 +207,7 @@ export interface BotRecord {
    */
   id: string;
   authors: Authors;
-  /**
-   * Paths of the service's own copies of the images; null, or missing in preview, while there is no copy.
-   */
-  cachedImages: {
-    avatar: string | null;
-    cover: string | null;
-    /**
-     * @maxItems 20
-     */
-    preview: string[];
-  };
+  cachedImages: CachedImages;
   category: Category;
   /**
    * Locale → the bot in that language, the default locale first.
@@ -230,6 +253,17 @@ export interface BotRecord {
   trigger: FullTrigger;
   verified: boolean;
   website: string | null;
+}
+/**
+ * Paths of the service's own copies of the images; null, or missing in preview, while there is no copy.
+ */
+export interface CachedImages {
+  avatar: string | null;
+  cover: string | null;
+  /**
+   * @maxItems 20
+   */
+  preview: string[];
 }
 /**
  * Where the source code is.
@@ -379,32 +413,7 @@ export interface CatalogueChanges {
   /**
    * In the order of commits.
    */
-  changes: {
-    /**
-     * The id in Git of the commit that brought it.
-     */
-    commit: string;
-    /**
-     * When that was made, in UTC.
-     */
-    at: string;
-    /**
-     * A bot or account id. Always a string: a number would lose digits.
-     */
-    bot: string;
-    /**
-     * `added` where the bot had no page before, `removed` where it has none any more.
-     */
-    what: 'added' | 'changed' | 'removed';
-    /**
-     * The keys of a changed bot that differ, `page` for the text of its main page. Empty for the others.
-     */
-    keys: string[];
-    /**
-     * The languages of the pages that were added, changed or removed.
-     */
-    locales: string[];
-  }[];
+  changes: CatalogueChange[];
   /**
    * The cursor after these changes.
    */
@@ -413,6 +422,32 @@ export interface CatalogueChanges {
    * Whether there are more now.
    */
   more: boolean;
+}
+export interface CatalogueChange {
+  /**
+   * The id in Git of the commit that brought it.
+   */
+  commit: string;
+  /**
+   * When that was made, in UTC.
+   */
+  at: string;
+  /**
+   * A bot or account id. Always a string: a number would lose digits.
+   */
+  bot: string;
+  /**
+   * `added` where the bot had no page before, `removed` where it has none any more.
+   */
+  what: 'added' | 'changed' | 'removed';
+  /**
+   * The keys of a changed bot that differ, `page` for the text of its main page. Empty for the others.
+   */
+  keys: string[];
+  /**
+   * The languages of the pages that were added, changed or removed.
+   */
+  locales: string[];
 }
 /**
  * The keys to change, with their new values.
@@ -472,10 +507,7 @@ export interface AuthorAnswer {
  * An error, as RFC 9457 application/problem+json.
  */
 export interface Problem {
-  /**
-   * A stable address that names the kind of problem.
-   */
-  type: string;
+  type: ProblemType;
   title: string;
   status: number;
   /**

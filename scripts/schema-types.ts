@@ -44,25 +44,31 @@ export async function typesFromOpenApi(): Promise<string> {
     type: 'object',
     additionalProperties: false,
     properties: Object.fromEntries(
-      paths['/api/v2/bots'].get.parameters.map(({ name, description, schema }) => [
-        name,
-        { ...('$ref' in schema ? { allOf: [schema] } : schema), description },
-      ]),
+      paths['/api/v2/bots'].get.parameters
+        .filter((parameter) => parameter.in === 'query')
+        .map(({ name, description, schema }) => [
+          name,
+          { ...('$ref' in schema ? { allOf: [schema] } : schema), description },
+        ]),
     ),
   };
-  const names = ['BotRecord', 'BotListElement', 'UpdateAnswer', 'Problem'];
+  const names = ['BotRecord', 'BotListElement', 'UpdateValues', 'UpdateAnswer', 'Problem'];
   const properties = Object.fromEntries(
     names.map((name) => [name, { $ref: `#/components/schemas/${name}` }]),
   );
   return await compileTypes(
     { ...properties, ListQuery },
-    { bannerComment: '// Generated from the OpenAPI document by `npm run types`; edit the schemas instead.' },
+    {
+      bannerComment: '// Generated from the OpenAPI document by `npm run types`; edit the schemas instead.',
+      additionalProperties: false,
+    },
     { components: { schemas: { ...components.schemas, category } } },
   );
 }
 
 interface Parameter {
   readonly name: string;
+  readonly in: string;
   readonly description: string;
   readonly schema: SchemaDocument;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { BotListElement, BotRecord, MainPage, Translation } from '../../schemas/types.ts';
+import type { BotListElement, BotRecord, CachedImages, MainPage, Translation } from '../../schemas/types.ts';
 import type { BotId } from './id.ts';
 import type { Locale } from './locale.ts';
 import { readSchema, resolveProperties, type SchemaDocument } from './schemas.ts';
@@ -12,8 +12,6 @@ export type FilledMainPage = MainPage &
 export interface Content extends Translation {
   readonly page: string;
 }
-
-export type CachedImages = BotRecord['cachedImages'];
 
 /** The cached images of a bot without any copy yet. */
 export const noCachedImages: CachedImages = { avatar: null, cover: null, preview: [] };

@@ -66,7 +66,7 @@ export interface ProblemDetail {
 }
 
 /** Every kind of problem, with its status and title. The names are part of the API. */
-const problemKinds = {
+export const problemKinds = {
   'bad-query': [400, 'A query parameter is invalid'],
   'bad-json': [400, 'The body is not JSON'],
   'no-token': [401, 'A token is needed'],

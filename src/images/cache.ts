@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import type { FullImages } from '../../schemas/types.ts';
+import type { CachedImages, FullImages } from '../../schemas/types.ts';
 import type { BotId } from '../bot/id.ts';
-import type { CachedImages } from '../bot/record.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { Failure } from '../lib/retry.ts';

@@ -1,15 +1,22 @@
 /** The parts of the OpenAPI document that `docs/api.md` has. */
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly responses: Readonly<Record<string, { readonly description: string }>> };
+  readonly components: {
+    readonly responses: Readonly<Record<string, { readonly description: string }>>;
+    readonly parameters: Readonly<Record<string, Parameter>>;
+  };
 }
 
 interface Operation {
   readonly summary: string;
   readonly description?: string;
-  readonly parameters?: readonly Parameter[];
+  readonly parameters?: readonly (Parameter | Reference)[];
   readonly requestBody?: { readonly content: { 'application/json': { readonly example?: unknown } } };
   readonly responses: Readonly<Record<string, { readonly description?: string }>>;
+}
+
+interface Reference {
+  readonly $ref: string;
 }
 
 interface Parameter {
@@ -55,6 +62,7 @@ export function fillGuide(
         `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
         path,
         operation,
+        listParameters(document, operation),
         document.components.responses['NotModified']?.description ?? '',
       ),
     ),
@@ -93,11 +101,27 @@ function replacePart(guide: string, name: string, text: string): string {
   return `${guide.slice(0, from)}\n${text}\n${guide.slice(guide.indexOf(end, from))}`;
 }
 
-function formatRoute(title: string, path: string, operation: Operation, notModified: string): string {
-  const { summary, description = '', parameters = [], responses } = operation;
+/** Returns the parameters of an operation, also those that several share. */
+export function listParameters(
+  { components }: Pick<ApiDocument, 'components'>,
+  { parameters = [] }: Pick<Operation, 'parameters'>,
+): Parameter[] {
+  return parameters.flatMap((each) =>
+    '$ref' in each ? (components.parameters[each.$ref.replace(/.*\//, '')] ?? []) : each,
+  );
+}
+
+function formatRoute(
+  title: string,
+  path: string,
+  operation: Operation,
+  parameters: readonly Parameter[],
+  notModified: string,
+): string {
+  const { summary, description = '', responses } = operation;
   const others = parameters.filter((parameter) => parameter.in !== 'path');
   const [good, errors] = [false, true].map((wanted) =>
-    Object.entries(responses).filter(([status]) => isError(status) === wanted),
+    Object.entries(responses).filter(([status]) => isError(status) === wanted && status !== 'default'),
   );
   const takes = others.map(
     ({ name, in: place, description: text }) =>
@@ -106,7 +130,7 @@ function formatRoute(title: string, path: string, operation: Operation, notModif
   const returns = (good ?? []).map(
     ([status, { description: text = notModified }]) => `- **${status}** ${text}`,
   );
-  const command = formatCommand(title, path, operation);
+  const command = formatCommand(title, path, operation, parameters);
   return [
     `### \`${title}\``,
     `${summary}. ${description}`.trim(),
@@ -118,7 +142,12 @@ function formatRoute(title: string, path: string, operation: Operation, notModif
   ].join('\n\n');
 }
 
-function formatCommand(title: string, path: string, { parameters = [], requestBody }: Operation): string {
+function formatCommand(
+  title: string,
+  path: string,
+  { requestBody }: Operation,
+  parameters: readonly Parameter[],
+): string {
   const missing = parameters.find((parameter) => parameter.in === 'path' && parameter.example === undefined);
   if (missing !== undefined)
     throw new Error(

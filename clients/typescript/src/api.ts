@@ -13,6 +13,39 @@ export type Authors = string[];
  * The bot's one category: the id of one that the catalogue has.
  */
 export type Category = string;
+/**
+ * A stable address that names the kind of problem. There may be others later.
+ */
+export type ProblemType =
+  | (
+      | 'urn:botshelf:problem:bad-query'
+      | 'urn:botshelf:problem:bad-json'
+      | 'urn:botshelf:problem:no-token'
+      | 'urn:botshelf:problem:bad-token'
+      | 'urn:botshelf:problem:bad-signature'
+      | 'urn:botshelf:problem:other-token'
+      | 'urn:botshelf:problem:cross-site'
+      | 'urn:botshelf:problem:other-repository'
+      | 'urn:botshelf:problem:read-only'
+      | 'urn:botshelf:problem:not-found'
+      | 'urn:botshelf:problem:unknown-bot'
+      | 'urn:botshelf:problem:removed-bot'
+      | 'urn:botshelf:problem:unknown-cursor'
+      | 'urn:botshelf:problem:method-not-allowed'
+      | 'urn:botshelf:problem:not-acceptable'
+      | 'urn:botshelf:problem:edit-conflict'
+      | 'urn:botshelf:problem:precondition-failed'
+      | 'urn:botshelf:problem:too-large'
+      | 'urn:botshelf:problem:unsupported-type'
+      | 'urn:botshelf:problem:invalid-update'
+      | 'urn:botshelf:problem:too-many-requests'
+      | 'urn:botshelf:problem:bad-request'
+      | 'urn:botshelf:problem:unexpected'
+      | 'urn:botshelf:problem:writes-unavailable'
+      | 'urn:botshelf:problem:busy'
+      | 'urn:botshelf:problem:starting'
+    )
+  | string;
 
 /**
  * A bot with its pages: GET /api/v2/bots/:id.
@@ -171,20 +204,6 @@ export interface BotListElement {
   website: string | null;
 }
 /**
- * The response to an update that is durable: the keys as they are stored, and the commit.
- */
-export interface UpdateAnswer {
-  bot: UpdateValues;
-  /**
-   * The commit that holds the changed content; null where no content changed.
-   */
-  commit: string | null;
-  /**
-   * With status 202: what happens next. The change is saved and need not be sent again.
-   */
-  note?: string;
-}
-/**
  * The keys to change, with their new values.
  */
 export interface UpdateValues {
@@ -203,13 +222,42 @@ export interface UpdateValues {
   website?: string | null;
 }
 /**
+ * The response to an update that is durable: the keys as they are stored, and the commit.
+ */
+export interface UpdateAnswer {
+  bot: StoredValues;
+  /**
+   * The commit that holds the changed content; null where no content changed.
+   */
+  commit: string | null;
+  /**
+   * With status 202: what happens next. The change is saved and need not be sent again.
+   */
+  note?: string;
+}
+/**
+ * The keys to change, with their new values.
+ */
+export interface StoredValues {
+  category?: Category;
+  /**
+   * How many servers the bot is in.
+   */
+  count?: number;
+  /**
+   * An absolute https address without user name or password.
+   */
+  invite?: string;
+  nsfw?: boolean;
+  oauth?: string | null;
+  support?: string | null;
+  website?: string | null;
+}
+/**
  * An error, as RFC 9457 application/problem+json.
  */
 export interface Problem {
-  /**
-   * A stable address that names the kind of problem.
-   */
-  type: string;
+  type: ProblemType;
   title: string;
   status: number;
   /**

@@ -233,7 +233,10 @@ export const listParameters: ReadonlyMap<string, ListParameter<unknown>> = new M
       },
       description: 'The keys to return, separated by commas. Without it, all but the pages.',
       example: 'id,category,contents',
-      schema: { type: 'string' },
+      get schema() {
+        const name = `(?:${listFields().join('|')})`;
+        return { type: 'string', pattern: `^${name}(?:,${name})*$` };
+      },
     },
   }),
 );

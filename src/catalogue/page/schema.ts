@@ -167,6 +167,8 @@ const ajv = new Ajv2020({
   formats: {
     uri: (text: string) => URL.canParse(text),
     'uri-reference': (text: string) => URL.canParse(text, 'https://localhost/'),
+    // The rules of a number say more.
+    int64: true,
     locale: (text: string) => typeof parseLocale(text) === 'string',
   },
 });

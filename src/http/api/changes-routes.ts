@@ -14,6 +14,7 @@ import { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
 import { chooseType, createDocument, readHeaders, send } from '../representation.ts';
 import { parseQuery, readParameters, findKnownBot, ensureComplete } from '../request.ts';
+import { createQueryParameters, createReference, describeRead, type Paths, toJson } from './operation.ts';
 
 /**
  * Adds what changed in the catalogue, page by page and as server-sent events.
@@ -67,7 +68,7 @@ const maxStreams = 1000;
 const maxStreamsPerClient = 50;
 
 /** The parameters of GET /api/v2/changes. */
-export const feedParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Map(
+const feedParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Map(
   Object.entries({
     since: {
       parse: ([text]) =>
@@ -148,7 +149,7 @@ export function addChangesRoute(
 }
 
 /** The parameters of GET /api/v2/bots/:id/changes. */
-export const changeParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Map([
+const changeParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Map([
   [
     'after',
     {
@@ -174,3 +175,39 @@ function toRecord({ commit, time, by, isNewBot, pages, invite }: BotChange): obj
 function listPermissionNames({ groups, unknownBits }: StatedPermissions): string[] {
   return [...groups.flatMap(({ permissions }) => permissions), ...unknownBits.map((bit) => `bit ${bit}`)];
 }
+
+export const changePaths: Paths = {
+  '/api/v2/bots/{id}/changes': describeRead({
+    operationId: 'getChanges',
+    summary: 'What changed in a bot',
+    description:
+      'The commits that changed the bot, newest first, 50 at a time. `by` is a person, the API, or an account whose proposal was accepted. `permissions` are those of the invite link. In `fields`, `before` or `after` is left out where there is no value, and both for the text of a page. A feed reader follows `/feeds/bot/ID.atom`.',
+    parameters: [createReference('parameters', 'id'), ...createQueryParameters(changeParameters)],
+    returns: 'The changes. `Link` is the next page.',
+    content: toJson({ type: 'array', items: { $ref: 'change-record.schema.json' } }),
+    headers: ['Link'],
+    problems: [404],
+  }),
+  '/api/v2/changes': describeRead({
+    operationId: 'followCatalogue',
+    summary: 'What was added, changed and removed in the catalogue',
+    description:
+      'In the order of commits, after a cursor. A bot is told of after its new record is served, once for each commit or merge: read it again. Counts are no changes. `Accept: text/event-stream` returns the same as events, and stays open: `event` is `added`, `changed` or `removed`, `data` the change, `id` the cursor after it, which `Last-Event-ID` brings back.',
+    parameters: [...createQueryParameters(feedParameters), createReference('parameters', 'Last-Event-ID')],
+    returns:
+      'The changes, the oldest first. `next`, which is in `Link` too, is where the next page begins, and `more` whether there is something now: if not, ask again later. A page may have fewer changes than there could be.',
+    content: {
+      ...toJson({ $ref: 'catalogue-changes.schema.json' }),
+      'text/event-stream': {
+        schema: {
+          type: 'string',
+          description: 'The `data` of each event is one such document.',
+          contentMediaType: 'application/json',
+          contentSchema: { $ref: 'catalogue-changes.schema.json#/properties/changes/items' },
+        },
+      },
+    },
+    headers: ['Link', 'X-Accel-Buffering'],
+    problems: [410],
+  }),
+};

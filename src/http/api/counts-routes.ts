@@ -10,6 +10,7 @@ import { TimeSlice } from '../../lib/time-slice.ts';
 import { ProblemError } from '../problem.ts';
 import { chooseType, createDocument, readHeaders, send } from '../representation.ts';
 import { parseQuery, readParameters, findKnownBot } from '../request.ts';
+import { createQueryParameters, createReference, describeRead, type Paths, toJson } from './operation.ts';
 
 /** Adds a bot's counts over time, as JSON or CSV. */
 export function addCountsRoute(router: Router, bots: BotIndex, countHistory: ReadonlyCountHistory): void {
@@ -52,7 +53,7 @@ const timeParameter = {
 };
 
 /** The parameters of GET /api/v2/bots/:id/counts. */
-export const countParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Map(
+const countParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Map(
   Object.entries({
     from: {
       ...timeParameter,
@@ -140,7 +141,7 @@ export function addLatestCountsRoute(
 }
 
 /** The parameters of GET /api/v2/counts. */
-export const latestCountParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Map([
+const latestCountParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Map([
   [
     'since',
     {
@@ -192,3 +193,31 @@ const partLength = 4096;
 
 /** Bots that post every half hour have fewer. */
 const maxSeconds = 4000;
+
+export const countPaths: Paths = {
+  '/api/v2/bots/{id}/counts': describeRead({
+    operationId: 'getCounts',
+    summary: 'Counts of a bot over time',
+    description:
+      'In how many servers the bot was at the end of each day (UTC), which is kept for ever. The last one is not over. `Accept: text/csv` returns CSV.',
+    parameters: [createReference('parameters', 'id'), ...createQueryParameters(countParameters)],
+    returns: 'The counts, the oldest first. `at` is the day.',
+    content: {
+      ...toJson({ type: 'array', items: { $ref: 'definitions.schema.json#/$defs/countAt' } }),
+      'text/csv': { schema: { type: 'string' }, example: 'at,count\r\n2026-11-22,156\r\n' },
+    },
+    problems: [404],
+  }),
+  '/api/v2/counts': describeRead({
+    operationId: 'getLatestCounts',
+    summary: 'The latest count of each bot',
+    description:
+      'In how many servers each bot is, and when it said so last. A bot without a count is left out. A count can arrive here some minutes after its `reportedAt`, from another machine of the service: in `since` send the `Date` of the response before less ten minutes, and once a day leave it out.',
+    parameters: createQueryParameters(latestCountParameters),
+    returns: 'The counts by the ids of the bots. They may be some seconds old, after many posts a minute.',
+    content: toJson({
+      type: 'object',
+      additionalProperties: { $ref: 'definitions.schema.json#/$defs/latestCount' },
+    }),
+  }),
+};

@@ -9,6 +9,7 @@ import { joinToPieces } from '../../lib/text.ts';
 import { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
 import { compressedBodies, readHeaders, send, isKnown } from '../representation.ts';
+import { describeRead, type Paths } from './operation.ts';
 import { refuseQuery } from './read-routes.ts';
 
 /**
@@ -64,6 +65,28 @@ interface Export {
 const maxExports = 8;
 
 const maxExportsPerClient = 2;
+
+export const exportPaths: Paths = {
+  '/api/v2/export.ndjson': describeRead({
+    operationId: 'exportBots',
+    summary: 'All bots with their files',
+    description:
+      'One line of JSON a bot, in the order of their ids: what `GET /api/v2/bots/:id` returns, and in `files` the path and the whole text of each of its files, as they are served. Of a file that has become faulty that is the last valid version; it is left out where this is neither on the disk of the service nor in Git any more. Counts are at `GET /api/v2/counts`. `/api/v2/export.ndjson.gz` is the same as a gzip file.',
+    returns:
+      'The bots. `X-Cursor` is where `GET /api/v2/changes` goes on: nothing of what changed since is missed.',
+    content: {
+      'application/x-ndjson': {
+        schema: {
+          type: 'string',
+          description: 'Each line is one such document.',
+          contentMediaType: 'application/json',
+          contentSchema: { $ref: 'definitions.schema.json#/$defs/exportLine' },
+        },
+      },
+    },
+    headers: ['X-Cursor'],
+  }),
+};
 
 /** Serves the cached images. A name has the digest of the full copy, so caches may keep an image for ever. */
 export function addImageRoute(router: Router, images: Pick<OpenImages['cache'], 'read'>): void {

@@ -17,6 +17,7 @@ import { toAddressGroup } from '../../lib/network.ts';
 import { ProblemError } from '../problem.ts';
 import { createDocument, readHeaders, send } from '../representation.ts';
 import { parseQuery, readParameters, findKnownBot, findKnownAuthor } from '../request.ts';
+import { createQueryParameters, createReference, describeRead, type Paths, toJson } from './operation.ts';
 
 /**
  * Adds the reads of both versions: v1 lists the markdown files, v2 lists the bots and returns an author with theirs,
@@ -94,3 +95,72 @@ export async function refuseQuery(ctx: Context, next: Next): Promise<void> {
   }
   await next();
 }
+
+const oneBot = {
+  parameters: [createReference('parameters', 'id')],
+  returns: 'The bot.',
+  content: toJson({ $ref: 'record.schema.json' }),
+  problems: [404],
+};
+
+export const readPaths: Paths = {
+  '/api/v2/bots': describeRead({
+    operationId: 'listBots',
+    summary: 'List bots (without pages)',
+    description:
+      '18+ bots are among them: leave them out with `nsfw=false`. Parameters that do not exist are refused.',
+    parameters: createQueryParameters(listParameters),
+    returns:
+      'The bots. `X-Total-Count` is how many there are on all pages, `Link` the next page. With `fields` each has those keys only. Where no bot has a word of `q`, those with the nearest spelling are returned, and `X-Searched-For` has, percent-encoded, what was searched for.',
+    content: toJson({
+      type: 'array',
+      items: {
+        anyOf: [
+          { $ref: 'list-element.schema.json' },
+          {
+            $ref: 'list-element.schema.json',
+            title: 'BotListPart',
+            description: 'The keys of a bot that `fields` names.',
+            required: undefined,
+          },
+        ],
+      },
+    }),
+    headers: ['Link', 'X-Total-Count', 'X-Searched-For'],
+  }),
+  '/api/v2/bots/{id}': describeRead({
+    operationId: 'getBot',
+    summary: 'One bot, with its pages',
+    description:
+      '`contents` has a key for each language, the bot’s own first. `cachedImages` are paths of copies of `images` on this service, null while there is none.',
+    ...oneBot,
+  }),
+};
+
+/** What comes last in the document. */
+export const otherReadPaths: Paths = {
+  '/api/v2/authors/{id}': describeRead({
+    operationId: 'getAuthor',
+    summary: 'An author, with the ids of their bots',
+    description:
+      'What an account says about itself in `people/ID.json` of the catalogue: without that file `name` and `website` are null. `since` is when the oldest of its bots was added. A feed reader follows `/feeds/author/ID.atom`.',
+    parameters: [createReference('parameters', 'account')],
+    returns: 'The author.',
+    content: toJson({ $ref: 'author.schema.json' }),
+    problems: [404],
+  }),
+  '/api/v1/bots': describeRead({
+    operationId: 'listFiles',
+    summary: 'List the markdown files',
+    description: 'Id, language, path, size and `sha`, which is Git’s id of the bytes.',
+    returns: 'The files in the order of their paths.',
+    content: toJson({ type: 'array', items: { $ref: 'file-item.schema.json' } }),
+    headers: ['X-Total-Count'],
+  }),
+  '/api/v1/bots/{id}': describeRead({
+    operationId: 'getBotV1',
+    summary: 'One bot, with its pages',
+    description: 'The same as `GET /api/v2/bots/:id`.',
+    ...oneBot,
+  }),
+};

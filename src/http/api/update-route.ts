@@ -17,6 +17,14 @@ import type { RateLimit } from '../limits.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
 import { listEtags } from '../representation.ts';
 import { type BodyRules, readText, findKnownBot } from '../request.ts';
+import {
+  createHeaders,
+  createProblems,
+  createReference,
+  type JsonObject,
+  type Paths,
+  toJson,
+} from './operation.ts';
 
 /**
  * Applies an update, all or nothing, and makes it durable. Returns the commit of its content; null where no content
@@ -231,9 +239,7 @@ const protectedKeys = new Set([
   ...Object.keys(resolveProperties(readSchema('main-page'))),
 ]);
 
-export const writableKeys = Object.keys(
-  resolveProperties(resolveProperties(readSchema('update'))['bot'] ?? {}),
-);
+const writableKeys = Object.keys(resolveProperties(resolveProperties(readSchema('update'))['bot'] ?? {}));
 
 /** Turns a body in which every key is a path, as some libraries send it, into the nested form. */
 function unflatten(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
@@ -279,3 +285,43 @@ function findHidden(value: unknown, pointer: string): string | undefined {
   }
   return undefined;
 }
+
+function createAnswer(description: string): JsonObject {
+  return {
+    description,
+    headers: createHeaders(['Cache-Control', 'RateLimit', 'RateLimit-Policy']),
+    content: toJson({ $ref: 'update-answer.schema.json' }),
+  };
+}
+
+export const updatePaths: Paths = {
+  '/api/v2/bots/{id}': {
+    post: {
+      operationId: 'updateBot',
+      summary: 'Post a count or change keys',
+      description: `Any of \`${writableKeys.join(' ')}\` in \`bot\`; all of them are changed or none. \`count\` is a whole number from 0 to 10,000,000,000. Status 200 or 202 means that the change is saved and is not lost.`,
+      security: [{ token: [] }],
+      parameters: [createReference('parameters', 'id'), createReference('parameters', 'If-Match')],
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: {
+              anyOf: [{ $ref: 'update.schema.json' }, { $ref: 'definitions.schema.json#/$defs/flatUpdate' }],
+            },
+            example: { bot: { count: 156 } },
+          },
+        },
+      },
+      responses: {
+        '200': createAnswer(
+          'The keys as they are stored. `commit` is the commit that has them; null where only a count changed, or nothing did.',
+        ),
+        '202': createAnswer(
+          'The same, on a service that waits for its Git server, which does not have the change yet. Do not send it again.',
+        ),
+        ...createProblems(400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 503),
+      },
+    },
+  },
+};

@@ -1,0 +1,203 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+// oxlint-disable-next-line no-restricted-imports -- validates by the document alone, and not as the service does
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { toSettings } from '../../../src/catalogue/settings/settings.ts';
+import { openApi } from '../../../src/http/api/openapi.ts';
+import { eventually } from '../../support/eventually.ts';
+import { repositoryIn } from '../../support/repository.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { issueTestToken } from '../../support/token.ts';
+
+const document = JSON.parse(JSON.stringify(openApi('https://bots.example.org', toSettings()))) as ApiDocument;
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+ajv.addSchema(document, 'api');
+
+describe('the responses of the API', () => {
+  let service: TestService;
+  let token: string;
+  let other: string;
+  /** Operations and statuses that were seen. */
+  const seen = new Set<string>();
+
+  before(async () => {
+    const pages = { [pagePath('7')]: mainPage({ authors: ['7'] }), [pagePath('9')]: mainPage() };
+    service = await startTestService(pages, { env: { BOTSHELF_BAD_TOKEN_LIMIT: '2' } });
+    token = await issueTestToken(service.root, '7');
+    other = await issueTestToken(service.root, '9');
+    // The history is read in the background.
+    for (const path of ['counts', 'changes'])
+      await eventually(async () =>
+        strictEqual((await service.request(`/api/v2/bots/7/${path}`)).status, 200),
+      );
+  });
+
+  /** Sends a request, and holds the response against the document. Returns its body. */
+  async function send(path: string, status: number, init: RequestInit = {}, address = path): Promise<string> {
+    const { method = 'GET' } = init;
+    const response = await fetch(service.address + address.replace('{id}', '7'), init);
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
+    const body = isStream ? await readFirst(response) : await response.text();
+    const label = `${method} ${address} ${status}`;
+    strictEqual(response.status, status, `${label}: ${body}`);
+    // A method that a path does not take has no operation.
+    const operation = document.paths[path]?.[method === 'DELETE' ? 'get' : method.toLowerCase()];
+    if (status === 200 && operation?.requestBody)
+      check(
+        operation.requestBody.content['application/json']?.schema ?? {},
+        JSON.parse(String(init.body)),
+        label,
+      );
+    const described = resolve(operation?.responses[status]);
+    ok(described, `${label} is not described`);
+    seen.add(`${method === 'DELETE' ? 'GET' : method} ${path} ${status}`);
+    for (const [name, value] of response.headers) {
+      if (messageHeaders.has(name)) continue;
+      const [, header] =
+        Object.entries(described.headers ?? {}).find(([known]) => known.toLowerCase() === name) ?? [];
+      ok(header, `${label} has the header ${name}, which is not described`);
+      match(value, resolve(header).schema.type === 'integer' ? /^\d+$/ : /./, `${label}: ${name}`);
+    }
+    const [type = ''] = response.headers.get('content-type')?.split(';') ?? [];
+    deepStrictEqual([body === '', type === ''], [!described.content, !described.content], label);
+    const schema = described.content?.[type]?.schema;
+    if (described.content) ok(schema, `${label} is ${type}, which is not described`);
+    if (schema?.contentSchema) {
+      const all = isStream
+        ? [...body.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => data)
+        : body.trimEnd().split('\n');
+      ok(all.length > 0, label);
+      for (const each of all) check(schema.contentSchema, JSON.parse(each), label);
+    } else if (schema) check(schema, type.endsWith('json') ? JSON.parse(body) : body, label);
+    return body;
+  }
+
+  const post = (body: unknown, headers: Readonly<Record<string, string>> = {}): RequestInit => ({
+    method: 'POST',
+    headers: { Authorization: token, 'Content-Type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const bot = '/api/v2/bots/{id}';
+
+  it('are those of the OpenAPI document: status, headers and body of every one', async () => {
+    const count = { bot: { count: 156 } };
+    await send(bot, 200, post(count));
+    await send(bot, 200, post({ 'bot.count': 157, 'bot.category': 'games' }));
+    await send(bot, 400, post('x'));
+    await send(bot, 401, post(count, { Authorization: '' }));
+    await send(bot, 404, post(count), '/api/v2/bots/8');
+    await send(bot, 412, post(count, { 'If-Match': '"old"' }));
+    await send(bot, 413, post('x'.repeat(70_000)));
+    await send(bot, 415, post('x', { 'Content-Type': 'text/plain' }));
+    await send(bot, 422, post({ bot: { count: '156' } }));
+    await send(bot, 403, post(count, { Authorization: other }));
+    await send(bot, 401, post(count, { Authorization: 'mistyped' }));
+    await send(bot, 429, post(count, { Authorization: 'mistyped' }));
+
+    for (const [path, { get }] of Object.entries(document.paths)) {
+      ok(get, path);
+      await send(path, 200);
+      const statuses = Object.keys(get.responses);
+      await send(path, 304, { headers: { 'If-None-Match': '*' } });
+      await send(path, 400, {}, `${path}?nonsense=1`);
+      await send(path, 405, { method: 'DELETE' });
+      await send(path, 406, { headers: { Accept: 'image/png' } });
+      if (statuses.includes('404')) await send(path, 404, {}, path.replace('{id}', '8'));
+    }
+    const list = '/api/v2/bots';
+    const changes = '/api/v2/changes';
+    match(
+      await send(list, 200, {}, `${list}?fields=id,category&limit=1`),
+      /^\[\{"id":"7","category":"games"\}\]$/,
+    );
+    await send(list, 200, {}, `${list}?q=Hommer`);
+    await send(`${list}/{id}/counts`, 200, { headers: { Accept: 'text/csv' } });
+    await send(changes, 410, {}, `${changes}?since=${'0'.repeat(40)}`);
+    const [first] = repositoryIn(service.root).git('rev-list', '--reverse', 'main').split('\n');
+    match(await send(changes, 200, {}, `${changes}?since=${first}`), /"keys":\["category"/);
+    await send(changes, 200, { headers: { Accept: 'text/event-stream' } }, `${changes}?since=${first}`);
+
+    service.allowLog(/uncommitted/);
+    appendFileSync(join(service.root, pagePath('7')), '\n');
+    await send(bot, 409, post({ bot: { category: 'music' } }));
+    const { git } = repositoryIn(service.root);
+    git('checkout', '-q', '.');
+    service.expectLog(/HEAD is on no branch/);
+    git('switch', '-q', '--detach');
+    await send(bot, 503, post({ bot: { category: 'music' } }));
+    git('switch', '-q', 'main');
+
+    const unseen = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).flatMap(([method, { responses }]) =>
+        Object.keys(responses)
+          .map((status) => `${method.toUpperCase()} ${path} ${status}`)
+          .filter((each) => !seen.has(each) && !/^GET .* 503$| default$/.test(each)),
+      ),
+    );
+    // It needs a Git server that is away.
+    deepStrictEqual(unseen, [`POST ${bot} 202`]);
+  });
+});
+
+/** Headers of the connection and of the body, which OpenAPI describes elsewhere or not at all. */
+const messageHeaders = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
+]);
+
+async function readFirst({ body }: Response): Promise<string> {
+  const reader = body?.getReader();
+  const { value } = (await reader?.read()) ?? {};
+  await reader?.cancel();
+  return Buffer.from(value ?? []).toString();
+}
+
+function check(schema: Schema, value: unknown, label: string): void {
+  const isValid = ajv.compile(toAbsolute(schema));
+  ok(isValid(value), `${label}: ${ajv.errorsText(isValid.errors)}`);
+}
+
+/** Returns a schema of the document for use outside of it. */
+function toAbsolute(schema: Schema): object {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"api#/components/')) as object;
+}
+
+function resolve<T extends object>(value: T | Reference | undefined): T {
+  if (value === undefined || !('$ref' in value)) return value as T;
+  const [, , kind = '', name = ''] = value.$ref.split('/');
+  return document.components[kind]?.[name] as T;
+}
+
+interface Reference {
+  readonly $ref: string;
+}
+
+interface Schema {
+  readonly type?: string;
+  readonly contentSchema?: Schema;
+}
+
+interface Content {
+  readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+}
+
+interface DescribedResponse extends Partial<Content> {
+  readonly headers?: Readonly<Record<string, { readonly schema: Schema } | Reference>>;
+}
+
+interface Operation {
+  readonly requestBody?: Content;
+  readonly responses: Readonly<Record<string, DescribedResponse | Reference>>;
+}
+
+interface ApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: Readonly<Record<string, Readonly<Record<string, object>>>>;
+}
