@@ -47,7 +47,7 @@ describe('the responses of the API', () => {
     if (status === 200 && operation?.requestBody)
       check(
         operation.requestBody.content['application/json']?.schema ?? {},
-        JSON.parse(String(init.body)),
+        JSON.parse(init.body as string),
         label,
       );
     const described = resolve(operation?.responses[status]);
