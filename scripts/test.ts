@@ -14,36 +14,30 @@ import { fileURLToPath } from 'node:url';
  */
 const top = fileURLToPath(new URL('../test/', import.meta.url));
 const mocha = fileURLToPath(import.meta.resolve('mocha/bin/mocha.js'));
-const cores = availableParallelism();
+/** How many mochas run at the same time: one more than the cores, because a mocha also waits. */
+const jobs = availableParallelism() + 1;
+/** Where the tests' folders are: each commit syncs a dozen files, for which a disk takes most of the time. */
 const memory = '/dev/shm';
 
 const tiers: Readonly<Record<'unit' | 'slow' | 'process' | 'browser' | 'verify', Tier>> = {
   unit: {
     files: 24,
-    jobs: cores + 1,
-    inMemory: true,
     holds: 'units, Git, HTTP and the commands',
     options: ['--grep', '@slow', '--invert'],
   },
   slow: {
     files: 8,
-    jobs: cores + 1,
-    inMemory: true,
     holds: 'what of these takes over a second',
     options: ['--grep', '@slow'],
   },
   process: {
     files: 4,
-    jobs: cores + 1,
-    inMemory: true,
     holds: 'kills, signals, several machines, clients, the package and the documents',
   },
   // One browser for all files.
-  browser: { files: 1000, jobs: 1, holds: 'pages in Chromium' },
+  browser: { files: 1000, holds: 'pages in Chromium' },
   verify: {
     files: 1,
-    // Some of these measure CPU, which many at the same time would distort.
-    jobs: cores,
     holds: 'power loss, simulation, failing calls, fuzzing, hostile requests and crashes, in short',
   },
 };
@@ -66,10 +60,6 @@ const order: readonly TierName[] = ['browser', 'process', 'slow', 'unit', 'verif
 interface Tier {
   /** How many a mocha runs. */
   readonly files: number;
-  /** How many mochas run at the same time. One more than the cores, as a mocha also waits. */
-  readonly jobs: number;
-  /** Whether the tests' folders are better in memory: each commit syncs a dozen files, for which a disk takes most of the time. */
-  readonly inMemory?: boolean;
   readonly holds: string;
   /** Options of mocha, unless some of the tests are asked for by their titles. */
   readonly options?: readonly string[];
@@ -119,7 +109,6 @@ async function runAll(): Promise<void> {
         paths: group.map((name) => `dist/test/${name}`),
       }));
     });
-  const jobs = Math.max(...chosen.map((tier) => tiers[tier].jobs));
   await Promise.all(
     Array.from({ length: jobs }, async () => {
       for (let chunk = chunks.shift(); chunk; chunk = chunks.shift()) await runFiles(chunk);
@@ -147,11 +136,10 @@ function hasMemory(): boolean {
 /** Runs a mocha, and prints what it printed when it has ended. */
 async function runFiles({ tier, paths }: { tier: TierName; paths: readonly string[] }): Promise<void> {
   const { options: own = [] } = unitHasSlow ? {} : tiers[tier];
-  const { inMemory } = tiers[tier];
   const select = options.some((option) => /^--?(?:g|f|grep|fgrep)\b/.test(option)) ? [] : own;
   const child = spawn(process.execPath, [mocha, ...select, ...options, ...paths], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...(inMemory && hasMemory() && { TMPDIR: memory }), ...process.env },
+    env: { ...(hasMemory() && { TMPDIR: memory }), ...process.env },
   });
   let printed = '';
   for (const stream of [child.stdout, child.stderr])

@@ -89,7 +89,7 @@ describe('after a crash', () => {
     })();
     const answered: number[] = [];
     try {
-      for (let n = 0; n < 10; n++) {
+      for (let n = 0; n < 5; n++) {
         await commitAll(n);
         answered.push(n);
       }

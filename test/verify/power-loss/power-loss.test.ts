@@ -22,7 +22,7 @@ const kept = process.env['POWER_LOSS_FOLDER'];
 const single = process.env['POWER_LOSS_CUT']?.split(' ');
 
 needs('strace', describe)('a power loss while the service', function () {
-  this.timeout(60_000 + cuts * 20_000);
+  this.timeout(300_000 + cuts * 20_000);
   let folder = '';
   let hasFailed = false;
 
