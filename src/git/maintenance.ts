@@ -287,7 +287,10 @@ function mayLock(process: GitProcess): boolean {
 async function findOrphans(repository: Repository): Promise<GitProcess[]> {
   const { seen } = await findGitProcesses(repository);
   return seen.filter(
-    (git) => !repository.isOwn(git.parent) && git.args.includes(gitSettings[0] ?? '') && mayLock(git),
+    (git) =>
+      !repository.isOwn(git.parent) &&
+      // While a process becomes another program, it has no arguments for a moment.
+      (git.args.length === 0 || (git.args.includes(gitSettings[0] ?? '') && mayLock(git))),
   );
 }
 
