@@ -129,7 +129,10 @@ export class Metrics {
     );
   }
 
-  /** Counts every request that the application decides on by the pattern of its path, so that paths are few. */
+  /**
+   * Counts every request that the application decides on by the pattern of its path, so that paths are few.
+   * @param known the pattern, if no router looks for it
+   */
   countRequest(ctx: Context, started: number, known?: string): void {
     // oxlint-disable-next-line no-underscore-dangle -- that is what the router documents
     const route = known ?? String((ctx as { _matchedRoute?: string | RegExp })._matchedRoute ?? 'none');
