@@ -139,7 +139,7 @@ async function start(
   commits.subscribe((event) => metrics.committed(event));
   const api = createApi({ ...parts, countRefusal: (reason) => metrics.tokenRefused(reason) });
   const pages = createPages({ ...parts, markdown });
-  const isLoaded = (): boolean => catalogue.status.ready && state.isLoaded;
+  const isLoaded = (): boolean => catalogue.isReady && state.isLoaded;
   const app = { ...api, ...pages, config, isLoaded, health, metrics, proxyNotice, responses, log };
   const address = await openServers(createApp(app), app, closers);
   closers.own(pages.live);

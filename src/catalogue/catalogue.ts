@@ -120,7 +120,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
     changes,
     feed,
     cache,
-    serveEdited: (id) => void (catalogue.status.ready ? serveNow(id) : early.add(id)),
+    serveEdited: (id) => void (catalogue.isReady ? serveNow(id) : early.add(id)),
     load: async (loadState) => {
       await feed.begin();
       const reading = catalogue.load().catch((error: unknown) => {
@@ -303,6 +303,11 @@ export class Catalogue {
     const { settings, blocked, profiles, collections, bots } = this;
     this.#mirrors = [bots, settings, blocked, profiles, collections];
     this.#committed = this.#mirrors.filter((mirror) => mirror !== blocked || blockedFile === null);
+  }
+
+  /** Whether every file has been compared or read since the start. */
+  get isReady(): boolean {
+    return this.#ready;
   }
 
   get status(): CatalogueStatus {
