@@ -1,4 +1,4 @@
-import { computeMaxConnections, listen } from '../http/server.ts';
+import { computeMaxConnections, listen, type ListeningServer } from '../http/server.ts';
 import type { Closers } from '../lib/closers.ts';
 import { formatAddress } from '../lib/network.ts';
 import { type Application, type AppParts, createProbeApp } from './app.ts';
@@ -12,14 +12,15 @@ interface ListenConfig {
 
 /**
  * Starts to listen: for probes first, where they have a port of their own, then for everything else.
- * @returns the address of the application, such as http://127.0.0.1:8080
+ * @param closers gets what closes the probes
+ * @returns the address of the application, such as http://127.0.0.1:8080, and its server, which the caller closes
  * @throws {UserError} when an address cannot be listened on, with the setting to change
  */
 export async function openServers(
   { handle, rewrite }: Application,
   parts: AppParts & { readonly config: ListenConfig },
   closers: Closers,
-): Promise<string> {
+): Promise<{ address: string; server: ListeningServer }> {
   const { config, health, metrics, responses, log } = parts;
   const { host, port, probePort, accessLog } = config;
   const options = { host, maxConnections: computeMaxConnections(), log };
@@ -36,6 +37,5 @@ export async function openServers(
       throw toAddressError(error, host, port, 'PORT');
     },
   );
-  closers.own(server);
-  return formatAddress(host, server.port);
+  return { address: formatAddress(host, server.port), server };
 }

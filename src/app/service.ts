@@ -141,10 +141,13 @@ async function start(
   const pages = createPages({ ...parts, markdown });
   const isLoaded = (): boolean => catalogue.isReady && state.isLoaded;
   const app = { ...api, ...pages, config, isLoaded, health, metrics, proxyNotice, responses, log };
-  const address = await openServers(createApp(app), app, closers);
-  closers.own(pages.live);
-  // Before the server, as open streams wait for it.
-  closers.own(branch);
+  const { address, server } = await openServers(createApp(app), app, closers);
+  // Together: the server, which keeps no connection alive from now on, waits for the streams that the others end.
+  closers.add(async () => {
+    const closed = server.close();
+    pages.live?.close();
+    await Promise.all([closed, branch.close()]);
+  });
 
   await committer.recover();
   const loading = catalogueRoom.load(async () => await state.load());
