@@ -260,9 +260,8 @@ export const checkLogin: DoctorCheck = async ({ config: { login, baseUrl, readOn
       `${baseUrl} has no https, so cookies are not kept and nobody can log in`,
       'set BOTSHELF_BASE_URL to an address that begins with https://',
     );
-  // Imported here only: it is the largest library of the program.
-  const { Provider } = await import('../login/provider.ts');
-  const provider = new Provider(login, `${baseUrl}${callbackPath}`);
+  const { openProvider } = await import('../login/login.ts');
+  const provider = await openProvider(login, baseUrl);
   try {
     await provider.begin();
   } catch (error) {

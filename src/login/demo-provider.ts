@@ -1,5 +1,6 @@
 import type { AccountId } from '../bot/commit-message.ts';
-import { LoginError, type Account, type IdentityProvider } from './provider.ts';
+import type { IdentityProvider } from './provider.ts';
+import { type Account, LoginError } from './session.ts';
 import { peoplePath } from './settings.ts';
 
 /** Someone as whom the visitors of a demo log in. */

@@ -8,20 +8,9 @@ import { writeAtomically } from '../lib/files.ts';
 import type { Log } from '../lib/log.ts';
 import { basePathOf } from '../lib/network.ts';
 import { LogThrottle } from '../lib/retry.ts';
-import { LoginError, type AuthorizationRequest, type IdentityProvider, type Account } from './provider.ts';
+import type { AuthorizationRequest, IdentityProvider, Provider } from './provider.ts';
+import { type Account, LoginError, parseReturnPath, type Session } from './session.ts';
 import { isSecureOrigin, type LoginSettings, callbackPath } from './settings.ts';
-
-/**
- * Returns the public path that a login redirects to: `text` where it has the form of a page's path, with or without a query,
- * and is not of the login itself, else the front page. So no link through the login can lead to another site.
- * @param basePath the path of the public address; empty if it has none
- */
-export function parseReturnPath(text: string | undefined, basePath = ''): string {
-  return text?.startsWith(basePath) && pages.test(text.slice(basePath.length)) ? text : `${basePath}/`;
-}
-
-/** Below the path of the public address. */
-const pages = /^(?!\/log)(?:\/|(?:\/[a-z0-9-]{1,80}){1,4})(?:\?[\w=&%.+~*-]{1,1000})?$/;
 
 export interface LoginOptions {
   readonly provider: IdentityProvider;
@@ -151,12 +140,16 @@ interface LoginConfig {
 /** Opens the login at the configured provider, or that of a demo. Null if none is configured. */
 export async function openLogin(config: LoginConfig, log: Log): Promise<Login | null> {
   const { demo, login, secrets, baseUrl } = config;
-  // Imported here only: most of it is libraries.
-  const provider =
-    demo ?? (login && new (await import('./provider.ts')).Provider(login, `${baseUrl}${callbackPath}`));
+  const provider = demo ?? (login && (await openProvider(login, baseUrl)));
   if (provider === null) return null;
   const own = secrets.length > 0 ? secrets : [await readSecretFile(config.var)];
   return new Login({ provider, secrets: own, baseUrl, log });
+}
+
+/** Opens the provider that is configured. Imported here only, because most of it is libraries. */
+export async function openProvider(login: LoginSettings, baseUrl: string): Promise<Provider> {
+  const { Provider } = await import('./provider.ts');
+  return new Provider(login, `${baseUrl}${callbackPath}`);
 }
 
 /**
@@ -249,12 +242,6 @@ function computeKeyId(key: Uint8Array): string {
   return createHash('sha256').update(key).digest('base64url').slice(0, 8);
 }
 
-/** Who is logged in with a browser. Kept sealed in a cookie of that browser, not in the service. */
-export interface Session extends Account {
-  /** Milliseconds since the epoch. */
-  readonly loggedInAt: number;
-}
-
 /** A text for a cookie, and its lifetime in seconds. */
 export interface CookieText {
   readonly text: string;
@@ -298,12 +285,6 @@ function countSecondsLeft({ loggedInAt }: Session): number {
   return Math.floor((loggedInAt - Date.now()) / 1000) + maxSessionSeconds;
 }
 
-/** Whether the provider authenticated the person within the last ten minutes. */
-export function isFresh({ authenticatedAt }: Pick<Session, 'authenticatedAt'>): boolean {
-  return Date.now() - authenticatedAt < tenMinutes;
-}
-
-const tenMinutes = 600_000;
 const idleSeconds = 7 * 86_400;
 const maxSessionSeconds = 30 * 86_400;
 

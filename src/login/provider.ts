@@ -1,47 +1,8 @@
 import * as oauth from 'openid-client';
-import { type AccountId, parseAccountId } from '../bot/commit-message.ts';
+import { parseAccountId } from '../bot/commit-message.ts';
 import { type Bounds, createBoundedFetch } from '../lib/network.ts';
+import { type Account, LoginError, type LoginErrorKind } from './session.ts';
 import type { LoginSettings } from './settings.ts';
-
-/**
- * Why a login failed:
- * - unavailable: the provider does not respond, or not correctly; trying later may help
- * - denied: the person or the provider refused
- * - stale: it took too long, was finished before, or another login was started since; starting again helps
- * - invalid-response: the response does not match the request to the provider
- * - misconfigured: the provider does not accept this service; only the operator can help
- * - no-account: the account has no ID that an author of a bot can have
- */
-export type LoginErrorKind =
-  | 'unavailable'
-  | 'denied'
-  | 'stale'
-  | 'invalid-response'
-  | 'misconfigured'
-  | 'no-account';
-
-/** A login that failed. The message is a sentence for the person who logs in. */
-export class LoginError extends Error {
-  readonly kind: LoginErrorKind;
-
-  constructor(kind: LoginErrorKind, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'LoginError';
-    this.kind = kind;
-  }
-}
-
-/** The account of the person who logged in. */
-export interface Account {
-  readonly id: AccountId;
-  /** The display name at the provider, else the ID. */
-  readonly name: string;
-  /**
-   * When the provider last authenticated the person; for Discord, which does not tell, when they returned from its consent
-   * page. Milliseconds since the epoch.
-   */
-  readonly authenticatedAt: number;
-}
 
 /** A request to the provider, kept sealed in the visitor's browser until the provider redirects back. */
 export interface AuthorizationRequest {

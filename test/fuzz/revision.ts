@@ -6,7 +6,7 @@ import { parseCollectionName } from '../../src/catalogue/page/side-file.ts';
 import { parsePagePath, pathOf } from '../../src/catalogue/page/layout.ts';
 import { resolveRange } from '../../src/git/changed-files.ts';
 import { UserError } from '../../src/lib/errors.ts';
-import { parseReturnPath } from '../../src/login/login.ts';
+import { parseReturnPath } from '../../src/login/session.ts';
 import { findSubject, parseSubject, toSubjectPath } from '../../src/proposals/proposal.ts';
 import { testRepository } from '../support/repository.ts';
 import type { Target } from './fuzzer.ts';

@@ -1,13 +1,9 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
 import { silentLog } from '../../src/lib/log.ts';
 import { DemoProvider } from '../../src/login/demo-provider.ts';
-import {
-  LoginError,
-  type LoginErrorKind,
-  type IdentityProvider,
-  Provider,
-} from '../../src/login/provider.ts';
-import { Login, parseReturnPath } from '../../src/login/login.ts';
+import { Login } from '../../src/login/login.ts';
+import { type IdentityProvider, Provider } from '../../src/login/provider.ts';
+import { LoginError, type LoginErrorKind, parseReturnPath } from '../../src/login/session.ts';
 import { atTime } from '../support/at-time.ts';
 import { fixtureLines } from '../support/fixture-lines.ts';
 import { type RecordedLog, recordedLog } from '../support/recorded-log.ts';

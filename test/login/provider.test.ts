@@ -1,12 +1,7 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { mock } from 'node:test';
-import {
-  type LoginError,
-  type LoginErrorKind,
-  type Account,
-  type AuthorizationRequest,
-  Provider,
-} from '../../src/login/provider.ts';
+import { type AuthorizationRequest, Provider } from '../../src/login/provider.ts';
+import type { Account, LoginError, LoginErrorKind } from '../../src/login/session.ts';
 import { startDiscord } from '../support/discord.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Mood, startProvider } from '../support/login-provider.ts';

@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mock } from 'node:test';
 import { type AccountId, parseAccountId } from '../../src/bot/commit-message.ts';
-import { KeyRing, isFresh, Sessions, readSecretFile } from '../../src/login/login.ts';
+import { KeyRing, Sessions, readSecretFile } from '../../src/login/login.ts';
+import { isFresh } from '../../src/login/session.ts';
 import { atTime } from '../support/at-time.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 

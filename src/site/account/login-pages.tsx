@@ -6,8 +6,8 @@ import { type Cookie, createCookie, readCookie, setCookie, refuseCrossSite } fro
 import { parseQuery } from '../../http/request.ts';
 import { originOf, toAddressGroup } from '../../lib/network.ts';
 import type { DemoPerson } from '../../login/demo-provider.ts';
-import { type Login, parseReturnPath, type Session } from '../../login/login.ts';
-import { LoginError, type LoginErrorKind } from '../../login/provider.ts';
+import type { Login } from '../../login/login.ts';
+import { LoginError, type LoginErrorKind, parseReturnPath, type Session } from '../../login/session.ts';
 import { callbackPath, peoplePath } from '../../login/settings.ts';
 import { withLocale } from '../language/locales.ts';
 import { EnglishSentence } from '../language/messages.tsx';

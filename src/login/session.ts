@@ -1,0 +1,66 @@
+import type { AccountId } from '../bot/commit-message.ts';
+
+/** The account of the person who logged in. */
+export interface Account {
+  readonly id: AccountId;
+  /** The display name at the provider, else the ID. */
+  readonly name: string;
+  /**
+   * When the provider last authenticated the person; for Discord, which does not tell, when they returned from its consent
+   * page. Milliseconds since the epoch.
+   */
+  readonly authenticatedAt: number;
+}
+
+/** Who is logged in with a browser. Kept sealed in a cookie of that browser, not in the service. */
+export interface Session extends Account {
+  /** Milliseconds since the epoch. */
+  readonly loggedInAt: number;
+}
+
+/** Whether the provider authenticated the person within the last ten minutes. */
+export function isFresh({ authenticatedAt }: Pick<Session, 'authenticatedAt'>): boolean {
+  return Date.now() - authenticatedAt < tenMinutes;
+}
+
+const tenMinutes = 600_000;
+
+/**
+ * Why a login failed:
+ * - unavailable: the provider does not respond, or not correctly; trying later may help
+ * - denied: the person or the provider refused
+ * - stale: it took too long, was finished before, or another login was started since; starting again helps
+ * - invalid-response: the response does not match the request to the provider
+ * - misconfigured: the provider does not accept this service; only the operator can help
+ * - no-account: the account has no ID that an author of a bot can have
+ */
+export type LoginErrorKind =
+  | 'unavailable'
+  | 'denied'
+  | 'stale'
+  | 'invalid-response'
+  | 'misconfigured'
+  | 'no-account';
+
+/** A login that failed. The message is a sentence for the person who logs in. */
+export class LoginError extends Error {
+  readonly kind: LoginErrorKind;
+
+  constructor(kind: LoginErrorKind, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'LoginError';
+    this.kind = kind;
+  }
+}
+
+/**
+ * Returns the public path that a login redirects to: `text` where it has the form of a page's path, with or without a query,
+ * and is not of the login itself, else the front page. So no link through the login can lead to another site.
+ * @param basePath the path of the public address; empty if it has none
+ */
+export function parseReturnPath(text: string | undefined, basePath = ''): string {
+  return text?.startsWith(basePath) && pages.test(text.slice(basePath.length)) ? text : `${basePath}/`;
+}
+
+/** Below the path of the public address. */
+const pages = /^(?!\/log)(?:\/|(?:\/[a-z0-9-]{1,80}){1,4})(?:\?[\w=&%.+~*-]{1,1000})?$/;
