@@ -1,4 +1,4 @@
-import { needsByWord, forEachWord, splitRuns, separateCapitals } from './words.ts';
+import { needsByWord, forEachWord, splitRuns, separateCapitals, withoutBot } from './words.ts';
 import { Field } from './postings.ts';
 import type { PostingsBuilder } from './postings-builder.ts';
 import { toLanguageBit } from './stems.ts';
@@ -76,10 +76,10 @@ export function toCategoryWord(category: string): string {
   return `#${category}`;
 }
 
-/** Returns the word that a whole name is indexed as, written without spaces; no text has it. */
+/** Returns the word that a whole name is indexed as, without spaces and a "bot" at its end; no text has it. */
 export function toWholeNameWord(name: string): string {
   const words = splitRuns(name).map(({ text }) => text);
-  return `=${words.join('')}`;
+  return `=${withoutBot(words.join(''))}`;
 }
 
 const addresses = /https?:\/\/[^\s)>"']+/g;

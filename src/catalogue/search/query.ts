@@ -14,7 +14,7 @@ import {
 
 /** A word of a query. */
 export interface Term extends Word {
-  /** It joined with a neighbour, and without the "bot" at its end. */
+  /** It joined with a neighbour, and without "bot" at its end or "anti" at its beginning. */
   readonly others: readonly string[];
   readonly needs: readonly NamedNeed[];
   /** Where it is in the query, in places of a text. */
@@ -28,6 +28,8 @@ interface Query {
   readonly terms: readonly Term[];
   /** What may be a whole name: all words as one. */
   readonly name: string;
+  /** Whether it has several words that tell something. */
+  readonly isPhrase: boolean;
   /** What may be the id of a bot. */
   readonly ids: readonly string[];
 }
@@ -48,19 +50,24 @@ export function readQuery(text: string, needs: Needs | null): Query {
   const used = withoutStopWords(pieces, true);
   const telling = withoutStopWords(pieces, false);
   const pairs = pieces.slice(1).map((piece, i) => (pieces[i]?.text ?? '') + piece.text);
-  const named = needs?.find([...new Set(used.flatMap(({ text }) => [text, withoutBot(text)]))]);
+  const named = needs?.find([...new Set([...used.flatMap(({ text }) => [text, bare(text)]), ...pairs])]);
   const terms = new Map<string, Term>();
   for (const piece of used) {
     const number = pieces.indexOf(piece);
     const joined = piece.unspaced ? [] : pairs.slice(Math.max(0, number - 1), number + 1);
-    const others = [...joined, withoutBot(piece.text)].filter((other) => other !== piece.text);
+    const others = [...joined, bare(piece.text)].filter((other) => other !== piece.text);
     const meant = new Set([piece.text, ...others].flatMap((word) => named?.get(word) ?? []));
     const weight = weakWords.has(piece.text) && telling[0] !== undefined ? weakWeight : 1;
     terms.set(piece.text, { ...piece, others, needs: [...meant], weight });
   }
   const name = pieces.map((piece) => piece.text).join('');
   const ids = pieces.filter((piece) => /^\d{1,20}$/.test(piece.text)).map((piece) => piece.text);
-  return { terms: [...terms.values()], name, ids };
+  return { terms: [...terms.values()], name, isPhrase: telling.length > 1, ids };
+}
+
+/** Returns a word without what many words have in front or behind: "antispam", "musicbot". */
+function bare(word: string): string {
+  return withoutBot(word).replace(/^anti(?=\p{L}{3})/u, '');
 }
 
 const weakWeight = 0.25;

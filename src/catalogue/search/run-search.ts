@@ -110,7 +110,7 @@ class Search {
   }
 
   async run(text: string): Promise<Found> {
-    const { terms, name, ids } = readQuery(text, this.#needs);
+    const { terms, name, isPhrase, ids } = readQuery(text, this.#needs);
     const typed = normalise(text.trim());
     let corrected = typed;
     const unmatched: string[] = [];
@@ -121,7 +121,7 @@ class Search {
       const before = terms[i - 1];
       if (before) await this.#addPhrase(before, term);
     }
-    if (name !== '') await this.#addName(name);
+    if (name !== '') await this.#addName(name, isPhrase);
     this.#addIds(ids);
     const reading = { corrected: corrected === typed ? undefined : corrected, unmatched };
     return new Found(this.#parts, this.#weight || 1, this.#ownWeight || 1, reading);
@@ -137,8 +137,8 @@ class Search {
   }
 
   /**
-   * Finds a term, and adds what it counts. Where hardly any bot has it, other spellings are looked for, too,
-   * and where none has, its parts.
+   * Finds a term, and adds what it counts. Where hardly any bot has it, other spellings are looked for, and
+   * if there is none, its parts.
    * @returns another spelling that was searched for in its place; null if nothing was found
    */
   async #addTerm(term: Term, isOnly: boolean): Promise<string | null | undefined> {
@@ -149,8 +149,9 @@ class Search {
     await this.#match((index) => expandTerm(term, index));
     const spelling =
       this.#count < minMatches && !term.unspaced ? await this.#matchSimilar(term, isOnly) : undefined;
-    if (this.#weigh(term.weight)) return spelling;
-    let isFound = false;
+    const count = this.#count;
+    let isFound = this.#weigh(term.weight);
+    if (isFound && (count >= minMatches || term.unspaced || spelling !== undefined)) return spelling;
     const texts = this.#split(term);
     for (const text of texts) {
       await this.#match((index) => expandWord({ ...term, text }, index));
@@ -183,9 +184,11 @@ class Search {
   /** Returns what a term is made of that no bot has: two words that bots have, or its letters. */
   #split({ text, unspaced }: Term): string[] {
     if (unspaced) return Array.from(text);
-    const isKnown = (half: string): boolean =>
+    const isBeginning = (half: string): boolean =>
       half.length >= minPrefixLength && this.#indexes.some((index) => index.findBeginning(half).length > 0);
-    return listHalves(text, isKnown).at(-1) ?? [];
+    const isWord = (half: string): boolean =>
+      isBeginning(half) && this.#indexes.some((index) => index.find(half).length > 0);
+    return listHalves(text, isWord).at(-1) ?? listHalves(text, isBeginning).at(-1) ?? [];
   }
 
   /** Adds the words of every index to what its bots count for the term. */
@@ -222,11 +225,11 @@ class Search {
     for (const part of this.#parts) part.addTerm((value) => (weight * value) / (value + termSaturation), 0);
   }
 
-  /** Adds what a whole name counts: much where it tells one bot from all others, little where it is a common word. */
-  async #addName(name: string): Promise<void> {
+  /** Adds what a whole name counts: much where it tells one bot from all others, little where it is one common word. */
+  async #addName(name: string, isPhrase: boolean): Promise<void> {
     const word = toWholeNameWord(name);
     await this.#match((index) => [{ postings: index.find(word), fit: 1 }]);
-    const value = this.#weight * nameScore * this.#rarity ** 2;
+    const value = this.#weight * nameScore * (isPhrase ? 1 : this.#rarity ** 2);
     for (const part of this.#parts) part.addTerm(() => value, this.#ownWeight);
   }
 

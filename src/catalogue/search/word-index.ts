@@ -201,7 +201,7 @@ export async function findNearWords(
   maxDistance: number,
   slice: TimeSlice,
 ): Promise<string[]> {
-  if (/^\d+$/.test(text)) return [];
+  if (/\d/.test(text)) return [];
   const found = new Map<string, { readonly distance: number; readonly count: number }>();
   for (const index of indexes)
     await index.forEachNear(text, maxDistance, slice, (word, distance, count) => {

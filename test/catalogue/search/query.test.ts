@@ -35,11 +35,11 @@ describe('the categories that a query names', () => {
   });
 
   it('have the words that settings say mean the same', () => {
-    const needs = getNeeds(toSettings({ synonyms: [['dnd', 'tabletop']] }));
-    const [term] = readQuery('tabletop', needs).terms;
+    const needs = getNeeds(toSettings({ synonyms: [['wh40k', 'warhammer']] }));
+    const [term] = readQuery('warhammer', needs).terms;
     deepStrictEqual(
       term?.needs.map((need) => [...need.words.keys()]),
-      [['dnd', 'tabletop']],
+      [['wh40k', 'warhammer']],
     );
   });
 });
