@@ -12,29 +12,33 @@ const top = fileURLToPath(new URL('./', import.meta.resolve('#package')));
 
 /** An item of `docs/bounds.md`: its figures, in the order of the places in `src/` that have them, and its tests. */
 interface Item {
-  readonly text: string;
+  readonly name: string;
   readonly figures: readonly string[];
   readonly places: readonly string[];
   readonly tests: readonly string[];
 }
 
-const items = readFileSync(`${top}docs/bounds.md`, 'utf8')
-  .split(/\n(?=- |## |\n)/)
-  .filter((text) => text.startsWith('- '))
-  .map((text): Item => {
-    const [says = '', refers = ''] = text.split(/\n {2}\((?=`)/);
-    const spans = [...refers.matchAll(/`([^`]+)`/g)].map(([, span = '']) => span.replaceAll(/\s+/g, ' '));
+/** The places and tests of each item, in the order of the document. */
+const listed = readFileSync(`${top}test/fixtures/bounds.txt`, 'utf8')
+  .trim()
+  .split(/\n(?! )/)
+  .map((entry) => entry.split('\n  '));
+
+const items = [...readFileSync(`${top}docs/bounds.md`, 'utf8').matchAll(/^- (.+?):(.+(?:\n {2}.+)*)$/gm)].map(
+  ([, name = '', text = ''], i): Item => {
+    const [, ...spans] = listed[i] ?? [];
     return {
-      text: says,
-      figures: [...says.matchAll(/\*\*(.+?)\*\*/g)].map(([, figure = '']) => figure),
+      name,
+      figures: [...text.matchAll(/\*\*(.+?)\*\*/g)].map(([, figure = '']) => figure),
       places: spans.filter((span) => !span.includes(' › ')),
       tests: spans.filter((span) => span.includes(' › ')),
     };
-  });
+  },
+);
 
 const number = String.raw`\d[\d_]*(?: \*{1,2} \d[\d_]*)*`;
 
-/** What limits are called in src/, by the rule of CONTRIBUTING.md, and the constructors that take one. */
+/** What limits are called in src/, by the rule of docs/developing.md, and the constructors that take one. */
 const limits = [
   new RegExp(
     String.raw`\b(max(?:[A-Z]\w*)?|\w*[lL]imit|\w*Timeout|timeoutMs)(?:: number)? ?[=:] ?(?:${number})(?=[;,\s})])`,
@@ -50,32 +54,44 @@ const limits = [
 /** Limits that clients, files and remotes do not reach, by why not. */
 const others: Readonly<Record<string, readonly string[]>> = {
   'what is shown, of what is bounded before': [
-    'catalogue/store/uncommitted-pages.ts maxNamedPaths',
     'bot/commit-message.ts maxNameLength',
     'bot/commit-message.ts maxReasonLength',
+    'catalogue/changes/bot-changes.ts maxFields',
+    'catalogue/store/uncommitted-pages.ts maxNamedPaths',
     'commands/doctor-machine.ts maxNamedImages',
     'commands/images.ts maxNamedImages',
     'git/process/run-git.ts maxStderrLength',
     'http/api/changes-routes.ts defaultLimit',
+    'http/problem.ts maxPathLength',
+    'lib/retry.ts max',
     'proposals/host-review.ts maxShownLength',
     'proposals/host-review.ts maxTitleLength',
     'proposals/proposal.ts maxLineLength',
-    'site/bot/bot-panels.tsx maxHeadings',
+    'site/account/proposal-pages.tsx maxListed',
     'site/bot/bot-page.tsx maxCollections',
+    'site/bot/bot-panels.tsx maxHeadings',
+    'site/bot/compare-page.tsx maxCompared',
     'site/bot/compare-page.tsx maxIdLength',
+    'site/bot/related-bots.ts maxOfAuthor',
+    'site/bot/related-bots.ts maxSimilar',
     'site/front/card.tsx maxTags',
     'site/front/collection-pages.tsx maxAvatars',
     'site/front/front-list.ts limit',
     'site/front/front-list.ts maxCollections',
     'site/front/front-list.ts maxExamples',
+    'site/front/front-list.ts maxOnShelf',
+    'site/front/front-list.ts maxWaitMs',
     'site/front/front-page.tsx maxTiles',
     'site/front/list-page.tsx maxLanguages',
     'site/markdown/html-tree.ts maxSlugLength',
     'site/markdown/page-layout.ts maxNameLength',
     'site/page/repository-links.ts maxLinkLength',
     'site/review/attention-list.tsx maxOpenItems',
+    'site/review/attention.ts maxItems',
     'site/review/queue-page.tsx maxNames',
+    'site/review/review-page.tsx maxFindings',
     'site/review/review-routes.tsx maxOthers',
+    'site/review/reviews.ts maxRelated',
   ],
   'how a search weighs and an index is built, whatever is searched for': [
     'catalogue/lists/relevance.ts maxSteps',
@@ -87,6 +103,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'catalogue/search/postings.ts maxPlace',
   ],
   'attempts and times of work of the service itself': [
+    'catalogue/store/stat-cache.ts maxWritingMs',
     'commands/demo.ts maxRetries',
     'counts/committed-state.ts maxAttempts',
     'counts/state-ref.ts maxAttempts',
@@ -138,24 +155,31 @@ const others: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe('the bounds of docs/bounds.md', () => {
+  it('are those of test/fixtures/bounds.txt', () => {
+    deepStrictEqual(
+      items.map(({ name }) => name),
+      listed.map(([name]) => name),
+    );
+  });
+
   it('have the figures of the code', () => {
-    const wrong = items.flatMap(({ text, figures, places }) =>
+    const wrong = items.flatMap(({ name: item, figures, places }) =>
       figures.length === places.length
         ? places.flatMap((place, i) => {
             const [file = '', ...name] = place.split(' ');
             const value = findValue(file, name.join(' '));
             const says = toNumber(figures[i] ?? '', name.join(' '));
-            return value === says ? [] : [`${text}: says ${figures[i]}, but ${place} is ${value}`];
+            return value === says ? [] : [`${item}: says ${figures[i]}, but ${place} is ${value}`];
           })
-        : [`${text}: has ${figures.length} figures in bold and ${places.length} places in src/`],
+        : [`${item}: has ${figures.length} figures in bold and ${places.length} places in src/`],
     );
     deepStrictEqual(wrong, []);
   });
 
   it('name tests that there are', () => {
-    const missing = items.flatMap(({ text, tests }) =>
+    const missing = items.flatMap(({ name: item, tests }) =>
       tests.length === 0
-        ? [`${text}: names no test`]
+        ? [`${item}: names no test`]
         : tests.filter((test) => {
             const [file = '', name = ''] = test.split(' › ');
             return (
