@@ -104,7 +104,13 @@ describe('the tree of test/', () => {
 describe('the documents about the tree', () => {
   const decisions = readdirSync(join(top, 'docs/decisions')).map((name) => `docs/decisions/${name}`);
 
-  for (const document of ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/owners.md', ...decisions])
+  for (const document of [
+    'ARCHITECTURE.md',
+    'CONTRIBUTING.md',
+    'docs/developing.md',
+    'docs/owners.md',
+    ...decisions,
+  ])
     it(`name no file and no folder that does not exist: ${document}`, () => {
       deepStrictEqual(
         pathsIn(join(top, document)).filter(
