@@ -104,12 +104,12 @@ describe('docs/api.md', function () {
       const script = atService(command).replace('curl ', 'curl --silent --show-error ');
       const { stdout: printed } = await promisify(execFile)('sh', ['-c', script], { cwd: folder, env });
       restore();
-      // Of one document a line the first is shown.
+      // Of lines of JSON the beginning of the first is shown.
       const isInLines = command.endsWith('.ndjson');
       const json = JSON.parse(isInLines ? (printed.split('\n')[0] ?? '') : printed) as Printed;
       const expected = Object.keys(errors).find((status) => errors[status] === command);
       strictEqual(json.status?.toString(), expected, `${command}\n${printed}`);
-      outputs.set(command, `${formatJson(json)}\n${isInLines ? '…\n' : ''}`);
+      outputs.set(command, isInLines ? `${printed.slice(0, 160)}…\n` : `${formatJson(json)}\n`);
     }
     const filled = fillOutputs(guide, outputs);
     if (process.env['API_GUIDE'] === 'write') return writeFileSync(path, filled);

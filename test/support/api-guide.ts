@@ -63,7 +63,6 @@ export function fillGuide(
         path,
         operation,
         listParameters(document, operation),
-        document.components.responses['NotModified']?.description ?? '',
       ),
     ),
   );
@@ -116,20 +115,20 @@ function formatRoute(
   path: string,
   operation: Operation,
   parameters: readonly Parameter[],
-  notModified: string,
 ): string {
   const { summary, description = '', responses } = operation;
-  const others = parameters.filter((parameter) => parameter.in !== 'path');
+  // The guide explains ETags once, for all reads.
+  const others = parameters.filter(({ name, in: place }) => place !== 'path' && name !== 'If-None-Match');
   const [good, errors] = [false, true].map((wanted) =>
-    Object.entries(responses).filter(([status]) => isError(status) === wanted && status !== 'default'),
+    Object.entries(responses).filter(
+      ([status]) => isError(status) === wanted && status !== 'default' && status !== '304',
+    ),
   );
   const takes = others.map(
     ({ name, in: place, description: text }) =>
       `- \`${name}\`${place === 'header' ? ' (a header)' : ''}: ${text}`,
   );
-  const returns = (good ?? []).map(
-    ([status, { description: text = notModified }]) => `- **${status}** ${text}`,
-  );
+  const returns = (good ?? []).map(([status, { description: text = '' }]) => `- **${status}** ${text}`);
   const command = formatCommand(title, path, operation, parameters);
   return [
     `### \`${title}\``,
@@ -138,7 +137,7 @@ function formatRoute(
     'Responses:',
     returns.join('\n'),
     `[Errors](#errors): ${(errors ?? []).map(([status]) => status).join(', ')}.`,
-    formatExample('An example', command, ''),
+    ...(description.startsWith('The same as') ? [] : [formatExample('An example', command, '')]),
   ].join('\n\n');
 }
 
@@ -195,10 +194,12 @@ function isError(status: string): boolean {
   return Number(status) >= 400;
 }
 
-/** Prints JSON: what fits into a line on one, long texts and lists with … in place of their rest. */
+/** Prints JSON: what fits into a line on one, long texts and lists and further lines with … in place of their rest. */
 export function formatJson(value: unknown, indent = ''): string {
-  if (typeof value === 'string' && value.length > maxTextLength)
-    return JSON.stringify(`${value.slice(0, maxTextLength)}…`);
+  if (typeof value === 'string') {
+    const shown = value.slice(0, maxTextLength).split('\n', 1).join('');
+    return JSON.stringify(shown === value ? value : `${shown}…`);
+  }
   const text = JSON.stringify(value);
   if (typeof value !== 'object' || value === null || text.length + indent.length <= maxLineLength)
     return text;
