@@ -187,7 +187,7 @@ describe('the libraries', () => {
   const owners = new Map(
     [
       ...readFileSync(join(top, 'docs/owners.md'), 'utf8').matchAll(
-        /^\| ([\w.@/-]+) +\| ((?:`[^`]+`(?:, )?)+) *\|$/gm,
+        /^- ([\w.@/-]+): ((?:`[^`]+`(?:, )?)+)$/gm,
       ),
     ].map(([, name = '', paths = '']) => [name, paths.replaceAll('`', '').split(', ')] as const),
   );
