@@ -61,7 +61,7 @@ export function formatChangedBy(name: string): string {
 export type CommitAuthor =
   | { readonly kind: 'person'; readonly name: string }
   | { readonly kind: 'api' }
-  | { readonly kind: 'proposal'; readonly account: AccountId };
+  | { readonly kind: 'proposal'; readonly account: AccountId; readonly reviewer: AccountId | undefined };
 
 /**
  * Parses who made a commit from its object. A service makes its commits with one identity at one time and names the bots: a
@@ -81,8 +81,10 @@ export function parseCommitAuthor(content: string, identity: string): CommitAuth
     };
   const name = /^Changed-by: (.+)$/m.exec(trailers)?.[1];
   if (name !== undefined) return { kind: 'person', name };
-  const account = parseAccountId(/^Proposed-by: (\d+)$/m.exec(trailers)?.[1] ?? '');
-  return account === undefined ? { kind: 'api' } : { kind: 'proposal', account };
+  const [account, reviewer] = ['Proposed-by', 'Reviewed-by'].map((key) =>
+    parseAccountId(new RegExp(`^${key}: (\\d+)$`, 'm').exec(trailers)?.[1] ?? ''),
+  );
+  return account === undefined ? { kind: 'api' } : { kind: 'proposal', account, reviewer };
 }
 
 /** Returns the first trailer of a commit that only a service writes, where the commit could be taken for a service's. */

@@ -15,7 +15,7 @@ import type { ReportError } from '../http/problem.ts';
 import { findKnownAuthor, findKnownBot, parseQuery } from '../http/request.ts';
 import type { OpenImages } from '../images/images.ts';
 import type { Log } from '../lib/log.ts';
-import { basePathOf } from '../lib/network.ts';
+import { basePathOf, toAddressGroup } from '../lib/network.ts';
 import type { DemoPerson } from '../login/demo-provider.ts';
 import type { Login } from '../login/login.ts';
 import type { OpenProposals } from '../proposals/open.ts';
@@ -29,6 +29,7 @@ import { createBotRecipe } from './bot/bot-page.tsx';
 import { createCompareRecipe } from './bot/compare-page.tsx';
 import { refuseRemovedBots } from './bot/removed-bot-page.tsx';
 import { addReportRoutes } from './bot/report-routes.tsx';
+import { findByName } from './bot/related-bots.ts';
 import { addBadgeRoute, addShareRoute } from './bot/share.tsx';
 import { addChangesPage } from './changes/changes-page.tsx';
 import { addDiscoverRoutes } from './discover/discover-routes.ts';
@@ -243,7 +244,11 @@ export function addOpenPages(router: Router, parts: SiteParts): void {
   });
   router.get('/bots/:id', async (ctx) => {
     const id = ctx.params['id'] ?? '';
-    if (!sendFaults(ctx, parts, parseBotId(id)))
+    const named = parseBotId(id)
+      ? undefined
+      : await findByName(parts.lists, id.toLowerCase(), toAddressGroup(ctx.ip));
+    if (named) ctx.redirect(site.languages.of(ctx).publicPath(`/bots/${named.id}${ctx.search}`));
+    else if (!sendFaults(ctx, parts, parseBotId(id)))
       await respond(ctx, await createBotRecipe(ctx, parts, findKnownBot(bots, id)));
   });
   addChangesPage(router, parts, respond);

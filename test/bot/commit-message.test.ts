@@ -75,7 +75,7 @@ describe('who made a commit', () => {
   it('is the API, or the account of an accepted proposal, by the trailers of the service', () => {
     deepStrictEqual(parse(service, service, formatCommitMessage([homer])), { kind: 'api' });
     const message = formatCommitMessage([homer], ['Proposed-by: 7', 'Reviewed-by: 8']);
-    deepStrictEqual(parse(service, service, message), { kind: 'proposal', account: '7' });
+    deepStrictEqual(parse(service, service, message), { kind: 'proposal', account: '7', reviewer: '8' });
   });
 
   it('is a person of another identity, whatever the trailers say, which the check points out', () => {

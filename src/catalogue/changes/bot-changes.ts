@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CommitAuthor } from '../../bot/commit-message.ts';
+import type { AccountId, CommitAuthor } from '../../bot/commit-message.ts';
 import type { BotId } from '../../bot/id.ts';
 import { comparePermissions, readInvite, type StatedPermissions } from '../../bot/invite.ts';
 import { toInviteKey } from '../../bot/likeness.ts';
@@ -70,6 +70,24 @@ function withoutTexts(page: PageChange): PageChange {
 }
 
 const untold = new Set(['page', 'avatar', 'cover', 'preview']);
+
+/** Who reviewed a bot, and when that came into the branch; milliseconds since the epoch. */
+export interface AcceptedReview {
+  readonly reviewer: AccountId;
+  readonly time: number;
+}
+
+/** Reads the last accepted review of a bot among its newest 20 commits; undefined if there is none. @throws {GitError} */
+export async function readLastReview(index: ReadonlyChanges, id: BotId): Promise<AcceptedReview | undefined> {
+  for (const commit of (await index.listSteps(id)).slice(0, maxReviewCommits)) {
+    const by = await index.readAuthor(commit);
+    if (by.kind === 'proposal' && by.reviewer !== undefined)
+      return { reviewer: by.reviewer, time: commit.time };
+  }
+  return undefined;
+}
+
+const maxReviewCommits = 20;
 
 /** What matters to who trusts a bot, and is so since some time. */
 export interface TrustChange {

@@ -4,7 +4,7 @@ import type { BotRecord, BotListElement, Category } from '../../../schemas/types
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
-import type { TrustChange } from '../../catalogue/changes/bot-changes.ts';
+import { readLastReview, type TrustChange } from '../../catalogue/changes/bot-changes.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import {
   type IndexedBot,
@@ -37,6 +37,7 @@ import {
   Breadcrumb,
   formatIsoDate,
   type NameLinkProps,
+  Permissions,
 } from '../page/elements.tsx';
 import { Faults } from '../page/faults.tsx';
 import { createBreadcrumbData, type LinkedData, type PageMeta } from '../page/head.tsx';
@@ -44,8 +45,8 @@ import type { PageRecipe } from '../page/html-response.ts';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { Prose } from '../page/prose.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
-import { BotFacts, BotHead, BotPanels } from './bot-panels.tsx';
-import { findSimilarBots, listBotsOfSameAuthor, readGroups } from './related-bots.ts';
+import { BotFacts, BotHead, BotPanels, Listing } from './bot-panels.tsx';
+import { findNamedPath, findSimilarBots, listBotsOfSameAuthor, readGroups } from './related-bots.ts';
 import { formatShareCardAddress } from './share.tsx';
 
 /** Returns how the page of a bot is made, in the language and with the images that the request selects. */
@@ -55,6 +56,7 @@ export async function createBotRecipe(
     SiteParts,
     | 'site'
     | 'bots'
+    | 'lists'
     | 'authors'
     | 'collections'
     | 'counts'
@@ -90,6 +92,9 @@ export async function createBotRecipe(
       const { html, headings } = await markdown.render({ text, name, images });
       const today = countHistory.present();
       const trustChanges = await readNamedTrustChanges(parts, id);
+      const review = await readLastReview(parts.changes, id).catch(() => undefined);
+      const reviewer = review && parts.authors.findProfile(review.reviewer)?.name;
+      const sharePath = await findNamedPath(parts, indexed);
       const isRead = await countHistory.isRead('recent');
       const similar = findSimilarBots(groups, bot, locale).map((other) => {
         const [count, growth] = [counts.count(other.id), counts.growth(other.id)];
@@ -101,7 +106,9 @@ export async function createBotRecipe(
           count={counts.count(id)}
           growth={counts.growth(id)}
           counts={isRead ? countHistory.counts(id, today - chartDays + 1, today) : []}
+          sharePath={sharePath}
           trustChanges={trustChanges}
+          review={reviewer === undefined ? undefined : { reviewer, time: review?.time ?? 0 }}
           reportedAge={computeAge(counts.reportedAt(id))}
           editedAge={computeAge(facts.edited) ?? 0}
           authors={listNamedAuthors(parts.authors, bot.authors)}
@@ -140,8 +147,12 @@ export interface BotPageProps extends PageProps {
   readonly growth: number | undefined;
   /** The counts of the last 90 days, as far as there are any. */
   readonly counts: readonly CountAt[];
+  /** Its path to share, which has its name where no other bot has that. */
+  readonly sharePath: string;
   /** What matters for trust and changed in the last 90 days. */
   readonly trustChanges: readonly TrustChange[];
+  /** Who last reviewed the bot, by name, and when; undefined if that is not known. */
+  readonly review: { readonly reviewer: string; readonly time: number } | undefined;
   /** How long ago the bot reported its count; milliseconds. */
   readonly reportedAge: number | undefined;
   /** How long ago its listing was updated; milliseconds. */
@@ -189,9 +200,11 @@ export function BotPage(props: BotPageProps): VNode {
         {blurImages && <Veil {...props} />}
         <div class="bot-body">
           <Screenshots {...shown} />
+          <Permissions invite={bot.invite} />
           <Prose {...props} text={page} />
           <BotPanels {...shown} />
         </div>
+        <Listing {...shown} />
       </article>
       <Similar {...props} />
     </Layout>
@@ -228,11 +241,12 @@ function Veil({ bot, locale }: BotPageProps): VNode | null {
   );
 }
 
-/** Screenshots in one row that scrolls, each a link to its full size. */
+/** Screenshots in one row that scrolls. Each opens in place, by an address of its own, which the way back closes. */
 function Screenshots({ bot, blurImages, name }: ShownBotProps): VNode | null {
   const { t, text } = useLanguage();
   const images = bot.cachedImages.preview;
   if (images.length === 0) return null;
+  const label = (i: number): string => text('bot.screenshot', { number: i + 1, name });
   return (
     <section class="screenshots" aria-labelledby="screenshots">
       <h2 id="screenshots" class="out-of-sight">
@@ -241,10 +255,10 @@ function Screenshots({ bot, blurImages, name }: ShownBotProps): VNode | null {
       <ul>
         {images.map((path, i) => (
           <li key={path}>
-            <a href={path}>
+            <a href={`#screenshot-${i}`}>
               <BotImage
                 path={path}
-                alt={text('bot.screenshot', { number: i + 1, name })}
+                alt={label(i)}
                 width={640}
                 height={360}
                 small={320}
@@ -256,6 +270,24 @@ function Screenshots({ bot, blurImages, name }: ShownBotProps): VNode | null {
           </li>
         ))}
       </ul>
+      {images.map((path, i) => (
+        <a
+          key={path}
+          id={`screenshot-${i}`}
+          class="opened"
+          href="#screenshots"
+          aria-label={text('bot.close')}
+        >
+          <img
+            class={blurImages ? 'veiled' : undefined}
+            src={path}
+            alt=""
+            width="1280"
+            height="720"
+            loading="lazy"
+          />
+        </a>
+      ))}
     </section>
   );
 }

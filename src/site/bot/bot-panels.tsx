@@ -23,9 +23,7 @@ import {
   Fact,
   LinkItem,
   NameLink,
-  type NameLinkProps,
   OwnLink,
-  Permissions,
   permissionsId,
 } from '../page/elements.tsx';
 import { reportAddress } from '../page/layout.tsx';
@@ -34,31 +32,17 @@ import { CountChart } from './count-chart.tsx';
 import { ShareCodes } from './share.tsx';
 
 /**
- * The column next to a bot's page: the permissions it requests, its counts, what is on the page, other bots of its author,
- * and its listing. On phones it comes after the page: what is painted first would be moved by a page that arrives later.
+ * The column next to a bot's page: what changed, its counts, what is on the page, other bots of its author. On phones it
+ * comes after the page: what is painted first would be moved by a page that arrives later.
  */
 export function BotPanels(props: ShownBotProps): VNode {
   const { text } = useLanguage();
-  const sameAuthor = props.sameAuthor.map(({ id, facts }) => {
-    return { path: `/bots/${id}`, name: facts.name, lang: facts.locales[0] };
-  });
-  const author = props.bot.authors.find((id) => props.sameAuthor[0]?.facts.authors.includes(id));
-  if (author !== undefined)
-    sameAuthor.push({ path: toAuthorPath(author), name: text('shelf.seeAll'), lang: undefined });
-  const collections = props.collections.map(({ name, title, locale }) => {
-    return { path: toCollectionPath(name), name: title, lang: locale };
-  });
   return (
     <aside class="side" aria-label={text('bot.about')}>
-      <Permissions invite={props.bot.invite} />
       <Lately {...props} />
-      <div class="side-panels">
-        <CountsPanel {...props} />
-        <Contents {...props} />
-        <LinksPanel id="same-author" title={text('bot.sameAuthor')} links={sameAuthor} />
-        <LinksPanel id="in-collections" title={text('collections.in')} links={collections} />
-        <Listing {...props} />
-      </div>
+      <CountsPanel {...props} />
+      <Contents {...props} />
+      <More {...props} />
     </aside>
   );
 }
@@ -121,31 +105,41 @@ function Contents({ headings }: ShownBotProps): VNode | null {
 const minHeadings = 3;
 const maxHeadings = 20;
 
-interface LinksPanelProps {
-  readonly id: string;
-  readonly title: string;
-  /** What the links lead to, with the language of its name. */
-  readonly links: readonly (NameLinkProps & { readonly lang: string | undefined })[];
-}
-
-function LinksPanel({ id, title, links }: LinksPanelProps): VNode | null {
-  if (links.length === 0) return null;
+/** Other bots of the same author, and the collections that have the bot. */
+function More({ bot, sameAuthor, collections }: ShownBotProps): VNode | null {
+  const { t, href } = useLanguage();
+  const author = bot.authors.find((id) => sameAuthor[0]?.facts.authors.includes(id));
+  if (author === undefined && collections.length === 0) return null;
   return (
-    <nav class="panel" aria-labelledby={id}>
-      <h2 id={id}>{title}</h2>
-      <ul class="links">
-        {links.map(({ path, name, lang }) => (
-          <li key={path} lang={lang}>
-            <NameLink {...{ path, name }} />
-          </li>
-        ))}
-      </ul>
+    <nav class="panel" aria-labelledby="more">
+      <h2 id="more">{t('bot.moreLinks')}</h2>
+      {author !== undefined && (
+        <p class="listed">
+          {t('bot.sameAuthor')}:{' '}
+          {sameAuthor.map(({ id, facts: { name, locales } }) => (
+            <span key={id} lang={locales[0]}>
+              <NameLink path={`/bots/${id}`} name={name} />
+            </span>
+          ))}{' '}
+          <a href={href(toAuthorPath(author))}>{t('shelf.seeAll')}</a>
+        </p>
+      )}
+      {collections.length > 0 && (
+        <p class="listed">
+          {t('collections.in')}:{' '}
+          {collections.map(({ name, title, locale }) => (
+            <span key={name} lang={locale}>
+              <NameLink path={toCollectionPath(name)} name={title} />
+            </span>
+          ))}
+        </p>
+      )}
     </nav>
   );
 }
 
-/** What can be done with the listing, for visitors and owners. */
-function Listing(props: ShownBotProps): VNode {
+/** What can be done with the listing, for visitors and owners, in one row at the end of the page. */
+export function Listing(props: ShownBotProps): VNode {
   const { site, viewer, bot, locale, name } = props;
   const { t, text, day, href, publicPath } = useLanguage();
   const id = bot.id as BotId;
@@ -159,35 +153,31 @@ function Listing(props: ShownBotProps): VNode {
     ? reportAddress(report, subject, site.canonicalUrl + page)
     : href(`${page}/report`);
   return (
-    <section class="panel stack" aria-labelledby="listing">
-      <h2 id="listing">{t('bot.listing')}</h2>
+    <section class="quiet-row" aria-label={text('bot.listing')}>
       <ul class="links">
         {site.hasForms && <LinkItem href={href(editPath(id, language))}>{t('bot.edit')}</LinkItem>}
         {site.hasForms && <LinkItem href={href(translatePath(id, language))}>{t('bot.translate')}</LinkItem>}
         <LinkItem href={href(toChangesPath(id))}>{t('changes.title')}</LinkItem>
+        {mayManage && <LinkItem href={href(`/bots/${id}/token`)}>{t('bot.manage')}</LinkItem>}
         {(report || site.hasForms) && <LinkItem href={reportHref}>{t('bot.report')}</LinkItem>}
         <LinkItem href={publicPath(`/api/v2/bots/${id}`)}>{t('bot.json')}</LinkItem>
-        {mayManage && <LinkItem href={href(`/bots/${id}/token`)}>{t('bot.manage')}</LinkItem>}
+        <li>
+          {t('bot.created')} <time dateTime={new Date(bot.created).toISOString()}>{day(bot.created)}</time>
+        </li>
       </ul>
       <ShareCodes {...props} />
       {bot.verified && (
-        <p id={verifiedId} class="muted">
+        <p id={verifiedId}>
           <small>{t('bot.verifiedText')}</small>
         </p>
       )}
-      <dl>
-        <Fact name={t('bot.authors')}>{bot.authors.join(', ')}</Fact>
-        <Fact name={t('bot.created')}>
-          <time dateTime={new Date(bot.created).toISOString()}>{day(bot.created)}</time>
-        </Fact>
-        <Fact name={t('bot.id')}>{bot.id}</Fact>
-      </dl>
     </section>
   );
 }
 
 /** The top of a bot's page: its cover, name and description, and where to add it, at the same height for every bot. */
-export function BotHead({ bot, locale, blurImages, name, description, authors }: ShownBotProps): VNode {
+export function BotHead(props: ShownBotProps): VNode {
+  const { bot, locale, blurImages, name, description, authors, review } = props;
   const { t, text } = useLanguage();
   const language = { lang: locale, dir: directionOf(locale) };
   const { avatar, cover } = bot.cachedImages;
@@ -209,13 +199,32 @@ export function BotHead({ bot, locale, blurImages, name, description, authors }:
           )}
           {bot.nsfw && <span class="tag adult">{t('bot.adult')}</span>}
         </h1>
-        <Byline authors={authors} isLinked />
+        <Credits {...{ authors, review }} />
         <p class="about" {...language}>
           {description}
         </p>
       </div>
       <Actions bot={bot} />
     </header>
+  );
+}
+
+/** Who made the bot, and who last reviewed it. */
+function Credits({ authors, review }: Pick<ShownBotProps, 'authors' | 'review'>): VNode | null {
+  const { t, day } = useLanguage();
+  if (authors.length === 0 && review === undefined) return null;
+  return (
+    <div class="credits">
+      <Byline authors={authors} isLinked />
+      {review !== undefined && (
+        <p>
+          {t('bot.reviewedBy', {
+            name: <bdi>{withoutBidiControls(review.reviewer)}</bdi>,
+            day: day(review.time),
+          })}
+        </p>
+      )}
+    </div>
   );
 }
 
@@ -248,24 +257,22 @@ function Actions({ bot: { invite, support, website } }: { readonly bot: BotRecor
   );
 }
 
-/** What decides whether a bot is worth a try, in one strip. */
+/** What decides whether a bot is worth a try: always the same six facts, with a dash for what is not known. */
 export function BotFacts(props: ShownBotProps): VNode {
   const { bot, editedAge, reportedAge } = props;
   const { t, href, ago, categoryName } = useLanguage();
   const noCount = useNoCount(reportedAge);
   return (
-    <dl class="bot-facts">
-      <Fact name={t('bot.serverCount')}>{useServerCount(props)}</Fact>
+    <dl class="bot-facts six">
+      <Fact name={t('bot.serverCount')}>
+        {useServerCount(props) ?? unknown}
+        {noCount && <small class="warning">{noCount}</small>}
+      </Fact>
       <Fact name={t('bot.category')}>
         <a href={href(`/categories/${bot.category}`)}>{categoryName(bot.category)}</a>
       </Fact>
-      <Fact name={t('bot.howToUse')}>{useUsage(props)}</Fact>
-      <Fact name={t('bot.source')}>{useSource(bot)}</Fact>
-      {reportedAge !== undefined && (
-        <Fact name={t('bot.lastReport')}>
-          {noCount ? <strong class="warning">{noCount}</strong> : ago(0, reportedAge)}
-        </Fact>
-      )}
+      <Fact name={t('bot.howToUse')}>{useUsage(props) ?? unknown}</Fact>
+      <Fact name={t('bot.source')}>{useSource(bot) ?? unknown}</Fact>
       <Fact name={t('bot.edited')}>
         <time dateTime={new Date(bot.edited).toISOString()}>{ago(0, editedAge)}</time>
       </Fact>
@@ -275,6 +282,8 @@ export function BotFacts(props: ShownBotProps): VNode {
     </dl>
   );
 }
+
+const unknown = '–';
 
 /** Says in how many servers a bot is; null if that is not known. For components only. */
 export function useServerCount({ count, growth }: Pick<ShownBotProps, 'count' | 'growth'>): VNode | null {
@@ -336,36 +345,24 @@ export function useUsage({ bot, locale }: Pick<ListedBot, 'bot' | 'locale'>): VN
   );
 }
 
-/** The language that the page is in, then links to the others. Many are folded away. */
+/** The language that the page is in, as a menu where there are others. */
 function LanguagesOfBot({ bot, locale }: ShownBotProps): VNode {
-  const { t, publicPath } = useLanguage();
+  const { publicPath } = useLanguage();
   const others = Object.keys(bot.contents).filter((other) => other !== locale);
   const current = <span lang={locale}>{formatOwnName(locale)}</span>;
-  const links = (
-    <ul class="links">
-      {others.map((other) => (
-        <li key={other}>
-          <a href={publicPath(`/bots/${bot.id}?locale=${other}`)} lang={other} hreflang={other}>
-            {formatOwnName(other)}
-          </a>
-        </li>
-      ))}
-    </ul>
-  );
-  if (others.length <= fewLanguages)
-    return (
-      <div class="languages-of-bot">
-        {current} {others.length > 0 && links}
-      </div>
-    );
+  if (others.length === 0) return current;
   return (
-    <details>
-      <summary>
-        {current} · {t('bot.otherLanguages', { count: others.length })}
-      </summary>
-      {links}
+    <details class="menu">
+      <summary>{current}</summary>
+      <ul>
+        {others.map((other) => (
+          <li key={other}>
+            <a href={publicPath(`/bots/${bot.id}?locale=${other}`)} lang={other} hreflang={other}>
+              {formatOwnName(other)}
+            </a>
+          </li>
+        ))}
+      </ul>
     </details>
   );
 }
-
-const fewLanguages = 3;

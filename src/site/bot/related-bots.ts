@@ -40,6 +40,42 @@ export function listBotsOfSameAuthor(authors: readonly Author[], bot: BotRecord)
   return [...others];
 }
 
+/** Returns the path of a bot that reads like its name; that with its id where other bots have the name, too. */
+export async function findNamedPath({ lists }: Pick<SiteParts, 'lists'>, bot: IndexedBot): Promise<string> {
+  const slug = toNameSlug(bot.facts.name);
+  const isUnique = (await findByName(lists, slug)) === bot;
+  return isUnique ? `/bots/${encodeURIComponent(slug)}` : `/bots/${bot.id}`;
+}
+
+/**
+ * Returns the one bot whose name is the words of a path, such as `rooks-gambit`; undefined if there is none, or several.
+ * @param client the group of addresses that asks
+ */
+export async function findByName(
+  lists: Pick<SiteParts['lists'], 'page'>,
+  slug: string,
+  client?: string,
+): Promise<IndexedBot | undefined> {
+  if (/^\d*$/.test(slug) || slug.length > maxSlugLength) return undefined;
+  const { bots } = await lists.page({ q: slug.replaceAll('-', ' '), limit: maxSameName }, client);
+  const [bot, ...others] = bots.filter(({ facts }) => toNameSlug(facts.name) === slug);
+  return others.length === 0 ? bot : undefined;
+}
+
+/** Returns the letters and digits of any script, in lower case, with hyphens between words. */
+function toNameSlug(name: string): string {
+  const words = name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/['’]/g, '')
+    .match(/[\p{L}\p{M}\p{N}]+/gu);
+  return words?.join('-') ?? '';
+}
+
+const maxSlugLength = 64;
+/** How many bots that a search finds may have the name. */
+const maxSameName = 10;
+
 /** Returns the bots of the same category and language that share most words with this one. */
 export function findSimilarBots({ popular }: BotGroups, bot: BotRecord, locale: Locale): IndexedBot[] {
   const others = popular(bot, locale).filter((other) => other.bot.id !== bot.id);

@@ -80,22 +80,23 @@ function describeShareCard(
   };
 }
 
-/** Code to copy into other sites, which shows the bot's badge there. */
-export function ShareCodes({ site, bot, locale, name }: ShownBotProps): VNode {
+/** What to copy to share a bot: its address, and code that shows its badge on other sites. */
+export function ShareCodes({ site, bot, locale, name, sharePath }: ShownBotProps): VNode {
   const { t } = useLanguage();
   const page = toPathInLanguage(`${site.baseUrl}/bots/${bot.id}`, locale, findDefaultLocale(bot));
   const badge = site.baseUrl + toBadgePath(bot.id);
   const codes = {
+    URL: site.canonicalUrl + sharePath,
     Markdown: `[![${name.replace(/[[\]\\]/g, '\\$&')}](${badge})](${page})`,
     HTML: `<a href="${page}"><img src="${badge}" alt="${escapeXml(name)}" height="20"></a>`,
   };
   return (
     <>
       <details class="share">
-        <summary>{t('bot.badge')}</summary>
+        <summary>{t('bot.share')}</summary>
         {Object.entries(codes).map(([form, code]) => (
           <>
-            <label for={`badge-${form}`}>{form}</label>
+            <label for={`badge-${form}`}>{form === 'URL' ? form : `${form} · ${t('bot.badge')}`}</label>
             <div class="copy">
               <input id={`badge-${form}`} class="token" dir="ltr" readOnly value={code} />
               <CopyButton of={`badge-${form}`} />

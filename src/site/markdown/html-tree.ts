@@ -122,17 +122,24 @@ export function listHeadings(nodes: readonly Node[]): Element[] {
 }
 
 /**
- * Points each link within the page to the heading it means, by the slug that Git hosts make of a heading. A link to the
- * title or to the top leads to the top; of a link to nothing only its content stays.
+ * Points each link within the page to the heading it means, by the slug that Git hosts make of a heading; some of them join
+ * hyphens. A link to the title or to the top leads to the top; of a link to nothing only its content stays.
  */
 export function linkHeadings(tree: Fragment, title: string, headings: readonly Heading[]): void {
-  const ids = new Set(headings.map(({ id }) => id));
+  const ids = new Map(
+    headings.toReversed().flatMap(
+      ({ id }) =>
+        [
+          [joinHyphens(id), id],
+          [id, id],
+        ] as const,
+    ),
+  );
   const targetOf = (fragment: string): string | undefined => {
     const slug = toSlug(decodeFragment(fragment));
     const [, first = slug, number = '0'] = /^(.+)-(\d{1,5})$/.exec(slug) ?? [];
-    const id = [`${prefix}${slug}`, `${prefix}${first}.${Number(number) + 1}`].find((known) =>
-      ids.has(known),
-    );
+    const wanted = [`${prefix}${slug}`, `${prefix}${first}.${Number(number) + 1}`];
+    const id = [...wanted, ...wanted.map(joinHyphens)].flatMap((known) => ids.get(known) ?? [])[0];
     return id ?? (['', 'top', toSlug(title)].includes(slug) ? 'top' : undefined);
   };
   const linked = (nodes: readonly Node[]): Node[] =>
@@ -157,14 +164,19 @@ function decodeFragment(fragment: string): string {
   }
 }
 
-/** Returns the letters and digits of any script, in lower case, with hyphens between words. */
+/** Returns the name that Git hosts give a heading: "What's new?" is `whats-new`. */
 function toSlug(text: string): string {
-  const words = text
+  return text
     .slice(0, maxSlugLength)
     .normalize('NFKC')
     .toLowerCase()
-    .match(/[\p{L}\p{M}\p{N}]+/gu);
-  return words?.join('-') ?? '';
+    .replace(/[^\p{L}\p{M}\p{N}\p{Pc}\s-]/gu, '')
+    .trim()
+    .replace(/\s/g, '-');
+}
+
+function joinHyphens(slug: string): string {
+  return slug.replace(/-+/g, '-');
 }
 
 const maxSlugLength = 60;

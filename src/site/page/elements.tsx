@@ -1,6 +1,11 @@
 import type { RenderableProps, VNode, ComponentChildren } from 'preact';
 import type { Category } from '../../../schemas/types.ts';
-import { type InvitePermissions, readInvite } from '../../bot/invite.ts';
+import {
+  type InvitePermissions,
+  type Permission,
+  readInvite,
+  type StatedPermissions,
+} from '../../bot/invite.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { MessageKey } from '../language/messages.tsx';
 import { useLanguage } from '../language/page-language.tsx';
@@ -211,27 +216,59 @@ export function Byline({ authors, isLinked }: BylineProps): VNode | null {
   return <p class="by">{t('bot.by', { authors: <>{names}</> })}</p>;
 }
 
-/** The permissions that the bot's invite link requests, as far as the link is one that can be read. */
+/**
+ * The permissions that the bot's invite link requests, as far as the link is one that can be read: how many of them can do
+ * harm, which opens to all of them.
+ */
 export function Permissions({ invite }: { readonly invite: string }): VNode {
   const { t } = useLanguage();
   const read = readInvite(invite);
   return (
-    <section class="panel stack" aria-labelledby={permissionsId}>
-      <h2 id={permissionsId}>{t('permissions.title')}</h2>
-      {read === undefined ? <p>{t('permissions.notKnown')}</p> : <Requested {...read} />}
-    </section>
+    <details class="panel permissions-panel">
+      <summary>
+        <h2 id={permissionsId}>{t('permissions.title')}</h2>
+        <p>{read === undefined ? t('permissions.notKnown') : <Summary {...read} />}</p>
+      </summary>
+      {read !== undefined && <Requested {...read} />}
+    </details>
   );
 }
 
 /** The id of their heading. */
 export const permissionsId = 'permissions';
 
+function Summary({ permissions, joins }: InvitePermissions): VNode {
+  const { t } = useLanguage();
+  if (!joins) return <>{t('permissions.commandsOnly')}</>;
+  if (typeof permissions === 'string') return <>{t(`permissions.${permissions}`)}</>;
+  if (permissions.administrator) return <strong class="warning">{t('permissions.fullControl')}</strong>;
+  const [harmful, others] = splitByHarm(permissions);
+  if (harmful.length + others === 0) return <>{t('permissions.none')}</>;
+  return (
+    <>
+      {harmful.length > 0 && <span class="harm">{t('permissions.harm', { count: harmful.length })}</span>}
+      {harmful.length > 0 && others > 0 && ' · '}
+      {others > 0 && t('permissions.others', { count: others })}
+    </>
+  );
+}
+
+/** Returns the permissions that can do harm, and how many others there are. */
+function splitByHarm({
+  groups,
+  unknownBits,
+}: StatedPermissions): [harmful: readonly Permission[], others: number] {
+  const harmful = groups.find(({ name }) => name === 'dangerous')?.permissions ?? [];
+  const all = groups.reduce((sum, { permissions }) => sum + permissions.length, unknownBits.length);
+  return [harmful, all - harmful.length];
+}
+
 function Requested({ permissions, scopes, joins }: InvitePermissions): VNode {
   const { t } = useLanguage();
   const others = scopes.filter((scope) => scope !== 'bot' && scope !== 'applications.commands');
   return (
     <>
-      {joins ? <Stated permissions={permissions} /> : <p>{t('permissions.commandsOnly')}</p>}
+      {joins && typeof permissions !== 'string' && <Stated {...permissions} />}
       {others.length > 0 && (
         <p>{t('permissions.otherScopes', { scopes: <code>{others.join(', ')}</code> })}</p>
       )}
@@ -242,37 +279,34 @@ function Requested({ permissions, scopes, joins }: InvitePermissions): VNode {
   );
 }
 
-function Stated({ permissions }: Pick<InvitePermissions, 'permissions'>): VNode {
+/** The permissions that can do harm, then the others, folded. */
+function Stated(stated: StatedPermissions): VNode {
   const { t } = useLanguage();
-  if (typeof permissions === 'string') return <p>{t(`permissions.${permissions}`)}</p>;
-  const { administrator, groups, unknownBits } = permissions;
-  const isEmpty = groups.length === 0 && unknownBits.length === 0;
+  const { administrator, groups, unknownBits } = stated;
+  const [harmful, others] = splitByHarm(stated);
   return (
     <>
-      {administrator && (
-        <p class="notice warn">
-          <strong class="warning">{t('permissions.fullControl')}</strong>{' '}
-          {t('permissions.administratorMeans')}
-        </p>
-      )}
-      {groups.map((group) => (
-        <div key={group.name}>
-          <h3>{t(`permissions.${group.name}`)}</h3>
+      {administrator && <p>{t('permissions.administratorMeans')}</p>}
+      <ul class="permissions harmful">
+        {harmful.map((name) => (
+          <li key={name}>{t(`permission.${name}`)}</li>
+        ))}
+      </ul>
+      {others > 0 && (
+        <details>
+          <summary>{t('permissions.others', { count: others })}</summary>
           <ul class="permissions">
-            {group.permissions.map((name) => (
-              <li key={name}>{t(`permission.${name}`)}</li>
+            {groups
+              .filter(({ name }) => name !== 'dangerous')
+              .flatMap((group) =>
+                group.permissions.map((name) => <li key={name}>{t(`permission.${name}`)}</li>),
+              )}
+            {unknownBits.map((bit) => (
+              <li key={bit}>{t('permissions.unknown', { bit })}</li>
             ))}
           </ul>
-        </div>
-      ))}
-      {unknownBits.length > 0 && (
-        <ul class="permissions">
-          {unknownBits.map((bit) => (
-            <li key={bit}>{t('permissions.unknown', { bit })}</li>
-          ))}
-        </ul>
+        </details>
       )}
-      {isEmpty && <p>{t('permissions.none')}</p>}
       {!administrator && <p class="muted">{t('permissions.notAdministrator')}</p>}
     </>
   );

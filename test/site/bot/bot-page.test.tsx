@@ -28,6 +28,8 @@ const props: BotPageProps = {
   growth: 0.04,
   counts: [],
   trustChanges: [],
+  sharePath: '/bots/homer',
+  review: undefined,
   reportedAge: 20 * 60_000,
   editedAge: 2 * 86_400_000,
   authors: [],
@@ -46,7 +48,7 @@ const images = (html: string): string[] => [...html.matchAll(/<img [^>]*appdata[
 describe("a bot's page", () => {
   it('gives every picture a size, so that nothing moves when it comes', () => {
     const tags = images(render());
-    strictEqual(tags.length, 4);
+    strictEqual(tags.length, 6);
     for (const tag of tags) match(tag, /width="\d+" height="\d+"/);
   });
 
@@ -60,7 +62,7 @@ describe("a bot's page", () => {
       html,
       /src="\/appdata\/1\.320\.webp" srcset="\/appdata\/1\.320\.webp 320w, \/appdata\/1\.webp 1280w"/,
     );
-    match(html, /<a href="\/appdata\/1\.webp">/);
+    match(html, /<a href="#screenshot-0">.*<a id="screenshot-0" [^>]*><img src="\/appdata\/1\.webp"/);
   });
 
   it('blurs every picture of a bot for adults, and leads to them', () => {
@@ -84,7 +86,7 @@ describe("a bot's page", () => {
     );
     match(render({ growth: -0.5 }), /▼ 50%/);
     doesNotMatch(render({ growth: 0.004 }), /class="growth/);
-    doesNotMatch(render({ count: undefined, reportedAge: undefined }), /Servers/);
+    match(render({ count: undefined, reportedAge: undefined }), /<dt>Servers<\/dt><dd>–<\/dd>/);
   });
 
   describe('where one can log in', () => {
@@ -106,10 +108,10 @@ describe("a bot's page", () => {
     });
   });
 
-  it('has the facts before the pictures, and the text before the permissions, as on a phone', () => {
+  it('has the facts before the pictures, and the permissions as a sentence before the text, as on a phone', () => {
     const bot = { ...props.bot, invite: 'https://discord.com/oauth2/authorize?client_id=42&permissions=8' };
     const html = render({ bot });
-    const places = ['<h1>', 'class="bot-facts"', 'id="screenshots"', 'class="prose"', 'id="permissions"'];
+    const places = ['<h1>', 'class="bot-facts ', 'id="screenshots"', 'id="permissions"', 'class="prose"'];
     deepStrictEqual(
       places.map((part) => html.indexOf(part)),
       places.map((part) => html.indexOf(part)).toSorted((a, b) => a - b),
@@ -117,13 +119,13 @@ describe("a bot's page", () => {
     ok(places.every((part) => html.includes(part)));
   });
 
-  it('says how to use the bot as its record and its invite link say, nothing where they do not', () => {
+  it('says how to use the bot as its record and its invite link say, a dash where they do not', () => {
     const usage = (scope: string, trigger: Partial<BotRecord['trigger']>): string | undefined => {
       const invite = `https://discord.com/oauth2/authorize?client_id=42&scope=${scope}`;
       const html = render({ bot: { ...props.bot, invite, trigger: { ...props.bot.trigger, ...trigger } } });
       return /How to use it<\/dt><dd>(.*?)<\/dd>/.exec(html)?.[1]?.replaceAll(/<.*?>/g, '').trim();
     };
-    strictEqual(usage('bot', {}), undefined);
+    strictEqual(usage('bot', {}), '–');
     strictEqual(usage('bot+applications.commands', {}), 'Slash commands');
     strictEqual(usage('bot', { prefix: ['!'] }), '!');
     const both = usage('bot+applications.commands', { prefix: ['!'], mentionable: true });
@@ -181,6 +183,28 @@ describe("a bot's page", () => {
     doesNotMatch(render({ headings: headings.slice(1) }), /On this page/);
   });
 
+  it('names its authors, and who last reviewed it', () => {
+    const authors = [{ path: '/authors/1', name: 'Arvid' }];
+    const html = render({ authors, review: { reviewer: 'Marge', time: Date.UTC(2026, 4, 15) } });
+    match(html, /by .*Arvid.*Reviewed by .*Marge.*May 15, 2026/);
+  });
+
+  it('says in a sentence how many permissions can do harm, and opens to all', () => {
+    const invite = (permissions: number): string =>
+      `https://discord.com/oauth2/authorize?client_id=42&scope=bot&permissions=${permissions}`;
+    const panelOf = (permissions: number): string => {
+      const html = render({ bot: { ...props.bot, invite: invite(permissions) } });
+      const [panel = ''] = /<details class="panel permissions-panel">.*?<div class="prose/.exec(html) ?? [];
+      return panel.replaceAll(/<.*?>/g, ' ').replaceAll(/\s+/g, ' ');
+    };
+    match(
+      panelOf(2 + 4 + 1024),
+      /^ Permissions it asks for 2 that can do harm · 1 other Ban members Kick members 1 other /,
+    );
+    match(panelOf(8), /^ Permissions it asks for Asks for full control of your server /);
+    match(panelOf(0), /^ Permissions it asks for None /);
+  });
+
   it('links its tick to what verified means', () => {
     const html = render({ bot: { ...props.bot, verified: true } });
     match(html, /<a class="verified" href="#verified" aria-label="Verified: what this means">/);
@@ -188,14 +212,13 @@ describe("a bot's page", () => {
     doesNotMatch(render(), /#verified/);
   });
 
-  it('folds many languages away', () => {
+  it('has its other languages in a menu', () => {
     const content = { name: 'Homer', description: 'Answers.', page: '' };
     const locales = ['en', 'fr', 'de', 'ja', 'ar', 'ru'];
     const contents = Object.fromEntries(locales.map((locale) => [locale, content]));
     match(
       render({ bot: { ...props.bot, contents } }),
-      /<summary><span lang="en">English<\/span> · 5 others<\/summary>/,
+      /<summary><span lang="en">English<\/span><\/summary>(?:<ul>|<li>.*?<\/li>){6}<\/ul>/,
     );
-    doesNotMatch(render(), /others/);
   });
 });

@@ -11,6 +11,7 @@ const files = {
   [pagePath('7')]: mainPage({ name: 'a](b) "<i>', images: { avatar, cover: null, preview: [] } }),
   [pagePath('7', 'ar')]: translation('قيثارة', 'بوت'),
   [pagePath('8')]: mainPage({ nsfw: true }),
+  [pagePath('9')]: mainPage(),
 };
 
 describe('what other sites show of a bot', () => {
@@ -24,8 +25,8 @@ describe('what other sites show of a bot', () => {
       return json.cachedImages.avatar !== null;
     });
   });
-  const get = async (path: string, headers: Record<string, string> = {}): Promise<Response> =>
-    await fetch(new URL(path, service.address), { headers: { Accept: 'text/html,*/*', ...headers } });
+  const get = async (path: string): Promise<Response> =>
+    await fetch(new URL(path, service.address), { headers: { Accept: 'text/html,*/*' }, redirect: 'manual' });
   const html = async (path: string): Promise<string> => await (await get(path)).text();
 
   describe('its picture in previews of links', () => {
@@ -57,15 +58,23 @@ describe('what other sites show of a bot', () => {
     });
   });
 
+  it('is an address of its name, which leads to its page where no other bot has the name', async () => {
+    const response = await get('/bots/A-b-i?locale=ar');
+    strictEqual(response.headers.get('location'), '/bots/7?locale=ar');
+    for (const path of ['/bots/homer', '/bots/nobody', '/bots/%E2%98%83', `/bots/${'x'.repeat(2000)}`])
+      strictEqual((await get(path)).status, 404, path);
+  });
+
   it('is a badge, with code to copy on its page', async () => {
     const page = await html('/bots/7');
     const shown = [...page.matchAll(/<input id="badge-\w+"[^>]* value="([^"]*)"/g)].map(([, code = '']) =>
       code.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&'),
     );
-    strictEqual(shown.length, 2);
-    match(shown[0] ?? '', /^\[!\[a\\\]\(b\) "<i>\]\(http.*\/bots\/7\/badge\.svg\)\]\(http.*\/bots\/7\)$/);
+    strictEqual(shown.length, 3);
+    match(shown[0] ?? '', /^https:\/\/.*\/bots\/a-b-i$/);
+    match(shown[1] ?? '', /^\[!\[a\\\]\(b\) "<i>\]\(http.*\/bots\/7\/badge\.svg\)\]\(http.*\/bots\/7\)$/);
     match(
-      shown[1] ?? '',
+      shown[2] ?? '',
       /^<a href="http.*\/bots\/7"><img src="http.*\/badge\.svg" alt="a\]\(b\) &#34;&#60;i&#62;" height="20"><\/a>$/,
     );
   });

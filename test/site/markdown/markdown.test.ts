@@ -150,7 +150,7 @@ describe('markdown of strangers', () => {
       headings.map(({ id, text: words, level }) => [level, id, words]),
       [
         [2, 'page-commands', 'Commands'],
-        [3, 'page-ping-pong', 'Ping & 🎉 pong'],
+        [3, 'page-ping---pong', 'Ping & 🎉 pong'],
         [2, 'page-commands.2', 'Commands'],
         [2, 'page-使い方', '使い方'],
       ],
@@ -160,12 +160,13 @@ describe('markdown of strangers', () => {
 
   it('links to its own headings, by the names that Git hosts have for them, to the top, and to nothing else', async () => {
     const text =
-      '# Homer\n\n## Ping & Pong!\n\n## Ping & Pong!\n\n## 使い方\n\n' +
-      '[a](#ping--pong) [b](#ping--pong-1) [c](#使い方) [d](#%E4%BD%BF%E3%81%84%E6%96%B9) [e](#homer) <a href="#" id="x" name="y">f</a> [g](#listing) [h](#%zz) ![i](#top)';
+      '# Homer\n\n## Ping & Pong!\n\n## Ping & Pong!\n\n## What’s "new"?\n\n## 使い方\n\n' +
+      '[new](#whats-new) [a](#ping--pong) [b](#ping-pong-1) [c](#使い方) [d](#%E4%BD%BF%E3%81%84%E6%96%B9) [e](#homer) <a href="#" id="x" name="y">f</a> [g](#listing) [h](#%zz) ![i](#top)';
     const html = await render(text);
     deepStrictEqual(html.match(/<a .*?<\/a>/g), [
-      '<a href="#page-ping-pong">a</a>',
-      '<a href="#page-ping-pong.2">b</a>',
+      '<a href="#page-whats-new">new</a>',
+      '<a href="#page-ping--pong">a</a>',
+      '<a href="#page-ping--pong.2">b</a>',
       '<a href="#page-使い方">c</a>',
       '<a href="#page-使い方">d</a>',
       '<a href="#top">e</a>',
