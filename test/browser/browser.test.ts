@@ -44,6 +44,7 @@ needs('chromium', describe)('in a browser', function () {
     await page.getByLabel('Search bots').fill('doughnut');
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByRole('link', { name: 'Homer' }).click();
+    await page.locator('.bot-facts summary').click();
     await page.locator('.bot-facts').getByRole('link', { name: 'français' }).click();
     strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), 'Homère');
     strictEqual(

@@ -286,7 +286,7 @@ function Stated(stated: StatedPermissions): VNode {
   const [harmful, others] = splitByHarm(stated);
   return (
     <>
-      {administrator && <p>{t('permissions.administratorMeans')}</p>}
+      {administrator && <p class="notice warn">{t('permissions.administratorMeans')}</p>}
       <ul class="permissions harmful">
         {harmful.map((name) => (
           <li key={name}>{t(`permission.${name}`)}</li>

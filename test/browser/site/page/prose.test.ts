@@ -47,7 +47,7 @@ needs('chromium', describe)('a hostile page in a browser', function () {
   it('runs no script, loads nothing and stays in its place, even without a policy', async () => {
     const { page, wrongs } = await open({ bypassCSP: true });
     const places = "[...document.querySelectorAll('main, .bot > *')].map((node) => node.className).join()";
-    const expected = 'wide,bot-head,bot-facts,bot-body';
+    const expected = 'wide,bot-head,bot-facts six,bot-body,quiet-row';
     await page.goto('/bots/1');
     strictEqual(await page.evaluate(places), expected);
     // All of them in one document: parsed by the browser as their own pages are, each where the one before it ends.
