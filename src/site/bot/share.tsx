@@ -96,7 +96,9 @@ export function ShareCodes({ site, bot, locale, name, sharePath }: ShownBotProps
         <summary>{t('bot.share')}</summary>
         {Object.entries(codes).map(([form, code]) => (
           <>
-            <label for={`badge-${form}`}>{form === 'URL' ? form : `${form} · ${t('bot.badge')}`}</label>
+            <label for={`badge-${form}`}>
+              {form} {form !== 'URL' && <>· {t('bot.badge')}</>}
+            </label>
             <div class="copy">
               <input id={`badge-${form}`} class="token" dir="ltr" readOnly value={code} />
               <CopyButton of={`badge-${form}`} />

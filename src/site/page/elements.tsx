@@ -287,11 +287,13 @@ function Stated(stated: StatedPermissions): VNode {
   return (
     <>
       {administrator && <p class="notice warn">{t('permissions.administratorMeans')}</p>}
-      <ul class="permissions harmful">
-        {harmful.map((name) => (
-          <li key={name}>{t(`permission.${name}`)}</li>
-        ))}
-      </ul>
+      {harmful.length > 0 && (
+        <ul class="permissions harmful">
+          {harmful.map((name) => (
+            <li key={name}>{t(`permission.${name}`)}</li>
+          ))}
+        </ul>
+      )}
       {others > 0 && (
         <details>
           <summary>{t('permissions.others', { count: others })}</summary>

@@ -189,22 +189,6 @@ describe("a bot's page", () => {
     match(html, /by .*Arvid.*Reviewed by .*Marge.*May 15, 2026/);
   });
 
-  it('says in a sentence how many permissions can do harm, and opens to all', () => {
-    const invite = (permissions: number): string =>
-      `https://discord.com/oauth2/authorize?client_id=42&scope=bot&permissions=${permissions}`;
-    const panelOf = (permissions: number): string => {
-      const html = render({ bot: { ...props.bot, invite: invite(permissions) } });
-      const [panel = ''] = /<details class="panel permissions-panel">.*?<div class="prose/.exec(html) ?? [];
-      return panel.replaceAll(/<.*?>/g, ' ').replaceAll(/\s+/g, ' ');
-    };
-    match(
-      panelOf(2 + 4 + 1024),
-      /^ Permissions it asks for 2 that can do harm · 1 other Ban members Kick members 1 other /,
-    );
-    match(panelOf(8), /^ Permissions it asks for Asks for full control of your server /);
-    match(panelOf(0), /^ Permissions it asks for None /);
-  });
-
   it('links its tick to what verified means', () => {
     const html = render({ bot: { ...props.bot, verified: true } });
     match(html, /<a class="verified" href="#verified" aria-label="Verified: what this means">/);

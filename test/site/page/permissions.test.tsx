@@ -7,10 +7,13 @@ const render = (query: string): string =>
   renderToString(inEnglish(<Permissions invite={`https://discord.com/oauth2/authorize?${query}`} />));
 
 describe('the permissions on the page of a bot', () => {
-  it('are listed by name under their group, and Administrator is denied', () => {
-    const html = render('scope=bot&permissions=19456');
-    match(html, /<h2 id="permissions">Permissions it asks for<\/h2>/);
-    match(html, /<h3>Messages<\/h3><ul class="permissions"><li>Read and send messages<\/li><li>Embed links/);
+  it('are a sentence that says how many can do harm, and opens to all of them', () => {
+    const html = render('scope=bot&permissions=19462').replaceAll(/<(?!h2|ul|li|details)[^>]*>/g, '');
+    match(html, /Permissions it asks for2 that can do harm · 2 others/);
+    match(
+      html,
+      /<ul class="permissions harmful"><li>Ban members<li>Kick members<details>2 others<ul class="permissions"><li>Read and send/,
+    );
     match(html, /Does not ask for Administrator/);
   });
 
@@ -18,8 +21,9 @@ describe('the permissions on the page of a bot', () => {
     const html = render('permissions=9');
     match(
       html,
-      /<p class="notice warn"><strong class="warning">Asks for full control of your server<\/strong> An administrator can/,
+      /<summary>.*<strong class="warning">Asks for full control of your server<\/strong>.*<\/summary>/,
     );
+    match(html, /<p class="notice warn">An administrator can/);
     match(html, /Create invites/);
     doesNotMatch(html, /Does not ask/);
   });
@@ -41,9 +45,6 @@ describe('the permissions on the page of a bot', () => {
 
   it('are said not to be known for a link of another platform', () => {
     const html = renderToString(inEnglish(<Permissions invite="https://example.org/?permissions=8" />));
-    match(
-      html,
-      /<h2 id="permissions">Permissions it asks for<\/h2><p>Not known for this link\.<\/p><\/section>$/,
-    );
+    match(html, /Permissions it asks for<\/h2><p>Not known for this link\.<\/p><\/summary><\/details>$/);
   });
 });
