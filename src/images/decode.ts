@@ -64,6 +64,8 @@ sharp.concurrency(1);
 export interface ShareCard {
   readonly site: string;
   readonly name: string;
+  /** Whether it has a tick behind its name, where a font has one. */
+  readonly verified: boolean;
   /** Its category and servers, in a line. */
   readonly facts: string;
   readonly description: string;
@@ -78,21 +80,31 @@ export interface ShareCard {
 export async function drawShareCard(card: ShareCard): Promise<DecodedImage> {
   const { avatar, accent, isRightToLeft } = card;
   const beside = avatar === null ? marginPx : marginPx + avatarPx + 40;
+  const tick = card.verified && (await hasGlyph('✔')) ? ` <span foreground="${accent}">✔</span>` : '';
   const rows = [
     { text: card.facts, font: 'sans 34', colour: '#595b64', left: beside, top: 84, height: 50 },
-    { text: card.name, font: 'sans bold 60', colour: '#1b1c20', left: beside, top: 144, height: 150 },
-    { text: card.description, font: 'sans 40', colour: '#1b1c20', left: marginPx, top: 338, height: 112 },
-    { text: card.site, font: 'sans bold 34', colour: accent, left: marginPx, top: 528, height: 50 },
+    { text: card.name, font: 'sans bold 60', colour: '#1b1c20', left: beside, top: 144, height: 150, tick },
+    { text: card.description, font: 'sans 40', colour: '#1b1c20', left: marginPx, top: 348, height: 112 },
+    { text: card.site, font: 'sans bold 34', colour: '#ffffff', left: marginPx, top: 560, height: 50 },
   ];
-  const bar = { create: { width: widthPx, height: 16, channels: 3, background: accent } } as const;
-  const layers: OverlayOptions[] = [{ input: bar, left: 0, top: 0 }];
+  const band = { create: { width: widthPx, height: bandPx, channels: 3, background: accent } } as const;
+  const layers: OverlayOptions[] = [{ input: band, left: 0, top: heightPx - bandPx }];
   const place = (left: number, width: number): number => (isRightToLeft ? widthPx - left - width : left);
   if (avatar !== null) {
-    const input = await sharp(avatar).resize(avatarPx, avatarPx).toBuffer();
+    const square = sharp(avatar).resize(avatarPx, avatarPx).ensureAlpha();
+    const input = await square
+      .composite([{ ...roundedSquare, blend: 'dest-in' }])
+      .png()
+      .toBuffer();
     layers.push({ input, left: place(marginPx, avatarPx), top: marginPx });
   }
-  for (const { text, font, colour, left, top, height: maxHeight } of rows) {
-    const drawn = await fitText(text, { font, colour, isRightToLeft }, widthPx - left - marginPx, maxHeight);
+  for (const { text, font, colour, left, top, height: maxHeight, tick: after = '' } of rows) {
+    const drawn = await fitText(
+      text,
+      { font, colour, after, isRightToLeft },
+      widthPx - left - marginPx,
+      maxHeight,
+    );
     if (drawn === undefined) continue;
     const { width, height } = drawn.info;
     layers.push({ input: drawn.data, raw: { width, height, channels: 4 }, left: place(left, width), top });
@@ -102,10 +114,28 @@ export async function drawShareCard(card: ShareCard): Promise<DecodedImage> {
   return { bytes: await ground.composite(layers).removeAlpha().png().toBuffer(), ...size };
 }
 
-const [widthPx, heightPx, marginPx, avatarPx] = [1200, 630, 80, 208];
+const [widthPx, heightPx, marginPx, avatarPx, radiusPx, bandPx] = [1200, 630, 80, 208, 40, 104];
+
+/** A white square of the size of the avatar with round corners, on nothing. */
+const roundedSquare = {
+  input: Buffer.from(
+    Uint8Array.from({ length: avatarPx * avatarPx * 4 }, (_, i) => {
+      if (i % 4 < 3) return 255;
+      const [x, y] = [Math.floor(i / 4) % avatarPx, Math.floor(i / 4 / avatarPx)].map((place) =>
+        Math.max(0, Math.abs(place + 0.5 - avatarPx / 2) - avatarPx / 2 + radiusPx),
+      ) as [number, number];
+      return 255 * Math.min(1, Math.max(0, radiusPx + 0.5 - Math.hypot(x, y)));
+    }),
+  ),
+  raw: { width: avatarPx, height: avatarPx, channels: 4 },
+} as const;
 
 type Drawn = { readonly data: Buffer; readonly info: OutputInfo } | undefined;
-type Look = Pick<ShareCard, 'isRightToLeft'> & Readonly<Record<'font' | 'colour', string>>;
+type Look = Pick<ShareCard, 'isRightToLeft'> &
+  Readonly<Record<'font' | 'colour', string>> & {
+    /** Markup behind the text. */
+    readonly after?: string;
+  };
 
 /** Draws as much of a text as fits into the box; undefined if nothing is to be seen. */
 async function fitText(text: string, look: Look, maxWidth: number, maxHeight: number): Promise<Drawn> {
@@ -146,9 +176,13 @@ async function hasGlyph(character: string): Promise<boolean> {
 const glyphs = new Map<string, boolean>();
 
 /** Draws a text in lines of a width in pixels, as RGBA; undefined if it has no ink. */
-async function drawText(text: string, { font, colour, isRightToLeft }: Look, width: number): Promise<Drawn> {
+async function drawText(
+  text: string,
+  { font, colour, after = '', isRightToLeft }: Look,
+  width: number,
+): Promise<Drawn> {
   const direction = isRightToLeft ? '\u200F' : '\u200E';
-  const markup = `<span foreground="${colour}">${direction}${escapeXml(text)}</span>`;
+  const markup = `<span foreground="${colour}">${direction}${escapeXml(text)}${after}</span>`;
   const options = { text: markup, font, width, dpi: 72, rgba: true, wrap: 'word-char' } as const;
   const image = sharp({ text: options }).raw();
   return await image.toBuffer({ resolveWithObject: true }).catch(() => undefined);

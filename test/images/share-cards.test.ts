@@ -10,6 +10,7 @@ import { tempFolder } from '../support/temp-folder.ts';
 const plain: NamedShareCard = {
   site: 'Botshelf',
   name: 'Homer',
+  verified: false,
   facts: 'Fun · 156 servers',
   description: 'Answers questions about doughnuts.',
   isRightToLeft: false,
@@ -55,6 +56,7 @@ describe('share cards', () => {
       { description: 'Answers.' },
       { accent: '#17663a' },
       { isRightToLeft: true },
+      { verified: true },
       { avatar: `/appdata/${'0'.repeat(64)}.webp` },
     ];
     const drawn = new Set<string>();

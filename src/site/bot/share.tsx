@@ -73,6 +73,7 @@ function describeShareCard(
     site: settings.name,
     name: withoutBidiControls(name),
     description: withoutBidiControls(description),
+    verified: bot.verified,
     facts: facts.filter(Boolean).join(' · '),
     isRightToLeft: directionOf(locale) === 'rtl',
     accent: settings.accent.light ?? defaultAccent,
