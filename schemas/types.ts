@@ -579,6 +579,26 @@ export interface SettingsFile {
     };
   };
   /**
+   * What the page about the site says, in the default language.
+   */
+  about?: {
+    /**
+     * What the list is for.
+     */
+    text?: string;
+    /**
+     * The rules by which bots are reviewed.
+     *
+     * @minItems 1
+     * @maxItems 30
+     */
+    rules?: string[];
+    /**
+     * What a verified bot has shown.
+     */
+    verified?: string;
+  };
+  /**
    * Groups of words that mean the same to a search, beside those that it knows.
    *
    * @maxItems 200

@@ -47,6 +47,7 @@ import { Languages } from './language/languages.ts';
 import type { Markdown } from './markdown/markdown.ts';
 import { collectionsPath, toCollectionPath } from './page/addresses.ts';
 import { addAssetRoutes, addClientRoutes } from './page/assets.ts';
+import { aboutPath, createAboutRecipe } from './page/about-page.tsx';
 import { DocsPage, docsPaths, renderGuide } from './page/docs-page.tsx';
 import { FaultyBotPage } from './page/faults.tsx';
 import { createPageResponder, sendOnce } from './page/html-response.ts';
@@ -228,6 +229,7 @@ export function addOpenPages(router: Router, parts: SiteParts): void {
   router.get(toCollectionPath(':name'), async (ctx) => {
     await respond(ctx, createCollectionRecipe(ctx, parts, lists, ctx.params['name'] ?? ''));
   });
+  router.get(aboutPath, async (ctx) => await respond(ctx, createAboutRecipe(parts)));
   for (const path of docsPaths) {
     let guide: Awaited<ReturnType<typeof renderGuide>> | undefined;
     const render = async (props: PageProps): Promise<VNode> => {

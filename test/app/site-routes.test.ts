@@ -156,6 +156,22 @@ describe('the pages of the site', () => {
     match(await get('/docs'), /<a href="\?locale=ar" lang="ar" dir="rtl" hreflang="ar">العربية<\/a>/);
   });
 
+  it('say who runs the list, who reviews, and by which rules', async () => {
+    match(await get('/about'), /<h1>About Botshelf<\/h1>.*Verified: the maintainers/s);
+    settings = toSettings({
+      about: { text: 'A <list>.', rules: ['Be kind.'], verified: 'We tried it.' },
+      maintainers: ['1', '2'],
+    });
+    profiles.set('1.json', { name: 'Marge' } as Profile);
+    const page = await get('/about?locale=de');
+    match(page, /<p lang="en" dir="ltr">A &lt;list>\.<\/p>/);
+    match(page, /<li><a href="\/authors\/1\?locale=de"><bdi>Marge<\/bdi><\/a><\/li><\/ul>/);
+    match(
+      page,
+      /<ol lang="en" dir="ltr"><li>Be kind\.<\/li><\/ol>.*<p lang="en" dir="ltr">We tried it\.<\/p>/s,
+    );
+  });
+
   it('have the guides to the API and to the data, which lead to each other and to no file', async () => {
     const api = await get('/docs');
     match(

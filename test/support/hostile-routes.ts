@@ -158,6 +158,7 @@ export const routes: RouteTable = {
   'GET /api/v2/export.ndjson': [() => '/api/v2/export.ndjson'],
   'GET /api/v2/export.ndjson.gz': [() => '/api/v2/export.ndjson.gz'],
   'GET /apple-touch-icon.png': [() => '/apple-touch-icon.png'],
+  'GET /about': [() => '/about'],
   'GET /docs': [() => '/docs'],
   'GET /docs/consumers': [() => '/docs/consumers'],
   'GET /favicon.ico': [() => '/favicon.ico'],

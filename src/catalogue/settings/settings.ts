@@ -19,6 +19,8 @@ export interface CatalogueSettings {
   /** News for every visitor, in the default language. */
   readonly notice: string | null;
   readonly contact: string | null;
+  /** What the page about the site says, in the default language. */
+  readonly about: NonNullable<SettingsFile['about']>;
   /** Links at the foot of every page. */
   readonly links: Readonly<Partial<Record<FooterLink, string>>>;
   /** Colours as #rrggbb, in place of those of the stylesheet. */
@@ -71,6 +73,7 @@ export function toSettings(file: SettingsFile = {}, logo: Logo | null = null): C
     tagline: file.tagline ?? null,
     notice: file.notice ?? null,
     contact: file.contact ?? null,
+    about: file.about ?? {},
     links: file.links ?? {},
     accent: file.accent ?? {},
     logo,

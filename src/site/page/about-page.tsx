@@ -1,0 +1,93 @@
+import type { VNode } from 'preact';
+import type { CatalogueSizes } from '../../catalogue/lists/lists.ts';
+import { directionOf } from '../language/locales.ts';
+import { useLanguage } from '../language/page-language.tsx';
+import { listNamedAuthors, NameLink, type NameLinkProps } from './elements.tsx';
+import type { PageRecipe } from './html-response.ts';
+import { Layout, OperatorContact, type PageProps } from './layout.tsx';
+import type { SiteParts } from './site-parts.ts';
+
+/** The page that says who runs the list, and how bots are reviewed. */
+export const aboutPath = '/about';
+
+/** Returns how the page about the site is made. */
+export function createAboutRecipe({
+  site,
+  lists,
+  authors,
+  proposals,
+}: Pick<SiteParts, 'site' | 'lists' | 'authors' | 'proposals'>): PageRecipe {
+  return {
+    key: { page: aboutPath },
+    render: async (props) => (
+      <AboutPage
+        {...props}
+        sizes={await lists.sizes(false)}
+        reviewers={listNamedAuthors(authors, site.settings.maintainers)}
+        medianWaitMs={proposals?.medianWaitMs()}
+      />
+    ),
+  };
+}
+
+interface AboutPageProps extends PageProps {
+  readonly sizes: CatalogueSizes;
+  /** The maintainers who have a name. */
+  readonly reviewers: readonly NameLinkProps[];
+  /** How long proposals have waited for an answer; undefined if there were too few. */
+  readonly medianWaitMs: number | undefined;
+}
+
+export function AboutPage({ site, viewer, sizes, reviewers, medianWaitMs }: AboutPageProps): VNode {
+  const { t, text, duration, locale } = useLanguage();
+  const { name, about, language } = site.settings;
+  const own = { lang: language, dir: directionOf(language) };
+  const title = text('about.title', { name });
+  const meta = {
+    address: site.canonicalUrl + aboutPath,
+    title,
+    description: about.text ?? title,
+    locale,
+    isListed: true,
+  };
+  return (
+    <Layout {...{ site, viewer, title, meta }}>
+      <div class="prose">
+        <h1>{title}</h1>
+        {about.text !== undefined && <p {...own}>{about.text}</p>}
+        <p>{t('front.line', { count: sizes.total, languages: sizes.locales.size })}</p>
+        <h2 id="review">{t('about.review')}</h2>
+        <p>
+          {t('about.reviewText')}{' '}
+          {medianWaitMs !== undefined && t('proposal.median', { time: duration(medianWaitMs) })}
+        </p>
+        {reviewers.length > 0 && (
+          <ul>
+            {reviewers.map((reviewer) => (
+              <li key={reviewer.path}>
+                <NameLink {...reviewer} />
+              </li>
+            ))}
+          </ul>
+        )}
+        {about.rules && (
+          <>
+            <h2 id="rules">{t('about.rules')}</h2>
+            <ol {...own}>
+              {about.rules.map((rule) => (
+                <li key={rule}>{rule}</li>
+              ))}
+            </ol>
+          </>
+        )}
+        <h2 id="verified">{t('bot.verifiedMeans')}</h2>
+        {about.verified === undefined ? <p>{t('bot.verifiedText')}</p> : <p {...own}>{about.verified}</p>}
+        <h2 id="privacy">{t('about.privacy')}</h2>
+        <p>{t('about.privacyText')}</p>
+        {site.contact !== null && (
+          <p>{t('layout.operator', { contact: <OperatorContact contact={site.contact} /> })}</p>
+        )}
+      </div>
+    </Layout>
+  );
+}
