@@ -173,13 +173,11 @@ async function join(repository: Repository, a: Proposal, b: Proposal): Promise<P
   if (await hasCommit(repository, b.version, a.version)) return b;
   const [contentA = '', contentB = ''] = await readContents(repository, [a.version, b.version]);
   const [madeA, madeB] = [parseCommit(contentA), parseCommit(contentB)];
-  const decidedA = a.state === 'waiting' ? a.sentAt : madeA.at;
-  const decidedB = b.state === 'waiting' ? b.sentAt : madeB.at;
   // A machine that finds a proposal in the branch closes it, without a reviewer.
   const difference =
     states.indexOf(a.state) - states.indexOf(b.state) ||
     Number(a.reviewer !== null) - Number(b.reviewer !== null) ||
-    decidedA - decidedB;
+    madeA.at - madeB.at;
   const isFirst = difference > 0 || (difference === 0 && a.version > b.version);
   const [winner, loser, { committer }] = isFirst ? [a, b, madeA] : [b, a, madeB];
   const hasLater = winner.closedAt === null && loser.sentAt > winner.sentAt;

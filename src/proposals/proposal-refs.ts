@@ -21,11 +21,11 @@ export class ProposalRefs {
   readonly #ended = new Set<string>();
   #open: readonly Proposal[] | undefined;
 
-  /** The open proposals, in the order in which they were sent. */
+  /** The open proposals, in the order in which they were first sent. */
   get open(): readonly Proposal[] {
     this.#open ??= [...this.#proposals.values()]
       .filter(({ closedAt }) => closedAt === null)
-      .toSorted((a, b) => a.sentAt - b.sentAt);
+      .toSorted((a, b) => (a.queuedAt ?? a.sentAt) - (b.queuedAt ?? b.sentAt));
     return this.#open;
   }
 
@@ -72,7 +72,8 @@ export class ProposalRefs {
     const ref = formatOpenRef(step.subject, step.proposer.id);
     const version = await writeCommit(repository, { ...commit, message: formatStep(step) });
     await moveRefs(repository, new Map([[ref, { from: this.get(ref)?.version ?? null, to: version }]]));
-    const proposal = { ...step, ref, version, closedAt: null };
+    const at = step.state === 'waiting' ? step.sentAt : Date.now();
+    const proposal = { ...step, ref, version, closedAt: null, at };
     this.#set(ref, proposal);
     return proposal;
   }
@@ -88,9 +89,9 @@ export class ProposalRefs {
       files: new Map(),
       message: formatStep(step),
     });
-    let closedAt = Date.now();
-    while (this.#proposals.has(formatClosedRef(step.subject, step.proposer.id, closedAt))) closedAt++;
-    return { ...step, ref: formatClosedRef(step.subject, step.proposer.id, closedAt), version, closedAt };
+    let at = Date.now();
+    while (this.#proposals.has(formatClosedRef(step.subject, step.proposer.id, at))) at++;
+    return { ...step, ref: formatClosedRef(step.subject, step.proposer.id, at), version, closedAt: at, at };
   }
 
   /**
@@ -131,9 +132,7 @@ export class ProposalRefs {
 export async function readSteps(repository: Repository, version: string): Promise<PastStep[]> {
   const commits = await readOwnCommits(repository, version);
   // A merge of two machines repeats the step of one of them.
-  return [...commits.values()].flatMap(({ step, at, own }) =>
-    own.length < 2 ? { ...step, at: step.state === 'waiting' ? step.sentAt : at } : [],
-  );
+  return [...commits.values()].flatMap(({ step, at, own }) => (own.length < 2 ? { ...step, at } : []));
 }
 
 /** Returns the commits with which a proposal began: two where two machines began it. @throws {GitError} */
@@ -172,10 +171,11 @@ export function findOldestKept(times: readonly number[], now: number): number {
 /** Parses the commit that a ref is at; undefined if it is not a proposal of that name. */
 export function toProposal(ref: string, version: string, content: string): Proposal | undefined {
   const name = parseProposalRef(ref);
-  const { step } = parseCommit(content);
+  const { step, at } = parseCommit(content);
   if (name === undefined || step === undefined) return undefined;
-  const isNamed = name.subject === step.subject && name.account === step.proposer.id;
-  return isNamed ? { ...step, ref, version, closedAt: name.closedAt } : undefined;
+  const { subject, account, closedAt } = name;
+  if (subject !== step.subject || account !== step.proposer.id) return undefined;
+  return { ...step, ref, version, closedAt, at: closedAt ?? at };
 }
 
 interface ParsedCommit {
@@ -183,7 +183,7 @@ interface ParsedCommit {
   readonly parents: readonly string[];
   /** `name <address> seconds +0000`. */
   readonly committer: string;
-  /** When it was made, in milliseconds since the epoch. */
+  /** When its step was made, in milliseconds since the epoch. */
   readonly at: number;
 }
 
@@ -193,7 +193,9 @@ export function parseCommit(content: string): ParsedCommit {
   const head = content.slice(0, end);
   const [, committer = '', seconds] = /^committer (.* (\d+) [+-]\d{4})$/m.exec(head) ?? [];
   const parents = [...head.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, id = '']) => id);
-  return { step: parseStep(content.slice(end + 2)), parents, committer, at: Number(seconds) * 1000 };
+  const step = parseStep(content.slice(end + 2));
+  const at = step?.state === 'waiting' ? step.sentAt : Number(seconds) * 1000;
+  return { step, parents, committer, at };
 }
 
 const commitsAtOnce = 500;

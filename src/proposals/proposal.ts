@@ -132,6 +132,8 @@ export interface ProposalStep {
   readonly base: string;
   /** When the files were last sent; milliseconds since the epoch. */
   readonly sentAt: number;
+  /** When they were first sent, which is their place in the queue; left out if they were sent once. */
+  readonly queuedAt?: number;
   /** Who decided; null for a step of the proposer, or of the service. */
   readonly reviewer: Person | null;
   /** Why it was declined: one of the built-in reasons, or a text of the settings. */
@@ -155,6 +157,8 @@ export interface Proposal extends ProposalStep {
   readonly version: string;
   /** When it ended, in milliseconds since the epoch; null while it is open. */
   readonly closedAt: number | null;
+  /** When its last step was made; milliseconds since the epoch. */
+  readonly at: number;
 }
 
 export const openPrefix = 'refs/botshelf/proposals/';
@@ -190,7 +194,7 @@ export function parseProposalRef(ref: string): ProposalRef | undefined {
 
 /** Returns the message of a commit. Its last paragraph has the trailers: nothing in a text can forge one. */
 export function formatStep(step: ProposalStep): string {
-  const { subject, proposer, state, base, sentAt, reviewer, reason, commit, text } = step;
+  const { subject, proposer, state, base, sentAt, queuedAt, reviewer, reason, commit, text } = step;
   const trailers = {
     Subject: subject,
     'Proposed-by': proposer.id,
@@ -198,6 +202,7 @@ export function formatStep(step: ProposalStep): string {
     State: state,
     Base: base,
     Sent: new Date(sentAt).toISOString(),
+    Queued: queuedAt === undefined ? null : new Date(queuedAt).toISOString(),
     'Reviewed-by': reviewer && `${reviewer.id} ${reviewer.name}`,
     Reason: reason,
     Commit: commit,
@@ -236,6 +241,7 @@ export function parseStep(message: string): ProposalStep | undefined {
   const sentAt = Date.parse(read('Sent'));
   if (subject === undefined || proposer === null || state === undefined) return undefined;
   if (Number.isNaN(sentAt) || !commitId.test(read('Base'))) return undefined;
+  const queuedAt = Date.parse(read('Queued'));
   const commit = trailers.get('Commit');
   return {
     subject,
@@ -243,6 +249,7 @@ export function parseStep(message: string): ProposalStep | undefined {
     state,
     base: read('Base'),
     sentAt,
+    ...(!Number.isNaN(queuedAt) && { queuedAt }),
     reviewer: parsePerson(read('Reviewed-by')),
     reason: trailers.has('Reason') ? toLine(read('Reason')) : null,
     commit: commit !== undefined && commitId.test(commit) ? commit : null,

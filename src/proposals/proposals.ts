@@ -150,7 +150,7 @@ export class Proposals implements BranchConsumer {
     this.#options = options;
   }
 
-  /** The open proposals, in the order in which they were sent. */
+  /** The open proposals, in the order in which they were first sent. */
   get open(): readonly Proposal[] {
     return this.#refs.open;
   }
@@ -178,9 +178,17 @@ export class Proposals implements BranchConsumer {
 
   /** Returns the proposals of an account, open and closed, the one that was sent or ended last first. */
   listOf(account: AccountId): readonly Proposal[] {
-    return this.#refs
-      .listOf(account)
-      .toSorted((a, b) => changedAt(b) - changedAt(a) || (a.ref < b.ref ? 1 : -1));
+    return this.#refs.listOf(account).toSorted((a, b) => b.at - a.at || (a.ref < b.ref ? 1 : -1));
+  }
+
+  /** Returns the proposals of an account that others have decided about after a time, in milliseconds since the epoch. */
+  listAnswered(account: AccountId, time: number): readonly Proposal[] {
+    return this.#refs.listOf(account).filter((proposal) => isAnswered(proposal) && proposal.at > time);
+  }
+
+  /** Returns what was decided in the last 90 days, the last decision first. */
+  listDecided(): readonly Proposal[] {
+    return [...this.open, ...this.listClosedSince(0)].filter(isAnswered).toSorted((a, b) => b.at - a.at);
   }
 
   /** Returns the proposals that ended after a time, in milliseconds since the epoch. */
@@ -313,6 +321,7 @@ export class Proposals implements BranchConsumer {
         state: 'waiting',
         base: tip,
         sentAt: computeTimeAfter(previous?.sentAt, sentAt),
+        ...(previous && { queuedAt: previous.queuedAt ?? previous.sentAt }),
         reviewer: null,
         reason: null,
         commit: null,
@@ -571,8 +580,8 @@ export class Proposals implements BranchConsumer {
   }
 }
 
-function changedAt({ closedAt, sentAt }: Proposal): number {
-  return closedAt ?? sentAt;
+function isAnswered({ state }: Proposal): boolean {
+  return state !== 'waiting' && state !== 'withdrawn';
 }
 
 /** Returns whether the branch has the changes of a proposal. */

@@ -18,6 +18,7 @@ const sent: Proposal = {
   ref: 'refs/botshelf/proposals/7/1',
   version: 'b'.repeat(40),
   closedAt: null,
+  at: 0,
 };
 
 describe('the notice of a step of a proposal', () => {

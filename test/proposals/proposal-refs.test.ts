@@ -32,14 +32,15 @@ describe('the commit of a proposal', () => {
       step,
       parents: [first, second],
       committer,
-      at: 1_700_000_000_000,
+      at: step.sentAt,
     });
   });
 
   it('is a proposal at a ref of its name only', () => {
     const content = contentOf(formatStep(sentStep));
     const open = formatOpenRef(subject, proposer.id);
-    deepStrictEqual(toProposal(open, version, content), { ...sentStep, ref: open, version, closedAt: null });
+    const expected = { ...sentStep, ref: open, version, closedAt: null, at: sentStep.sentAt };
+    deepStrictEqual(toProposal(open, version, content), expected);
     const closed = formatClosedRef(subject, proposer.id, now);
     strictEqual(toProposal(closed, version, content)?.closedAt, now);
     for (const ref of [

@@ -140,9 +140,11 @@ describe('proposals', () => {
     strictEqual(repository.git('rev-parse', `${openRef}^2`), repository.git('rev-parse', 'main'));
     deepStrictEqual(repository.git('diff', '--name-only', 'main', openRef).split('\n'), [german, homerPath]);
     strictEqual(second.sentAt, 1_700_000_000_001, 'later than the first, though its clock stepped back');
+    const other = await send({ proposer: visitor, sentAt: 1_700_000_000_500 });
     const third = await send({ note: 'Again.' });
     strictEqual(repository.git('log', '-1', '--format=%P', third.version), second.version);
-    deepStrictEqual(proposals.open, [third]);
+    deepStrictEqual(proposals.open, [third, other], 'it keeps its place in the queue');
+    deepStrictEqual(proposals.open, (await openProposals(repository.folder)).open, 'also after a restart');
     const { steps, changed } = await proposals.read(second);
     deepStrictEqual(
       steps.map(({ text }) => text),

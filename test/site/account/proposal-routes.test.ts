@@ -55,6 +55,7 @@ describe('the proposals of an account', () => {
       ref: `${id} ${closedAt}`,
       version: '',
       closedAt,
+      at: 0,
     });
     const all = [...Array(1000).keys()].flatMap((id) => [proposal(id, 2), proposal(id, id === 7 ? null : 1)]);
     let asked = 0;
