@@ -263,6 +263,11 @@ export class Sessions {
     return await this.#seal({ ...account, loggedInAt: Date.now() });
   }
 
+  /** Renews a session whose account has just read the answers to its proposals. */
+  async renewRead(session: Session): Promise<CookieText> {
+    return await this.#seal({ ...session, readAt: Date.now() });
+  }
+
   /** Opens the session in a cookie, with its renewal when one is due. Returns undefined for an invalid or expired one. */
   async open(
     text: string,
@@ -275,13 +280,13 @@ export class Sessions {
     return { session, renewal: due ? await this.#seal(session) : undefined };
   }
 
-  async #seal(session: Session): Promise<CookieText> {
+  async #seal(session: Omit<Session, 'readAt'> & Partial<Session>): Promise<CookieText> {
     const seconds = Math.min(idleSeconds, countSecondsLeft(session));
     return { text: await this.#keys.seal(this.#purpose, session, seconds), seconds };
   }
 }
 
-function countSecondsLeft({ loggedInAt }: Session): number {
+function countSecondsLeft({ loggedInAt }: Pick<Session, 'loggedInAt'>): number {
   return Math.floor((loggedInAt - Date.now()) / 1000) + maxSessionSeconds;
 }
 
@@ -292,9 +297,14 @@ const maxSessionSeconds = 30 * 86_400;
 const renewAfter = 86_400_000;
 
 function parseSession(value: unknown): Session | undefined {
-  const { id, name, authenticatedAt, loggedInAt } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const { id, name, authenticatedAt, loggedInAt, readAt } = (value ?? {}) as Readonly<
+    Record<string, unknown>
+  >;
   const account = typeof id === 'string' ? parseAccountId(id) : undefined;
   const hasTimes = typeof authenticatedAt === 'number' && typeof loggedInAt === 'number';
   if (account === undefined || typeof name !== 'string' || !hasTimes) return undefined;
-  return { id: account, name, authenticatedAt, loggedInAt };
+  // Nobody knows what an earlier session has read, so the answers of a month are unread.
+  const firstReadAt = loggedInAt - maxSessionSeconds * 1000;
+  const read = typeof readAt === 'number' ? readAt : firstReadAt;
+  return { id: account, name, authenticatedAt, loggedInAt, readAt: read };
 }

@@ -16,6 +16,8 @@ export interface Account {
 export interface Session extends Account {
   /** Milliseconds since the epoch. */
   readonly loggedInAt: number;
+  /** When the account last read the answers to its proposals; milliseconds since the epoch. */
+  readonly readAt: number;
 }
 
 /** Whether the provider authenticated the person within the last ten minutes. */

@@ -170,7 +170,7 @@ export function createPages(parts: PagesParts): Pages {
     addMyBotsRoute(pages, all, login, tokens, ownAttention);
   }
   if (proposals) {
-    addProposalRoutes(pages, all, proposals);
+    addProposalRoutes(pages, all, proposals, login);
     addReviewRoutes(pages, all, proposals, findAttention, hostReview?.home ?? null);
   }
   addTokenRoutes(
@@ -188,7 +188,7 @@ export function createPages(parts: PagesParts): Pages {
   return { assets, pages, showErrors: (report) => showErrorPages(all, report), refuseRemoved, live };
 }
 
-/** Returns who is logged in, and, if it is a maintainer, the number of proposals and reports that wait. */
+/** Returns who is logged in, what was answered, and, if it is a maintainer, the number of proposals and reports that wait. */
 async function readViewer(
   ctx: Context,
   { login, proposals, reports, catalogue }: Pick<PagesParts, 'login' | 'proposals' | 'reports' | 'catalogue'>,
@@ -196,7 +196,8 @@ async function readViewer(
   const session = await readSession(ctx, login);
   if (session === null) return null;
   const [blocked] = findBlocked(catalogue.blocked.current ?? nothingBlocked, { authors: [session.id] });
-  const viewer = { ...session, blocked, createdAt: login?.findCreation(session.id) };
+  const answered = proposals?.listAnswered(session.id, session.readAt) ?? [];
+  const viewer = { ...session, blocked, answered, createdAt: login?.findCreation(session.id) };
   // Without Git, pages are shown all the same.
   if (proposals === null || !(await proposals.isMaintainer(session.id).catch(() => false))) return viewer;
   const waiting = proposals.open.filter(({ state }) => state === 'waiting');

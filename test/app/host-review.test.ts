@@ -78,8 +78,8 @@ describe('a service whose proposals are reviewed at the Git host', () => {
     const marge = new Visitor();
     const page = await marge.logIn(await marge.go(`${baseUrl}/login?to=/review`), '42');
     match(page.text, /reviewed as pull requests at <a href="https:\/\/127\.0\.0\.1:\d+\//);
-    match(page.text, /Needs attention[^]*Reports from visitors/);
-    doesNotMatch(page.text, /class="queue"/);
+    match(page.text, /Reports <small>0<\/small>[^]*Needs attention/);
+    doesNotMatch(page.text, /class="rows"/);
     strictEqual((await marge.go(`${baseUrl}/review/${homer}/7`)).status, 404);
 
     const tell = async (repository: string): Promise<number> => {

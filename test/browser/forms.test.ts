@@ -44,8 +44,8 @@ needs('chromium', describe)('the forms', function () {
     return page;
   }
 
-  const lines = async (page: Page, kind: string): Promise<string[]> =>
-    await page.locator(`.diff .${kind}`).locator('ins, del').allTextContents();
+  const words = async (page: Page, mark: 'ins' | 'del'): Promise<string[]> =>
+    await page.locator(`.changes ${mark}`).allTextContents();
 
   it('a visitor edits a bot, sees what changes, and copies the file for the editor of the Git host', async () => {
     const page = await open(`/bots/${homer}`);
@@ -55,13 +55,9 @@ needs('chromium', describe)('the forms', function () {
     strictEqual(await page.getByRole('status').textContent(), 'Nothing has changed yet.');
     strictEqual(await page.getByRole('link', { name: 'Continue on GitHub' }).count(), 0);
     await page.getByLabel('Website').fill('homer.example.org/start');
-    await page.getByLabel('Page').fill('# Homer\n\nAsk him.\n\n- one\n- three\n');
-    await eventually(async () => deepStrictEqual((await lines(page, 'removed')).at(-1), '- two'));
-    deepStrictEqual(await lines(page, 'added'), [
-      '  "support": "https://example.org/help",',
-      '  "website": "https://homer.example.org/start"',
-      '- three',
-    ]);
+    await page.locator('#page').fill('# Homer\n\nAsk him.\n\n- one\n- three\n');
+    await eventually(async () => deepStrictEqual((await words(page, 'del')).at(-1), 'two'));
+    deepStrictEqual(await words(page, 'ins'), ['three', 'https://homer.example.org/start']);
     const link = page.getByRole('link', { name: 'Continue on GitHub' });
     strictEqual(
       await link.getAttribute('href'),
@@ -169,7 +165,7 @@ needs('chromium', describe)('the forms', function () {
     await page.locator('a[href*="/edit"]').click();
     strictEqual(await page.locator('#category').count(), 0);
     await page.locator('#name').fill('Omer');
-    await eventually(async () => deepStrictEqual(await lines(page, 'added'), ['  "name": "Omer",']));
+    await eventually(async () => deepStrictEqual(await words(page, 'ins'), ['Omer']));
     strictEqual(await page.locator('#path').textContent(), pagePath(homer, 'fr'));
   });
 
@@ -178,16 +174,18 @@ needs('chromium', describe)('the forms', function () {
     writeFiles(root, { [pagePath(homer)]: files[pagePath(homer)]?.replace('Ask him.', 'Ask her.') ?? '' });
     await page.getByLabel('Name').fill('Marge');
     await page.getByText('This file has changed since').waitFor();
-    deepStrictEqual(await lines(page, 'removed'), ['  "name": "Homer",', 'Ask her.']);
+    deepStrictEqual(await words(page, 'del'), ['Homer', 'her']);
     writeFiles(root, files);
   });
 
   it('an empty form counts the fields to go and reports no error before it is sent', async () => {
     const page = await open('/add');
     const status = page.getByRole('status');
-    strictEqual(await status.textContent(), '6 required fields to go');
+    strictEqual(await status.textContent(), '6 required fields to go: Invite link, Name');
     await page.getByLabel('Name (required)').fill('Bookworm');
-    await eventually(async () => strictEqual(await status.textContent(), '5 required fields to go'));
+    await eventually(async () =>
+      strictEqual(await status.textContent(), '5 required fields to go: Invite link, Category'),
+    );
     strictEqual(await page.locator('[aria-invalid]').count(), 0);
     strictEqual(await page.locator('.cards').getByText('Bookworm').textContent(), 'Bookworm');
     await page.getByRole('button', { name: 'Check' }).click();
@@ -195,6 +193,19 @@ needs('chromium', describe)('the forms', function () {
     strictEqual(await page.evaluate('document.activeElement.id'), 'errors');
     strictEqual(await page.locator('#errors li').count(), 5);
     strictEqual(await page.getByRole('status').count(), 1);
+  });
+
+  it('what was typed is still there in another language of the site, and the ID comes from the link', async () => {
+    const page = await open('/add');
+    const invite = 'https://discord.com/oauth2/authorize?client_id=123456789012345678&permissions=6';
+    await page.getByLabel('Invite link').fill(invite);
+    await eventually(async () => strictEqual(await page.locator('#id').inputValue(), '123456789012345678'));
+    strictEqual(await page.locator('#advice-invite .harm').count(), 2);
+    await page.goto('/add?locale=de');
+    strictEqual(await page.locator('#invite').inputValue(), invite);
+    await page.getByRole('link', { name: 'Neu beginnen' }).click();
+    await page.locator('#restored').waitFor({ state: 'hidden' });
+    strictEqual(await page.locator('#invite').inputValue(), '');
   });
 
   it('a bot that is listed already is linked to, whether the form is sent or checked while typing', async () => {

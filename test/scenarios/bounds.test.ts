@@ -265,11 +265,6 @@ describe('a service at its bounds', () => {
     }
   });
 
-  it('takes fields of 45,000 characters', async () => {
-    strictEqual((await send('/add', `page=${'x'.repeat(45_000)}`)).status, 200);
-    strictEqual((await send('/add', `page=${'x'.repeat(45_001)}`)).status, 413);
-  });
-
   it('takes the first hundred words of a list', async () => {
     const ids = Array.from({ length: 101 }, (_, i) => 70_001 + i);
     const { text } = await send('/add', `name=x&authors=${ids.join('+')}`);

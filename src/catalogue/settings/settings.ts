@@ -59,7 +59,15 @@ interface ProposalPolicies {
 }
 
 /** Why a proposal can be declined, where the settings have no list: keys of texts of the interface. */
-export const defaultReasons = ['duplicate', 'offline', 'not-a-bot', 'unclear', 'rules'] as const;
+export const defaultReasons = [
+  'duplicate',
+  'offline',
+  'not-a-bot',
+  'unclear',
+  'permissions',
+  'rules',
+  'other',
+] as const;
 
 export type FooterLink = 'terms' | 'privacy' | 'report';
 

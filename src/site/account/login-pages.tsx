@@ -91,6 +91,12 @@ export async function readSession(ctx: Context, login: Login | null): Promise<Se
   return opened?.session ?? null;
 }
 
+/** Notes in the session of the browser that its account has read the answers to its proposals. */
+export async function noteAnswersRead(ctx: Context, login: Login): Promise<void> {
+  const session = await readSession(ctx, login);
+  if (session) setCookie(ctx, sessionCookieOf(login), await login.sessions.renewRead(session));
+}
+
 function sessionCookieOf({ basePath }: Login): Cookie {
   return createCookie('botshelf', basePath);
 }

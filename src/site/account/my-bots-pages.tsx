@@ -7,7 +7,8 @@ import type { Login } from '../../login/login.ts';
 import type { Tokens, TokenInfo } from '../../tokens/tokens.ts';
 import { PageLinks, Fact, ActionLink, NameLink } from '../page/elements.tsx';
 import { useLanguage } from '../language/page-language.tsx';
-import { editPath, profileFormPath, toAttentionPath } from '../page/addresses.ts';
+import { Checklist } from '../add/checklist.tsx';
+import { editPath, profileFormPath, toAttentionPath, translatePath } from '../page/addresses.ts';
 import { BlockedNotice } from '../page/message-pages.tsx';
 import { Avatar } from '../page/bot-image.tsx';
 import { FaultItems } from '../page/faults.tsx';
@@ -16,7 +17,13 @@ import { myBotsPath, Layout, type PageProps } from '../page/layout.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 import { AttentionText } from '../review/attention-list.tsx';
 import type { ListOwn, OwnItem } from '../review/attention.ts';
-import { type ListedProposal, OwnProposals, listProposals } from './proposal-pages.tsx';
+import { noteAnswersRead } from './login-pages.tsx';
+import {
+  type ListedProposal,
+  OwnProposals,
+  type OwnProposalsProps,
+  listProposals,
+} from './proposal-pages.tsx';
 
 /** `/my-bots`: the bots that name the logged-in account as an author. */
 export function addMyBotsRoute(
@@ -46,10 +53,13 @@ export function addMyBotsRoute(
       ? pickPage(ctx, (await lists.page({ author: viewer.id }, toAddressGroup(ctx.ip))).bots)
       : { page: 1, pages: 1, shown: [] };
     const own = proposals && (viewer ? await listProposals(parts, proposals, viewer.id) : []);
+    const unread = viewer?.answered ?? [];
+    if (unread.length > 0) await noteAnswersRead(ctx, login);
     const props = {
       site,
-      viewer,
+      viewer: viewer && { ...viewer, answered: [] },
       proposals: own,
+      unread,
       bots: await showOwn(shown),
       page,
       pages,
@@ -76,6 +86,7 @@ interface MyBotsPageProps extends PageProps {
   readonly provider: string;
   /** The proposals of the account; null if there are none. */
   readonly proposals: readonly ListedProposal[] | null;
+  readonly unread: OwnProposalsProps['unread'];
   /** Those of this page. */
   readonly bots: readonly OwnBot[];
   readonly page: number;
@@ -84,7 +95,7 @@ interface MyBotsPageProps extends PageProps {
 
 /** The bots of who is logged in: their counts, tokens and faults in one place. */
 function MyBotsPage(props: MyBotsPageProps): VNode {
-  const { site, viewer, provider, proposals, bots, page, pages } = props;
+  const { site, viewer, provider, proposals, unread, bots, page, pages } = props;
   const title = proposals === null ? 'myBots.title' : 'proposal.myBots';
   const { t, text, href, publicPath } = useLanguage();
   return (
@@ -106,7 +117,7 @@ function MyBotsPage(props: MyBotsPageProps): VNode {
             {bots.length > 0 && <a href={href(toAttentionPath(viewer.id))}>{t('attention.follow')}</a>}
           </p>
         )}
-        {proposals !== null && proposals.length > 0 && <OwnProposals proposals={proposals} />}
+        {proposals !== null && proposals.length > 0 && <OwnProposals {...{ proposals, unread }} />}
         {viewer !== null && bots.length === 0 && (
           <>
             <p>{t('myBots.none', { id: viewer.id })}</p>
@@ -129,16 +140,13 @@ function MyBotsPage(props: MyBotsPageProps): VNode {
 function Own({ bot, count, reportedAt, token, faults, attention }: OwnBot): VNode {
   const { id, facts } = bot;
   const { t, href, integer, ago, day } = useLanguage();
+  const { images, cachedImages } = parseListElement(bot);
+  const isCounted = reportedAt !== undefined && reportedAt > Date.now() - msPerWeek;
+  const edit = href(editPath(id));
   return (
     <li class="panel stack">
       <div class="own-head">
-        <Avatar
-          id={id}
-          name={facts.name}
-          image={parseListElement(bot).cachedImages.avatar}
-          size={48}
-          blurred={false}
-        />
+        <Avatar id={id} name={facts.name} image={cachedImages.avatar} size={48} blurred={false} />
         <h2>
           <NameLink path={`/bots/${id}`} name={facts.name} />
         </h2>
@@ -172,14 +180,24 @@ function Own({ bot, count, reportedAt, token, faults, attention }: OwnBot): VNod
           ))}
         </div>
       )}
+      <Checklist
+        items={[
+          { name: 'avatar', isDone: images.avatar !== null, href: `${edit}#avatar` },
+          { name: 'cover', isDone: images.cover !== null, href: `${edit}#cover` },
+          { name: 'language', isDone: facts.locales.length > 1, href: href(translatePath(id)) },
+          { name: 'count', isDone: isCounted, href: href(`/bots/${id}/token`) },
+        ]}
+      />
       <p class="actions">
         <a class="button quiet" href={href(`/bots/${id}/token`)}>
           {t('bot.manage')}
         </a>
-        <a class="button quiet" href={href(editPath(id))}>
+        <a class="button quiet" href={edit}>
           {t('bot.edit')}
         </a>
       </p>
     </li>
   );
 }
+
+const msPerWeek = 7 * 86_400_000;

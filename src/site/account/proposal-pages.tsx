@@ -16,25 +16,36 @@ import {
   toSubjectFolder,
   toSubjectPath,
 } from '../../proposals/proposal.ts';
-import type { Proposals, ProposalDetails } from '../../proposals/proposals.ts';
-import { FileDiff } from '../add/file-diff.tsx';
+import type { Login } from '../../login/login.ts';
+import type { Proposals } from '../../proposals/proposals.ts';
 import { toEditAgainPath } from '../add/forms.ts';
+import { Preview, type PreviewProps } from '../add/preview.tsx';
+import { ChangedFields, compareWords } from '../changes/changed-fields.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 import { toProposalPath } from '../page/addresses.ts';
+import { assets } from '../page/assets.ts';
 import { Conversation, Step } from '../page/conversation.tsx';
-import { withoutBidiControls, BackLink, NameLink, PostButton } from '../page/elements.tsx';
+import { BackLink, NameLink, PostButton } from '../page/elements.tsx';
 import { redirectTo, sendOnce } from '../page/html-response.ts';
 import { Layout, myBotsPath, type PageProps } from '../page/layout.tsx';
 import { sendLogInPage } from '../page/message-pages.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
+import { createPreviewer, createReviewReader, type Review } from '../review/reviews.ts';
+import { noteAnswersRead } from './login-pages.tsx';
 
 /** `/proposals/:subject`: the last proposal of the logged-in account for a bot, a collection or its profile, and the button that withdraws it. */
 export function addProposalRoutes(
   router: Router,
-  parts: Pick<SiteParts, 'bots' | 'site' | 'viewerOf' | 'pullRequestOf'>,
+  parts: Pick<
+    SiteParts,
+    'bots' | 'site' | 'viewerOf' | 'pullRequestOf' | 'markdown' | 'copyOf' | 'cache' | 'blocked'
+  >,
   proposals: Proposals,
+  login: Login | null,
 ): void {
   const { site, viewerOf, pullRequestOf } = parts;
+  const readOwn = createReviewReader(proposals, parts, 'sent');
+  const toPreview = createPreviewer(parts);
   /** Withdraws the proposal where the button was pressed; shows it where it was not, or that failed. */
   const respond = async (ctx: Context): Promise<void> => {
     const subject = parseSubject(ctx['params'].subject ?? '');
@@ -55,11 +66,17 @@ export function addProposalRoutes(
     }
     const proposal = proposals.findLast(subject, viewer.id);
     if (proposal === undefined) throw new ProblemError('not-found', `you have no proposal for ${subject}`);
+    const { answered = [] } = viewer;
+    const isRead = answered.length > 0 && answered.every((other) => other.subject === subject);
+    if (login && isRead) await noteAnswersRead(ctx, login);
+    const review = await readOwn(proposal);
+    await compareWords(review.pages);
+    const previews = review.pages.map(({ locale }) => toPreview(review.after, locale, true));
     const props: ProposalPageProps = {
       site,
-      viewer,
-      details: await proposals.read(proposal),
-      name: withoutBidiControls(await readName(parts, proposals, proposal)),
+      viewer: isRead ? { ...viewer, answered: [] } : viewer,
+      review,
+      previews: (await Promise.all(previews)).filter((preview) => preview !== undefined),
       before: proposals.open.filter(({ state }) => state === 'waiting').indexOf(proposal),
       medianWaitMs: proposals.medianWaitMs(),
       pullRequest: pullRequestOf(proposal),
@@ -112,8 +129,9 @@ async function readName(
 }
 
 interface ProposalPageProps extends PageProps {
-  readonly details: ProposalDetails;
-  readonly name: string;
+  readonly review: Review;
+  /** Its pages as they were sent, but for those that have errors. */
+  readonly previews: readonly PreviewProps[];
   /** How many proposals are reviewed before it. */
   readonly before: number;
   /** How long decisions take, in milliseconds; undefined if none was made lately. */
@@ -128,11 +146,18 @@ interface ProposalPageProps extends PageProps {
 
 /** The page where an account follows its proposal. */
 function ProposalPage(props: ProposalPageProps): VNode {
-  const { site, viewer, details, name, pullRequest, isShared, error } = props;
-  const { proposal, former, sent, steps } = details;
+  const { site, viewer, review, previews, pullRequest, isShared, error } = props;
+  const { name, details } = review;
+  const { proposal, steps } = details;
   const { t, text } = useLanguage();
   return (
-    <Layout site={site} viewer={viewer} title={text('proposal.title', { name })} isUnlisted>
+    <Layout
+      site={site}
+      viewer={viewer}
+      title={text('proposal.title', { name })}
+      isUnlisted
+      script={assets.sentScript.path}
+    >
       <div class="narrow stack">
         <BackLink path={myBotsPath} name={text('proposal.myBots')} />
         <h1>{t('proposal.title', { name })}</h1>
@@ -153,24 +178,26 @@ function ProposalPage(props: ProposalPageProps): VNode {
           <NextActions {...props} />
         </section>
         <Conversation steps={steps} />
-        <section class="stack" aria-labelledby="change">
-          <h2 id="change">{t('proposal.change')}</h2>
-          {[...sent].map(([path, proposed]) => (
-            <details key={path} open={sent.size === 1}>
-              <summary>
-                <code>{path}</code>
-              </summary>
-              <FileDiff before={former.get(path) ?? ''} after={proposed} />
-            </details>
-          ))}
+        <section class="panel stack" aria-labelledby="change">
+          <h2 id="change">{t('edit.change')}</h2>
+          <ChangedFields {...review} />
         </section>
+        {previews.length > 0 && (
+          <section class="stack" aria-labelledby="preview">
+            <h2 id="preview">{t('add.preview')}</h2>
+            {previews.map((preview) => (
+              <Preview key={preview.preview?.locale} {...preview} />
+            ))}
+          </section>
+        )}
       </div>
     </Layout>
   );
 }
 
 /** What the state means, and what happens next. */
-function State({ details, name, before, medianWaitMs }: ProposalPageProps): VNode | null {
+function State({ review, before, medianWaitMs }: ProposalPageProps): VNode | null {
+  const { name, details } = review;
   const { proposal, steps } = details;
   const { t, duration } = useLanguage();
   if (proposal.state === 'waiting')
@@ -195,15 +222,15 @@ function State({ details, name, before, medianWaitMs }: ProposalPageProps): VNod
   return proposal.state === 'withdrawn' || !steps[0] ? null : <Step step={steps[0]} at={steps[0].at} />;
 }
 
-/** How long ago a proposal was sent, or ended. */
-function Since({ sentAt, closedAt }: Proposal): VNode {
+/** How long ago a proposal was sent, or decided about. */
+function Since({ at }: Proposal): VNode {
   const { ago } = useLanguage();
-  const time = closedAt ?? sentAt;
-  return <time dateTime={new Date(time).toISOString()}>{ago(time, Date.now())}</time>;
+  return <time dateTime={new Date(at).toISOString()}>{ago(at, Date.now())}</time>;
 }
 
-function NextActions({ details: { proposal, sent, before } }: ProposalPageProps): VNode | null {
+function NextActions({ review: { details } }: ProposalPageProps): VNode | null {
   const { t, href } = useLanguage();
+  const { proposal, sent, before } = details;
   if (proposal.state === 'accepted') return null;
   const paths = [...sent.keys()];
   return (
@@ -232,19 +259,32 @@ export interface ListedProposal {
   readonly name: string;
 }
 
-/** The proposals of an account: the open ones, and the others folded away. */
-export function OwnProposals({ proposals }: { readonly proposals: readonly ListedProposal[] }): VNode {
+export interface OwnProposalsProps {
+  readonly proposals: readonly ListedProposal[];
+  /** Those whose answer the account has not read yet. */
+  readonly unread: readonly Proposal[];
+}
+
+/** The proposals of an account with their answers: the open and the unread ones, and the others folded away. */
+export function OwnProposals({ proposals, unread }: OwnProposalsProps): VNode {
   const { t } = useLanguage();
-  const createList = (isOpen: boolean): VNode | null => {
-    const shown = proposals.filter(({ proposal }) => (proposal.closedAt === null) === isOpen);
+  const createList = (isShown: boolean): VNode | null => {
+    const shown = proposals.filter(
+      ({ proposal }) => (proposal.closedAt === null || unread.includes(proposal)) === isShown,
+    );
     if (shown.length === 0) return null;
     const items = shown.map(({ proposal, name }) => (
       <li key={proposal.ref}>
         <NameLink path={toProposalPath(proposal.subject)} name={name} />{' '}
         <strong>{t(`proposal.${proposal.state}`)}</strong>{' '}
-        <span class="muted">
-          <Since {...proposal} />
-        </span>
+        {unread.includes(proposal) && <span class="tag">{t('proposal.unread')}</span>}{' '}
+        {isShown && proposal.state !== 'waiting' ? (
+          <Step step={proposal} at={proposal.at} />
+        ) : (
+          <span class="muted">
+            <Since {...proposal} />
+          </span>
+        )}
       </li>
     ));
     return <ul class="own-proposals">{items}</ul>;

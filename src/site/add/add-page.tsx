@@ -1,18 +1,27 @@
 import type { VNode } from 'preact';
-import { findOtherClient, isServerInvite } from '../../bot/invite.ts';
 import { toCanonicalLocale } from '../../bot/locale.ts';
 import type { Finding } from '../../check/check.ts';
-import { type ProposalPolicy, maxNoteLength } from '../../proposals/proposal.ts';
+import { type PastStep, type ProposalPolicy, maxNoteLength } from '../../proposals/proposal.ts';
+import { ChangedFields, type ChangedFieldsProps } from '../changes/changed-fields.tsx';
 import type { MessageKey } from '../language/messages.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 import { assets } from '../page/assets.ts';
-import { withoutBidiControls, CopyButton, Permissions } from '../page/elements.tsx';
+import { Step } from '../page/conversation.tsx';
+import { withoutBidiControls, CopyButton } from '../page/elements.tsx';
 import { FaultItems } from '../page/faults.tsx';
+import {
+  type FieldGroups,
+  type FieldName,
+  type FieldTexts,
+  type FormField,
+  type FormStep,
+  listSteps,
+} from '../page/fields.ts';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { BlockedNotice } from '../page/message-pages.tsx';
-import type { FieldName, FieldTexts, FormField } from './fields.ts';
-import { FileDiff } from './file-diff.tsx';
-import type { Form, FormFile, FieldFault } from './forms.ts';
+import { adviceOf, listAuthors } from './advice.tsx';
+import { Checklist } from './checklist.tsx';
+import { type Form, type FormFile, type FieldFault, lacksAuthor } from './forms.ts';
 import { Preview, type PreviewProps } from './preview.tsx';
 
 /** A text of the interface that says what happened to a form. */
@@ -31,6 +40,10 @@ export interface FilledForm {
   readonly note: string;
   /** The fields that the page and a proposal have changed both, with what the page has now. */
   readonly conflicts: ReadonlyMap<FieldName, string>;
+  /** The answer that asks for what is typed here; null if there is none. */
+  readonly answer: PastStep | null;
+  /** Whether it is filled in with what was typed just now. */
+  readonly isTyped: boolean;
   /** Whether the form was sent, so that its errors are shown. */
   readonly isSent: boolean;
   readonly message: FormMessage | null;
@@ -44,19 +57,23 @@ interface AddPageProps extends PageProps, PreviewProps, FilledForm {
   readonly medianWaitMs: number | undefined;
   /** What the check says about the change, for the reviewers. */
   readonly findings: readonly Finding[];
+  /** What changes in the file; null for a new one. */
+  readonly changes: ChangedFieldsProps | null;
 }
 
 /** A form that makes a file of the catalogue: for a new bot, a change or a translation. */
 export function AddPage(props: AddPageProps): VNode {
-  const { site, viewer, form, file, isSent, policy, medianWaitMs, conflicts, message } = props;
-  const { kind, mode, groups, action, title } = form;
+  const { site, viewer, form, texts, file, isSent, policy, medianWaitMs, conflicts, answer, message } = props;
+  const { kind, mode, groups, action } = form;
   const { t, text, href, duration } = useLanguage();
   const failed = isSent && Object.keys(file.faults).length > 0;
   const sending = policy === 'publish' ? 'proposal.introductionPublish' : 'proposal.introduction';
   const introduction = policy === 'off' || kind !== 'bot' ? form.introduction : sending;
   // A new name is reviewed.
   const isPublished = policy === 'publish' && (kind !== 'profile' || mode === 'edit');
-  const named = { name: withoutBidiControls(form.name) };
+  const title = answer ? 'proposal.title' : form.title;
+  const named = { name: withoutBidiControls(form.name || (texts.name ?? '')) };
+  const steps = listSteps(groups);
   return (
     <Layout
       current={mode === 'add' ? '/add' : undefined}
@@ -71,9 +88,23 @@ export function AddPage(props: AddPageProps): VNode {
           {t(introduction)}{' '}
           {policy === 'review' &&
             medianWaitMs !== undefined &&
-            t('proposal.median', { time: duration(medianWaitMs) })}
+            t('proposal.median', { time: duration(medianWaitMs) })}{' '}
+          {kind !== 'profile' && (
+            <span id="kept" hidden>
+              {t('add.kept')}
+            </span>
+          )}
+        </p>
+        <p id="restored" class="notice" hidden>
+          {t('proposal.loggedIn')} <a href={href(action)}>{t('add.startAgain')}</a>
         </p>
         <BlockedNotice {...props} />
+        {answer && (
+          <section class="notice warn" aria-labelledby="answer">
+            <h2 id="answer">{t(`proposal.${answer.state}`)}</h2>
+            <Step step={answer} at={answer.at} />
+          </section>
+        )}
         {message && !viewer?.blocked && (
           <p id="message" class="notice" role="alert" tabIndex={-1} autofocus>
             {t(message.key, message.values)}
@@ -82,7 +113,14 @@ export function AddPage(props: AddPageProps): VNode {
         {conflicts.size > 0 && <Conflicts conflicts={conflicts} />}
         {failed && <Summary {...props} />}
       </div>
-      <form class="add" method="post" action={href(action)} noValidate>
+      <form
+        class="add"
+        method="post"
+        action={href(action)}
+        noValidate
+        data-typed={props.isTyped || undefined}
+      >
+        {steps.length > 1 && <StepLinks {...props} steps={steps} />}
         <input type="hidden" name="base" value={form.base} />
         {/* The Enter key presses the first button of a form. */}
         <p hidden>
@@ -90,13 +128,23 @@ export function AddPage(props: AddPageProps): VNode {
         </p>
         <div class="columns">
           <div class="fields">
-            {groups.map((group) => (
-              <div key={group[0]?.name} class={group.length === 2 ? 'pair' : 'switches'}>
-                {group.map((field) => (
-                  <LabelledField key={field.name} field={field} {...props} />
-                ))}
-              </div>
-            ))}
+            {steps.map((step, i) =>
+              steps.length > 1 ? (
+                <section
+                  key={step.name}
+                  id={`step-${step.name}`}
+                  class="step"
+                  aria-labelledby={`title-${step.name}`}
+                >
+                  <h2 id={`title-${step.name}`}>
+                    <StepNumber number={i + 1} /> {t(stepTitles[step.name])}
+                  </h2>
+                  <StepFields {...props} step={step} />
+                </section>
+              ) : (
+                <StepFields key={step.name} {...props} step={step} />
+              ),
+            )}
             {policy !== 'off' && kind !== 'profile' && <Note {...props} />}
           </div>
           <section
@@ -110,12 +158,12 @@ export function AddPage(props: AddPageProps): VNode {
           </section>
         </div>
         <div class="progress">
-          <button type="submit">{t('add.check')}</button>
           {policy !== 'off' && (
             <button class="send" type="submit" formAction={href(toSubpath(form, 'send'))}>
               {t(isPublished ? 'proposal.publish' : 'proposal.send')}
             </button>
           )}
+          <button type="submit">{t('add.check')}</button>
           <p id="progress" role="status">
             <Progress {...props} />
           </p>
@@ -125,6 +173,108 @@ export function AddPage(props: AddPageProps): VNode {
         </div>
       </form>
     </Layout>
+  );
+}
+
+const stepTitles = { basics: 'step.basics', links: 'step.links', page: 'field.page' } as const;
+
+interface StepsProps extends AddPageProps {
+  readonly steps: readonly FormStep[];
+}
+
+/** The steps of the form, each with what is left to do in it. */
+function StepLinks({ steps, file: { faults, missing } }: StepsProps): VNode {
+  const { t } = useLanguage();
+  const all = steps.map(({ name, groups, folded }) => {
+    const fields = [...groups, ...folded].flat();
+    const required = fields.filter((field) => field.required).length;
+    const isDone = fields.every((field) => faults[field.name] === undefined);
+    const filled = required - fields.filter((field) => missing.includes(field.name)).length;
+    return { name, required, isDone, filled };
+  });
+  const current = all.find(({ isDone }) => !isDone);
+  return (
+    <ol class="steps-nav" id="steps">
+      {all.map(({ name, required, isDone, filled }, i) => (
+        <li key={name}>
+          <a href={`#step-${name}`} aria-current={name === current?.name ? 'step' : undefined}>
+            <StepNumber number={required > 0 && isDone ? '✓' : i + 1} />
+            {t(stepTitles[name])}
+            <small>{required > 0 ? t('step.filled', { filled, required }) : t('step.optional')}</small>
+          </a>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function StepNumber({ number }: { readonly number: number | string }): VNode {
+  return (
+    <span class="numbered" aria-hidden="true">
+      {number}
+    </span>
+  );
+}
+
+/** The fields of a step; those that few bots need are folded. */
+function StepFields(props: AddPageProps & { readonly step: FormStep }): VNode {
+  const { step, file, texts, isSent, conflicts } = props;
+  const { t } = useLanguage();
+  const isOpen = step.folded
+    .flat()
+    .some(({ name }) => conflicts.has(name) || (isSent && (file.faults[name] || texts[name])));
+  return (
+    <>
+      <Groups {...props} groups={step.groups} />
+      {step.folded.length > 0 && (
+        <details open={isOpen}>
+          <summary>{t('step.more')}</summary>
+          <div class="fields">
+            <Groups {...props} groups={step.folded} />
+          </div>
+        </details>
+      )}
+    </>
+  );
+}
+
+function Groups(props: AddPageProps & { readonly groups: FieldGroups }): VNode {
+  const { groups, form } = props;
+  const isNewBot = form.kind === 'bot' && form.mode === 'add';
+  return (
+    <>
+      {groups.map((group) => (
+        <div key={group[0]?.name} class={group.length === 2 ? 'pair' : 'switches'}>
+          {group.map((field) =>
+            field.name === 'authors' && isNewBot ? (
+              <Authors key={field.name} field={field} {...props} />
+            ) : (
+              <LabelledField key={field.name} field={field} {...props} />
+            ),
+          )}
+        </div>
+      ))}
+    </>
+  );
+}
+
+/** The author of a new bot is who is logged in, or logs in to send it. Others can be added. */
+function Authors(props: FieldProps): VNode {
+  const { field, texts, viewer } = props;
+  const { t } = useLanguage();
+  const authors = listAuthors(texts);
+  const isOwn = viewer !== null && authors.includes(viewer.id);
+  if (viewer === null && field.required) return <LabelledField {...props} />;
+  return (
+    <div class="field">
+      <p class="label">{t('field.authors')}</p>
+      {isOwn && <p>{t('add.you', { name: withoutBidiControls(viewer.name) })}</p>}
+      {viewer === null && <p>{t('add.authorLater')}</p>}
+      <details open={isOwn ? authors.length > 1 : authors.length > 0}>
+        <summary>{t('add.otherAuthor')}</summary>
+        <LabelledField {...props} />
+      </details>
+    </div>
   );
 }
 
@@ -162,11 +312,22 @@ function Conflicts({ conflicts }: Pick<AddPageProps, 'conflicts'>): VNode {
   return <p class="notice">{t('proposal.conflicts', { fields: <>{links}</> })}</p>;
 }
 
-/** What is left to do, in one line. */
+/** What is left to do, in one line, with links to the first two fields. */
 function Progress({ file: { faults, missing, isReady } }: AddPageProps): VNode {
   const { t } = useLanguage();
   const count = Object.keys(faults).length;
-  if (missing > 0) return <>{t('add.toGo', { count: missing })}</>;
+  if (missing.length > 0)
+    return (
+      <>
+        {t('add.toGo', { count: missing.length })}
+        {missing.slice(0, 2).map((name, i) => [
+          i === 0 ? ': ' : ', ',
+          <a key={name} href={`#${name}`}>
+            {t(`field.${name}`)}
+          </a>,
+        ])}
+      </>
+    );
   if (count > 0) return <>{t('add.faults', { count })}</>;
   return <>{t(isReady ? 'add.ready' : 'edit.unchanged')}</>;
 }
@@ -191,57 +352,67 @@ function Summary({ form, file: { faults } }: AddPageProps): VNode {
   );
 }
 
-/** What a form makes: a preview, then what changes in the file, and the file folded away. */
+/** What a form makes: a preview, what it lacks and what changes. */
 function Outcome(props: AddPageProps): VNode {
-  const { t, text } = useLanguage();
-  const { file, form, base, findings } = props;
-  const isEdit = form.mode === 'edit';
+  const { t } = useLanguage();
+  const { form, texts, base, findings, changes, policy } = props;
   const isProfile = form.kind === 'profile';
-  const { invite = '' } = file.faults.invite === undefined ? props.texts : {};
+  const listed = (['avatar', 'cover', 'preview', 'page'] as const).map((name) => {
+    return { name, isDone: texts[name] !== undefined && texts[name].trim() !== '', href: `#${name}` };
+  });
   return (
     <>
       <h2 id="outcome-title">{t(isProfile ? 'edit.change' : 'add.preview')}</h2>
       {!isProfile && <Preview {...props} retry="add.busy" />}
-      {invite !== '' && <Permissions invite={invite} />}
-      {isEdit && !isProfile && <h2>{t('edit.change')}</h2>}
+      {form.schema === 'main-page' && <Checklist items={listed} />}
+      {changes && !isProfile && <h2>{t('edit.change')}</h2>}
       {base !== form.base && <p class="notice">{t('edit.stale')}</p>}
-      {(isEdit || isProfile) && <FileDiff before={form.source} after={file.text} />}
+      {changes && changes.pages.length > 0 && <ChangedFields {...changes} />}
+      {changes?.pages.length === 0 && <p>{t('edit.unchanged')}</p>}
       {findings.length > 0 && (
         <div class="notice">
           <p>{t('proposal.findings')}</p>
           <FaultItems faults={findings} />
         </div>
       )}
-      <details>
-        <summary>
-          {t(isEdit ? 'edit.whole' : 'add.file')}{' '}
-          {file.path !== undefined && (
-            <code id="path" class="muted">
-              {file.path}
-            </code>
-          )}
-        </summary>
-        <pre class="whole" id="file" tabIndex={0} aria-label={text('add.file')}>
-          {file.text}
-        </pre>
-        {file.isReady && (
-          <p class="actions">
-            <CopyButton of="file" label="add.copy" />
-            <Download {...form} />
-          </p>
-        )}
-      </details>
+      {policy === 'off' && <WholeFile {...props} />}
     </>
+  );
+}
+
+/** The file, folded away: for people who send it themselves. */
+function WholeFile({ form, file }: AddPageProps): VNode {
+  const { t, text } = useLanguage();
+  return (
+    <details>
+      <summary>
+        {t(form.mode === 'edit' ? 'edit.whole' : 'add.file')}{' '}
+        {file.path !== undefined && (
+          <code id="path" class="muted">
+            {file.path}
+          </code>
+        )}
+      </summary>
+      <pre class="whole" id="file" tabIndex={0} aria-label={text('add.file')}>
+        {file.text}
+      </pre>
+      {file.isReady && (
+        <p class="actions">
+          <CopyButton of="file" label="add.copy" />
+          <Download {...form} />
+        </p>
+      )}
+    </details>
   );
 }
 
 /** What to do with a file that is right and has changed; folded away where the form itself can be sent. */
 function NextStep(props: AddPageProps): VNode | null {
   const { t } = useLanguage();
-  const { site, file, form, policy } = props;
+  const { site, file, form, texts, policy } = props;
   const { repository } = site;
   const { path = '', text, isReady } = file;
-  if (!isReady) return null;
+  if (!isReady || lacksAuthor(form, texts)) return null;
   const isEdit = form.mode === 'edit';
   const editor = isEdit
     ? repository && { href: repository.edit(path), filled: false }
@@ -269,6 +440,7 @@ function NextStep(props: AddPageProps): VNode | null {
     <details>
       <summary>{t('proposal.otherWays')}</summary>
       {ways}
+      <WholeFile {...props} />
     </details>
   );
 }
@@ -290,12 +462,6 @@ function Download(form: Form): VNode {
 interface FieldProps extends AddPageProps {
   readonly field: FormField;
 }
-
-/** The fields that can have advice. */
-const adviceOf: Partial<Record<FieldName, (props: AddPageProps) => VNode | null>> = {
-  invite: InviteAdvice,
-  authors: AuthorsAdvice,
-};
 
 /** A field of the form with its label, its hint and what is wrong with it. */
 function LabelledField(props: FieldProps): VNode {
@@ -331,9 +497,9 @@ function LabelledField(props: FieldProps): VNode {
         {fault && <FaultText fault={fault} />}
       </p>
       {Advice && (
-        <p class="advice warning" id={`advice-${name}`}>
+        <div class="advice" id={`advice-${name}`}>
           <Advice {...props} />
-        </p>
+        </div>
       )}
     </div>
   );
@@ -407,32 +573,3 @@ function Control(props: FieldProps & { readonly fault: FieldFault | undefined })
       );
   }
 }
-
-/** What to reconsider about the invite link. It does not keep the form from being sent: reviewers see it as a warning. */
-function InviteAdvice({ form, texts }: AddPageProps): VNode | null {
-  const { t } = useLanguage();
-  const { invite = '' } = texts;
-  const id = form.listed?.id ?? texts.id?.trim() ?? '';
-  if (isServerInvite(invite)) return <>{t('advice.serverInvite')}</>;
-  const other = id === '' ? undefined : findOtherClient(invite, [id, form.listed?.oauth]);
-  return other === undefined ? null : <>{t('advice.otherBot', { id: other })}</>;
-}
-
-/** Says that the person who fills in the form is not among the authors of a new bot, with a button that changes that. */
-function AuthorsAdvice({ form, texts, viewer }: AddPageProps): VNode | null {
-  const { t } = useLanguage();
-  const authors = texts.authors?.trim() ?? '';
-  if (viewer === null || form.mode !== 'add' || authors === '') return null;
-  if (authors.split(/[\s,]+/).includes(viewer.id)) return null;
-  return (
-    <>
-      {t('advice.notAuthor')}{' '}
-      <button class="quiet" type="submit" name={addedAuthor} value={viewer.id}>
-        {t('advice.addMe')}
-      </button>
-    </>
-  );
-}
-
-/** The field with the account that the button adds. */
-export const addedAuthor = 'addedAuthor';

@@ -1,7 +1,11 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { isUnavailable } from '../../bot/errors.ts';
+import { parseInvite } from '../../bot/invite.ts';
+import { type Locale } from '../../bot/locale.ts';
+import { type ComparedFile, compareInvites, comparePages } from '../../catalogue/changes/bot-changes.ts';
 import { parsePagePath, pathOf } from '../../catalogue/page/layout.ts';
+import { parsePage } from '../../catalogue/page/page.ts';
 import { parsePageFile } from '../../catalogue/page/page-file.ts';
 import { nothingBlocked } from '../../catalogue/settings/blocked.ts';
 import { findImages } from '../../catalogue/store/bot-index.ts';
@@ -15,6 +19,7 @@ import { toAddressGroup } from '../../lib/network.ts';
 import type { OpenProposals } from '../../proposals/open.ts';
 import { ProposalError, maxNoteLength, findSubject } from '../../proposals/proposal.ts';
 import type { Proposals } from '../../proposals/proposals.ts';
+import { type ChangedFieldsProps, compareWords, toShownPages } from '../changes/changed-fields.tsx';
 import { listWantedRanges } from '../language/locales.ts';
 import type { MessageKey } from '../language/messages.tsx';
 import { findCopies } from '../markdown/markdown-images.ts';
@@ -22,13 +27,22 @@ import { toProposalPath, withParameter } from '../page/addresses.ts';
 import { redirectTo, sendOnce } from '../page/html-response.ts';
 import { sendLogInPage } from '../page/message-pages.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
-import { AddPage, type FilledForm, addedAuthor } from './add-page.tsx';
-import { type FieldName, findPlace, readFieldTexts, withSchemes } from './fields.ts';
+import {
+  type FieldName,
+  type FieldTexts,
+  findPlace,
+  readFieldTexts,
+  toFrontMatter,
+  withSchemes,
+} from '../page/fields.ts';
+import { AddPage, type FilledForm } from './add-page.tsx';
+import { addedAuthor, movedField } from './advice.tsx';
 import {
   createForm,
   type Form,
   type FormFile,
   listForms,
+  lacksAuthor,
   makeFile,
   proposalParameter,
   readPlaceTexts,
@@ -73,7 +87,9 @@ export function addAddRoutes(router: Router, parts: AddParts): void {
           messages: site.languages.of(ctx),
           wanted: listWantedRanges(query.get('locale') ?? undefined, ctx.get('Accept-Language')),
         });
-        await handle(ctx, await fillInForm(ctx, parts, form));
+        const policy = proposals?.findPolicy(site.settings, form.owners, null) ?? 'off';
+        const isLater = kind === 'bot' && mode === 'add' && viewer === null && policy !== 'off';
+        await handle(ctx, await fillInForm(ctx, parts, isLater ? withLaterAuthor(form) : form));
       };
     router.get(
       path,
@@ -103,13 +119,28 @@ export function addAddRoutes(router: Router, parts: AddParts): void {
   }
 }
 
+/** Returns a form that needs no author, because the account that logs in to send it is one. */
+function withLaterAuthor(form: Form): Form {
+  const groups = form.groups.map((group) =>
+    group.map((field) => (field.name === 'authors' ? { ...field, required: false } : field)),
+  );
+  return { ...form, groups };
+}
+
 /** Fills in a form: with what the viewer has proposed for the file that the address names, or with what the file has. */
 async function fillInForm(
   ctx: Context,
   { proposals, viewerOf }: Pick<SiteParts, 'proposals' | 'viewerOf'>,
   form: Form,
 ): Promise<FilledForm> {
-  const asListed = { note: '', conflicts: new Map(), isSent: false, message: null };
+  const asListed = {
+    note: '',
+    conflicts: new Map(),
+    answer: null,
+    isTyped: false,
+    isSent: false,
+    message: null,
+  };
   const filled: FilledForm = { form, texts: form.texts, base: form.base, ...asListed };
   const path = parseQuery(ctx).get(proposalParameter) ?? '';
   const subject = findSubject(path);
@@ -119,6 +150,7 @@ async function fillInForm(
   const isSame = place.id === form.texts.id && place.collection === form.texts.collection;
   if (!proposals || !proposal || (form.mode !== 'add' && !isSame)) return filled;
   const { changed, sent, conflicts, steps } = await proposals.read(proposal);
+  const [last] = steps;
   const texts = readFieldTexts(path, changed.get(path) ?? sent.get(path) ?? '', form.groups);
   if (texts === undefined) return filled;
   const both = form.groups.flat().filter((field) => {
@@ -130,6 +162,7 @@ async function fillInForm(
     ...filled,
     form: { ...form, action: withParameter(form.action, proposalParameter, path) },
     texts: { ...form.texts, ...texts, ...(form.mode !== 'edit' && place) },
+    answer: last?.state === 'changes-asked' || last?.state === 'declined' ? last : null,
     note: steps.find(({ state }) => state === 'waiting')?.text ?? '',
     conflicts: new Map(both.map(({ name }) => [name, form.texts[name] ?? ''])),
   };
@@ -204,25 +237,42 @@ async function readForm(ctx: Context, opened: FilledForm): Promise<FilledForm> {
 /** A page has up to 20,000 characters. */
 const maxFormBytes = 256 * 1024;
 
-/** @throws {ProblemError} too-large */
 function parseForm(fields: URLSearchParams, opened: FilledForm): FilledForm {
   const { groups } = opened.form;
   const texts: Partial<Record<FieldName, string>> = {};
   for (const { name } of groups.flat()) {
     const text = fields.get(name);
     if (text === null) continue;
-    if (text.length > maxFieldLength)
-      throw new ProblemError('too-large', `${name} is longer than ${maxFieldLength} characters: shorten it`);
     texts[name] = text;
   }
-  const author = fields.get(addedAuthor);
+  const [author, moved] = [fields.get(addedAuthor), fields.get(movedField)];
   if (author !== null) texts.authors = `${texts.authors ?? ''} ${author}`.trim();
+  if (moved === 'invite' || moved === 'website') {
+    texts.support = texts[moved] ?? '';
+    texts[moved] = '';
+  }
+  const complete = completeNewBot(opened.form, withSchemes(groups, texts));
   const note = (fields.get('note') ?? '').replace(/\r\n?/g, '\n').trim();
-  return { ...opened, texts: withSchemes(groups, texts), base: fields.get('base') ?? '', note, isSent: true };
+  return {
+    ...opened,
+    texts: complete,
+    base: fields.get('base') ?? '',
+    note,
+    isTyped: true,
+    isSent: moved === null,
+  };
 }
 
-/** Characters. More than a page or twenty addresses have. */
-const maxFieldLength = 45_000;
+/** Fills in what a person need not type for a new bot: its ID is in the link that adds it, and its author is who is logged in. */
+function completeNewBot({ kind, mode, texts: first }: Form, texts: FieldTexts): FieldTexts {
+  if (kind !== 'bot' || mode !== 'add') return texts;
+  const [client = '', ...more] = parseInvite(texts.invite ?? '')?.clients ?? [];
+  return {
+    ...texts,
+    id: texts.id?.trim() || (more.length === 0 ? client : ''),
+    authors: texts.authors?.trim() || (first.authors ?? ''),
+  };
+}
 
 async function show(ctx: Context, parts: AddParts, filled: FilledForm, status = 200): Promise<void> {
   const { site, viewerOf, markdown, copyOf, proposals } = parts;
@@ -238,10 +288,29 @@ async function show(ctx: Context, parts: AddParts, filled: FilledForm, status = 
   const policy =
     (!viewer?.blocked && proposals?.findPolicy(site.settings, form.owners, viewer?.id ?? null)) || 'off';
   const findings =
-    policy !== 'off' && file.isReady ? checkForm(parts, file, viewer?.toReview !== undefined) : [];
+    policy !== 'off' && file.isReady && !lacksAuthor(form, texts)
+      ? checkForm(parts, file, viewer?.toReview !== undefined)
+      : [];
+  const changes = form.mode === 'edit' || form.kind === 'profile' ? compareFile(form, file) : null;
+  if (changes) await compareWords(changes.pages);
   const medianWaitMs = proposals?.medianWaitMs();
-  const props = { ...filled, site, viewer, file, preview, html, policy, medianWaitMs, findings };
+  const props = { ...filled, site, viewer, file, preview, html, policy, medianWaitMs, findings, changes };
   sendOnce(ctx, <AddPage {...props} />, language, status);
+}
+
+/** Compares the file that a form makes with the one that it changes. */
+function compareFile({ kind, source }: Form, { path = '', text }: FormFile): ChangedFieldsProps {
+  const place = parsePagePath(path);
+  const locale = place?.locale ?? ('en' as Locale);
+  const [before = [], after = []] = [source, text].map((file): ComparedFile[] => {
+    const content = Buffer.from(kind === 'profile' ? toFrontMatter(file) : file);
+    return [{ path, locale, page: parsePage(path, content).page }];
+  });
+  const [was = [], now = []] = [source, text].map((file) =>
+    place ? [parsePageFile(place, Buffer.from(file))] : [],
+  );
+  const pages = toShownPages(comparePages(before, after)).filter(({ fields }) => fields.length > 0);
+  return { pages, invite: compareInvites(was, now) };
 }
 
 /**

@@ -37,10 +37,11 @@ import {
   listGroups,
   listProfileFields,
   mainFields,
+  newBotFields,
   parseValue,
   readFieldTexts,
   toFrontMatter,
-} from './fields.ts';
+} from '../page/fields.ts';
 
 /** What forms are made from. */
 export interface FormParts extends Pick<SiteParts, 'collections' | 'readFile'> {
@@ -81,9 +82,8 @@ interface FileKind {
   readonly key: 'id' | 'collection';
   /** What the front matter of the main file has to be. */
   readonly schema: 'main-page' | 'collection' | 'profile';
-  /** The fields that the path of a new file is made of. */
-  readonly placeFields: FieldGroups;
-  readonly mainFields: (locale: Locale | undefined) => FieldGroups;
+  /** The fields of the main file; of a new one with those that its path is made of. */
+  readonly mainFields: (isNew: boolean, locale: Locale | undefined) => FieldGroups;
   readonly translationFields: FieldGroups;
   /** Returns the path of a file; undefined if it cannot be about this. */
   readonly toPath: (subject: string, locale: Locale) => string | undefined;
@@ -116,8 +116,7 @@ const fileKinds: Readonly<Record<FileKindName, FileKind>> = {
     },
     key: 'id',
     schema: 'main-page',
-    placeFields: listGroups('id locale'),
-    mainFields: () => mainFields,
+    mainFields: (isNew) => (isNew ? newBotFields : mainFields),
     translationFields: listGroups('name, description, page'),
     toPath: (id, locale) => parseBotId(id) && pathOf(id as BotId, locale),
     find({ bots }, { subject, viewer }) {
@@ -144,8 +143,7 @@ const fileKinds: Readonly<Record<FileKindName, FileKind>> = {
     },
     key: 'collection',
     schema: 'collection',
-    placeFields: listGroups('collection locale'),
-    mainFields: () => collectionFields,
+    mainFields: (isNew) => [...(isNew ? listGroups('collection locale') : []), ...collectionFields],
     translationFields: collectionFields.filter(([field]) => field?.name !== 'bots'),
     toPath: (name, locale) =>
       parseCollectionName(`${name}.${locale}.md`) && formatCollectionPath(name, locale),
@@ -169,8 +167,7 @@ const fileKinds: Readonly<Record<FileKindName, FileKind>> = {
     forms: { edit: { path: profileFormPath, title: 'profile.title' } },
     key: 'id',
     schema: 'profile',
-    placeFields: [],
-    mainFields: listProfileFields,
+    mainFields: (_isNew, locale) => listProfileFields(locale),
     translationFields: [],
     toPath: (account) => `${peopleFolder}/${account}.json`,
     find: (_parts, { subject, viewer, messages }) => {
@@ -242,7 +239,7 @@ export function createForm(
   const text = asked === 'add' ? undefined : parts.readFile(path);
   const mode = kind === 'profile' && text === undefined ? 'add' : asked;
   const isMain = mode === 'add' || (mode === 'edit' && locale === main);
-  const fields = isMain ? row.mainFields(locale) : row.translationFields;
+  const fields = isMain ? row.mainFields(mode === 'add', locale) : row.translationFields;
   const texts = mode === 'add' ? (found.texts ?? {}) : readFieldTexts(path, text ?? '', fields);
   if (texts === undefined)
     throw new ProblemError('not-found', `the file of this ${kind} cannot be read: edit it in the repository`);
@@ -253,7 +250,7 @@ export function createForm(
     kind,
     mode,
     action: toFormPath(head, subject, locale === main ? undefined : locale),
-    groups: [...{ add: row.placeFields, edit: [], translate: languageFields }[mode], ...fields],
+    groups: [...(mode === 'translate' ? languageFields : []), ...fields],
     schema: kind === 'bot' && !isMain ? 'translation' : row.schema,
     title: head.title,
     introduction: kind === 'bot' ? `${mode}.introduction` : `${kind}.introduction`,
@@ -307,8 +304,8 @@ export interface FormFile {
   /** The part of it below the front matter. */
   readonly page: string;
   readonly faults: FieldFaults;
-  /** How many required fields are empty. */
-  readonly missing: number;
+  /** The required fields that are empty. */
+  readonly missing: readonly FieldName[];
   /** Whether the file is right and has changed. */
   readonly isReady: boolean;
 }
@@ -343,7 +340,7 @@ export function makeFile(parts: FormParts, form: Form, texts: FieldTexts): FormF
   const { data = {}, page = '' } = parsed.page ?? {};
   const { category } = data;
   const isForeign = asksLanguage && locale && languages?.includes(locale) === false;
-  const faults: FieldFaults = {
+  const { authors, ...others }: FieldFaults = {
     ...(typeof category === 'string' &&
       !categories.includes(category) && { category: { key: 'fault.category' } }),
     ...(isForeign && { locale: { key: 'fault.language', values: { languages: languages.join(', ') } } }),
@@ -355,9 +352,16 @@ export function makeFile(parts: FormParts, form: Form, texts: FieldTexts): FormF
     ...(path === undefined && { [key]: { key: `fault.${key}` } }),
     ...findFaults(parts, form, texts),
   };
-  const missing = fields.filter(({ name, required }) => required === true && !texts[name]?.trim()).length;
+  const faults = authors && !lacksAuthor(form, texts) ? { ...others, authors } : others;
+  const missing = fields.flatMap(({ name, required }) => (required && !texts[name]?.trim() ? [name] : []));
   const isReady = Object.keys(faults).length === 0 && text !== source;
   return { path: locale && path, text, data, page, faults, missing, isReady };
+}
+
+/** Returns whether the author of a new bot is the account that logs in to send it. */
+export function lacksAuthor({ groups }: Pick<Form, 'groups'>, { authors = '' }: FieldTexts): boolean {
+  const field = groups.flat().find(({ name }) => name === 'authors');
+  return field?.required === false && authors.trim() === '';
 }
 
 /** Sets the values of fields in a page file. The line ends of its markdown stay what they are. */

@@ -8,7 +8,7 @@ import { directionOf } from '../language/locales.ts';
 import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from '../page/elements.tsx';
 import { Prose, type ProseProps } from '../page/prose.tsx';
-import type { FieldTexts } from './fields.ts';
+import type { FieldTexts } from '../page/fields.ts';
 import type { Form, FormFile } from './forms.ts';
 
 /** Returns the bot of a form. A text that is empty is the label of its field. */

@@ -13,15 +13,15 @@ import {
 } from '../../catalogue/changes/bot-changes.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
-import { formatValue, mainFields } from '../add/fields.ts';
-import { diffWords, type Words, WordDiff } from '../add/file-diff.tsx';
+import { formatValue, mainFields } from '../page/fields.ts';
+import { diffWords, type Words, WordDiff } from './word-diff.tsx';
 import type { Messages } from '../language/messages.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls, Fact } from '../page/elements.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 
 /** A value that differs, as text. Empty if there is none; both are where the value is not shown. */
-interface ShownField extends Record<'before' | 'after', string>, Pick<FieldChange, 'name'> {
+export interface ShownField extends Record<'before' | 'after', string>, Pick<FieldChange, 'name'> {
   /** The words that differ: null if too many do, undefined until they are compared. */
   words?: readonly Words[] | null;
 }
@@ -73,7 +73,7 @@ export async function compareWords(pages: readonly ShownPageChange[]): Promise<v
 /** Milliseconds in which the words of a page are compared. */
 const maxWordsMs = 500;
 
-interface ChangedFieldsProps {
+export interface ChangedFieldsProps {
   readonly pages: readonly ShownPageChange[];
   readonly invite: InviteChange;
 }
@@ -92,11 +92,14 @@ export function ChangedFields({ pages, invite }: ChangedFieldsProps): VNode {
           {namesLanguage && <h3>{languageName(locale)}</h3>}
           {fields.length === 0 && state !== 'edited' && <p>{t(`changes.${state}`)}</p>}
           <dl class="changes">
-            {fields.map((field) => (
-              <Fact key={field.name} name={<FieldName name={field.name} />}>
-                {state === 'added' ? <div class="typed">{field.after}</div> : <ChangedWords {...field} />}
-              </Fact>
-            ))}
+            {fields.map(
+              (field) =>
+                (state !== 'added' || field.after !== '') && (
+                  <Fact key={field.name} name={<FieldName name={field.name} />}>
+                    {state === 'added' ? <AddedValue {...field} /> : <ChangedWords {...field} />}
+                  </Fact>
+                ),
+            )}
           </dl>
         </div>
       ))}
@@ -127,6 +130,11 @@ function ChangedPermissions({ invite }: Pick<ChangedFieldsProps, 'invite'>): VNo
       </Fact>
     </dl>
   );
+}
+
+function AddedValue({ name, after }: ShownField): VNode {
+  const { categoryName } = useLanguage();
+  return <div class="typed">{name === 'category' ? categoryName(after) : after}</div>;
 }
 
 /** The words of a value that change. Those of a page are folded. */

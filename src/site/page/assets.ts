@@ -26,6 +26,10 @@ export const assets = {
   addScript: readAsset('add.js', 'text/javascript; charset=utf-8'),
   /** Reloads the page when a file of the catalogue is saved. */
   liveScript: readAsset('live.js', 'text/javascript; charset=utf-8'),
+  /** Forgets what was typed in a form once it is sent. */
+  sentScript: readAsset('sent.js', 'text/javascript; charset=utf-8'),
+  /** The keys of the review. */
+  reviewScript: readAsset('review.js', 'text/javascript; charset=utf-8'),
   /** Copies a token. */
   copyScript: readAsset('copy.js', 'text/javascript; charset=utf-8'),
   icon: readAsset('icon.svg', 'image/svg+xml'),

@@ -4,6 +4,7 @@ import type { AccountId } from '../../bot/commit-message.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { BlockedName } from '../../catalogue/settings/blocked.ts';
 import type { CatalogueSettings, FooterLink } from '../../catalogue/settings/settings.ts';
+import type { Proposal } from '../../proposals/proposal.ts';
 import type { Languages } from '../language/languages.ts';
 import { directionOf } from '../language/locales.ts';
 import type { MessageKey } from '../language/messages.tsx';
@@ -23,6 +24,8 @@ export interface Viewer {
   readonly createdAt?: number | undefined;
   /** How many proposals wait for a decision; left out for an account that may not review. */
   readonly toReview?: number;
+  /** Its proposals that were decided about since it last looked. */
+  readonly answered?: readonly Proposal[];
   /** Why nothing is taken from the account; undefined if it is not blocked. */
   readonly blocked?: BlockedName | undefined;
 }
@@ -145,6 +148,7 @@ function Header({ site, viewer, isFront = false, q = '', current }: LayoutProps)
   const { t, text, href, publicPath } = useLanguage();
   const { name, notice, language } = site.settings;
   const { logo } = createOwnAssets(site.settings);
+  const answered = viewer?.answered?.length ?? 0;
   const link = (path: NavigationPath, key: MessageKey, count = 0): VNode => (
     <a href={href(path)} aria-current={path === current ? 'page' : undefined}>
       {t(key, { count })}
@@ -166,7 +170,7 @@ function Header({ site, viewer, isFront = false, q = '', current }: LayoutProps)
         <nav aria-label={text('layout.navigation')}>
           {site.hasForms && link('/add', 'layout.add')}
           {link('/docs', 'layout.api')}
-          {viewer && link(myBotsPath, 'myBots.title')}
+          {viewer && link(myBotsPath, answered > 0 ? 'layout.myBots' : 'myBots.title', answered)}
           {viewer?.toReview !== undefined && link('/review', 'layout.review', viewer.toReview)}
         </nav>
         {!isFront && <SearchForm q={q} />}

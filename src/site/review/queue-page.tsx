@@ -1,125 +1,227 @@
 import type { VNode } from 'preact';
-import type { Proposal } from '../../proposals/proposal.ts';
+import { parseListElement } from '../../catalogue/store/bot-index.ts';
+import { isBot, type Proposal } from '../../proposals/proposal.ts';
 import type { VisitorReport } from '../../proposals/visitor-reports.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { reviewPath, toReviewPath } from '../page/addresses.ts';
+import { assets } from '../page/assets.ts';
+import { Avatar } from '../page/bot-image.tsx';
+import { Step } from '../page/conversation.tsx';
 import { PageLinks, type PageLinksProps, withoutBidiControls, formatIsoDate } from '../page/elements.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 import { AttentionList } from './attention-list.tsx';
 import type { Attention } from './attention.ts';
-import { describeKind, FieldNames, LastDecision, type LastDecisionProps, Refusal } from './review-page.tsx';
+import {
+  describeKind,
+  FieldNames,
+  KeysHint,
+  LastDecision,
+  type LastDecisionProps,
+  Refusal,
+} from './review-page.tsx';
 import type { Review } from './reviews.ts';
+
+/** The lists of the review. */
+export const tabs = ['waiting', 'reports', 'attention', 'decided'] as const;
+export type Tab = (typeof tabs)[number];
 
 export interface QueueRow {
   readonly proposal: Proposal;
   /** Undefined if the proposal cannot be read: its own page responds with the reason, so its row has the form that declines it. */
   readonly review: Review | undefined;
+  readonly name: string;
+  /** How many listed bots name the proposer as an author. */
+  readonly botCount: number;
+  /** Whether the account has neither a bot nor another proposal. */
+  readonly isFirst: boolean;
 }
 
-interface QueuePageProps extends PageProps, LastDecisionProps, Pick<PageLinksProps, 'page' | 'pages'> {
+interface QueuePageProps
+  extends PageProps, LastDecisionProps, VisitorReportListProps, Pick<PageLinksProps, 'page' | 'pages'> {
+  readonly tab: Tab;
   /** The repository at the Git host, where that is where proposals are reviewed; else null. */
   readonly host: string | null;
-  /** Those of this page: the waiting ones first, in the order in which they were sent. */
+  /** How many proposals wait. */
+  readonly waiting: number;
+  /** Those of this page, waiting or decided: the ones that were sent first, or decided about last, come first. */
   readonly rows: readonly QueueRow[];
   /** How long half of the last decisions took, in milliseconds. */
   readonly median: number | undefined;
-  /** What the first page has below; left out on the others. */
-  readonly more: (VisitorReportListProps & { readonly attention: Attention }) | undefined;
+  readonly attention: Attention;
 }
 
-/** What waits for a review, and then those that wait for their proposer. */
+/** What waits for a maintainer, in a tab for each kind. */
 export function QueuePage(props: QueuePageProps): VNode {
-  const { site, viewer, host, rows, median, more, page, pages } = props;
-  const { t, text, href, duration } = useLanguage();
+  const { site, viewer, tab, host, waiting, reports, attention, median, page, pages } = props;
+  const { t, text, href, duration, integer } = useLanguage();
+  const toPath = (name: Tab): string => (name === 'waiting' ? reviewPath : `${reviewPath}?tab=${name}`);
+  const counts: Partial<Record<Tab, number>> = {
+    waiting,
+    reports: reports.length,
+    attention: attention.groups.reduce((sum, { total }) => sum + total, 0),
+  };
   return (
-    <Layout site={site} viewer={viewer} title={text('review.title')} current={reviewPath} isUnlisted>
+    <Layout
+      site={site}
+      viewer={viewer}
+      title={text('review.title')}
+      current={reviewPath}
+      isUnlisted
+      {...(tab === 'waiting' && { script: assets.reviewScript.path })}
+    >
       <div class="stack">
         <h1>{t('review.title')}</h1>
-        <LastDecision {...props} />
-        {host !== null && <p>{t('review.atHost', { host: <a href={host}>{host}</a> })}</p>}
-        {host === null && page === 1 && !rows.some(isWaiting) && <p class="muted">{t('review.none')}</p>}
-        {(['waiting', 'changes-asked'] as const).map((state) => {
-          const shown = rows.filter(({ proposal }) => proposal.state === state);
-          if (shown.length === 0) return null;
-          return (
-            <section key={state} class="stack">
-              <h2>{t(`proposal.${state}`)}</h2>
-              <ol class="queue">
-                {shown.map((row) => (
-                  <Row key={row.proposal.ref} site={site} {...row} />
-                ))}
-              </ol>
-            </section>
-          );
-        })}
-        {median !== undefined && <p class="muted">{t('proposal.median', { time: duration(median) })}</p>}
-        <PageLinks {...{ page, pages }} pathOf={(number) => href(`${reviewPath}?page=${number}`)} />
-        {more && (
-          <>
-            <h2>{t('review.attention')}</h2>
-            <AttentionList attention={more.attention} />
-            <VisitorReportList {...more} />
-          </>
+        {tab === 'waiting' && (
+          <p class="muted">
+            {t('review.order')} {median !== undefined && t('proposal.median', { time: duration(median) })}
+          </p>
         )}
+        <LastDecision {...props} />
+        <nav aria-label={text('review.title')}>
+          <ul class="tabs">
+            {tabs.map((name) => (
+              <li key={name} class={name === 'reports' && reports.length > 0 ? 'due' : undefined}>
+                <a href={href(toPath(name))} aria-current={name === tab ? 'page' : undefined}>
+                  {t(name === 'waiting' ? 'proposal.waiting' : `review.tab.${name}`)}{' '}
+                  {counts[name] !== undefined && <small>{integer(counts[name])}</small>}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        {tab === 'waiting' && host !== null && (
+          <p>{t('review.atHost', { host: <a href={host}>{host}</a> })}</p>
+        )}
+        {tab === 'waiting' && host === null && <Waiting {...props} />}
+        {tab === 'reports' && <VisitorReportList {...props} />}
+        {tab === 'attention' && <AttentionList attention={attention} />}
+        {tab === 'decided' && <Decided {...props} />}
+        <PageLinks
+          {...{ page, pages }}
+          pathOf={(number) => href(`${reviewPath}?tab=${tab}&page=${number}`)}
+        />
+        {tab === 'waiting' && <KeysHint />}
       </div>
     </Layout>
   );
 }
 
-function isWaiting({ proposal }: QueueRow): boolean {
-  return proposal.state === 'waiting';
+function Waiting({ site, rows, bots }: QueuePageProps): VNode {
+  const { t } = useLanguage();
+  if (rows.length === 0) return <p class="muted">{t('review.none')}</p>;
+  const heads = [
+    'review.head.bot',
+    'review.head.proposed',
+    'review.head.from',
+    'proposal.sent',
+    'review.head.lookAt',
+  ] as const;
+  return (
+    <table class="rows" role="table">
+      <thead role="rowgroup">
+        <tr role="row">
+          {heads.map((name) => (
+            <th key={name} scope="col" role="columnheader">
+              {t(name)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {rows.map((row) => (
+          <Row key={row.proposal.ref} {...row} site={site} bots={bots} />
+        ))}
+      </tbody>
+    </table>
+  );
 }
 
-function Row({ site, proposal, review }: QueueRow & Pick<PageProps, 'site'>): VNode {
+function Row(row: QueueRow & Pick<QueuePageProps, 'site' | 'bots'>): VNode {
+  const { site, bots, proposal, review, name, botCount, isFirst } = row;
   const language = useLanguage();
   const { t, href, ago } = language;
-  const { subject, proposer, sentAt } = proposal;
-  const link = toReviewPath(subject, proposer.id);
-  const sender = <bdi>{withoutBidiControls(proposer.name)}</bdi>;
-  if (review === undefined)
-    return (
-      <li>
-        <a href={href(link)}>{subject}</a>
-        <p>{t('review.unreadable')}</p>
-        {sender}
-        <p class="muted">{ago(sentAt, Date.now())}</p>
-        <Refusal {...{ site, proposal }} decision="declined" />
-      </li>
-    );
-  const { details, name, kind, pages, invite, findings } = review;
-  const fields = pages.flatMap((page) => page.fields);
+  const { subject, proposer, sentAt, queuedAt = sentAt } = proposal;
+  const listed = isBot(subject) ? bots.get(subject) : undefined;
+  const image = listed ? parseListElement(listed).cachedImages.avatar : null;
+  const fields = review?.pages.flatMap((page) => page.fields) ?? [];
   const names = [...new Set(fields.map((field) => field.name))].slice(0, maxNames);
+  const isAuthor = review?.details.kind === 'authors';
   return (
-    <li>
-      <div>
-        <a href={href(link)}>{name}</a>
-        <p class="muted">{describeKind(review, language)}</p>
-      </div>
-      <p dir="auto">
-        {kind === 'edit' && <FieldNames names={names} />}
-        {kind !== 'edit' && fields.find((field) => field.name === 'description')?.after}
-      </p>
-      <div>
-        {sender}
-        <p class="muted">{details.kind === 'authors' ? t('review.isAuthor') : proposer.id}</p>
-      </div>
-      <p class="muted">{ago(sentAt, Date.now())}</p>
-      <ul class="chips">
-        {invite.added.administrator && <li class="tag warning">{t('permission.administrator')}</li>}
-        {details.conflicts.length > 0 && <li class="tag adult">{t('review.conflicts')}</li>}
-        {findings.map(({ severity, faults }) => (
-          <li key={severity} class={severity === 'error' ? 'tag adult' : 'tag'}>
-            {t(`review.${severity}`, { count: faults.length })}
-          </li>
-        ))}
-      </ul>
-    </li>
+    <tr role="row">
+      <td role="cell">
+        <div class="who">
+          {isBot(subject) && <Avatar id={subject} name={name} image={image} size={40} blurred={false} />}
+          <div>
+            <a class="name" href={href(toReviewPath(subject, proposer.id))}>
+              <bdi>{name}</bdi>
+            </a>
+            {review && <small>{describeKind(review, language)}</small>}
+          </div>
+        </div>
+      </td>
+      <td role="cell">
+        <div dir="auto">
+          {review?.kind === 'edit' && <FieldNames names={names} />}
+          {review?.kind !== 'edit' && fields.find((field) => field.name === 'description')?.after}
+          {review === undefined && t('review.unreadable')}
+        </div>
+      </td>
+      <td role="cell">
+        <bdi>{withoutBidiControls(proposer.name)}</bdi>{' '}
+        {isFirst && <span class="tag">{t('review.first')}</span>}
+        {isAuthor && <small>{t('review.isAuthor')}</small>}
+        {!isAuthor && botCount > 0 && <small>{t('review.bots', { count: botCount })}</small>}
+      </td>
+      <td role="cell">
+        <time dateTime={formatIsoDate(queuedAt)}>{ago(queuedAt, Date.now())}</time>
+      </td>
+      <td role="cell">
+        {review ? (
+          <Mark {...review} isAgain={proposal.queuedAt !== undefined} />
+        ) : (
+          <Refusal {...{ site, proposal }} decision="declined" />
+        )}
+      </td>
+    </tr>
   );
+}
+
+/** What to look at first in a proposal. */
+function Mark({ invite, details, findings, isAgain }: Review & { readonly isAgain: boolean }): VNode {
+  const { t } = useLanguage();
+  const [first] = findings;
+  if (invite.added.administrator) return <span class="tag warning">{t('permission.administrator')}</span>;
+  if (details.conflicts.length > 0) return <span class="tag adult">{t('review.conflicts')}</span>;
+  if (first) {
+    const { severity, faults } = first;
+    const look = severity === 'error' ? 'tag adult' : 'tag';
+    return <span class={look}>{t(`review.${severity}`, { count: faults.length })}</span>;
+  }
+  if (isAgain) return <span class="tag">{t('review.again')}</span>;
+  return <span class="passed">✓ {t('review.passed')}</span>;
 }
 
 /** Names of fields that a row has. */
 const maxNames = 8;
+
+/** What was decided lately, also what waits for its proposer. */
+function Decided({ rows }: QueuePageProps): VNode {
+  const { t, href } = useLanguage();
+  if (rows.length === 0) return <p class="muted">{t('review.noneDecided')}</p>;
+  return (
+    <ol class="steps">
+      {rows.map(({ proposal, name }) => (
+        <li key={proposal.ref}>
+          <a class="name" href={href(toReviewPath(proposal.subject, proposal.proposer.id))}>
+            <bdi>{name}</bdi>
+          </a>
+          <Step step={proposal} at={proposal.at} />
+        </li>
+      ))}
+    </ol>
+  );
+}
 
 interface VisitorReportListProps {
   readonly reports: readonly VisitorReport[];
@@ -129,17 +231,16 @@ interface VisitorReportListProps {
 /** What visitors say about bots, each with a button that removes it. For maintainers only. */
 export function VisitorReportList({ reports, bots }: VisitorReportListProps): VNode {
   const { t, href, ago } = useLanguage();
+  if (reports.length === 0) return <p class="muted">{t('report.none')}</p>;
   return (
-    <section class="stack" aria-labelledby="reports">
-      <h2 id="reports">{t('report.list')}</h2>
-      {reports.length === 0 && <p class="muted">{t('report.none')}</p>}
+    <>
       {reports.map(({ id, bot, reason, text, at }) => (
         <article key={id} class="panel stack">
-          <h3>
+          <h2>
             <a href={href(`/bots/${bot}`)}>
               <bdi>{withoutBidiControls(bots.get(bot)?.facts.name ?? bot)}</bdi>
             </a>
-          </h3>
+          </h2>
           <p class="muted">
             {t(`report.reason.${reason}`)} · <time dateTime={formatIsoDate(at)}>{ago(at, Date.now())}</time>
           </p>
@@ -153,6 +254,6 @@ export function VisitorReportList({ reports, bots }: VisitorReportListProps): VN
           </form>
         </article>
       ))}
-    </section>
+    </>
   );
 }

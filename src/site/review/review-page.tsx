@@ -8,6 +8,7 @@ import { Preview, type PreviewProps } from '../add/preview.tsx';
 import { ChangedFields, FieldName } from '../changes/changed-fields.tsx';
 import { useLanguage, type PageLanguage } from '../language/page-language.tsx';
 import { reviewPath, toReviewPath, toSourceAddress } from '../page/addresses.ts';
+import { assets } from '../page/assets.ts';
 import { Conversation, formatReason, Step } from '../page/conversation.tsx';
 import { withoutBidiControls, Fact, LinkItem } from '../page/elements.tsx';
 import { FaultItems } from '../page/faults.tsx';
@@ -26,13 +27,19 @@ interface ShownPage {
   readonly preview: PreviewProps | undefined;
 }
 
+/** A proposal with the name of what it is about. */
+export interface NamedProposal {
+  readonly proposal: Proposal;
+  readonly name: string;
+}
+
 interface ReviewPageProps extends PageProps, LastDecisionProps {
   readonly review: Review;
   /** The pages that change, as they are, unless they are new, and as proposed, unless that has errors. */
   readonly previews: readonly (readonly ShownPage[])[];
   readonly related: RelatedBots;
   /** Other proposals of the account, open and closed. */
-  readonly others: readonly Proposal[];
+  readonly others: readonly NamedProposal[];
   /** Those that wait before and after it. */
   readonly previous: Proposal | undefined;
   readonly next: Proposal | undefined;
@@ -47,7 +54,13 @@ export function ReviewPage(props: ReviewPageProps): VNode {
   const { t, text, href, ago } = language;
   const { proposal, steps, kind } = review.details;
   return (
-    <Layout site={site} viewer={viewer} title={`${review.name} · ${text('review.title')}`} isUnlisted>
+    <Layout
+      site={site}
+      viewer={viewer}
+      title={`${review.name} · ${text('review.title')}`}
+      isUnlisted
+      script={assets.reviewScript.path}
+    >
       <div class="stack">
         <p>
           <a href={href(reviewPath)}>← {t('review.title')}</a>
@@ -56,7 +69,7 @@ export function ReviewPage(props: ReviewPageProps): VNode {
           <bdi>{review.name}</bdi>: {describeKind(review, language)}
         </h1>
         <p class="muted">
-          {t('review.sent', { ...proposal.proposer, ago: ago(proposal.sentAt, Date.now()) })}{' '}
+          {t('review.sent', { name: proposal.proposer.name, ago: ago(proposal.sentAt, Date.now()) })}{' '}
           {kind === 'authors' && t('review.isAuthor')}
         </p>
         <LastDecision {...props} />
@@ -153,10 +166,12 @@ function Related({ related, others }: ReviewPageProps): VNode {
         {withoutBidiControls(facts.name)}
       </LinkItem>
     ));
-  const steps = others.map((proposal) => (
+  const steps = others.map(({ proposal, name }) => (
     <li key={proposal.ref}>
-      <a href={href(toReviewPath(proposal.subject, proposal.proposer.id))}>{proposal.subject}</a>
-      <Step step={{ ...proposal, text: '' }} at={proposal.closedAt ?? proposal.sentAt} />
+      <a href={href(toReviewPath(proposal.subject, proposal.proposer.id))}>
+        <bdi>{name}</bdi>
+      </a>
+      <Step step={{ ...proposal, text: '' }} at={proposal.at} />
     </li>
   ));
   const lists = {
@@ -205,17 +220,30 @@ function Decide({ site, review, previous, next, failed }: ReviewPageProps): VNod
       ))}
       <p class="links">
         {previous && (
-          <a href={toPath(previous)} rel="prev" accessKey="k">
+          <a href={toPath(previous)} rel="prev">
             {t('list.previous')}
           </a>
         )}{' '}
         {next && (
-          <a href={toPath(next)} rel="next" accessKey="j">
+          <a href={toPath(next)} rel="next">
             {t('list.next')}
           </a>
         )}
       </p>
+      <KeysHint />
     </section>
+  );
+}
+
+/** The keys of the review, shown where scripts run, with a box that turns them off. */
+export function KeysHint(): VNode {
+  const { t } = useLanguage();
+  return (
+    <p id="keys" hidden>
+      <label class="check">
+        <input type="checkbox" /> {t('review.keys')}
+      </label>
+    </p>
   );
 }
 
@@ -312,7 +340,7 @@ export function LastDecision({ last }: LastDecisionProps): VNode | null {
       <p class="name">
         <bdi>{withoutBidiControls(name)}</bdi>
       </p>
-      <Step step={{ ...proposal, text: '' }} at={proposal.closedAt ?? Date.now()} />
+      <Step step={{ ...proposal, text: '' }} at={proposal.at} />
       {!isShared && <p>{t('review.notShared')}</p>}
     </div>
   );

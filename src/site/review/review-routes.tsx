@@ -1,20 +1,13 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import type { BotRecord } from '../../../schemas/types.ts';
 import { parseAccountId } from '../../bot/commit-message.ts';
-import type { BotId } from '../../bot/id.ts';
-import type { Locale } from '../../bot/locale.ts';
-import { listElement } from '../../bot/record.ts';
 import { defaultReasons } from '../../catalogue/settings/settings.ts';
-import { parseListElement, findImages } from '../../catalogue/store/bot-index.ts';
 import { refuseCrossSite } from '../../http/middleware.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { parseFields, parseQuery, type BodyRules, readText } from '../../http/request.ts';
 import { type Proposal, ProposalError, parseSubject } from '../../proposals/proposal.ts';
 import type { Decision, Proposals } from '../../proposals/proposals.ts';
-import type { PreviewProps } from '../add/preview.tsx';
 import { compareWords } from '../changes/changed-fields.tsx';
-import { findCopies } from '../markdown/markdown-images.ts';
 import { reviewPath, toReviewPath, withParameter } from '../page/addresses.ts';
 import { Step } from '../page/conversation.tsx';
 import { sendOnce, pickPage } from '../page/html-response.ts';
@@ -22,9 +15,15 @@ import type { Viewer } from '../page/layout.tsx';
 import { MessagePage } from '../page/message-pages.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 import type { Attention } from './attention.ts';
-import { QueuePage, type QueueRow } from './queue-page.tsx';
-import { type FailedDecision, maxTextLength, ReviewPage, type LastDecisionProps } from './review-page.tsx';
-import { findRelated, createReviewReader } from './reviews.ts';
+import { QueuePage, type QueueRow, tabs } from './queue-page.tsx';
+import {
+  type FailedDecision,
+  maxTextLength,
+  type NamedProposal,
+  ReviewPage,
+  type LastDecisionProps,
+} from './review-page.tsx';
+import { createPreviewer, findRelated, createReviewReader } from './reviews.ts';
 
 /**
  * Adds the pages of the review, for maintainers only: each request reads from the last commit who is one. `/review` has
@@ -36,14 +35,15 @@ export function addReviewRoutes(
   router: Router,
   parts: Pick<
     SiteParts,
-    'site' | 'viewerOf' | 'bots' | 'markdown' | 'reports' | 'copyOf' | 'cache' | 'blocked'
+    'site' | 'viewerOf' | 'bots' | 'authors' | 'markdown' | 'reports' | 'copyOf' | 'cache' | 'blocked'
   >,
   proposals: Proposals,
   findAttention: () => Promise<Attention>,
   host: string | null,
 ): void {
-  const { site, bots, viewerOf, markdown, copyOf } = parts;
-  const readReview = createReviewReader(proposals, parts);
+  const { site, bots, authors, viewerOf } = parts;
+  const readReview = createReviewReader(proposals, parts, 'branch');
+  const toPreview = createPreviewer(parts);
   type Handler = (ctx: Context, viewer: Viewer) => Promise<void>;
 
   const forMaintainers =
@@ -84,21 +84,38 @@ export function addReviewRoutes(
     const params = parseQuery(ctx);
     const proposal = findLast(...(params.get('done') ?? '').split('/', 2));
     if (proposal === undefined || proposal.state === 'waiting') return { last: undefined };
-    const { name } = await readReview(proposal).catch(() => ({ name: proposal.subject }));
-    return { last: { name, proposal, isShared: params.get('shared') !== 'no' } };
+    return {
+      last: { name: await readName(proposal), proposal, isShared: params.get('shared') !== 'no' },
+    };
+  };
+  /** Returns the name of what a proposal is about, as proposed; the subject itself if it cannot be read. */
+  const readName = async (proposal: Proposal): Promise<string> =>
+    (await readReview(proposal).catch(() => undefined))?.name ?? proposal.subject;
+  const toRow = async (proposal: Proposal): Promise<QueueRow> => {
+    const { subject, proposer } = proposal;
+    const review = await readReview(proposal).catch(() => undefined);
+    const { length: botCount } = (await authors.find(proposer.id)).bots;
+    return {
+      proposal,
+      review,
+      name: review?.name ?? subject,
+      botCount,
+      isFirst: botCount === 0 && proposals.listOf(proposer.id).length === 1,
+    };
   };
 
   const showQueue: Handler = async (ctx, viewer) => {
-    const open =
-      host === null ? [...listWaiting(), ...proposals.open.filter(({ state }) => state !== 'waiting')] : [];
-    const { page, pages, shown } = pickPage(ctx, open);
+    const named = parseQuery(ctx).get('tab');
+    const tab = tabs.find((known) => known === named) ?? 'waiting';
+    const waiting = host === null ? listWaiting() : [];
+    const list = tab === 'decided' ? proposals.listDecided() : tab === 'waiting' ? waiting : [];
+    const { page, pages, shown } = pickPage(ctx, list);
     const rows: QueueRow[] = [];
-    for (const proposal of shown)
-      rows.push({ proposal, review: await readReview(proposal).catch(() => undefined) });
-    const [attention, median] = [await findAttention(), proposals.medianWaitMs()];
-    const more = page === 1 ? { bots, attention, reports: parts.reports.list() } : undefined;
-    const props = { site, viewer, host, rows, page, pages, more, median, ...(await readLast(ctx)) };
-    sendOnce(ctx, <QueuePage {...props} />, site.languages.of(ctx));
+    for (const proposal of shown) rows.push(await toRow(proposal));
+    const [reports, attention, last] = [parts.reports.list(), await findAttention(), await readLast(ctx)];
+    const median = proposals.medianWaitMs();
+    const props = { site, viewer, tab, host, rows, page, pages, bots, reports, attention, median, ...last };
+    sendOnce(ctx, <QueuePage {...props} waiting={waiting.length} />, site.languages.of(ctx));
   };
 
   const showProposal = async (ctx: Context, viewer: Viewer, failed?: FailedDecision): Promise<void> => {
@@ -111,7 +128,7 @@ export function addReviewRoutes(
       const action = next ? 'list.next' : 'review.title';
       const page = (
         <MessagePage {...{ site, viewer, to, action }} title="review.decided">
-          <Step step={proposal} at={proposal.closedAt} />
+          <Step step={proposal} at={proposal.at} />
         </MessagePage>
       );
       return sendOnce(ctx, page, language, ctx.method === 'POST' ? 409 : 200);
@@ -123,7 +140,9 @@ export function addReviewRoutes(
       if (state === 'added') return [after];
       return [{ side: 'before', preview: await toPreview(review.before, locale, false) } as const, after];
     });
-    const others = proposals.listOf(proposal.proposer.id).filter((other) => other !== proposal);
+    const others: NamedProposal[] = [];
+    for (const other of proposals.listOf(proposal.proposer.id).slice(0, maxOthers + 1))
+      if (other !== proposal) others.push({ proposal: other, name: await readName(other) });
     const place = waiting.indexOf(proposal);
     const props = {
       site,
@@ -140,25 +159,6 @@ export function addReviewRoutes(
     sendOnce(ctx, <ReviewPage {...props} />, language, failed ? statuses[failed.problem] : 200);
   };
 
-  /** Renders a page of a bot. Images come from our own copies only. */
-  const toPreview = async (
-    record: BotRecord | undefined,
-    locale: Locale,
-    isProposed: boolean,
-  ): Promise<PreviewProps | undefined> => {
-    const content = record?.contents[locale];
-    if (record === undefined || content === undefined) return undefined;
-    const { name, page } = content;
-    const source = { text: page, name, images: findCopies(findImages(page), copyOf) };
-    const html = isProposed ? await markdown.renderProposed(source) : (await markdown.render(source)).html;
-    const indexed = bots.get(record.id as BotId);
-    const listed = indexed && parseListElement(indexed);
-    const isSame = listed?.images.avatar === record.images.avatar;
-    const bot = listElement(isSame ? { ...record, cachedImages: listed.cachedImages } : record);
-    const preview = { bot, locale, namesLanguage: false, count: undefined, growth: undefined };
-    return { preview, file: { page }, html };
-  };
-
   const decide: Handler = async (ctx, viewer) => {
     const proposal = findNamed(ctx);
     const fields = parseFields(await readText(ctx, formRules));
@@ -173,6 +173,7 @@ export function addReviewRoutes(
       await showProposal(ctx, viewer, { state, reason, text, problem });
     if (text.length > maxTextLength || (state === 'changes-asked' && text.trim() === ''))
       return await fail('text');
+    if (reason === 'other' && state === 'declined' && text.trim() === '') return await fail('text');
     const reasons: readonly string[] = site.settings.proposals.reasons ?? defaultReasons;
     if (state === 'declined' && !reasons.includes(reason)) return await fail('reason');
     const { subject, proposer } = proposal;
@@ -198,7 +199,7 @@ export function addReviewRoutes(
 
   const removeReport: Handler = async (ctx) => {
     await parts.reports.remove(String(ctx['params'].id));
-    ctx.redirect(site.languages.of(ctx).href(reviewPath));
+    ctx.redirect(site.languages.of(ctx).href(`${reviewPath}?tab=reports`));
     ctx.status = 303;
   };
 

@@ -1,6 +1,8 @@
 import type { BotRecord } from '../../../schemas/types.ts';
 import { toInviteKey, toNameKey } from '../../bot/likeness.ts';
+import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
+import { listElement } from '../../bot/record.ts';
 import {
   type ComparedFile,
   compareInvites,
@@ -16,6 +18,7 @@ import {
   type BotIndex,
   type IndexedBot,
   parseListElement,
+  findImages,
 } from '../../catalogue/store/bot-index.ts';
 import { readBot } from '../../catalogue/store/bot-reader.ts';
 import type { Finding } from '../../check/check.ts';
@@ -23,7 +26,9 @@ import { readStrictJson } from '../../lib/json.ts';
 import { TimeSlice, forEachInSlices } from '../../lib/time-slice.ts';
 import { parsePages, type Proposal, type FileTexts, isBot } from '../../proposals/proposal.ts';
 import type { ProposalDetails, Proposals } from '../../proposals/proposals.ts';
-import { type ShownPageChange, toShownPages } from '../changes/changed-fields.tsx';
+import type { PreviewProps } from '../add/preview.tsx';
+import { type ShownField, type ShownPageChange, toShownPages } from '../changes/changed-fields.tsx';
+import { findCopies } from '../markdown/markdown-images.ts';
 import { withoutBidiControls } from '../page/elements.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 
@@ -47,19 +52,25 @@ export interface Review {
   related?: Promise<RelatedBots>;
 }
 
-/** Returns a function that compares a proposal with the branch: once for each version of it and commit of the branch. */
+/**
+ * Returns a function that compares a proposal with the branch, or with what it was sent for, which also shows one that the
+ * branch has: once for each version of it and commit of the branch.
+ */
 export function createReviewReader(
   proposals: Proposals,
   { blocked, cache }: Pick<SiteParts, 'blocked' | 'cache'>,
+  side: 'branch' | 'sent',
 ): (proposal: Proposal) => Promise<Review> {
   const keeping = { inputs: [blocked], isExact: true, sizeOf: estimateBytes };
   return async (proposal) => {
     const make = async (): Promise<Review> => {
       const details = await proposals.read(proposal);
+      const { former, sent } = details;
       await new TimeSlice().next();
-      return compare(details);
+      if (side === 'branch') return compare(details);
+      return { ...compare({ ...details, before: former, changed: sent }), details };
     };
-    return await cache.get(`review ${proposal.version} ${await proposals.readTip()}`, make, keeping);
+    return await cache.get(`${side} ${proposal.version} ${await proposals.readTip()}`, make, keeping);
   };
 }
 
@@ -79,7 +90,11 @@ function compare(details: ProposalDetails): Review {
     ? readMainData(proposed)
     : (parseOthers(all)[0]?.page?.data ?? {});
   const former = parse(before).filter(({ path }) => changed.has(path));
-  const pages = toShownPages(comparePages(former, parse(changed)));
+  const shown = toShownPages(comparePages(former, parse(changed)));
+  const pages = shown.map((page) => ({
+    ...page,
+    fields: page.fields.map((field) => nameProposer(field, proposal)),
+  }));
   const isTranslation = pages.length > 0 && pages.every(({ state }) => state === 'added');
   const [was, now] = [files, proposed].map((pages) =>
     isBot(subject) ? readBot(subject, pages, undefined, noLimits).bot : undefined,
@@ -99,6 +114,18 @@ function compare(details: ProposalDetails): Review {
   };
 }
 
+/** Returns a field with the name of the proposer in place of their account among authors. */
+function nameProposer(field: ShownField, { proposer }: Proposal): ShownField {
+  if (field.name !== 'authors') return field;
+  const [before = '', after = ''] = [field.before, field.after].map((text) =>
+    text
+      .split('\n')
+      .map((account) => (account === proposer.id ? withoutBidiControls(proposer.name) : account))
+      .join('\n'),
+  );
+  return { ...field, before, after };
+}
+
 /** Parses the files of what is not a bot. */
 function parseOthers(texts: FileTexts): ComparedFile[] {
   return [...texts].map(([path, text]) => {
@@ -107,6 +134,34 @@ function parseOthers(texts: FileTexts): ComparedFile[] {
     const data = read && ('data' in read ? { data: read.data, page: '' } : undefined);
     return { path, locale, page: data ?? parsePage(path, Buffer.from(text)).page };
   });
+}
+
+/**
+ * Returns a function that renders a page of a bot as it is, or as proposed; undefined if the bot or the page is not there.
+ * Images come from our own copies only.
+ */
+export function createPreviewer({
+  bots,
+  markdown,
+  copyOf,
+}: Pick<SiteParts, 'bots' | 'markdown' | 'copyOf'>): (
+  record: BotRecord | undefined,
+  locale: Locale,
+  isProposed: boolean,
+) => Promise<PreviewProps | undefined> {
+  return async (record, locale, isProposed) => {
+    const content = record?.contents[locale];
+    if (record === undefined || content === undefined) return undefined;
+    const { name, page } = content;
+    const source = { text: page, name, images: findCopies(findImages(page), copyOf) };
+    const html = isProposed ? await markdown.renderProposed(source) : (await markdown.render(source)).html;
+    const indexed = bots.get(record.id as BotId);
+    const listed = indexed && parseListElement(indexed);
+    const isSame = listed?.images.avatar === record.images.avatar;
+    const bot = listElement(isSame ? { ...record, cachedImages: listed.cachedImages } : record);
+    const preview = { bot, locale, namesLanguage: false, count: undefined, growth: undefined };
+    return { preview, file: { page }, html };
+  };
 }
 
 /** Listed bots that a reviewer compares a proposal with. */

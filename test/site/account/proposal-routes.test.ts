@@ -110,6 +110,10 @@ describe('the page of a proposal', () => {
     doesNotMatch(page.text, /<script>alert|<b>everything/);
     const form = await visitor.go(`${site.baseUrl}${linkIn(page, 'Edit again')}`);
     strictEqual(form.status, 200);
+    match(
+      form.text,
+      /<h1>Your proposal for [^]*<h2 id="answer">Changes asked for<\/h2>[^]*Where can I\ntest it/,
+    );
     const fields = readFormFields(form.text);
     strictEqual(fields['description'], 'Knows <b>everything</b>.');
     strictEqual(fields['nsfw'], 'true');
@@ -159,8 +163,8 @@ describe('the page of a proposal', () => {
 
   it('shows what was proposed also once the listing has it', async () => {
     const { page } = await site.loggedIn(author, `/proposals/${accepted}`);
-    match(page.text, /<ins>  &quot;nsfw&quot;: true<\/ins>/);
-    doesNotMatch(page.text, /edited/);
+    match(page.text, /For adults only \(18\+\)<\/dt><dd>.*<ins>✓<\/ins>[^]*class="card"/);
+    doesNotMatch(page.text, /edited|&quot;nsfw|bots\/\d+\/.*\.md/);
   });
 
   it('is withdrawn by a button, at the version that was seen, and not from another site', async () => {
@@ -183,6 +187,15 @@ describe('the page of a proposal', () => {
       /<details><summary>Decided or withdrawn[^]+Withdrawn/,
     );
     strictEqual(site.repo.git('show', `HEAD:${pagePath(homer)}`), original.trim());
+  });
+
+  it('is counted in the header from its answer until that was read', async () => {
+    const { visitor, page } = await site.loggedIn(author, '/add');
+    match(page.text, /<a href="\/my-bots">My bots \(3\)<\/a>/);
+    const own = (await visitor.go(`${site.baseUrl}/my-bots`)).text;
+    match(own, /Declined<\/strong> <span class="tag">New<\/span>[^]*test it\?/);
+    for (const path of ['/my-bots', '/add'])
+      match((await visitor.go(site.baseUrl + path)).text, /href="\/my-bots"[^>]*>My bots<\/a>/);
   });
 
   it('leads a maintainer from the header to what waits, as every page does', async () => {

@@ -144,6 +144,24 @@ describe('sending a form', () => {
     match(back.text, /no longer here/);
   });
 
+  it('makes the account that logs in the author of a new bot, whose ID is in its link', async () => {
+    const visitor = new Visitor();
+    const page = await visitor.go(`${site.baseUrl}/add`);
+    const asked = await press(visitor, page, '/add/send', { ...add, id: '', authors: '' });
+    const address = (asked.headers.get('refresh') ?? '').replace(/^0; url=/, '');
+    const back = await visitor.logIn(await visitor.go(new URL(address, site.baseUrl)), '11');
+    const { id, authors } = readFormFields(back.text);
+    deepStrictEqual([id, authors], [newBot, '11']);
+  });
+
+  it('shows a page that is far too long again, with its length', async () => {
+    const { visitor, page } = await site.loggedIn(author, edit);
+    const long = await press(visitor, page, `${edit}/send`, { page: 'x'.repeat(60_000) });
+    strictEqual(long.status, 200);
+    match(long.text, /Shorten this to 20,000 characters\. It has 60,000/);
+    strictEqual(readFormFields(long.text)['page']?.length, 60_000);
+  });
+
   it('sends nothing that has a fault, or changes nothing', async () => {
     const { visitor, page } = await site.loggedIn(author, edit);
     const before = listRefs(site);
@@ -167,24 +185,36 @@ describe('sending a form', () => {
     const administrator = `${add.invite}&scope=bot&permissions=8`;
     match(
       await check({ invite: 'discord.gg/abc' }),
-      /id="advice-invite">This link opens a server; it does not add a bot/,
+      /id="advice-invite"><p [^>]*>This link opens a server; it does not add a bot/,
     );
     match(
       await check({ id: '1234' }),
-      /id="advice-invite">This link adds the bot with the ID (?:<bdi>)?123456789012345678/,
+      /id="advice-invite"><p [^>]*>This link adds the bot with the ID (?:<bdi>)?123456789012345678/,
     );
     const text = await check({ invite: administrator });
-    match(text, /id="advice-invite"><\/p>/);
-    match(text, /id="outcome"[^]*Permissions it asks for[^]*Asks for full control of your server/);
     match(
       text,
-      /id="advice-authors">You are not among the authors[^]*name="addedAuthor"[^>]*>Add me as an author/,
+      /id="advice-invite"><p class="asks warn warning">This link asks for full control of a server/,
+    );
+    const moderator = `${add.invite}&scope=bot&permissions=${2 + 4 + 1024}`;
+    match(
+      await check({ invite: moderator, id: '' }),
+      /can do harm: 2\. Others: 1\.[^]*<li class="tag harm">Kick members/,
+    );
+    match(await check({ id: '' }), /name="id" [^>]*value="123456789012345678"/);
+    const moved = await check({ invite: 'discord.gg/abc', moved: 'invite' });
+    match(moved, /name="support"[^>]*value="https:\/\/discord\.gg\/abc"/);
+    doesNotMatch(moved, /name="invite"[^>]*discord/);
+    doesNotMatch(moved, /id="errors"/);
+    match(
+      text,
+      /id="advice-authors"><p class="asks warn warning">You are not among the authors[^]*name="addedAuthor"[^>]*>Add me as an author/,
     );
     // The Enter key presses the first button.
-    match(text, /<form class="add"[^>]*><input[^>]*name="base"[^>]*\/?><p hidden><button type="submit"/);
+    match(text, /<form class="add"[^>]*>.*<input[^>]*name="base"[^>]*\/?><p hidden><button type="submit"/);
     const added = await check({ addedAuthor: stranger });
     match(added, new RegExp(`name="authors"[^>]*value="1 ${stranger}"`));
-    match(added, /id="advice-authors"><\/p>/);
+    match(added, /id="advice-authors"><\/div>/);
   });
 
   it('shows what the check says before it is sent', async () => {

@@ -8,7 +8,7 @@ import {
 } from '../../../src/catalogue/page/side-file.ts';
 import { validate } from '../../../src/catalogue/page/schema.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
-import { type FieldTexts } from '../../../src/site/add/fields.ts';
+import { type FieldTexts } from '../../../src/site/page/fields.ts';
 import {
   createForm,
   type Form,
@@ -130,7 +130,7 @@ describe('the form for a new bot', () => {
   it('makes a file that keeps every rule, at its path, as the formatter writes it', () => {
     const { path, text, faults, missing } = entryOf(whole);
     deepStrictEqual(faults, {});
-    strictEqual(missing, 0);
+    deepStrictEqual(missing, []);
     strictEqual(path, 'bots/678/123456789012345678.en.md');
     strictEqual(text, toCanonicalForm(text));
     const { page } = parsePage(path, Buffer.from(text));
@@ -161,7 +161,7 @@ describe('the form for a new bot', () => {
       owner: 'a b',
     });
     strictEqual(path, undefined);
-    strictEqual(missing, 4);
+    strictEqual(missing.length, 4);
     deepStrictEqual(faults, {
       id: { key: 'fault.id' },
       locale: { key: 'fault.locale' },
@@ -175,7 +175,8 @@ describe('the form for a new bot', () => {
     });
   });
 
-  it('has six required fields to fill in at first', () => strictEqual(entryOf({ locale: 'en' }).missing, 6));
+  it('has six required fields to fill in at first', () =>
+    strictEqual(entryOf({ locale: 'en' }).missing.length, 6));
 
   it('writes a language in its canonical case', () =>
     strictEqual(entryOf({ ...whole, locale: 'EN-gb' }).path, 'bots/678/123456789012345678.en-GB.md'));

@@ -70,7 +70,7 @@ needs('chromium', describe)('a hostile page in a browser', function () {
     await page.clock.install();
     await page.goto('/add');
     for (const { name, text } of hostile.filter(({ name }) => /mutation|event handler/.test(name))) {
-      await page.getByLabel('Page').fill(`${text.replaceAll('\0', '')}\n\n`);
+      await page.locator('#page').fill(`${text.replaceAll('\0', '')}\n\n`);
       await page.evaluate("document.getElementById('outcome').replaceChildren()");
       // The form waits for a pause in the typing.
       await page.clock.fastForward(1000);
@@ -82,7 +82,7 @@ needs('chromium', describe)('a hostile page in a browser', function () {
   it('is shown in the form for a new bot while it is written', async () => {
     const { page, wrongs } = await open();
     await page.goto('/add');
-    await page.getByLabel('Page').fill('## Use\n\n<center>:tada: <b>now</b></center>');
+    await page.locator('#page').fill('## Use\n\n<center>:tada: <b>now</b></center>');
     await eventually(async () =>
       strictEqual(await page.locator('#outcome .prose .middle b').textContent({ timeout: 500 }), 'now'),
     );

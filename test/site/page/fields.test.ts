@@ -1,5 +1,5 @@
 import { strictEqual } from 'node:assert/strict';
-import { mainFields, withSchemes } from '../../../src/site/add/fields.ts';
+import { mainFields, withSchemes } from '../../../src/site/page/fields.ts';
 
 describe('a link in the form', () => {
   for (const [text, link] of [

@@ -40,7 +40,7 @@ const repository = { kind: 'text', fault: 'fault.repository', parent: 'codehost'
 const toggle = { kind: 'switch', fault: 'fault.file' } as const;
 
 const fields: Readonly<Record<FieldName, Omit<FormField, 'name'>>> = {
-  id: { kind: 'id', required: true, fault: 'fault.id', placeholder: '123456789012345678' },
+  id: { kind: 'id', required: true, fault: 'fault.id', hint: 'hint.id' },
   locale: { kind: 'language', required: true, fault: 'fault.locale' },
   collection: { kind: 'id', required: true, fault: 'fault.collection', hint: 'hint.collection' },
   name: { kind: 'text', required: true, fault: 'fault.name' },
@@ -68,14 +68,34 @@ const fields: Readonly<Record<FieldName, Omit<FormField, 'name'>>> = {
 export type FieldGroups = readonly (readonly FormField[])[];
 
 export const languageFields = listGroups('locale');
-export const mainFields = listGroups(
-  'name, description, category authors, invite, website support, owner repo, avatar cover, preview, prefix, ' +
-    'customisable mentionable nsfw, page',
-);
+const basics = 'invite, name category, description';
+const others =
+  'authors, website support, avatar cover, preview, owner repo, prefix, customisable mentionable nsfw, page';
+export const mainFields = listGroups(`${basics}, ${others}`);
+export const newBotFields = listGroups(`${basics}, id locale, ${others}`);
 export const collectionFields: FieldGroups = [
   ...listGroups('title, description, bots'),
   [{ name: 'page', kind: 'page', fault: 'fault.tooLong' }],
 ];
+
+/** A part of a form, with the groups of fields that are seen, and those that few bots need. */
+export interface FormStep {
+  readonly name: 'basics' | 'links' | 'page';
+  readonly groups: FieldGroups;
+  readonly folded: FieldGroups;
+}
+
+/** Returns the steps of a form: three for the main page of a bot, else one. */
+export function listSteps(groups: FieldGroups): FormStep[] {
+  const begin = (name: FieldName): number => groups.findIndex(([field]) => field?.name === name);
+  const [links, folded, page] = [begin('website'), begin('owner'), begin('page')];
+  if (folded === -1) return [{ name: 'basics', groups, folded: [] }];
+  return [
+    { name: 'basics', groups: groups.slice(0, links), folded: [] },
+    { name: 'links', groups: groups.slice(links, folded), folded: groups.slice(folded, page) },
+    { name: 'page', groups: groups.slice(page), folded: [] },
+  ];
+}
 
 /** Returns the fields of a profile. @param locale the language of its description */
 export function listProfileFields(locale = ''): FieldGroups {

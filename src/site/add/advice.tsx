@@ -1,0 +1,130 @@
+import type { RenderableProps, VNode } from 'preact';
+import { type InvitePermissions, findOtherClient, isServerInvite, readInvite } from '../../bot/invite.ts';
+import { useLanguage } from '../language/page-language.tsx';
+import type { Viewer } from '../page/layout.tsx';
+import type { FieldName, FieldTexts } from '../page/fields.ts';
+import type { Form, FormFile } from './forms.ts';
+
+interface AdviceProps {
+  readonly form: Form;
+  readonly texts: FieldTexts;
+  readonly file: Pick<FormFile, 'faults'>;
+  readonly viewer: Viewer | null;
+}
+
+/** What the form says below a field while it is filled in. It does not keep the form from being sent: reviewers see it too. */
+export const adviceOf: Partial<Record<FieldName, (props: AdviceProps) => VNode | null>> = {
+  invite: InviteAdvice,
+  website: WebsiteAdvice,
+  authors: AuthorsAdvice,
+};
+
+/** What the invite link asks for, or why nobody can add the bot with it. */
+function InviteAdvice(props: AdviceProps): VNode | null {
+  const { form, texts, file } = props;
+  const { t } = useLanguage();
+  const { invite = '' } = texts;
+  if (invite.trim() === '' || file.faults.invite) return null;
+  if (isServerInvite(invite))
+    return (
+      <Warning>
+        {t('advice.serverInvite')} <MoveToSupport {...props} from="invite" />
+      </Warning>
+    );
+  const id = form.listed?.id ?? texts.id?.trim() ?? '';
+  const other = id === '' ? undefined : findOtherClient(invite, [id, form.listed?.oauth]);
+  if (other !== undefined) return <Warning>{t('advice.otherBot', { id: other })}</Warning>;
+  const asked = readInvite(invite);
+  if (asked === undefined) return <p class="asks">{t('advice.notReadable')}</p>;
+  if (asked.fullControl) return <Warning>{t('advice.fullControl')}</Warning>;
+  return <Asked {...asked} />;
+}
+
+/** The permissions of an invite link without Administrator, those that can do harm first. */
+function Asked({ permissions, joins, scopes }: InvitePermissions): VNode {
+  const { t } = useLanguage();
+  if (!joins) return <p class="asks">{t('permissions.commandsOnly')}</p>;
+  if (typeof permissions === 'string') return <p class="asks">{t(`permissions.${permissions}`)}</p>;
+  const { groups, unknownBits } = permissions;
+  const all = groups.flatMap((group) =>
+    group.permissions.map((name) => ({ name, isHarmful: group.name === 'dangerous' })),
+  );
+  const harmful = all.filter(({ isHarmful }) => isHarmful).length;
+  const foreign = scopes.filter((scope) => scope !== 'bot' && scope !== 'applications.commands');
+  return (
+    <div class="asks">
+      <p>{t('advice.asks', { harmful, others: all.length + unknownBits.length - harmful })}</p>
+      <ul>
+        {all.map(({ name, isHarmful }) => (
+          <li key={name} class={isHarmful ? 'tag harm' : 'tag'}>
+            {t(`permission.${name}`)}
+          </li>
+        ))}
+        {unknownBits.map((bit) => (
+          <li key={bit} class="tag">
+            {t('permissions.unknown', { bit })}
+          </li>
+        ))}
+      </ul>
+      {foreign.length > 0 && (
+        <p>{t('permissions.otherScopes', { scopes: <code>{foreign.join(', ')}</code> })}</p>
+      )}
+    </div>
+  );
+}
+
+function WebsiteAdvice(props: AdviceProps): VNode | null {
+  const { t } = useLanguage();
+  if (!isServerInvite(props.texts.website ?? '')) return null;
+  return (
+    <Warning>
+      {t('advice.serverWebsite')} <MoveToSupport {...props} from="website" />
+    </Warning>
+  );
+}
+
+/** The field whose link the button moves to the support server. */
+export const movedField = 'moved';
+
+function MoveToSupport(props: AdviceProps & { readonly from: 'invite' | 'website' }): VNode | null {
+  const { form, texts, from } = props;
+  const { t, href } = useLanguage();
+  if (texts.support?.trim()) return null;
+  return (
+    <button
+      class="plain"
+      type="submit"
+      name={movedField}
+      value={from}
+      formAction={`${href(form.action)}#support`}
+    >
+      {t('advice.moveToSupport')}
+    </button>
+  );
+}
+
+/** Says that the person who fills in the form is not among the authors of a new bot, with a button that changes that. */
+function AuthorsAdvice({ form, texts, viewer }: AdviceProps): VNode | null {
+  const { t } = useLanguage();
+  if (viewer === null || form.mode !== 'add' || listAuthors(texts).includes(viewer.id)) return null;
+  return (
+    <Warning>
+      {t('advice.notAuthor')}{' '}
+      <button class="plain" type="submit" name={addedAuthor} value={viewer.id}>
+        {t('advice.addMe')}
+      </button>
+    </Warning>
+  );
+}
+
+/** The field with the account that the button adds. */
+export const addedAuthor = 'addedAuthor';
+
+/** Returns the accounts in the field of authors. */
+export function listAuthors({ authors = '' }: FieldTexts): string[] {
+  return authors.split(/[\s,]+/).filter(Boolean);
+}
+
+function Warning({ children }: RenderableProps<object>): VNode {
+  return <p class="asks warn warning">{children}</p>;
+}
