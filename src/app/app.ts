@@ -92,12 +92,12 @@ export function createApp(parts: AppParts): Application {
   const compute = app.callback();
   return {
     handle: async (request, response) => {
-      const id = request.method === 'POST' ? update.findId(request.url ?? '') : undefined;
-      if (id === undefined) return await compute(request, response);
+      const target = request.method === 'POST' ? update.find(request.url ?? '') : undefined;
+      if (target === undefined) return await compute(request, response);
       // With Koa's context alone: its chain of middleware and the router take as long as all else in a count.
       const ctx = app.createContext(request, response);
       try {
-        await respond(ctx, () => admit(ctx, () => update.respond(ctx, id)), update.path);
+        await respond(ctx, () => admit(ctx, () => update.respond(ctx, target)), target.path);
         response.end(ctx.body);
       } catch (error) {
         ctx.onerror(error as Error);

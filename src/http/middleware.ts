@@ -45,14 +45,14 @@ export function handleUnrouted(
       const path = ctx.path.startsWith(`${basePath}/`) ? ctx.path : basePath + ctx.path;
       throw new ProblemError(
         'not-found',
-        `there is nothing at ${JSON.stringify(path.slice(0, 100))}: ${advice}`,
+        `there is nothing at ${JSON.stringify(path.slice(0, 100))}: ${adviseOnCounts(ctx, basePath) ?? advice}`,
       );
     }
     const allow = [...allowed, 'OPTIONS'].toSorted().join(', ');
     if (ctx.method !== 'OPTIONS') {
-      throw new ProblemError('method-not-allowed', `${ctx.method} is not allowed here: use ${allow}`, {
-        headers: { Allow: allow },
-      });
+      const advised = adviseOnCounts(ctx, basePath);
+      const detail = `${ctx.method} is not allowed here: use ${allow}${advised ? `; ${advised}` : ''}`;
+      throw new ProblemError('method-not-allowed', detail, { headers: { Allow: allow } });
     }
     ctx.status = 204;
     ctx.set({ Allow: allow, 'Access-Control-Max-Age': '86400' });
@@ -64,6 +64,14 @@ export function handleUnrouted(
       });
     }
   };
+}
+
+/** Returns the routes of counts where a request may be meant for them: libraries post to other lists in many ways. */
+function adviseOnCounts({ method, path }: Context, basePath: string): string | undefined {
+  const isPost = ['POST', 'PUT', 'PATCH'].includes(method) && /^\/(?:api|bots?)\//.test(path);
+  if (!isPost && !/\/(?:stats|guilds|servers)\/?$/.test(path)) return undefined;
+  const bot = `${basePath}/api/v2/bots/${/\/(\d{1,20})(?:\/|$)/.exec(path)?.[1] ?? 'ID'}`;
+  return `post counts to POST ${bot}/stats, read them at ${bot}/counts`;
 }
 
 /** A copy of a list that takes nothing: it follows the repository, and refuses posts, forms and logins. */

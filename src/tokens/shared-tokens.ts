@@ -63,6 +63,16 @@ export class SharedTokens implements Tokens {
     return this.#remote === null ? check : this.#checkAgain(this.#remote, id, token, address, check);
   }
 
+  async findHolder(token: Token, address: string): Promise<BotId | undefined> {
+    const digest = computeDigest(token);
+    await this.#state.follow();
+    const holder = this.#state.tokens.holder(digest);
+    if (holder !== undefined || this.#remote === null) return holder;
+    await this.#waitForFetch(this.#remote, toAddressGroup(address));
+    await this.#state.follow();
+    return this.#state.tokens.holder(digest);
+  }
+
   async tokenInfo(id: BotId): Promise<TokenInfo> {
     await this.#state.follow();
     const token = this.#state.tokens.token(id);

@@ -66,6 +66,13 @@ export interface Tokens {
   checkToken(id: BotId, token: Token, address: string): Promise<TokenCheck>;
 
   /**
+   * Returns the bot whose current token this is; undefined if it is of none.
+   * @param address as that of checkToken
+   * @throws {BotshelfError} unavailable, when the tokens cannot be read
+   */
+  findHolder(token: Token, address: string): Promise<BotId | undefined>;
+
+  /**
    * Returns what is known of a bot's token.
    * @throws {BotshelfError} unavailable, when the tokens cannot be read
    */

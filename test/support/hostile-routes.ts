@@ -143,6 +143,8 @@ export const routes: RouteTable = {
   'GET /api/v2/bots': queried('/api/v2/bots', lists),
   'GET /api/v2/bots/:id': [(i) => `/api/v2/bots/${hostedBot(i)}`],
   'POST /api/v2/bots/:id': [(i) => `/api/v2/bots/${hostedBot(i)}`],
+  'POST /api/v2/bots/stats': [() => '/api/v2/bots/stats'],
+  'POST /api/v2/bots/:id/stats': [(i) => `/api/v2/bots/${hostedBot(i)}/stats`],
   'GET /api/v2/bots/:id/changes': [(i) => `/api/v2/bots/${hostedBot(i)}/changes`],
   'GET /api/v2/bots/:id/counts': [(i) => `/api/v2/bots/${hostedBot(i)}/counts?from=${2017 + (i % 9)}-01-01`],
   'GET /api/v2/changes': [(i) => `/api/v2/changes?limit=${i + 1}`],

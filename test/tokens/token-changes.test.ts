@@ -21,6 +21,7 @@ describe('a token', () => {
     const { tokens, token } = await withToken();
     strictEqual(await tokens.checkToken(homer, token), 'valid');
     strictEqual(await tokens.checkToken(marge, token), 'other bot');
+    strictEqual(await tokens.findHolder(token, ''), homer);
     strictEqual(await tokens.checkToken(homer, createToken()), 'unknown');
     await tokens.issueToken(marge, 'user marge');
     strictEqual(await tokens.checkToken(marge, token), 'other bot');

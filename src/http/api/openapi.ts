@@ -53,6 +53,7 @@ const botPath = '/api/v2/bots/{id}';
 
 const paths: Paths = {
   ...readPaths,
+  ...updatePaths,
   [botPath]: { ...readPaths[botPath], ...updatePaths[botPath] },
   ...countPaths,
   ...exportPaths,

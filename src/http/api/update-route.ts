@@ -54,20 +54,27 @@ export interface UpdateRouteOptions extends AuthenticationOptions {
   readonly acknowledge: (() => Promise<boolean>) | null;
 }
 
-/** The route of an update, which needs no router where clients spell its path as most do. */
+/** The routes of updates, which need no router where clients spell their paths as most do. */
 export interface UpdateRoute {
-  readonly path: string;
-  /** Finds the bot's ID in an address that is the path alone; undefined in any other. */
-  readonly findId: (url: string) => string | undefined;
-  readonly respond: (ctx: Context, id: string) => Promise<void>;
+  /** Finds what is updated in an address that is the path alone; undefined in any other. */
+  readonly find: (url: string) => UpdateTarget | undefined;
+  readonly respond: (ctx: Context, target: UpdateTarget) => Promise<void>;
+}
+
+export interface UpdateTarget {
+  /** The pattern of the path. */
+  readonly path: typeof updatePath | typeof statsPath;
+  /** The bot's ID as it was sent; undefined for the bot that the token belongs to. */
+  readonly id: string | undefined;
 }
 
 /**
- * Adds the only write of the API: an owner posts a count or changes top-level keys.
+ * Adds the writes of the API: an owner posts a count or changes top-level keys. `/stats` takes a count as other lists do.
  */
 export function addUpdateRoute(router: Router, options: UpdateRouteOptions): UpdateRoute {
   const { bots, applyUpdate, settings, posts, acknowledge } = options;
-  const respond = async (ctx: Context, id: string): Promise<void> => {
+  const respond = async (ctx: Context, target: UpdateTarget): Promise<void> => {
+    const { path, id = await findHolder(ctx, options) } = target;
     const bot = findKnownBot(bots, id);
     await authenticate(ctx, bot.id, options);
     posts.count(ctx, bot.id, 'post less often, every half hour is plenty');
@@ -75,11 +82,10 @@ export function addUpdateRoute(router: Router, options: UpdateRouteOptions): Upd
     const body = await readText(ctx, bodyRules);
     // The token may have ended while the body came.
     if (!hasArrived) await authenticate(ctx, findKnownBot(bots, id).id, options);
-    const values = parseUpdate(
-      body,
-      settings().categories,
-      () => `edit ${findMainPath(bot)} by pull request`,
-    );
+    const values =
+      path === statsPath
+        ? parseStats(body)
+        : parseUpdate(body, settings().categories, () => `edit ${findMainPath(bot)} by pull request`);
     const commit = await applyUpdate(bot.id, values, readExpectation(ctx));
     const isAcknowledged = acknowledge === null || (await acknowledge());
     ctx.status = isAcknowledged ? 200 : 202;
@@ -87,11 +93,19 @@ export function addUpdateRoute(router: Router, options: UpdateRouteOptions): Upd
     ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
     ctx.body = JSON.stringify({ bot: values, commit, ...(!isAcknowledged && { note: savedHere }) });
   };
-  router.post(updatePath, async (ctx) => await respond(ctx, ctx.params['id'] ?? ''));
-  return { path: updatePath, findId: (url) => /^\/api\/v2\/bots\/(\d+)$/.exec(url)?.[1], respond };
+  router.post('/api/v2/bots/stats', async (ctx) => await respond(ctx, { path: statsPath, id: undefined }));
+  for (const path of [updatePath, statsPath] as const)
+    router.post(path, async (ctx) => await respond(ctx, { path, id: ctx.params['id'] ?? '' }));
+  return { find: findTarget, respond };
 }
 
 const updatePath = '/api/v2/bots/:id';
+const statsPath = '/api/v2/bots/:id/stats';
+
+function findTarget(url: string): UpdateTarget | undefined {
+  const [, id, stats] = /^\/api\/v2\/bots\/(\d+)(\/stats)?$/.exec(url) ?? [];
+  return id === undefined ? undefined : { path: stats === undefined ? updatePath : statsPath, id };
+}
 
 const savedHere =
   'the change is saved; the Git server does not have it yet, it is pushed later: do not send it again';
@@ -120,13 +134,13 @@ function findMainPath({ id, files }: IndexedBot): string {
 type TokenRefusal = 'missing' | 'malformed' | 'unknown' | 'other-bot';
 
 interface AuthenticationOptions {
-  readonly tokens: Pick<Tokens, 'checkToken'>;
+  readonly tokens: Pick<Tokens, 'checkToken' | 'findHolder'>;
   /** Limits refused tokens by address. */
   readonly badTokens: RateLimit;
   /** Returns how the owner of a bot gets its token, for messages. */
   readonly tokenAdvice: (id: BotId) => string;
   /** Called for each token that is refused. */
-  readonly onRefusal: (ctx: Context, id: BotId, reason: TokenRefusal) => void;
+  readonly onRefusal: (ctx: Context, bot: string, reason: TokenRefusal) => void;
 }
 
 /**
@@ -139,8 +153,7 @@ async function authenticate(
   id: BotId,
   { tokens, badTokens, tokenAdvice, onRefusal }: AuthenticationOptions,
 ): Promise<void> {
-  const { authorization = '' } = ctx.headers;
-  const text = authorization.trim().replace(/^bearer(?:\s+|$)/i, '');
+  const text = readAuthorization(ctx);
   if (text === '') {
     onRefusal(ctx, id, 'missing');
     throw new ProblemError(
@@ -154,11 +167,7 @@ async function authenticate(
   if (check === 'valid') return;
 
   onRefusal(ctx, id, token === undefined ? 'malformed' : check === 'other bot' ? 'other-bot' : 'unknown');
-  badTokens.count(
-    ctx,
-    toAddressGroup(ctx.ip),
-    'too many invalid tokens come from your address, check what sends them',
-  );
+  badTokens.count(ctx, toAddressGroup(ctx.ip), badTokensAdvice);
   if (check === 'other bot') {
     throw new ProblemError('other-token', `this token belongs to another bot: use the token of ${id}`);
   }
@@ -168,6 +177,31 @@ async function authenticate(
       : `this token is unknown or was revoked: ${tokenAdvice(id)}`;
   throw new ProblemError('bad-token', detail, createChallenge('error="invalid_token"'));
 }
+
+/**
+ * Returns the bot that the token of a request belongs to.
+ * @throws {ProblemError} bad-token or too-many-requests
+ */
+async function findHolder(
+  ctx: Context,
+  { tokens, badTokens, onRefusal }: AuthenticationOptions,
+): Promise<BotId> {
+  const token = parseToken(readAuthorization(ctx));
+  const holder = token && (await tokens.findHolder(token, ctx.ip));
+  if (holder !== undefined) return holder;
+  onRefusal(ctx, 'a bot that is not named', token === undefined ? 'malformed' : 'unknown');
+  badTokens.count(ctx, toAddressGroup(ctx.ip), badTokensAdvice);
+  const detail =
+    'no bot has this token: send the token of the bot in the Authorization header, or post to /api/v2/bots/ID/stats, which says where to get one';
+  throw new ProblemError('bad-token', detail, createChallenge('error="invalid_token"'));
+}
+
+/** Returns what is in the Authorization header, without the scheme that a library puts in front. */
+function readAuthorization({ headers: { authorization = '' } }: Context): string {
+  return authorization.trim().replace(/^(?:bearer|bot|token)(?:\s+|$)/i, '');
+}
+
+const badTokensAdvice = 'too many invalid tokens come from your address, check what sends them';
 
 function createChallenge(parameter?: string): { headers: Record<string, string> } {
   return { headers: { 'WWW-Authenticate': `Bearer realm="botshelf"${parameter ? `, ${parameter}` : ''}` } };
@@ -184,24 +218,13 @@ export function parseUpdate(
   categories: readonly Category[],
   editAdvice: () => string,
 ): UpdateValues {
-  if (text.trim() === '') throw new ProblemError('bad-json', emptyAdvice);
-  if (isCrowded(text)) throw createInvalidError([{ pointer: '#', detail: crowdedAdvice }]);
-  const read = readStrictJson(text.replace(byteOrderMark, ''), 'the body');
-  if ('faults' in read) {
-    if (read.faults[0].rule === 'object') throw createInvalidError([{ pointer: '#', detail: wrapAdvice }]);
-    const sentences = read.faults.map(({ offset, rule, message }) => {
-      const { line, column } = findPosition(text, offset);
-      return rule === 'json' ? `line ${line}, column ${column}: ${message}` : message;
-    });
-    throw ProblemError.ofSentences('bad-json', sentences);
-  }
-  const body = unflatten(read.data);
+  const body = unflatten(readBody(text, updateExample, wrapAdvice));
   const errors = validate('update', body, categories).map(({ place, keyword, message }): ProblemDetail => {
     const pointer = [
       '#',
       ...place.map((part) => String(part).replaceAll('~', '~0').replaceAll('/', '~1')),
     ].join('/');
-    return { pointer, detail: findAdvice(place, keyword, read.data, editAdvice) ?? message };
+    return { pointer, detail: findAdvice(place, keyword, body, editAdvice) ?? message };
   });
   if (errors.length === 0) return body['bot'] as UpdateValues;
   const hidden = findHidden(body, '#');
@@ -210,12 +233,69 @@ export function parseUpdate(
   throw createInvalidError(errors);
 }
 
+/**
+ * Reads the body of a count as libraries send it to other lists, such as `{"server_count": 156, "shard_count": 1}`. A list
+ * has the count of each shard. Other keys are ignored.
+ * @throws {ProblemError} bad-json or invalid-update
+ */
+export function parseStats(text: string): Pick<UpdateValues, 'count'> {
+  const body = readBody(text, statsExample, noCountAdvice);
+  const keys = countKeys.filter((key) => Object.hasOwn(body, key));
+  // Otherwise it is how many there are.
+  if (keys.length === 0 && Array.isArray(body['shards'])) keys.push('shards');
+  const [first] = keys;
+  if (first === undefined) throw createInvalidError([{ pointer: '#', detail: noCountAdvice }]);
+  const count = sumShards(body[first]);
+  const errors = [
+    ...validate('update', { bot: { count } }).map(({ message }) => ({
+      pointer: `#/${first}`,
+      detail: message,
+    })),
+    ...keys
+      .filter((key) => sumShards(body[key]) !== count)
+      .map((key) => ({ pointer: `#/${key}`, detail: `this is not the same as ${first}: send one of them` })),
+  ];
+  if (errors.length > 0) throw createInvalidError(errors);
+  return { count: count as number };
+}
+
+const updateExample = '{"bot": {"count": 156}}';
+const statsExample = '{"server_count": 156}';
+
+/** The keys that lists of bots call the number of servers by. */
+const countKeys = ['server_count', 'serverCount', 'guild_count', 'guildCount', 'servers', 'guilds', 'count'];
+
+const noCountAdvice = `there is no number of servers: send it as one of ${countKeys.join(', ')}, such as ${statsExample}`;
+
+function sumShards(value: unknown): unknown {
+  if (!Array.isArray(value) || !value.every((count) => Number.isInteger(count) && count >= 0)) return value;
+  return value.reduce((sum: number, count: number) => sum + count, 0);
+}
+
+/**
+ * Reads a body that is a JSON object.
+ * @param example what is advised for an empty one
+ * @param advice for what is no object
+ * @throws {ProblemError} bad-json or invalid-update
+ */
+function readBody(text: string, example: string, advice: string): Readonly<Record<string, unknown>> {
+  if (text.trim() === '')
+    throw new ProblemError('bad-json', `the body is empty: send an object, such as ${example}`);
+  if (isCrowded(text)) throw createInvalidError([{ pointer: '#', detail: crowdedAdvice }]);
+  const read = readStrictJson(text.replace(byteOrderMark, ''), 'the body');
+  if ('data' in read) return read.data;
+  if (read.faults[0].rule === 'object') throw createInvalidError([{ pointer: '#', detail: advice }]);
+  const sentences = read.faults.map(({ offset, rule, message }) => {
+    const { line, column } = findPosition(text, offset);
+    return rule === 'json' ? `line ${line}, column ${column}: ${message}` : message;
+  });
+  throw ProblemError.ofSentences('bad-json', sentences);
+}
+
 /** Some clients put it in front; JSON.parse refuses it. */
 const byteOrderMark = /^\uFEFF/;
 
-const emptyAdvice = 'the body is empty: send an object, such as {"bot": {"count": 156}}';
-
-const wrapAdvice = 'there is no "bot" object: wrap the values in bot, such as {"bot": {"count": 156}}';
+const wrapAdvice = `there is no "bot" object: wrap the values in bot, such as ${updateExample}`;
 
 const crowdedAdvice = 'there are hundreds of keys, lists or objects: send only the keys that change';
 
@@ -241,14 +321,16 @@ const protectedKeys = new Set([
 
 const writableKeys = Object.keys(resolveProperties(resolveProperties(readSchema('update'))['bot'] ?? {}));
 
-/** Turns a body in which every key is a path, as some libraries send it, into the nested form. */
+/** Turns a body in which keys are paths, as some libraries send it, into the nested form. */
 function unflatten(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const keys = Object.keys(body);
-  if (keys.length === 0 || !keys.every((key) => key.startsWith('bot.'))) return body;
-  return {
-    bot: Object.fromEntries(Object.entries(body).map(([key, value]) => [key.slice('bot.'.length), value])),
-  };
+  const entries = Object.entries(body);
+  const values = entries.filter(([key]) => flatKey.test(key)).map(([key, value]) => [key.slice(4), value]);
+  if ('bot' in body || values.length === 0) return body;
+  const others = entries.filter(([key]) => !flatKey.test(key));
+  return { bot: Object.fromEntries(values), ...Object.fromEntries(others) };
 }
+
+const flatKey = /^bot\./;
 
 /** Returns a message for a common mistake; undefined where the schema's message is good enough. */
 function findAdvice(
@@ -262,8 +344,9 @@ function findAdvice(
   if (keyword !== 'additionalProperties') return undefined;
   if (place.length === 1 && typeof top === 'string') {
     const inner = writableKeys.includes(top) ? top : looksLikeCount.test(top) ? 'count' : undefined;
+    if (inner === undefined && 'bot' in body) return `${quoteValue(top)} is not a key here: leave it out`;
     if (inner === undefined)
-      return `${quoteValue(top)} is outside of bot: wrap the values in bot, such as {"bot": {"count": 156}}`;
+      return `${quoteValue(top)} is outside of bot: wrap the values in bot, such as ${updateExample}`;
     return `wrap the values in bot: send {"bot": {${quoteValue(inner)}: ${quoteValue(body[top])}}}`;
   }
   if (typeof key !== 'string') return undefined;
@@ -294,6 +377,18 @@ function createAnswer(description: string): JsonObject {
   };
 }
 
+const createResponses = (...problems: readonly number[]): JsonObject => ({
+  '200': createAnswer(
+    'The keys as they are stored. `commit` is the commit that has them; null where only a count changed, or nothing did.',
+  ),
+  '202': createAnswer(
+    'The same, on a service that waits for its Git server, which does not have the change yet. Do not send it again.',
+  ),
+  ...createProblems(400, 401, 403, 404, 412, 413, 415, 422, 429, 503, ...problems),
+});
+
+const countSchema = { $ref: 'definitions.schema.json#/$defs/count' };
+
 export const updatePaths: Paths = {
   '/api/v2/bots/{id}': {
     post: {
@@ -313,15 +408,38 @@ export const updatePaths: Paths = {
           },
         },
       },
-      responses: {
-        '200': createAnswer(
-          'The keys as they are stored. `commit` is the commit that has them; null where only a count changed, or nothing did.',
-        ),
-        '202': createAnswer(
-          'The same, on a service that waits for its Git server, which does not have the change yet. Do not send it again.',
-        ),
-        ...createProblems(400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 503),
+      responses: createResponses(409),
+    },
+  },
+  '/api/v2/bots/{id}/stats': {
+    post: {
+      operationId: 'postStats',
+      summary: 'Post a count as to other lists',
+      description: `For libraries that post to many lists: only the address changes. The number of all servers is in one of \`${countKeys.join(' ')}\`, or in a list the number of each shard, which are added up; other keys are ignored. \`Authorization\` may begin with \`Bot\` or \`Token\`, too. \`POST /api/v2/bots/stats\` is the same for the bot that the token belongs to.`,
+      security: [{ token: [] }],
+      parameters: [createReference('parameters', 'id'), createReference('parameters', 'If-Match')],
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: {
+              title: 'Stats',
+              description:
+                'The number of servers. `shards` is one where it is a list and no other key has the number.',
+              type: 'object',
+              minProperties: 1,
+              properties: Object.fromEntries(
+                countKeys.map((key) => [
+                  key,
+                  { anyOf: [countSchema, { type: 'array', items: countSchema }] },
+                ]),
+              ),
+            },
+            example: { server_count: 156 },
+          },
+        },
       },
+      responses: createResponses(),
     },
   },
 };

@@ -2,7 +2,7 @@ import { defaultCategories } from '../../../src/bot/schemas.ts';
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { anyCharacter } from '../../support/arbitrary.ts';
-import { parseUpdate } from '../../../src/http/api/update-route.ts';
+import { parseStats, parseUpdate } from '../../../src/http/api/update-route.ts';
 import { ProblemError } from '../../../src/http/problem.ts';
 
 function parse(body: unknown): ReturnType<typeof parseUpdate> {
@@ -11,9 +11,9 @@ function parse(body: unknown): ReturnType<typeof parseUpdate> {
 }
 
 /** The problem that a body is refused with. */
-function refusal(body: unknown): ProblemError {
+function refusal(body: unknown, read: (body: unknown) => unknown = parse): ProblemError {
   try {
-    parse(body);
+    read(body);
   } catch (error) {
     ok(error instanceof ProblemError);
     return error;
@@ -110,8 +110,12 @@ describe('the body of an update', () => {
 
     it('with the values outside of bot, in words that have them in it', () => {
       const details = (body: object): string[] => refusal(body).errors.map(({ detail }) => detail);
-      for (const body of [{ count: 5 }, { server_count: 5 }, { guilds: 5 }, { 'bot.count': 5, shards: 1 }])
+      for (const body of [{ count: 5 }, { server_count: 5 }, { guilds: 5 }, { 'bot.count': 5, servers: 5 }])
         match(details(body).join('; '), /wrap the values in bot: send \{"bot": \{"count": 5\}\}/);
+      for (const bot of [{ 'bot.count': 1 }, { bot: { count: 1 } }])
+        deepStrictEqual(details({ ...bot, shard_count: 1 }), [
+          '"shard_count" is not a key here: leave it out',
+        ]);
       match(details({ shards: 1 }).join('; '), /^there is no .*; "shards" is outside of bot: wrap /);
     });
 
@@ -136,6 +140,40 @@ describe('the body of an update', () => {
         },
       ]);
     });
+  });
+
+  it('of /stats has the number of servers in the key of any list, or that of each shard', () => {
+    const read = (body: unknown): unknown => parseStats(JSON.stringify(body)).count;
+    for (const body of [
+      { server_count: 156, shard_id: 0, shard_count: 2, shards: [1, 2] },
+      { serverCount: 156 },
+      { guildCount: 156, shardCount: 1 },
+      { guild_count: 156, user_count: 9 },
+      { guilds: 156, users: 9, voice_connections: 1 },
+      { servers: 156, shards: 3 },
+      { count: 156, guilds: 156 },
+      { server_count: [100, 56] },
+      { shards: [100, 50, 6] },
+    ])
+      strictEqual(read(body), 156, JSON.stringify(body));
+    for (const [body, pointer, detail] of [
+      [
+        {},
+        '#',
+        /^there is no number of servers: send it as one of server_count, .*, such as \{"server_count"/,
+      ],
+      [{ shard_count: 1, shards: 2 }, '#', /^there is no number of servers: /],
+      [[1, 2], '#', /^there is no number of servers: /],
+      [{ serverCount: '5' }, '#/serverCount', /^this is the text "5": write a whole number/],
+      [{ shards: [1, '2'] }, '#/shards', /^this is a list: write a whole number/],
+      [{ guilds: [9_999_999_999, 2] }, '#/guilds', /^10000000001 is too large: /],
+      [{ count: 5, servers: 6 }, '#/count', /^this is not the same as servers: send one of them$/],
+    ] as const) {
+      const { kind, errors } = refusal(body, read);
+      deepStrictEqual([kind, errors.map((error) => error.pointer)], ['invalid-update', [pointer]]);
+      match(errors[0]?.detail ?? '', detail);
+    }
+    strictEqual(refusal('', () => parseStats('')).kind, 'bad-json');
   });
 
   it('is read or refused with a reason, whatever it is', () => {
