@@ -29,7 +29,7 @@ function readFirstName(path: string): string {
 
 /**
  * Handles requests that no route handled: OPTIONS gets the methods of the path, another method 405, an unknown path 404.
- * Scripts of other sites may read, so a preflight allows GET and HEAD only.
+ * Scripts of other sites may read, so a preflight allows GET and HEAD only, with the headers that event sources send.
  * @param advice what there is, for a path where there is nothing
  * @param basePath the path of the public address, such as `/bots`
  */
@@ -60,7 +60,7 @@ export function handleUnrouted(
       ctx.set({
         'Access-Control-Allow-Origin': '*',
         'Access-Control-Allow-Methods': 'GET, HEAD, OPTIONS',
-        'Access-Control-Allow-Headers': 'If-None-Match',
+        'Access-Control-Allow-Headers': 'Cache-Control, Content-Type, If-None-Match, Last-Event-ID',
       });
     }
   };

@@ -206,6 +206,13 @@ export function sendProblem(response: ServerResponse, problem: ProblemError): vo
   response.end(JSON.stringify(problem));
 }
 
+/** What lets scripts of other sites read a response. */
+export const corsHeaders = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers':
+    'Date, ETag, Link, RateLimit, RateLimit-Policy, Retry-After, X-Cursor, X-Request-Id, X-Searched-For, X-Total-Count',
+};
+
 const problemHeaders = { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store' };
 
 function writeProblem(ctx: Context, problem: ProblemError): void {
@@ -213,6 +220,6 @@ function writeProblem(ctx: Context, problem: ProblemError): void {
     ctx.remove(name);
   ctx.status = problem.status;
   ctx.set({ ...problemHeaders, ...problem.headers });
-  if (ctx.method !== 'POST') ctx.set('Access-Control-Allow-Origin', '*');
+  if (ctx.method !== 'POST') ctx.set(corsHeaders);
   ctx.body = JSON.stringify(problem);
 }

@@ -16,7 +16,7 @@ import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import { createQueueFullError, SerialQueue } from '../lib/serial-queue.ts';
 import type { Pieces } from '../lib/text.ts';
-import { ProblemError } from './problem.ts';
+import { corsHeaders, ProblemError } from './problem.ts';
 
 export type Coding = 'br' | 'gzip';
 
@@ -201,8 +201,7 @@ export function isKnown(ctx: Context): boolean {
 
 export const readHeaders = {
   'Cache-Control': 'no-cache',
-  'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'Date, ETag, Link, X-Total-Count, X-Searched-For, X-Cursor',
+  ...corsHeaders,
   Vary: 'Accept-Encoding',
 };
 

@@ -94,6 +94,32 @@ describe('docs/consumers.md', function () {
     });
   });
 
+  needs('chromium', it)(
+    'has a stream that a fetch-based event source of another site goes on with',
+    async () => {
+      const page = await open(`<script>
+      let lastId = '', events = '';
+      const connect = async () => {
+        const headers = { Accept: 'text/event-stream', 'Cache-Control': 'no-cache', 'Content-Type': 'text/plain' };
+        if (lastId !== '') headers['Last-Event-ID'] = lastId;
+        const { body } = await fetch('${service.address}/api/v2/changes', { headers });
+        const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+        while (!/^id: .*\\n\\n/m.test(events)) events += (await reader.read()).value;
+        lastId = /^id: (.*)/m.exec(events)[1];
+        await reader.cancel();
+        const read = events;
+        events = '';
+        return read;
+      };
+    </script>`);
+      match(await page.evaluate<string>('connect()'), /^id: [0-9a-f]{40}\n\n$/);
+      repositoryIn(root).commit({ [pagePath('8')]: mainPage({ name: 'Lisa' }) });
+      await eventually(async () =>
+        match(await page.evaluate<string>('connect()'), /^event: changed\nid: .*\ndata: \{.*"bot":"8"/),
+      );
+    },
+  );
+
   needs('chromium', it)('has a widget that shows names as text', async () => {
     await post('8', 6);
     const page = await open(codes('html')[1] ?? '');

@@ -184,13 +184,19 @@ describe('reads', () => {
     }
 
     it('responses may be read by pages of other sites, and a preflight for reading responds 204', async () => {
-      const { headers } = await service.request('/api/v2/bots');
-      strictEqual(headers.get('access-control-allow-origin'), '*');
-      match(headers.get('access-control-expose-headers') ?? '', /X-Total-Count/);
+      for (const path of ['/api/v2/bots', '/api/v2/bots?limit=0']) {
+        const { headers } = await service.request(path);
+        strictEqual(headers.get('access-control-allow-origin'), '*');
+        match(
+          headers.get('access-control-expose-headers') ?? '',
+          /Link, RateLimit, .*Retry-After, .*X-Total-Count/,
+        );
+      }
       const preflight = await service.request('/api/v2/bots', { method: 'OPTIONS' });
       strictEqual(preflight.status, 204);
       strictEqual(preflight.headers.get('access-control-allow-methods'), 'GET, HEAD, OPTIONS');
       match(preflight.headers.get('allow') ?? '', /GET, HEAD, OPTIONS/);
+      match(preflight.headers.get('access-control-allow-headers') ?? '', /Cache-Control, .*Last-Event-ID/);
     });
 
     it('another method responds 405 with Allow, an unknown path 404, and 406 where nothing is acceptable', async () => {
