@@ -227,6 +227,9 @@ const minCompressibleBytes = 512;
 /** Media types whose bytes are compressed already. */
 const compressedTypes = /^(?:application\/(?:gzip|zip)|image\/(?:png|x-icon))$/;
 
+/** Media types that are sent whatever Accept names (RFC 9110, 12.5.1): readers of feeds and sitemaps name others. */
+const alwaysSentTypes = /^application\/(?:(?:atom\+)?xml|gzip)/;
+
 /** Returns the media type that the client prefers. @throws {ProblemError} not-acceptable */
 export function chooseType<T extends string>(ctx: Context, types: readonly [T, T]): T {
   const type = types.find((each) => each === ctx.accepts([...types]));
@@ -236,7 +239,7 @@ export function chooseType<T extends string>(ctx: Context, types: readonly [T, T
 }
 
 function negotiate(ctx: Context, type: string, body: Body): Coding | 'identity' {
-  if (ctx.accepts(type) === false) {
+  if (!alwaysSentTypes.test(type) && ctx.accepts(type) === false) {
     throw new ProblemError('not-acceptable', `this resource is ${type}: accept that type, or */*`);
   }
   const isIncompressible =

@@ -153,6 +153,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'login/login.ts maxSessionSeconds',
     'proposals/shared-proposals.ts maxRefsPerPush',
     'proposals/visitor-reports.ts maxAgeMs',
+    'site/discover/feeds.ts maxValueLength',
     'site/markdown/sanitise-html.ts maxRounds',
   ],
 };

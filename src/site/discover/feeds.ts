@@ -10,7 +10,7 @@ import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-ind
 import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
 import { ensureComplete, findKnownAuthor, findKnownBot } from '../../http/request.ts';
 import { toAddressGroup } from '../../lib/network.ts';
-import { formatFieldName } from '../changes/changed-fields.tsx';
+import { formatFieldName, nameAccount, toShownPages } from '../changes/changed-fields.tsx';
 import { findCollection, findListedBots, showCollection } from '../front/collections.ts';
 import { parseCategory, sorts } from '../front/front-query.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
@@ -109,13 +109,14 @@ export function addFeedRoutes(router: Router, options: FeedsOptions): void {
     });
   });
   router.get(toFeedPath('bot', ':id'), async (ctx) => {
-    const { id, facts } = findKnownBot(bots, ctx.params['id'] ?? '');
+    const bot = findKnownBot(bots, ctx.params['id'] ?? '');
+    const { id, facts } = bot;
     ensureComplete(changes);
     const title = site.languages.inAddress(ctx).text('changes.of', { name: withoutBidiControls(facts.name) });
     const text = { title, path: toFeedPath('bot', id), page: toChangesPath(id) };
     await sendFeed(ctx, text, async (common) => {
       const read = (await readBotChanges(changes, id)).changes;
-      const entries = read.map((change) => formatChange(change, common));
+      const entries = read.map((change) => formatChange(change, bot, { ...common, authors }));
       return formatFeed(common, read[0]?.time ?? facts.created, entries);
     });
   });
@@ -149,7 +150,10 @@ export function makeFeed({ bots, ...options }: FeedOptions): WholeDocument {
   return formatFeed(options, updated, entries);
 }
 
-/** Makes an Atom feed of these entries. @param updated milliseconds since the epoch */
+/**
+ * Makes an Atom feed of these entries. No `id` depends on the public address: after it changes, readers would show all as
+ * new.
+ * @param updated milliseconds since the epoch */
 function formatFeed(
   { name, title, path, page, baseUrl, messages }: CommonOptions,
   updated: number,
@@ -159,7 +163,7 @@ function formatFeed(
   const root = formatElement(
     'feed',
     { xmlns: 'http://www.w3.org/2005/Atom', 'xml:lang': messages.locale },
-    formatTextElement('id', self),
+    formatTextElement('id', `urn:botshelf:feed:${encodeURIComponent(name)}:${path}`),
     formatTextElement('title', `${title} · ${name}`),
     formatTextElement('updated', formatIsoDate(updated)),
     formatPerson(name, `${baseUrl}/`),
@@ -181,7 +185,8 @@ function formatEntry(indexed: IndexedBot, { authors, baseUrl, messages }: Omit<F
   return formatElement(
     'entry',
     { 'xml:lang': locale },
-    formatTextElement('id', address),
+    // Another list has another time.
+    formatTextElement('id', `urn:botshelf:bot:${indexed.id}:${bot.created}`),
     formatTextElement('title', withoutBidiControls(name)),
     formatTextElement('summary', withoutBidiControls(description)),
     ...listNamedAuthors(authors, bot.authors).map((author) =>
@@ -194,10 +199,14 @@ function formatEntry(indexed: IndexedBot, { authors, baseUrl, messages }: Omit<F
   );
 }
 
-/** Makes an entry of which the title says what changed, and the page how. */
-function formatChange(change: BotChange, { baseUrl, page, messages }: CommonOptions): Xml {
-  const { commit, time, pages, invite, isNewBot } = change;
-  const { text, languageName } = messages;
+/** Makes an entry of which the title says what changed, and the summary how. */
+function formatChange(
+  change: BotChange,
+  { id, facts }: IndexedBot,
+  { baseUrl, page, messages, authors }: CommonOptions & Pick<FeedOptions, 'authors'>,
+): Xml {
+  const { commit, time, pages, invite, isNewBot, by } = change;
+  const { text, languageName, categoryName } = messages;
   const address = `${baseUrl}${page}#${commit}`;
   const changed = pages.flatMap(({ locale, state, fields }) =>
     state === 'edited'
@@ -206,15 +215,36 @@ function formatChange(change: BotChange, { baseUrl, page, messages }: CommonOpti
   );
   if (invite.isOtherBot) changed.unshift(text('review.otherBot'));
   if (invite.added.administrator) changed.unshift(text('permissions.fullControl'));
+  const title = isNewBot ? text('changes.listed') : [...new Set(changed)].join(', ');
+  const summary = toShownPages(pages).flatMap(({ locale, fields }) =>
+    fields.map(({ name, ...values }) => {
+      const [before, after] = [values.before, values.after].map((value) =>
+        name === 'category' ? categoryName(value) : value.slice(0, maxValueLength),
+      );
+      const value = before || after ? `${before} → ${after}` : text('changes.edited');
+      return `${pages.length > 1 ? `${languageName(locale)}, ` : ''}${formatFieldName(name, text)}: ${value.trim()}`;
+    }),
+  );
+  const author =
+    by.kind === 'person'
+      ? by.name
+      : by.kind === 'api'
+        ? text('changes.api')
+        : nameAccount(authors, by.account);
   return formatElement(
     'entry',
     {},
-    formatTextElement('id', address),
-    formatTextElement('title', isNewBot ? text('changes.listed') : [...new Set(changed)].join(', ')),
+    formatTextElement('id', `urn:botshelf:change:${commit}:${id}`),
+    formatTextElement('title', withoutBidiControls(`${facts.name}: ${title}`)),
+    ...(summary.length > 0 ? [formatTextElement('summary', summary.join('\n'))] : []),
+    formatPerson(withoutBidiControls(author)),
     formatTextElement('updated', formatIsoDate(time)),
     formatElement('link', { rel: 'alternate', type: 'text/html', href: address }),
   );
 }
+
+/** Characters of a value in a summary. */
+const maxValueLength = 200;
 
 /** Makes an entry of which the title says what is wrong, and the summary what to do. */
 function formatAttention(item: OwnItem, { baseUrl, messages }: CommonOptions): Xml {
@@ -228,7 +258,10 @@ function formatAttention(item: OwnItem, { baseUrl, messages }: CommonOptions): X
   return formatElement(
     'entry',
     {},
-    formatTextElement('id', `${baseUrl}/bots/${bot}#${kind}-${hash('sha1', `${key} ${url}${path} ${week}`)}`),
+    formatTextElement(
+      'id',
+      `urn:botshelf:attention:${bot}:${kind}:${hash('sha1', `${key} ${url}${path} ${week}`)}`,
+    ),
     formatTextElement('title', maskTokens(withoutBidiControls(`${name}: ${text}`))),
     formatTextElement('summary', maskTokens(withoutBidiControls(summary))),
     formatTextElement('updated', formatIsoDate(Number(since))),
@@ -238,6 +271,7 @@ function formatAttention(item: OwnItem, { baseUrl, messages }: CommonOptions): X
 
 const msPerWeek = 7 * 86_400_000;
 
-function formatPerson(name: string, uri: string): Xml {
-  return formatElement('author', {}, formatTextElement('name', name), formatTextElement('uri', uri));
+function formatPerson(name: string, uri?: string): Xml {
+  const address = uri === undefined ? [] : [formatTextElement('uri', uri)];
+  return formatElement('author', {}, formatTextElement('name', name), ...address);
 }

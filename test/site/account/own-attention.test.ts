@@ -77,7 +77,7 @@ describe('what needs the attention of an author', () => {
     ]);
     const ids = childrenOf(root, 'entry').flatMap((entry) => textsOf(entry, 'id'));
     strictEqual(new Set(ids).size, 3);
-    for (const id of ids) match(id, new RegExp(`^${site.baseUrl}/bots/[1-3]#[a-z-]+-[0-9a-f]{40}$`));
+    for (const id of ids) match(id, /^urn:botshelf:attention:[1-3]:[a-z-]+:[0-9a-f]{40}$/);
     const again = await fetch(`${site.baseUrl}${path}?locale=de`);
     const german = parseXml(await again.text());
     deepStrictEqual(

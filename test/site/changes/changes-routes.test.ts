@@ -79,13 +79,19 @@ describe('what changed in a bot', () => {
     strictEqual((await service.request(`${api}?before=x`)).status, 400);
     const feed = parseXml(await read('/feeds/bot/7.atom'));
     deepStrictEqual(
-      childrenOf(feed, 'entry').flatMap((entry) => textsOf(entry, 'title')),
+      childrenOf(feed, 'entry').map((entry) => [...textsOf(entry, 'title'), ...textsOf(entry, 'summary')]),
       [
-        'Asks for full control of your server, Invite link, Name, Category',
-        'German: Page added',
-        'Listed here for the first time',
+        [
+          'Homer <b>: Asks for full control of your server, Invite link, Name, Category',
+          `Invite link: ${invite}3072 → ${invite}3080\nName: Homer → Homer <b>\nCategory: Fun → Music`,
+        ],
+        ['Homer <b>: German: Page added'],
+        ['Homer <b>: Listed here for the first time'],
       ],
     );
+    const [entry] = childrenOf(feed, 'entry');
+    strictEqual(entry && textsOf(entry, 'id')[0], `urn:botshelf:change:${json[0].commit}:7`);
+    deepStrictEqual(entry && childrenOf(entry, 'author').map((author) => textsOf(author, 'name')), [['Ada']]);
     strictEqual((await service.request('/api/v2/bots/9/changes')).status, 404);
   });
 

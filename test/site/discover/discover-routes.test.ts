@@ -86,7 +86,7 @@ describe('a program that reads what is beside the pages', () => {
     for (const path of [newBots, category]) {
       const feed = parseXml(await text(path));
       strictEqual(feed.attributes['xml:lang'], 'de', path);
-      deepStrictEqual(textsOf(feed, 'id'), [baseUrl + path]);
+      deepStrictEqual(textsOf(feed, 'id'), [`urn:botshelf:feed:Botshelf:${path}`]);
     }
     match(await text('/categories/music'), /<link rel="manifest" href="\/site\.webmanifest"/);
     strictEqual(parseXml(await text('/feeds/new.atom?locale=xx')).attributes['xml:lang'], 'en');
@@ -113,6 +113,8 @@ describe('a program that reads what is beside the pages', () => {
       match(etag, /^"[\w-]+"$/);
       strictEqual((await get(path, { 'If-None-Match': etag })).status, 304);
       strictEqual((await get(path)).headers.get('etag'), etag, 'the same from the response cache');
+      const isOfReaders = /\/sitemap|\/feeds/.test(path);
+      strictEqual((await get(path, { Accept: 'application/rss+xml' })).status, isOfReaders ? 200 : 406);
     });
   }
 

@@ -32,7 +32,7 @@ describe('a feed', () => {
     const root = parseXml(makeFeed({ ...common, bots }).body.toString());
     strictEqual(root.name, 'feed');
     strictEqual(root.namespace, 'http://www.w3.org/2005/Atom');
-    deepStrictEqual(textsOf(root, 'id'), ['https://bots.example.org/feeds/new.atom']);
+    deepStrictEqual(textsOf(root, 'id'), ['urn:botshelf:feed:Botshelf:/feeds/new.atom']);
     deepStrictEqual(textsOf(root, 'title'), ['New bots · Botshelf']);
     deepStrictEqual(textsOf(root, 'updated'), ['1970-01-01T00:00:09.000Z']);
     deepStrictEqual(
@@ -51,13 +51,7 @@ describe('a feed', () => {
     strictEqual(entry.attributes['xml:lang'], 'fr');
     deepStrictEqual(
       ['id', 'title', 'summary', 'published', 'updated'].map((name) => textsOf(entry, name)[0]),
-      [
-        'https://bots.example.org/bots/8',
-        'Huit',
-        'Répond.',
-        '1970-01-01T00:00:05.000Z',
-        '1970-01-01T00:00:09.000Z',
-      ],
+      ['urn:botshelf:bot:8:5000', 'Huit', 'Répond.', '1970-01-01T00:00:05.000Z', '1970-01-01T00:00:09.000Z'],
     );
     deepStrictEqual(childrenOf(entry, 'category')[0]?.attributes, { term: 'music', label: 'Music' });
     strictEqual(childrenOf(root, 'entry').length, 2);
