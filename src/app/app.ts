@@ -6,7 +6,7 @@ import {
   handleUnrouted,
   type ProxyNotice,
   type ReadOnly,
-  refuseLongHeaders,
+  refuseBadHeaders,
   refuseWrites,
   withoutBasePath,
 } from '../http/middleware.ts';
@@ -57,7 +57,7 @@ export function createApp(parts: AppParts): Application {
     await handle(ctx, () => {
       proxyNotice?.check(ctx);
       ctx.res.setHeader('X-Content-Type-Options', 'nosniff');
-      refuseLongHeaders(ctx);
+      refuseBadHeaders(ctx);
       return next();
     });
     metrics.countRequest(ctx, started, route);

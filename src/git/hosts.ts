@@ -59,7 +59,7 @@ export const gitHosts = {
       },
     },
   },
-  // Gitea is the same.
+  // Gitea is the same, and signs as Gogs does.
   forgejo: {
     names: ['Codeberg', 'Forgejo', 'Gitea'],
     labels: ['forgejo', 'gitea', 'codeberg', 'git'],
@@ -72,7 +72,7 @@ export const gitHosts = {
     takesText: true,
     pipeline: '.forgejo/workflows/catalogue.yml',
     hook: {
-      proofs: { 'X-Forgejo-Signature': 'body', 'X-Gitea-Signature': 'body' },
+      proofs: { 'X-Forgejo-Signature': 'body', 'X-Gitea-Signature': 'body', 'X-Gogs-Signature': 'body' },
       repository: 'repository.full_name',
     },
     // https://codeberg.org/api/swagger#/repository/repoListPullRequests

@@ -182,8 +182,15 @@ export function setCookie(
   );
 }
 
-/** @throws {ProblemError} bad-request for headers that take too long to parse: the time grows with the square of their length */
-export function refuseLongHeaders(ctx: Context): void {
+/**
+ * Refuses headers that take too long to parse, because the time grows with the square of their length, and two Host headers
+ * (RFC 9112, 3.2), of which a proxy may have read the other one.
+ * @throws {ProblemError} bad-request
+ */
+export function refuseBadHeaders(ctx: Context): void {
+  const { rawHeaders } = ctx.req;
+  if (rawHeaders.findIndex(isHost) !== rawHeaders.findLastIndex(isHost))
+    throw new ProblemError('bad-request', 'the request has two Host headers: send one');
   const { accept = '', 'accept-encoding': encoding = '' } = ctx.headers;
   if (accept.length <= maxAcceptLength && encoding.length <= maxAcceptLength) return;
   const name = accept.length > maxAcceptLength ? 'Accept' : 'Accept-Encoding';
@@ -192,3 +199,8 @@ export function refuseLongHeaders(ctx: Context): void {
 
 /** Characters. */
 const maxAcceptLength = 2000;
+
+/** @param index in names and values in turn */
+function isHost(text: string, index: number): boolean {
+  return index % 2 === 0 && text.length === 4 && text.toLowerCase() === 'host';
+}

@@ -101,7 +101,7 @@ export interface BodyRules {
  */
 export async function readText(ctx: Context, { type, limit, whenTooLarge }: BodyRules): Promise<string> {
   const { 'content-encoding': encoding, 'content-type': sentType } = ctx.headers;
-  if (encoding) {
+  if (encoding && encoding.toLowerCase() !== 'identity') {
     throw new ProblemError('unsupported-type', 'the body is encoded: send it without Content-Encoding');
   }
   const [mediaType, name] = type;

@@ -111,6 +111,7 @@ const headerNames = [
   'accept-language',
   'cookie',
   'if-modified-since',
+  'host',
 ];
 const headerLengths = new Set(headerNames.map(({ length }) => length));
 

@@ -63,6 +63,9 @@ export async function listen(
   const server = createServer({ ...limits, ServerResponse: Response }, (request, response) =>
     handleInOrder(request, response, handle),
   );
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+    handleInOrder(request, response, refuseExpectation),
+  );
   server.maxConnections = maxConnections;
   logRefusals(server, log);
   server.on('clientError', refuse);
@@ -158,6 +161,13 @@ function refuse(error: NodeJS.ErrnoException & { readonly rawPacket?: Buffer }, 
   const isHead = error.rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${isHead ? '' : body}`,
+  );
+}
+
+function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  sendProblem(
+    response,
+    new ProblemError('bad-request', 'the header Expect can only be 100-continue: leave it out'),
   );
 }
 

@@ -112,6 +112,13 @@ describe('requests on one connection that do not wait for responses', () => {
     deepStrictEqual(statuses(), ['400']);
   });
 
+  it('get a 400 that says why where Expect is not 100-continue', async () => {
+    connection.write('GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n');
+    await eventually(() =>
+      match(said, /^HTTP\/1\.1 400 [^]*problem\+json[^]*can only be 100-continue: leave it out/),
+    );
+  });
+
   it('may follow for longer than proxies keep a connection', async () => {
     connection.write(get('/x'));
     await eventually(() => handled.length === 1);

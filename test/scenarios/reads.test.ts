@@ -1,5 +1,7 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { eventually } from '../support/eventually.ts';
 import { type RawResponse, sendRaw } from '../support/raw-request.ts';
 import { repositoryIn } from '../support/repository.ts';
@@ -197,6 +199,17 @@ describe('reads', () => {
       strictEqual(preflight.headers.get('access-control-allow-methods'), 'GET, HEAD, OPTIONS');
       match(preflight.headers.get('allow') ?? '', /GET, HEAD, OPTIONS/);
       match(preflight.headers.get('access-control-allow-headers') ?? '', /Cache-Control, .*Last-Event-ID/);
+    });
+
+    it('two Host headers respond 400, also where the response is stored', async () => {
+      const { hostname, port } = new URL(service.address);
+      for (const host of ['Host: x\r\n', 'Host: x\r\nhost: y\r\n']) {
+        const socket = connect(Number(port), hostname).setEncoding('utf8');
+        socket.write(`GET /api/v2/bots HTTP/1.1\r\n${host}\r\n`);
+        const [text] = (await once(socket, 'data')) as [string];
+        socket.destroy();
+        strictEqual(text.slice(9, 12), host.includes('y') ? '400' : '200');
+      }
     });
 
     it('another method responds 405 with Allow, an unknown path 404, and 406 where nothing is acceptable', async () => {

@@ -130,6 +130,7 @@ describe('POST /api/v2/bots/:id', () => {
         [{ 'content-type': 'application/x-www-form-urlencoded' }, 415],
         [{ 'content-type': 'application/json; charset=utf-16' }, 415],
         [{ 'content-encoding': 'gzip' }, 415],
+        [{ 'content-encoding': 'identity' }, 200],
         [{ 'content-type': 'application/json; charset=UTF-8' }, 200],
       ] as const)
         strictEqual((await post({ bot: { count: 1 } }, headers)).status, status);
