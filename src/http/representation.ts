@@ -231,7 +231,7 @@ const compressedTypes = /^(?:application\/(?:gzip|zip)|image\/(?:png|x-icon))$/;
 const alwaysSentTypes = /^application\/(?:(?:atom\+)?xml|gzip)/;
 
 /** Returns the media type that the client prefers. @throws {ProblemError} not-acceptable */
-export function chooseType<T extends string>(ctx: Context, types: readonly [T, T]): T {
+export function chooseType<T extends string>(ctx: Context, types: readonly T[]): T {
   const type = types.find((each) => each === ctx.accepts([...types]));
   if (type !== undefined) return type;
   const detail = `this resource is available as ${types.join(' and ')}: accept one of them, or */*`;

@@ -148,6 +148,7 @@ export const routes: RouteTable = {
   'GET /api/v2/bots/:id/changes': [(i) => `/api/v2/bots/${hostedBot(i)}/changes`],
   'GET /api/v2/bots/:id/counts': [(i) => `/api/v2/bots/${hostedBot(i)}/counts?from=${2017 + (i % 9)}-01-01`],
   'GET /api/v2/changes': [(i) => `/api/v2/changes?limit=${i + 1}`],
+  'GET /api/v2/categories': [() => '/api/v2/categories'],
   'GET /sitemaps/:number.xml.gz': [() => '/sitemaps/1.xml.gz'],
   'GET /assets/own/:name': [() => '/assets/own/logo.png'],
   'POST /hooks/push': [() => '/hooks/push'],

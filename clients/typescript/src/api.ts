@@ -334,7 +334,7 @@ export interface ListQuery {
    */
   after?: string;
   /**
-   * The keys to return, separated by commas. Without it, all but the pages.
+   * The keys to return, separated by commas; `count`, too, which is null for a bot without one. Without it, all but the pages and the count.
    */
   fields?: string;
 }

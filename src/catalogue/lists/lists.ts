@@ -88,7 +88,11 @@ export class Lists {
   async json(query: ListQuery, client = ''): Promise<List & Current> {
     const build = async (): Promise<List> => {
       const slice = new TimeSlice();
-      return await buildList(await this.#select(query, slice), createElementForm(query.fields), slice);
+      return await buildList(
+        await this.#select(query, slice),
+        createElementForm(query.fields, this.#counts),
+        slice,
+      );
     };
     const run = async (): Promise<List> => await this.#run(client, query, build);
     return await this.#keep(`list v2 ${JSON.stringify(query)}`, this.#inputsOf(query), run);
@@ -216,7 +220,8 @@ export class Lists {
     const { q, sort } = query;
     const key = sort?.key ?? (q === undefined ? 'id' : 'count');
     const inputs: Input[] = [() => this.#orders.version(key)];
-    if (isFilteredByCount(query)) inputs.push(() => this.#orders.version('count'));
+    if (isFilteredByCount(query) || query.fields?.includes('count') === true)
+      inputs.push(() => this.#orders.version('count'));
     if (q !== undefined)
       inputs.push(
         () => this.#search.version,
@@ -377,13 +382,16 @@ const fileForm: ListForm = {
 };
 
 /** Returns the form of whole elements, or of these keys of them. */
-function createElementForm(fields: ListQuery['fields']): ListForm {
-  const pickFields = (bot: IndexedBot): Buffer[] => {
-    const whole = parseListElement(bot);
-    return [Buffer.from(JSON.stringify(Object.fromEntries((fields ?? []).map((key) => [key, whole[key]]))))];
+function createElementForm(fields: ListQuery['fields'], counts: ReadonlyCounts): ListForm {
+  if (fields === undefined) return { toJson: listElementParts, digestOf: ({ digest }) => digest, salt: '' };
+  const countOf = ({ id }: IndexedBot): number | null => counts.count(id) ?? null;
+  const toJson = (bot: IndexedBot): Buffer[] => {
+    const whole = { ...parseListElement(bot), count: countOf(bot) };
+    return [Buffer.from(JSON.stringify(Object.fromEntries(fields.map((key) => [key, whole[key]]))))];
   };
-  const toJson = fields === undefined ? listElementParts : pickFields;
-  return { toJson, digestOf: ({ digest }) => digest, salt: fields?.join() ?? '' };
+  const hasCount = fields.includes('count');
+  const digestOf = (bot: IndexedBot): string => (hasCount ? `${bot.digest} ${countOf(bot)} ` : bot.digest);
+  return { toJson, digestOf, salt: fields.join() };
 }
 
 function listFileItems(bot: IndexedBot): Buffer[] {

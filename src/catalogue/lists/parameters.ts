@@ -20,8 +20,11 @@ export interface ListQuery extends FilterValues {
   /** Where the page before ended, or how many bots the pages before have. */
   readonly after?: Cursor | number;
   /** The keys of each element of the list as JSON; all if left out. */
-  readonly fields?: readonly (keyof BotListElement)[];
+  readonly fields?: readonly ListField[];
 }
+
+/** A key of an element of a list. The count is returned only where it is named, as it changes more often than all else. */
+export type ListField = keyof BotListElement | 'count';
 
 export interface Sort {
   readonly key: SortKey;
@@ -226,12 +229,13 @@ export const listParameters: ReadonlyMap<string, ListParameter<unknown>> = new M
         const names = text.split(',');
         const fieldNames = listFields();
         if (names.length > fieldNames.length) refuse('there are more names than fields: name each once');
-        const unknown = names.find((name) => !fieldNames.includes(name as keyof BotListElement));
+        const unknown = names.find((name) => !fieldNames.includes(name as ListField));
         if (unknown !== undefined)
           refuse(`${quoteValue(unknown)} is not a field: use ${fieldNames.join(', ')}`);
         return fieldNames.filter((name) => names.includes(name));
       },
-      description: 'The keys to return, separated by commas. Without it, all but the pages.',
+      description:
+        'The keys to return, separated by commas; `count`, too, which is null for a bot without one. Without it, all but the pages and the count.',
       example: 'id,category,contents',
       get schema() {
         const name = `(?:${listFields().join('|')})`;
@@ -291,12 +295,12 @@ function parseFlag([text]: ParameterTexts): boolean {
 }
 
 /** Reads the schema for the first query that needs it: the help of the command needs none. */
-function listFields(): readonly (keyof BotListElement)[] {
-  fields ??= Object.keys(readSchema('list-element')['properties'] as object) as (keyof BotListElement)[];
+function listFields(): readonly ListField[] {
+  fields ??= [...Object.keys(readSchema('list-element')['properties'] as object), 'count'] as ListField[];
   return fields;
 }
 
-let fields: readonly (keyof BotListElement)[] | undefined;
+let fields: readonly ListField[] | undefined;
 
 function parseCursor(text: string): Cursor | undefined {
   if (text.length > maxCursorLength) return undefined;

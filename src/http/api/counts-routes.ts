@@ -129,12 +129,15 @@ export function addLatestCountsRoute(
     const { values: given, errors } = readParameters(parseQuery(ctx), latestCountParameters, null);
     if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
     const since = (given['since'] as number | undefined) ?? never;
+    const kind = chooseType(ctx, Object.keys(countFormats) as (keyof typeof countFormats)[]);
     const moment = await cache.get('counts', read);
+    const readCounts = (): AsyncIterable<Buffer> =>
+      joinToPieces(formatCounts(moment, since, countFormats[kind]));
     await send(ctx, {
-      type: 'application/json',
-      digest: `${moment.digest}.${since}`,
-      body: { bytes: moment.values.length * 40, read: () => joinToPieces(formatCounts(moment, since)) },
-      headers: { ...readHeaders, 'Cache-Control': 'public, max-age=10' },
+      type: kind === 'text/csv' ? 'text/csv; charset=utf-8' : kind,
+      digest: `${moment.digest}.${since}.${kind.split('/')[1]}`,
+      body: { bytes: moment.values.length * 40, read: readCounts },
+      headers: { ...readHeaders, 'Cache-Control': 'public, max-age=10', Vary: 'Accept, Accept-Encoding' },
       current: moment.current,
     });
   });
@@ -163,11 +166,43 @@ interface CountsMoment {
 /** When the count of a bot without one was reported. */
 const never = Number.NEGATIVE_INFINITY;
 
-/** Yields the counts that were reported later than a time as JSON, some at a time. */
-function* formatCounts({ all, values }: CountsMoment, since: number): Generator<Buffer> {
+interface CountFormat {
+  readonly begin: string;
+  readonly separator: string;
+  readonly end: string;
+  readonly format: (id: string, count: number, at: string) => string;
+}
+
+const countFormats = {
+  'application/json': {
+    begin: '{',
+    separator: ',',
+    end: '}',
+    format: (id, count, at) => `"${id}":{"count":${count},"reportedAt":"${at}"}`,
+  },
+  'application/x-ndjson': {
+    begin: '',
+    separator: '',
+    end: '',
+    format: (id, count, at) => `{"id":"${id}","count":${count},"reportedAt":"${at}"}\n`,
+  },
+  'text/csv': {
+    begin: 'id,count,reportedAt\r\n',
+    separator: '',
+    end: '',
+    format: (id, count, at) => `${id},${count},${at}\r\n`,
+  },
+} as const satisfies Readonly<Record<string, CountFormat>>;
+
+/** Yields the counts that were reported later than a time, some at a time. */
+function* formatCounts(
+  { all, values }: CountsMoment,
+  since: number,
+  { begin, separator, end, format }: CountFormat,
+): Generator<Buffer> {
   const seconds = new Map<number, string>();
-  let text = '';
-  let separator = '{';
+  let text = begin;
+  let isFirst = true;
   for (let i = 0; i < all.length; i++) {
     const at = values[2 * i + 1] ?? never;
     if (at <= since) continue;
@@ -179,13 +214,14 @@ function* formatCounts({ all, values }: CountsMoment, since: number): Generator<
       if (seconds.size < maxSeconds) seconds.set(second, time);
     }
     const milliseconds = String(1000 + at - second * 1000).slice(1);
-    text += `${separator}"${all[i]?.id}":{"count":${values[2 * i]},"reportedAt":"${time}${milliseconds}Z"}`;
-    separator = ',';
+    if (!isFirst) text += separator;
+    text += format(all[i]?.id ?? '', values[2 * i] ?? 0, `${time}${milliseconds}Z`);
+    isFirst = false;
     if (text.length < partLength) continue;
     yield Buffer.from(text, 'latin1');
     text = '';
   }
-  yield Buffer.from(separator === '{' ? '{}' : `${text}}`, 'latin1');
+  yield Buffer.from(text + end, 'latin1');
 }
 
 /** Characters that are formatted without a pause. */
@@ -212,12 +248,26 @@ export const countPaths: Paths = {
     operationId: 'getLatestCounts',
     summary: 'The latest count of each bot',
     description:
-      'In how many servers each bot is, and when it said so last. A bot without a count is left out. A count can arrive here some minutes after its `reportedAt`, from another machine of the service: in `since` send the `Date` of the response before less ten minutes, and once a day leave it out.',
+      'In how many servers each bot is, and when it said so last. A bot without a count is left out. A count can arrive here some minutes after its `reportedAt`, from another machine of the service: in `since` send the `Date` of the response before less ten minutes, and once a day leave it out. `Accept: text/csv` or `application/x-ndjson` returns a line a bot.',
     parameters: createQueryParameters(latestCountParameters),
     returns: 'The counts by the ids of the bots. They may be some seconds old, after many posts a minute.',
-    content: toJson({
-      type: 'object',
-      additionalProperties: { $ref: 'definitions.schema.json#/$defs/latestCount' },
-    }),
+    content: {
+      ...toJson({
+        type: 'object',
+        additionalProperties: { $ref: 'definitions.schema.json#/$defs/latestCount' },
+      }),
+      'application/x-ndjson': {
+        schema: {
+          type: 'string',
+          description: 'Each line is one such document.',
+          contentMediaType: 'application/json',
+          contentSchema: { $ref: 'definitions.schema.json#/$defs/countOfBot' },
+        },
+      },
+      'text/csv': {
+        schema: { type: 'string' },
+        example: 'id,count,reportedAt\r\n190519304972663312,156,2026-11-22T05:00:00.000Z\r\n',
+      },
+    },
   }),
 };

@@ -1,6 +1,7 @@
 import type { Router } from '@koa/router';
 import type { Context, Next } from 'koa';
 import type { AuthorAnswer } from '../../../schemas/types.ts';
+import { readSchema } from '../../bot/schemas.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { List, Lists } from '../../catalogue/lists/lists.ts';
 import {
@@ -17,7 +18,14 @@ import { toAddressGroup } from '../../lib/network.ts';
 import { ProblemError } from '../problem.ts';
 import { createDocument, readHeaders, send } from '../representation.ts';
 import { parseQuery, readParameters, findKnownBot, findKnownAuthor } from '../request.ts';
-import { createQueryParameters, createReference, describeRead, type Paths, toJson } from './operation.ts';
+import {
+  createQueryParameters,
+  createReference,
+  describeRead,
+  type JsonObject,
+  type Paths,
+  toJson,
+} from './operation.ts';
 
 /**
  * Adds the reads of both versions: v1 lists the markdown files, v2 lists the bots and returns an author with theirs,
@@ -46,6 +54,16 @@ export function addReadRoutes(
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');
     const current = (): boolean => bots.get(bot.id) === bot;
     await send(ctx, { type: 'application/json', digest: bot.digest, body: bot.record, current });
+  });
+  router.get('/api/v2/categories', refuseQuery, async (ctx) => {
+    const { categories, categoryNames } = settings();
+    const { categories: sizes } = await lists.sizes(true);
+    const answer = categories.map((id) => ({
+      id,
+      names: categoryNames.get(id) ?? {},
+      bots: sizes.get(id) ?? 0,
+    }));
+    await send(ctx, createDocument('application/json', Buffer.from(JSON.stringify(answer))));
   });
   router.get('/api/v2/authors/:id', refuseQuery, async (ctx) => {
     const { id, profile, bots: own, since, current } = await findKnownAuthor(authors, ctx.params['id'] ?? '');
@@ -122,6 +140,10 @@ export const readPaths: Paths = {
             title: 'BotListPart',
             description: 'The keys of a bot that `fields` names.',
             required: undefined,
+            properties: {
+              ...(readSchema('list-element')['properties'] as JsonObject),
+              count: { anyOf: [{ $ref: 'definitions.schema.json#/$defs/count' }, { type: 'null' }] },
+            },
           },
         ],
       },
@@ -139,6 +161,14 @@ export const readPaths: Paths = {
 
 /** What comes last in the document. */
 export const otherReadPaths: Paths = {
+  '/api/v2/categories': describeRead({
+    operationId: 'listCategories',
+    summary: 'The categories, with how many bots each has',
+    description:
+      'Those that a bot can have, in the order of the settings. `names` are by language: empty for a category that is not named in the settings. 18+ bots are counted.',
+    returns: 'The categories.',
+    content: toJson({ type: 'array', items: { $ref: 'definitions.schema.json#/$defs/categoryItem' } }),
+  }),
   '/api/v2/authors/{id}': describeRead({
     operationId: 'getAuthor',
     summary: 'An author, with the ids of their bots',

@@ -150,6 +150,10 @@ describe('the responses of the API', () => {
     );
     await send(list, 200, {}, `${list}?q=Hommer`);
     await send(`${list}/{id}/counts`, 200, { headers: { Accept: 'text/csv' } });
+    for (const accept of ['text/csv', 'application/x-ndjson'])
+      await send('/api/v2/counts', 200, { headers: { Accept: accept } });
+    await send(list, 200, {}, `${list}?fields=count`);
+    match(await send('/api/v2/categories', 200), /\{"id":"games","names":\{\},"bots":1\}/);
     await send(changes, 410, {}, `${changes}?since=${'0'.repeat(40)}`);
     const [first] = repositoryIn(service.root).git('rev-list', '--reverse', 'main').split('\n');
     match(await send(changes, 200, {}, `${changes}?since=${first}`), /"keys":\["category"/);

@@ -1,4 +1,4 @@
-import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { Router } from '@koa/router';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
@@ -47,6 +47,36 @@ describe('GET /api/v2/counts', () => {
     strictEqual(headers.get('cache-control'), 'public, max-age=10');
     strictEqual(headers.get('access-control-allow-origin'), '*');
     match(headers.get('access-control-expose-headers') ?? '', /\bDate\b/);
+  });
+
+  it('returns a line a bot as CSV and NDJSON', async () => {
+    const read = async (accept: string): Promise<string> => {
+      const response = await fetch(`${service.address}/api/v2/counts`, { headers: { Accept: accept } });
+      match(response.headers.get('content-type') ?? '', new RegExp(`^${accept}`));
+      strictEqual(response.headers.get('vary'), 'Accept, Accept-Encoding');
+      return await response.text();
+    };
+    const [first, second] = [iso(yesterday), iso(yesterday + 1000)];
+    strictEqual(await read('text/csv'), `id,count,reportedAt\r\n7,70,${first}\r\n8,80,${second}\r\n`);
+    strictEqual(
+      await read('application/x-ndjson'),
+      `{"id":"7","count":70,"reportedAt":"${first}"}\n{"id":"8","count":80,"reportedAt":"${second}"}\n`,
+    );
+  });
+
+  it('are in a list that names them, whose ETag changes with each', async () => {
+    const read = async (): Promise<Awaited<ReturnType<TestService['request']>>> =>
+      await service.request('/api/v2/bots?fields=id,count&sort=-id');
+    const { json, headers } = await read();
+    deepStrictEqual(json, [
+      { id: '9', count: null },
+      { id: '8', count: 80 },
+      { id: '7', count: 70 },
+    ]);
+    await post(4);
+    const after = await read();
+    deepStrictEqual(after.json[0], { id: '9', count: 4 });
+    notStrictEqual(after.headers.get('etag'), headers.get('etag'));
   });
 
   it('returns those that were reported later than a time', async () => {
