@@ -548,6 +548,10 @@ export interface SettingsFile {
    */
   contact?: string;
   /**
+   * The licence of the catalogue's data and texts: a name, or an identifier of SPDX such as CC-BY-4.0.
+   */
+  license?: string;
+  /**
    * Links at the foot of every page.
    */
   links?: {

@@ -35,18 +35,28 @@ export function addOpenApiRoute(router: Router, baseUrl: string, settings: () =>
 /** Returns the OpenAPI 3.1 document of the API, with the schemas that the service itself validates with. */
 export function openApi(
   baseUrl: string,
-  { name, categories }: Pick<CatalogueSettings, 'name' | 'categories'>,
+  { name, categories, license }: Pick<CatalogueSettings, 'name' | 'categories' | 'license'>,
 ): object {
   const file = fileURLToPath(import.meta.resolve('#openapi'));
   const { info, components, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, JsonObject>;
   const { schemas, convert } = createConverter(categories);
   return {
     ...rest,
-    info: { title: name, ...info },
+    info: {
+      title: name,
+      ...info,
+      description: `${info?.['description'] as string} ${describeLicense(license)}`,
+    },
     servers: [{ url: baseUrl }],
     paths: convert(paths),
     components: { ...(convert(components) as JsonObject), schemas },
   };
+}
+
+function describeLicense(license: string | null): string {
+  return license === null
+    ? 'The list names no licence for its data and texts: ask the operator before you publish them elsewhere.'
+    : `The licence of data and texts: ${license}.`;
 }
 
 const botPath = '/api/v2/bots/{id}';

@@ -1,6 +1,6 @@
-import { deepStrictEqual, doesNotMatch, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -59,6 +59,16 @@ describe('the OpenAPI document', () => {
       anyOf.map((each) => each.enum),
       [Object.keys(problemKinds).map((kind) => `urn:botshelf:problem:${kind}`), undefined],
     );
+  });
+
+  it('has the licence of data and texts, and docs/api.md every kind of problem', () => {
+    const describe = (license?: string): string =>
+      (openApi('', toSettings(license === undefined ? {} : { license })) as { info: { description: string } })
+        .info.description;
+    match(describe(), /The list names no licence /);
+    match(describe('CC-BY-4.0'), /The licence of data and texts: CC-BY-4\.0\.$/);
+    const guide = readFileSync(join(top, 'docs/api.md'), 'utf8');
+    for (const kind of Object.keys(problemKinds)) ok(guide.includes(`\`${kind}\``), kind);
   });
 
   it('is where /api, /api/v2 and /openapi.json lead', async () => {
