@@ -46,7 +46,7 @@ describe('POST /api/v2/bots/:id', () => {
     for (const [what, authorize, detail] of [
       ['no token', () => '', /Authorization header: the operator issues one with "botshelf token \d+312"/],
       ['something else than a token', () => 'let me in', /not a complete token/],
-      ['another scheme', () => `Bot ${token}`, /its 49 letters and digits, alone or after Bearer/],
+      ['another scheme', () => `Basic ${token}`, /its 49 letters and digits, alone or after Bearer/],
       ['an invalid token', () => token.replace(/.$/, flip), /not a complete token/],
     ] as const)
       it(`with ${what} responds 401 and says what is wrong`, async () => {

@@ -19,6 +19,8 @@ export interface CatalogueSettings {
   /** News for every visitor, in the default language. */
   readonly notice: string | null;
   readonly contact: string | null;
+  /** The licence of data and texts. */
+  readonly license: string | null;
   /** What the page about the site says, in the default language. */
   readonly about: NonNullable<SettingsFile['about']>;
   /** Links at the foot of every page. */
@@ -81,6 +83,7 @@ export function toSettings(file: SettingsFile = {}, logo: Logo | null = null): C
     tagline: file.tagline ?? null,
     notice: file.notice ?? null,
     contact: file.contact ?? null,
+    license: file.license ?? null,
     about: file.about ?? {},
     links: file.links ?? {},
     accent: file.accent ?? {},
