@@ -30,7 +30,7 @@ describe('the bots that ask for Administrator since a change', () => {
     );
   };
 
-  it('are those whose page asked for less 1, 7 or 90 days ago, with the last such time', async () => {
+  it('are those whose page asked for less 1, 7 or 90 days ago, with the last such time @slow', async () => {
     const files = (permissions: number, ids: readonly string[]): Record<string, string> =>
       Object.fromEntries(ids.map((id) => [pagePath(id), page(id, permissions)]));
     const repo = testRepository({ 'README.md': 'x' }, tempFolder());

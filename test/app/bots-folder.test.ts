@@ -46,7 +46,7 @@ describe('a catalogue whose last bot is removed, with the folder that Git does n
     await eventually(async () => await isServed(next, ['8']));
   });
 
-  it('is told from a clone of a remote whose HEAD names no branch, with what helps', async () => {
+  it('is told from a clone of a remote whose HEAD names no branch, with what helps @slow', async () => {
     const shared = sharedRepository({ [pagePath('7')]: mainPage() });
     shared.git('symbolic-ref', 'HEAD', 'refs/heads/master');
     const folder = join(tempFolder(), 'clone');

@@ -141,7 +141,7 @@ describe('the settings in the last commit', () => {
     deepStrictEqual(await maintainers(openerOf(folder)), ['9']);
   });
 
-  it('are none while the file has a fault, so that nobody may review', async () => {
+  it('are none while the file has a fault, so that nobody may review @slow', async () => {
     const faulty = [
       ['a key that does not exist', '{"maintainers": ["1"], "nmae": "A"}'],
       ['no JSON', '{"maintainers": ["1"]'],

@@ -172,7 +172,7 @@ describe('the pages of the site', () => {
     );
   });
 
-  it('have the guides to the API and to the data, which lead to each other and to no file', async () => {
+  it('have the guides to the API and to the data, which lead to each other and to no file @slow', async () => {
     const api = await get('/docs');
     match(
       api,

@@ -106,7 +106,7 @@ describe('botshelf check --base', () => {
     ]);
   });
 
-  it('works in a catalogue that is a folder of a repository', async () => {
+  it('works in a catalogue that is a folder of a repository @slow', async () => {
     const root = join(testRepository({ [`catalogue/${pagePath(homer)}`]: homers() }).folder, 'catalogue');
     writeFiles(root, { [pagePath(homer)]: homers({ created: 1 }), [pagePath(lenny)]: 'x' });
     deepStrictEqual(await findingsIn(root), [

@@ -40,7 +40,7 @@ describe('botshelf check of a catalogue that blocks somebody', () => {
     hosts: { 'blocked.example': { reason } },
   });
 
-  it('names what is blocked at its line, with the reason', async () => {
+  it('names what is blocked at its line, with the reason @slow', async () => {
     const root = tempFolder();
     writeFiles(root, { ...files, 'blocked.json': blocked });
     const { code, stdout } = await botshelf(root, ['check']);

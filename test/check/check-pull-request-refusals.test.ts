@@ -47,7 +47,7 @@ function writeHollowBlob({ write }: TestRepository, start: string, size: number)
 }
 
 describe('a pull request is refused', () => {
-  it('with each path that has no place in a catalogue, as a link, a submodule or a filter', async () => {
+  it('with each path that has no place in a catalogue, as a link, a submodule or a filter @slow', async () => {
     const changes = Object.entries(refused).map(([path, [entry]]) => [path, entry]);
     const { passes, found, messages } = await checkChange(Object.fromEntries(changes) as Changes);
     deepStrictEqual(
@@ -149,7 +149,7 @@ describe('a pull request is refused', () => {
     );
   });
 
-  it('with a name that no disk can hold, and a path that is too long', async () => {
+  it('with a name that no disk can hold, and a path that is too long @slow', async () => {
     const paths = [
       'n'.repeat(256),
       `bots/001/${'1'.repeat(300)}.en.md`,
@@ -179,7 +179,7 @@ describe('a pull request is refused', () => {
     match(messages.join('\n'), /^this was a file and becomes a folder: choose another name/m);
   });
 
-  it('with more than 1,000 files, and says so in one line', async () => {
+  it('with more than 1,000 files, and says so in one line @slow', async () => {
     const repo = catalogueOfTwo();
     const ids = Array.from({ length: 1000 }, (_, id) => `bots/${String(id % 7).padStart(3, '0')}/${id}`);
     commitTo(
@@ -210,7 +210,7 @@ describe('a pull request is refused', () => {
     match(messages[0] ?? '', /^the files of this change are more than 512 MiB together: /);
   });
 
-  it('with a commit that is too long, or has an author with a long name', async () => {
+  it('with a commit that is too long, or has an author with a long name @slow', async () => {
     for (const options of [{ message: 'x'.repeat(17_000) }, { committer: `A${' '.repeat(1000)}B` }]) {
       const repo = catalogueOfTwo();
       commitTo(repo, { changes: { [pagePath('7')]: newBot }, ...options });

@@ -19,7 +19,7 @@ import {
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('a pull request is checked without being checked out', () => {
-  it('and passes when it is sound', async () => {
+  it('and passes when it is sound @slow', async () => {
     const repo = catalogueOfTwo();
     pullRequest(repo, {
       [pagePath(homer, 'fr')]: translation('Homère', 'Sait tout des beignets.'),

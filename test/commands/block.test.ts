@@ -155,7 +155,7 @@ describe('botshelf block', () => {
     deepStrictEqual([git('rev-parse', 'HEAD', 'refs/botshelf/state'), status()], [tip, '']);
   });
 
-  it('refuses a host that most of the bots have an address at', async () => {
+  it('refuses a host that most of the bots have an address at @slow', async () => {
     const ids = Array.from({ length: 20 }, (_, i) => String(i + 1));
     const website = (i: number): Record<string, string> =>
       i < 11 ? { website: 'https://many.example/' } : {};

@@ -16,7 +16,7 @@ function catalogue(files: Readonly<Record<string, string | Buffer>>): string {
 }
 
 describe('botshelf check', () => {
-  it('names every fault of every file with line, column, rule and fix, by path', async () => {
+  it('names every fault of every file with line, column, rule and fix, by path @slow', async () => {
     const root = catalogue({
       ...good,
       'bots/313/1313.en.md': mainPage({ category: 'fnu', nsfw: 'no' }),

@@ -44,7 +44,7 @@ describe('botshelf doctor', () => {
     strictEqual(repositoryIn(service.root).status(), '');
   });
 
-  it('names the setting that a mistyped variable was meant for', async () => {
+  it('names the setting that a mistyped variable was meant for @slow', async () => {
     const run = await botshelf(service.root, ['doctor', '--json'], {
       env: { ...env, BOTSHELF_REMOT: 'origin' },
     });

@@ -62,7 +62,7 @@ describe('botshelf export', () => {
     strictEqual(withoutRandom(again), withoutRandom(stdout));
   });
 
-  it('leaves out what has faults, and says so, also without Git', async () => {
+  it('leaves out what has faults, and says so, also without Git @slow', async () => {
     const { folder } = testRepository(files);
     writeFileSync(join(folder, pagePath('7')), 'half a page');
     rmSync(join(folder, '.git'), { recursive: true });

@@ -9,7 +9,7 @@ import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('botshelf images', () => {
-  it('has nothing to do where no bot names a picture', async () => {
+  it('has nothing to do where no bot names a picture @slow', async () => {
     const root = tempFolder();
     writeFiles(root, { [pagePath('7')]: mainPage({ images: { avatar: null, cover: null, preview: [] } }) });
     const folder = join(root, 'var', 'appdata');

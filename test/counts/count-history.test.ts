@@ -44,7 +44,7 @@ describe('the counts over time', () => {
     strictEqual(history.first(marge), today / day - 1);
   });
 
-  it('read as they grow are those that are read at once', async () => {
+  it('read as they grow are those that are read at once @slow', async () => {
     const place = newPlace();
     const live = historyOf(place);
     const commits = Array.from({ length: 40 }, (_, i) => ({
@@ -76,7 +76,7 @@ describe('the counts over time', () => {
     deepStrictEqual(days(live, marge), { '-2': 1, '-1': 1, 0: 1 });
   });
 
-  it('are read of the last 90 days first, which is enough for a report', async () => {
+  it('are read of the last 90 days first, which is enough for a report @slow', async () => {
     const place = newPlace();
     const ago = Array.from({ length: 95 }, (_, i) => 95 - i);
     commitCounts(

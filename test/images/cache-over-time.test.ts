@@ -124,7 +124,7 @@ describe('the image cache, over time,', () => {
     equal(test.site.asked.length, 1);
   });
 
-  it('waits for the disk when it is at fault, not the image, and says what to do', async () => {
+  it('waits for the disk when it is at fault, not the image, and says what to do @slow', async () => {
     const said: string[] = [];
     const log: Log = { ...silentLog, error: (_fields, message) => said.push(message) };
     const digits = '0123456789abcdef'.split('');
@@ -142,7 +142,7 @@ describe('the image cache, over time,', () => {
     equal(test.cache.status().failing, 0);
   });
 
-  it('logs how far it is while there is work, and once more when there is none left', async () => {
+  it('logs how far it is while there is work, and once more when there is none left @slow', async () => {
     const said: string[] = [];
     let tell: (() => void) | undefined;
     const finished = new Promise<void>((resolve) => {

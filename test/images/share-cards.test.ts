@@ -84,7 +84,7 @@ describe('share cards', () => {
     ok((await draw({ name: 'Homer \u{1E4D0}' })).equals(await draw({ name: '' })));
   });
 
-  it('are drawn once, are read from the disk after that, and are drawn again where the disk has lost them', async () => {
+  it('are drawn once, are read from the disk after that, and are drawn again where the disk has lost them @slow', async () => {
     const [first, second] = await Promise.all([cards.get(plain, 'visitor'), cards.get(plain, 'visitor')]);
     ok(first?.equals(second ?? Buffer.alloc(0)));
     const path = join(folder, `${toShareCardVersion(plain)}.png`);

@@ -130,7 +130,7 @@ describe('the image store', () => {
       deepEqual(await store.readVariant(name, 128, decoder), bytes);
     });
 
-    it('makes them once for requests that come at the same time', async () => {
+    it('makes them once for requests that come at the same time @slow', async () => {
       const requests = [1, 2, 3].map(async () => await store.readVariant(name, 320, decoder));
       const [first, ...others] = await Promise.all(requests);
       ok(first);

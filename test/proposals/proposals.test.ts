@@ -365,7 +365,7 @@ describe('proposals', () => {
     deepStrictEqual((await proposals.read(await send({ pages: all }))).conflicts, []);
   });
 
-  it('are in a catalogue that is a folder of a repository, and close when its branch has them', async () => {
+  it('are in a catalogue that is a folder of a repository, and close when its branch has them @slow', async () => {
     repository = testRepository({
       [`inner/${homerPath}`]: mainPage(),
       'inner/botshelf.json': proposalSettings,

@@ -127,7 +127,7 @@ describe('a service whose public address has a path', function () {
     for (const page of [sent, issued]) ok(referencesOf(page).length > 0);
   });
 
-  it('has the same bytes where the proxy has removed the path, and no page twice in the response cache', async () => {
+  it('has the same bytes where the proxy has removed the path, and no page twice in the response cache @slow', async () => {
     const paths = [
       '/',
       '/?q=seven',

@@ -89,7 +89,7 @@ describe('collections of bots', () => {
     for (const [path = ''] of many) rmSync(join(service.root, path));
   });
 
-  it('follow their files', async () => {
+  it('follow their files @slow', async () => {
     const changed = { 'collections/small.en.md': collection({ title: 'Changed', bots: ['7', '8'] }) };
     writeFiles(service.root, changed);
     await eventually(async () => (await get('/bots/8')).includes('Changed'));

@@ -246,7 +246,7 @@ describe('POST /api/v2/bots/:id', () => {
 });
 
 describe('the rate limits', () => {
-  it('count posts by bot and refused tokens by address, and say when to come back', async () => {
+  it('count posts by bot and refused tokens by address, and say when to come back @slow', async () => {
     const repo = testRepository({ [pagePath('1')]: mainPage(), [pagePath('2')]: mainPage() });
     const service = await startTestService(
       {},

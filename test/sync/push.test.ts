@@ -33,7 +33,7 @@ describe('what is pushed', () => {
     await fetchRemote(repository, remote);
   });
 
-  it('is branch and state, those of them that the remote lacks, and then known to be there', async () => {
+  it('is branch and state, those of them that the remote lacks, and then known to be there @slow', async () => {
     deepStrictEqual(await listRefsToPush(repository, remote), []);
     strictEqual(await countUnpushed(repository, remote), 0);
     const own = clone.commit({ file: 'one' });
@@ -62,7 +62,7 @@ describe('what is pushed', () => {
     deepStrictEqual(await listRefsToPush(await openUntilEnd(clone.folder), remote), []);
   });
 
-  it('is the pruned history of the state only where the remote has the same state', async () => {
+  it('is the pruned history of the state only where the remote has the same state @slow', async () => {
     deepStrictEqual(await pushPrunedState(repository, 1_700_000_000, remote), { commit: null, removed: 0 });
     commitCounts(
       clone.folder,
@@ -78,7 +78,7 @@ describe('what is pushed', () => {
     strictEqual(known().state, pruned?.commit);
   });
 
-  it('is never put over what another has pushed', async () => {
+  it('is never put over what another has pushed @slow', async () => {
     commitCounts(
       clone.folder,
       [1, 2, 3].map((n) => ({ time: 1_600_000_000 + n, counts: { 7: n } })),

@@ -37,7 +37,7 @@ describe('a remote behind HTTP', () => {
     server.mode = 'serve';
   });
 
-  it('is fetched into refs of our own, without a checkout', async () => {
+  it('is fetched into refs of our own, without a checkout @slow', async () => {
     const commit = shared.mergePullRequest((person) => person.write('file', 'other'));
     deepStrictEqual(await fetchRemote(opened, remote), { branch: commit, state: null });
     strictEqual(clone.git('rev-parse', remoteRefs.branch), commit);
@@ -45,7 +45,7 @@ describe('a remote behind HTTP', () => {
     strictEqual(clone.status(), '');
   });
 
-  it('takes branch and state together, or neither', async () => {
+  it('takes branch and state together, or neither @slow', async () => {
     const tip = clone.commit({ mine: 'text' });
     clone.git('fetch', '-q');
     clone.git('rebase', '-q', 'origin/main');
@@ -67,7 +67,7 @@ describe('a remote behind HTTP', () => {
     strictEqual(shared.git('rev-parse', state), pruned);
   });
 
-  it('gives its state alone to a clone that has none', async () => {
+  it('gives its state alone to a clone that has none @slow', async () => {
     const other = await openUntilEnd(shared.clone().folder);
     const commit = await fetchRemoteState(other, remote);
     strictEqual(commit, shared.git('rev-parse', state));

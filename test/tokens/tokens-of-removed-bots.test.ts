@@ -97,7 +97,7 @@ describe('the token of a bot that was removed', () => {
     strictEqual((await post(service, homer, issued))[0], 200);
   });
 
-  it('ends where that was committed while the service was stopped, also without what it kept', async () => {
+  it('ends where that was committed while the service was stopped, also without what it kept @slow', async () => {
     for (const keeps of [true, false]) {
       const { repository } = await begin();
       if (keeps) await open(repository).look();
@@ -124,7 +124,7 @@ describe('the token of a bot that was removed', () => {
     strictEqual(await listTokens(repository), '8');
   });
 
-  it('ends when the bot is back before that is looked at, also after a merge, and where it was stopped', async () => {
+  it('ends when the bot is back before that is looked at, also after a merge, and where it was stopped @slow', async () => {
     for (const isStopped of [true, false]) {
       const { repository } = await begin();
       const running = open(repository);
@@ -155,7 +155,7 @@ describe('the token of a bot that was removed', () => {
     }
   });
 
-  it('that is issued when the bot is back stays, also on a machine that looks late', async () => {
+  it('that is issued when the bot is back stays, also on a machine that looks late @slow', async () => {
     const { repository } = await begin();
     const late = open(repository);
     await late.look();
@@ -169,7 +169,7 @@ describe('the token of a bot that was removed', () => {
     strictEqual(await listTokens(repository), '7 8');
   });
 
-  it('is not revoked once more where it has ended, or there was none', async () => {
+  it('is not revoked once more where it has ended, or there was none @slow', async () => {
     const { repository } = await begin();
     remove(repository);
     await open(repository).look();
@@ -218,7 +218,7 @@ describe('the token of a bot that was removed', () => {
     await look();
   });
 
-  it('does not end where another branch is checked out, or the branch is reset', async () => {
+  it('does not end where another branch is checked out, or the branch is reset @slow', async () => {
     const { repository } = await begin();
     const expectAll = async (tokens: { look(): Promise<void> }): Promise<void> => {
       await tokens.look();

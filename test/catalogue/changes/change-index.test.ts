@@ -81,7 +81,7 @@ describe('the index of what changed in bots', () => {
     strictEqual((await list(restarted)).length, 3);
   });
 
-  it('is made again where it was deleted, torn or appended to, and where the history was rewritten', async () => {
+  it('is made again where it was deleted, torn or appended to, and where the history was rewritten @slow', async () => {
     commit({ name: 'Two' });
     const index = await update();
     const expected = await list(index);

@@ -62,7 +62,7 @@ const other = { [pagePath('30')]: mainPage() };
 
 for (const [kind, { path, text, find, without, rule }] of Object.entries(kinds))
   describe(`${kind} in memory`, () => {
-    it('is as the file at the start, and when it is edited, removed and added', async () => {
+    it('is as the file at the start, and when it is edited, removed and added @slow', async () => {
       const { catalogue, root, write, faults } = await openCatalogue({ ...other, [path]: text('First') });
       strictEqual(find(catalogue), 'First');
       write({ [path]: text('Second') });

@@ -33,7 +33,7 @@ describe('reading a catalogue of more than 10,000 files in threads', () => {
     );
   });
 
-  it('takes the fingerprint of each folder', async () => {
+  it('takes the fingerprint of each folder @slow', async () => {
     const fingerprints = await readFingerprints(root);
     deepStrictEqual([...fingerprints.keys()], folders);
     strictEqual(new Set(fingerprints.values()).size, folders.length);

@@ -110,7 +110,7 @@ describe('the responses of the API', () => {
     }
   });
 
-  it('are those of the OpenAPI document: status, headers and body of every one', async () => {
+  it('are those of the OpenAPI document: status, headers and body of every one @slow', async () => {
     await send(bot, 200, post({ 'bot.count': 157, 'bot.category': 'games' }));
     for (const [path, good, bad] of [
       [bot, { bot: { count: 156 } }, { bot: { count: '156' } }],

@@ -51,7 +51,7 @@ describe('what other sites show of a bot', () => {
       notStrictEqual(addressIn(await html('/bots/7?locale=ar')), address);
     });
 
-    it('is not named for adults, and is not there for an unknown bot', async () => {
+    it('is not named for adults, and is not there for an unknown bot @slow', async () => {
       strictEqual(addressIn(await html('/bots/8')), '');
       strictEqual((await get('/bots/8/card.png')).status, 200);
       strictEqual((await get('/bots/404404/card.png')).status, 404);

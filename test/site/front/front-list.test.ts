@@ -19,7 +19,7 @@ import { eventually } from '../../support/eventually.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
 describe('the pages of a list', () => {
-  it('have 24 bots each in the order of the list, and what changed since the last one', async () => {
+  it('have 24 bots each in the order of the list, and what changed since the last one @slow', async () => {
     const bots = new MutableBotIndex();
     const put = (number: number): void => {
       bots.set(sampleBot(String(number), undefined, { created: number }));

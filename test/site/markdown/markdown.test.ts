@@ -30,7 +30,7 @@ describe('markdown of strangers', () => {
     match(await render('# A'), /<h2 id="page-a">A<\/h2>/);
   });
 
-  it('is rendered after one whose result arrived when its time was over', async () => {
+  it('is rendered after one whose result arrived when its time was over @slow', async () => {
     const hasty = new Markdown(new CurrentCache(), 50);
     const render = async (text: string): Promise<unknown> =>
       await hasty.render({ text, name: '', images: {} });

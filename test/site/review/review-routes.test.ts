@@ -205,7 +205,7 @@ describe('the review of proposals', () => {
       ]);
     });
 
-    it('accepts: a commit with both people, and then shows the next one', async () => {
+    it('accepts: a commit with both people, and then shows the next one @slow', async () => {
       const next = await press(await open(reviewOf('1001', 701)), 'accepted');
       strictEqual(next.url.pathname, reviewOf(homer, 702));
       match(next.text, /<bdi>Bot 1001<\/bdi>[^]*<bdi>Person 42<\/bdi> accepted it/);
@@ -319,7 +319,7 @@ describe('the review of proposals', () => {
     });
   });
 
-  it('declines one that cannot be read, from its row, once', async () => {
+  it('declines one that cannot be read, from its row, once @slow', async () => {
     const proposer = { id: accountId('709'), name: 'Proposer 709' };
     site = await openLoginSite({
       files: settings(),
