@@ -575,7 +575,7 @@ export interface SettingsFile {
    */
   language?: string;
   /**
-   * Every category that a bot can have: its id, then its name by language. The category other always exists.
+   * Every category that a bot can have: its id, then its name by language, in the order of pages. The category other always exists.
    */
   categories?: {
     [k: string]: {
@@ -601,6 +601,27 @@ export interface SettingsFile {
      * What a verified bot has shown.
      */
     verified?: string;
+  };
+  /**
+   * The bot that the front page shows first, for 14 days.
+   */
+  featured?: {
+    /**
+     * A bot or account id. Always a string: a number would lose digits.
+     */
+    id: string;
+    /**
+     * A bot or account id. Always a string: a number would lose digits.
+     */
+    by: string;
+    /**
+     * Why, in a sentence in the language of the catalogue.
+     */
+    why: string;
+    /**
+     * The day from which it is shown.
+     */
+    since: string;
   };
   /**
    * Groups of words that mean the same to a search, beside those that it knows.

@@ -47,20 +47,20 @@ export function readSchema(
   return { ...schema, $defs: { ...definitions, category: { ...definitions.category, enum: categories } } };
 }
 
-/** The categories of a catalogue whose settings name none. */
+/** The categories of a catalogue whose settings name none, those that most people need first. */
 export const defaultCategories: readonly Category[] = [
+  'moderation',
+  'utility',
+  'music',
+  'games',
+  'fun',
+  'notifications',
+  'image',
+  'productivity',
+  'news',
   'education',
   'entertainment',
-  'fun',
-  'games',
-  'image',
-  'moderation',
-  'music',
-  'news',
-  'notifications',
   'other',
-  'productivity',
-  'utility',
 ];
 
 /** Returns the schemas of an object's keys, from the object's schema or the definition that it refers to. */

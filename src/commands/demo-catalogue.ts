@@ -85,8 +85,11 @@ export async function makeDemo(folder: string): Promise<{ bots: number; id: BotI
   const all = [...bots, ...proposals.map(({ bot }) => bot)];
   const filling = fillImageCache(join(folder, 'var/appdata'), all);
   copyTemplate(folder, false, 'github');
-  for (const name of [settingsName, peopleFolder, collectionsFolder])
+  for (const name of [peopleFolder, collectionsFolder])
     cpSync(findDemoFile(name), join(folder, name), { recursive: true });
+  const settings = readFileSync(findDemoFile(settingsName), 'utf8');
+  const today = new Date(now).toISOString().slice(0, 10);
+  writeFileSync(join(folder, settingsName), settings.replace('{today}', today));
   for (const bot of bots) {
     for (const [path, text] of formatPages(bot, now)) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });

@@ -42,12 +42,17 @@ import {
   parseCategory,
   readFrontQuery,
 } from './front/front-query.ts';
-import { createAuthorRecipe, createFrontRecipe, listRecipe } from './front/front-recipe.tsx';
+import {
+  createAuthorRecipe,
+  createCategoriesRecipe,
+  createFrontRecipe,
+  listRecipe,
+} from './front/front-recipe.tsx';
 import { Languages } from './language/languages.ts';
 import type { Markdown } from './markdown/markdown.ts';
-import { collectionsPath, toCollectionPath } from './page/addresses.ts';
+import { aboutPath, categoriesPath, collectionsPath, toCollectionPath } from './page/addresses.ts';
 import { addAssetRoutes, addClientRoutes } from './page/assets.ts';
-import { aboutPath, createAboutRecipe } from './page/about-page.tsx';
+import { createAboutRecipe } from './page/about-page.tsx';
 import { DocsPage, docsPaths, renderGuide } from './page/docs-page.tsx';
 import { FaultyBotPage } from './page/faults.tsx';
 import { createPageResponder, sendOnce } from './page/html-response.ts';
@@ -222,7 +227,8 @@ export function addOpenPages(router: Router, parts: SiteParts): void {
     else if (isFront(query)) await respond(ctx, await createFrontRecipe(ctx, parts, lists, query, language));
     else await respondWithList(ctx, query);
   });
-  router.get('/categories/:category', async (ctx) => {
+  router.get(categoriesPath, async (ctx) => await respond(ctx, await createCategoriesRecipe(parts.lists)));
+  router.get(`${categoriesPath}/:category`, async (ctx) => {
     const category = parseCategory(ctx.params['category'] ?? '', site.settings);
     await respondWithList(ctx, readFrontQuery(parseQuery(ctx), category));
   });

@@ -46,7 +46,8 @@ const brokenTiles = `[...document.querySelectorAll('.tiles strong')]
   .filter((node) => {
     const range = document.createRange();
     range.selectNodeContents(node);
-    return range.getClientRects().length > node.textContent.split(/[ -]/).length;
+    const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+    return lines.size > node.textContent.split(/[ \\u00AD-]/).length;
   })
   .map((node) => node.textContent)`;
 
@@ -70,7 +71,7 @@ needs('chromium', describe)('the pages in the language of their reader', functio
       const box = await page.locator(name).boundingBox();
       return box === null ? Number.NaN : box.x + box.width / 2;
     };
-    ok((await middle('.brand')) > 195, 'the brand is on the right');
+    ok((await middle('a.brand')) > 195, 'the brand is on the right');
     await page.getByLabel('البحث عن بوتات').fill('doughnut');
     await page.getByRole('button', { name: 'بحث' }).click();
     await page.getByRole('link', { name: 'Homer' }).click();
@@ -97,10 +98,14 @@ needs('chromium', describe)('the pages in the language of their reader', functio
           .map((card) => `${/<h3><a [^>]*lang="(\w+)"/.exec(card)?.[1]}${/الإنجليزية/.exec(card)?.[0] ?? ''}`),
       );
     };
-    const arabic = [['ar', 'ar', 'ar', 'ar', 'ar', 'enالإنجليزية']];
+    const other = 'enالإنجليزية';
+    const arabic = [
+      [other, 'ar', 'ar'],
+      [other, 'ar', 'ar'],
+    ];
     deepStrictEqual(await shelvesFor('ar-EG,ar;q=0.9'), arabic);
     deepStrictEqual(await shelvesFor('en-US', '?locale=ar'), arabic);
-    const english = ['en', 'en', 'en', 'en', 'en', 'en'];
+    const english = ['en', 'en', 'en'];
     deepStrictEqual(await shelvesFor('en-GB,ar;q=0'), [english, english]);
   });
 
@@ -157,6 +162,7 @@ needs('chromium', describe)('the pages in the language of their reader', functio
   it('a visitor chooses Japanese without JavaScript, and stays in it', async () => {
     const page = await open({ locale: 'en-US', javaScriptEnabled: false });
     await page.goto('/?q=filler');
+    await page.locator('.up summary').click();
     await page.getByRole('link', { name: '日本語' }).click();
     match(await page.title(), /「filler」の検索結果: 30件のボット/);
     await page.getByLabel('ボットを検索').fill('doughnut');
@@ -170,6 +176,7 @@ needs('chromium', describe)('the pages in the language of their reader', functio
     strictEqual(await page.getByLabel('ボットID').inputValue(), 'x');
     await page.goto('/nothing?locale=ja');
     strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), '見つかりません');
+    await page.locator('.up summary').click();
     await page.getByRole('link', { name: 'English' }).click();
     strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), 'Not found');
   });

@@ -26,7 +26,7 @@ describe('botshelf check', () => {
     const lines = stdout.trimEnd().split('\n');
     strictEqual(code, 1);
     match(lines[0] ?? '', /^bots\/007\/7\.en\.md:3:19 json .+: .+/);
-    match(lines[1] ?? '', /^bots\/313\/1313\.en\.md:8:15 enum category: "fnu" .+: choose education, /);
+    match(lines[1] ?? '', /^bots\/313\/1313\.en\.md:8:15 enum category: "fnu" .+: choose moderation, /);
     match(lines[2] ?? '', /^bots\/313\/1313\.en\.md:11:11 type nsfw: .+: write true or false/);
     strictEqual(lines[3], '4 files, 3 faults');
     strictEqual(lines.length, 4);

@@ -55,14 +55,11 @@ describe('collections of bots', () => {
     match(await get('/collections', 'de'), /<a href="\/collections\/small" lang="de"[^>]*>Für kleine Server/);
   });
 
-  it('are linked from the list, the front page and pages of bots, but not with fewer than two listed bots', async () => {
-    const [list, front, bot] = [await get('/collections'), await get('/'), await get('/bots/7')];
-    for (const page of [list, front, bot]) {
+  it('are linked from the list and pages of bots, but not with fewer than two listed bots', async () => {
+    for (const page of [await get('/collections'), await get('/bots/7')]) {
       match(page, /href="\/collections\/small"/);
       doesNotMatch(page, /collections\/gone/);
     }
-    match(front, /<h2 id="collection-small" lang="en" dir="ltr">For small servers/);
-    doesNotMatch(await get('/', 'fr'), /collection-small/);
     match(await get('/collections/gone'), /noindex[^]*Fewer than two of its bots are listed/);
     ok((await get('/collections/nothing', 'en', 404)).includes('Not found'));
   });

@@ -96,7 +96,7 @@ describe('pages', () => {
         [...text.matchAll(/<h2 [^>]*>([^<]*)/g)].map(([, heading]) => heading),
         ['New on the shelf', 'Recently updated'],
       );
-      strictEqual(new Set(names(text)).size, 12);
+      strictEqual(new Set(names(text)).size, 6);
       ok(!text.includes('Seven'));
       match(text, /33 bots, reviewed by people, in 3 languages/);
       doesNotMatch(text, /name="sort"/);
@@ -148,30 +148,42 @@ describe('pages', () => {
     it('counts the bots of each category that fit the words', async () => {
       match(
         await html('/?q=homer+filler'),
-        /href="\/categories\/games\?q=homer\+filler"[^>]*>Games <small>30<\/small>/,
+        /href="\/categories\/games\?q=homer\+filler">Games <small>30<\/small>/,
       );
     });
 
     it('narrows a list by source, verification, activity and language, with links that turn each on and off', async () => {
       const text = await html('/?source=open');
       deepStrictEqual(names(text), ['Homer']);
-      match(text, /href="\/\?sort=popular" aria-current="true">Open source</);
+      match(text, /href="\/\?sort=popular" aria-current="true">Open source<span aria-hidden="true">✕</);
+      match(text, /Hidden by the filters: 32\..*<a href="\/\?sort=popular">Show all</);
       match(text, /href="\/\?source=open&amp;verified=true">Verified</);
       deepStrictEqual(names(await html('/?language=ar')), ['قيثارة']);
       match(await html('/?q=homer&language=ar'), /<h1>0 bots for “homer”, in Arabic</);
       for (const filter of ['verified=true', 'active=7d'])
-        deepStrictEqual(names(await html(`/?${filter}`)), []);
-      match(await html('/?q=homer&verified=true'), /href="\/\?q=homer">Search without filters \(31 bots\)</);
+        match(await html(`/?${filter}`), /<div class="empty">.*<h2>Without “/);
+      const empty = await html('/?q=homer&verified=true');
+      match(empty, /<h2>Without “<bdi>Verified<\/bdi>”: <bdi>31 bots<\/bdi><\/h2>/);
+      match(empty, /<a class="button" href="\/\?q=homer">Drop “Verified” \(31 bots\)</);
+      match(empty, /<h2 id="nearest">Nearest/);
     });
 
-    it('has nothing to narrow or sort where nothing was found, but categories and the way back from a filter', async () => {
+    it('has nothing to narrow or sort where nothing was found, but the largest bots and the way back from a filter', async () => {
       const text = await html('/?q=zzzzzz');
-      match(text, /No bots match/);
-      match(text, /href="\/categories\/games">Games <small>30</);
+      match(text, /<h2>No bots match[^]*<h2 id="nearest">Most servers/);
+      strictEqual(names(text).length, 3);
       doesNotMatch(text, /class="sort"|source=open/);
       match(
         await html('/?q=zzzzzz&source=open'),
         /href="\/\?q=zzzzzz[^"]*" aria-current="true">Open source</,
+      );
+    });
+
+    it('has a page of all categories, in the order that most people need them', async () => {
+      const paths = [...(await html('/categories')).matchAll(/<a href="(\/categories\/\w+)" class="cat/g)];
+      deepStrictEqual(
+        paths.map(([, path]) => path),
+        ['/categories/games', '/categories/fun'],
       );
     });
 

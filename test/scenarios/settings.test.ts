@@ -97,7 +97,7 @@ describe('the settings of a catalogue', () => {
       inactiveDays: 9,
     };
     writeFiles(service.root, { [pagePath('8')]: mainPage({ name: 'Reader', category: 'books' }) });
-    service.expectLog(/category: \\"books\\" is not an allowed value: choose education/);
+    service.expectLog(/category: \\"books\\" is not an allowed value: choose moderation/);
     await eventually(async () => (await faults()).length > 0);
     write(own);
     await eventually(async () => (await get('/api/v2/bots?category=books')).includes('"Reader"'));
@@ -199,7 +199,7 @@ describe('a category that the catalogue does not have', () => {
   it('is served as other with a fault, and the file keeps it when the bot posts, for when the catalogue has it again @slow', async () => {
     const repository = testRepository({ [pagePath('8')]: mainPage({ category: 'books' }) });
     const service = await startTestService({}, { root: repository.folder });
-    service.expectLog(/category: \\"books\\" is not an allowed value: choose education/);
+    service.expectLog(/category: \\"books\\" is not an allowed value: choose moderation/);
     const category = async (): Promise<string> => (await service.request('/api/v2/bots/8')).json.category;
     strictEqual(await category(), 'other');
     match((await service.request('/api/v2/bots?category=other')).text, /"id":"8"/);

@@ -87,6 +87,7 @@ type RouteTable = Readonly<Record<string, readonly Make<string>[]>>;
  */
 export const routes: RouteTable = {
   'GET /': [() => '/', ...queried('/', pages)],
+  'GET /categories': [() => '/categories'],
   'GET /categories/:category': [() => '/categories/fun', ...queried('/categories/fun', pages)],
   'GET /bots/:id': [(i) => `/bots/${hostedBot(i)}`, (i) => `/bots/${hostedBot(i)}?locale=x-a${i}`],
   'GET /bots/:id/badge.svg': [

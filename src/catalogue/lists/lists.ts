@@ -31,7 +31,7 @@ import { type BestBots, selectBest } from './relevance.ts';
 
 /** A page of a list, and what there is to say about the list. */
 export interface PageOfBots extends BestBots, QueryReading {
-  /** Returns the languages in which a bot matches a search best; empty if neither its name nor its description does. */
+  /** Returns the languages in which a bot matches a search, the best first; empty if neither its name nor its description does. */
   readonly localesOf: (bot: IndexedBot) => readonly Locale[];
 }
 

@@ -78,19 +78,17 @@ const maxPieces = 24;
 /** A bot's name and description in each of its languages, its default one first. */
 type Texts = Readonly<Record<string, { readonly name: string; readonly description: string }>>;
 
-/** Returns the languages in which a bot's name and description have most words of a text; none if they have none. */
+/** Returns the languages in which a bot's name and description have words of a text, those with most of them first. */
 export function findMatchingLocales(contents: Texts, text: string): Locale[] {
   const { terms } = readQuery(text, null);
-  let best: Locale[] = [];
-  let maxCount = 1;
-  for (const [locale, { name, description }] of Object.entries(contents)) {
+  const counts = Object.entries(contents).map(([locale, { name, description }]) => {
     const words = new Set<string>();
     forEachWord(`${separateCapitals(name)}\n${description}`, 0, (word) => words.add(word));
     const count = terms.filter((term) => hasTerm(words, term, toLanguageBit(locale))).length;
-    if (count > maxCount) [best, maxCount] = [[], count];
-    if (count === maxCount) best.push(locale as Locale);
-  }
-  return best;
+    return { locale: locale as Locale, count };
+  });
+  const matching = counts.filter(({ count }) => count > 0);
+  return matching.toSorted((a, b) => b.count - a.count).map(({ locale }) => locale);
 }
 
 function hasTerm(words: ReadonlySet<string>, { text, others, unspaced }: Term, language: number): boolean {

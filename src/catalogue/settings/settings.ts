@@ -24,16 +24,18 @@ export interface CatalogueSettings {
   /** What the page about the site says, in the default language. */
   readonly about: NonNullable<SettingsFile['about']>;
   /** Links at the foot of every page. */
-  readonly links: Readonly<Partial<Record<FooterLink, string>>>;
+  readonly links: Readonly<NonNullable<SettingsFile['links']>>;
   /** Colours as #rrggbb, in place of those of the stylesheet. */
   readonly accent: { readonly light?: string; readonly dark?: string };
   readonly logo: Logo | null;
   /** The language of the interface for readers whose own it does not have. */
   readonly language: Locale;
-  /** Every category that a bot can have. */
+  /** Every category that a bot can have, in the order of pages. */
   readonly categories: readonly Category[];
   /** Category → its names by language, where the file has names. */
   readonly categoryNames: ReadonlyMap<Category, Readonly<Record<string, string>>>;
+  /** The bot that the front page shows first, with who chose it, why and since which day; null for none. */
+  readonly featured: NonNullable<SettingsFile['featured']> | null;
   /** Words that mean the same to a search, next to those that it knows. */
   readonly synonyms: readonly (readonly string[])[];
   /** The languages that the pages of bots may be in; null for any. */
@@ -71,8 +73,6 @@ export const defaultReasons = [
   'other',
 ] as const;
 
-export type FooterLink = 'terms' | 'privacy' | 'report';
-
 /** The name of the file that has the settings, next to `bots/`. */
 export const settingsName = 'botshelf.json';
 
@@ -91,6 +91,7 @@ export function toSettings(file: SettingsFile = {}, logo: Logo | null = null): C
     language: (file.language ?? 'en') as Locale,
     categories: file.categories === undefined ? defaultCategories : withOther(Object.keys(file.categories)),
     categoryNames: new Map(Object.entries(file.categories ?? {})),
+    featured: file.featured ?? null,
     synonyms: file.synonyms ?? [],
     languages: (file.languages as Locale[] | undefined) ?? null,
     repository: file.repository ?? null,

@@ -146,7 +146,14 @@ function Own({ bot, count, reportedAt, token, faults, attention }: OwnBot): VNod
   return (
     <li class="panel stack">
       <div class="own-head">
-        <Avatar id={id} name={facts.name} image={cachedImages.avatar} size={48} blurred={false} />
+        <Avatar
+          id={id}
+          name={facts.name}
+          category={facts.category}
+          image={cachedImages.avatar}
+          size={48}
+          blurred={false}
+        />
         <h2>
           <NameLink path={`/bots/${id}`} name={facts.name} />
         </h2>

@@ -182,11 +182,11 @@ export interface ShownBotProps extends BotPageProps {
 
 export function BotPage(props: BotPageProps): VNode {
   const { site, viewer, bot, locale, isForeign, blurImages, faults } = props;
-  const { text, categoryName } = useLanguage();
+  const { text, categoryTitle } = useLanguage();
   const { name: given = '', description = '', page = '' } = bot.contents[locale] ?? {};
   const name = withoutBidiControls(given);
   const shown = { ...props, name, description: withoutBidiControls(description) };
-  const category = text('list.category', { category: categoryName(bot.category) });
+  const category = categoryTitle(bot.category);
   const feed = { title: text('changes.of', { name }), path: toFeedPath('bot', bot.id) };
   const meta = { ...createBotMeta(shown, category), feed };
   return (

@@ -188,7 +188,12 @@ export function BotHead(props: ShownBotProps): VNode {
           <img class={blurImages ? 'veiled' : undefined} src={cover} alt="" width="1280" height="400" />
         </div>
       )}
-      <Avatar id={bot.id} name={name} image={avatar} size={104} blurred={blurImages} />
+      <Avatar
+        {...{ id: bot.id, category: bot.category, name }}
+        image={avatar}
+        size={104}
+        blurred={blurImages}
+      />
       <div class="title">
         <h1>
           <span {...language}>{name}</span>
@@ -309,7 +314,7 @@ function CountGrowth({ growth }: { readonly growth: number }): VNode | null {
 }
 
 /** A link to the source code of a bot; null if it is not open. For components only. */
-export function useSource({ codehost }: ListedBot['bot']): VNode | null {
+function useSource({ codehost }: ListedBot['bot']): VNode | null {
   const { t } = useLanguage();
   const address = toSourceAddress(codehost);
   if (address === null) return null;

@@ -7,16 +7,16 @@ import type { TrustChange } from '../../catalogue/changes/bot-changes.ts';
 import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import { parseQuery } from '../../http/request.ts';
 import { readNamedTrustChanges, TrustChangeText } from '../changes/changed-fields.tsx';
-import { type ListedBot, useNoCount } from '../front/card.tsx';
-import { chooseLocale, listWantedRanges, withLocale } from '../language/locales.ts';
+import { BotAvatar, type ListedBot, useNoCount } from '../front/card.tsx';
+import { chooseLocale, directionOf, listWantedRanges, withLocale } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import { toComparePath } from '../page/addresses.ts';
+import { toComparePath, toSourceAddress } from '../page/addresses.ts';
 import { AllBotsLink } from '../page/message-pages.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
-import { NameLink } from '../page/elements.tsx';
+import { CheckMark, Fact, NameLink, withoutBidiControls } from '../page/elements.tsx';
 import type { PageRecipe } from '../page/html-response.ts';
 import type { SiteParts } from '../page/site-parts.ts';
-import { useServerCount, useSource, useUsage } from './bot-panels.tsx';
+import { useServerCount, useUsage } from './bot-panels.tsx';
 
 /** Returns how the page is made that has the bots of the parameter `bots` side by side. */
 export function createCompareRecipe(
@@ -29,13 +29,14 @@ export function createCompareRecipe(
     texts.map((text) => text.trim().slice(0, maxIdLength).toWellFormed()).filter(Boolean),
   );
   const wanted = [...named].slice(0, maxCompared);
+  const isCut = named.size > maxCompared;
   const ids = wanted.flatMap((text) => parseBotId(text) ?? []);
   const found = ids.flatMap((id) => bots.get(id) ?? []);
   const missing = wanted.filter((text) => !found.some(({ id }) => id === text));
   const ranges = listWantedRanges(params.get('locale') ?? undefined, ctx.get('Accept-Language'));
   const locales = found.map(({ facts }) => chooseLocale(facts.locales, ranges) as Locale);
   return {
-    key: { compared: wanted, locales },
+    key: { compared: wanted, isCut, locales },
     render: async (props) => {
       const columns = found.map(async ({ id, ...indexed }, i): Promise<Column> => {
         const bot = parseListElement(indexed);
@@ -44,7 +45,7 @@ export function createCompareRecipe(
         const trustChanges = await readNamedTrustChanges({ changes, authors }, id);
         return { bot, locale, count, growth, reportedAt, trustChanges };
       });
-      return <ComparePage {...{ ...props, missing }} columns={await Promise.all(columns)} />;
+      return <ComparePage {...{ ...props, missing, isCut }} columns={await Promise.all(columns)} />;
     },
   };
 }
@@ -61,21 +62,25 @@ interface ComparePageProps extends PageProps {
   readonly columns: readonly Column[];
   /** What the address names that is no bot of the list. */
   readonly missing: readonly string[];
+  /** Whether the address names more bots than are compared. */
+  readonly isCut: boolean;
 }
 
-function ComparePage({ site, viewer, columns, missing }: ComparePageProps): VNode {
+function ComparePage({ site, viewer, columns, missing, isCut }: ComparePageProps): VNode {
   const { t, text } = useLanguage();
   const path = toComparePath([...columns.map(({ bot }) => bot.id), ...missing]);
-  const title = text('compare.title');
+  const count = columns.length;
+  const title = count < 2 ? text('compare.title') : text('compare.heading', { count });
   return (
     <Layout {...{ site, viewer, title }} pathIn={(locale) => withLocale(path, locale)} isUnlisted>
       <div class="stack">
         <h1 id="compare">{title}</h1>
-        <p class="muted">{t('compare.number')}</p>
+        <p class="muted">{t(count < 2 ? 'compare.number' : 'compare.order')}</p>
         {missing.length > 0 && <p class="notice">{t('compare.missing', { ids: missing.join(', ') })}</p>}
-        {columns.length > 0 && (
+        {isCut && <p class="notice">{t('compare.tooMany', { max: maxCompared })}</p>}
+        {count > 0 && (
           <div class="compare" role="region" aria-labelledby="compare" tabIndex={0}>
-            <Table columns={columns} />
+            <Comparison columns={columns} />
           </div>
         )}
         <AllBotsLink />
@@ -84,69 +89,215 @@ function ComparePage({ site, viewer, columns, missing }: ComparePageProps): VNod
   );
 }
 
-function Table({ columns }: Pick<ComparePageProps, 'columns'>): VNode {
-  const { t, ago, day, categoryName, languageName } = useLanguage();
-  const now = Date.now();
-  const invites = columns.map(({ bot }) => bot.invite);
-  const isStated = invites
-    .map(readInvite)
-    .map((read) => read && (!read.joins || typeof read.permissions === 'object'));
-  const canDiffer = columns.length > 1 && isStated.every(Boolean);
-  const row = (name: ComponentChildren, toCell: (column: Column, i: number) => ComponentChildren): VNode => (
-    <tr>
-      <th scope="row">{name}</th>
-      {columns.map((column, i) => (
-        <td key={column.bot.id}>{toCell(column, i)}</td>
-      ))}
-    </tr>
-  );
+/** What a bot has in a row of the table. */
+interface Cell {
+  /** Differs from that of a bot with something else in the row; empty if nothing is known. */
+  readonly value: unknown;
+  readonly content: ComponentChildren;
+  readonly isAlarm?: boolean;
+}
+
+interface ComparedRow {
+  readonly name: ComponentChildren;
+  readonly cells: readonly Cell[];
+}
+
+/** What differs between bots, and folded what is the same for all. */
+function Comparison({ columns }: Pick<ComparePageProps, 'columns'>): VNode {
+  const { t } = useLanguage();
+  const facts = useFacts(columns).filter(({ cells }) => cells.some(({ value }) => value !== ''));
+  const permissions = usePermissions(columns);
+  const same = [...facts, ...permissions].filter((row) => !differs(row));
   return (
-    <table>
-      <thead>
-        <tr>
-          <td />
-          {columns.map(({ bot, locale }) => (
-            <th key={bot.id} scope="col">
-              <NameLink path={`/bots/${bot.id}`} name={bot.contents[locale]?.name ?? ''} />
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {row(t('bot.category'), ({ bot }) => categoryName(bot.category))}
-        {row(t('bot.serverCount'), useServerCount)}
-        {row(
-          t('bot.lastReport'),
-          ({ reportedAt }) => reportedAt && (useNoCount(now - reportedAt) || ago(reportedAt, now)),
-        )}
-        {row(t('bot.howToUse'), useUsage)}
-        {row(t('bot.language'), ({ bot }) => Object.keys(bot.contents).map(languageName).join(', '))}
-        {row(t('bot.source'), ({ bot }) => useSource(bot))}
-        {row(t('bot.created'), ({ bot }) => day(bot.created))}
-        {row(t('changes.lately'), ({ trustChanges }) =>
-          trustChanges.map((change) => (
-            <p key={change.kind + change.since}>
-              <TrustChangeText change={change} />
-            </p>
-          )),
-        )}
-      </tbody>
-      {alignPermissions(invites).map((group) => (
-        <tbody key={group.name}>
-          <tr>
-            <th scope="rowgroup" colSpan={columns.length + 1}>
-              {t(`permissions.${group.name}`)}
-            </th>
-          </tr>
-          {group.permissions.map(({ name, asked }) => {
-            const isOnly = canDiffer && asked.filter(Boolean).length === 1;
-            return row(t(`permission.${name}`), (_column, i) => {
-              if (!asked[i]) return t(isStated[i] ? 'compare.no' : 'compare.notStated');
-              return isOnly ? <strong>{t('compare.only')}</strong> : t('compare.yes');
-            });
-          })}
-        </tbody>
-      ))}
-    </table>
+    <>
+      {/* The roles are lost where a small screen lays out the rows as grids. */}
+      <table role="table">
+        <colgroup>
+          <col />
+          <col span={columns.length} />
+        </colgroup>
+        <Head columns={columns} />
+        <Rows title={t('compare.differs')} rows={facts.filter(differs)} />
+        <Rows title={t('compare.permissions')} rows={permissions.filter(differs)} />
+      </table>
+      {same.length > 0 && (
+        <details>
+          <summary>{t('compare.same', { count: same.length })}</summary>
+          <dl class="pairs">
+            {same.map(({ name, cells }, i) => (
+              <Fact key={i} name={name}>
+                {cells[0]?.content}
+              </Fact>
+            ))}
+          </dl>
+        </details>
+      )}
+    </>
   );
 }
+
+function differs({ cells }: ComparedRow): boolean {
+  return cells.length === 1 || cells.some(({ value }) => value !== cells[0]?.value);
+}
+
+function Head({ columns }: Pick<ComparePageProps, 'columns'>): VNode {
+  const { t, text } = useLanguage();
+  return (
+    <thead role="rowgroup">
+      <tr role="row">
+        <td role="cell" />
+        {columns.map(({ bot, locale }) => {
+          const name = withoutBidiControls(bot.contents[locale]?.name ?? '');
+          return (
+            <th key={bot.id} scope="col" role="columnheader">
+              <BotAvatar {...{ bot, name }} size={64} />
+              <span>
+                <NameLink path={`/bots/${bot.id}`} name={name} />
+                {bot.verified && <CheckMark size={16} label={text('bot.verified')} />}
+              </span>
+            </th>
+          );
+        })}
+      </tr>
+      <tr role="row">
+        <td role="cell" />
+        {columns.map(({ bot, locale }) => (
+          <td key={bot.id} role="cell">
+            <p class="about" lang={locale} dir={directionOf(locale)}>
+              {withoutBidiControls(bot.contents[locale]?.description ?? '')}
+            </p>
+            <a class="button" href={bot.invite} rel="nofollow ugc noopener">
+              {t('bot.invite')}
+            </a>
+          </td>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+interface RowsProps {
+  readonly title: ComponentChildren;
+  readonly rows: readonly ComparedRow[];
+}
+
+function Rows({ title, rows }: RowsProps): VNode | null {
+  if (rows.length === 0) return null;
+  return (
+    <tbody role="rowgroup">
+      <tr role="row">
+        <th scope="rowgroup" role="rowheader" colSpan={1 + (rows[0]?.cells.length ?? 0)}>
+          {title}
+        </th>
+      </tr>
+      {rows.map(({ name, cells }, i) => (
+        <tr key={i} role="row">
+          <th scope="row" role="rowheader">
+            {name}
+          </th>
+          {cells.map(({ content, isAlarm }, place) => (
+            <td key={place} role="cell" class={isAlarm === true ? 'alarm' : undefined}>
+              {content}
+            </td>
+          ))}
+        </tr>
+      ))}
+    </tbody>
+  );
+}
+
+/** Returns the rows about bots, but for each permission. For components only. */
+function useFacts(columns: readonly Column[]): ComparedRow[] {
+  const { t, day, list, categoryName, languageName } = useLanguage();
+  const row = (name: ComponentChildren, toCell: (column: Column) => Cell): ComparedRow => ({
+    name,
+    cells: columns.map(toCell),
+  });
+  return [
+    row(t('permission.administrator'), ({ bot }) => {
+      const { permissions, fullControl = false } = readInvite(bot.invite) ?? {};
+      if (typeof permissions !== 'object' && !isCommandsOnly(bot.invite)) return notStated;
+      if (!fullControl) return toMarkCell(false);
+      const content = <span class="warning">{t('card.fullControl')}</span>;
+      return { value: true, content, isAlarm: true };
+    }),
+    row(t('bot.serverCount'), (column) => ({ value: column.count ?? '', content: useServerCount(column) })),
+    row(t('bot.lastReport'), ({ reportedAt }) => {
+      const content = useNoCount(reportedAt && Date.now() - reportedAt);
+      return { value: content === false ? '' : reportedAt, content };
+    }),
+    row(t('permissions.harmful'), ({ bot }) => {
+      const { permissions } = readInvite(bot.invite) ?? {};
+      if (typeof permissions !== 'object') return { value: '', content: '' };
+      const { administrator, groups, unknownBits } = permissions;
+      if (administrator) return { value: 'all', content: t('compare.all') };
+      const count = groups.find(({ name }) => name === 'dangerous')?.permissions.length ?? 0;
+      const isEmpty = groups.length === 0 && unknownBits.length === 0;
+      return { value: isEmpty ? 'none' : count, content: isEmpty ? t('compare.noPermissions') : count };
+    }),
+    row(t('bot.category'), ({ bot }) => toTextCell(categoryName(bot.category))),
+    row(t('card.openSource'), ({ bot }) => toMarkCell(toSourceAddress(bot.codehost) !== null)),
+    row(t('bot.language'), ({ bot }) => toTextCell(list.format(Object.keys(bot.contents).map(languageName)))),
+    row(t('bot.howToUse'), ({ bot, locale }) => {
+      const content = useUsage({ bot, locale });
+      const hasCommands = readInvite(bot.invite)?.commands;
+      return { value: content === null ? '' : JSON.stringify([bot.trigger, hasCommands]), content };
+    }),
+    row(t('changes.lately'), ({ trustChanges }) => ({
+      value: trustChanges.map(({ kind, since }) => kind + since).join(),
+      content: trustChanges.map((change) => (
+        <p key={change.kind + change.since}>
+          <TrustChangeText change={change} />
+        </p>
+      )),
+    })),
+    row(t('bot.created'), ({ bot }) => toTextCell(day(bot.created))),
+  ];
+}
+
+/** Returns a row for each permission that any of the bots asks for, but Administrator. For components only. */
+function usePermissions(columns: readonly Column[]): ComparedRow[] {
+  const { t } = useLanguage();
+  const invites = columns.map(({ bot }) => bot.invite);
+  const isStated = invites.map((invite) => {
+    return isCommandsOnly(invite) || typeof readInvite(invite)?.permissions === 'object';
+  });
+  const permissions = alignPermissions(invites).flatMap((group) => group.permissions);
+  return permissions
+    .filter(({ name }) => name !== 'administrator')
+    .map(({ name, asked }) => ({
+      name: t(`permission.${name}`),
+      cells: asked.map((isOn, i) => (isOn || isStated[i] ? toMarkCell(isOn) : notStated)),
+    }));
+}
+
+/** Whether an invite link adds commands only, for which a bot needs no permission. */
+function isCommandsOnly(invite: string): boolean {
+  return readInvite(invite)?.joins === false;
+}
+
+function toTextCell(text: string): Cell {
+  return { value: text, content: text };
+}
+
+/** Returns a cell with a sign for the eye, and a word for screen readers. */
+function toMarkCell(isOn: boolean): Cell {
+  return { value: isOn, content: <Mark isOn={isOn} /> };
+}
+
+function Mark({ isOn }: { readonly isOn: boolean }): VNode {
+  const { t } = useLanguage();
+  return (
+    <>
+      <span aria-hidden="true">{isOn ? '✓' : '–'}</span>
+      <span class="out-of-sight">{t(isOn ? 'compare.yes' : 'compare.no')}</span>
+    </>
+  );
+}
+
+function NotStated(): VNode {
+  const { t } = useLanguage();
+  return <span class="muted">{t('compare.notStated')}</span>;
+}
+
+const notStated: Cell = { value: '', content: <NotStated /> };

@@ -15,6 +15,7 @@ import { TimeSlice } from '../../lib/time-slice.ts';
 import { type LinkedCollection, listLinkedCollections } from '../front/collections.ts';
 import { withLocale } from '../language/locales.ts';
 import {
+  categoriesPath,
   collectionsPath,
   type LanguageAddress,
   listLanguages,
@@ -172,6 +173,7 @@ function* generateEntries(
     for (const author of bot.facts.authors) authors.add(author);
     yield createSitemapEntry(bot, base);
   }
+  if (categories.size > 0) yield list(categoriesPath);
   yield* [...categories].toSorted().map((name) => list(`/categories/${name}`));
   if (collections.length > 0) yield list(collectionsPath);
   for (const { collection } of collections) {

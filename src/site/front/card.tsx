@@ -3,11 +3,12 @@ import type { BotListElement } from '../../../schemas/types.ts';
 import { readInvite } from '../../bot/invite.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { directionOf } from '../language/locales.ts';
-import { useLanguage } from '../language/page-language.tsx';
-import { Avatar } from '../page/bot-image.tsx';
+import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
+import { Avatar, toCategoryClass } from '../page/bot-image.tsx';
 import { withoutBidiControls, Byline, CheckMark, type NameLinkProps } from '../page/elements.tsx';
 
-interface CardProps {
+/** A bot of a list, ready to be shown. */
+export interface ListedBot {
   readonly bot: BotListElement;
   /** The language to show it in, one of the bot's. */
   readonly locale: Locale;
@@ -20,22 +21,18 @@ interface CardProps {
   readonly authors?: readonly NameLinkProps[];
   /** When the bot last reported a count; left out if the page is not rendered again for that. */
   readonly reportedAt?: number | undefined;
-  /** Whether to say when the bot reported a count or was updated. */
-  readonly saysAge?: boolean;
-  /** Whether it can be ticked, for `CompareForm`. */
-  readonly canBeTicked?: boolean;
-  /** The level of its heading. */
-  readonly heading: 'h2' | 'h3';
-  /** Whether all of the list are by one author, which its cards do not say then. */
-  readonly hidesAuthors?: boolean;
-  /** Whether it is below the fold. */
-  readonly lazy?: boolean;
 }
 
-/** A bot of a list, ready to be shown. */
-export type ListedBot = Omit<CardProps, 'saysAge' | 'canBeTicked' | 'heading' | 'hidesAuthors' | 'lazy'>;
+interface ListProps {
+  /** The level of the headings. */
+  readonly heading: 'h2' | 'h3';
+  /** Whether bots can be ticked to compare them. */
+  readonly canBeTicked?: boolean;
+  /** Whether all of the list are by one author, which its cards do not say then. */
+  readonly hidesAuthors?: boolean;
+}
 
-export interface CardsProps extends Pick<CardProps, 'canBeTicked' | 'heading' | 'hidesAuthors'> {
+export interface CardsProps extends ListProps {
   readonly bots: readonly ListedBot[];
   /** How many of them a large screen shows without scrolling. */
   readonly atOnce: number;
@@ -43,171 +40,186 @@ export interface CardsProps extends Pick<CardProps, 'canBeTicked' | 'heading' | 
 
 /** A list of bots as cards. */
 export function Cards({ bots, atOnce, ...others }: CardsProps): VNode {
+  const language = useLanguage();
+  const tags = bots.map((bot) => listTags(bot, language));
+  const common = findCommonTags(tags);
   return (
     <ul class="cards">
       {bots.map((bot, i) => (
-        <Card key={bot.bot.id} {...bot} {...others} saysAge lazy={i >= atOnce} />
+        <Card
+          key={bot.bot.id}
+          {...{ ...bot, ...others }}
+          tags={tags[i]?.filter(({ key }) => !common.has(key))}
+          lazy={i >= atOnce}
+        />
       ))}
+      {others.canBeTicked && <CompareBar />}
     </ul>
   );
 }
 
+interface CardProps extends ListedBot, ListProps {
+  /** What tells it apart in its list; everything if left out. */
+  readonly tags?: readonly VNode[] | undefined;
+  /** Whether it is below the fold. */
+  readonly lazy?: boolean;
+}
+
 /** A bot in a list. The whole card is a link to its page. */
 export function Card(props: CardProps): VNode {
-  const {
-    bot,
-    locale,
-    authors = [],
-    count,
-    growth,
-    saysAge,
-    canBeTicked,
-    heading: Heading,
-    lazy = false,
-  } = props;
-  const { t, text, href, categoryName } = useLanguage();
+  const { bot, locale, canBeTicked, heading: Heading, lazy = false } = props;
+  const language = useLanguage();
+  const { t, text, href } = language;
+  const { tags = listTags(props, language) } = props;
   const { name = '', description = '' } = bot.contents[locale] ?? {};
   const shown = withoutBidiControls(name);
-  const language = { lang: locale, dir: directionOf(locale) };
-  const avatar = {
-    id: bot.id,
-    name: shown,
-    image: bot.cachedImages.avatar,
-    size: 56,
-    blurred: bot.nsfw,
-    lazy,
-  };
+  const own = { lang: locale, dir: directionOf(locale) };
   return (
     <li>
       <article class="card">
-        <Avatar {...avatar} />
+        <BotAvatar {...{ bot, name: shown, lazy }} size={64} />
         <div>
           <Heading>
-            <a href={href(`/bots/${bot.id}`)} {...language}>
+            <a href={href(`/bots/${bot.id}`)} {...own}>
               {shown}
             </a>
             {bot.verified && <CheckMark size={16} label={text('bot.verified')} />}
           </Heading>
-          {!props.hidesAuthors && <Byline authors={authors} isLinked={false} />}
-          <ul class="facts">
-            <li>{categoryName(bot.category)}</li>
-            {(count !== undefined || growth !== undefined) && (
-              <li>
-                {count !== undefined && <Servers count={count} />}{' '}
-                {growth !== undefined && <Growth growth={growth} />}
-              </li>
-            )}
-            {bot.nsfw && (
-              <li>
-                <span class="tag adult">{t('bot.adult')}</span>
-              </li>
-            )}
-          </ul>
+          <BotLine {...props} />
         </div>
-        <p class="about" {...language}>
+        <p class="about" {...own}>
           {withoutBidiControls(description)}
         </p>
         <div class="foot">
-          <Tags {...props} />
-          {saysAge && <Age {...props} />}
+          {tags.length > 0 && <ul class="tags">{tags.slice(0, maxTags)}</ul>}
+          {canBeTicked && (
+            <label class="tick">
+              <input type="checkbox" name="bots" value={bot.id} form={compareFormId} />
+              <span aria-hidden="true">{t('compare.short')}</span>
+              <span class="out-of-sight">{t('compare.tick', { bot: shown })}</span>
+            </label>
+          )}
         </div>
-        {canBeTicked && (
-          <label class="tick" title={text('compare.tick', { bot: shown })}>
-            <span class="out-of-sight">{t('compare.tick', { bot: shown })}</span>
-            <input type="checkbox" name="bots" value={bot.id} form={compareFormId} />
-          </label>
-        )}
       </article>
     </li>
   );
 }
 
-/** A short number to see, and the whole one for screen readers. */
-function Servers({ count }: { readonly count: number }): VNode {
-  const { t } = useLanguage();
+interface BotAvatarProps extends Pick<ListedBot, 'bot'> {
+  readonly name: string;
+  readonly size: number;
+  readonly lazy?: boolean;
+}
+
+/** The avatar of a bot of a list, in the colour of its category if it has no picture. */
+export function BotAvatar({ bot, ...others }: BotAvatarProps): VNode {
+  const { id, category, nsfw, cachedImages } = bot;
+  return <Avatar {...{ id, category, ...others }} image={cachedImages.avatar} blurred={nsfw} />;
+}
+
+/** In one line: the category of a bot, in how many servers it is, and who has made it. */
+export function BotLine(props: Pick<CardProps, 'bot' | 'count' | 'authors' | 'hidesAuthors'>): VNode {
+  const { bot, count, authors = [], hidesAuthors } = props;
+  const { t, categoryName } = useLanguage();
   return (
-    <>
-      <span aria-hidden="true">{t('bot.shortServers', { count })}</span>
-      <span class="out-of-sight">{t('bot.servers', { count })}</span>
-    </>
+    <div class="line">
+      <span class={`of ${toCategoryClass(bot.category)}`}>{categoryName(bot.category)}</span>
+      {count !== undefined && (
+        <span>
+          <span aria-hidden="true">{t('bot.shortServers', { count })}</span>
+          <span class="out-of-sight">{t('bot.servers', { count })}</span>
+        </span>
+      )}
+      {!hidesAuthors && <Byline authors={authors} isLinked={false} />}
+    </div>
   );
 }
 
-function Growth({ growth }: { readonly growth: number }): VNode | null {
-  const { t } = useLanguage();
-  const percent = Math.round(Math.abs(growth) * 100);
-  if (percent === 0) return null;
-  const change = Math.abs(growth);
-  return (
-    <>
-      <span class={growth > 0 ? 'growth up' : 'growth'} aria-hidden="true">
-        {growth > 0 ? '▲' : '▼'} {t('card.percent', { change })}
-      </span>
-      <span class="out-of-sight">{t(growth > 0 ? 'card.grown' : 'card.shrunk', { change })}</span>
-    </>
-  );
-}
-
-/** Compares the bots that are ticked. */
-export function CompareForm(): VNode {
+/** Compares the bots that are ticked: the last item of their list. CSS counts them, and shows it from the first one on. */
+function CompareBar(): VNode {
   const { t, publicPath, requested } = useLanguage();
   return (
-    <form class="progress compare-ticked" id={compareFormId} action={publicPath('/compare')}>
-      {requested !== undefined && <input type="hidden" name="locale" value={requested} />}
-      <button type="submit">{t('compare.title')}</button>
-      <span class="muted">{t('compare.number')}</span>
-    </form>
+    <li class="chosen">
+      <form id={compareFormId} action={publicPath('/compare')}>
+        {requested !== undefined && <input type="hidden" name="locale" value={requested} />}
+        <span>{t('compare.chosen', { number: <b class="number" /> })}</span>
+        <span class="one-more muted">{t('compare.oneMore')}</span>
+        <button type="submit">{t('compare.short')}</button>
+        <button class="plain" type="reset">
+          {t('compare.clear')}
+        </button>
+      </form>
+    </li>
   );
 }
 
 const compareFormId = 'ticked';
-
-/** When the bot reported a count, on the day after it, else when it was updated. */
-function Age({ bot, reportedAt = 0 }: CardProps): VNode {
-  const { t, ago, day, daysAgo } = useLanguage();
-  const now = Date.now();
-  const isFresh = now - reportedAt < msPerDay;
-  const time = isFresh ? reportedAt : bot.edited;
-  return (
-    <time dateTime={new Date(time).toISOString()} title={day(time)}>
-      {isFresh ? t('card.reported', { ago: ago(time, now) }) : t('card.updated', { ago: daysAgo(time, now) })}
-    </time>
-  );
-}
 
 /**
  * Says for how many days a bot has reported no count, where they are as many as the settings name. For components only.
  * @param reportedAge how long ago it reported one; milliseconds
  */
 export function useNoCount(reportedAge: number | undefined): ComponentChildren {
-  const { t, inactiveDays } = useLanguage();
-  const days = Math.floor((reportedAge ?? 0) / msPerDay);
+  return formatNoCount(reportedAge, useLanguage());
+}
+
+function formatNoCount(reportedAge = 0, { t, inactiveDays }: PageLanguage): ComponentChildren {
+  const days = Math.floor(reportedAge / msPerDay);
   return days >= inactiveDays && t('card.noCount', { days });
 }
 
 const msPerDay = 86_400_000;
 
-/** The first few of: whether the bot asks for everything, has no new count, its language, how it is used, whether its source is open, how many languages it has. */
-function Tags({ bot, locale, namesLanguage, reportedAt }: CardProps): VNode | null {
-  const { t, languageName } = useLanguage();
+/** Returns what tells a bot apart, warnings first: list items with a key each. */
+function listTags(
+  { bot, locale, namesLanguage, growth = 0, reportedAt }: ListedBot,
+  language: PageLanguage,
+): VNode[] {
+  const { t, languageName } = language;
   const { owner, repo } = bot.codehost;
-  const { fullControl = false, commands = false } = readInvite(bot.invite) ?? {};
   const [prefix] = bot.trigger.prefix;
-  const languages = Object.keys(bot.contents).length;
-  const noCount = useNoCount(reportedAt && Date.now() - reportedAt);
-  const tags = [
-    fullControl && <li class="tag warning">{t('card.fullControl')}</li>,
-    noCount && <li class="tag warning">{noCount}</li>,
-    namesLanguage && <li class="tag">{languageName(locale)}</li>,
-    prefix !== undefined && (
-      <li class="tag">{t('card.prefix', { prefix: withoutBidiControls(prefix.trim()) })}</li>
-    ),
-    prefix === undefined && bot.trigger.mentionable && <li class="tag">{t('card.mention')}</li>,
-    commands && <li class="tag">{t('card.commands')}</li>,
-    owner !== null && repo !== null && <li class="tag good">{t('card.openSource')}</li>,
-    languages > 1 && <li class="tag">{t('card.languages', { count: languages })}</li>,
-  ].filter(Boolean);
-  return tags.length === 0 ? null : <ul class="tags">{tags.slice(0, maxTags)}</ul>;
+  const noCount = formatNoCount(reportedAt && Date.now() - reportedAt, language);
+  return [
+    readInvite(bot.invite)?.fullControl === true && toTag('control', t('card.fullControl'), 'warning'),
+    bot.nsfw && toTag('adult', t('bot.adult'), 'adult'),
+    noCount && toTag('count', noCount, 'warning'),
+    namesLanguage && toTag('language', languageName(locale)),
+    growth >= minGrowth && toTag('growth', <Growth change={growth} />, 'good'),
+    owner !== null && repo !== null && toTag('source', t('card.openSource'), 'good'),
+    prefix !== undefined && toTag('prefix', t('card.prefix', { prefix: withoutBidiControls(prefix.trim()) })),
+  ].filter((node): node is VNode => node !== null && typeof node === 'object');
 }
 
-const maxTags = 3;
+function toTag(key: string, content: ComponentChildren, look = ''): VNode {
+  return (
+    <li key={key} class={`tag ${look}`.trim()}>
+      {content}
+    </li>
+  );
+}
+
+const maxTags = 2;
+const minGrowth = 0.1;
+
+function Growth({ change }: { readonly change: number }): VNode {
+  const { t } = useLanguage();
+  return (
+    <>
+      <span aria-hidden="true">▲ {t('card.thisMonth', { change })}</span>
+      <span class="out-of-sight">{t('card.grown', { change })}</span>
+    </>
+  );
+}
+
+/** Returns the keys of the tags that a third of the bots of a long list have, which tell none apart. Warnings always do. */
+function findCommonTags(tags: readonly (readonly VNode[])[]): ReadonlySet<unknown> {
+  const keys = tags.flatMap((ofBot) => ofBot.map(({ key }) => key));
+  const isCommon = (key: unknown): boolean =>
+    !warnings.has(key) && keys.filter((other) => other === key).length * 3 >= tags.length;
+  return new Set(tags.length < longList ? [] : keys.filter(isCommon));
+}
+
+const warnings = new Set<unknown>(['control', 'adult', 'count']);
+
+/** In a list with fewer bots, such as a shelf, a third is one or two. */
+const longList = 9;

@@ -15,14 +15,13 @@ import {
   toFeedPath,
   toPathInLanguage,
 } from '../page/addresses.ts';
-import { Avatar } from '../page/bot-image.tsx';
 import { ActionLink, BackLink, LinkItem, PageLinks, type PageLinksProps } from '../page/elements.tsx';
 import { createBreadcrumbData, type PageMeta } from '../page/head.tsx';
 import { type PageRecipe, pickPage } from '../page/html-response.ts';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { Prose } from '../page/prose.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
-import { Cards, type ListedBot } from './card.tsx';
+import { BotAvatar, Cards, type ListedBot } from './card.tsx';
 import {
   findCollection,
   findListedBots,
@@ -191,12 +190,9 @@ function CollectionCard({ name, locale, title, description, count, first }: Coll
     <li>
       <article class="card collection">
         <div class="avatars">
-          {first.map(({ id, cachedImages: { avatar: image }, contents }) => {
-            const [content] = Object.values(contents);
-            return (
-              <Avatar key={id} {...{ id, name: content?.name ?? '', image, size: 40, blurred: false }} />
-            );
-          })}
+          {first.map((bot) => (
+            <BotAvatar key={bot.id} bot={bot} name={Object.values(bot.contents)[0]?.name ?? ''} size={40} />
+          ))}
         </div>
         <h2>
           <a href={href(toCollectionPath(name))} {...own}>

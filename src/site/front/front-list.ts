@@ -1,27 +1,43 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Category } from '../../../schemas/types.ts';
+import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { CatalogueSizes, PageOfBots } from '../../catalogue/lists/lists.ts';
 import type { ListQuery } from '../../catalogue/lists/parameters.ts';
-import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
+import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
+import { type IndexedBot, parseListElement, parseRecord } from '../../catalogue/store/bot-index.ts';
 import { isIn } from '../language/locales.ts';
 import { listNamedAuthors } from '../page/elements.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 import type { ListedBot } from './card.tsx';
-import type { LinkedCollection } from './collections.ts';
-import { formatFrontPath, type FrontQuery, isNarrowed, noQuery, sortOf, sorts } from './front-query.ts';
+import {
+  formatFrontPath,
+  type FrontQuery,
+  listWiderQueries,
+  noQuery,
+  sortOf,
+  sorts,
+  type WiderQuery,
+  withoutFilters,
+} from './front-query.ts';
 
 /** One page of a list of bots. */
 export interface FrontList extends Omit<PageOfBots, 'next' | 'localesOf'> {
   /** The languages in which each bot matches a search; empty without a search, and if only its page matches. */
   readonly matched: readonly (readonly Locale[])[];
   readonly pages: number;
-  /** How many bots of each category there are, whatever the query. */
-  readonly allCategories: ReadonlyMap<Category, number>;
   /** The languages that bots have a page in, those of most bots first. */
   readonly languages: readonly Locale[];
-  /** How many bots there are without its filters, where they leave none. */
-  readonly withoutFilters: number;
+  /** How many more bots there are without its filters. */
+  readonly filtered: number;
+  /** For a list that its filters empty: the same with fewer of them, that with most bots first. */
+  readonly wider: readonly Wider[];
+  /** For an empty list: the first bots of the widest one. */
+  readonly nearest: readonly IndexedBot[];
+}
+
+/** How many bots a list has with fewer filters. */
+export interface Wider extends WiderQuery {
+  readonly total: number;
 }
 
 /** A bot as a reader sees it. */
@@ -33,6 +49,8 @@ export interface ShownEntry extends Pick<ListedBot, 'locale' | 'namesLanguage'> 
 export interface Front {
   /** Bots that are not for adults. */
   readonly sizes: CatalogueSizes;
+  /** The one that maintainers chose; undefined if there is none to show. */
+  readonly featured: IndexedBot | undefined;
   /** With more bots than they show: `chooseShelves` chooses those for a reader. */
   readonly shelves: readonly Shelf[];
 }
@@ -42,7 +60,7 @@ export interface Examples {
   readonly queries: readonly string[];
 }
 
-type FrontParts = Pick<SiteParts, 'cache' | 'lists' | 'authors' | 'counts'>;
+type FrontParts = Pick<SiteParts, 'cache' | 'bots' | 'lists' | 'authors' | 'counts'>;
 
 export type ShelfName = 'popular' | 'growing' | 'newest' | 'edited';
 
@@ -74,8 +92,8 @@ export class FrontLists {
   }
 
   /** Returns what the front page shows some of: a few shelves, or all bots where there are few. */
-  async front(): Promise<Front> {
-    return await this.#parts.cache.get('front', async () => {
+  async front(chosen: CatalogueSettings['featured']): Promise<Front> {
+    return await this.#parts.cache.get(`front ${JSON.stringify(chosen)}`, async () => {
       const sizes = await this.#parts.lists.sizes(false);
       const names = sizes.total < fewBots ? (['popular'] as const) : shelfSorts;
       // In every language as many as fill all shelves.
@@ -87,7 +105,8 @@ export class FrontLists {
         const grows = ({ id }: IndexedBot): boolean => (this.#parts.counts.growth(id) ?? 0) > 0;
         return { sort, bots: (lists[i] ?? []).filter((bot) => sort !== 'growing' || grows(bot)) };
       });
-      return { sizes, shelves: shelves.filter(({ bots }) => bots.length > 0) };
+      const featured = chosen === null ? undefined : this.#findFeatured(chosen);
+      return { sizes, featured, shelves: shelves.filter(({ bots }) => bots.length > 0) };
     });
   }
 
@@ -118,6 +137,17 @@ export class FrontLists {
     }));
   }
 
+  /** Returns the chosen bot for some days, if it has what there is to show and is for everyone. */
+  #findFeatured({ id, since }: NonNullable<CatalogueSettings['featured']>): IndexedBot | undefined {
+    const age = Date.now() - Date.parse(since);
+    const bot = this.#parts.bots.get(id as BotId);
+    if (bot === undefined || age < 0 || age > featuredMs) return undefined;
+    const { cachedImages, contents } = parseRecord(bot);
+    const hasPage = Object.values(contents).some(({ page }) => page !== '');
+    const isShown = cachedImages.cover !== null && cachedImages.avatar !== null && hasPage;
+    return isShown && !bot.facts.nsfw && !bot.facts.administrator ? bot : undefined;
+  }
+
   async #choose(candidates: readonly string[]): Promise<Examples> {
     const queries: string[] = [];
     const { total: all } = await this.#parts.lists.sizes(false);
@@ -130,28 +160,54 @@ export class FrontLists {
   }
 
   async #list(query: FrontQuery, client: string): Promise<FrontList> {
-    const { q, page, filters } = query;
-    const { categories, locales } = await this.#parts.lists.sizes(filters.adult === true);
+    const { page, filters } = query;
+    const { locales } = await this.#parts.lists.sizes(filters.adult === true);
     const place = { after: (page - 1) * pageSize, limit: pageSize };
     const found = await this.#parts.lists.page({ ...toListQuery(query), ...place }, client);
     const { next: _, localesOf, ...rest } = found;
-    const isEmptied = found.total === 0 && isNarrowed(query);
-    const unfiltered = { ...toListQuery({ ...noQuery, q }), after: 0, limit: 1 };
+    const all = withoutFilters(query);
+    const isFiltered = found.total > 0 && Object.keys(all.filters).length < Object.keys(filters).length;
+    const more = isFiltered ? (await this.#first(all, client)).total - found.total : 0;
     return {
       ...rest,
       matched: found.bots.map(localesOf),
       pages: Math.ceil(found.total / pageSize),
-      allCategories: categories,
       languages: [...locales].toSorted(([, a], [, b]) => b - a).map(([locale]) => locale),
-      withoutFilters: isEmptied ? (await this.#parts.lists.page(unfiltered, client)).total : 0,
+      filtered: more,
+      ...(found.total === 0 ? await this.#widen(query, client) : { wider: [], nearest: [] }),
     };
+  }
+
+  /** Finds what an empty list has without one of its filters, or else without all; the bots with most servers if nothing. */
+  async #widen(query: FrontQuery, client: string): Promise<Pick<FrontList, 'wider' | 'nearest'>> {
+    const found: (Wider & Pick<PageOfBots, 'bots'>)[] = [];
+    for (const each of listWiderQueries(query)) {
+      if (each.dropped === undefined && found.length > 0) break;
+      const { total, bots } = await this.#first(each.query, client);
+      if (total > 0) found.push({ ...each, total, bots });
+    }
+    found.sort((a, b) => b.total - a.total);
+    const nearest = found[0]?.bots ?? (await this.#first(noQuery, client)).bots;
+    return { wider: found, nearest };
+  }
+
+  async #first(query: FrontQuery, client: string): Promise<PageOfBots> {
+    return await this.#parts.lists.page({ ...toListQuery(query), after: 0, limit: minOnShelf }, client);
   }
 }
 
 /** How many bots a shelf shows. */
 const maxOnShelf = 6;
+const shelfSizes: Readonly<Record<ShelfName, number>> = {
+  popular: Infinity,
+  growing: maxOnShelf,
+  newest: 3,
+  edited: 3,
+};
 const minOnShelf = 3;
-const maxCollections = 2;
+
+/** How long a chosen bot is shown: 14 days. */
+const featuredMs = 14 * 86_400_000;
 
 const maxExamples = 5;
 /** How long a page waits for its examples. */
@@ -177,50 +233,35 @@ const fewBots = 24;
 
 const shelfSorts = ['growing', 'newest', 'edited'] as const satisfies readonly ShelfName[];
 
-/** Chooses the first collections in a language of the reader that fill a shelf, and their bots, none of them twice. */
-export function chooseCollections(
-  linked: readonly LinkedCollection[],
-  languages: readonly Locale[],
-): LinkedCollection[] {
-  const chosen: LinkedCollection[] = [];
-  for (const { collection, listed } of linked) {
-    const free = listed.filter((bot) => !chosen.some((other) => other.listed.includes(bot)));
-    const isKnown = isIn(languages, [...collection.contents.keys()]);
-    if (chosen.length < maxCollections && isKnown && free.length >= minOnShelf)
-      chosen.push({ collection, listed: free.slice(0, maxOnShelf) });
-  }
-  return chosen;
-}
-
 /**
- * Chooses the bots on each shelf, none of them twice: those with a page in a language of the reader, then one other. A shelf
- * with fewer than three is left out; where that leaves none, others fill the shelves. The shelf of all bots has all.
- * @param taken the bots on shelves of collections
+ * Chooses the first bots of each shelf, in its order and none of them twice, nor a featured one: those with a page in a language of the reader,
+ * and one other. A shelf with fewer than three is left out; where that leaves none, others fill the shelves. The shelf of all
+ * bots has all.
  */
 export function chooseShelves(
-  shelves: readonly Shelf[],
+  { shelves, featured }: Pick<Front, 'shelves' | 'featured'>,
   languages: readonly Locale[],
-  taken: ReadonlySet<IndexedBot> = new Set(),
 ): Shelf[] {
-  const chosen = fillShelves(shelves, languages, taken, 1);
-  return chosen.length > 0 ? chosen : fillShelves(shelves, languages, taken, maxOnShelf);
+  const fill = (maxOthers: number): Shelf[] =>
+    fillShelves(shelves, languages, maxOthers, new Set([featured]));
+  const chosen = fill(1);
+  return chosen.length > 0 ? chosen : fill(Infinity);
 }
 
 function fillShelves(
   shelves: readonly Shelf[],
   languages: readonly Locale[],
-  taken: ReadonlySet<IndexedBot>,
   maxOthers: number,
+  shown: Set<IndexedBot | undefined>,
 ): Shelf[] {
-  const isOwn = ({ facts }: IndexedBot): boolean => isIn(languages, facts.locales);
-  const shown = new Set(taken);
   return shelves.flatMap(({ sort, bots }): Shelf[] => {
-    const free = sort === 'popular' ? bots : bots.filter((bot) => !shown.has(bot));
-    const own = free.filter(isOwn);
-    const others = free.filter((bot) => !isOwn(bot));
-    if (sort === 'popular') return [{ sort, bots: [...own, ...others] }];
-    const chosen = [...own, ...others.slice(0, maxOthers)].slice(0, maxOnShelf);
-    if (chosen.length < minOnShelf) return [];
+    const isWhole = sort === 'popular';
+    let others = 0;
+    const readable = bots
+      .filter((bot) => isWhole || !shown.has(bot))
+      .filter(({ facts }) => isWhole || isIn(languages, facts.locales) || ++others <= maxOthers);
+    const chosen = readable.slice(0, shelfSizes[sort]);
+    if (!isWhole && chosen.length < minOnShelf) return [];
     for (const bot of chosen) shown.add(bot);
     return [{ sort, bots: chosen }];
   });

@@ -112,6 +112,44 @@ export function isNarrowed({ category, filters }: FrontQuery): boolean {
   return [category, ...Object.values(filters)].some((value) => value !== undefined);
 }
 
+/** A filter that leaves bots out, and that a reader chose. */
+type DroppedFilter = 'category' | Exclude<keyof PageFilters, KeptFilter>;
+type KeptFilter = 'author' | 'adult' | 'weaker';
+
+/** A query with fewer filters than another one. */
+export interface WiderQuery {
+  /** The filter that it leaves out; undefined if it has none at all. */
+  readonly dropped: DroppedFilter | undefined;
+  readonly query: FrontQuery;
+}
+
+/** Returns a query without each of its filters, and then without all of them. */
+export function listWiderQueries(query: FrontQuery): WiderQuery[] {
+  const { category, filters } = query;
+  const names = Object.keys(filters) as (keyof PageFilters)[];
+  const wider: WiderQuery[] = names.filter(isDropped).map((dropped) => {
+    return { dropped, query: { ...query, filters: { ...filters, [dropped]: undefined } } };
+  });
+  if (category !== undefined) wider.push({ dropped: 'category', query: { ...query, category: undefined } });
+  if (wider.length > 1)
+    wider.push({ dropped: undefined, query: { ...withoutFilters(query), category: undefined } });
+  return wider;
+}
+
+/** Returns a query without the filters of its list that a reader chose. */
+export function withoutFilters(query: FrontQuery): FrontQuery {
+  const { author, adult, weaker } = query.filters;
+  return {
+    ...query,
+    filters: { ...(author && { author }), ...(adult && { adult }), ...(weaker && { weaker }) },
+    page: 1,
+  };
+}
+
+function isDropped(name: keyof PageFilters): name is Exclude<keyof PageFilters, KeptFilter> {
+  return !['author', 'adult', 'weaker'].includes(name);
+}
+
 /** Returns the order of a list: the chosen one, else the best match first for a search and most servers first for others. */
 export function sortOf({ q, sort }: Pick<FrontQuery, 'q' | 'sort'>): SortName {
   return sort ?? (q === '' ? 'popular' : 'relevance');

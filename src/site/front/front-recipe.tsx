@@ -1,25 +1,19 @@
 import type { Context } from 'koa';
 import type { Locale } from '../../bot/locale.ts';
 import type { Author } from '../../catalogue/lists/authors.ts';
+import type { Lists } from '../../catalogue/lists/lists.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { toAddressGroup } from '../../lib/network.ts';
 import { formatCount } from '../../lib/text.ts';
 import { chooseLocale, findLanguages, isIn, listWantedRanges } from '../language/locales.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
-import { toCollectionPath } from '../page/addresses.ts';
 import type { PageRecipe } from '../page/html-response.ts';
 import type { Site } from '../page/layout.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 import { AuthorPage } from './author-page.tsx';
-import { listLinkedCollections, showCollection } from './collections.ts';
-import {
-  chooseCollections,
-  chooseShelves,
-  type FrontList,
-  type FrontLists,
-  type ShownEntry,
-} from './front-list.ts';
+import { CategoriesPage } from './categories-page.tsx';
+import { chooseShelves, type FrontList, type FrontLists, type ShownEntry } from './front-list.ts';
 import { FrontPage } from './front-page.tsx';
 import { formatFrontPath, type FrontQuery, noQuery } from './front-query.ts';
 import { ListPage } from './list-page.tsx';
@@ -27,38 +21,45 @@ import { ListPage } from './list-page.tsx';
 /** Returns how the front page is made for a reader of a language. */
 export async function createFrontRecipe(
   ctx: Context,
-  { bots, collections }: Pick<SiteParts, 'bots' | 'collections'>,
+  { site, authors }: Pick<SiteParts, 'site' | 'authors'>,
   lists: FrontLists,
   query: FrontQuery,
   language: PageLanguage,
 ): Promise<PageRecipe> {
-  const front = await lists.front();
+  const { featured: chosen, maintainers } = site.settings;
+  const front = await lists.front(chosen);
+  const { sizes, featured } = front;
   const examples = await lists.examples(exampleKeys.map((key) => language.text(key)));
-  const languages = findReaderLanguages(ctx, language, [...front.sizes.locales.keys()]);
-  const linked = listLinkedCollections(collections, bots);
-  const chosen = chooseCollections(linked, languages.known);
-  const recommended = chosen.map(({ collection, listed }) => {
-    const { name, title, locale } = showCollection(collection, languages.known);
-    const path = language.href(toCollectionPath(name));
-    return { id: `collection-${name}`, title, locale, path, shown: showIn(languages, listed) };
-  });
-  const taken = new Set(chosen.flatMap(({ listed }) => listed));
-  const sorted = chooseShelves(front.shelves, languages.known, taken).map(({ sort, bots }) => {
+  const languages = findReaderLanguages(ctx, language, [...sizes.locales.keys()]);
+  const shelves = chooseShelves(front, languages.known).map(({ sort, bots }) => {
     const path = language.publicPath(formatFrontPath({ ...query, sort }));
-    const title = language.text(`shelf.${sort}`);
-    const isWhole = bots.length === front.sizes.total;
-    return { id: sort, title, path: isWhole ? undefined : path, shown: showIn(languages, bots) };
+    const isWhole = bots.length === sizes.total;
+    return { sort, path: isWhole ? undefined : path, shown: showIn(languages, bots) };
   });
-  const shelves = [...sorted.slice(0, 1), ...recommended, ...sorted.slice(1)];
+  const first = featured && showIn(languages, [featured]);
+  const nameOf = (account: string): string | undefined => authors.findProfile(account)?.name;
   return {
-    key: { query, shelves: shelves.map(({ shown, ...shelf }) => ({ ...shelf, shown: shown.map(toKey) })) },
-    render: async (props) => (
-      <FrontPage
-        {...{ ...props, ...front.sizes, query, examples: examples.queries }}
-        shelves={shelves.map(({ shown, ...shelf }) => ({ ...shelf, bots: lists.toListed(shown) }))}
-        hasCollections={linked.length > 0}
-      />
-    ),
+    key: { query, featured: first?.map(toKey), shelves: shelves.map(({ shown }) => shown.map(toKey)) },
+    render: async (props) => {
+      const [bot] = first ? lists.toListed(first) : [];
+      return (
+        <FrontPage
+          {...{ ...props, ...sizes, query, examples: examples.queries }}
+          reviewers={maintainers.flatMap((account) => nameOf(account) ?? [])}
+          featured={bot && chosen ? { ...bot, why: chosen.why, by: nameOf(chosen.by) } : null}
+          shelves={shelves.map(({ shown, ...shelf }) => ({ ...shelf, bots: lists.toListed(shown) }))}
+        />
+      );
+    },
+  };
+}
+
+/** Returns how the page of all categories is made. */
+export async function createCategoriesRecipe(lists: Lists): Promise<PageRecipe> {
+  const sizes = await lists.sizes(false);
+  return {
+    key: { page: 'categories' },
+    render: async (props) => <CategoriesPage {...{ ...props, ...sizes }} />,
   };
 }
 
@@ -73,7 +74,7 @@ export async function listRecipe(
   lists: FrontLists,
   query: FrontQuery,
 ): Promise<PageRecipe> {
-  const { bots, matched, ...numbers } = await lists.get(query, toAddressGroup(ctx.ip));
+  const { bots, matched, nearest, ...numbers } = await lists.get(query, toAddressGroup(ctx.ip));
   const { pages } = numbers;
   if (query.page > Math.max(1, pages))
     throw new ProblemError(
@@ -82,9 +83,13 @@ export async function listRecipe(
     );
   const languages = findReaderLanguages(ctx, site.languages.of(ctx), numbers.languages);
   const shown = showIn(languages, bots, matched, query.filters.locale);
+  const near = showIn(languages, nearest);
   return {
-    key: { query, shown: shown.map(toKey) },
-    render: async (props) => <ListPage {...{ ...props, ...numbers, query, bots: lists.toListed(shown) }} />,
+    key: { query, shown: shown.map(toKey), near: near.map(toKey) },
+    render: async (props) => {
+      const listed = { bots: lists.toListed(shown), nearest: lists.toListed(near) };
+      return <ListPage {...{ ...props, ...numbers, ...listed, query }} />;
+    },
   };
 }
 
@@ -137,7 +142,7 @@ export function findReaderLanguages(
 }
 
 /**
- * Shows each bot in the reader's language, unless a search matches it in another one or all have a page in `common`.
+ * Shows each bot in the reader's language, unless a search matches it in others only or all have a page in `common`.
  * @param matched the languages in which a search matches each of them
  */
 export function showIn(

@@ -1,14 +1,13 @@
 import type { VNode, ComponentChildren } from 'preact';
-import type { Category } from '../../../schemas/types.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { findLanguages } from '../language/locales.ts';
 import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
-import { toAuthorPath, listLanguages, toFeedPath } from '../page/addresses.ts';
+import { toAuthorPath, listLanguages, sitePaths, toFeedPath } from '../page/addresses.ts';
 import { PageLinks } from '../page/elements.tsx';
 import { createBreadcrumbData, createSiteData, type PageMeta } from '../page/head.tsx';
 import { Layout, type PageProps, type Site } from '../page/layout.tsx';
-import { Cards, CompareForm, type ListedBot } from './card.tsx';
-import type { FrontList } from './front-list.ts';
+import { Cards, type ListedBot } from './card.tsx';
+import type { FrontList, Wider } from './front-list.ts';
 import {
   type FrontQuery,
   formatFrontPath,
@@ -19,17 +18,19 @@ import {
   pageFilters,
   type SortName,
   sorts,
+  withoutFilters,
 } from './front-query.ts';
 
-interface ListPageProps extends PageProps, Omit<FrontList, 'bots' | 'matched'> {
+interface ListPageProps extends PageProps, Omit<FrontList, 'bots' | 'matched' | 'nearest'> {
   readonly query: FrontQuery;
   /** The bots of this page of the list. */
   readonly bots: readonly ListedBot[];
+  readonly nearest: readonly ListedBot[];
 }
 
 /** A list of bots to search and filter: all bots, or those of a category. */
 export function ListPage(props: ListPageProps): VNode {
-  const { site, viewer, query, bots, total, pages, corrected, unmatched, hidden, weaker } = props;
+  const { site, viewer, query, bots, total, pages, corrected, unmatched, hidden, filtered, weaker } = props;
   const language = useLanguage();
   const { t, text, publicPath } = language;
   const { q, filters } = query;
@@ -45,9 +46,17 @@ export function ListPage(props: ListPageProps): VNode {
     <Layout {...{ site, viewer, title, meta, pathIn, q }}>
       <div class="list-head">
         <h1>{title}</h1>
-        {q === '' && <p class="muted">{found}</p>}
+        {q === '' && total > 0 && <p class="muted">{found}</p>}
         {corrected !== undefined && <p>{t('list.corrected', { corrected, query: q })}</p>}
         {total > 0 && unmatched.length > 0 && <p>{t('list.unmatched', { words: unmatched.join(' ') })}</p>}
+        {filtered > 0 && (
+          <p class="muted">
+            {t('list.filtered', { count: filtered })}{' '}
+            <a href={publicPath(formatFrontPath({ ...withoutFilters(query), sort: sortOf(query) }))}>
+              {t('list.showFiltered')}
+            </a>
+          </p>
+        )}
         {hidden > 0 && (
           <p>
             <a
@@ -62,10 +71,7 @@ export function ListPage(props: ListPageProps): VNode {
       {bots.length === 0 ? (
         <NothingFound {...props} />
       ) : (
-        <>
-          <Cards {...{ bots, hidesAuthors }} heading="h2" atOnce={cardsAtOnce} canBeTicked />
-          <CompareForm />
-        </>
+        <Cards {...{ bots, hidesAuthors }} heading="h2" atOnce={cardsAtOnce} canBeTicked />
       )}
       {weaker > 0 && (
         <p class="links">
@@ -75,6 +81,9 @@ export function ListPage(props: ListPageProps): VNode {
         </p>
       )}
       <PageLinks page={query.page} pages={pages} pathOf={pathOf} />
+      <div class="on-phones">
+        <Follow query={query} />
+      </div>
     </Layout>
   );
 }
@@ -82,32 +91,85 @@ export function ListPage(props: ListPageProps): VNode {
 /** The cards that a large screen shows without scrolling. */
 export const cardsAtOnce = 8;
 
-/** What an empty list shows: what to try, the same search without its filters, and the categories. */
+/** What an empty list shows: the filter to drop, or what else to do, and the nearest bots. */
 function NothingFound(props: ListPageProps): VNode {
-  const { site, query, allCategories, withoutFilters } = props;
-  const { t, href, publicPath } = useLanguage();
-  const { q, locale } = query;
-  const all: FrontQuery = { ...noQuery, locale, q, sort: q === '' ? 'popular' : undefined };
+  const { site, query, wider, nearest } = props;
+  const { t, text, href, publicPath, categoryName, languageName } = useLanguage();
+  const { q, category, filters } = query;
+  const [first] = wider;
+  const nameOf = (dropped: NonNullable<Wider['dropped']>): string => {
+    if (dropped === 'category') return categoryName(category ?? 'other');
+    if (dropped === 'locale') return languageName(filters.locale ?? '');
+    return text(`filter.${dropped}`);
+  };
+  const nothing = q === '' ? t('list.nothing') : t('list.nothingFor', { query: q });
   return (
     <>
       <div class="empty">
-        <p>
-          <strong>{q === '' ? t('list.nothing') : t('list.nothingFor', { query: q })}</strong>{' '}
-          {t('list.nothingAdvice')}
-        </p>
-        {withoutFilters > 0 && (
-          <a class="button quiet" href={publicPath(formatFrontPath(all))}>
-            {t('list.withoutFilters')} ({t('list.found', { count: withoutFilters })})
-          </a>
+        <svg class="drawing" width="204" height="76" viewBox="0 0 204 76" aria-hidden="true">
+          <path d="M1 56h202M15 56v17M189 56v17M19 56V6h19v50M23 17h11M23 26h11M38 15h14v41M159 56V1h17v55M163 12h9" />
+          <path d="M68 56V8h39v48" stroke-dasharray="5 4" />
+          <path class="solid" d="M120 56l17-53 15 5-17 48z" />
+        </svg>
+        {first?.dropped === undefined ? (
+          <h2>{nothing}</h2>
+        ) : (
+          <h2>
+            {t('list.without', {
+              filter: nameOf(first.dropped),
+              found: text('list.found', { count: first.total }),
+            })}
+          </h2>
         )}
-        {site.hasForms && (
-          <a class="button quiet" href={href('/add')}>
-            {t('list.suggest')}
-          </a>
-        )}
+        {q !== '' && <p class="muted">{t('list.nothingAdvice')}</p>}
+        <ul class="actions">
+          {wider.slice(0, maxWider).map(({ dropped, query: to, total }, i) => (
+            <li key={dropped}>
+              <a
+                class={i === 0 ? 'button' : 'button quiet'}
+                href={publicPath(formatFrontPath({ ...to, sort: sortOf(to) }))}
+              >
+                {dropped === undefined
+                  ? text('list.withoutFilters')
+                  : text('list.drop', { filter: nameOf(dropped) })}{' '}
+                ({text('list.found', { count: total })})
+              </a>
+            </li>
+          ))}
+          {wider.length < maxWider && site.hasForms && (
+            <li>
+              <a class="button quiet" href={href('/add')}>
+                {t('list.suggest')}
+              </a>
+            </li>
+          )}
+        </ul>
       </div>
-      <CategoryChips query={{ ...noQuery, locale }} categories={allCategories} current={null} />
+      {nearest.length > 0 && (
+        <section class="shelf" aria-labelledby="nearest">
+          <div class="shelf-head">
+            <h2 id="nearest">{t(first === undefined ? 'sort.popular' : 'list.nearest')}</h2>
+          </div>
+          <Cards bots={nearest} heading="h3" atOnce={0} />
+        </section>
+      )}
     </>
+  );
+}
+
+const maxWider = 2;
+
+/** Leads to the feed of a list that has one. */
+function Follow({ query }: Pick<ListPageProps, 'query'>): VNode | null {
+  const { t, href } = useLanguage();
+  const { q, category, filters } = query;
+  const { author, ...others } = filters;
+  if (q !== '' || Object.keys(others).length > 0 || (author && category)) return null;
+  const ofAuthor = author === undefined ? sitePaths.newBots : toFeedPath('author', author);
+  return (
+    <a href={href(category === undefined ? ofAuthor : toFeedPath('category', category))}>
+      {t('list.follow')}
+    </a>
   );
 }
 
@@ -127,11 +189,11 @@ function formatHeading(props: ListPageProps, language: PageLanguage): string {
 
 function formatUnfilteredHeading(
   { query, total, corrected, bots }: ListPageProps,
-  { text, categoryName }: PageLanguage,
+  { text, categoryTitle }: PageLanguage,
 ): string {
   const { q, category, sort, filters } = query;
   if (q !== '') return text('list.foundFor', { count: total, query: corrected ?? q });
-  if (category !== undefined) return text('list.category', { category: categoryName(category) });
+  if (category !== undefined) return categoryTitle(category);
   if (filters.author !== undefined) {
     const path = toAuthorPath(filters.author);
     const named = bots[0]?.authors?.find((author) => author.path === path);
@@ -154,42 +216,41 @@ function ListFilters(props: ListPageProps): VNode {
         <summary class={on > 0 ? 'chip on' : 'chip'}>
           {t('list.filters')} {on > 0 && <Number of={on} />}
         </summary>
-        <CategoryChips {...props} current={category} />
         <FilterChips {...props} />
       </details>
       <SortLinks {...props} />
+      <div class="from-tablet">
+        <Follow {...props} />
+      </div>
     </div>
   );
 }
 
-/**
- * Leads to the same list in each category, where it has several.
- * @param props.current what is shown now, undefined for all; null for a page that is none of these lists
- */
-function CategoryChips({
-  query,
-  categories,
-  current,
-}: Pick<ListPageProps, 'query' | 'categories'> & {
-  readonly current: Category | undefined | null;
-}): VNode | null {
-  const { t, text, categories: known, categoryName } = useLanguage();
-  const all = [...categories.values()].reduce((sum, bots) => sum + bots, 0);
+/** Leads to the same list in each category, where it has several. */
+function CategoryMenu({ query, categories }: ListPageProps): VNode | null {
+  const { t, categories: known, categoryName } = useLanguage();
+  const { category: current } = query;
   const shown = known.filter((name) => categories.has(name) || name === current);
-  if (shown.length < 2) return null;
+  if (shown.length < 2 && current === undefined) return null;
+  const all = [...categories.values()].reduce((sum, bots) => sum + bots, 0);
   return (
-    <nav aria-label={text('list.categories')}>
-      <ul class="chips row">
-        <Chip to={{ ...query, category: undefined, sort: sortOf(query) }} current={current === undefined}>
-          {t('list.all')} <Number of={all} />
-        </Chip>
-        {shown.map((category) => (
-          <Chip key={category} to={{ ...query, category }} current={category === current}>
-            {categoryName(category)} <Number of={categories.get(category) ?? 0} />
-          </Chip>
-        ))}
-      </ul>
-    </nav>
+    <li>
+      <details class="menu">
+        <summary class={current === undefined ? 'chip' : 'chip on'}>
+          {current === undefined ? t('list.allCategories') : categoryName(current)}
+        </summary>
+        <ul>
+          <Choice to={{ ...query, category: undefined, sort: sortOf(query) }} current={current === undefined}>
+            {t('list.allCategories')} <Number of={all} />
+          </Choice>
+          {shown.map((category) => (
+            <Choice key={category} to={{ ...query, category }} current={category === current}>
+              {categoryName(category)} <Number of={categories.get(category) ?? 0} />
+            </Choice>
+          ))}
+        </ul>
+      </details>
+    </li>
   );
 }
 
@@ -201,6 +262,7 @@ function FilterChips(props: ListPageProps): VNode {
   return (
     <nav aria-label={text('list.filters')}>
       <ul class="chips">
+        <CategoryMenu {...props} />
         {toggleNames.map((name) => {
           const isOn = filters[name] !== undefined;
           const others = { ...filters, [name]: isOn ? undefined : pageFilters[name].value };
@@ -208,6 +270,7 @@ function FilterChips(props: ListPageProps): VNode {
           return (
             <Chip key={name} {...{ to, current: isOn }}>
               {t(`filter.${name}`)}
+              {isOn && <span aria-hidden="true">✕</span>}
             </Chip>
           );
         })}
@@ -230,13 +293,13 @@ function FilterChips(props: ListPageProps): VNode {
 }
 
 function LanguageMenu({ query, languages }: ListPageProps): VNode {
-  const { t, languageName } = useLanguage();
+  const { t, text, languageName } = useLanguage();
   const language = query.filters.locale;
   const name = language && languageName(language);
   return (
     <details class="menu">
       <summary class={language === undefined ? 'chip' : 'chip on'}>
-        {name === undefined ? t('filter.language') : t('filter.inLanguage', { language: name })}
+        {name === undefined ? t('filter.language') : text('filter.inLanguage', { language: name })}
       </summary>
       <ul>
         <Choice to={withLanguage(query, undefined)} current={language === undefined}>
@@ -314,7 +377,7 @@ export function createListMeta(options: {
 }): PageMeta {
   const { site, query, title, description } = options;
   const { canonicalUrl, settings } = site;
-  const { text, categoryName, locale, locales, requested } = options.language;
+  const { categoryTitle, locale, locales, requested } = options.language;
   const { q, category, filters } = query;
   // Without the language of the interface, order and filters.
   const preferred = { ...noQuery, q, category, filters: { author: filters.author }, page: query.page };
@@ -331,7 +394,7 @@ export function createListMeta(options: {
   };
   if (category === undefined)
     return { ...common, data: [createSiteData(canonicalUrl, settings.name, description)] };
-  const name = text('list.category', { category: categoryName(category) });
+  const name = categoryTitle(category);
   return {
     ...common,
     feed: { title: name, path: toFeedPath('category', category) },

@@ -67,6 +67,7 @@ export class Languages {
       inactiveDays: this.#settings().inactiveDays,
       categories: this.#settings().categories,
       categoryName: (category) => this.#categoryName(category, locale),
+      categoryTitle: (category) => this.#categoryTitle(category, locale),
       locales: this.locales,
       publicPath,
       href: (path) => publicPath(withLocale(path, requested)),
@@ -78,13 +79,22 @@ export class Languages {
    * English.
    */
   #categoryName(category: Category, locale: Locale): string {
-    const { categoryNames, language } = this.#settings();
-    const names = categoryNames.get(category) ?? {};
-    const own = names[locale] ?? names[toLanguage(locale)];
+    const own = this.#ownName(category, locale);
     if (own !== undefined) return own;
-    const key = `category.${category}`;
-    if (isMessageKey(key)) return this.messages(locale).text(key);
-    return names[language] ?? names[english] ?? category;
+    if (isUsual(category)) return this.messages(locale).text(`category.${category}`);
+    return this.#ownName(category, this.#settings().language) ?? this.#ownName(category, english) ?? category;
+  }
+
+  #categoryTitle(category: Category, locale: Locale): string {
+    const { text } = this.messages(locale);
+    if (isUsual(category) && this.#ownName(category, locale) === undefined)
+      return text(`list.category.${category}`);
+    return text('list.category', { category: this.#categoryName(category, locale) });
+  }
+
+  #ownName(category: Category, locale: Locale): string | undefined {
+    const names = this.#settings().categoryNames.get(category) ?? {};
+    return names[locale] ?? names[toLanguage(locale)];
   }
 
   get #standard(): Locale {
@@ -113,9 +123,16 @@ function readLocale(ctx: Context): Locale | undefined {
   return toCanonicalLocale(tag);
 }
 
-function isMessageKey(key: string): key is MessageKey & `category.${string}` {
-  return defaultCategories.some((category) => key === `category.${category}`);
+/** Whether the interface has words for a category. */
+function isUsual(category: Category): category is UsualCategory {
+  return defaultCategories.includes(category);
 }
+
+type UsualCategory = MessageKey extends infer Key
+  ? Key extends `category.${infer Name}`
+    ? Name
+    : never
+  : never;
 
 const toItself = (path: string): string => path;
 

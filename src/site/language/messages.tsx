@@ -1,7 +1,7 @@
 import { IntlMessageFormat } from 'intl-messageformat';
 import type { ComponentChildren, VNode } from 'preact';
 import type english from '../../../locales/en.json';
-import type { Locale } from '../../bot/locale.ts';
+import { type Locale, toLanguage } from '../../bot/locale.ts';
 import { directionOf, createLanguageNames, createDates, type Dates } from './locales.ts';
 
 /** The name of a text of the interface, a key of `locales/en.json`. */
@@ -28,7 +28,7 @@ interface MessageFile {
  */
 export function parseMessages(locale: Locale, texts: MessageTexts, english: MessageTexts): MessageFile {
   const parse = createParser(locale);
-  const parseEnglish = createParser('en');
+  const parseEnglish = createParser('en' as Locale);
   const categories = joinSorted(new Intl.PluralRules(locale).resolvedOptions().pluralCategories);
   const messages = new Map<string, Message>();
   const faults: string[] = [];
@@ -52,18 +52,22 @@ export function parseMessages(locale: Locale, texts: MessageTexts, english: Mess
   return { messages, faults, missing: Object.keys(english).filter((key) => !Object.hasOwn(texts, key)) };
 }
 
-/** Formats that messages name: `{count, number, short}` is 1.2M. */
+/** Formats that messages name: `{count, number, short}` is 8,700, 12K or 1.2M. */
 const formats = { number: { short: { notation: 'compact' } } } as const;
 
 /** Returns a parser whose messages share their Intl objects, because each takes up kilobytes. */
-function createParser(locale: string): (text: string) => Message {
+function createParser(locale: Locale): (text: string) => Message {
   const numbers = new Map<string, Intl.NumberFormat>();
   const plurals = new Intl.PluralRules(locale);
   const shortPlurals = new ShortPluralRules(locale);
   const formatters = {
     getNumberFormat(_: unknown, options?: object): Intl.NumberFormat {
       const key = JSON.stringify(options);
-      const format = numbers.get(key) ?? new Intl.NumberFormat(locale, options);
+      const format =
+        numbers.get(key) ??
+        (options === formats.number.short
+          ? new ShortNumberFormat(locale)
+          : new Intl.NumberFormat(locale, options));
       numbers.set(key, format);
       return format;
     },
@@ -78,13 +82,33 @@ function createParser(locale: string): (text: string) => Message {
   };
 }
 
+/** Shortens numbers from 10,000 on; with a word for thousands in German, where Intl shortens from a million on only. */
+class ShortNumberFormat extends Intl.NumberFormat {
+  readonly #whole: Intl.NumberFormat;
+  readonly #isGerman: boolean;
+
+  constructor(locale: Locale) {
+    super(locale, formats.number.short);
+    this.#whole = new Intl.NumberFormat(locale);
+    this.#isGerman = toLanguage(locale) === 'de';
+  }
+
+  override format(value: number): string {
+    if (value < minShortened) return this.#whole.format(value);
+    if (!this.#isGerman || value >= 1_000_000) return super.format(value);
+    return `${this.#whole.format(Math.min(999, Math.round(value / 1000)))}\u00A0Tsd.`;
+  }
+}
+
+const minShortened = 10_000;
+
 /**
  * The words next to a shortened number agree with its thousands or millions: 101,000 is “101 тыс. серверов”, not
  * “сервер”.
  */
 class ShortPluralRules extends Intl.PluralRules {
   override select(value: number): Intl.LDMLPluralRule {
-    return super.select(value < 1000 ? value : 1000 ** Math.floor(Math.log10(value) / 3));
+    return super.select(value < minShortened ? value : 1000 ** Math.floor(Math.log10(value) / 3));
   }
 }
 

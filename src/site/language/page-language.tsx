@@ -13,6 +13,8 @@ export interface PageLanguage extends Messages {
   readonly categories: readonly Category[];
   /** Returns the name of a category, in the nearest language that has one. */
   readonly categoryName: (category: Category) => string;
+  /** Returns what a list of its bots is called, such as “Game bots”. */
+  readonly categoryTitle: (category: Category) => string;
   /** The language in the address, in canonical case; undefined if the browser's or the default is used. */
   readonly requested: Locale | undefined;
   /** The languages that the interface has. */
@@ -38,14 +40,15 @@ export function provideLanguage(language: PageLanguage, page: VNode): VNode {
 }
 
 /**
- * Links to this page in each language of the interface.
+ * A menu of links to this page in each language of the interface.
  * @param props.pathIn returns the page's path with a language; where it is left out, its other parameters go
  */
 export function LanguageSwitch({ pathIn }: { readonly pathIn?: (locale: Locale) => string }): VNode {
-  const { text, locale: current, locales, publicPath } = useLanguage();
+  const { locale: current, locales, publicPath } = useLanguage();
   return (
-    <nav aria-label={text('layout.languages')}>
-      <ul class="links languages">
+    <details class="menu up">
+      <summary class="chip">{formatOwnName(current)}</summary>
+      <ul>
         {locales.map((locale) => (
           <li key={locale}>
             <a
@@ -60,6 +63,6 @@ export function LanguageSwitch({ pathIn }: { readonly pathIn?: (locale: Locale) 
           </li>
         ))}
       </ul>
-    </nav>
+    </details>
   );
 }

@@ -2,13 +2,11 @@ import type { VNode } from 'preact';
 import type { CatalogueSizes } from '../../catalogue/lists/lists.ts';
 import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
+import { aboutPath } from './addresses.ts';
 import { listNamedAuthors, NameLink, type NameLinkProps } from './elements.tsx';
 import type { PageRecipe } from './html-response.ts';
 import { Layout, OperatorContact, type PageProps } from './layout.tsx';
 import type { SiteParts } from './site-parts.ts';
-
-/** The page that says who runs the list, and how bots are reviewed. */
-export const aboutPath = '/about';
 
 /** Returns how the page about the site is made. */
 export function createAboutRecipe({

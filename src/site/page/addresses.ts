@@ -61,6 +61,12 @@ export function toFeedPath(of: 'author' | 'bot' | 'category' | 'collection', id:
   return `/feeds/${of}/${id}.atom`;
 }
 
+/** The page that says who runs the list, and how bots are reviewed. */
+export const aboutPath = '/about';
+
+/** The list of categories. */
+export const categoriesPath = '/categories';
+
 /** The list of collections. */
 export const collectionsPath = '/collections';
 

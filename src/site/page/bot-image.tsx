@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import type { Category } from '../../../schemas/types.ts';
 import { type VariantWidth, toVariantPath } from '../../images/store.ts';
 
 export interface BotImageProps {
@@ -35,8 +36,15 @@ export function BotImage(props: BotImageProps): VNode {
   );
 }
 
+/** Returns the class that has the colour of a category. */
+export function toCategoryClass(category: Category): string {
+  return `cat cat-${category}`;
+}
+
 export interface AvatarProps {
   readonly id: string;
+  /** Whose colour it has without an image. */
+  readonly category?: Category;
   readonly name: string;
   /** The path of the cached copy; null if there is none. */
   readonly image: string | null;
@@ -47,11 +55,12 @@ export interface AvatarProps {
   readonly lazy?: boolean;
 }
 
-/** A bot's image, or its initial on a coloured background. Hidden from screen readers, because the name is next to it. */
-export function Avatar({ id, name, image, size, blurred, lazy = false }: AvatarProps): VNode {
+/** A bot's image, or its initial on a shade of the colour of its category. Hidden from screen readers, because the name is next to it. */
+export function Avatar(props: AvatarProps): VNode {
+  const { id, category = 'other', name, image, size, blurred, lazy = false } = props;
   if (image === null) {
     return (
-      <span class={`avatar ${tintOf(id)}`} aria-hidden="true">
+      <span class={`avatar ${toCategoryClass(category)} ${tintOf(id)}`} aria-hidden="true">
         {findInitial(name)}
       </span>
     );
@@ -72,15 +81,16 @@ export function Avatar({ id, name, image, size, blurred, lazy = false }: AvatarP
   );
 }
 
-/** Returns the class of a bot's own colour. */
+/** Returns the class of a bot's own shade. */
 function tintOf(id: string): string {
   return `tint-${Number(id.slice(-4)) % tintCount}`;
 }
 
-/** The number of colours in the stylesheet. */
-const tintCount = 8;
+/** The number of shades in the stylesheet. */
+const tintCount = 4;
 
-function findInitial(name: string): string {
+/** Returns the first letter or digit of a name. */
+export function findInitial(name: string): string {
   segmenter ??= new Intl.Segmenter();
   const [first] = segmenter.segment(name.replace(/^[^\p{L}\p{N}]+/u, '') || name);
   return first?.segment.toUpperCase() ?? '';

@@ -3,13 +3,16 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { AccountId } from '../../bot/commit-message.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { BlockedName } from '../../catalogue/settings/blocked.ts';
-import type { CatalogueSettings, FooterLink } from '../../catalogue/settings/settings.ts';
+import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { Proposal } from '../../proposals/proposal.ts';
 import type { Languages } from '../language/languages.ts';
 import { directionOf } from '../language/locales.ts';
 import type { MessageKey } from '../language/messages.tsx';
 import { LanguageSwitch, useLanguage } from '../language/page-language.tsx';
+import { aboutPath, categoriesPath, collectionsPath, sitePaths } from './addresses.ts';
 import { assets, createOwnAssets } from './assets.ts';
+import { findInitial } from './bot-image.tsx';
+import { LinkItem } from './elements.tsx';
 import { DocumentHead, Head, NoIndex, type PageMeta } from './head.tsx';
 import type { RepositoryLinks } from './repository-links.ts';
 
@@ -96,9 +99,9 @@ type NavigationPath = '/add' | '/docs' | '/review' | typeof myBotsPath;
 
 /** A whole page: header with the account, `main`, footer. */
 export function Layout(props: LayoutProps): VNode {
-  const { site, title, meta, isUnlisted = false, script, pathIn, children } = props;
+  const { site, title, meta, isUnlisted = false, script, children } = props;
   const { t, locale, dir, publicPath } = useLanguage();
-  const { name, links } = site.settings;
+  const { name } = site.settings;
   const { logo } = createOwnAssets(site.settings);
   return (
     <html lang={locale} dir={dir}>
@@ -116,41 +119,18 @@ export function Layout(props: LayoutProps): VNode {
         <main id="main" class="wide" tabIndex={-1}>
           {children}
         </main>
-        <footer class="wide bottom">
-          <p>
-            {t('layout.footer')} {site.repository && <a href={site.repository.home}>{t('layout.source')}</a>}
-            {site.contact !== null && (
-              <> {t('layout.operator', { contact: <OperatorContact contact={site.contact} /> })}</>
-            )}
-          </p>
-          {footerLinks.some((link) => links[link]) && (
-            <ul class="links">
-              {footerLinks.map(
-                (link) =>
-                  links[link] && (
-                    <li key={link}>
-                      <a href={links[link]}>{t(`layout.${link}`)}</a>
-                    </li>
-                  ),
-              )}
-            </ul>
-          )}
-          <LanguageSwitch {...(pathIn && { pathIn })} />
-        </footer>
+        <Footer {...props} />
       </body>
     </html>
   );
 }
 
-const footerLinks: readonly FooterLink[] = ['terms', 'privacy', 'report'];
-
 function Header({ site, viewer, isFront = false, q = '', current }: LayoutProps): VNode {
-  const { t, text, href, publicPath } = useLanguage();
-  const { name, notice, language } = site.settings;
-  const { logo } = createOwnAssets(site.settings);
+  const { t, text, href } = useLanguage();
+  const { notice, language } = site.settings;
   const answered = viewer?.answered?.length ?? 0;
-  const link = (path: NavigationPath, key: MessageKey, count = 0): VNode => (
-    <a href={href(path)} aria-current={path === current ? 'page' : undefined}>
+  const link = (path: NavigationPath, key: MessageKey, count = 0, look?: string): VNode => (
+    <a class={look} href={href(path)} aria-current={path === current ? 'page' : undefined}>
       {t(key, { count })}
     </a>
   );
@@ -164,13 +144,13 @@ function Header({ site, viewer, isFront = false, q = '', current }: LayoutProps)
       )}
       <div class="wide bar">
         <a class="brand" href={href('/')} aria-current={isFront ? 'page' : undefined}>
-          <img src={publicPath((logo ?? assets.icon).path)} width="28" height="28" alt="" />
-          {name}
+          <Brand {...site} />
         </a>
         <nav aria-label={text('layout.navigation')}>
           {site.hasForms && link('/add', 'layout.add')}
-          {link('/docs', 'layout.api')}
-          {viewer && link(myBotsPath, answered > 0 ? 'layout.myBots' : 'myBots.title', answered)}
+          {link('/docs', 'layout.api', 0, 'from-tablet')}
+          {viewer &&
+            link(myBotsPath, answered > 0 ? 'layout.myBots' : 'myBots.title', answered, 'from-tablet')}
           {viewer?.toReview !== undefined && link('/review', 'layout.review', viewer.toReview)}
         </nav>
         {!isFront && <SearchForm q={q} />}
@@ -180,7 +160,93 @@ function Header({ site, viewer, isFront = false, q = '', current }: LayoutProps)
   );
 }
 
-/** The name of the account and a logout button, or a login link. */
+function Brand({ settings }: Pick<Site, 'settings'>): VNode {
+  const { publicPath } = useLanguage();
+  const { logo } = createOwnAssets(settings);
+  return (
+    <>
+      <img src={publicPath((logo ?? assets.icon).path)} width="28" height="28" alt="" />
+      {settings.name}
+    </>
+  );
+}
+
+/** A map of the site, and its languages. */
+function Footer({ site, pathIn }: LayoutProps): VNode {
+  const { t, text, href } = useLanguage();
+  const { contact, repository, settings } = site;
+  const { terms, privacy, report } = settings.links;
+  return (
+    <footer class="bottom">
+      <div class="wide map">
+        <div class="stack">
+          <p class="brand">
+            <Brand {...site} />
+          </p>
+          <p>{t('layout.footer')}</p>
+          {contact !== null && (
+            <p>{t('layout.operator', { contact: <OperatorContact contact={contact} /> })}</p>
+          )}
+        </div>
+        <FooterLinks
+          title="layout.catalogue"
+          links={[
+            [href('/?sort=popular'), 'shelf.popular'],
+            [href(categoriesPath), 'list.categories'],
+            [href(collectionsPath), 'collections.title'],
+            [href(sitePaths.newBots), 'layout.feed'],
+          ]}
+        />
+        <FooterLinks
+          title="layout.about"
+          links={[
+            [href(aboutPath), 'about.review'],
+            [settings.about.rules && `${href(aboutPath)}#rules`, 'about.rules'],
+            [`${href(aboutPath)}#verified`, 'bot.verifiedMeans'],
+            [terms, 'layout.terms'],
+            [privacy, 'layout.privacy'],
+            [report, 'layout.report'],
+          ]}
+        />
+        <FooterLinks
+          title="layout.build"
+          links={[
+            [href('/docs'), 'layout.api'],
+            [repository?.home, 'layout.source'],
+          ]}
+        />
+        <nav aria-label={text('layout.languages')}>
+          <h2>{t('bot.language')}</h2>
+          <LanguageSwitch {...(pathIn && { pathIn })} />
+        </nav>
+      </div>
+    </footer>
+  );
+}
+
+/** A column of the footer. A link without an address is left out, and so is a column without links. */
+function FooterLinks(props: {
+  readonly title: MessageKey;
+  readonly links: readonly (readonly [address: string | undefined, text: MessageKey])[];
+}): VNode | null {
+  const { t } = useLanguage();
+  const links = props.links.flatMap(([href, key]) => (href === undefined ? [] : { href, key }));
+  if (links.length === 0) return null;
+  return (
+    <div>
+      <h2>{t(props.title)}</h2>
+      <ul>
+        {links.map(({ href, key }) => (
+          <LinkItem key={key} href={href}>
+            {t(key)}
+          </LinkItem>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** A menu that is named by the account, or a login link. */
 function Account({ viewer }: { readonly viewer: Viewer | null }): VNode {
   const { t, href } = useLanguage();
   if (viewer === null) {
@@ -191,15 +257,27 @@ function Account({ viewer }: { readonly viewer: Viewer | null }): VNode {
     );
   }
   return (
-    <form class="account" method="post" action={href('/logout')}>
-      <span class="muted">
+    <details class="menu person account">
+      <summary>
+        <span class="initial" aria-hidden="true">
+          {findInitial(viewer.name)}
+        </span>
         <span class="out-of-sight">{t('layout.loggedInAs')} </span>
         <bdi>{viewer.name}</bdi>
-      </span>
-      <button class="quiet" type="submit">
-        {t('layout.logOut')}
-      </button>
-    </form>
+      </summary>
+      <ul>
+        <li>
+          <a href={href(myBotsPath)}>{t('myBots.title')}</a>
+        </li>
+        <li>
+          <form method="post" action={href('/logout')}>
+            <button class="plain" type="submit">
+              {t('layout.logOut')}
+            </button>
+          </form>
+        </li>
+      </ul>
+    </details>
   );
 }
 

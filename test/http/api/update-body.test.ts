@@ -80,7 +80,7 @@ describe('the body of an update', () => {
       [
         { bot: { category: 'cars' } },
         '#/bot/category',
-        /^"cars" is not an allowed value: choose education, /,
+        /^"cars" is not an allowed value: choose moderation, /,
       ],
       [{ bot: { website: 'http://x' } }, '#/bot/website', /https/],
       [{ bot: { colour: 1 } }, '#/bot/colour', /^"colour" is not a key here: /],

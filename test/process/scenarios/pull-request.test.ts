@@ -50,7 +50,7 @@ describe('a pull request, from fork to merge', () => {
     match(failed.stdout, /^Almost there\. /m);
     match(
       failed.stdout,
-      /^- bots\/678\/123456789012345678\.en\.md:8:15 enum category: .+: choose education, /m,
+      /^- bots\/678\/123456789012345678\.en\.md:8:15 enum category: .+: choose moderation, /m,
     );
 
     clone.git('remote', 'set-url', 'origin', `${shared.address}.away`);

@@ -191,7 +191,7 @@ describe('the page of a proposal', () => {
 
   it('is counted in the header from its answer until that was read', async () => {
     const { visitor, page } = await site.loggedIn(author, '/add');
-    match(page.text, /<a href="\/my-bots">My bots \(3\)<\/a>/);
+    match(page.text, /href="\/my-bots"[^>]*>My bots \(3\)<\/a>/);
     const own = (await visitor.go(`${site.baseUrl}/my-bots`)).text;
     match(own, /Declined<\/strong> <span class="tag">New<\/span>[^]*test it\?/);
     for (const path of ['/my-bots', '/add'])

@@ -75,7 +75,7 @@ describe("a bot's page", () => {
 
   it('has an initial where there is no avatar', () => {
     const html = render({ bot: { ...record, cachedImages: { avatar: null, cover: null, preview: [] } } });
-    match(html, /<span class="avatar tint-\d" aria-hidden="true">H<\/span>/);
+    match(html, /<span class="avatar cat cat-\w+ tint-\d" aria-hidden="true">H<\/span>/);
     strictEqual(images(html).length, 0);
   });
 

@@ -33,27 +33,37 @@ describe('the comparison of bots', function () {
   };
   /** Returns the texts of the cells in the row of this name. */
   const row = (html: string, name: string): string => {
-    const [, cells = ''] = new RegExp(`<th scope="row">${name}</th>(.*?)</tr>`).exec(html) ?? [];
-    return [...cells.matchAll(/<td>(.*?)<\/td>/g)]
-      .map(([, cell = '']) => cell.replaceAll(/<.*?>/g, ''))
+    const [, cells = ''] =
+      new RegExp(`<th scope="row" role="rowheader">${name}</th>(.*?)</tr>`).exec(html) ?? [];
+    return [...cells.matchAll(/<td [^>]*>(.*?)<\/td>/g)]
+      .map(([, cell = '']) => cell.replaceAll(/<span [^>]*aria-hidden.*?<\/span>|<.*?>/g, ''))
       .join(' | ');
   };
 
-  it('has them side by side, and marks what only one asks for', async () => {
+  it('has them side by side: what differs first, a warning for full control, a way to add each', async () => {
     const html = await read('?bots=1,2,3');
-    strictEqual(row(html, 'Administrator'), 'Only this bot | No | No');
+    strictEqual(row(html, 'Administrator'), 'Full control | No | No');
+    match(html, /<td role="cell" class="alarm"><span class="warning">Full control/);
+    strictEqual(row(html, 'Permissions that can do harm'), 'All | 1 | 0');
     strictEqual(row(html, 'Kick members'), 'Yes | Yes | No');
-    strictEqual(row(html, 'Language'), 'English | English, French | English');
-    strictEqual(row(html, 'Source code'), ' | Open, on GitHub | ');
+    strictEqual(row(html, 'Language'), 'English | English and French | English');
+    strictEqual(row(html, 'Open source'), 'No | Yes | No');
     match(html, /<meta name="robots" content="noindex/);
-    match(html, /<th scope="col"><a href="\/bots\/1"><bdi>Powerful<\/bdi><\/a><\/th>/);
+    match(html, /<th scope="col" role="columnheader">.*?<a href="\/bots\/1"><bdi>Powerful<\/bdi><\/a>/);
+    strictEqual(html.match(/>Add to server</g)?.length, 3);
+  });
+
+  it('folds what is the same for all, and leaves out what is known of none', async () => {
+    const html = await read('?bots=1,3');
+    const [, same = ''] = /<summary>Same for all \(\d\)<\/summary>(.*?)<\/details>/.exec(html) ?? [];
+    match(same, /<dt>Category<\/dt><dd>[^<]+<\/dd>/);
+    strictEqual(row(html, 'Category'), '');
+    ok(!html.includes('>Servers<'));
   });
 
   it('does not say that a bot asks for nothing where its link does not say it', async () => {
-    const html = await read('?bots=2,4');
-    strictEqual(row(html, 'Kick members'), 'Yes | Not stated');
-    ok(!html.includes('Only this bot'));
-    strictEqual(row(await read('?bots=2,5'), 'Kick members'), 'Only this bot | No');
+    strictEqual(row(await read('?bots=2,4'), 'Kick members'), 'Yes | Not stated');
+    strictEqual(row(await read('?bots=2,5'), 'Kick members'), 'Yes | No');
   });
 
   it('takes the bots of a form, names what is not there, and shows four', async () => {
@@ -63,6 +73,7 @@ describe('the comparison of bots', function () {
     match(await read(''), /Two to four bots can be compared/);
     const five = await read('?bots=1,2,3,4,5');
     ok(five.includes('>Silent<') && !five.includes('Not in this list'));
+    match(five, /Only the first 4 bots are compared/);
   });
 
   it('shows a text that is cut within a sign of two halves', async () => {

@@ -53,9 +53,17 @@ describe('the sitemap', () => {
     const urls = childrenOf(root, 'url');
     deepStrictEqual(
       urls.map(locOf),
-      ['/', '/add', '/docs', '/bots/7', '/bots/8', '/categories/fun', '/categories/music', '/authors/1'].map(
-        (path) => `${baseUrl}${path}`,
-      ),
+      [
+        '/',
+        '/add',
+        '/docs',
+        '/bots/7',
+        '/bots/8',
+        '/categories',
+        '/categories/fun',
+        '/categories/music',
+        '/authors/1',
+      ].map((path) => `${baseUrl}${path}`),
     );
     const [seven] = urls.filter((url) => locOf(url).endsWith('/bots/7'));
     deepStrictEqual(seven && textsOf(seven, 'lastmod'), ['2023-11-14T22:13:20.000Z']);
@@ -128,7 +136,7 @@ describe('the sitemap', () => {
     const { main, parts } = await openSitemap(bots);
     strictEqual(parts.length, 0);
     ok(!Buffer.isBuffer(main.body));
-    strictEqual((await urlsOf(main)).length, 12_000 + 5);
+    strictEqual((await urlsOf(main)).length, 12_000 + 6);
   });
 
   it('says of a part when a bot in it was last edited, and nothing of a part without bots', async () => {

@@ -1,70 +1,67 @@
-import { deepStrictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match } from 'node:assert/strict';
 import { renderToString } from 'preact-render-to-string';
 import type { FilledMainPage } from '../../../src/bot/record.ts';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { parseListElement } from '../../../src/catalogue/store/bot-index.ts';
-import { Card } from '../../../src/site/front/card.tsx';
+import { Cards, type ListedBot } from '../../../src/site/front/card.tsx';
 import { inEnglish } from '../../support/languages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
 const invite = 'https://discord.com/oauth2/authorize?client_id=42&scope=bot';
+const codehost = { owner: 'ada', repo: 'homer' };
+const trigger = { prefix: ['!'], customisable: false, mentionable: false };
 
-/** Returns the texts of the tags on the card of a bot. */
-function tagsOf(keys: Partial<FilledMainPage>, reportedAt?: number): string[] {
-  return textsIn(/<li class="tag[^>]*>(.*?)<\/li>/g, keys, reportedAt);
+type Keys = Partial<FilledMainPage> &
+  Partial<Pick<ListedBot, 'namesLanguage' | 'count' | 'growth' | 'reportedAt'>>;
+
+/** Returns a list of bots as HTML. */
+function renderCards(bots: readonly Keys[]): string {
+  const listed = bots.map(({ namesLanguage = false, count, growth, reportedAt, ...keys }, i) => ({
+    namesLanguage,
+    count,
+    growth,
+    reportedAt,
+    bot: parseListElement(sampleBot(String(i + 1), undefined, keys)),
+    locale: 'en' as Locale,
+  }));
+  return renderToString(inEnglish(<Cards bots={listed} heading="h2" atOnce={3} canBeTicked />));
 }
 
-/** Returns what a pattern matches in the card of a bot, without the markup. */
-function textsIn(pattern: RegExp, keys: Partial<FilledMainPage>, reportedAt?: number): string[] {
-  const props = {
-    bot: parseListElement(sampleBot('42', undefined, keys)),
-    locale: 'en' as Locale,
-    namesLanguage: false,
-    count: undefined,
-    growth: undefined,
-    reportedAt,
-    saysAge: true,
-    lazy: false,
-  };
-  const html = renderToString(inEnglish(<Card {...props} heading="h2" />));
-  return [...html.matchAll(pattern)].map(([, text = '']) => text.replaceAll(/<.*?>/g, ''));
+/** Returns the texts of the tags on the cards of a list. */
+function tagsOf(...bots: readonly Keys[]): string[] {
+  return [...renderCards(bots).matchAll(/<li class="tag[^>]*>(.*?)<\/li>/g)].map(([, tag = '']) =>
+    tag.replaceAll(/<span class="out.*?<\/span>|<.*?>/g, ''),
+  );
 }
 
 describe('a card', () => {
-  it('states slash commands where the invite link does, beside a prefix too', () => {
-    const trigger = { prefix: ['!'], customisable: false, mentionable: false };
-    const commands = `${invite}%20applications.commands`;
+  it('has two tags at most, warnings first', () => {
     deepStrictEqual(tagsOf({ invite }), []);
-    deepStrictEqual(tagsOf({ invite: 'https://example.org/' }), []);
-    deepStrictEqual(tagsOf({ invite: commands }), ['Slash commands']);
-    deepStrictEqual(tagsOf({ invite, trigger }), ['Prefix !']);
-    deepStrictEqual(tagsOf({ invite: commands, trigger }), ['Prefix !', 'Slash commands']);
+    deepStrictEqual(tagsOf({ invite, trigger, codehost, growth: 0.25 }), ['▲ 25% this month', 'Open source']);
+    deepStrictEqual(tagsOf({ invite, trigger, growth: 0.09 }), ['Prefix !']);
+    const powerful = { invite: `${invite}&permissions=8`, nsfw: true, codehost };
+    deepStrictEqual(tagsOf(powerful), ['Full control', '18+']);
   });
 
-  it('begins with full control, and has three tags at most', () => {
-    const keys = {
-      invite: `${invite}+applications.commands&permissions=8`,
-      trigger: { prefix: ['!'], customisable: false, mentionable: false },
-      codehost: { owner: 'ada', repo: 'homer' },
-    };
-    deepStrictEqual(tagsOf(keys), ['Full control', 'Prefix !', 'Slash commands']);
-  });
-
-  it('says when a count was reported, on the day after it', () => {
-    const edited = Date.now() - 2 * day;
-    const agesOf = (reportedAt?: number): string[] =>
-      textsIn(/<time[^>]*>(.*?)<\/time>/g, { edited }, reportedAt);
-    deepStrictEqual(agesOf(Date.now() - 20 * 60_000), ['Count updated 20 minutes ago']);
-    deepStrictEqual(agesOf(Date.now() - 23 * 3_600_000), ['Count updated 23 hours ago']);
-    deepStrictEqual(agesOf(Date.now() - day), ['Updated 2 days ago']);
-    deepStrictEqual(agesOf(), ['Updated 2 days ago']);
+  it('has no tag that a third of a long list has, but warnings', () => {
+    const plain = Array.from({ length: 9 }, (): Keys => ({ invite, trigger }));
+    const [first, second, third] = [{ codehost }, { codehost }, { codehost }];
+    deepStrictEqual(tagsOf(...plain.with(0, first).with(1, second)), ['Open source', 'Open source']);
+    deepStrictEqual(tagsOf(...plain.with(0, first).with(1, second).with(2, third)), []);
+    const adult = plain.map((bot) => ({ ...bot, nsfw: true }));
+    deepStrictEqual(new Set(tagsOf(...adult)), new Set(['18+']));
   });
 
   it('marks a bot that has reported no count for as long as the settings name', () => {
-    deepStrictEqual(tagsOf({ invite }, Date.now() - 29 * day), []);
-    deepStrictEqual(tagsOf({ invite }, Date.now() - 31 * day), ['No count for 31 days']);
-    const powerful = { invite: `${invite}&permissions=8` };
-    deepStrictEqual(tagsOf(powerful, Date.now() - 400 * day), ['Full control', 'No count for 400 days']);
+    deepStrictEqual(tagsOf({ invite, reportedAt: Date.now() - 29 * day }), []);
+    deepStrictEqual(tagsOf({ invite, reportedAt: Date.now() - 31 * day }), ['No count for 31 days']);
+  });
+
+  it('can be ticked, and the list ends in what compares the ticked ones', () => {
+    const html = renderCards([{ count: 612_400 }]);
+    match(html, /<input type="checkbox" name="bots" value="1" form="ticked"\/>.*Compare <bdi>/);
+    match(html, /<li class="chosen"><form id="ticked" action="\/compare">.*<button [^>]*type="reset"/);
+    match(html, /612K servers<\/span><span class="out-of-sight">612,400 servers/);
   });
 });
 

@@ -1,22 +1,16 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { AuthorIndex } from '../../../src/catalogue/lists/authors.ts';
-import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { indexBot, MutableBotIndex, parseRecord } from '../../../src/catalogue/store/bot-index.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
-import type { LinkedCollection } from '../../../src/site/front/collections.ts';
-import {
-  chooseCollections,
-  chooseShelves,
-  FrontLists,
-  type Shelf,
-  type ShelfName,
-} from '../../../src/site/front/front-list.ts';
+import { chooseShelves, FrontLists, type Shelf, type ShelfName } from '../../../src/site/front/front-list.ts';
 import { noQuery } from '../../../src/site/front/front-query.ts';
 import { idsOf, listsOf } from '../../support/lists.ts';
 import { noCounts } from '../../support/counts.ts';
 import { agePages } from '../../support/age-pages.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
+import { botId } from '../../support/sample.ts';
 
 describe('the pages of a list', () => {
   it('have 24 bots each in the order of the list, and what changed since the last one @slow', async () => {
@@ -55,10 +49,42 @@ describe('the front page', () => {
   });
 });
 
+describe('the featured bot', () => {
+  const images = { avatar: '/appdata/a.webp', cover: '/appdata/b.webp', preview: [] };
+  const today = new Date().toISOString().slice(0, 10);
+  const isShown = async (keys: object, since = today): Promise<boolean> => {
+    const bots = new MutableBotIndex();
+    const record = parseRecord(sampleBot('7'));
+    const contents = { en: { name: 'Homer', description: 'Answers.', page: 'Ask.' } };
+    bots.set(indexBot(botId('7'), { ...record, cachedImages: images, contents, ...keys }, []));
+    const front = await frontListsOf(bots).front({ id: '7', by: '5', why: 'It helps.', since });
+    return front.featured !== undefined;
+  };
+
+  it('is shown for 14 days', async () => {
+    strictEqual(await isShown({}), true);
+    for (const since of ['2020-01-01', '2999-01-01', '2026-02-31'])
+      strictEqual(await isShown({}, since), false);
+  });
+
+  it('has pictures and a page, is for everyone, and asks for no full control', async () => {
+    const invite = 'https://discord.com/oauth2/authorize?client_id=1&scope=bot&permissions=8';
+    const noPage = { en: { name: 'Homer', description: 'Answers.', page: '' } };
+    for (const keys of [
+      { cachedImages: { ...images, cover: null } },
+      { cachedImages: { ...images, avatar: null } },
+      { contents: noPage },
+      { nsfw: true },
+      { invite },
+    ])
+      strictEqual(await isShown(keys), false, JSON.stringify(keys));
+  });
+});
+
 function frontListsOf(bots: MutableBotIndex): FrontLists {
   const cache = new CurrentCache();
   const authors = new AuthorIndex(bots, { files: new Map() }, cache);
-  return new FrontLists({ cache, lists: listsOf(bots), authors, counts: noCounts });
+  return new FrontLists({ cache, bots, lists: listsOf(bots), authors, counts: noCounts });
 }
 
 const listed = ['en', 'fr', 'en fr', 'ar', 'de', 'pt-BR', 'en-GB', 'ar', 'en', 'fr', 'en', 'en'].map(
@@ -71,61 +97,29 @@ const shelf = (sort: ShelfName, ids: readonly number[] = [...listed.keys()]): Sh
   return { sort, bots: listed.filter((_, i) => ids.includes(i)) };
 };
 const choose = (shelves: readonly Shelf[], ...languages: string[]): string[] =>
-  chooseShelves(shelves, languages as Locale[]).map(
+  chooseShelves({ shelves, featured: listed[5] }, languages as Locale[]).map(
     ({ sort, bots: chosen }) => `${sort}: ${idsOf(chosen).join(' ')}`,
   );
 
 describe('the shelves of the front page', () => {
-  it('begin with bots in the languages of the reader, and have one other at most', () => {
-    deepStrictEqual(choose([shelf('newest')], 'ar', 'de'), ['newest: 3 4 7 0']);
-    deepStrictEqual(choose([shelf('newest')], 'en'), ['newest: 0 2 6 8 10 11']);
-    deepStrictEqual(choose([shelf('newest')], 'pt', 'ar'), ['newest: 3 5 7 0']);
+  it('keep their order, with bots in the languages of the reader and one other, without the featured one', () => {
+    deepStrictEqual(choose([shelf('growing')], 'ar', 'de'), ['growing: 0 3 4 7']);
+    deepStrictEqual(choose([shelf('growing')], 'en'), ['growing: 0 1 2 6 8 10']);
+    deepStrictEqual(choose([shelf('newest')], 'pt', 'ar'), ['newest: 0 3 7']);
   });
 
   it('have no bot twice, and three at least', () => {
     const shelves = [shelf('growing', [1, 3, 7]), shelf('newest'), shelf('edited')];
-    deepStrictEqual(choose(shelves, 'ar', 'fr'), ['growing: 1 3 7', 'newest: 2 9 0']);
-  });
-
-  it('have those of the first two collections in a language of the reader, and none of these bots again', () => {
-    const collect = (name: string, locale: string, ...ids: number[]): LinkedCollection => {
-      const texts = { title: name, description: '', page: '' };
-      const collection = {
-        name,
-        bots: [],
-        locale: locale as Locale,
-        contents: new Map([[locale as Locale, texts]]),
-      };
-      return { collection, listed: listed.filter((_, i) => ids.includes(i)) };
-    };
-    const linked = [
-      collect('de', 'de', 0, 1, 2),
-      collect('two', 'ar', 0, 1),
-      collect('first', 'ar', 3, 4, 5),
-      collect('same', 'ar', 3, 4, 6),
-      collect('second', 'ar', 5, 6, 7, 8),
-      collect('third', 'ar', 9, 10, 11),
-    ];
-    const chosen = chooseCollections(linked, ['ar' as Locale]);
-    deepStrictEqual(
-      chosen.map(({ collection, listed }) => [collection.name, idsOf(listed).join(' ')]),
-      [
-        ['first', '3 4 5'],
-        ['second', '6 7 8'],
-      ],
-    );
-    const taken = new Set(chosen.flatMap(({ listed }) => listed));
-    const [others] = chooseShelves([shelf('newest')], ['fr' as Locale], taken);
-    deepStrictEqual(idsOf(others?.bots ?? []).join(' '), '1 2 9 0');
+    deepStrictEqual(choose(shelves, 'ar', 'fr'), ['growing: 1 3 7', 'newest: 0 2 9']);
   });
 
   it('are filled with others where the reader could read too few for any shelf', () => {
-    deepStrictEqual(choose([shelf('newest')], 'de'), ['newest: 4 0 1 2 3 5']);
-    deepStrictEqual(choose([shelf('newest')]), ['newest: 0 1 2 3 4 5']);
+    deepStrictEqual(choose([shelf('newest')], 'de'), ['newest: 0 1 2']);
+    deepStrictEqual(choose([shelf('growing')]), ['growing: 0 1 2 3 4 6']);
   });
 
-  it('have all bots where there is one shelf for them, those in the languages of the reader first', () => {
-    deepStrictEqual(choose([shelf('popular', [0, 1, 3])], 'ar'), ['popular: 3 0 1']);
+  it('have all bots where there is one shelf for them', () => {
+    deepStrictEqual(choose([shelf('popular', [0, 1, 3])], 'ar'), ['popular: 0 1 3']);
     deepStrictEqual(choose([shelf('popular', [0])], 'ar'), ['popular: 0']);
   });
 });

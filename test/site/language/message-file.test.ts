@@ -19,7 +19,8 @@ const keysOf = (beginning: string): string[] =>
 
 /** Groups of texts that stand side by side on a page and mean different things. */
 const sideBySide = [
-  [...keysOf('category.'), 'bot.manage', 'list.all'],
+  [...keysOf('category.'), 'bot.manage', 'list.allCategories'],
+  keysOf('list.category.'),
   keysOf('permission.'),
   ['permissions.server', 'permissions.members', 'permissions.messages', 'permissions.voice', 'bot.language'],
   keysOf('sort.'),

@@ -30,8 +30,18 @@ describe('the messages of a language', () => {
     );
   });
 
-  it('shorten large numbers', () => {
-    strictEqual(english.text('bot.shortServers', { count: 1_230_000 }), '1.2M servers');
+  it('shorten numbers from 10,000 on, in German too', () => {
+    const shortServers =
+      '{count, plural, one {{count, number, short} Server} other {{count, number, short} Server}}';
+    const german = inLocale('de', { 'bot.shortServers': shortServers });
+    for (const [count, short, shortInGerman] of [
+      [8_700, '8,700 servers', '8.700 Server'],
+      [612_400, '612K servers', '612\u00A0Tsd. Server'],
+      [1_230_000, '1.2M servers', '1,2\u00A0Mio. Server'],
+    ] as const) {
+      strictEqual(english.text('bot.shortServers', { count }), short);
+      strictEqual(german.text('bot.shortServers', { count }), shortInGerman);
+    }
   });
 
   it('have the plural of a shortened number', () => {

@@ -57,6 +57,7 @@ needs('chromium', describe)('the page of a bot’s token, in a browser', functio
     await page.getByText('The token is revoked').waitFor();
     strictEqual(await post(second, 158), 401);
 
+    await page.locator('.account summary').click();
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.goto(site.baseUrl + tokenPath);
     ok(await page.getByRole('link', { name: /Log in with/ }).isVisible());
