@@ -40,10 +40,9 @@ showCopy();
 function openStorage() {
   const note = document.getElementById('kept');
   try {
-    const found = note && localStorage;
-    if (note) note.hidden = false;
-    return found ?? undefined;
+    return note ? localStorage : undefined;
   } catch {
+    note.hidden = true;
     return undefined;
   }
 }

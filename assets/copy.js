@@ -1,7 +1,7 @@
 // Gives the button beside a field something to do: it copies what stands there.
 for (const button of document.querySelectorAll('[data-copy]')) {
   const field = document.getElementById(button.dataset.copy);
-  button.hidden = false;
+  button.hidden = navigator.clipboard === undefined;
   if (field.autofocus) field.select();
   button.addEventListener('click', () => {
     field.select();

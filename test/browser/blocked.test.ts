@@ -184,7 +184,7 @@ describe('a site with a private file that says who is blocked', function () {
       ...newBot('1005', { authors: author }),
     });
     match(checked.text, /is blocked \(Sells stolen accounts\)/);
-    const queue = await visitor.go(`${site.baseUrl}/review`);
+    const queue = await visitor.go(`${site.baseUrl}/review?tab=attention`);
     match(queue.text, new RegExp(`Blocked, and still listed[^]*Names what is blocked: <bdi>${author}`));
     match(queue.text, new RegExp(`Names what is blocked: <bdi>1009, ${author}`));
   });

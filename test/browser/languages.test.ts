@@ -39,7 +39,19 @@ const latinWords = `[...document.querySelectorAll('body *')]
   .flatMap((text) => text.match(/[a-z]{3,}/gi) ?? [])`;
 
 /** Names, which stay in every language. */
-const names = ['Botshelf', 'JSON', 'API', 'OpenAPI', 'GitHub', 'Git', 'Markdown', 'HTML', 'everyone', 'BAN'];
+const names = [
+  'Botshelf',
+  'JSON',
+  'API',
+  'OpenAPI',
+  'GitHub',
+  'Git',
+  'Markdown',
+  'HTML',
+  'URL',
+  'everyone',
+  'BAN',
+];
 
 /** Run in the page: the names of categories that take more lines than they have words. */
 const brokenTiles = `[...document.querySelectorAll('.tiles strong')]

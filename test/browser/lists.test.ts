@@ -78,7 +78,7 @@ needs('chromium', describe)('lists of bots', function () {
     const page = await open('/?sort=popular&locale=en', 360);
     await page.locator('summary', { hasText: 'Filters' }).click();
     await checkAtWidths(page, 'unfolded', [360]);
-    await page.getByRole('link', { name: 'Verified' }).click();
+    await page.getByRole('link', { name: 'Verified', exact: true }).click();
     await page.getByRole('heading', { name: 'All bots, verified' }).waitFor();
     strictEqual(await page.locator('summary', { hasText: 'Filters' }).textContent(), 'Filters 1');
     await page.setViewportSize({ width: 1280, height: 800 });

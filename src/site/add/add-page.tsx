@@ -90,7 +90,7 @@ export function AddPage(props: AddPageProps): VNode {
             medianWaitMs !== undefined &&
             t('proposal.median', { time: duration(medianWaitMs) })}{' '}
           {kind !== 'profile' && (
-            <span id="kept" hidden>
+            <span id="kept" class="with-script">
               {t('add.kept')}
             </span>
           )}

@@ -68,7 +68,7 @@ export function PostButton(
 export function CopyButton(props: { readonly of: string; readonly label?: MessageKey }): VNode {
   const { t, text } = useLanguage();
   return (
-    <button class="quiet" type="button" hidden data-copy={props.of} data-copied={text('token.copied')}>
+    <button class="quiet with-script" type="button" data-copy={props.of} data-copied={text('token.copied')}>
       {t(props.label ?? 'token.copy')}
     </button>
   );

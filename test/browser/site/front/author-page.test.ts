@@ -68,7 +68,7 @@ describe('authors', () => {
     const links =
       '<a href="/authors/6"><bdi>عمر</bdi></a> and <a href="/authors/5"><bdi>Ada &lt;b></bdi></a>';
     strictEqual(by.exec(page)?.[0], `<p class="by">by ${links}</p>`);
-    match(page, /<a href="\/authors\/8"><bdi>See all<\/bdi><\/a>/);
+    match(page, /<a href="\/authors\/8">See all<\/a>/);
     match(page, /<meta name="author" content="عمر, Ada &lt;b>"\/>/);
     const people = JSON.parse(/"author":(\[.*?\])/.exec(page)?.[1] ?? '') as { name: string; url: string }[];
     deepStrictEqual(
