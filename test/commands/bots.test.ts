@@ -105,7 +105,7 @@ describe('botshelf bots', () => {
     const args = ['bots', 'x', '--category', 'nope', '--inactive', '9', '--asks', 'power', '--author', 'me'];
     const { code, stdout, stderr } = await botshelf(shared.folder, args);
     deepStrictEqual([code, stdout], [2, '']);
-    match(stderr, /^category: "nope" is not a category: use education, /m);
+    match(stderr, /^category: "nope" is not a category: use moderation, /m);
     match(stderr, /^author: "me" is not an account id/m);
     match(stderr, /^"x" is not a bot id/m);
     match(stderr, /^--inactive: .*90d$/m);

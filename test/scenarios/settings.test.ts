@@ -50,7 +50,7 @@ describe('the settings of a catalogue', () => {
     doesNotMatch(page, /\/assets\/own\//);
   });
 
-  it('take effect on every page, feed and file when they are changed by hand @slow', async () => {
+  it('take effect on every page, feed and file when they are changed by hand', async () => {
     const feed = await fetch(`${service.address}/feeds/new.atom`);
     strictEqual(feed.status, 200);
     writeFiles(service.root, { 'images/logo.png': await sampleImage() });
@@ -89,7 +89,7 @@ describe('the settings of a catalogue', () => {
     match(await get('/opensearch.xml'), /<Image [^>]*type="image\/png"/);
   });
 
-  it('name the categories and languages of bots, for files, API, form, search and feeds @slow', async () => {
+  it('name the categories and languages of bots, for files, API, form, search and feeds', async () => {
     const own = {
       ...german,
       categories: { fun: {}, books: { de: 'Bücher' } },
@@ -143,7 +143,7 @@ describe('the settings of a catalogue', () => {
     await eventually(async () => (await faults()).length === 0);
   });
 
-  it('name the web pages of the repository, for the links of every page @slow', async () => {
+  it('name the web pages of the repository, for the links of every page', async () => {
     const home = 'https://code.example.org/bots';
     const repository = {
       home,
@@ -183,7 +183,7 @@ describe('the settings of a catalogue', () => {
     strictEqual(service.log().split('is not a key: write').length, 2);
   });
 
-  it('stay in force over a restart with the faulty file, and are the defaults again when it is removed @slow', async () => {
+  it('stay in force over a restart with the faulty file, and are the defaults again when it is removed', async () => {
     await service.stop();
     service = await startTestService({}, { root: service.root });
     service.expectLog(/"nmae\\" is not a key: write/);
@@ -196,7 +196,7 @@ describe('the settings of a catalogue', () => {
 });
 
 describe('a category that the catalogue does not have', () => {
-  it('is served as other with a fault, and the file keeps it when the bot posts, for when the catalogue has it again @slow', async () => {
+  it('is served as other with a fault, and the file keeps it when the bot posts, for when the catalogue has it again', async () => {
     const repository = testRepository({ [pagePath('8')]: mainPage({ category: 'books' }) });
     const service = await startTestService({}, { root: repository.folder });
     service.expectLog(/category: \\"books\\" is not an allowed value: choose moderation/);

@@ -37,7 +37,7 @@ describe('a remote behind HTTP', () => {
     server.mode = 'serve';
   });
 
-  it('is fetched into refs of our own, without a checkout @slow', async () => {
+  it('is fetched into refs of our own, without a checkout', async () => {
     const commit = shared.mergePullRequest((person) => person.write('file', 'other'));
     deepStrictEqual(await fetchRemote(opened, remote), { branch: commit, state: null });
     strictEqual(clone.git('rev-parse', remoteRefs.branch), commit);
@@ -45,7 +45,7 @@ describe('a remote behind HTTP', () => {
     strictEqual(clone.status(), '');
   });
 
-  it('takes branch and state together, or neither @slow', async () => {
+  it('takes branch and state together, or neither', async () => {
     const tip = clone.commit({ mine: 'text' });
     clone.git('fetch', '-q');
     clone.git('rebase', '-q', 'origin/main');
@@ -67,14 +67,14 @@ describe('a remote behind HTTP', () => {
     strictEqual(shared.git('rev-parse', state), pruned);
   });
 
-  it('gives its state alone to a clone that has none @slow', async () => {
+  it('gives its state alone to a clone that has none', async () => {
     const other = await openUntilEnd(shared.clone().folder);
     const commit = await fetchRemoteState(other, remote);
     strictEqual(commit, shared.git('rev-parse', state));
     strictEqual(await other.objects.has(commit), true);
   });
 
-  it('is given up when it hangs, and nothing that was started for it is left @slow', async () => {
+  it('is given up when it hangs, and nothing that was started for it is left', async () => {
     server.mode = 'hang';
     const error = await fetchRemote(opened, { ...remote, stallSeconds: 1 }).catch((error: unknown) => error);
     match(describeRemoteError(error), /^git made no progress for 1 s: look at the load of this machine, /);

@@ -40,7 +40,7 @@ describe('the query of the list of bots', () => {
       ),
       {
         q: 'doughnuts',
-        category: ['fun', 'music'],
+        category: ['music', 'fun'],
         nsfw: false,
         verified: true,
         author: '1',
@@ -57,7 +57,7 @@ describe('the query of the list of bots', () => {
     ['q=', /^\?q the text is blank or too long: /],
     [`q=${'x'.repeat(201)}`, /^\?q /],
     ['q=%20', /^\?q /],
-    ['category=cars', /^\?category "cars" is not a category: use education, /],
+    ['category=cars', /^\?category "cars" is not a category: use moderation, /],
     ['category=fun&category=', /^\?category "" is not a category: /],
     ['nsfw=yes', /^\?nsfw "yes" is not a boolean: send true or false$/],
     ['verified=TRUE', /^\?verified /],
