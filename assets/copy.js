@@ -9,6 +9,24 @@ for (const button of document.querySelectorAll('[data-copy]')) {
   });
 }
 
+// Gives each code of a guide a button. Of commands after a `$` it copies them alone, without what they print.
+const template = document.querySelector('.docs > template');
+for (const code of document.querySelectorAll('.docs pre > code')) {
+  const button = template.content.firstElementChild.cloneNode(true);
+  const box = document.createElement('div');
+  const { parentElement: pre } = code;
+  box.className = 'code';
+  pre.replaceWith(box);
+  box.append(button, pre);
+  button.lang = document.documentElement.lang;
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    const commands = [...code.textContent.matchAll(/^\$ ((?:.*\\\n)*.*)/gm)].map(([, command]) => command);
+    await copy(commands.join('\n') || code.textContent, button.dataset.copied);
+    button.textContent = button.dataset.copied;
+  });
+}
+
 async function copy(text, answer) {
   await navigator.clipboard.writeText(text);
   document.getElementById('copied').textContent = answer;

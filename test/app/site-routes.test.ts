@@ -172,19 +172,27 @@ describe('the pages of the site', () => {
     );
   });
 
-  it('have the guides to the API and to the data, which lead to each other and to no file @slow', async () => {
+  it('have the guides for programs, which lead to each other and to no file @slow', async () => {
     const api = await get('/docs');
     match(
       api,
       /<ol>\s*<li>Keep [^]*?<\/li>\s*<li>Request [^]*?<\/li>\s*<li>After a 410 [^]*?<\/li>\s*<\/ol>/,
     );
-    match(api, /<a href="[^"]*\/docs\/consumers"[^>]*>For people who read the data<\/a>/);
+    match(api, /<a href="[^"]*\/docs\/consumers"[^>]*>programs that read the data<\/a>/);
+    match(
+      api,
+      /<h3 id="page-list-bots">List bots<\/h3>\s*<details>\s*<summary><code>GET \/api\/v2\/bots<\/code>[^]*?<th>Parameter<\/th>/,
+    );
+    match(await get('/docs/javascript'), / on a Botshelf list[^]*npm install http/);
     match(api, /see <code>docs\/production\.md<\/code>/);
     const data = await get('/docs/consumers');
     match(data, /<h1 lang="en" dir="ltr">For people who read the data<\/h1>/);
     match(data, /<a href="[^"]*\/docs#page-poll-politely"[^>]*>The API<\/a>/);
     match(api, /id="page-poll-politely"/);
-    for (const page of [api, data]) doesNotMatch(page, /\]\((?!https:)/);
+    const others = await Promise.all(
+      ['javascript', 'python', 'changelog'].map((name) => get(`/docs/${name}`)),
+    );
+    for (const page of [api, data, ...others]) doesNotMatch(page, /\]\((?!https:)/);
   });
 
   const paths = ['/docs', '/bots/7', '/', '/?nsfw=true', '/authors/1', '/?q=answers&nsfw=true'] as const;

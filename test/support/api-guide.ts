@@ -4,6 +4,7 @@ export interface ApiDocument {
   readonly components: {
     readonly responses: Readonly<Record<string, { readonly description: string }>>;
     readonly parameters: Readonly<Record<string, Parameter>>;
+    readonly schemas: Readonly<Record<string, Schema>>;
   };
 }
 
@@ -23,7 +24,15 @@ interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly description: string;
-  readonly example?: string;
+  readonly example?: string | number;
+  readonly schema: Schema;
+}
+
+interface Schema extends Partial<Reference> {
+  readonly type?: string;
+  readonly items?: Schema;
+  readonly examples?: readonly (string | number)[];
+  readonly enum?: readonly string[];
 }
 
 /** An example of a guide: a command, and what follows it; empty where nothing does. */
@@ -56,14 +65,10 @@ export function fillGuide(
   document: ApiDocument,
   commands: Readonly<Record<string, string>>,
 ): string {
+  const written = listExamples(replacePart(guide, 'routes', '')).map(({ command }) => command);
   const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) =>
-      formatRoute(
-        `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
-        path,
-        operation,
-        listParameters(document, operation),
-      ),
+      formatRoute(document, `${method.toUpperCase()} ${path}`, operation, written),
     ),
   );
   const statuses = new Set(
@@ -110,35 +115,68 @@ export function listParameters(
   );
 }
 
+/** @param written the examples that the guide has elsewhere, next to the first requests */
 function formatRoute(
-  title: string,
-  path: string,
+  document: ApiDocument,
+  route: string,
   operation: Operation,
-  parameters: readonly Parameter[],
+  written: readonly string[],
 ): string {
   const { summary, description = '', responses } = operation;
+  const title = route.replaceAll(/\{(\w+)\}/g, ':$1');
+  const parameters = listParameters(document, operation);
   // The guide explains ETags once, for all reads.
   const others = parameters.filter(({ name, in: place }) => place !== 'path' && name !== 'If-None-Match');
-  const [good, errors] = [false, true].map((wanted) =>
+  const [good = [], errors = []] = [false, true].map((wanted) =>
     Object.entries(responses).filter(
       ([status]) => isError(status) === wanted && status !== 'default' && status !== '304',
     ),
   );
-  const takes = others.map(
-    ({ name, in: place, description: text }) =>
-      `- \`${name}\`${place === 'header' ? ' (a header)' : ''}: ${text}`,
-  );
-  const returns = (good ?? []).map(([status, { description: text = '' }]) => `- **${status}** ${text}`);
-  const command = formatCommand(title, path, operation, parameters);
+  const command = formatCommand(title, route.replace(/.* /, ''), operation, parameters);
+  const example = written.includes(command) ? '[An example](#three-requests).' : formatBlock(command, '{}\n');
   return [
-    `### \`${title}\``,
-    `${summary}. ${description}`.trim(),
-    ...(takes.length === 0 ? [] : ['Parameters, all optional:', takes.join('\n')]),
-    'Responses:',
-    returns.join('\n'),
-    `[Errors](#errors): ${(errors ?? []).map(([status]) => status).join(', ')}.`,
-    ...(description.startsWith('The same as') ? [] : [formatExample('An example', command, '')]),
+    `### ${summary}`,
+    `<details>\n<summary><code>${title}</code></summary>`,
+    description,
+    ...(others.length === 0 ? [] : formatParameters(others, document.components.schemas)),
+    ...good.map(([status, { description: text = '' }]) => `**${status}** ${text}`),
+    `[Errors](#errors): ${errors.map(([status]) => status).join(', ')}.`,
+    ...(description.startsWith('The same as') ? [] : [example]),
+    '</details>\n',
   ].join('\n\n');
+}
+
+/**
+ * Returns the parameters as a table, and below it what their descriptions have after the first sentence. The column of
+ * defaults has what follows “Without it, ” there.
+ */
+function formatParameters(
+  parameters: readonly Parameter[],
+  schemas: ApiDocument['components']['schemas'],
+): string[] {
+  const rows: string[][] = [];
+  const notes: string[] = [];
+  for (const { name, in: place, description, example, schema } of parameters) {
+    const { $ref = '', type } = schema.items ?? schema;
+    const kind = $ref.replace(/.*\//, '');
+    const { examples = [], enum: values = [] } = schemas[kind] ?? schema;
+    const value = example ?? examples[0] ?? values[0] ?? (type === 'boolean' ? 'true' : undefined);
+    const [unset = '', fallback = ''] = / Without it, (.+?)\.(?= |$)/.exec(description) ?? [];
+    const [meaning = '', ...more] = description.replace(unset, '').split(/(?<=\.) /);
+    if (more.length > 0) notes.push(`- \`${name}\`: ${more.join(' ')}`);
+    rows.push([
+      `\`${name}\`${place === 'header' ? ' (a header)' : ''}`,
+      meaning,
+      type ?? kind.toLowerCase(),
+      fallback,
+      value === undefined ? '' : `\`${value}\``,
+    ]);
+  }
+  const head = ['Parameter', 'Meaning', 'Type', 'Default', 'Example'];
+  const table = [head, head.map(() => '---'), ...rows]
+    .map((row) => row.filter((_, column) => rows.some((each) => each[column] !== '')))
+    .map((row) => `| ${row.join(' | ')} |`);
+  return [table.join('\n'), ...(notes.length === 0 ? [] : [notes.join('\n')])];
 }
 
 function formatCommand(
@@ -152,9 +190,8 @@ function formatCommand(
     throw new Error(
       `${title}: give its parameter ${missing.name} an example in the OpenAPI document, then ${advice}`,
     );
-  const at = path.replaceAll(
-    /\{(\w+)\}/g,
-    (_, name) => parameters.find((p) => p.name === name)?.example ?? '',
+  const at = path.replaceAll(/\{(\w+)\}/g, (_, name) =>
+    String(parameters.find((p) => p.name === name)?.example),
   );
   const query = parameters
     .filter((parameter) => parameter.in === 'query' && parameter.example !== undefined)
@@ -194,7 +231,7 @@ function isError(status: string): boolean {
   return Number(status) >= 400;
 }
 
-/** Prints JSON: what fits into a line on one, long texts and lists and further lines with … in place of their rest. */
+/** Prints JSON: what fits into a line on one, the first item of a longer list, and long texts with … in place of their rest. */
 export function formatJson(value: unknown, indent = ''): string {
   if (typeof value === 'string') {
     const shown = value.slice(0, maxTextLength).split('\n', 1).join('');
@@ -205,15 +242,14 @@ export function formatJson(value: unknown, indent = ''): string {
     return text;
   const inner = `${indent}  `;
   const parts = Array.isArray(value)
-    ? value.slice(0, maxItems).map((item) => inner + formatJson(item, inner))
+    ? value.slice(0, 1).map((item) => inner + formatJson(item, inner))
     : Object.entries(value).map(
         ([key, item]) => `${inner}${JSON.stringify(key)}: ${formatJson(item, inner)}`,
       );
-  if (Array.isArray(value) && value.length > maxItems) parts.push(`${inner}…`);
+  if (Array.isArray(value) && value.length > 1) parts.push(`${inner}…`);
   const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
   return `${open}\n${parts.join(',\n')}\n${indent}${close}`;
 }
 
 const maxLineLength = 100;
 const maxTextLength = 150;
-const maxItems = 2;

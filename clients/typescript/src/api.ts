@@ -282,47 +282,47 @@ export interface Problem {
  */
 export interface ListQuery {
   /**
-   * Words to search for, in any language. A bot may have only some of them.
+   * Words to search for, in any language. A bot may have only some of the words. Without it, all bots.
    */
   q?: string;
   /**
-   * Bots in this category; repeat the parameter for several.
+   * Bots in this category; repeat the parameter for several. Without it, all.
    */
   category?: Category[];
   /**
-   * `true` for 18+ bots only, `false` to leave them out. Both are in the list without it.
+   * Whether the bot is for adults: `false` leaves 18+ bots out. Without it, both.
    */
   nsfw?: boolean;
   /**
-   * `true` for bots whose source code is named, `false` for the others.
+   * Whether the source code is named. Without it, both.
    */
   openSource?: boolean;
   /**
-   * `true` for verified bots, `false` for the others.
+   * Whether the bot is verified. Without it, both.
    */
   verified?: boolean;
   /**
-   * `true` for bots whose invite link asks for Administrator, which is full control of a server, `false` for the others.
+   * Whether the invite link asks for all permissions (Administrator). Without it, both.
    */
   administrator?: boolean;
   /**
-   * Bots of this author, by the id of the account.
+   * Bots of this author, by the id of the account. Without it, all.
    */
   author?: string;
   /**
-   * Bots with a page in this language, such as `de`.
+   * Bots with a page in this language. Without it, all.
    */
   locale?: string;
   /**
-   * Bots that posted a count in the last 7 days (`7d`), 30 days (`30d`), or as many days as the settings of the list say.
+   * Bots that posted a count in this time. It is `7d`, `30d`, or as many days as the settings of the list say. Without it, all.
    */
   active?: string;
   /**
-   * Whether a search returns weak matches, too: bots with less than half of the words that the best one has.
+   * Whether a search returns weak matches, too. Weak ones have less than half of the words that the best one has. Without it, `false`.
    */
   weaker?: boolean;
   /**
-   * The order: `relevance`, which needs `q` and is the default with it, or one of `id created edited name random count growth`, with `-` in front for the reverse. `growth` is how the count changed over 30 days. Default without `q`: `id`.
+   * The order. It is `relevance`, which needs `q`, or one of `id created edited name random count growth`, with `-` in front for the reverse. `growth` is how the count changed over 30 days. Without it, `relevance` with `q`, else `id`.
    */
   sort?: string;
   /**
@@ -330,11 +330,11 @@ export interface ListQuery {
    */
   limit?: number;
   /**
-   * Where the next page begins. Follow the `Link` header and you need not look at it. A bot whose value in the order changes between two pages, such as its count, may be on both or on neither: sort by `id` to get every bot once.
+   * Where the next page begins. Follow the `Link` header and you need not look at it. Without it, the first page. A bot whose value in the order changes between two pages, such as its count, may be on both or on neither: sort by `id` to get every bot once.
    */
   after?: string;
   /**
-   * The keys to return, separated by commas; `count`, too, which is null for a bot without one. Without it, all but the pages and the count.
+   * The keys to return, separated by commas. `count` is one, too, and null for a bot without one. Without it, all but pages and count.
    */
   fields?: string;
 }

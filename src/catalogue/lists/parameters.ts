@@ -53,7 +53,7 @@ export interface ListParameter<V, S = ListSettings> {
   /** A JSON Schema, with references as in `schemas/`. */
   readonly schema: object;
   /** A value for the example of the description. */
-  readonly example?: string;
+  readonly example?: string | number;
   /** Whether it may be there more than once. */
   readonly repeats?: true;
 }
@@ -89,28 +89,22 @@ export const filters = {
       return categories.filter((category) => texts.includes(category));
     },
     matches: (wanted) => (bot) => wanted.includes(bot.facts.category),
-    description: 'Bots in this category; repeat the parameter for several.',
+    description: 'Bots in this category; repeat the parameter for several. Without it, all.',
     schema: { type: 'array', items: { $ref: 'definitions.schema.json#/$defs/category' } },
     repeats: true,
   }),
-  nsfw: flag(
-    ({ nsfw }) => nsfw,
-    '`true` for 18+ bots only, `false` to leave them out. Both are in the list without it.',
-  ),
-  openSource: flag(
-    ({ openSource }) => openSource,
-    '`true` for bots whose source code is named, `false` for the others.',
-  ),
-  verified: flag(({ verified }) => verified, '`true` for verified bots, `false` for the others.'),
+  nsfw: flag(({ nsfw }) => nsfw, 'Whether the bot is for adults: `false` leaves 18+ bots out.'),
+  openSource: flag(({ openSource }) => openSource, 'Whether the source code is named.'),
+  verified: flag(({ verified }) => verified, 'Whether the bot is verified.'),
   administrator: flag(
     ({ administrator }) => administrator,
-    '`true` for bots whose invite link asks for Administrator, which is full control of a server, `false` for the others.',
+    'Whether the invite link asks for all permissions (Administrator).',
   ),
   author: filter<string>({
     parse: ([text]) =>
       parseBotId(text) ?? refuse(`${quoteValue(text)} is not an account id: send 1 to 20 digits`),
     matches: (author) => (bot) => bot.facts.authors.includes(author),
-    description: 'Bots of this author, by the id of the account.',
+    description: 'Bots of this author, by the id of the account. Without it, all.',
     schema: { $ref: 'definitions.schema.json#/$defs/id' },
   }),
   locale: filter<Locale>({
@@ -120,7 +114,7 @@ export const filters = {
       return refuse(`${quoteValue(text)} ${locale.reason}: use ${locale.instead}`);
     },
     matches: (locale) => (bot) => bot.facts.locales.includes(locale),
-    description: 'Bots with a page in this language, such as `de`.',
+    description: 'Bots with a page in this language. Without it, all.',
     schema: { $ref: 'definitions.schema.json#/$defs/locale' },
   }),
   /** In how many days, up to now, a count must have been posted. */
@@ -141,8 +135,8 @@ export const filters = {
     },
     isByCount: true,
     description:
-      'Bots that posted a count in the last 7 days (`7d`), 30 days (`30d`), or as many days as the settings of the list say.',
-    schema: { type: 'string', pattern: '^[1-9][0-9]{0,3}d$' },
+      'Bots that posted a count in this time. It is `7d`, `30d`, or as many days as the settings of the list say. Without it, all.',
+    schema: { type: 'string', pattern: '^[1-9][0-9]{0,3}d$', examples: ['7d'] },
   }),
 };
 
@@ -182,7 +176,7 @@ export const limitParameter = {
     return refuse(`${quoteValue(text)} is not a limit: send a whole number from 1 to ${maxLimit}`);
   },
   description: 'How many bots to return, 1 to 1,000. Without it, all.',
-  schema: { type: 'integer', minimum: 1, maximum: maxLimit },
+  schema: { type: 'integer', minimum: 1, maximum: maxLimit, examples: [100] },
 } satisfies ListParameter<unknown, null>;
 
 /** The parameters of GET /api/v2/bots; the value of each is that of the same name in the query. */
@@ -193,15 +187,15 @@ export const listParameters: ReadonlyMap<string, ListParameter<unknown>> = new M
         text.trim() === '' || text.length > maxQueryLength
           ? refuse(`the text is blank or too long: send 1 to ${maxQueryLength} characters`)
           : text,
-      description: 'Words to search for, in any language. A bot may have only some of them.',
-      example: 'doughnut',
-      schema: { type: 'string', maxLength: maxQueryLength, pattern: '\\S' },
+      description:
+        'Words to search for, in any language. A bot may have only some of the words. Without it, all bots.',
+      schema: { type: 'string', maxLength: maxQueryLength, pattern: '\\S', examples: ['doughnut'] },
     },
     ...filters,
     weaker: {
       parse: parseFlag,
       description:
-        'Whether a search returns weak matches, too: bots with less than half of the words that the best one has.',
+        'Whether a search returns weak matches, too. Weak ones have less than half of the words that the best one has. Without it, `false`.',
       schema: { type: 'boolean' },
     },
     sort: {
@@ -213,15 +207,19 @@ export const listParameters: ReadonlyMap<string, ListParameter<unknown>> = new M
           `${quoteValue(text)} is not a sort key: use ${sortKeys.join(', ')}, with - in front for the reverse order, or relevance with q`,
         );
       },
-      description: `The order: \`relevance\`, which needs \`q\` and is the default with it, or one of \`${sortKeys.join(' ')}\`, with \`-\` in front for the reverse. \`growth\` is how the count changed over 30 days. Default without \`q\`: \`id\`.`,
-      schema: { type: 'string', pattern: `^(relevance|-?(${sortKeys.join('|')}))$` },
+      description: `The order. It is \`relevance\`, which needs \`q\`, or one of \`${sortKeys.join(' ')}\`, with \`-\` in front for the reverse. \`growth\` is how the count changed over 30 days. Without it, \`relevance\` with \`q\`, else \`id\`.`,
+      schema: {
+        type: 'string',
+        pattern: `^(relevance|-?(${sortKeys.join('|')}))$`,
+        examples: ['-count'],
+      },
     },
-    limit: limitParameter,
+    limit: { ...limitParameter, example: 2 },
     after: {
       parse: ([text]) =>
         parseCursor(text) ?? refuse('it is not a cursor: take it from the Link header of the page before'),
       description:
-        'Where the next page begins. Follow the `Link` header and you need not look at it. A bot whose value in the order changes between two pages, such as its count, may be on both or on neither: sort by `id` to get every bot once.',
+        'Where the next page begins. Follow the `Link` header and you need not look at it. Without it, the first page. A bot whose value in the order changes between two pages, such as its count, may be on both or on neither: sort by `id` to get every bot once.',
       schema: { type: 'string' },
     },
     fields: {
@@ -235,7 +233,7 @@ export const listParameters: ReadonlyMap<string, ListParameter<unknown>> = new M
         return fieldNames.filter((name) => names.includes(name));
       },
       description:
-        'The keys to return, separated by commas; `count`, too, which is null for a bot without one. Without it, all but the pages and the count.',
+        'The keys to return, separated by commas. `count` is one, too, and null for a bot without one. Without it, all but pages and count.',
       example: 'id,category,contents',
       get schema() {
         const name = `(?:${listFields().join('|')})`;
@@ -283,7 +281,7 @@ function flag(isTrue: (facts: BotFacts) => boolean, description: string): Filter
   return {
     parse: parseFlag,
     matches: (wanted) => (bot) => isTrue(bot.facts) === wanted,
-    description,
+    description: `${description} Without it, both.`,
     schema: { type: 'boolean' },
   };
 }

@@ -73,8 +73,7 @@ const feedParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Ma
     since: {
       parse: ([text]) =>
         isChangeCursor(text) ? text : refuse('it is not a cursor: take it from “next” of a response'),
-      description:
-        'The cursor that the changes begin after. Without it there are none, and `next` is where the catalogue is now.',
+      description: 'The cursor that the changes begin after. Without it, none: only `next`, the current one.',
       schema: { type: 'string' },
     },
     limit: { ...limitParameter, description: 'How many changes to return, 1 to 1,000. Without it, 100.' },
@@ -154,7 +153,8 @@ const changeParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new 
     'after',
     {
       parse: ([text]) => text,
-      description: 'Where the next page begins. Follow the `Link` header and you need not look at it.',
+      description:
+        'Where the next page begins. Follow the `Link` header and you need not look at it. Without it, the first page.',
       schema: { type: 'string' },
     },
   ],
@@ -179,7 +179,7 @@ function listPermissionNames({ groups, unknownBits }: StatedPermissions): string
 export const changePaths: Paths = {
   '/api/v2/bots/{id}/changes': describeRead({
     operationId: 'getChanges',
-    summary: 'What changed in a bot',
+    summary: 'List the changes of a bot',
     description:
       'The commits that changed the bot, newest first, 50 at a time. `by` is a person, the API, or an account whose proposal was accepted. `permissions` are those of the invite link. In `fields`, `before` or `after` is left out where there is no value, and both for the text of a page. A feed reader follows `/feeds/bot/ID.atom`.',
     parameters: [createReference('parameters', 'id'), ...createQueryParameters(changeParameters)],
@@ -190,9 +190,9 @@ export const changePaths: Paths = {
   }),
   '/api/v2/changes': describeRead({
     operationId: 'followCatalogue',
-    summary: 'What was added, changed and removed in the catalogue',
+    summary: 'Follow the changes of all bots',
     description:
-      'In the order of commits, after a cursor. A bot is told of after its new record is served, once for each commit or merge: read it again. Counts are no changes. `Accept: text/event-stream` returns the same as events, and stays open: `event` is `added`, `changed` or `removed`, `data` the change, `id` the cursor after it, which `Last-Event-ID` brings back.',
+      'What was added, changed and removed, in the order of commits, after a cursor. A bot is told of after its new record is served, once for each commit or merge: read it again. Counts are no changes. `Accept: text/event-stream` returns the same as events, and stays open: `event` is `added`, `changed` or `removed`, `data` the change, `id` the cursor after it, which `Last-Event-ID` brings back.',
     parameters: [...createQueryParameters(feedParameters), createReference('parameters', 'Last-Event-ID')],
     returns:
       'The changes, the oldest first. `next`, which is in `Link` too, is where the next page begins, and `more` whether there is something now: if not, ask again later. A page may have fewer changes than there could be.',

@@ -59,7 +59,7 @@ const countParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new M
       ...timeParameter,
       description: 'The first day, or a time in it. Without it, that of the first count.',
     },
-    to: { ...timeParameter, description: 'The last day. Without it, today. At most 3,660 are returned.' },
+    to: { ...timeParameter, description: 'The last day, of at most 3,660. Without it, today.' },
   } satisfies Record<string, ListParameter<unknown, null>>),
 );
 
@@ -149,8 +149,7 @@ const latestCountParameters: ReadonlyMap<string, ListParameter<unknown, null>> =
     'since',
     {
       ...timeParameter,
-      description:
-        'Only counts that were reported later than this day (`2026-11-22`) or time. Without it, all.',
+      description: 'Only counts that were reported later than this day or time. Without it, all.',
     },
   ],
 ]);
@@ -233,7 +232,7 @@ const maxSeconds = 4000;
 export const countPaths: Paths = {
   '/api/v2/bots/{id}/counts': describeRead({
     operationId: 'getCounts',
-    summary: 'Counts of a bot over time',
+    summary: 'Read the counts of a bot over time',
     description:
       'In how many servers the bot was at the end of each day (UTC), which is kept for ever. The last one is not over. `Accept: text/csv` returns CSV.',
     parameters: [createReference('parameters', 'id'), ...createQueryParameters(countParameters)],
@@ -246,7 +245,7 @@ export const countPaths: Paths = {
   }),
   '/api/v2/counts': describeRead({
     operationId: 'getLatestCounts',
-    summary: 'The latest count of each bot',
+    summary: 'Read the latest count of each bot',
     description:
       'In how many servers each bot is, and when it said so last. A bot without a count is left out. A count can arrive here some minutes after its `reportedAt`, from another machine of the service: in `since` send the `Date` of the response before less ten minutes, and once a day leave it out. `Accept: text/csv` or `application/x-ndjson` returns a line a bot.',
     parameters: createQueryParameters(latestCountParameters),

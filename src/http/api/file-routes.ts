@@ -69,7 +69,7 @@ const maxExportsPerClient = 2;
 export const exportPaths: Paths = {
   '/api/v2/export.ndjson': describeRead({
     operationId: 'exportBots',
-    summary: 'All bots with their files',
+    summary: 'Export all bots with their files',
     description:
       'One line of JSON a bot, in the order of their ids: what `GET /api/v2/bots/:id` returns, and in `files` the path and the whole text of each of its files, as they are served. Of a file that has become faulty that is the last valid version; it is left out where this is neither on the disk of the service nor in Git any more. Counts are at `GET /api/v2/counts`. `/api/v2/export.ndjson.gz` is the same as a gzip file.',
     returns:

@@ -124,9 +124,9 @@ const oneBot = {
 export const readPaths: Paths = {
   '/api/v2/bots': describeRead({
     operationId: 'listBots',
-    summary: 'List bots (without pages)',
+    summary: 'List bots',
     description:
-      '18+ bots are among them: leave them out with `nsfw=false`. Parameters that do not exist are refused.',
+      'Bots without their pages. 18+ bots are among them: leave them out with `nsfw=false`. Parameters that do not exist are refused.',
     parameters: createQueryParameters(listParameters),
     returns:
       'The bots. `X-Total-Count` is how many there are on all pages, `Link` the next page. With `fields` each has those keys only. Where no bot has a word of `q`, those with the nearest spelling are returned, and `X-Searched-For` has, percent-encoded, what was searched for.',
@@ -152,9 +152,9 @@ export const readPaths: Paths = {
   }),
   '/api/v2/bots/{id}': describeRead({
     operationId: 'getBot',
-    summary: 'One bot, with its pages',
+    summary: 'Read a bot',
     description:
-      '`contents` has a key for each language, the bot’s own first. `cachedImages` are paths of copies of `images` on this service, null while there is none.',
+      'The bot with its pages. `contents` has a key for each language, the bot’s own first. `cachedImages` are paths of copies of `images` on this service, null while there is none.',
     ...oneBot,
   }),
 };
@@ -163,17 +163,17 @@ export const readPaths: Paths = {
 export const otherReadPaths: Paths = {
   '/api/v2/categories': describeRead({
     operationId: 'listCategories',
-    summary: 'The categories, with how many bots each has',
+    summary: 'List the categories',
     description:
-      'Those that a bot can have, in the order of the settings. `names` are by language: empty for a category that is not named in the settings. 18+ bots are counted.',
+      'Those that a bot can have, in the order of the settings, and how many bots each has. `names` are by language: empty for a category that is not named in the settings. 18+ bots are counted.',
     returns: 'The categories.',
     content: toJson({ type: 'array', items: { $ref: 'definitions.schema.json#/$defs/categoryItem' } }),
   }),
   '/api/v2/authors/{id}': describeRead({
     operationId: 'getAuthor',
-    summary: 'An author, with the ids of their bots',
+    summary: 'Read an author',
     description:
-      'What an account says about itself in `people/ID.json` of the catalogue: without that file `name` and `website` are null. `since` is when the oldest of its bots was added. A feed reader follows `/feeds/author/ID.atom`.',
+      'The ids of their bots, and what an account says about itself in `people/ID.json` of the catalogue: without that file `name` and `website` are null. `since` is when the oldest of its bots was added. A feed reader follows `/feeds/author/ID.atom`.',
     parameters: [createReference('parameters', 'account')],
     returns: 'The author.',
     content: toJson({ $ref: 'author.schema.json' }),
@@ -181,7 +181,7 @@ export const otherReadPaths: Paths = {
   }),
   '/api/v1/bots': describeRead({
     operationId: 'listFiles',
-    summary: 'List the markdown files',
+    summary: 'List the markdown files in v1',
     description: 'Id, language, path, size and `sha`, which is Git’s id of the bytes.',
     returns: 'The files in the order of their paths.',
     content: toJson({ type: 'array', items: { $ref: 'file-item.schema.json' } }),
@@ -189,7 +189,7 @@ export const otherReadPaths: Paths = {
   }),
   '/api/v1/bots/{id}': describeRead({
     operationId: 'getBotV1',
-    summary: 'One bot, with its pages',
+    summary: 'Read a bot in v1',
     description: 'The same as `GET /api/v2/bots/:id`.',
     ...oneBot,
   }),

@@ -1,19 +1,31 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { posix } from 'node:path';
 import type { VNode } from 'preact';
 import { useLanguage } from '../language/page-language.tsx';
 import { type RenderedText, RenderThread } from '../markdown/markdown.ts';
+import { assets } from './assets.ts';
+import { CopyButton } from './elements.tsx';
 import { Layout, type PageProps } from './layout.tsx';
 import { Prose } from './prose.tsx';
 
-const readDocument = (name: string): string =>
-  readFileSync(fileURLToPath(import.meta.resolve(`#docs/${name}.md`)), 'utf8');
+/** The documents that are pages too, by their paths, and their files. */
+const files = {
+  '/docs': 'docs/api.md',
+  '/docs/consumers': 'docs/consumers.md',
+  '/docs/javascript': 'clients/typescript/README.md',
+  '/docs/python': 'clients/python/README.md',
+  '/docs/changelog': 'CHANGELOG.md',
+};
 
-/** The documents that are pages too, by their paths. */
-const documents = { '/docs': readDocument('api'), '/docs/consumers': readDocument('consumers') };
+export type DocsPath = keyof typeof files;
+export const docsPaths = Object.keys(files) as readonly DocsPath[];
 
-export type DocsPath = keyof typeof documents;
-export const docsPaths = Object.keys(documents) as readonly DocsPath[];
+const documents = Object.fromEntries(
+  docsPaths.map((path) => [
+    path,
+    readFileSync(new URL(files[path], import.meta.resolve('#package')), 'utf8'),
+  ]),
+) as Readonly<Record<DocsPath, string>>;
 
 /** Renders a document, in a thread of its own: pages of bots need not wait for it, and have less time. */
 export async function renderGuide(path: DocsPath, baseUrl: string): Promise<RenderedText> {
@@ -29,24 +41,24 @@ const maxRenderMs = 30_000;
 
 /**
  * Returns a document without its title, with a line for each paragraph and item, and with the address of this service. A
- * link to another document leads to its page; without one it is the name of the file.
+ * link to another document leads to its page; without one its text stays, or is the path of the file.
  */
 function readGuide(path: DocsPath, baseUrl: string): string {
   const parts = documents[path].replace(titleLine, '').split(/(^```[^]*?^```$)/m);
-  const pages: Readonly<Record<string, DocsPath>> = { api: '/docs', consumers: '/docs/consumers' };
-  const toLink = (_link: string, text: string, name: string, heading?: string): string => {
-    const page = pages[name];
-    if (page === undefined) return `\`docs/${name}.md\``;
-    return `[${text}](${baseUrl}${page}${heading === undefined ? '' : `#page-${heading}`})`;
+  const toLink = (_link: string, text: string, target: string, heading = ''): string => {
+    const file = posix.join(posix.dirname(files[path]), target);
+    const page = docsPaths.find((each) => files[each] === file);
+    if (page === undefined) return text.endsWith('.md') ? `\`${file}\`` : text;
+    return `[${text}](${baseUrl}${page}${heading.replace('#', '#page-')})`;
   };
   return parts
     .map((part) => {
       if (part.startsWith('```')) return part;
-      const joined = part.replaceAll(/(\S)\n *(?=[^\s<#-])(?!\d+\. )/g, '$1 ');
-      return joined.replaceAll(/\[([^\]]+)\]\(([\w-]+)\.md(?:#([\w-]+))?\)/g, toLink);
+      const joined = part.replaceAll(/(\S)\n *(?=[^\s<#|-])(?!\d+\. )/g, '$1 ');
+      return joined.replaceAll(/\[([^\]]+)\]\(([\w./-]+\.md)(#[\w-]+)?\)/g, toLink);
     })
     .join('')
-    .replaceAll(/(?:http:\/\/)?localhost:8080/g, () => baseUrl);
+    .replaceAll(/(?:http:\/\/)?localhost:8080|https:\/\/bots\.example\.org/g, () => baseUrl);
 }
 
 const titleLine = /^# (.*)\n/;
@@ -63,7 +75,13 @@ export function DocsPage({ site, viewer, path, html, headings }: DocsPageProps):
   const link = <a href={publicPath('/api/openapi.json')}>OpenAPI</a>;
   const isApi = path === '/docs';
   return (
-    <Layout site={site} viewer={viewer} title={isApi ? text('api.title') : title} current="/docs">
+    <Layout
+      site={site}
+      viewer={viewer}
+      title={isApi ? text('api.title') : title}
+      current="/docs"
+      script={assets.copyScript.path}
+    >
       <div class="docs">
         <div class="prose">
           {isApi ? (
@@ -80,17 +98,27 @@ export function DocsPage({ site, viewer, path, html, headings }: DocsPageProps):
           )}
           {isApi && <p>{t('api.introduction', { link })}</p>}
         </div>
-        <nav class="panel contents" aria-labelledby="contents">
-          <h2 id="contents">{t('bot.contents')}</h2>
-          <ul lang="en" dir="ltr">
-            {headings.map(({ id, level, text: heading }) => (
-              <li key={id} class={level === 2 ? undefined : 'below'}>
-                <a href={`#${id}`}>{heading}</a>
-              </li>
-            ))}
-          </ul>
-        </nav>
+        {headings.length > 0 && (
+          <nav class="panel contents" aria-labelledby="contents">
+            <details>
+              <summary>
+                <h2 id="contents">{t('bot.contents')}</h2>
+              </summary>
+              <ul lang="en" dir="ltr">
+                {headings.map(({ id, level, text: heading }) => (
+                  <li key={id} class={level === 2 ? undefined : 'below'}>
+                    <a href={`#${id}`}>{heading}</a>
+                  </li>
+                ))}
+              </ul>
+            </details>
+          </nav>
+        )}
         <Prose locale="en" text={guide} html={html} />
+        <template>
+          <CopyButton of="code" />
+        </template>
+        <p class="out-of-sight" role="status" id="copied" />
       </div>
     </Layout>
   );

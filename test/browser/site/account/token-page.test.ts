@@ -72,7 +72,7 @@ needs('chromium', describe)('the page of a bot’s token, in a browser', functio
     await page.waitForURL((url) => url.origin === site.provider.issuer);
   });
 
-  it('copies the token at a press of the button', async () => {
+  it('copies the token at a press of the button, and /docs a command without its output', async () => {
     const permissions = ['clipboard-read', 'clipboard-write'];
     const page = await openLoggedIn(site, author, tokenPath, { permissions });
     await page.getByRole('button', { name: 'Issue a token' }).click();
@@ -80,6 +80,14 @@ needs('chromium', describe)('the page of a bot’s token, in a browser', functio
     await page.getByRole('button', { name: 'Copy' }).click();
     await page.getByText('Copied.').waitFor();
     strictEqual(await page.evaluate('navigator.clipboard.readText()'), token);
+
+    await page.goto(`${site.baseUrl}/docs`);
+    await page.getByRole('button', { name: 'Copy' }).first().click();
+    await page.getByRole('button', { name: 'Copied.' }).waitFor();
+    match(
+      await page.evaluate<string>('navigator.clipboard.readText()'),
+      new RegExp(`^curl '${site.baseUrl}/api/v2/bots\\?[^\n]*'$`),
+    );
   });
 
   it('shows an account that is no author only how to use another account', async () => {
