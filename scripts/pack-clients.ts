@@ -25,10 +25,17 @@ for (const [name, bytes] of [
   writeFileSync(join(packages, name), bytes);
 
 function packTypeScript(folder: string): [string, Buffer] {
-  const built = readdirSync(join(folder, 'dist')).toSorted();
-  const names = ['package.json', 'README.md', ...built.map((name) => `dist/${name}`)];
+  const built = readdirSync(join(folder, 'dist')).map((name) => `dist/${name}`);
+  const names = ['package.json', 'README.md', ...built.toSorted()];
   const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
-  const files = names.map((path) => [`package/${path}`, readFileSync(join(folder, path))] as const);
+  const files = names.flatMap((path) => {
+    const bytes = readFileSync(join(folder, path));
+    const file = [`package/${path}`, bytes] as const;
+    if (!path.endsWith('.d.ts')) return [file];
+    // For CommonJS, which loads the same module.
+    const forCommonJs = bytes.toString().replaceAll(`'./api.ts'`, `'./api.cts'`);
+    return [file, [`package/${path.replace(/ts$/, 'cts')}`, Buffer.from(forCommonJs)] as const];
+  });
   return [
     `${name.replace('@', '').replace('/', '-')}-${version}.tgz`,
     gzipSync(toTar(Object.fromEntries(files))),
@@ -46,7 +53,7 @@ function packPython(folder: string): [string, Buffer] {
   const project = read('pyproject.toml').toString();
   const find = (pattern: string, text = project): string =>
     new RegExp(`^${pattern} = "(.+)"$`, 'm').exec(text)?.[1] ?? '';
-  const module = read('botshelf.py');
+  const module = read('botshelf/__init__.py');
   const [name, version] = [find('name'), find('__version__', module.toString())];
   const info = `${name}-${version}.dist-info`;
   const metadata = [
@@ -68,7 +75,8 @@ function packPython(folder: string): [string, Buffer] {
     '',
   ];
   const files: Files = {
-    'botshelf.py': module,
+    'botshelf/__init__.py': module,
+    'botshelf/py.typed': read('botshelf/py.typed'),
     [`${info}/METADATA`]: Buffer.from(metadata.join('\n')),
     [`${info}/WHEEL`]: Buffer.from(wheel.join('\n')),
   };

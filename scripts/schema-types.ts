@@ -52,7 +52,16 @@ export async function typesFromOpenApi(): Promise<string> {
         ]),
     ),
   };
-  const names = ['BotRecord', 'BotListElement', 'UpdateValues', 'UpdateAnswer', 'Problem'];
+  const names = [
+    'BotRecord',
+    'BotListElement',
+    'UpdateValues',
+    'UpdateAnswer',
+    'Problem',
+    'latestCount',
+    'exportLine',
+    'CatalogueChanges',
+  ];
   const properties = Object.fromEntries(
     names.map((name) => [name, { $ref: `#/components/schemas/${name}` }]),
   );

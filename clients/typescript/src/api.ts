@@ -46,6 +46,12 @@ export type ProblemType =
       | 'urn:botshelf:problem:starting'
     )
   | string;
+/**
+ * A line of an export: a bot, and the files that it is made from.
+ */
+export type ExportLine = BotRecord & {
+  files: FileText[];
+};
 
 /**
  * A bot with its pages: GET /api/v2/bots/:id.
@@ -276,6 +282,69 @@ export interface Problem {
     pointer: string;
     detail: string;
   }[];
+}
+/**
+ * In how many servers the bot is, and when it said so.
+ */
+export interface LatestCount {
+  /**
+   * How many servers the bot is in.
+   */
+  count: number;
+  reportedAt: string;
+}
+/**
+ * A file of a bot.
+ */
+export interface FileText {
+  /**
+   * Relative to the catalogue's folder.
+   */
+  path: string;
+  text: string;
+}
+/**
+ * What changed in the catalogue after a cursor: GET /api/v2/changes.
+ */
+export interface CatalogueChanges {
+  /**
+   * In the order of commits.
+   */
+  changes: CatalogueChange[];
+  /**
+   * The cursor after these changes.
+   */
+  next: string;
+  /**
+   * Whether there are more now.
+   */
+  more: boolean;
+}
+export interface CatalogueChange {
+  /**
+   * The id in Git of the commit that brought it.
+   */
+  commit: string;
+  /**
+   * When that was made, in UTC.
+   */
+  at: string;
+  /**
+   * A bot or account id. Always a string: a number would lose digits.
+   */
+  bot: string;
+  /**
+   * `added` where the bot had no page before, `removed` where it has none any more.
+   */
+  what: 'added' | 'changed' | 'removed';
+  /**
+   * The keys of a changed bot that differ, `page` for the text of its main page. Empty for the others.
+   */
+  keys: string[];
+  /**
+   * The languages of the pages that were added, changed or removed.
+   */
+  locales: string[];
 }
 /**
  * The parameters of GET /api/v2/bots.

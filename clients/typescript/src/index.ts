@@ -1,27 +1,64 @@
-import type { BotListElement, BotRecord, ListQuery, Problem, UpdateAnswer, UpdateValues } from './api.ts';
+import type {
+  BotListElement,
+  BotRecord,
+  CatalogueChanges,
+  ExportLine,
+  LatestCount,
+  ListQuery,
+  Problem,
+  UpdateAnswer,
+  UpdateValues,
+} from './api.ts';
 
 export type * from './api.ts';
 
 export interface ClientOptions {
   /** The address of the list, such as `https://bots.example.org`. */
   readonly baseUrl: string;
-  /** How long a request may take, with its response; 10,000 milliseconds. */
+  /** How long a request may take, with its response; 10,000 milliseconds. Of an export: until its next bytes. */
   readonly timeoutMs?: number;
 }
 
 export interface Client {
   /** Returns a bot with its pages. @throws {BotshelfError} */
   read(id: string): Promise<BotRecord>;
-  /** Yields all bots of a query, without their pages. `limit` is how many a request returns. @throws {BotshelfError} */
+  /** Yields the bots of a query, without their pages: all, or `limit` of them. @throws {BotshelfError} */
   list(query?: Omit<ListQuery, 'fields'>): AsyncGenerator<BotListElement, void, undefined>;
+  /** Returns the latest counts by bot: all, or those reported later than `since`. @throws {BotshelfError} */
+  counts(query?: { readonly since?: string }): Promise<Record<string, LatestCount>>;
+  /** Returns all bots with their pages and files, which are read as they come. @throws {BotshelfError} */
+  export(): Promise<Export>;
+  /**
+   * Yields what changes, page by page and without end, and retries what fails. A page is yielded once: keep its `next` after
+   * you processed it, and pass it as `since` when your program starts again.
+   * @throws {BotshelfError} with status 410 if the history was rewritten: export again
+   */
+  changes(options?: ChangesOptions): AsyncGenerator<CatalogueChanges, void, undefined>;
   /** Changes a bot: all of the values or none. What is returned is saved. @throws {BotshelfError} */
-  post(id: string, token: string, values: UpdateValues): Promise<UpdateAnswer>;
+  post(id: string, token: string | undefined, values: UpdateValues): Promise<UpdateAnswer>;
+}
+
+export interface Export {
+  /** Where the changes after the export begin; undefined if the list cannot read its history. */
+  readonly cursor: string | undefined;
+  readonly bots: AsyncGenerator<ExportLine, void, undefined>;
+}
+
+export interface ChangesOptions {
+  /** The cursor after which the changes begin, from an export or a page of changes; without it they begin now. */
+  readonly since?: string | undefined;
+  /** Milliseconds between two requests; five minutes. Up to a tenth more passes. */
+  readonly intervalMs?: number;
+  /** Ends the changes when it aborts. */
+  readonly signal?: AbortSignal;
+  /** Is called when a request fails that is retried; prints the message by default. */
+  readonly onError?: (error: unknown) => unknown;
 }
 
 export interface AutopostOptions extends ClientOptions {
   readonly id: string;
   /** The token of the bot. It is in no error. */
-  readonly token: string;
+  readonly token?: string | undefined;
   /** Returns in how many servers the bot is, or undefined where that is not known yet. */
   readonly count: () => number | undefined | Promise<number | undefined>;
   /** Milliseconds between two looks at the count; half an hour. Up to a tenth more passes, so that bots take turns. */
@@ -65,17 +102,55 @@ interface ErrorDetails {
 
 /** Returns a client of a list of bots. */
 export function createClient({ baseUrl, timeoutMs = 10_000 }: ClientOptions): Client {
-  const address = `${baseUrl.replace(/\/+$/, '')}/api/v2/bots`;
-  const toBotAddress = (id: string): string => `${address}/${encodeURIComponent(id)}`;
+  const api = `${baseUrl.replace(/\/+$/, '')}/api/v2`;
+  const toBotAddress = (id: string): string => `${api}/bots/${encodeURIComponent(id)}`;
   return {
     read: async (id) => (await request(toBotAddress(id), timeoutMs)).json as BotRecord,
-    async *list(query = {}) {
-      let search: string | undefined = formatQuery({ limit: 100, ...query });
+    async *list({ limit = Number.POSITIVE_INFINITY, ...query } = {}) {
+      let left = limit;
+      let search: string | undefined = formatQuery({ ...query, limit: Math.min(limit, 100) });
       while (search !== undefined) {
-        const { json, headers } = await request(address + search, timeoutMs);
-        yield* json as BotListElement[];
+        const { json, headers } = await request(`${api}/bots${search}`, timeoutMs);
+        const bots = (json as BotListElement[]).slice(0, left);
+        yield* bots;
+        left -= bots.length;
         // Only the query is followed, so that no response leads to another address.
-        search = /<[^>?]*(\?[^>]*)>; *rel="?next\b/.exec(headers.get('Link') ?? '')?.[1];
+        const next = /<[^>?]*(\?[^>]*)>; *rel="?next\b/.exec(headers.get('Link') ?? '')?.[1];
+        search = left > 0 ? next : undefined;
+      }
+    },
+    counts: async (query = {}) =>
+      (await request(`${api}/counts${formatQuery(query)}`, timeoutMs)).json as Record<string, LatestCount>,
+    export: async () => await startExport(`${api}/export.ndjson`, timeoutMs),
+    async *changes({
+      since,
+      intervalMs = 0,
+      signal,
+      onError = printError('The changes were not read'),
+    } = {}) {
+      const everyMs = toIntervalMs(intervalMs, msPerHour / 12);
+      let cursor = since;
+      let failures = 0;
+      for (;;) {
+        if (signal?.aborted) return;
+        let page: CatalogueChanges | undefined;
+        let waitMs = everyMs * (1 + Math.random() / 10);
+        try {
+          const address = `${api}/changes${formatQuery({ since: cursor })}`;
+          page = (await request(address, timeoutMs)).json as CatalogueChanges;
+          if (page.more) waitMs = 0;
+          failures = 0;
+        } catch (error) {
+          const { isFinal, retryAfterMs } = error as BotshelfError;
+          if (isFinal) throw error;
+          call(() => onError(error));
+          waitMs = toBackOffMs(everyMs, failures++, retryAfterMs);
+        }
+        if (page !== undefined && page.next !== cursor) {
+          yield page;
+          cursor = page.next;
+        }
+        await wait(waitMs, signal);
       }
     },
     post: async (id, token, values) => {
@@ -97,28 +172,13 @@ export function createClient({ baseUrl, timeoutMs = 10_000 }: ClientOptions): Cl
  */
 export function autopost(options: AutopostOptions): Autopost {
   const { id, token, count, keepAlive = false, timeoutMs = 10_000 } = options;
-  const { onPost = () => {}, onError = printError, intervalMs = defaultIntervalMs } = options;
-  const everyMs = intervalMs > 0 ? Math.min(intervalMs, msPerDay) : defaultIntervalMs;
+  const { onPost = () => {}, onError = printError('The count was not posted'), intervalMs = 0 } = options;
+  const everyMs = toIntervalMs(intervalMs, msPerHour / 2);
   const stopping = new AbortController();
   const { signal } = stopping;
-  /** Resolves after a time, when it is stopped, or when something else is over. */
-  const wait = async (ms: number, other?: Promise<unknown>): Promise<void> =>
-    await new Promise((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const timer = setTimeout(end, ms);
-      // Browsers have a number here.
-      if (!keepAlive) (timer as { unref?: () => void }).unref?.();
-      signal.addEventListener('abort', end);
-      if (signal.aborted) end();
-      other?.then(end, end);
-    });
   const readCount = async (): Promise<number | undefined> => {
     const counted = (async () => await count())();
-    await wait(timeoutMs, counted);
+    await wait(timeoutMs, signal, keepAlive, counted);
     const late = new Error(`count() took longer than ${timeoutMs} ms`);
     return await Promise.race([counted, signal.aborted ? undefined : Promise.reject(late)]);
   };
@@ -141,10 +201,9 @@ export function autopost(options: AutopostOptions): Autopost {
         call(() => onError(error));
         const { isFinal = false, retryAfterMs = 0 } = error instanceof BotshelfError ? error : {};
         if (isFinal) return;
-        const backOffMs = Math.min(everyMs, firstBackOffMs * 2 ** failures++);
-        waitMs = Math.max(retryAfterMs, backOffMs) * (1 + Math.random() / 2);
+        waitMs = toBackOffMs(everyMs, failures++, retryAfterMs);
       }
-      await wait(waitMs);
+      await wait(waitMs, signal, keepAlive);
     }
   };
   const ended = run();
@@ -158,21 +217,55 @@ export function autopost(options: AutopostOptions): Autopost {
 
 const msPerHour = 3_600_000;
 const msPerDay = 24 * msPerHour;
-const defaultIntervalMs = msPerHour / 2;
 const firstBackOffMs = 5_000;
 const maxDetailLength = 500;
+
+function toIntervalMs(intervalMs: number, defaultMs: number): number {
+  return intervalMs > 0 ? Math.min(intervalMs, msPerDay) : defaultMs;
+}
+
+/** Returns how long to wait after a failure, the longer the more there were before it. */
+function toBackOffMs(everyMs: number, failures: number, retryAfterMs: number): number {
+  const backOffMs = Math.min(everyMs, firstBackOffMs * 2 ** failures);
+  return Math.max(retryAfterMs, backOffMs) * (1 + Math.random() / 2);
+}
+
+/** Resolves after a time, when a signal aborts, or when something else is over. */
+async function wait(
+  ms: number,
+  signal?: AbortSignal,
+  keepAlive = true,
+  other?: Promise<unknown>,
+): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    // Browsers have a number here.
+    if (!keepAlive) (timer as { unref?: () => void }).unref?.();
+    signal?.addEventListener('abort', end);
+    if (signal?.aborted) end();
+    other?.then(end, end);
+  });
+}
 
 /** Calls a function of the caller's, which may fail as it likes. */
 function call(callback: () => unknown): void {
   void (async () => await callback())().catch(() => {});
 }
 
-function printError(error: unknown): void {
-  const { message = String(error), isFinal = false } = error as Partial<BotshelfError>;
-  console.error(`The count was not posted${isFinal ? ', and will not be' : ''}: ${message}`);
+/** Returns a function that prints errors. @param failure what did not happen */
+function printError(failure: string): (error: unknown) => void {
+  return (error) => {
+    const { message = String(error), isFinal = false } = error as Partial<BotshelfError>;
+    console.error(`${failure}${isFinal ? ', and will not be' : ''}: ${message}`);
+  };
 }
 
-function formatQuery(query: ListQuery): string {
+function formatQuery(query: ListQuery & { readonly since?: string | undefined }): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     [value].flat().flatMap((one) => (one === undefined ? [] : [[name, String(one)]])),
   );
@@ -186,41 +279,90 @@ async function request(
   init: RequestInit = {},
   secret = '',
 ): Promise<{ readonly json: unknown; readonly headers: Headers }> {
-  const fail = (reason: string, details: ErrorDetails = {}): BotshelfError => {
+  const fail = createFail(init.method ?? 'GET', address, secret);
+  const response = await send(address, { ...init, signal: AbortSignal.timeout(timeoutMs) }, fail);
+  const json = await readJson(response, fail);
+  const { status, headers } = response;
+  if (json === undefined)
+    throw fail('the response is not JSON: is this the address of the list?', { status });
+  return { json, headers };
+}
+
+type Fail = (reason: string, details?: ErrorDetails) => BotshelfError;
+
+/** Returns a function that makes errors of a request. @param secret is in none of them */
+function createFail(method: string, address: string, secret = ''): Fail {
+  return (reason, details) => {
     const hidden = secret === '' ? reason : reason.replaceAll(secret, '(the token)');
-    return new BotshelfError(
-      `${init.method ?? 'GET'} ${address}: ${hidden.slice(0, maxDetailLength)}`,
-      details,
-    );
+    return new BotshelfError(`${method} ${address}: ${hidden.slice(0, maxDetailLength)}`, details);
   };
-  let response: Response;
-  let text: string;
-  try {
-    // A redirect would take the token elsewhere, or make a GET of a POST.
-    response = await fetch(address, { ...init, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) });
-    text = await response.text();
-  } catch (error) {
-    const { message, cause } = error as Error & { readonly cause?: { message?: string; code?: string } };
-    throw fail(`no response: ${cause?.message || cause?.code || message}`);
+}
+
+/** Starts an export. Its timeout begins again with each piece of the response. */
+async function startExport(address: string, timeoutMs: number): Promise<Export> {
+  const fail = createFail('GET', address);
+  const timeout = new AbortController();
+  const within = async <T>(promise: Promise<T>): Promise<T> => {
+    const late = new Error(`nothing came for ${timeoutMs} ms`);
+    const timer = setTimeout(() => timeout.abort(late), timeoutMs);
+    return await promise.finally(() => clearTimeout(timer));
+  };
+  const response = await within(send(address, { signal: timeout.signal }, fail));
+  async function* readBots(): Export['bots'] {
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = '';
+    try {
+      for (;;) {
+        const read = await within(reader?.read() ?? Promise.reject(new Error('it is empty')));
+        if (read.done) return;
+        const lines = (rest + read.value).split('\n');
+        rest = lines.pop() ?? '';
+        for (const line of lines) yield JSON.parse(line) as ExportLine;
+      }
+    } catch (error) {
+      throw fail(toReason(error));
+    } finally {
+      timeout.abort();
+    }
   }
-  const { status, headers, ok } = response;
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    json = undefined;
-  }
-  if (ok && json !== undefined) return { json, headers };
+  return { cursor: response.headers.get('X-Cursor') ?? undefined, bots: readBots() };
+}
+
+/** Sends a request. @returns a response that is no error, unread */
+async function send(address: string, init: RequestInit, fail: Fail): Promise<Response> {
+  // A redirect would take the token elsewhere, or make a GET of a POST. Workers have no `error` here.
+  const response = await fetch(address, { ...init, redirect: 'manual' }).catch((error: unknown) => {
+    throw fail(toReason(error));
+  });
+  const { status, headers } = response;
+  if (response.ok) return response;
+  // What a browser tells of a redirect is status 0.
+  if (status < 400) throw fail('the address redirects: use the one that it leads to');
+  const json = await readJson(response, fail);
   // What stands between may say 404 or 401, too, for as long as it is not well.
   const isProblem = headers.get('Content-Type')?.startsWith('application/problem+json') ?? false;
   const { detail = response.statusText } = (isProblem && json ? json : {}) as Partial<Problem>;
-  const isFinal = isProblem && [401, 403, 404].includes(status);
+  const isFinal = isProblem && [400, 401, 403, 404, 410].includes(status);
   const retryAfterMs = readRetryAfter(headers.get('Retry-After'));
-  throw fail(ok ? 'the response is not JSON: is this the address of the list?' : `${status} ${detail}`, {
-    status,
-    retryAfterMs,
-    isFinal,
+  throw fail(`${status} ${detail}`, { status, retryAfterMs, isFinal });
+}
+
+/** Returns the body of a response, or undefined if it is not JSON. */
+async function readJson(response: Response, fail: Fail): Promise<unknown> {
+  const text = await response.text().catch((error: unknown) => {
+    throw fail(toReason(error));
   });
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Says why no response came, or only a part. The cause of an error of `fetch` says more than the error. */
+function toReason(error: unknown): string {
+  const { message, cause } = error as Error & { readonly cause?: { message?: string; code?: string } };
+  return `no response: ${cause?.message || cause?.code || message}`;
 }
 
 /** Reads the seconds or the date of a `Retry-After` header (RFC 9110, section 10.2.3) as milliseconds from now. */

@@ -3,12 +3,20 @@ import { execFile, execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type BotListElement, BotshelfError, createClient } from '../../../clients/typescript/src/index.ts';
+import {
+  type BotListElement,
+  BotshelfError,
+  type CatalogueChanges,
+  createClient,
+  type ExportLine,
+} from '../../../clients/typescript/src/index.ts';
 import { clientTypesPath, typesFromOpenApi } from '../../../scripts/schema-types.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { openApi } from '../../../src/http/api/openapi.ts';
 import { clientPackages } from '../../../src/site/page/assets.ts';
 import { packageFolder } from '../../support/clone.ts';
+import { type FaultyProxy, startFaultyProxy } from '../../support/faulty-proxy.ts';
+import { repositoryIn, testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -16,7 +24,8 @@ import { issueTestToken } from '../../support/token.ts';
 import { needs } from '../../support/tools.ts';
 
 const run = promisify(execFile);
-const ids = ['1', '2', '3'];
+/** More than a request returns. */
+const ids = Array.from({ length: 101 }, (_, i) => String(i + 1));
 
 /** Runs code that uses the Python client. @returns what it prints, as JSON */
 async function runPython(code: string, ...args: readonly string[]): Promise<unknown> {
@@ -26,12 +35,16 @@ async function runPython(code: string, ...args: readonly string[]): Promise<unkn
 }
 
 describe('a client that reads and posts', () => {
+  let root: string;
   let service: TestService;
+  let proxy: FaultyProxy;
   let bots: BotListElement[];
   let token: string;
 
   before(async () => {
-    service = await startTestService(Object.fromEntries(ids.map((id) => [pagePath(id), mainPage()])));
+    root = testRepository(Object.fromEntries(ids.map((id) => [pagePath(id), mainPage()]))).folder;
+    service = await startTestService({}, { root });
+    proxy = await startFaultyProxy(service.address);
     bots = (await service.request('/api/v2/bots')).json as BotListElement[];
     token = await issueTestToken(service.root, '1');
   });
@@ -39,31 +52,100 @@ describe('a client that reads and posts', () => {
   it('has all pages of a list, a bot, and what was changed: TypeScript', async () => {
     const client = createClient({ baseUrl: `${service.address}/` });
     const listed: BotListElement[] = [];
-    for await (const bot of client.list({ limit: 1, nsfw: false, category: ['fun'] })) listed.push(bot);
-    strictEqual(bots.length, 3);
+    for await (const bot of client.list({ nsfw: false, category: ['fun'] })) listed.push(bot);
+    strictEqual(bots.length, 101);
     deepStrictEqual(listed, bots);
+    listed.length = 0;
+    for await (const bot of client.list({ limit: 2 })) listed.push(bot);
+    deepStrictEqual(listed, bots.slice(0, 2));
     deepStrictEqual(await client.read('2'), (await service.request('/api/v2/bots/2')).json);
     deepStrictEqual(await client.post('1', `${token}\n`, { count: 7 }), { bot: { count: 7 }, commit: null });
-    await rejects(client.read('4'), (error) => error instanceof BotshelfError && error.status === 404);
+    await rejects(client.read('404'), (error) => error instanceof BotshelfError && error.status === 404);
     await rejects(client.list({ sort: 'size' }).next(), /sort/);
+    deepStrictEqual((await client.counts())['1']?.count, 7);
+    deepStrictEqual(await client.counts({ since: '2100-01-01' }), {});
   });
 
   needs('python3', it)('has all pages of a list, a bot, and what was changed: Python', async () => {
     const code = `
 shelf = botshelf.Client(sys.argv[1] + "/")
-listed = list(shelf.list(limit=1, nsfw=False, category=["fun"]))
+listed = list(shelf.list(nsfw=False, category=["fun"]))
+first = [bot["id"] for bot in shelf.list(limit=2)]
 try:
-    shelf.read("4")
+    shelf.read("404")
 except botshelf.BotshelfError as error:
     status = error.status
-print(json.dumps([listed, shelf.read("2"), shelf.post("1", sys.argv[2] + "\\n", {"count": 7}), status]))
+read, posted = shelf.read(2), shelf.post(1, sys.argv[2] + "\\n", {"count": 7})
+counts = [shelf.counts()["1"]["count"], shelf.counts(since="2100-01-01")]
+print(json.dumps([listed, first, read, posted, status, counts]))
 `;
     deepStrictEqual(await runPython(code, service.address, token), [
       bots,
+      ids.slice(0, 2),
       (await service.request('/api/v2/bots/2')).json,
       { bot: { count: 7 }, commit: null },
       404,
+      [7, {}],
     ]);
+  });
+
+  /** What stands between, and may be met in a restart. */
+  const faults = [
+    { status: 502, headers: { 'Content-Type': 'text/html' }, body: '<p>Bad gateway</p>' },
+    { status: 404, headers: { 'Content-Type': 'text/html' }, body: '<p>No service</p>' },
+    'cut',
+    { status: 503, headers: { 'Content-Type': 'application/problem+json' }, body: '{"detail": "starting"}' },
+  ] as const;
+
+  it('has all bots and what changes from then on, after every fault: TypeScript', async () => {
+    const client = createClient({ baseUrl: proxy.address });
+    const { cursor, bots: exported } = await client.export();
+    const all: ExportLine[] = [];
+    for await (const bot of exported) all.push(bot);
+    deepStrictEqual([all.length, all[0]?.files[0]?.path], [101, pagePath('1')]);
+    proxy.faults.push('half');
+    const cut = createClient({ baseUrl: proxy.address, timeoutMs: 200 });
+    await rejects((await cut.export()).bots.next(), /nothing came for 200 ms/);
+    proxy.faults.push(...faults);
+    const errors: unknown[] = [];
+    const options = { since: cursor, intervalMs: 20, onError: (error: unknown) => errors.push(error) };
+    const pages: CatalogueChanges[] = [];
+    repositoryIn(root).commit({ [pagePath('200')]: mainPage() });
+    for await (const page of client.changes(options)) if (pages.push(page) === 1) break;
+    deepStrictEqual(
+      pages.flatMap(({ changes }) => changes.map(({ what, bot }) => [what, bot])),
+      [['added', '200']],
+    );
+    strictEqual(errors.length, faults.length);
+    await rejects(client.changes({ since: '0'.repeat(40) }).next(), { status: 410 });
+    strictEqual((await client.changes({ signal: AbortSignal.abort() }).next()).done, true);
+  });
+
+  needs('python3', it)('has all bots and what changes from then on, after every fault: Python', async () => {
+    const { next } = (await service.request('/api/v2/changes')).json as CatalogueChanges;
+    repositoryIn(root).commit({ [pagePath('201')]: mainPage() });
+    proxy.faults.push('half', ...faults);
+    const code = `
+try:
+    list(botshelf.Client(sys.argv[1], timeout=0.2).export().bots)
+except botshelf.BotshelfError as error:
+    cut = str(error)
+shelf = botshelf.Client(sys.argv[1])
+errors = []
+page = next(shelf.changes(sys.argv[2], interval=0.02, on_error=errors.append))
+cursor, bots = shelf.export()
+first = next(bots)
+bots.close()
+try:
+    next(shelf.changes("0" * 40))
+except botshelf.BotshelfError as error:
+    status = error.status
+print(json.dumps([
+    cut[-9:], len(errors), page["changes"][0]["bot"], len(cursor), first["files"][0]["path"], status,
+]))
+`;
+    const seen = ['timed out', faults.length, '201', 40, pagePath('1'), 410];
+    deepStrictEqual(await runPython(code, proxy.address, next), seen);
   });
 });
 
@@ -77,17 +159,25 @@ describe('the types of the clients', () => {
 
   needs('python3', it)('are those of the OpenAPI document: Python', async () => {
     const { components } = openApi('', toSettings()) as { readonly components: Components };
-    const { BotRecord, BotListElement, UpdateAnswer, UpdateValues } = components.schemas;
+    const names = [
+      'BotRecord',
+      'BotListElement',
+      'UpdateAnswer',
+      'UpdateValues',
+      'latestCount',
+      'fileText',
+      'CatalogueChange',
+      'CatalogueChanges',
+    ];
     const code = `
-names = ["BotRecord", "BotListElement", "UpdateAnswer", "UpdateValues"]
-classes = [getattr(botshelf, name) for name in names]
+classes = [getattr(botshelf, name[0].upper() + name[1:]) for name in sys.argv[1:]]
 print(json.dumps([[sorted(typing.get_type_hints(c)), sorted(c.__required_keys__)] for c in classes]))
 `;
     deepStrictEqual(
-      await runPython(code),
-      [BotRecord, BotListElement, UpdateAnswer, UpdateValues].map((schema) => [
-        Object.keys(schema?.properties ?? {}).toSorted(),
-        [...(schema?.required ?? [])].toSorted(),
+      await runPython(code, ...names),
+      names.map((name) => [
+        Object.keys(components.schemas[name]?.properties ?? {}).toSorted(),
+        [...(components.schemas[name]?.required ?? [])].toSorted(),
       ]),
     );
   });
@@ -99,10 +189,16 @@ print(json.dumps([[sorted(typing.get_type_hints(c)), sorted(c.__required_keys__)
     const options = ['--no-audit', '--no-fund', '--cache', tempFolder()];
     await run('npm', ['install', ...options, clientPackages.npm(address)], { cwd: user });
     writeFileSync(join(user, 'bot.ts'), usersCode);
+    writeFileSync(join(user, 'bot.cts'), usersCode.replace('await stop();', 'void stop();'));
     const tsc = join(packageFolder, 'node_modules/typescript/bin/tsc');
-    const strict = ['--strict', '--module', 'nodenext', '--target', 'es2022', '--types', ''];
-    execFileSync(process.execPath, [tsc, ...strict, 'bot.ts'], { cwd: user, stdio: 'inherit' });
-    strictEqual(execFileSync(process.execPath, ['bot.js'], { cwd: user, encoding: 'utf8' }), 'stopped\n');
+    const strict = ['--strict', '--module', 'node16', '--target', 'es2022', '--types', 'node'];
+    const types = ['--typeRoots', join(packageFolder, 'node_modules/@types')];
+    execFileSync(process.execPath, [tsc, ...strict, ...types, 'bot.ts', 'bot.cts'], {
+      cwd: user,
+      stdio: 'inherit',
+    });
+    for (const program of ['bot.js', 'bot.cjs'])
+      strictEqual(execFileSync(process.execPath, [program], { cwd: user, encoding: 'utf8' }), 'stopped\n');
   });
 
   needs('pip', it)('are in the package that pip installs from the service', async () => {
@@ -121,7 +217,8 @@ print(json.dumps([[sorted(typing.get_type_hints(c)), sorted(c.__required_keys__)
     strictEqual(name, `botshelf-${/-([\d.]+)-py3/.exec(clientPackages.pip(''))?.[1]}.dist-info`);
     const env = { ...process.env, PYTHONPATH: folder };
     const { stdout } = await run('python3', ['-c', 'import botshelf; print(botshelf.__file__)'], { env });
-    strictEqual(stdout, `${join(folder, 'botshelf.py')}\n`);
+    strictEqual(stdout, `${join(folder, 'botshelf/__init__.py')}\n`);
+    ok(readdirSync(join(folder, 'botshelf')).includes('py.typed'));
   });
 });
 
@@ -142,7 +239,7 @@ const client = createClient({ baseUrl: 'http://127.0.0.1:1' });
 export const name = (bot: BotRecord): string => bot.contents['en']!.name;
 // @ts-expect-error -- a count is a number
 export const post = () => client.post('1', 'x', { count: '1' });
-const { stop } = autopost({ baseUrl: 'http://127.0.0.1:1', id: '1', token: 'bsh_x', count: () => undefined });
+const { stop } = autopost({ baseUrl: 'http://127.0.0.1:1', id: '1', token: process.env['BOTSHELF_TOKEN'], count: () => undefined });
 await stop();
 console.log('stopped');
 `;

@@ -14,13 +14,13 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException, HTTPMessage
-from typing import Any, Optional, TypedDict, Union
+from typing import Any, NamedTuple, Optional, TypedDict, Union
 from urllib.error import HTTPError
 from urllib.parse import quote, urlencode
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-__version__ = "0.1.0"
-__all__ = ["Autopost", "BotshelfError", "Client", "autopost", "autopost_async"]
+__version__ = "0.2.0"
+__all__ = ["Autopost", "BotshelfError", "Client", "Export", "autopost", "autopost_async"]
 
 
 class CachedImages(TypedDict):
@@ -110,6 +110,50 @@ class UpdateAnswer(_Saved, total=False):
     note: str
 
 
+class LatestCount(TypedDict):
+    """In how many servers a bot is, and when it said so."""
+
+    count: int
+    reportedAt: str
+
+
+class FileText(TypedDict):
+    path: str
+    text: str
+
+
+class ExportLine(BotRecord):
+    """A bot with its pages, and the files that it is made from."""
+
+    files: list[FileText]
+
+
+class CatalogueChange(TypedDict):
+    """``what`` is added, changed or removed."""
+
+    commit: str
+    at: str
+    bot: str
+    what: str
+    keys: list[str]
+    locales: list[str]
+
+
+class CatalogueChanges(TypedDict):
+    """What changed after a cursor. ``next`` is the cursor after it, ``more`` whether there is more now."""
+
+    changes: list[CatalogueChange]
+    next: str
+    more: bool
+
+
+class Export(NamedTuple):
+    """All bots, and the cursor after which the changes since begin; None if the list cannot read its history."""
+
+    cursor: Optional[str]
+    bots: Iterator[ExportLine]
+
+
 class BotshelfError(Exception):
     """Why a request failed.
 
@@ -127,85 +171,153 @@ class BotshelfError(Exception):
 
 
 class Client:
-    """A list of bots. :param timeout: how many seconds a request may take"""
+    """A list of bots. :param timeout: how many seconds a request may take; of an export: until its next bytes"""
 
     def __init__(self, base_url: str, timeout: float = 10) -> None:
-        self._address = base_url.rstrip("/") + "/api/v2/bots"
+        self._address = base_url.rstrip("/") + "/api/v2"
         self._timeout = timeout
 
-    def read(self, bot_id: str) -> BotRecord:
+    def read(self, bot_id: Union[int, str]) -> BotRecord:
         """Returns a bot with its pages. :raises BotshelfError:"""
         return self._request(self._address_of(bot_id))[0]
 
-    def post(self, bot_id: str, token: str, values: UpdateValues) -> UpdateAnswer:
+    def post(self, bot_id: Union[int, str], token: Optional[str], values: UpdateValues) -> UpdateAnswer:
         """Changes a bot: all of the values or none. What is returned is saved. :raises BotshelfError:"""
         secret = (token or "").strip()
         if not re.fullmatch("[!-~]+", secret):
             raise BotshelfError("the token is empty or incomplete: set it as it was issued", is_final=True)
         return self._request(self._address_of(bot_id), {"bot": values}, secret)[0]
 
-    def list(self, **query: Any) -> Iterator[BotListElement]:
-        """Yields all bots of a query, without their pages; ``limit`` is how many a request returns.
-
-        :raises BotshelfError:
-        """
-        pairs = {name: _to_text(value) for name, value in {"limit": 100, **query}.items() if value is not None}
-        search: Optional[str] = "?" + urlencode(pairs, doseq=True)
+    def list(self, limit: float = math.inf, **query: Any) -> Iterator[BotListElement]:
+        """Yields the bots of a query, without their pages: all, or ``limit`` of them. :raises BotshelfError:"""
+        left = limit
+        search: Optional[str] = _format_query({**query, "limit": min(limit, 100)})
         while search is not None:
-            bots, headers = self._request(self._address + search)
-            yield from bots
+            bots, headers = self._request(f"{self._address}/bots{search}")
+            for bot in bots:
+                if left <= 0:
+                    return
+                yield bot
+                left -= 1
             # Only the query is followed, so that no response leads to another address.
             found = re.search(r'<[^>?]*(\?[^>]*)>; *rel="?next\b', headers.get("Link", ""))
-            search = found and found[1]
+            search = found[1] if found and left > 0 else None
 
-    def _address_of(self, bot_id: str) -> str:
-        return f"{self._address}/{quote(bot_id, safe='')}"
+    def counts(self, since: Optional[str] = None) -> dict[str, LatestCount]:
+        """Returns the latest counts by bot: all, or those reported later than ``since``. :raises BotshelfError:"""
+        return self._request(f"{self._address}/counts{_format_query({'since': since})}")[0]
+
+    def export(self) -> Export:
+        """Returns all bots with their pages and files, which are read as they come. :raises BotshelfError:"""
+        exchange = _Exchange(f"{self._address}/export.ndjson", self._timeout)
+
+        def read_bots() -> Iterator[ExportLine]:
+            rest = b""
+            for chunk in exchange.read():
+                *lines, rest = (rest + chunk).split(b"\n")
+                yield from map(exchange.parse, lines)
+
+        return Export(exchange.response.headers.get("X-Cursor"), read_bots())
+
+    def changes(
+        self,
+        since: Optional[str] = None,
+        *,
+        interval: float = 300,
+        on_error: Optional[Callable[[Exception], object]] = None,
+    ) -> Iterator[CatalogueChanges]:
+        """Yields what changes, page by page and without end, and retries what fails.
+
+        A page is yielded once: keep its ``next`` after you processed it, and pass it as ``since`` when your program
+        starts again.
+
+        :param since: the cursor after which the changes begin, from an export or a page of changes; now by default
+        :param interval: seconds between two requests; up to a tenth more passes
+        :param on_error: gets what is retried; prints the message by default
+        :raises BotshelfError: with status 410 if the history was rewritten: export again
+        """
+        interval = _to_interval(interval, 300)
+        failures = 0
+        while True:
+            try:
+                page = self._request(f"{self._address}/changes{_format_query({'since': since})}")[0]
+            except BotshelfError as error:
+                if error.is_final:
+                    raise
+                _call(on_error or _print_error("The changes were not read"), error)
+                time.sleep(_back_off(interval, failures, error))
+                failures += 1
+                continue
+            failures = 0
+            if page["next"] != since:
+                yield page
+                since = page["next"]
+            if not page["more"]:
+                time.sleep(interval * random.uniform(1, 1.1))
+
+    def _address_of(self, bot_id: Union[int, str]) -> str:
+        return f"{self._address}/bots/{quote(str(bot_id), safe='')}"
 
     def _request(self, address: str, body: Any = None, secret: str = "") -> tuple[Any, HTTPMessage]:
-        """Sends a request and reads its response. ``secret`` is in no error."""
-        method = "GET" if body is None else "POST"
+        deadline = time.monotonic() + self._timeout
+        exchange = _Exchange(address, self._timeout, body, secret)
+        return exchange.parse(b"".join(exchange.read(deadline))), exchange.response.headers
+
+
+class _Exchange:
+    """A request, and its response as it comes. ``secret`` is in no error. :raises BotshelfError:"""
+
+    def __init__(self, address: str, timeout: float, body: Any = None, secret: str = "") -> None:
+        self._method = "GET" if body is None else "POST"
+        self._address, self._secret = address, secret
         headers = {"User-Agent": f"botshelf-python/{__version__}"}
         if secret:
             headers.update({"Authorization": secret, "Content-Type": "application/json"})
         data = None if body is None else json.dumps(body).encode()
-
-        def fail(reason: str, **details: Any) -> BotshelfError:
-            hidden = reason.replace(secret, "(the token)") if secret else reason
-            return BotshelfError(f"{method} {address}: {hidden[:500]}", **details)
-
-        deadline = time.monotonic() + self._timeout
+        deadline = time.monotonic() + timeout
         try:
-            request = Request(address, data=data, headers=headers, method=method)
-            try:
-                response = _opener.open(request, timeout=self._timeout)
-            except HTTPError as error:
-                response = error
-            with response:
-                chunks = []
-                while chunk := response.read1(65536):
-                    chunks.append(chunk)
+            request = Request(address, data=data, headers=headers, method=self._method)
+            self.response = _opener.open(request, timeout=timeout)
+        except HTTPError as error:
+            self.response = error
+            raise self._problem(b"".join(self.read(deadline))) from None
+        except (OSError, HTTPException, ValueError) as error:
+            raise self._no_response(error) from None
+
+    def read(self, deadline: float = math.inf) -> Iterator[bytes]:
+        try:
+            with self.response:
+                while chunk := self.response.read1(65536):
+                    yield chunk
                     if time.monotonic() > deadline:
                         raise TimeoutError("timed out")
         except (OSError, HTTPException, ValueError) as error:
-            raise fail(f"no response: {str(error) or type(error).__name__}") from None
+            raise self._no_response(error) from None
+
+    def parse(self, text: bytes) -> Any:
         try:
-            content = json.loads(b"".join(chunks))
+            return json.loads(text)
         except ValueError:
-            content = None
-        status = response.status
-        if 200 <= status < 300 and content is not None:
-            return content, response.headers
-        if 200 <= status < 300:
-            raise fail("the response is not JSON: is this the address of the list?", status=status)
+            reason = "the response is not JSON: is this the address of the list?"
+            raise self._fail(reason, status=self.response.status) from None
+
+    def _problem(self, text: bytes) -> BotshelfError:
+        status, headers, reason = self.response.status, self.response.headers, self.response.reason
         # What stands between may say 404 or 401, too, for as long as it is not well.
-        is_problem = response.headers.get("Content-Type", "").startswith("application/problem+json")
-        detail = content.get("detail") if is_problem and isinstance(content, dict) else response.reason
-        raise fail(
-            f"{status} {detail}",
+        is_problem = headers.get("Content-Type", "").startswith("application/problem+json")
+        return self._fail(
+            f"{status} {self.parse(text).get('detail') if is_problem else reason}",
             status=status,
-            retry_after=_read_retry_after(response.headers.get("Retry-After", "")),
-            is_final=is_problem and status in (401, 403, 404),
+            retry_after=_read_retry_after(headers.get("Retry-After", "")),
+            is_final=is_problem and status in (400, 401, 403, 404, 410),
         )
+
+    def _no_response(self, error: Exception) -> BotshelfError:
+        return self._fail(f"no response: {str(error) or type(error).__name__}")
+
+    def _fail(self, reason: str, **details: Any) -> BotshelfError:
+        hidden = reason.replace(self._secret, "(the token)") if self._secret else reason
+        return BotshelfError(f"{self._method} {self._address}: {hidden[:500]}", **details)
 
 
 class Autopost:
@@ -237,8 +349,8 @@ class Autopost:
 
 def autopost(
     base_url: str,
-    bot_id: str,
-    token: str,
+    bot_id: Union[int, str],
+    token: Optional[str],
     count: Callable[[], Optional[int]],
     *,
     interval: float = 1800,
@@ -263,8 +375,8 @@ def autopost(
 
 async def autopost_async(
     base_url: str,
-    bot_id: str,
-    token: str,
+    bot_id: Union[int, str],
+    token: Optional[str],
     count: Callable[[], Union[Optional[int], Awaitable[Optional[int]]]],
     *,
     interval: float = 1800,
@@ -301,16 +413,16 @@ class _Poster:
     def __init__(
         self,
         client: Client,
-        bot_id: str,
-        token: str,
+        bot_id: Union[int, str],
+        token: Optional[str],
         interval: float,
         on_post: Optional[Callable[[int], object]],
         on_error: Optional[Callable[[Exception], object]],
     ) -> None:
         self._post = lambda number: client.post(bot_id, token, {"count": number})
-        self._interval = min(interval, 86_400) if interval > 0 else 1800
+        self._interval = _to_interval(interval, 1800)
         self._on_post = on_post or (lambda _: None)
-        self._on_error = on_error or _print_error
+        self._on_error = on_error or _print_error("The count was not posted")
         self._posted: Optional[int] = None
         self._posted_at = -math.inf
         self._failures = 0
@@ -337,9 +449,8 @@ class _Poster:
         _call(self._on_error, result)
         if getattr(result, "is_final", False):
             return None
-        back_off = min(self._interval, 5 * 2 ** min(self._failures, 20))
         self._failures += 1
-        return max(getattr(result, "retry_after", 0), back_off) * random.uniform(1, 1.5)
+        return _back_off(self._interval, self._failures - 1, result)
 
 
 class _NoRedirects(HTTPRedirectHandler):
@@ -360,9 +471,29 @@ def _call(callback: Callable[[Any], object], value: Any) -> None:
         pass
 
 
-def _print_error(error: Exception) -> None:
-    end = ", and will not be" if getattr(error, "is_final", False) else ""
-    print(f"The count was not posted{end}: {str(error) or type(error).__name__}", file=sys.stderr)
+def _print_error(failure: str) -> Callable[[Exception], None]:
+    """Returns a function that prints errors. :param failure: what did not happen"""
+
+    def print_error(error: Exception) -> None:
+        end = ", and will not be" if getattr(error, "is_final", False) else ""
+        print(f"{failure}{end}: {str(error) or type(error).__name__}", file=sys.stderr)
+
+    return print_error
+
+
+def _to_interval(interval: float, default: float) -> float:
+    return min(interval, 86_400) if interval > 0 else default
+
+
+def _back_off(interval: float, failures: int, error: Exception) -> float:
+    """Returns how many seconds to wait after a failure, the longer the more there were before it."""
+    back_off = min(interval, 5 * 2 ** min(failures, 20))
+    return max(getattr(error, "retry_after", 0), back_off) * random.uniform(1, 1.5)
+
+
+def _format_query(query: dict[str, Any]) -> str:
+    pairs = {name: _to_text(value) for name, value in query.items() if value is not None}
+    return "?" + urlencode(pairs, doseq=True)
 
 
 def _to_text(value: Any) -> Any:
