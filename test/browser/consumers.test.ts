@@ -1,25 +1,24 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { openBrowserPage } from '../support/browser.ts';
 import { packageFolder } from '../support/clone.ts';
 import { eventually } from '../support/eventually.ts';
+import { startFaultyProxy } from '../support/faulty-proxy.ts';
 import { listenOnLoopback } from '../support/loopback.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { type LocalService, startTestService } from '../support/service.ts';
 import { issueTestToken } from '../support/token.ts';
 import { needs } from '../support/tools.ts';
 import { updateRequest } from '../support/update-request.ts';
 
-// Its shell commands are run by docs.test.ts.
+// Its shell commands are run by docs.test.ts, its programs by document-programs.test.ts, too.
 describe('docs/consumers.md', function () {
   const text = readFileSync(join(packageFolder, 'docs/consumers.md'), 'utf8');
-  let service: TestService;
+  let service: LocalService;
   let root: string;
 
   beforeEach(async () => {
@@ -32,49 +31,12 @@ describe('docs/consumers.md', function () {
 
   const codes = (language: string): string[] =>
     [...text.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, 'gm'))].map(([, code = '']) =>
-      code.replaceAll('http://localhost:8080', service.address).replace('seconds = 300', 'seconds = 0.1'),
+      code.replaceAll('http://localhost:8080', service.address).replace('seconds = 10', 'seconds = 0.1'),
     );
   const post = async (id: string, count: number): Promise<void> => {
     const update = updateRequest(await issueTestToken(root, id), { count });
     strictEqual((await service.request(`/api/v2/bots/${id}`, update)).status, 200);
   };
-
-  /** Runs a program until its output is as `check` wants it; `then` is done once it is as `first` has it. */
-  async function runUntil(
-    code: string,
-    first: RegExp,
-    then: () => Promise<void>,
-    last: RegExp,
-  ): Promise<void> {
-    const file = join(tempFolder(), 'example.mjs');
-    writeFileSync(file, code);
-    const child = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'] });
-    let printed = '';
-    child.stdout.on('data', (chunk) => (printed += String(chunk)));
-    try {
-      await eventually(() => match(printed, first));
-      await then();
-      await eventually(() => match(printed, last));
-    } finally {
-      child.kill();
-    }
-  }
-
-  it('has a program that polls the counts', async () => {
-    await post('7', 5);
-    await runUntil(codes('js')[0] ?? '', /^1 counts$/m, async () => await post('8', 6), /^2 counts$/m);
-  });
-
-  it('has a program that keeps a copy', async () => {
-    const { commit, git } = repositoryIn(root);
-    const change = async (): Promise<void> => {
-      commit({ [pagePath('9')]: mainPage({ name: 'Bart' }) });
-      await eventually(async () => strictEqual((await service.request('/api/v2/bots/9')).status, 200));
-      git('rm', '-q', pagePath('7'), pagePath('8'));
-      git('commit', '-qm', 'Remove two');
-    };
-    await runUntil(codes('js')[1] ?? '', /^2 bots$/m, change, /^1 bots$/m);
-  });
 
   const open = async (html: string): Promise<Page> => {
     const site = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(html));
@@ -84,14 +46,24 @@ describe('docs/consumers.md', function () {
     return page;
   };
 
-  needs('chromium', it)('has a page that shows changes as they come', async () => {
-    const page = await open(codes('html')[0] ?? '');
+  needs('chromium', it)('has a page that shows changes as they come, also after a restart', async () => {
+    const proxy = await startFaultyProxy(service.address);
+    const page = await open((codes('html')[0] ?? '').replace(service.address, proxy.address));
     const { commit } = repositoryIn(root);
     let round = 0;
     await eventually(async () => {
       commit({ [pagePath('8')]: mainPage({ name: `Lisa ${round++}` }) });
       deepStrictEqual((await page.locator('li').allInnerTexts()).slice(0, 1), ['changed: 8']);
     });
+    proxy.faults.push({ status: 502 }, { status: 503, headers: { 'Retry-After': '1' } });
+    await service.stop();
+    commit({ [pagePath('9')]: mainPage() });
+    service = await startTestService({}, { root });
+    proxy.target = service.address;
+    await eventually(async () =>
+      deepStrictEqual((await page.locator('li').allInnerTexts()).slice(0, 1), ['added: 9']),
+    );
+    deepStrictEqual(proxy.faults, []);
   });
 
   needs('chromium', it)(

@@ -1,0 +1,136 @@
+import { fail, match, strictEqual } from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageFolder } from '../support/clone.ts';
+import { eventually } from '../support/eventually.ts';
+import { type FaultyProxy, startFaultyProxy } from '../support/faulty-proxy.ts';
+import { repositoryIn, testRepository } from '../support/repository.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { startTestService, startTestServiceProcess, type TestService } from '../support/service.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { issueTestToken } from '../support/token.ts';
+import { needs } from '../support/tools.ts';
+import { updateRequest } from '../support/update-request.ts';
+
+interface Program {
+  readonly document: string;
+  readonly language: 'js' | 'python' | 'html';
+  /** Its place among the code of that language. */
+  readonly number: number;
+  /** What it prints of the catalogue as it is at first, and after the restart. */
+  readonly first: RegExp;
+  readonly last: RegExp;
+}
+
+const programs: readonly Program[] = [
+  { document: 'api', language: 'js', number: 0, first: /^2 bots\nnothing new$/m, last: /^3 bots$/m },
+  { document: 'api', language: 'python', number: 0, first: /^2 bots\nnothing new$/m, last: /^3 bots$/m },
+  { document: 'consumers', language: 'js', number: 0, first: /^1 counts$/m, last: /^2 counts$/m },
+  { document: 'consumers', language: 'js', number: 1, first: /^2 bots$/m, last: /^3 bots$/m },
+  // It is shown once. The other page needs a browser: test/browser/consumers.test.ts.
+  { document: 'consumers', language: 'html', number: 1, first: /^Lisa$/m, last: /^Lisa$/m },
+];
+
+/** What proxies respond while a service restarts, and then the service itself. */
+const restartFaults = [
+  { status: 502, headers: { 'Content-Type': 'text/html' }, body: '<h1>Bad Gateway</h1>' },
+  { status: 404, headers: { 'Content-Type': 'text/html' }, body: '<h1>No such backend</h1>' },
+  { status: 503, headers: { 'Retry-After': 'Thu, 26 Nov 2026 05:00:00 GMT' } },
+  { status: 503, headers: { 'Content-Type': 'application/problem+json', 'Retry-After': '0' }, body: '{}' },
+] as const;
+
+/** As much of a browser as the page needs: what is put into a list is printed. */
+const browser = `
+const show = ({ textContent }) => console.log(textContent);
+const createElement = () => ({ prepend: show, append: show, appendChild: (child) => child });
+globalThis.document = { createElement, querySelector: createElement };
+`;
+
+describe('the programs of the documents', () => {
+  const { folder: root } = testRepository({
+    [pagePath('7')]: mainPage(),
+    [pagePath('8')]: mainPage({ name: 'Lisa' }),
+  });
+  const repository = repositoryIn(root);
+  const runs: Run[] = [];
+  let service: TestService;
+  let kill: () => Promise<unknown>;
+
+  const post = async (id: string, count: number): Promise<void> => {
+    const update = updateRequest(await issueTestToken(root, id), { count });
+    strictEqual((await service.request(`/api/v2/bots/${id}`, update)).status, 200);
+  };
+
+  before(async () => {
+    const killed = await startTestServiceProcess({}, { root });
+    service = killed;
+    kill = async () => await killed.end('SIGKILL');
+    await post('8', 5);
+    for (const _ of programs) runs.push({ proxy: await startFaultyProxy(service.address), printed: '' });
+    for (const { proxy } of runs) proxy.faults.push(...restartFaults);
+  });
+
+  after(() => {
+    for (const { child } of runs) child?.kill();
+  });
+
+  /** Defines a test of each program. */
+  const defineAll = (title: string, test: (program: Program, run: Run) => Promise<void>): void => {
+    for (const [i, program] of programs.entries()) {
+      const { document, language, number } = program;
+      const define = language === 'python' ? needs('python3', it) : it;
+      define(`${title}: docs/${document}.md, ${language} ${number + 1}`, async () => {
+        await test(program, runs[i] ?? fail());
+      });
+    }
+  };
+
+  defineAll('read once a proxy lets them', async (program, run) => {
+    run.child = start(program, run);
+    await eventually(() => match(run.printed, program.first));
+  });
+
+  describe('when the service is killed and starts again', () => {
+    before(async () => {
+      await kill();
+      for (const { proxy } of runs) proxy.faults.push(...restartFaults);
+      repository.git('rm', '-q', pagePath('7'));
+      repository.commit({ [pagePath('9')]: mainPage(), [pagePath('10')]: mainPage() });
+      service = await startTestService({}, { root });
+      for (const { proxy } of runs) proxy.target = service.address;
+      await post('9', 6);
+    });
+
+    defineAll('go on', async ({ last }, run) => {
+      await eventually(() => match(run.printed, last));
+      strictEqual(run.child?.exitCode ?? 0, 0, run.printed);
+    });
+  });
+});
+
+/** A program that runs, behind a proxy of its own. */
+interface Run {
+  readonly proxy: FaultyProxy;
+  child?: ChildProcess;
+  printed: string;
+}
+
+function start(program: Program, run: Run): ChildProcess {
+  const isPython = program.language === 'python';
+  const file = join(tempFolder(), isPython ? 'program.py' : 'program.mjs');
+  writeFileSync(file, codeOf(program).replaceAll('http://localhost:8080', run.proxy.address));
+  const child = spawn(isPython ? 'python3' : process.execPath, [file]);
+  for (const output of [child.stdout, child.stderr])
+    output.on('data', (chunk) => (run.printed += String(chunk)));
+  return child;
+}
+
+function codeOf({ document, language, number }: Program): string {
+  const text = readFileSync(join(packageFolder, `docs/${document}.md`), 'utf8');
+  const codes = [...text.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, 'gm'))];
+  const code = (codes[number]?.[1] ?? '').replace(/seconds = \d+/, 'seconds = 0.1');
+  return language === 'html'
+    ? browser + (/<script type="module">([^]*)<\/script>/.exec(code)?.[1] ?? '')
+    : code;
+}
