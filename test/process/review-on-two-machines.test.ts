@@ -313,9 +313,9 @@ describe('two machines with a login, whose people send and review', function () 
     await eventually(() => strictEqual(reports().length, 1));
     const [notice] = reports();
     strictEqual(notice?.url, `${a.baseUrl}/bots/${homer}`);
-    match((await open(a, maintainer, '/review')).page.text, /Asks for money\./);
+    match((await open(a, maintainer, '/review?tab=reports')).page.text, /Asks for money\./);
     await settle();
-    match((await open(b, maintainer, '/review')).page.text, /There are no reports/);
+    match((await open(b, maintainer, '/review?tab=reports')).page.text, /There are no reports/);
     strictEqual(reports().length, 1);
   });
 });
