@@ -27,7 +27,7 @@ const readOnly = { ...originRemote, BOTSHELF_READ_ONLY: 'on' };
 
 /** What takes posts, as the source has it, with a path of each. */
 const postRoutes: Readonly<Record<string, readonly string[]>> = {
-  updatePath: ['/api/v2/bots/1'],
+  "'/api/v2/bots/stats'": ['/api/v2/bots/stats'],
   "'/hooks/push'": [],
   "'/bots/:id/token'": ['/bots/1/token'],
   "'/bots/:id/token/revoke'": ['/bots/1/token/revoke'],
@@ -35,7 +35,7 @@ const postRoutes: Readonly<Record<string, readonly string[]>> = {
   "'/logout'": ['/logout'],
   "'/proposals/:subject/withdraw'": ['/proposals/1/withdraw'],
   '`${reviewPath}/reports/:id/done`': ['/review/reports/1/done'],
-  path: ['/review/1/2'],
+  path: ['/api/v2/bots/1', '/api/v2/bots/1/stats', '/review/1/2'],
   '[path, `${path}/file`]': ['/add', '/add/file', '/add/collection', '/bots/1/edit', '/my-bots/name'],
   '`${path}/send`': ['/add/send', '/bots/1/translate/send', '/collections/best/edit/send'],
 };
