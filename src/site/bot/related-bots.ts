@@ -40,10 +40,13 @@ export function listBotsOfSameAuthor(authors: readonly Author[], bot: BotRecord)
   return [...others];
 }
 
-/** Returns the path of a bot that reads like its name; that with its id where other bots have the name, too. */
+/**
+ * Returns the path of a bot that reads like its name; that with its id where other bots have the name, too, or where too many
+ * searches wait.
+ */
 export async function findNamedPath({ lists }: Pick<SiteParts, 'lists'>, bot: IndexedBot): Promise<string> {
   const slug = toNameSlug(bot.facts.name);
-  const isUnique = (await findByName(lists, slug)) === bot;
+  const isUnique = (await findByName(lists, slug).catch(() => undefined)) === bot;
   return isUnique ? `/bots/${encodeURIComponent(slug)}` : `/bots/${bot.id}`;
 }
 

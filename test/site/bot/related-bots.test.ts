@@ -2,9 +2,15 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import type { BotRecord } from '../../../schemas/types.ts';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { AuthorIndex } from '../../../src/catalogue/lists/authors.ts';
+import type { Lists } from '../../../src/catalogue/lists/lists.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
-import { listBotsOfSameAuthor, findSimilarBots, readGroups } from '../../../src/site/bot/related-bots.ts';
+import {
+  findNamedPath,
+  listBotsOfSameAuthor,
+  findSimilarBots,
+  readGroups,
+} from '../../../src/site/bot/related-bots.ts';
 import { noCounts } from '../../support/counts.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { botId } from '../../support/sample.ts';
@@ -53,5 +59,13 @@ describe('the bots that a page leads to', () => {
   it('are grouped once for all pages', async () => {
     const [one, other] = await Promise.all([readGroups(parts), readGroups(parts)]);
     strictEqual(one, other);
+  });
+});
+
+describe('the path of a bot to share', () => {
+  it('has its id where too many searches wait to look for its name', async () => {
+    const bot = sampleBot('42', { en: ['Homer', 'Answers.'] });
+    const page = async (): Promise<never> => await Promise.reject(new Error('queue-full'));
+    strictEqual(await findNamedPath({ lists: { page } as unknown as Lists }, bot), '/bots/42');
   });
 });
