@@ -7,8 +7,9 @@ import { fileURLToPath } from 'node:url';
 
 /*
  * Runs the tests of the tiers that are named, such as `process browser`, or of `unit`; further arguments are mocha's.
- * A tier is a folder, but for two: `unit` is every other file, and `slow` what has `@slow` in its title there, because it
- * takes over a second; where both are named, a file runs once. A mocha runs some files only: the more memory it has, the
+ * A tier is a folder, but for three: `unit` is every other file, `slow` what has `@slow` in its title there, because it takes
+ * over a second, and `long` what has `@long` in its title, in any file, and is left to `npm run verify`. Where `unit` and
+ * `slow` are both named, a file runs once. A mocha runs some files only: the more memory it has, the
  * longer it takes to start a process. Those of a folder go to different ones, or the mochas of the largest folders would run
  * last. The last lines are what failed, the tests that need a missing tool, the other tiers, and the totals.
  */
@@ -19,20 +20,22 @@ const jobs = availableParallelism() + 1;
 /** Where the tests' folders are: each commit syncs a dozen files, for which a disk takes most of the time. */
 const memory = '/dev/shm';
 
-const tiers: Readonly<Record<'unit' | 'slow' | 'process' | 'browser' | 'verify', Tier>> = {
+const withoutLong = ['--grep', '@long', '--invert'];
+const tiers: Readonly<Record<'unit' | 'slow' | 'process' | 'browser' | 'verify' | 'long', Tier>> = {
   unit: {
     files: 24,
     holds: 'units, Git, HTTP and the commands',
-    options: ['--grep', '@slow', '--invert'],
+    options: ['--grep', '@slow|@long', '--invert'],
   },
   slow: {
-    files: 8,
+    files: 16,
     holds: 'what of these takes over a second',
     options: ['--grep', '@slow'],
   },
   process: {
-    files: 4,
+    files: 8,
     holds: 'kills, signals, several machines, clients, the package and the documents',
+    options: withoutLong,
   },
   // One browser for all files.
   browser: { files: 1000, holds: 'pages in Chromium' },
@@ -40,6 +43,7 @@ const tiers: Readonly<Record<'unit' | 'slow' | 'process' | 'browser' | 'verify',
     files: 1,
     holds: 'power loss, simulation, failing calls, fuzzing, hostile requests and crashes, in short',
   },
+  long: { files: 8, holds: 'rare cases that take seconds each', options: ['--grep', '@long'] },
 };
 type TierName = keyof typeof tiers;
 
@@ -55,7 +59,7 @@ const longest = [
 ];
 
 /** The tier whose files run one after the other begins, then those with long files follow. */
-const order: readonly TierName[] = ['browser', 'process', 'slow', 'unit', 'verify'];
+const order: readonly TierName[] = ['browser', 'process', 'slow', 'unit', 'verify', 'long'];
 
 interface Tier {
   /** How many a mocha runs. */
@@ -118,9 +122,9 @@ async function runAll(): Promise<void> {
 
 function isIn(tier: TierName, name: string): boolean {
   const [folder = ''] = name.split('/');
-  if (folder in tiers) return tier === folder;
-  if (tier === 'slow') return readFileSync(join(top, name), 'utf8').includes('@slow');
-  return tier === 'unit';
+  if (tier === 'long' || (tier === 'slow' && !(folder in tiers)))
+    return readFileSync(join(top, name), 'utf8').includes(`@${tier}`);
+  return tier === (folder in tiers ? folder : 'unit');
 }
 
 /** Whether the machine has a folder in memory, with room, in which programs run. */
@@ -135,7 +139,7 @@ function hasMemory(): boolean {
 
 /** Runs a mocha, and prints what it printed when it has ended. */
 async function runFiles({ tier, paths }: { tier: TierName; paths: readonly string[] }): Promise<void> {
-  const { options: own = [] } = unitHasSlow ? {} : tiers[tier];
+  const own = tier === 'unit' && unitHasSlow ? withoutLong : (tiers[tier].options ?? []);
   const select = options.some((option) => /^--?(?:g|f|grep|fgrep)\b/.test(option)) ? [] : own;
   const child = spawn(process.execPath, [mocha, ...select, ...options, ...paths], {
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -126,7 +126,7 @@ describe('botshelf check --base', () => {
     );
   });
 
-  it('refuses a file of more than 10 MiB, wherever it is, once @slow', async () => {
+  it('refuses a file of more than 10 MiB, wherever it is, once @long', async () => {
     const { folder: root, git, commit } = repository();
     const bytes = 10 * 1024 * 1024;
     writeFiles(root, {

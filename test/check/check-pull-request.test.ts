@@ -57,7 +57,7 @@ describe('a pull request is checked without being checked out', () => {
     ok(!existsSync(join(repo.folder, 'botshelf.json')));
   });
 
-  it('and as in the folder, a page of 256 KiB is read, and found too long; one byte more is refused unread @slow', async () => {
+  it('and as in the folder, a page of 256 KiB is read, and found too long; one byte more is refused unread @long', async () => {
     const repo = catalogueOfTwo();
     for (const [bytes, alone, changed] of [
       [256 * 1024, ['maxLength'], ['created-stays', 'maxLength']],

@@ -46,7 +46,7 @@ describe('the state ref', () => {
     strictEqual(await state.commit(second, new Map([[day, '']]), 'Count 0 bots'), second);
   });
 
-  it('has all of thousands of files that are committed at once, with time for others between them @slow', async () => {
+  it('has all of thousands of files that are committed at once, with time for others between them @long', async () => {
     const { state } = stateIn();
     const files = new Map(
       Array.from({ length: 4000 }, (_, n) => [toShardPath(n), `${n}\n`.repeat(50)] as const),

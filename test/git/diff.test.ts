@@ -71,7 +71,7 @@ describe('the difference of two commits', () => {
     ]);
   });
 
-  it('is refused before it is read whole where it has hundreds of thousands of files @slow', async () => {
+  it('is refused before it is read whole where it has hundreds of thousands of files @long', async () => {
     const { folder, git } = testRepository({ file: 'text' });
     const repository = await openRepository(folder);
     // The same file 260 times in the same folder 260 times, with long names.

@@ -81,7 +81,7 @@ describe('all bodies that are being read', () => {
   const megabyte = 1024 * 1024;
   const allButOne = 'x'.repeat(megabyte - 1);
 
-  it('are bounded together: the one that began first is refused, and the others arrive @slow', async () => {
+  it('are bounded together: the one that began first is refused, and the others arrive @long', async () => {
     const held: ReturnType<typeof begin>[] = [];
     for (let i = 0; i < maxBodyBytesInTotal / megabyte + 2; i++)
       held.push(begin(`Content-Length: ${megabyte}`, allButOne));

@@ -17,7 +17,7 @@ describe('the image cache, over time,', () => {
   beforeEach(async () => void (test = await openTestImages()));
   afterEach(async () => await test.cache.close());
 
-  it('has after a restart what it had, and fetches nothing again @slow', async () => {
+  it('has after a restart what it had, and fetches nothing again @long', async () => {
     await test.want(test.all());
     const before = test.cache.cachedImages(test.all());
     await test.reopen();
@@ -27,7 +27,7 @@ describe('the image cache, over time,', () => {
     equal(test.cache.status().cached, 4);
   });
 
-  it('fetches again what somebody has deleted from its folder @slow', async () => {
+  it('fetches again what somebody has deleted from its folder @long', async () => {
     await test.want(test.avatarOnly());
     const before = test.cache.cachedImages(test.avatarOnly());
     for (const name of readdirSync(test.folder))
@@ -39,7 +39,7 @@ describe('the image cache, over time,', () => {
     ok(await test.cache.read(nameOf(before.avatar)));
   });
 
-  it('serves the new image when an old copy is refreshed, and keeps the former file for pages just sent @slow', async () => {
+  it('serves the new image when an old copy is refreshed, and keeps the former file for pages just sent @long', async () => {
     await test.want(test.avatarOnly());
     const before = test.avatar();
     test.site.answers['/avatar.png'] = bytes(await sampleImage({ seed: 77 }));
@@ -56,7 +56,7 @@ describe('the image cache, over time,', () => {
     ok(await test.cache.read(nameOf(before)));
   });
 
-  it('keeps the last good copy when the address has died @slow', async () => {
+  it('keeps the last good copy when the address has died @long', async () => {
     await test.want(test.avatarOnly());
     const before = test.cache.cachedImages(test.avatarOnly());
     delete test.site.answers['/avatar.png'];

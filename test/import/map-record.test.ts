@@ -55,7 +55,7 @@ describe('a mapping', () => {
     deepStrictEqual(describeBot(map({ authors: 'id' }, { id })), [`${id} de {"authors":["${id}"]} ""`]);
   });
 
-  it('refuses what is larger than a page file before it is formatted @slow', () => {
+  it('refuses what is larger than a page file before it is formatted @long', () => {
     const rules = { authors: { from: 'a', split: ',' } };
     throws(() => map(rules, { a: '1,'.repeat(4_000_000) }), /more than 262144 bytes/);
   });

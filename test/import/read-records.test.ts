@@ -73,7 +73,7 @@ describe('the records of a source', () => {
     ok(typeof fields === 'string' && fields.startsWith('it cannot be read'));
   });
 
-  it('may have a string with millions of escapes @slow', async () => {
+  it('may have a string with millions of escapes @long', async () => {
     const escapes = String.raw`\n`.repeat(7_000_000);
     const [long] = await read('a.ndjson', `{"a":"${escapes}","id":190519304972663312}`);
     ok(typeof long === 'object' && long['id'] === '190519304972663312');

@@ -135,7 +135,7 @@ describe('a backup, made and restored by the commands of docs/production.md as t
     strictEqual(await service.end('SIGKILL'), null);
   });
 
-  it('of the Git host alone, lacks the counts since the last push and the key of the cookies, and no more', async () => {
+  it('of the Git host alone, lacks the counts since the last push and the key of the cookies, and no more @long', async () => {
     const third = machine();
     const service = await serve(third);
     const { json } = await service.request(`/api/v2/bots/${homer}`);

@@ -80,7 +80,7 @@ describe('docs/dependencies.md', () => {
 });
 
 describe('npm run sbom', () => {
-  it('prints every library that the package needs and none for development, each time the same', () => {
+  it('prints every library that the package needs and none for development, each time the same @long', () => {
     const print = (): string =>
       execFileSync(process.execPath, [join(packageFolder, 'dist/scripts/sbom.js')], { encoding: 'utf8' });
     const text = print();

@@ -40,8 +40,12 @@ describe('after a crash in a merge from the remote', () => {
     });
   });
 
-  for (const failpoint of ['advance.before-branch', 'advance.after-branch', 'checkout.before-index']) {
-    it(`at ${failpoint}, both sides are there and everything is clean`, async () => {
+  for (const [failpoint, tag] of [
+    ['advance.before-branch', ' @long'],
+    ['advance.after-branch', ''],
+    ['checkout.before-index', ' @long'],
+  ] as const) {
+    it(`at ${failpoint}, both sides are there and everything is clean${tag}`, async () => {
       const [remote, crashed] = copies();
       match(await lastWordsAt(crashed.folder, failpoint), /SIGKILL/);
 

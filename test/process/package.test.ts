@@ -106,7 +106,7 @@ describe('the package, packed and installed in an empty folder', function () {
     strictEqual(spawnSync('diff', ['-r', join(again, 'package'), installed()]).status, 0);
   });
 
-  it('has the same bytes for the same commit, packed in another folder, at another time and with another umask', () => {
+  it('has the same bytes for the same commit, packed in another folder, at another time and with another umask @long', () => {
     const other = join(tempFolder(), 'other');
     execFileSync('sh', ['-c', 'umask 077 && git clone -q "$1" "$2"', 'sh', clone, other]);
     symlinkSync(join(packageFolder, 'node_modules'), join(other, 'node_modules'));

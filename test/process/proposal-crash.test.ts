@@ -18,11 +18,15 @@ const rounds = Number(process.env['CRASH_ROUNDS'] ?? 2);
 const isLong = process.env['CRASH_ROUNDS'] !== undefined;
 
 /** Those between which a step of a proposal differs; commit-crash.test.ts has all. */
-const failpoints = ['advance.before-branch', 'advance.after-branch', 'advance.after-checkout'];
+const failpoints = [
+  ['advance.before-branch', ' @long'],
+  ['advance.after-branch', ''],
+  ['advance.after-checkout', ' @long'],
+] as const;
 
 describe('proposals, after a crash', () => {
-  for (const name of failpoints) {
-    it(`at ${name}, are as answered, and accepted ones are in the branch`, async () => {
+  for (const [name, tag] of failpoints) {
+    it(`at ${name}, are as answered, and accepted ones are in the branch${tag}`, async () => {
       const repository = testRepository(stepsFiles);
       const answered: AnsweredSteps = new Map();
       const { address, process } = await startServiceProcess(

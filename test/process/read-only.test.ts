@@ -145,7 +145,7 @@ describe('a read-only copy of a list', function () {
     }
   });
 
-  it('names the original in all that pages say of themselves, and keeps all other links', async () => {
+  it('names the original in all that pages say of themselves, and keeps all other links @long', async () => {
     for (const path of pages) {
       const page = await (await fetch(copy.address + path, { headers: browser })).text();
       for (const link of formLinks(page)) ok(link.startsWith(`${original}/`), `${path} has ${link}`);
@@ -159,7 +159,7 @@ describe('a read-only copy of a list', function () {
     doesNotMatch(await (await fetch(`${copy.address}/robots.txt`)).text(), /Sitemap/);
   });
 
-  it('leaves out what leads to forms, where the address of the original is not set', async () => {
+  it('leaves out what leads to forms, where the address of the original is not set @long', async () => {
     const other = shared.clone();
     const service = await startTestService({}, { root: other.folder, env: readOnly });
     for (const path of pages) {
@@ -191,7 +191,7 @@ describe('a read-only copy of a list', function () {
     clone.git('checkout', '-q', '--', '.');
   });
 
-  it('goes on after it was killed', async () => {
+  it('goes on after it was killed @long', async () => {
     await copy.end('SIGKILL');
     shared.maintainer.commit({ [pagePath('1')]: mainPage({ name: 'Ned' }) });
     shared.maintainer.git('push', '-q', 'origin', 'HEAD:main');

@@ -226,7 +226,7 @@ describe('two machines with a login, whose people send and review', function () 
     strictEqual(shared.git('for-each-ref', openRef(id)), '');
   });
 
-  it('let one of two maintainers decide who press at the same moment, and tell the other', async () => {
+  it('let one of two maintainers decide who press at the same moment, and tell the other @long', async () => {
     const [a, b] = machines;
     for (const [i, [onA, onB]] of [
       ['accepted', 'accepted'],

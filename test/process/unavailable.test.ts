@@ -104,7 +104,7 @@ describe('a service that cannot write', () => {
   });
 
   needs('unshare', it)(
-    'on a full disk responds 503 and leaves nothing half-written, until there is room',
+    'on a full disk responds 503 and leaves nothing half-written, until there is room @long',
     async function () {
       const template = testRepository({ [pagePath('1')]: mainPage() });
       const token = await issueTestToken(template.folder, '1');

@@ -584,7 +584,7 @@ describe('proposals', () => {
     await decide(1000);
   });
 
-  it('are limited to 10,000 open ones of all, which can be sent again @slow', async () => {
+  it('are limited to 10,000 open ones of all, which can be sent again @long', async () => {
     await send();
     const others = Array.from({ length: 9_999 }, (_, i): [string, ProposalStep[]] => {
       const other = { ...sentStep, subject: botId(String(i + 1)), proposer: visitor };

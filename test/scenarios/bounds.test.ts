@@ -298,7 +298,7 @@ describe('a service at its bounds', () => {
     deepStrictEqual([await highlighted('1000'), await highlighted('1003')], [true, false]);
   });
 
-  it('sends 1,000 streams of changes @slow', async () => {
+  it('sends 1,000 streams of changes @long', async () => {
     const streams = await Promise.all(Array.from({ length: 1000 }, open));
     const requestOf = (client: number): string =>
       `GET /api/v2/changes HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.${client}\r\nAccept: text/event-stream\r\n\r\n`;

@@ -39,7 +39,7 @@ describe('two machines that share a repository', () => {
     strictEqual(shared.git('for-each-ref', '--format=%(refname)'), 'refs/botshelf/state\nrefs/heads/main');
   });
 
-  it('both take a token that was issued on one, and not the one before once the new one is shown @slow', async () => {
+  it('both take a token that was issued on one, and not the one before once the new one is shown @long', async () => {
     const issue = async ({ folder }: TestRepository): Promise<string> => {
       const env = { BOTSHELF_REMOTE: 'origin' };
       return (await botshelf(folder, ['token', '313'], { env })).stdout.trim();

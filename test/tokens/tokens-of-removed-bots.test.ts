@@ -124,7 +124,7 @@ describe('the token of a bot that was removed', () => {
     strictEqual(await listTokens(repository), '8');
   });
 
-  it('ends when the bot is back before that is looked at, also after a merge, and where it was stopped @slow', async () => {
+  it('ends when the bot is back before that is looked at, also after a merge, and where it was stopped @long', async () => {
     for (const isStopped of [true, false]) {
       const { repository } = await begin();
       const running = open(repository);
@@ -184,7 +184,7 @@ describe('the token of a bot that was removed', () => {
     deepStrictEqual([await listTokens(repository), commits()], ['8', before]);
   });
 
-  it('does not end while its files are gone, faulty or unreadable and no commit says so @slow', async () => {
+  it('does not end while its files are gone, faulty or unreadable and no commit says so @long', async () => {
     const { repository } = await begin();
     const bots = join(repository.folder, 'bots');
     const tokens = open(repository);

@@ -30,7 +30,7 @@ import { issueTestToken } from '../support/token.ts';
 /** Whether there are many bots, and each route is measured. */
 const isLong = process.env['BOTS'] !== undefined;
 /** How many requests a round makes. */
-const many = isLong ? 100 : 50;
+const many = isLong ? 100 : 20;
 
 const header = (text: string): string => text.repeat(Math.floor(15_000 / text.length));
 const postForm = (body: string, path = '/add'): HostileRequest => ({

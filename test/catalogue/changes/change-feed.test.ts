@@ -179,7 +179,7 @@ describe('what changed in the catalogue', () => {
       ok(!isChangeCursor(text), text);
   });
 
-  it('skips commits that changed no bot, many at a time @slow', async () => {
+  it('skips commits that changed no bot, many at a time @long', async () => {
     repository.commitAll([
       ...Array.from({ length: 1200 }, (_, i) => ({ files: { 'README.md': String(i) } })),
       { files: { [pagePath('7')]: mainPage({ name: 'Marge' }) } },

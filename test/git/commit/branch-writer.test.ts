@@ -228,7 +228,7 @@ describe('a move of the branch', () => {
     strictEqual(repository.status(), '');
   });
 
-  it('brings every file but the one whose path cannot be written, and names that one @slow', async () => {
+  it('brings every file but the one whose path cannot be written, and names that one @long', async () => {
     const repository = testRepository({ [path]: text });
     const blob = hashObject(repository, text);
     const long = `bots/001/${'x'.repeat(300)}.md`;

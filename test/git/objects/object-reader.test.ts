@@ -37,7 +37,7 @@ describe('the reader of objects', () => {
     strictEqual((await last).length, 5);
   });
 
-  it('keeps trees of up to 32 MiB, those that were read last @slow', async () => {
+  it('keeps trees of up to 32 MiB, those that were read last @long', async () => {
     const { folder } = testRepository();
     const ids = ['a', 'b', 'c'].map((first) => writeTree(folder, first));
     const [a = '', b = '', c = ''] = ids;

@@ -33,7 +33,7 @@ describe('the intent log', () => {
     deepStrictEqual(await readAgain(), [change('a'), change('b\n"'), change('a')]);
   });
 
-  it('takes a commit of 200,000 files, as an import of another list may be @slow', async () => {
+  it('takes a commit of 200,000 files, as an import of another list may be @long', async () => {
     await log.append(Array.from({ length: 200_000 }, (_, i) => change(String(i))));
     strictEqual(log.changes().length, 200_000);
   });

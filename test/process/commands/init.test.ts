@@ -7,7 +7,7 @@ import { testRepository } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 describe('botshelf init', () => {
-  it('has the check install this program from where it is from, never by its bare name', () => {
+  it('has the check install this program from where it is from, never by its bare name @long', () => {
     const clone = testRepository({}, join(tempFolder(), 'botshelf'));
     const code = fileURLToPath(new URL('.', import.meta.resolve('#package')));
     for (const name of ['package.json', 'dist', 'schemas', 'catalogue-template'])

@@ -34,7 +34,7 @@ describe('the progress line', () => {
 });
 
 describe('botshelf serve', () => {
-  it('shows on a terminal how far the start is, until it is ready', async () => {
+  it('shows on a terminal how far the start is, until it is ready @long', async () => {
     const varFolder = tempFolder();
     execFileSync('mkfifo', [join(varFolder, 'index.snapshot')]);
     const env = {

@@ -20,7 +20,7 @@ describe('the limit on connections', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  it('is below that on open files, and the log says once that it is reached and once that it no longer is', async () => {
+  it('is below that on open files, and the log says once that it is reached and once that it no longer is @long', async () => {
     const { folder } = testRepository({ [pagePath('7')]: mainPage() });
     const limited = ['sh', '-c', `ulimit -n 256 && exec "${process.execPath}" "${mainFile}" serve`] as const;
     const { address, log, end, expectLog } = await startServiceProcess(folder, {}, limited);
@@ -46,7 +46,7 @@ describe('the limit on connections', () => {
 });
 
 describe('a connection', () => {
-  it('takes 10 s for headers and 30 s for a request', async () => {
+  it('takes 10 s for headers and 30 s for a request @long', async () => {
     const { address } = await startTestService({ [pagePath('7')]: mainPage() });
     const firstLine = async (request: string): Promise<string> => {
       const socket = connect(Number(new URL(address).port), '127.0.0.1').on('error', () => {});
@@ -59,7 +59,7 @@ describe('a connection', () => {
     for (const line of lines) match(line, / 408 /);
   }).timeout(120_000);
 
-  it('ends after two minutes without traffic while a response is computed or sent, and after 76 s between requests', async () => {
+  it('ends after two minutes without traffic while a response is computed or sent, and after 76 s between requests @long', async () => {
     const app = new Koa();
     const timeouts: (number | undefined)[] = [];
     let connection: Socket | undefined;

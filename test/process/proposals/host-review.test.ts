@@ -103,7 +103,7 @@ describe('proposals that are reviewed at the Git host', () => {
   });
 
   for (const kind of ['github', 'gitlab', 'forgejo'] as const)
-    describe(`at ${kind}`, () => {
+    describe(kind === 'github' ? 'at GitHub' : `at ${kind} @long`, () => {
       beforeEach(async () => await begin(kind));
 
       it('become pull requests whose texts nothing is done with, which follow what is sent again, and close when that is withdrawn', async () => {
@@ -168,7 +168,7 @@ describe('proposals that are reviewed at the Git host', () => {
       await eventually(() => host.pulls.length === 1);
     });
 
-    it('are accepted as their own commit where a merge made none', async () => {
+    it('are accepted as their own commit where a merge made none @long', async () => {
       await submit();
       const theirs = pushAsReviewer();
       host.shared.git('update-ref', 'refs/heads/main', theirs);
@@ -181,7 +181,7 @@ describe('proposals that are reviewed at the Git host', () => {
       strictEqual(last()?.state, 'accepted');
     });
 
-    it('are not decided by what was closed before they were sent, though the clock is set back', async () => {
+    it('are not decided by what was closed before they were sent, though the clock is set back @long', async () => {
       await submit();
       pushAsReviewer();
       await rounds();
@@ -192,7 +192,7 @@ describe('proposals that are reviewed at the Git host', () => {
       deepStrictEqual([host.pulls.length, find()?.state], [2, 'waiting']);
     });
 
-    it('are left to a reviewer who has pushed to their branch, and then hold up no others', async () => {
+    it('are left to a reviewer who has pushed to their branch, and then hold up no others @long', async () => {
       await submit();
       const theirs = pushAsReviewer();
       await submit({ website: 'https://homer.example' });
@@ -213,7 +213,7 @@ describe('proposals that are reviewed at the Git host', () => {
       strictEqual(find()?.state, 'waiting');
     });
 
-    it('are found again after a restart among many: a pushed branch without a pull request gets one, and no second', async () => {
+    it('are found again after a restart among many: a pushed branch without a pull request gets one, and no second @long', async () => {
       host.faults.push(
         (_, response) => response.end('[]'),
         (request) => request.socket.destroy(),

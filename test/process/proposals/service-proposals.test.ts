@@ -40,7 +40,7 @@ describe('a service whose remote has proposals', () => {
     deepStrictEqual(await remoteFaults(service), []);
   });
 
-  it('pushes its branch although the remote refuses the proposals, names that once, and pushes them later', async () => {
+  it('pushes its branch although the remote refuses the proposals, names that once, and pushes them later @long', async () => {
     const { shared, clone, service, tokens } = replica;
     service.expectLog(/proposals are not shared with the other machines: the remote says: no proposals/);
     const hook = join(shared.folder, 'hooks/update');

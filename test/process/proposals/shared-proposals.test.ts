@@ -145,7 +145,7 @@ describe('proposals of two machines', () => {
     }
   });
 
-  it('that cannot be read on one are declined there, and end on the others', async () => {
+  it('that cannot be read on one are declined there, and end on the others @long', async () => {
     const { proposal } = await send(a);
     const clone = (): TestRepository => {
       const damaged = shared.clone();
@@ -162,7 +162,7 @@ describe('proposals of two machines', () => {
     deepStrictEqual(logged, []);
   });
 
-  it('that could not be decided after all are at the remote again', async () => {
+  it('that could not be decided after all are at the remote again @long', async () => {
     const proposal = await sendToBoth();
     shared.mergePullRequest((person) => person.write(homerPath, pageOf(0)));
     await b.round();
@@ -171,7 +171,7 @@ describe('proposals of two machines', () => {
     deepStrictEqual(await agree(), ['waiting']);
   });
 
-  it('that a machine was about to decide when it crashed are open on the others, and on it when it is back', async () => {
+  it('that a machine was about to decide when it crashed are open on the others, and on it when it is back @long', async () => {
     const proposal = await sendToBoth();
     ok(await a.shared.claimProposal(proposal));
     await rejectsWith(decide(b, 'accepted', proposal), 'changed');
@@ -190,7 +190,7 @@ describe('proposals of two machines', () => {
     deepStrictEqual(await agree(), ['waiting']);
   });
 
-  it('that another machine is deciding are not put back at the remote when others are sent here', async () => {
+  it('that another machine is deciding are not put back at the remote when others are sent here @long', async () => {
     const proposal = await sendToBoth();
     ok(await a.shared.claimProposal(proposal));
     // No machine counts as crashed, however slow this one is.
@@ -223,7 +223,7 @@ describe('proposals of two machines', () => {
     deepStrictEqual(b.proposals.listOf(author.id)[0]?.reviewer, maintainer);
   });
 
-  it('are shared again after a git was killed that was deleting one', async () => {
+  it('are shared again after a git was killed that was deleting one @long', async () => {
     await sendToBoth();
     b.clone.git('pack-refs', '--all');
     writeFileSync(join(b.clone.folder, '.git/packed-refs.new'), '');
@@ -251,7 +251,7 @@ describe('proposals of two machines', () => {
       match(a.clone.read(homerPath), new RegExp(`example.org/${sent}`));
     });
 
-  it('that are withdrawn where the clock is a day behind, and asked to be changed on the other, are withdrawn', async () => {
+  it('that are withdrawn where the clock is a day behind, and asked to be changed on the other, are withdrawn @long', async () => {
     await sendToBoth();
     await whileAway(shared, async () => {
       await atTime(Date.now() - 86_400_000, async () => await withdraw(a));
@@ -273,7 +273,7 @@ describe('proposals of two machines', () => {
       });
     };
 
-    it('asks for changes: they are asked for, of the later submission', async () => {
+    it('asks for changes: they are asked for, of the later submission @long', async () => {
       await sendAgainWhile(async () => await decide(b, 'changes-asked'));
       deepStrictEqual(await agree(), ['changes-asked']);
       ensureNoTextLost(first, second, 'changes-asked!');
@@ -292,7 +292,7 @@ describe('proposals of two machines', () => {
     });
   });
 
-  it('are listed in the order in which they were decided, and not in that in which they were sent', async () => {
+  it('are listed in the order in which they were decided, and not in that in which they were sent @long', async () => {
     await sendToBoth();
     await whileAway(shared, async () => {
       await send(a);
@@ -316,14 +316,14 @@ describe('proposals of two machines', () => {
     deepStrictEqual(await agree(), ['waiting', 'declined']);
   });
 
-  it('that the branch has by another way are closed on both', async () => {
+  it('that the branch has by another way are closed on both @long', async () => {
     await sendToBoth();
     shared.mergePullRequest((person) => person.write(homerPath, pageOf(sent)));
     deepStrictEqual((await agree()).at(-1), 'accepted');
     strictEqual(find(a.proposals), undefined);
   });
 
-  it('that ended 90 days ago are deleted everywhere', async () => {
+  it('that ended 90 days ago are deleted everywhere @long', async () => {
     await sendToBoth();
     await decide(a, 'declined');
     deepStrictEqual(await agree(), ['declined']);
@@ -336,7 +336,7 @@ describe('proposals of two machines', () => {
     });
   });
 
-  it('are shared also beside refs of other names, and those are left alone', async () => {
+  it('are shared also beside refs of other names, and those are left alone @long', async () => {
     const tip = shared.git('rev-parse', 'main');
     for (const name of ['proposals/x/1', `proposals/${homer}/${visitor.id}`, `closed/${homer}/1/2`])
       shared.git('update-ref', `refs/botshelf/${name}`, tip);
@@ -348,7 +348,7 @@ describe('proposals of two machines', () => {
     strictEqual(shared.git('rev-parse', `refs/botshelf/proposals/${homer}/${visitor.id}`), tip);
   });
 
-  it('that the remote has, and refuses to give up, are decided here all the same', async () => {
+  it('that the remote has, and refuses to give up, are decided here all the same @long', async () => {
     await sendToBoth();
     const hook = join(shared.folder, 'hooks/update');
     writeFileSync(hook, '#!/bin/sh\nexit 1\n', { mode: 0o755 });
@@ -358,7 +358,7 @@ describe('proposals of two machines', () => {
     deepStrictEqual(await agree(), ['declined']);
   });
 
-  it('that the remote refuses keep nothing else from it, and are named for the operator', async () => {
+  it('that the remote refuses keep nothing else from it, and are named for the operator @long', async () => {
     const hook = join(shared.folder, 'hooks/update');
     writeFileSync(hook, '#!/bin/sh\ncase "$1" in refs/botshelf/[cp]*) echo no proposals; exit 1;; esac\n', {
       mode: 0o755,

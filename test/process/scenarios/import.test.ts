@@ -35,7 +35,7 @@ function table(): string {
 }
 
 describe('a list that is imported', () => {
-  it('is whole after Ctrl-C and a second run beside a service, and comes back from its export byte for byte', async function () {
+  it('is whole after Ctrl-C and a second run beside a service, and comes back from its export byte for byte @long', async function () {
     this.timeout(60_000 + count * 100);
     const source = tempFolder();
     writeFiles(source, { 'list.csv': table(), 'map.json': JSON.stringify(map) });

@@ -76,7 +76,7 @@ describe('a clone in which people work while owners post', function () {
     });
   });
 
-  it('keeps what is staged by hunks', async () => {
+  it('keeps what is staged by hunks @long', async () => {
     await beside(1, async () => {
       const text = editByHand();
       // It succeeds without having staged anything where it meets the lock.
@@ -87,7 +87,7 @@ describe('a clone in which people work while owners post', function () {
     });
   });
 
-  it('keeps what is stashed', async () => {
+  it('keeps what is stashed @long', async () => {
     await beside(1, async () => {
       const text = editByHand();
       while (repository.git('stash', 'list') === '') await git(repository, ['stash', '-q']);
@@ -106,7 +106,7 @@ describe('a clone in which people work while owners post', function () {
     });
   });
 
-  it('goes on between rebases', async () => {
+  it('goes on between rebases @long', async () => {
     await beside(1, async () => {
       await worksAtLast('branch', '-f', 'base', 'HEAD~1');
       while ((await git(repository, ['rebase', '-q', '--force-rebase', 'base'])) !== 0) {

@@ -108,7 +108,7 @@ describe('a pull request, from fork to merge', () => {
     deepStrictEqual(readdirSync(clone.folder), ['.git']);
   });
 
-  it('is judged against the branch as it is now, not as it was when the pull request was made', () => {
+  it('is judged against the branch as it is now, not as it was when the pull request was made @long', () => {
     const origin = testRepository({ [pagePath('7')]: mainPage() });
     origin.git('switch', '-q', '-c', 'pull');
     const head = origin.commit({

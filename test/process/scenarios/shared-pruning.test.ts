@@ -47,7 +47,7 @@ describe('pruning the history of a shared state', () => {
     }
   });
 
-  it('waits while there is something to push, or another replica was faster', async () => {
+  it('waits while there is something to push, or another replica was faster @long', async () => {
     const shared = sharedRepository({ file: 'text' });
     const [a, b] = [replica(shared.clone()), replica(shared.clone())];
     await a.count(1, 1);

@@ -123,7 +123,7 @@ describe('a service with a remote that owners post to', () => {
     match(shared.git('log', '--format=%H', 'refs/botshelf/state'), new RegExp(theirs));
   });
 
-  it('says that a merged count is ahead of its clock, until the next count of the bot', async () => {
+  it('says that a merged count is ahead of its clock, until the next count of the bot @long', async () => {
     const { shared, service, tokens } = await startReplica({ BOTSHELF_SYNC_SECONDS: '1' });
     await eventually(() => void stateOf(shared, id));
     const other = shared.clone();
@@ -144,7 +144,7 @@ describe('a service with a remote that owners post to', () => {
     await eventually(() => match(stateOf(shared, id), /"count":8\b/));
   });
 
-  it('says for as long as the remote refuses the push that it does, since when and in its words, and logs it once', async () => {
+  it('says for as long as the remote refuses the push that it does, since when and in its words, and logs it once @long', async () => {
     const { shared, service, tokens } = await startReplica({ BOTSHELF_PUSH_SECONDS: '2' });
     const token = tokens.get(id) ?? '';
     service.expectLog(/not in step with the remote: the remote says: error: GH006/);

@@ -42,7 +42,7 @@ describe('a service with a remote', () => {
       replica = await startReplica();
     });
 
-    it('fetches although killed git processes have left the locks of its refs', async () => {
+    it('fetches although killed git processes have left the locks of its refs @long', async () => {
       const { shared, clone, service } = withToken(replica);
       for (const ref of ['botshelf/remote/branch', 'botshelf/remote/base', 'remotes/origin/main'])
         writeFileSync(join(clone.folder, '.git/refs', `${ref}.lock`), '');
@@ -129,7 +129,7 @@ describe('a service with a remote', () => {
       strictEqual(await metric(service, 'botshelf_remote_fault_age_seconds'), 0);
     });
 
-    it('refuses a remote that has nothing in common with the clone, and one whose branch is gone', async () => {
+    it('refuses a remote that has nothing in common with the clone, and one whose branch is gone @long', async () => {
       const { shared, clone, service } = withToken(replica);
       service.expectLog(/not in step with the remote: .*no commit in common/);
       service.expectLog(/not in step with the remote: .*no such branch any more/);
@@ -239,7 +239,7 @@ describe('a service with a remote', () => {
       await eventually(() => strictEqual(clone.status(), ''));
     });
 
-    it('names the last 20 files of which a merge set something aside, each until it changes again', async () => {
+    it('names the last 20 files of which a merge set something aside, each until it changes again @long', async () => {
       const { shared, clone, service } = replica;
       service.expectLog(/set aside \\"file\\" from this clone in/);
       const paths = Array.from({ length: 21 }, (_, i) => `docs/${i + 10}.md`);

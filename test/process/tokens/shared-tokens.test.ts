@@ -46,7 +46,7 @@ describe('the tokens of several machines', () => {
   const token = async (clone: TestRepository | undefined, ...options: string[]): Promise<Run> =>
     await botshelf(clone?.folder ?? '', ['token', homer, ...options], { env: { BOTSHELF_REMOTE: 'origin' } });
 
-  it('are shared although another machine is pushing at that time, so that the ref is locked there', async () => {
+  it('are shared although another machine is pushing at that time, so that the ref is locked there @long', async () => {
     const lock = join(shared.folder, `${stateRef}.lock`);
     mkdirSync(dirname(lock), { recursive: true });
     writeFileSync(lock, '');
@@ -88,7 +88,7 @@ describe('the tokens of several machines', () => {
     match(shared.git('show', `${stateRef}:03/12.json`), /"tokenGen":2\}/);
   });
 
-  it('are issued and the command ends where each command of the remote takes 2.4 to 2.6 seconds', async () => {
+  it('are issued and the command ends where each command of the remote takes 2.4 to 2.6 seconds @long', async () => {
     await token(clones[0]);
     const slow = ['2.4', '2.5', '2.6'].map((seconds) => {
       const clone = shared.clone();

@@ -177,7 +177,7 @@ describe('the form that reports a bot', () => {
     match(await (await get('/bots/1')).text(), /<a href="https:\/\/example\.org\/report">Report<\/a>/);
   });
 
-  it('has its notices beside those of files that become faulty @slow', async () => {
+  it('has its notices beside those of files that become faulty @long', async () => {
     service.expectLog(/a file breaks a rule/);
     writeFiles(service.root, { [pagePath('2')]: mainPage({ category: 1 }) });
     await eventually(() => strictEqual(notices[0]?.title, `${pagePath('2')} is faulty`));
