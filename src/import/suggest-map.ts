@@ -26,13 +26,13 @@ export async function suggestMap(
   const map: Record<string, ImportRule> = {};
   const reasons = new Map<string, string>();
   for (const target of targets) {
-    const { key, name, fits, what } = target;
+    const { key, name, fits, share = 0.9, what } = target;
     if (map[key] !== undefined) continue;
     const named = [...columns].filter(([path]) => isNamed(path, target)).toSorted(compareColumns);
     const measured = named.map(([path, column]) => ({ path, column, bad: findBad(column, fits) }));
     const found = measured.find(
       ({ column, bad }) =>
-        bad.count < column.count * 0.1 && (!required.has(key) || column.records >= total / 2),
+        bad.count < column.count * (1 - share) && (!required.has(key) || column.records >= total / 2),
     );
     const { path, column, bad } = found ?? measured.find(() => name.source !== '(?:)') ?? {};
     if (path === undefined || column === undefined) continue;
@@ -53,6 +53,10 @@ export async function suggestMap(
       const known = [...column.values.keys()].map((value) => [value, findCategory(value, categories)]);
       map[key] = { from, values: Object.fromEntries(known.slice(0, 1000)), else: 'other' };
     } else if (key === 'created') map[key] = { from, else: 'now' };
+    // As a text it would be the language of a record that does not have the field.
+    else if (key === 'locale' && !isPage) map[key] = { from };
+    else if (key === 'support' && fits === isInviteCode)
+      map[key] = { template: `https://discord.gg/{${from}}` };
     else if (key === 'invite' && column.records < total) map[key] = { from, template: inviteTemplate };
     else map[key] = key === 'authors' && split !== undefined ? { from, split } : from;
   }
@@ -137,16 +141,22 @@ function isNamed(path: string, { key, name, not }: Target): boolean {
   return name.source === '(?:)' || name.test(toFieldName(path));
 }
 
-/** Orders fields by how deep they are, then by the length of their values, in records that are as many. */
+/** Orders fields by how many records have them, roughly, then by how deep they are, then by the length of their values. */
 function compareColumns(
   [a, x]: readonly [string, SourceColumn],
   [b, y]: readonly [string, SourceColumn],
 ): number {
-  return a.split('.').length - b.split('.').length || x.length / x.count - y.length / y.count;
+  return (
+    Math.round(Math.log2(y.records / x.records)) ||
+    a.split('.').length - b.split('.').length ||
+    x.length / x.count - y.length / y.count
+  );
 }
 
 const isShort = (value: string): boolean => value.length <= 200;
 const isAddress = (value: string): boolean => /^https?:\/\//.test(value);
+/** Whether it is the code of an invite to a server, and no number. */
+const isInviteCode = (value: string): boolean => /^(?!\d+$)[\dA-Za-z-]{2,32}$/.test(value);
 
 interface Target {
   readonly key: string;
@@ -155,6 +165,8 @@ interface Target {
   readonly not?: RegExp;
   /** The kind of nearly all of its values, and that of the others. */
   readonly fits: (value: string) => boolean;
+  /** Which share of its values has to be of that kind, if it is not nine of ten. */
+  readonly share?: number;
   readonly what: string;
 }
 
@@ -181,7 +193,15 @@ const targets: readonly Target[] = [
   },
   { key: 'invite', name: /(?:)/, fits: (value) => parseInvite(value) !== undefined, what: 'no invites' },
   { key: 'invite', name: /invite|oauth/, fits: isAddress, what: noAddress },
-  { key: 'name', name: /^(?:bot)?(?:name|title|username)$/, fits: isShort, what: long },
+  // Others lead to a page of the bot that leads on.
+  {
+    key: 'invite',
+    name: /^(?:link|url)$/,
+    fits: (value) => parseInvite(value) !== undefined,
+    share: 0.3,
+    what: 'no invites',
+  },
+  { key: 'name', name: /^(?:bot|page|app)?(?:name|title|username)$/, fits: isShort, what: long },
   {
     key: 'authors',
     name: /owner|author|dev|creator|maker/,
@@ -198,6 +218,7 @@ const targets: readonly Target[] = [
   { key: 'images.avatar', name: /avatar|icon|logo/, fits: isAddress, what: noAddress },
   { key: 'images.cover', name: /cover|banner/, fits: isAddress, what: noAddress },
   { key: 'support', name: /support|server|guild/, fits: isAddress, what: noAddress },
+  { key: 'support', name: /support|server|guild/, fits: isInviteCode, what: 'no codes of an invite' },
   { key: 'website', name: /site|home|web|url/, fits: isAddress, what: noAddress },
   {
     key: 'nsfw',
@@ -213,7 +234,13 @@ const targets: readonly Target[] = [
   },
   { key: 'locale', name: /lang|locale/, fits: (value) => value.length < 10, what: 'no languages' },
   { key: 'description', name: shortNames, fits: isShort, what: long },
-  { key: 'page', name: longNames, not: shortNames, fits: () => true, what: '' },
+  {
+    key: 'page',
+    name: longNames,
+    not: /short|summary|tagline|brief|intro|name$|title$/,
+    fits: () => true,
+    what: '',
+  },
   { key: 'description', name: /desc|about/, not: longNames, fits: isShort, what: long },
   { key: 'page', name: /desc|about/, not: shortNames, fits: () => true, what: '' },
 ];
