@@ -149,6 +149,12 @@ describe('the documents', () => {
     deepStrictEqual(wide, []);
   });
 
+  it('begin with a README of at most 80 lines, which has the commands of the service and of the tests', () => {
+    const lines = readFileSync(join(top, 'README.md'), 'utf8').split('\n');
+    ok(lines.length <= 81);
+    for (const command of ['npm ci && npm run demo', 'npm ci && npm test']) ok(lines.includes(command));
+  });
+
   it('have nobody install a package by its bare name, nor do code and pipelines: no registry has ours yet', () => {
     const bare =
       /(?:npm (?:i|install)|pip install)(?: \S+)*? ["']?(?:botshelf|@botshelf\/client)["'@=\s]|npx (?:--yes|-y) ["']?botshelf|botshelf@\d/;
