@@ -298,13 +298,13 @@ function Similar({ bot, similar }: BotPageProps): VNode | null {
   const comparePath = toComparePath([bot, ...similar.map((other) => other.bot)].map(({ id }) => id));
   return (
     <section class="similar" aria-labelledby="similar">
-      <h2 id="similar">{t('bot.similar')}</h2>
-      <Cards bots={similar} heading="h3" atOnce={0} />
-      <p>
-        <a class="button quiet" rel="nofollow" href={href(comparePath)}>
+      <div class="shelf-head">
+        <h2 id="similar">{t('bot.similar')}</h2>
+        <a rel="nofollow" href={href(comparePath)}>
           {t('compare.similar')}
         </a>
-      </p>
+      </div>
+      <Cards bots={similar} heading="h3" atOnce={0} />
     </section>
   );
 }

@@ -162,10 +162,12 @@ export function Listing(props: ShownBotProps): VNode {
         {(report || site.hasForms) && <LinkItem href={reportHref}>{t('bot.report')}</LinkItem>}
         <LinkItem href={publicPath(`/api/v2/bots/${id}`)}>{t('bot.json')}</LinkItem>
         <li>
+          <ShareCodes {...props} />
+        </li>
+        <li class="since">
           {t('bot.created')} <time dateTime={new Date(bot.created).toISOString()}>{day(bot.created)}</time>
         </li>
       </ul>
-      <ShareCodes {...props} />
       {bot.verified && (
         <p id={verifiedId}>
           <small>{t('bot.verifiedText')}</small>

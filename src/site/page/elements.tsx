@@ -246,9 +246,12 @@ function Summary({ permissions, joins }: InvitePermissions): VNode {
   if (harmful.length + others === 0) return <>{t('permissions.none')}</>;
   return (
     <>
-      {harmful.length > 0 && <span class="harm">{t('permissions.harm', { count: harmful.length })}</span>}
-      {harmful.length > 0 && others > 0 && ' · '}
-      {others > 0 && t('permissions.others', { count: others })}
+      {harmful.length > 0 ? (
+        <span class="harm">{t('permissions.harm', { count: harmful.length })}</span>
+      ) : (
+        t('permissions.harmless')
+      )}
+      {others > 0 && <> · {t('permissions.others', { count: others })}</>}
     </>
   );
 }
