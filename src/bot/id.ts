@@ -9,7 +9,7 @@ export function parseBotId(text: string): BotId | undefined {
 }
 
 /** Orders ids by their numeric value; ids of one value, such as 7 and 07, by length. */
-export function compareBotIds(a: BotId, b: BotId): number {
+export function compareBotIds(a: string, b: string): number {
   if (a.length === b.length && a.charCodeAt(0) !== zeroCharCode && b.charCodeAt(0) !== zeroCharCode)
     return compareTexts(a, b);
   const x = trimLeadingZeros(a);

@@ -7,7 +7,7 @@ import { readRef, stateRef, type Repository, type RepositoryOpener } from '../gi
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { forEachInSlices } from '../lib/time-slice.ts';
-import { parseDay, daysFolder, parseDayPath, toDay, type Count } from './state.ts';
+import { parseDay, daysFolder, parseDayPath, toDay, type Count, type CountOfDay } from './state.ts';
 
 /** From the end of a day on, a bot had this count. */
 interface CountChange {
@@ -17,7 +17,7 @@ interface CountChange {
 }
 
 /** A file of the counts at the end of a day. */
-interface DayFile {
+export interface DayFile {
   /** The day (UTC), since the epoch. */
   readonly period: number;
   /** The id of its blob. */
@@ -33,6 +33,11 @@ export class CountSeries {
   /** The one that was added to last. Files have the bots in one order, so the next one is mostly found without the map. */
   #last: BotSeries | undefined;
   #files: readonly DayFile[] = [];
+
+  /** The files that were read, ascending. */
+  get files(): readonly DayFile[] {
+    return this.#files;
+  }
 
   /** Adds the count of a day; one that is not after the bot's last is left out. */
   add(id: BotId, period: number, count: number): void {
@@ -265,10 +270,7 @@ export class CountHistory {
     if (read === this.#read) return;
     const files = folder === undefined ? [] : await listDays(repository, folder);
     const objects = new ObjectReader(repository.folder);
-    const readFile = async (id: string): Promise<string> => {
-      this.#stop.signal.throwIfAborted();
-      return (await objects.readOne(id))?.content.toString() ?? '';
-    };
+    const readFile = async (id: string): Promise<string> => await this.#readFile(objects, id);
     const readInto = async (days: CountSeries, wanted: readonly DayFile[]): Promise<void> => {
       await days.update(wanted, readFile);
       this.#before = await days.countsAt(this.present() - growthDays);
@@ -285,6 +287,31 @@ export class CountHistory {
     } finally {
       objects.close();
     }
+  }
+
+  /** The files of days that are over, from one day to another, both included, ascending. */
+  files(from: number, to: number): readonly DayFile[] {
+    return this.#days.files.filter(({ period }) => period >= from && period <= to);
+  }
+
+  /**
+   * Yields the counts in files of days, a day at a time: of each bot that posted on it, in the order of the ids.
+   * @throws {GitError}
+   * @throws {BotshelfError} unavailable, missing-object
+   */
+  async *readDays(files: readonly DayFile[]): AsyncGenerator<CountsOfDay> {
+    const objects = new ObjectReader((await this.#options.repositoryOpener.open()).folder);
+    try {
+      for (const { period, id } of files)
+        yield { period, counts: parseDay(await this.#readFile(objects, id)) };
+    } finally {
+      objects.close();
+    }
+  }
+
+  async #readFile(objects: ObjectReader, id: string): Promise<string> {
+    this.#stop.signal.throwIfAborted();
+    return (await objects.readOne(id))?.content.toString() ?? '';
   }
 
   /** Today, which is not over. */
@@ -345,6 +372,13 @@ export class CountHistory {
 
 /** The counts over time, as pages and routes need them. */
 export type ReadonlyCountHistory = Pick<CountHistory, 'isRead' | 'present' | 'first' | 'counts'>;
+
+/** The counts that were posted last on a day. */
+interface CountsOfDay {
+  /** The day (UTC), since the epoch. */
+  readonly period: number;
+  readonly counts: Iterable<CountOfDay>;
+}
 
 /** Lists the files of days, ascending. @param folder the id of their tree @throws {GitError} */
 async function listDays(repository: Repository, folder: string): Promise<DayFile[]> {

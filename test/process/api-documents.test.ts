@@ -14,9 +14,12 @@ import {
   listExamples,
 } from '../support/api-guide.ts';
 import { packageFolder } from '../support/clone.ts';
+import { commitCounts } from '../support/counts.ts';
 import { eventually } from '../support/eventually.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
+import { writeFiles } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { collection } from '../support/side-files.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
 import { needs } from '../support/tools.ts';
@@ -54,7 +57,13 @@ describe('docs/api.md', function () {
   before('the sample catalogue, with a token for its bot', async () => {
     root = testRepository({}).folder;
     cpSync(join(packageFolder, 'bots'), join(root, 'bots'), { recursive: true });
+    writeFiles(root, {
+      'collections/sample.en.md': collection({ bots: ['190519304972663312', '948120663307245578'] }),
+    });
     const { git } = repositoryIn(root);
+    commitCounts(root, [
+      { time: Math.floor(Date.now() / 1000) - 86_400, counts: { '190519304972663312': 150 } },
+    ]);
     const file = join(root, 'bots/312/190519304972663312.en.md');
     const page = readFileSync(file, 'utf8');
     for (const version of [page.replace('"category": "fun"', '"category": "games"'), page]) {

@@ -63,6 +63,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'commands/images.ts maxNamedImages',
     'git/process/run-git.ts maxStderrLength',
     'http/api/changes-routes.ts defaultLimit',
+    'http/api/read-routes.ts defaultLimit',
     'http/problem.ts maxPathLength',
     'lib/retry.ts max',
     'proposals/host-review.ts maxShownLength',

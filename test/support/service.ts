@@ -130,10 +130,10 @@ function schemaOf(path: string, response: Response, method = 'GET'): SchemaName 
   if (pathname.endsWith('.ndjson')) return undefined;
   ok(response.headers.get('content-type')?.startsWith('application/json'));
   if (method === 'POST') return 'update-answer';
-  if (pathname.endsWith('/counts')) return undefined;
+  if (/\/(?:counts|collections)$/.test(pathname)) return undefined;
   if (pathname === '/api/v2/changes') return 'catalogue-changes';
   if (pathname.endsWith('/changes')) return 'change-record';
-  if (pathname.startsWith('/api/v2/authors/')) return 'author';
+  if (pathname.startsWith('/api/v2/authors')) return 'author';
   if (/^\/api\/v[12]\/bots\/[^/]/.test(pathname)) return 'record';
   return pathname.startsWith('/api/v1') ? 'file-item' : 'list-element';
 }

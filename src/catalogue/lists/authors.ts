@@ -1,6 +1,7 @@
+import { compareBotIds } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { Current, CurrentCache } from '../../lib/current-cache.ts';
-import { forEachInSlices } from '../../lib/time-slice.ts';
+import { forEachInSlices, sortInSlices } from '../../lib/time-slice.ts';
 import type { Profile } from '../page/side-file.ts';
 import type { BotIndex, IndexedBot } from '../store/bot-index.ts';
 import type { FolderMirror } from '../store/side-mirrors.ts';
@@ -24,6 +25,7 @@ export interface Author extends AuthorBots {
 
 /** All bots by author. */
 interface AuthorGroups {
+  readonly accounts: () => Iterable<string>;
   readonly findBots: (account: string) => AuthorBots;
 }
 
@@ -49,10 +51,24 @@ export class AuthorIndex {
    * seconds.
    */
   async find(id: string): Promise<Author & Current> {
-    const group = async (): Promise<AuthorGroups> => await groupByAuthor(await this.#bots.sorted());
-    const { findBots, current } = await this.#cache.get('authors', group);
+    const { findBots, current } = await this.#group();
     const profile = this.findProfile(id);
     return { ...findBots(id), id, profile, current: () => current() && this.findProfile(id) === profile };
+  }
+
+  /** Returns the authors of all bots: their ids in numeric order, and what finds an author by the id. */
+  async all(): Promise<{ readonly ids: readonly string[]; readonly find: (id: string) => Author }> {
+    const { findBots } = await this.#group();
+    const { ids } = await this.#cache.get('author-ids', async () => {
+      const all = Array.from((await this.#group()).accounts(), (account) => ({ account }));
+      const sorted = await sortInSlices(all, (a, b) => compareBotIds(a.account, b.account));
+      return { ids: sorted.map(({ account }) => account) };
+    });
+    return { ids, find: (id) => ({ ...findBots(id), id, profile: this.findProfile(id) }) };
+  }
+
+  async #group(): Promise<AuthorGroups & Current> {
+    return await this.#cache.get('authors', async () => await groupByAuthor(await this.#bots.sorted()));
   }
 }
 
@@ -71,6 +87,7 @@ async function groupByAuthor(bots: readonly IndexedBot[]): Promise<AuthorGroups>
   // Looking at all bots of an author takes long where there are thousands.
   const summaries = new Map<string, AuthorBots>();
   return {
+    accounts: () => byAuthor.keys(),
     findBots: (account) => {
       const bots = byAuthor.get(account) ?? [];
       const summary = summaries.get(account) ?? summarise(Array.isArray(bots) ? bots : [bots]);

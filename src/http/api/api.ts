@@ -12,8 +12,8 @@ import type { RemoteSettings } from '../../sync/settings.ts';
 import type { Sync } from '../../sync/sync.ts';
 import { RateLimit } from '../limits.ts';
 import { addChangesRoute, addFeedRoute } from './changes-routes.ts';
-import { addCountsRoute, addLatestCountsRoute } from './counts-routes.ts';
-import { addExportRoute, addImageRoute } from './file-routes.ts';
+import { addCountHistoryRoute, addCountsRoute, addLatestCountsRoute } from './counts-routes.ts';
+import { addExportRoute, addImageRoute, createExportPlaces } from './file-routes.ts';
 import { addHookRoute } from './hook-route.ts';
 import { addOpenApiRoute } from './openapi.ts';
 import { addReadRoutes } from './read-routes.ts';
@@ -80,10 +80,12 @@ export function createApi(parts: ApiParts): Api {
     acknowledge: sync && remote?.ack === 'remote' ? async () => await sync.waitForPush() : null,
   });
   const reads = new Router();
-  addReadRoutes(reads, bots, lists, authors, baseUrl, settings);
+  addReadRoutes(reads, bots, lists, authors, parts.catalogue.collections, baseUrl, settings);
   addCountsRoute(reads, bots, countHistory);
   addLatestCountsRoute(reads, bots, state, cache);
-  addExportRoute(reads, bots, config.catalogue, parts.repositoryOpener, feed, cache);
+  const exports = createExportPlaces();
+  addCountHistoryRoute(reads, bots, countHistory, exports, cache);
+  addExportRoute(reads, bots, config.catalogue, parts.repositoryOpener, feed, exports, cache);
   addChangesRoute(reads, bots, parts.changes, baseUrl);
   addFeedRoute(reads, feed, baseUrl);
   addOpenApiRoute(reads, baseUrl, settings);

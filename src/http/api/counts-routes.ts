@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Router } from '@koa/router';
+import { compareBotIds } from '../../bot/id.ts';
 import { type ListParameter, type ParameterTexts, refuse } from '../../catalogue/lists/parameters.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
-import type { CountAt, ReadonlyCountHistory } from '../../counts/count-history.ts';
+import type { CountAt, CountHistory, ReadonlyCountHistory } from '../../counts/count-history.ts';
 import type { OpenCounts } from '../../counts/counts.ts';
 import type { CurrentCache } from '../../lib/current-cache.ts';
 import { quoteValue, joinToPieces } from '../../lib/text.ts';
-import { TimeSlice } from '../../lib/time-slice.ts';
+import { forEachInSlices, TimeSlice } from '../../lib/time-slice.ts';
+import type { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
 import { chooseType, createDocument, readHeaders, send } from '../representation.ts';
 import { parseQuery, readParameters, findKnownBot } from '../request.ts';
@@ -16,13 +18,9 @@ import { createQueryParameters, createReference, describeRead, type Paths, toJso
 export function addCountsRoute(router: Router, bots: BotIndex, countHistory: ReadonlyCountHistory): void {
   router.get('/api/v2/bots/:id/counts', async (ctx) => {
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');
-    const { from, to } = parseCountsQuery(parseQuery(ctx), countHistory.present());
+    const { from, to } = parseDays(parseQuery(ctx), countParameters, maxDays, countHistory.present());
     const kind = chooseType(ctx, ['application/json', 'text/csv']);
-    if (!(await countHistory.isRead('all'))) {
-      throw new ProblemError('starting', 'the counts over time are still being read: try again in a moment', {
-        headers: { 'Retry-After': '10' },
-      });
-    }
+    await ensureRead(countHistory);
     const last = Math.min(to ?? Number.POSITIVE_INFINITY, countHistory.present());
     const first = from ?? Math.max(countHistory.first(bot.id) ?? last, last - maxDays + 1);
     const body = Buffer.from(writers[kind](countHistory.counts(bot.id, first, last)));
@@ -33,11 +31,17 @@ export function addCountsRoute(router: Router, bots: BotIndex, countHistory: Rea
   });
 }
 
-/** What of a bot's counts over time is wanted, in days since the epoch. */
-interface CountsQuery {
-  /** The first; where left out that of the bot's first count. */
+/** @throws {ProblemError} starting, until the counts of all days were read */
+async function ensureRead(countHistory: Pick<ReadonlyCountHistory, 'isRead'>): Promise<void> {
+  if (await countHistory.isRead('all')) return;
+  throw new ProblemError('starting', 'the counts over time are still being read: try again in a moment', {
+    headers: { 'Retry-After': '10' },
+  });
+}
+
+/** The requested part of counts over time, in days since the epoch; undefined for a parameter that was left out. */
+interface DaysQuery {
   readonly from: number | undefined;
-  /** The last; where left out the one that is not over. */
   readonly to: number | undefined;
 }
 
@@ -64,19 +68,25 @@ const countParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new M
 );
 
 /**
- * Reads the query of GET /api/v2/bots/:id/counts.
+ * Reads a query for counts over time.
+ * @param max how many days may be requested
  * @param present the day that is not over
  * @throws {ProblemError} bad-query, naming every unknown parameter and every bad value at once
  */
-function parseCountsQuery(params: URLSearchParams, present: number): CountsQuery {
-  const { values, errors } = readParameters(params, countParameters, null);
-  const given = values as Partial<CountsQuery>;
+function parseDays(
+  params: URLSearchParams,
+  parameters: typeof countParameters,
+  max: number,
+  present: number,
+): DaysQuery {
+  const { values, errors } = readParameters(params, parameters, null);
+  const given = values as Partial<DaysQuery>;
   const [from, to] = [given.from, given.to].map((time) => time && Math.floor(time / msPerDay));
   const days = from === undefined ? 0 : (to ?? present) - from + 1;
   if (to !== undefined && days < 1 && from !== undefined)
     errors.push({ pointer: '?from', detail: 'it is after “to”: send the earlier time as “from”' });
-  if (days > maxDays) {
-    const detail = `there are ${days} days until the last: request at most ${maxDays} at once`;
+  if (days > max) {
+    const detail = `there are ${days} days until the last: request at most ${max} at once`;
     errors.push({ pointer: '?from', detail });
   }
   if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
@@ -103,6 +113,102 @@ const writers = {
 /** Returns a day as `2026-11-22`. */
 function formatDay(day: number): string {
   return new Date(day * msPerDay).toISOString().slice(0, 10);
+}
+
+/**
+ * Adds the counts over time of all listed bots, a line for each day and bot.
+ * @param places for responses that are sent for long
+ */
+export function addCountHistoryRoute(
+  router: Router,
+  bots: BotIndex,
+  countHistory: Pick<CountHistory, 'files' | 'isRead' | 'present' | 'readDays'>,
+  places: ClientPlaces,
+  cache: CurrentCache,
+): void {
+  const listIds = async (): Promise<ListedIds> => {
+    const all = await bots.sorted();
+    const hash = createHash('sha1');
+    await forEachInSlices(all, ({ id }) => void hash.update(id));
+    return { all, digest: hash.digest('base64url') };
+  };
+  router.get(['/api/v2/counts/history.ndjson', '/api/v2/counts/history.csv'], async (ctx) => {
+    const present = countHistory.present();
+    const query = parseDays(parseQuery(ctx), historyParameters, maxHistoryDays, present);
+    const { to = present, from = to - defaultHistoryDays } = query;
+    places.take(ctx);
+    await ensureRead(countHistory);
+    const files = countHistory.files(from, to);
+    const { all, digest } = await cache.get('ids', listIds);
+    const type = ctx.path.endsWith('.csv') ? 'text/csv' : 'application/x-ndjson';
+    const key = createHash('sha1').update(files.map(({ period, id }) => `${period} ${id}`).join());
+    await send(ctx, {
+      type: type === 'text/csv' ? `${type}; charset=utf-8` : type,
+      digest: `${digest}.${key.digest('base64url')}.${type.split('/')[1]}`,
+      body: {
+        bytes: Number.POSITIVE_INFINITY,
+        read: () => joinToPieces(formatDays(countHistory.readDays(files), all, dayFormats[type])),
+      },
+    });
+  });
+}
+
+/** All bots at one moment. */
+interface ListedIds {
+  readonly all: readonly IndexedBot[];
+  /** Of their ids. */
+  readonly digest: string;
+}
+
+/** A year; all counts of a day are a megabyte for 40,000 bots. */
+const maxHistoryDays = 366;
+
+const defaultHistoryDays = 30;
+
+/** The parameters of the counts over time of all bots. */
+const historyParameters: typeof countParameters = new Map(
+  Object.entries({
+    from: {
+      ...timeParameter,
+      description: 'The first day, or a time in it. Without it, 30 days before the last.',
+    },
+    to: { ...timeParameter, description: 'The last day, of at most 366. Without it, yesterday.' },
+  } satisfies Record<string, ListParameter<unknown, null>>),
+);
+
+interface DayFormat {
+  readonly begin: string;
+  readonly format: (at: string, id: string, count: number) => string;
+}
+
+const dayFormats: Readonly<Record<'application/x-ndjson' | 'text/csv', DayFormat>> = {
+  'application/x-ndjson': {
+    begin: '',
+    format: (at, id, count) => `{"at":"${at}","id":"${id}","count":${count}}\n`,
+  },
+  'text/csv': { begin: 'at,id,count\r\n', format: (at, id, count) => `${at},${id},${count}\r\n` },
+};
+
+/** Yields the counts of listed bots, some at a time. @param all the listed ones, in the order of the ids */
+async function* formatDays(
+  days: ReturnType<CountHistory['readDays']>,
+  all: readonly IndexedBot[],
+  { begin, format }: DayFormat,
+): AsyncGenerator<Buffer> {
+  let text = begin;
+  for await (const { period, counts } of days) {
+    const at = formatDay(period);
+    let next = 0;
+    for (const [id, count] of counts) {
+      let listed = all[next];
+      while (listed && compareBotIds(listed.id, id) < 0) listed = all[++next];
+      if (listed?.id === id) text += format(at, id, count);
+      if (text.length < partLength) continue;
+      yield Buffer.from(text, 'latin1');
+      text = '';
+    }
+  }
+  yield Buffer.from(text, 'latin1');
 }
 
 /** Adds the latest counts of all listed bots, of the last seconds. */
@@ -242,6 +348,24 @@ export const countPaths: Paths = {
       'text/csv': { schema: { type: 'string' }, example: 'at,count\r\n2026-11-22,156\r\n' },
     },
     problems: [404],
+  }),
+  '/api/v2/counts/history.ndjson': describeRead({
+    operationId: 'exportCounts',
+    summary: 'Export the counts of all bots over time',
+    description:
+      'One line of JSON for each day and bot: in how many servers the bot was at the end of the day (UTC), by day and id. A bot without a line still has its count of the day before; the day that is not over has none yet. `/api/v2/counts/history.csv` is the same as CSV.',
+    parameters: createQueryParameters(historyParameters),
+    returns: 'The counts.',
+    content: {
+      'application/x-ndjson': {
+        schema: {
+          type: 'string',
+          description: 'Each line is one such document.',
+          contentMediaType: 'application/json',
+          contentSchema: { $ref: 'definitions.schema.json#/$defs/dailyCount' },
+        },
+      },
+    },
   }),
   '/api/v2/counts': describeRead({
     operationId: 'getLatestCounts',

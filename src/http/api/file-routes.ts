@@ -16,6 +16,7 @@ import { refuseQuery } from './read-routes.ts';
  * Adds all bots with their files, a JSON document a line.
  * @param root the folder that holds `bots/`
  * @param feed has the last commit that is served
+ * @param places for responses that are sent for long
  */
 export function addExportRoute(
   router: Router,
@@ -23,6 +24,7 @@ export function addExportRoute(
   root: string,
   repositoryOpener: RepositoryOpener,
   feed: Pick<ChangeFeed, 'tip'>,
+  places: ClientPlaces,
   cache: CurrentCache,
 ): void {
   const readExport = async (): Promise<Export> => {
@@ -31,12 +33,6 @@ export function addExportRoute(
     const all = await bots.sorted();
     return { all, cursor, digest: `${cursor ?? ''}-${await computeExportDigest(all)}` };
   };
-  const places = new ClientPlaces({
-    what: 'exports',
-    max: maxExports,
-    maxPerClient: maxExportsPerClient,
-    minBytesPerSecond: 10_000,
-  });
   router.get(['/api/v2/export.ndjson', '/api/v2/export.ndjson.gz'], refuseQuery, async (ctx) => {
     places.take(ctx);
     const { all, cursor, digest } = await cache.get('export', readExport);
@@ -59,6 +55,16 @@ interface Export {
   readonly all: readonly IndexedBot[];
   readonly cursor: string | undefined;
   readonly digest: string;
+}
+
+/** Returns the places for all exports together. */
+export function createExportPlaces(): ClientPlaces {
+  return new ClientPlaces({
+    what: 'exports',
+    max: maxExports,
+    maxPerClient: maxExportsPerClient,
+    minBytesPerSecond: 10_000,
+  });
 }
 
 /** Each takes up half a megabyte, and for a million bots some minutes. */

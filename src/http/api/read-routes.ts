@@ -1,20 +1,26 @@
 import type { Router } from '@koa/router';
 import type { Context, Next } from 'koa';
 import type { AuthorAnswer } from '../../../schemas/types.ts';
+import { compareBotIds } from '../../bot/id.ts';
 import { readSchema } from '../../bot/schemas.ts';
-import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
+import type { Author, AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { List, Lists } from '../../catalogue/lists/lists.ts';
 import {
   formatCursor,
+  limitParameter,
   listParameters,
+  type ListParameter,
   type ListQuery,
   type ListSettings,
+  refuse,
   relevance,
 } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import type { BotIndex } from '../../catalogue/store/bot-index.ts';
+import { type BotIndex, findFirstPlace } from '../../catalogue/store/bot-index.ts';
 import type { Current } from '../../lib/current-cache.ts';
 import { toAddressGroup } from '../../lib/network.ts';
+import { forEachInSlices } from '../../lib/time-slice.ts';
 import { ProblemError } from '../problem.ts';
 import { createDocument, readHeaders, send } from '../representation.ts';
 import { parseQuery, readParameters, findKnownBot, findKnownAuthor } from '../request.ts';
@@ -28,8 +34,8 @@ import {
 } from './operation.ts';
 
 /**
- * Adds the reads of both versions: v1 lists the markdown files, v2 lists the bots and returns an author with theirs,
- * and both return one bot.
+ * Adds the reads of both versions: v1 lists the markdown files, v2 lists bots, authors, categories and collections and
+ * returns one author, and both return one bot.
  * @param baseUrl the public address, without a slash at its end
  * @param settings returns those in force
  */
@@ -38,6 +44,7 @@ export function addReadRoutes(
   bots: BotIndex,
   lists: Lists,
   authors: AuthorIndex,
+  collections: Pick<Catalogue['collections'], 'all'>,
   baseUrl: string,
   settings: () => CatalogueSettings,
 ): void {
@@ -65,13 +72,74 @@ export function addReadRoutes(
     }));
     await send(ctx, createDocument('application/json', Buffer.from(JSON.stringify(answer))));
   });
+  router.get('/api/v2/collections', async (ctx) => {
+    const { all } = collections;
+    await sendPage(ctx, baseUrl, [...all.keys()].toSorted(), compareNames, (id) => {
+      const { contents = new Map(), bots: listed = [] } = all.get(id) ?? {};
+      const texts = Array.from(contents, ([locale, { title, description }]) => [
+        locale,
+        { title, description },
+      ]);
+      return { id, contents: Object.fromEntries(texts), bots: listed.filter((bot) => bots.get(bot)) };
+    });
+  });
+  router.get('/api/v2/authors', async (ctx) => {
+    const { ids, find } = await authors.all();
+    await sendPage(ctx, baseUrl, ids, compareBotIds, (id) => toAuthorAnswer(find(id)));
+  });
   router.get('/api/v2/authors/:id', refuseQuery, async (ctx) => {
-    const { id, profile, bots: own, since, current } = await findKnownAuthor(authors, ctx.params['id'] ?? '');
-    const { name = null, website = null, description = {} } = profile ?? {};
-    const answer: AuthorAnswer = { id, name, website, description, bots: own.map((bot) => bot.id), since };
-    await send(ctx, { ...createDocument('application/json', Buffer.from(JSON.stringify(answer))), current });
+    const { current, ...author } = await findKnownAuthor(authors, ctx.params['id'] ?? '');
+    const body = Buffer.from(JSON.stringify(toAuthorAnswer(author)));
+    await send(ctx, { ...createDocument('application/json', body), current });
   });
 }
+
+function compareNames(a: string, b: string): number {
+  return a > b ? 1 : -1;
+}
+
+function toAuthorAnswer({ id, profile, bots, since }: Author): AuthorAnswer {
+  const { name = null, website = null, description = {} } = profile ?? {};
+  return { id, name, website, description, bots: bots.map((bot) => bot.id), since };
+}
+
+/**
+ * Sends a page of a list as JSON.
+ * @param ids of all, in the order of `compare`
+ */
+async function sendPage(
+  ctx: Context,
+  baseUrl: string,
+  ids: readonly string[],
+  compare: (id: string, after: string) => number,
+  toItem: (id: string) => object,
+): Promise<void> {
+  const { values, errors } = readParameters(parseQuery(ctx), pageParameters, null);
+  if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
+  const { after, limit = defaultLimit } = values as { after?: string; limit?: number };
+  const start = after === undefined ? 0 : findFirstPlace(ids, (id) => compare(id, after) <= 0);
+  const page = ids.slice(start, start + limit);
+  const items: string[] = [];
+  await forEachInSlices(page, (id) => void items.push(JSON.stringify(toItem(id))));
+  const next = start + limit < ids.length ? page.at(-1) : undefined;
+  const headers = createPageHeaders(ctx, baseUrl, ids.length, next);
+  await send(ctx, { ...createDocument('application/json', Buffer.from(`[${items.join()}]`)), headers });
+}
+
+const defaultLimit = 100;
+
+/** The parameters of lists in the order of their ids. */
+const pageParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Map(
+  Object.entries({
+    limit: { ...limitParameter, description: 'How many to return, 1 to 1,000. Without it, 100.' },
+    after: {
+      parse: ([text]) =>
+        /^[a-z0-9-]{1,60}$/.test(text) ? text : refuse('it is not an id: take it from the Link header'),
+      description: 'The id that the page begins after. Without it, the first page.',
+      schema: { type: 'string' },
+    },
+  } satisfies Record<string, ListParameter<unknown, null>>),
+);
 
 /**
  * Reads the query of GET /api/v2/bots.
@@ -94,14 +162,23 @@ export function parseListQuery(params: URLSearchParams, settings: ListSettings):
 
 async function sendList(ctx: Context, list: List & Current, baseUrl: string): Promise<void> {
   const { digest, body, total, next, corrected, current } = list;
-  const headers: Record<string, string> = { ...readHeaders, 'X-Total-Count': String(total) };
+  const headers = createPageHeaders(ctx, baseUrl, total, next && formatCursor(next));
   if (corrected !== undefined) headers['X-Searched-For'] = encodeURIComponent(corrected);
-  if (next) {
-    const params = parseQuery(ctx);
-    params.set('after', formatCursor(next));
-    headers['Link'] = `<${baseUrl}${ctx.path}?${params.toString()}>; rel="next"`;
-  }
   await send(ctx, { type: 'application/json', digest, body, headers, current });
+}
+
+/** @param next where the next page begins; undefined for none */
+function createPageHeaders(
+  ctx: Context,
+  baseUrl: string,
+  total: number,
+  next: string | undefined,
+): Record<string, string> {
+  const headers: Record<string, string> = { ...readHeaders, 'X-Total-Count': String(total) };
+  if (next === undefined) return headers;
+  const params = parseQuery(ctx);
+  params.set('after', next);
+  return { ...headers, Link: `<${baseUrl}${ctx.path}?${params.toString()}>; rel="next"` };
 }
 
 /** Refuses every parameter, for an address that takes none. @throws {ProblemError} bad-query */
@@ -168,6 +245,26 @@ export const otherReadPaths: Paths = {
       'Those that a bot can have, in the order of the settings, and how many bots each has. `names` are by language: empty for a category that is not named in the settings. 18+ bots are counted.',
     returns: 'The categories.',
     content: toJson({ type: 'array', items: { $ref: 'definitions.schema.json#/$defs/categoryItem' } }),
+  }),
+  '/api/v2/collections': describeRead({
+    operationId: 'listCollections',
+    summary: 'List the collections',
+    description:
+      'Bots that somebody recommends together, in the order of the ids. `contents` has a key for each language, the main one first.',
+    parameters: createQueryParameters(pageParameters),
+    returns: 'The collections. `X-Total-Count` is how many there are on all pages, `Link` the next page.',
+    content: toJson({ type: 'array', items: { $ref: 'definitions.schema.json#/$defs/collectionItem' } }),
+    headers: ['Link', 'X-Total-Count'],
+  }),
+  '/api/v2/authors': describeRead({
+    operationId: 'listAuthors',
+    summary: 'List the authors',
+    description:
+      'The authors of all bots, in the order of their ids, each as `GET /api/v2/authors/:id` returns it.',
+    parameters: createQueryParameters(pageParameters),
+    returns: 'The authors. `X-Total-Count` is how many there are on all pages, `Link` the next page.',
+    content: toJson({ type: 'array', items: { $ref: 'author.schema.json' } }),
+    headers: ['Link', 'X-Total-Count'],
   }),
   '/api/v2/authors/{id}': describeRead({
     operationId: 'getAuthor',

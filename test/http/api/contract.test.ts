@@ -7,9 +7,11 @@ import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { openApi } from '../../../src/http/api/openapi.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createToken } from '../../../src/bot/token.ts';
-import { repositoryIn } from '../../support/repository.ts';
+import { commitCounts } from '../../support/counts.ts';
+import { repositoryIn, testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
+import { collection } from '../../support/side-files.ts';
 import { issueTestToken } from '../../support/token.ts';
 
 const document = JSON.parse(JSON.stringify(openApi('https://bots.example.org', toSettings()))) as ApiDocument;
@@ -25,7 +27,12 @@ describe('the responses of the API', () => {
 
   before(async () => {
     const pages = { [pagePath('7')]: mainPage({ authors: ['7'] }), [pagePath('9')]: mainPage() };
-    service = await startTestService(pages, { env: { BOTSHELF_BAD_TOKEN_LIMIT: '4' } });
+    const { folder: root } = testRepository({
+      ...pages,
+      'collections/all.en.md': collection({ bots: ['7', '9'] }),
+    });
+    commitCounts(root, [{ time: Math.floor(Date.now() / 1000) - 86_400, counts: { 7: 150 } }]);
+    service = await startTestService({}, { root, env: { BOTSHELF_BAD_TOKEN_LIMIT: '4' } });
     token = await issueTestToken(service.root, '7');
     other = await issueTestToken(service.root, '9');
     // The history is read in the background.

@@ -113,6 +113,32 @@ describe('GET /api/v2/bots/:id/counts', () => {
     match(json.detail, /send 7d or 30d,/);
   });
 
+  it('returns those of all listed bots, of the days on which they posted, as NDJSON and CSV', async () => {
+    const path = '/api/v2/counts/history';
+    const read = async (kind: string): Promise<Response> => await fetch(`${service.address}${path}.${kind}`);
+    const days = [
+      [dayBefore(3), 120],
+      [dayBefore(2), 90],
+    ];
+    const response = await read('ndjson');
+    strictEqual(response.headers.get('content-type'), 'application/x-ndjson');
+    const lines = days.map(([at, count]) => `{"at":"${at}","id":"${homer}","count":${count}}\n`);
+    strictEqual(await response.text(), lines.join(''));
+    const csv = days.map(([at, count]) => `${at},${homer},${count}\r\n`);
+    strictEqual(await (await read('csv')).text(), `at,id,count\r\n${csv.join('')}`);
+    const part = `?from=${dayBefore(41)}&to=${dayBefore(3)}`;
+    strictEqual(
+      await (await read(`csv${part}`)).text(),
+      `at,id,count\r\n${dayBefore(40)},${homer},100\r\n${csv[0]}`,
+    );
+    const headers = { 'If-None-Match': response.headers.get('etag') ?? '' };
+    strictEqual((await service.request(`${path}.ndjson`, { headers })).status, 304);
+    strictEqual((await fetch(`${service.address}${path}.ndjson${part}`, { headers })).status, 200);
+    const { status, json } = await service.request(`${path}.csv?from=2025-01-01&to=2026-01-02`);
+    strictEqual(status, 400);
+    match(json.detail, /there are 367 days until the last: request at most 366 at once/);
+  });
+
   it('refuses what it does not understand, everything at once, and says what to do', async () => {
     const refused = async (query: string): Promise<string[]> => {
       const { status, json } = await service.request(`/api/v2/bots/${homer}/counts?${query}`);

@@ -9,7 +9,7 @@ import { ProblemError } from '../../../src/http/problem.ts';
 import { eventually } from '../../support/eventually.ts';
 import { botId, mainPage, pagePath, writeFiles } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
-import { profile } from '../../support/side-files.ts';
+import { collection, profile } from '../../support/side-files.ts';
 
 function read(query: string): ReturnType<typeof parseListQuery> {
   return parseListQuery(new URLSearchParams(query), toSettings());
@@ -148,7 +148,7 @@ describe('the query of the list of bots', () => {
   });
 });
 
-describe('GET /api/v2/authors/:id', () => {
+describe('the authors of the API', () => {
   let service: TestService;
   before(async () => {
     service = await startTestService({
@@ -156,6 +156,8 @@ describe('GET /api/v2/authors/:id', () => {
       [pagePath('9')]: mainPage({ authors: ['5'], created: 1000, nsfw: true }),
       'people/5.json': profile({ website: 'https://ada.example.org/', description: { en: 'Makes bots.' } }),
       'people/7.json': profile({ name: 'Bob' }),
+      'collections/all.en.md': collection({ bots: ['10', '8', '9'] }),
+      'collections/all.fr.md': collection({ title: 'Tous' }),
     });
   });
 
@@ -175,6 +177,27 @@ describe('GET /api/v2/authors/:id', () => {
     deepStrictEqual((await service.request('/api/v2/authors/6')).json, other);
     const withoutBots = { id: '7', ...nothing, name: 'Bob', bots: [], since: null };
     deepStrictEqual((await service.request('/api/v2/authors/7')).json, withoutBots);
+  });
+
+  it('are listed in the order of their ids, a page at a time', async () => {
+    const { json, headers } = await service.request('/api/v2/authors?limit=1');
+    deepStrictEqual(json, [(await service.request('/api/v2/authors/5')).json]);
+    const [, next = ''] = /<https?:\/\/[^/]+(.*)>; rel="next"/.exec(headers.get('Link') ?? '') ?? [];
+    deepStrictEqual([next, headers.get('X-Total-Count')], ['/api/v2/authors?limit=1&after=5', '2']);
+    const last = await service.request(next);
+    deepStrictEqual(
+      [last.json, last.headers.get('Link')],
+      [[(await service.request('/api/v2/authors/6')).json], null],
+    );
+    strictEqual((await service.request('/api/v2/authors?after=%00')).status, 400);
+  });
+
+  it('are next to collections, which have their listed bots', async () => {
+    const { json, headers } = await service.request('/api/v2/collections');
+    const en = { title: 'For small servers', description: 'Bots that need no set-up.' };
+    deepStrictEqual(json, [{ id: 'all', contents: { en, fr: { ...en, title: 'Tous' } }, bots: ['10', '9'] }]);
+    strictEqual(headers.get('X-Total-Count'), '1');
+    deepStrictEqual((await service.request('/api/v2/collections?after=all')).json, []);
   });
 
   it('has an ETag that changes with the profile', async () => {
