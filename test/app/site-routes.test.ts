@@ -179,9 +179,13 @@ describe('the pages of the site', () => {
       /<ol>\s*<li>Keep [^]*?<\/li>\s*<li>Request [^]*?<\/li>\s*<li>After a 410 [^]*?<\/li>\s*<\/ol>/,
     );
     match(api, /<a href="[^"]*\/docs\/consumers"[^>]*>programs that read the data<\/a>/);
+    match(api, /<a href="[^"]*\/docs\/bots#page-list-bots"[^>]*>List bots<\/a>/);
+    match(api, /<a href="[^"]*\/docs\/lists#page-list-the-authors"[^>]*>List the authors<\/a>/);
+    const bots = await get('/docs/bots');
+    match(bots, /<a href="[^"]*\/docs#page-errors"[^>]*>Errors<\/a>/);
     match(
-      api,
-      /<h3 id="page-list-bots">List bots<\/h3>\s*<details>\s*<summary><code>GET \/api\/v2\/bots<\/code>[^]*?<th>Parameter<\/th>/,
+      bots,
+      /<h2 id="page-list-bots">List bots<\/h2>\s*<details>\s*<summary><code>GET \/api\/v2\/bots<\/code>[^]*?<th>Parameter<\/th>/,
     );
     match(await get('/docs/javascript'), / on a Botshelf list[^]*npm install http/);
     match(api, /see <code>docs\/production\.md<\/code>/);
@@ -190,7 +194,7 @@ describe('the pages of the site', () => {
     match(data, /<a href="[^"]*\/docs#page-poll-politely"[^>]*>The API<\/a>/);
     match(api, /id="page-poll-politely"/);
     const others = await Promise.all(
-      ['javascript', 'python', 'changelog'].map((name) => get(`/docs/${name}`)),
+      ['lists', 'errors', 'javascript', 'python', 'changelog'].map((name) => get(`/docs/${name}`)),
     );
     for (const page of [api, data, ...others]) doesNotMatch(page, /\]\((?!https:)/);
   });

@@ -8,9 +8,12 @@ import { CopyButton } from './elements.tsx';
 import { Layout, type PageProps } from './layout.tsx';
 import { Prose } from './prose.tsx';
 
-/** The documents that are pages too, by their paths, and their files. */
+/** The documents that are pages too, by their paths, and their files. The first file has several pages. */
 const files = {
   '/docs': 'docs/api.md',
+  '/docs/bots': 'docs/api.md',
+  '/docs/lists': 'docs/api.md',
+  '/docs/errors': 'docs/api.md',
   '/docs/consumers': 'docs/consumers.md',
   '/docs/javascript': 'clients/typescript/README.md',
   '/docs/python': 'clients/python/README.md',
@@ -20,12 +23,29 @@ const files = {
 export type DocsPath = keyof typeof files;
 export const docsPaths = Object.keys(files) as readonly DocsPath[];
 
-const documents = Object.fromEntries(
-  docsPaths.map((path) => [
-    path,
-    readFileSync(new URL(files[path], import.meta.resolve('#package')), 'utf8'),
-  ]),
-) as Readonly<Record<DocsPath, string>>;
+const documents = Object.fromEntries(docsPaths.map((path) => [path, readDocument(path)])) as Readonly<
+  Record<DocsPath, string>
+>;
+
+/** Returns the text of a page. The routes and errors of the first file are pages of their own, which the first page links to. */
+function readDocument(path: DocsPath): string {
+  const text = readFileSync(new URL(files[path], import.meta.resolve('#package')), 'utf8');
+  const [, routes = '', errors = ''] =
+    /^<!-- routes -->([^]*?)<!-- end -->[^]*^<!-- errors -->([^]*?)<!-- end -->/m.exec(text) ?? [];
+  const ofBots = routes
+    .split(/^(?=### )/m)
+    .filter((route) => /<summary><code>\w+ \/api\/v2\/bots/.test(route));
+  if (path === '/docs/bots') return `# Routes of bots\n\n${ofBots.join('')}`;
+  if (path === '/docs/lists')
+    return `# Other routes\n\n${ofBots.reduce((rest, route) => rest.replace(route, ''), routes)}`;
+  if (path === '/docs/errors') return `# Examples of errors\n\n${errors}`;
+  const links = [...routes.matchAll(/^### (.+)\n\n<details>\n<summary><code>(.+)<\/code>/gm)].map(
+    ([, title = '', route = '']) => `- [${title}](#${toSlug(title)}): \`${route}\`\n`,
+  );
+  return text
+    .replace(routes, () => `\n${links.join('')}\n`)
+    .replace(errors, () => '\n[Examples of errors](#examples-of-errors).\n\n');
+}
 
 /** Renders a document, in a thread of its own: pages of bots need not wait for it, and have less time. */
 export async function renderGuide(path: DocsPath, baseUrl: string): Promise<RenderedText> {
@@ -41,24 +61,39 @@ const maxRenderMs = 30_000;
 
 /**
  * Returns a document without its title, with a line for each paragraph and item, and with the address of this service. A
- * link to another document leads to its page; without one its text stays, or is the path of the file.
+ * link to another document, or to a heading on another page, leads to that page; without one its text stays, or is the path
+ * of the file.
  */
 function readGuide(path: DocsPath, baseUrl: string): string {
   const parts = documents[path].replace(titleLine, '').split(/(^```[^]*?^```$)/m);
-  const toLink = (_link: string, text: string, target: string, heading = ''): string => {
-    const file = posix.join(posix.dirname(files[path]), target);
-    const page = docsPaths.find((each) => files[each] === file);
+  const toLink = (link: string, text: string, target = '', heading = ''): string => {
+    const file = target === '' ? files[path] : posix.join(posix.dirname(files[path]), target);
+    const pages = docsPaths.filter((each) => files[each] === file);
+    const page = pages.find((each) => hasHeading(each, heading.slice(1))) ?? pages[0];
     if (page === undefined) return text.endsWith('.md') ? `\`${file}\`` : text;
-    return `[${text}](${baseUrl}${page}${heading.replace('#', '#page-')})`;
+    return page === path ? link : `[${text}](${baseUrl}${page}${heading.replace('#', '#page-')})`;
   };
   return parts
     .map((part) => {
       if (part.startsWith('```')) return part;
       const joined = part.replaceAll(/(\S)\n *(?=[^\s<#|-])(?!\d+\. )/g, '$1 ');
-      return joined.replaceAll(/\[([^\]]+)\]\(([\w./-]+\.md)(#[\w-]+)?\)/g, toLink);
+      return joined.replaceAll(/\[([^\]]+)\]\(([\w./-]+\.md)?(#[\w-]+)?\)/g, toLink);
     })
     .join('')
     .replaceAll(/(?:http:\/\/)?localhost:8080|https:\/\/bots\.example\.org/g, () => baseUrl);
+}
+
+/** Whether a page has a heading with this slug. */
+function hasHeading(path: DocsPath, slug: string): boolean {
+  return [...documents[path].matchAll(/^#+ (.+)$/gm)].some(([, title = '']) => toSlug(title) === slug);
+}
+
+/** Returns the slug of a heading as Git hosts make it. */
+function toSlug(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll(/[^\w -]/g, '')
+    .replaceAll(' ', '-');
 }
 
 const titleLine = /^# (.*)\n/;
