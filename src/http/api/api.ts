@@ -82,10 +82,10 @@ export function createApi(parts: ApiParts): Api {
   const reads = new Router();
   addReadRoutes(reads, bots, lists, authors, parts.catalogue.collections, baseUrl, settings);
   addCountsRoute(reads, bots, countHistory);
-  addLatestCountsRoute(reads, bots, state, cache);
+  addLatestCountsRoute(reads, bots, state, cache, settings);
   const exports = createExportPlaces();
-  addCountHistoryRoute(reads, bots, countHistory, exports, cache);
-  addExportRoute(reads, bots, config.catalogue, parts.repositoryOpener, feed, exports, cache);
+  addCountHistoryRoute(reads, bots, countHistory, exports, cache, settings);
+  addExportRoute(reads, bots, config.catalogue, parts.repositoryOpener, feed, exports, cache, settings);
   addChangesRoute(reads, bots, parts.changes, baseUrl);
   addFeedRoute(reads, feed, baseUrl);
   addOpenApiRoute(reads, baseUrl, settings);

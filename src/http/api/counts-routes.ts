@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Router } from '@koa/router';
 import { compareBotIds } from '../../bot/id.ts';
 import { type ListParameter, type ParameterTexts, refuse } from '../../catalogue/lists/parameters.ts';
+import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { CountAt, CountHistory, ReadonlyCountHistory } from '../../counts/count-history.ts';
 import type { OpenCounts } from '../../counts/counts.ts';
@@ -10,7 +11,7 @@ import { quoteValue, joinToPieces } from '../../lib/text.ts';
 import { forEachInSlices, TimeSlice } from '../../lib/time-slice.ts';
 import type { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
-import { chooseType, createDocument, readHeaders, send } from '../representation.ts';
+import { chooseType, createDataHeaders, createDocument, readHeaders, send } from '../representation.ts';
 import { parseQuery, readParameters, findKnownBot } from '../request.ts';
 import { createQueryParameters, createReference, describeRead, type Paths, toJson } from './operation.ts';
 
@@ -125,6 +126,7 @@ export function addCountHistoryRoute(
   countHistory: Pick<CountHistory, 'files' | 'isRead' | 'present' | 'readDays'>,
   places: ClientPlaces,
   cache: CurrentCache,
+  settings: () => Pick<CatalogueSettings, 'license'>,
 ): void {
   const listIds = async (): Promise<ListedIds> => {
     const all = await bots.sorted();
@@ -149,6 +151,7 @@ export function addCountHistoryRoute(
         bytes: Number.POSITIVE_INFINITY,
         read: () => joinToPieces(formatDays(countHistory.readDays(files), all, dayFormats[type])),
       },
+      headers: createDataHeaders(settings().license),
     });
   });
 }
@@ -217,6 +220,7 @@ export function addLatestCountsRoute(
   bots: BotIndex,
   counts: Pick<OpenCounts['state'], 'count' | 'reportedAt'>,
   cache: CurrentCache,
+  settings: () => Pick<CatalogueSettings, 'license'>,
 ): void {
   const read = async (): Promise<CountsMoment> => {
     const slice = new TimeSlice();
@@ -243,7 +247,11 @@ export function addLatestCountsRoute(
       type: kind === 'text/csv' ? 'text/csv; charset=utf-8' : kind,
       digest: `${moment.digest}.${since}.${kind.split('/')[1]}`,
       body: { bytes: moment.values.length * 40, read: readCounts },
-      headers: { ...readHeaders, 'Cache-Control': 'public, max-age=10', Vary: 'Accept, Accept-Encoding' },
+      headers: {
+        ...createDataHeaders(settings().license),
+        'Cache-Control': 'public, max-age=10',
+        Vary: 'Accept, Accept-Encoding',
+      },
       current: moment.current,
     });
   });
@@ -356,6 +364,7 @@ export const countPaths: Paths = {
       'One line of JSON for each day and bot: in how many servers the bot was at the end of the day (UTC), by day and id. A bot without a line still has its count of the day before; the day that is not over has none yet. `/api/v2/counts/history.csv` is the same as CSV.',
     parameters: createQueryParameters(historyParameters),
     returns: 'The counts.',
+    headers: ['Link'],
     content: {
       'application/x-ndjson': {
         schema: {
@@ -374,6 +383,7 @@ export const countPaths: Paths = {
       'In how many servers each bot is, and when it said so last. A bot without a count is left out. A count can arrive here some minutes after its `reportedAt`, from another machine of the service: in `since` send the `Date` of the response before less ten minutes, and once a day leave it out. `Accept: text/csv` or `application/x-ndjson` returns a line a bot.',
     parameters: createQueryParameters(latestCountParameters),
     returns: 'The counts by the ids of the bots. They may be some seconds old, after many posts a minute.',
+    headers: ['Link'],
     content: {
       ...toJson({
         type: 'object',

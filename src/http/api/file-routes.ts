@@ -1,5 +1,6 @@
 import type { Router } from '@koa/router';
 import type { ChangeFeed } from '../../catalogue/changes/change-feed.ts';
+import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { computeExportDigest, exportLines } from '../../catalogue/store/export.ts';
 import type { RepositoryOpener } from '../../git/repository.ts';
@@ -8,7 +9,7 @@ import type { CurrentCache } from '../../lib/current-cache.ts';
 import { joinToPieces } from '../../lib/text.ts';
 import { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
-import { compressedBodies, readHeaders, send, isKnown } from '../representation.ts';
+import { compressedBodies, createDataHeaders, send, isKnown } from '../representation.ts';
 import { describeRead, type Paths } from './operation.ts';
 import { refuseQuery } from './read-routes.ts';
 
@@ -26,6 +27,7 @@ export function addExportRoute(
   feed: Pick<ChangeFeed, 'tip'>,
   places: ClientPlaces,
   cache: CurrentCache,
+  settings: () => Pick<CatalogueSettings, 'license'>,
 ): void {
   const readExport = async (): Promise<Export> => {
     // Before the bots: who follows the changes from there on misses none.
@@ -45,7 +47,10 @@ export function addExportRoute(
       type: isPacked ? 'application/gzip' : 'application/x-ndjson',
       digest,
       body: isPacked ? await compressedBodies.get(digest, 'gzip', lines) : lines,
-      headers: { ...readHeaders, ...(cursor !== undefined && { 'X-Cursor': cursor }) },
+      headers: {
+        ...createDataHeaders(settings().license),
+        ...(cursor !== undefined && { 'X-Cursor': cursor }),
+      },
     });
   });
 }
@@ -90,7 +95,7 @@ export const exportPaths: Paths = {
         },
       },
     },
-    headers: ['X-Cursor'],
+    headers: ['Link', 'X-Cursor'],
   }),
 };
 

@@ -5,7 +5,7 @@ import type { Category } from '../../../schemas/types.ts';
 import { readSchema, type SchemaDocument, type SchemaName } from '../../bot/schemas.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { basePathOf } from '../../lib/network.ts';
-import { createDocument, send } from '../representation.ts';
+import { createDocument, isSpdx, send } from '../representation.ts';
 import { changePaths } from './changes-routes.ts';
 import { countPaths } from './counts-routes.ts';
 import { exportPaths } from './file-routes.ts';
@@ -46,6 +46,9 @@ export function openApi(
       title: name,
       ...info,
       description: `${info?.['description'] as string} ${describeLicense(license)}`,
+      ...(license !== null && {
+        license: { name: license, ...(isSpdx(license) && { identifier: license }) },
+      }),
     },
     servers: [{ url: baseUrl }],
     paths: convert(paths),

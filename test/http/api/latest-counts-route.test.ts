@@ -113,7 +113,7 @@ describe('GET /api/v2/counts', () => {
     for (const id of ids) bots.set(sampleBot(id));
     const counts = { count: (id: string) => Number(id) * 1000, reportedAt: () => yesterday, reports: 1 };
     const router = new Router();
-    addLatestCountsRoute(router, bots, counts, new CurrentCache());
+    addLatestCountsRoute(router, bots, counts, new CurrentCache(), () => ({ license: 'CC-BY-4.0' }));
     const routes = router.routes();
     const server = await serveHandler(async (ctx, next) => await routes(ctx as never, next));
     const expected = ids.map((id) => [id, { count: Number(id) * 1000, reportedAt: iso(yesterday) }]);
@@ -122,7 +122,8 @@ describe('GET /api/v2/counts', () => {
       ['gzip', gunzipSync],
       ['br', brotliDecompressSync],
     ] as const) {
-      const { body } = await server.send('GET', '/api/v2/counts', { 'Accept-Encoding': coding });
+      const { body, headers } = await server.send('GET', '/api/v2/counts', { 'Accept-Encoding': coding });
+      strictEqual(headers.link, '<https://spdx.org/licenses/CC-BY-4.0.html>; rel="license"');
       deepStrictEqual(JSON.parse(decode(body).toString()), Object.fromEntries(expected));
     }
   });

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
+import type { SettingsFile } from '../../../schemas/types.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { openApi } from '../../../src/http/api/openapi.ts';
 import { problemKinds } from '../../../src/http/problem.ts';
@@ -62,11 +63,13 @@ describe('the OpenAPI document', () => {
   });
 
   it('has the licence of data and texts, and docs/api.md every kind of problem', () => {
-    const describe = (license?: string): string =>
-      (openApi('', toSettings(license === undefined ? {} : { license })) as { info: { description: string } })
-        .info.description;
-    match(describe(), /The list names no licence /);
-    match(describe('CC-BY-4.0'), /The licence of data and texts: CC-BY-4\.0\.$/);
+    const describe = (file: SettingsFile): OpenApiInfo =>
+      (openApi('', toSettings(file)) as { info: OpenApiInfo }).info;
+    match(describe({}).description, /The list names no licence /);
+    const { description, license } = describe({ license: 'CC-BY-4.0' });
+    match(description, /The licence of data and texts: CC-BY-4\.0\.$/);
+    deepStrictEqual(license, { name: 'CC-BY-4.0', identifier: 'CC-BY-4.0' });
+    deepStrictEqual(describe({ license: 'Ours, see /about' }).license, { name: 'Ours, see /about' });
     const guide = readFileSync(join(top, 'docs/api.md'), 'utf8');
     for (const kind of Object.keys(problemKinds)) ok(guide.includes(`\`${kind}\``), kind);
   });
@@ -121,6 +124,11 @@ describe('the OpenAPI document', () => {
     });
   });
 });
+
+interface OpenApiInfo {
+  readonly description: string;
+  readonly license: unknown;
+}
 
 interface Operation {
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
