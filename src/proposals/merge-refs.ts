@@ -11,6 +11,7 @@ import {
   type Proposal,
   type ProposalStep,
   states,
+  toQueueTime,
 } from './proposal.ts';
 import { findOldestKept, listFirstSteps, parseCommit, toProposal } from './proposal-refs.ts';
 
@@ -41,6 +42,7 @@ export interface MergedRefs {
  * - Diverged versions are merged: the files of the later submission, the state and the words of the stronger step.
  * - Of two ends of one submission the stronger one stays, and has the other one in its history.
  * - A version that an end does not include stays open if it was sent after what was accepted, or after the withdrawal.
+ * - A decision that was taken back is in the history of what followed.
  * @throws {GitError} {BotshelfError} ref-conflict
  */
 export async function mergeRefs(repository: Repository): Promise<MergedRefs> {
@@ -108,13 +110,21 @@ async function mergeGroup(
     }
     const end = await joinAll(repository, first, others);
     closed.set(ref, end);
-    const same = [...closed.values()].find((other) => other !== end && other.sentAt === end.sentAt);
+    const same = [...closed.values()].find(
+      (other) =>
+        other !== end && (other.sentAt === end.sentAt || isTakenBack(end, other) || isTakenBack(other, end)),
+    );
     if (same === undefined) continue;
     const joined = await join(repository, same, end);
     for (const one of [same, end]) replaceEnd(one, joined);
   }
   const stays: Proposal[] = [];
-  for (const proposal of open) {
+  for (let proposal of open) {
+    for (const [ref, end] of closed)
+      if (isTakenBack(end, proposal)) {
+        closed.delete(ref);
+        proposal = await join(repository, proposal, end);
+      }
     const end = await findEnd(repository, proposal, closed);
     if (end === undefined) stays.push(proposal);
     else replaceEnd(end, await join(repository, end, proposal));
@@ -125,12 +135,18 @@ async function mergeGroup(
   return merged;
 }
 
+/** Returns whether the decision that ended a proposal was taken back before another state of it. */
+function isTakenBack(end: Proposal, later: Proposal): boolean {
+  return (end.takenBack ?? 0) < (later.takenBack ?? 0) && toQueueTime(end) === toQueueTime(later);
+}
+
 /** Returns the closed proposal that ends an open one; undefined if it stays open. */
 async function findEnd(
   repository: Repository,
-  { subject, proposer, version, sentAt }: Proposal,
+  proposal: Proposal,
   closed: ReadonlyMap<string, Proposal>,
 ): Promise<Proposal | undefined> {
+  const { subject, proposer, version, sentAt } = proposal;
   const prefix = `${closedPrefix}${subject}/${proposer.id}/`;
   const listEnds = async (step: string): Promise<Proposal[]> => {
     const refs = new Map(await listRefs(repository, [prefix, toKnownRef(prefix)], [`--contains=${step}`]));
@@ -140,7 +156,7 @@ async function findEnd(
     const read = ends.map(
       async ([ref, id]) => closed.get(ref) ?? (await readProposals(repository, ref, [id]))[0],
     );
-    return (await Promise.all(read)).filter((end) => end !== undefined);
+    return (await Promise.all(read)).flatMap((end) => (end && !isTakenBack(end, proposal) ? end : []));
   };
   const [end] = await listEnds(version);
   if (end !== undefined) return end;
@@ -175,6 +191,7 @@ async function join(repository: Repository, a: Proposal, b: Proposal): Promise<P
   const [madeA, madeB] = [parseCommit(contentA), parseCommit(contentB)];
   // A machine that finds a proposal in the branch closes it, without a reviewer.
   const difference =
+    (a.takenBack ?? 0) - (b.takenBack ?? 0) ||
     states.indexOf(a.state) - states.indexOf(b.state) ||
     Number(a.reviewer !== null) - Number(b.reviewer !== null) ||
     madeA.at - madeB.at;

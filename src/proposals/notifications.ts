@@ -4,7 +4,7 @@ import { BotshelfError, codeOf, messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { LogThrottle, computeBackoff, retry } from '../lib/retry.ts';
 import { formatCount } from '../lib/text.ts';
-import { type Proposal, isBot, toSubjectPath } from './proposal.ts';
+import { type Proposal, isBot, isSubmission, toSubjectPath } from './proposal.ts';
 
 export interface NotificationsOptions {
   /** The address that notices are posted to. Only its host is logged, because the rest is a secret. */
@@ -138,12 +138,17 @@ export function createProposalNotice(
   const what = isBot(subject) ? `the bot ${subject}` : toSubjectPath(subject);
   const from = `the proposal of ${proposer.name} for ${what}`;
   const at = Date.now();
-  if (state === 'waiting') {
+  if (isSubmission(proposal)) {
     const title = `${proposer.name} (${proposer.id}) proposes a change of ${what}`;
     const page = isReviewedHere ? `/${subject}/${proposer.id}` : '';
     return { kind: 'proposal', title, text, url: `${baseUrl}/review${page}`, at };
   }
-  const decided = { accepted: 'Accepted', declined: 'Declined', 'changes-asked': 'Changes asked for' }[state];
+  const decided = {
+    accepted: 'Accepted',
+    declined: 'Declined',
+    'changes-asked': 'Changes asked for',
+    waiting: 'Decision taken back',
+  }[state];
   const title = `${decided}${reviewer === null ? '' : ` by ${reviewer.name}`}: ${from}`;
   const words = [reason ?? '', text].filter((part) => part !== '').join('\n');
   const page = state === 'accepted' ? toSubjectPath(subject) : `/proposals/${subject}`;

@@ -6,18 +6,20 @@ import {
   formatClosedRef,
   formatOpenRef,
   formatStep,
+  isSubmission,
   openPrefix,
   parseProposalRef,
   parseStep,
   type PastStep,
   type Proposal,
   type ProposalStep,
+  toQueueTime,
 } from './proposal.ts';
 
 /** The refs of proposals in this clone, and what their commits say. Call its methods one at a time. */
 export class ProposalRefs {
   readonly #proposals = new Map<string, Proposal>();
-  /** The versions that have ended. A crash may leave the open ref of one. */
+  /** The versions that another one follows. A crash may leave the ref of one. */
   readonly #ended = new Set<string>();
   #open: readonly Proposal[] | undefined;
 
@@ -25,7 +27,7 @@ export class ProposalRefs {
   get open(): readonly Proposal[] {
     this.#open ??= [...this.#proposals.values()]
       .filter(({ closedAt }) => closedAt === null)
-      .toSorted((a, b) => (a.queuedAt ?? a.sentAt) - (b.queuedAt ?? b.sentAt));
+      .toSorted((a, b) => toQueueTime(a) - toQueueTime(b));
     return this.#open;
   }
 
@@ -56,8 +58,7 @@ export class ProposalRefs {
       for (const [j, [ref, version]] of some.entries()) {
         const content = objects[j]?.content.toString() ?? '';
         this.#set(ref, toProposal(ref, version, content));
-        if (ref.startsWith(closedPrefix))
-          for (const parent of parseCommit(content).parents) this.#ended.add(parent);
+        for (const parent of parseCommit(content).parents) this.#ended.add(parent);
       }
     }
     await this.#deleteEnded(repository);
@@ -69,13 +70,23 @@ export class ProposalRefs {
     step: ProposalStep,
     commit: Omit<NewCommit, 'message'>,
   ): Promise<Proposal> {
-    const ref = formatOpenRef(step.subject, step.proposer.id);
-    const version = await writeCommit(repository, { ...commit, message: formatStep(step) });
+    const proposal = await this.writeOpen(repository, step, commit);
+    const { ref, version } = proposal;
     await moveRefs(repository, new Map([[ref, { from: this.get(ref)?.version ?? null, to: version }]]));
-    const at = step.state === 'waiting' ? step.sentAt : Date.now();
-    const proposal = { ...step, ref, version, closedAt: null, at };
     this.#set(ref, proposal);
     return proposal;
+  }
+
+  /** Makes a commit of an open proposal, whose ref is still to be moved. @throws {GitError} */
+  async writeOpen(
+    repository: Repository,
+    step: ProposalStep,
+    commit: Omit<NewCommit, 'message'>,
+  ): Promise<Proposal> {
+    const ref = formatOpenRef(step.subject, step.proposer.id);
+    const version = await writeCommit(repository, { ...commit, message: formatStep(step) });
+    const at = isSubmission(step) ? step.sentAt : Date.now();
+    return { ...step, ref, version, closedAt: null, at };
   }
 
   /** Makes the last commit of a proposal. Its ref is still to be made, and that of the open one to be deleted: see `replace`. @throws {GitError} */
@@ -95,14 +106,14 @@ export class ProposalRefs {
   }
 
   /**
-   * Replaces an open proposal by its closed one, whose ref is durable: a power loss must not take both. What fails is
-   * finished by the next load.
+   * Replaces an open proposal by its closed one, or the other way round, whose ref is durable: a power loss must not take
+   * both. What fails is finished by the next load.
    */
-  async replace(repository: Repository, open: Proposal, closed: Proposal): Promise<void> {
-    this.#set(open.ref, undefined);
-    this.#set(closed.ref, closed);
-    this.#ended.add(open.version);
-    const updates = new Map([[open.ref, { from: open.version, to: null }]]);
+  async replace(repository: Repository, former: Proposal, next: Proposal): Promise<void> {
+    this.#set(former.ref, undefined);
+    this.#set(next.ref, next);
+    this.#ended.add(former.version);
+    const updates = new Map([[former.ref, { from: former.version, to: null }]]);
     await moveRefs(repository, updates).catch(() => undefined);
   }
 
@@ -110,8 +121,8 @@ export class ProposalRefs {
     const closed = [...this.#proposals.values()].filter(({ closedAt }) => closedAt !== null);
     const times = closed.map(({ closedAt }) => closedAt ?? 0);
     const oldest = findOldestKept(times, await readConfirmedTime(repository));
-    const old = [...this.#proposals.values()].filter(({ closedAt, version }) =>
-      closedAt === null ? this.#ended.has(version) : closedAt < oldest,
+    const old = [...this.#proposals.values()].filter(
+      ({ closedAt, version }) => this.#ended.has(version) || (closedAt ?? oldest) < oldest,
     );
     if (old.length === 0) return;
     await moveRefs(repository, new Map(old.map(({ ref, version }) => [ref, { from: version, to: null }])));
@@ -194,7 +205,7 @@ export function parseCommit(content: string): ParsedCommit {
   const [, committer = '', seconds] = /^committer (.* (\d+) [+-]\d{4})$/m.exec(head) ?? [];
   const parents = [...head.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, id = '']) => id);
   const step = parseStep(content.slice(end + 2));
-  const at = step?.state === 'waiting' ? step.sentAt : Number(seconds) * 1000;
+  const at = step && isSubmission(step) ? step.sentAt : Number(seconds) * 1000;
   return { step, parents, committer, at };
 }
 

@@ -134,7 +134,9 @@ export interface ProposalStep {
   readonly sentAt: number;
   /** When they were first sent, which is their place in the queue; left out if they were sent once. */
   readonly queuedAt?: number;
-  /** Who decided; null for a step of the proposer, or of the service. */
+  /** How many decisions were taken back; left out for none. */
+  readonly takenBack?: number;
+  /** Who decided, or took a decision back, which waits again; null for a step of the proposer, or of the service. */
   readonly reviewer: Person | null;
   /** Why it was declined: one of the built-in reasons, or a text of the settings. */
   readonly reason: string | null;
@@ -143,6 +145,23 @@ export interface ProposalStep {
   /** The note for the reviewers, or the words of the reviewer. Written by strangers. */
   readonly text: string;
 }
+
+/** Returns whether the proposer made a step, and sent files: a decision that is taken back leads to the same state. */
+export function isSubmission({ state, reviewer }: ProposalStep): boolean {
+  return state === 'waiting' && reviewer === null;
+}
+
+/** Returns when a proposal was first sent, in milliseconds since the epoch: its place in the queue. */
+export function toQueueTime({ queuedAt, sentAt }: ProposalStep): number {
+  return queuedAt ?? sentAt;
+}
+
+/** Returns whether an account may take back the last decision about a proposal: its own, for a minute. */
+export function canTakeBack({ state, reviewer, at }: Proposal, account: string): boolean {
+  return state !== 'waiting' && reviewer?.id === account && Date.now() - at < takeBackMs;
+}
+
+const takeBackMs = 60_000;
 
 /** A step that was made. */
 export interface PastStep extends ProposalStep {
@@ -194,7 +213,8 @@ export function parseProposalRef(ref: string): ProposalRef | undefined {
 
 /** Returns the message of a commit. Its last paragraph has the trailers: nothing in a text can forge one. */
 export function formatStep(step: ProposalStep): string {
-  const { subject, proposer, state, base, sentAt, queuedAt, reviewer, reason, commit, text } = step;
+  const { subject, proposer, state, base, sentAt, queuedAt, takenBack, reviewer, reason, commit, text } =
+    step;
   const trailers = {
     Subject: subject,
     'Proposed-by': proposer.id,
@@ -203,6 +223,7 @@ export function formatStep(step: ProposalStep): string {
     Base: base,
     Sent: new Date(sentAt).toISOString(),
     Queued: queuedAt === undefined ? null : new Date(queuedAt).toISOString(),
+    'Taken-back': takenBack === undefined ? null : String(takenBack),
     'Reviewed-by': reviewer && `${reviewer.id} ${reviewer.name}`,
     Reason: reason,
     Commit: commit,
@@ -242,6 +263,7 @@ export function parseStep(message: string): ProposalStep | undefined {
   if (subject === undefined || proposer === null || state === undefined) return undefined;
   if (Number.isNaN(sentAt) || !commitId.test(read('Base'))) return undefined;
   const queuedAt = Date.parse(read('Queued'));
+  const [takenBack] = /^[1-9]\d{0,8}$/.exec(read('Taken-back')) ?? [];
   const commit = trailers.get('Commit');
   return {
     subject,
@@ -250,6 +272,7 @@ export function parseStep(message: string): ProposalStep | undefined {
     base: read('Base'),
     sentAt,
     ...(!Number.isNaN(queuedAt) && { queuedAt }),
+    ...(takenBack !== undefined && { takenBack: Number(takenBack) }),
     reviewer: parsePerson(read('Reviewed-by')),
     reason: trailers.has('Reason') ? toLine(read('Reason')) : null,
     commit: commit !== undefined && commitId.test(commit) ? commit : null,

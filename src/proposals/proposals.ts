@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { BotshelfError, isError } from '../lib/errors.ts';
 import { computeTimeAfter } from '../bot/clock.ts';
 import type { AccountId } from '../bot/commit-message.ts';
@@ -8,7 +9,7 @@ import type { Finding } from '../check/check.ts';
 import type { BranchConsumer } from '../git/branch-feed.ts';
 import { writeCommit } from '../git/commit/commit-files.ts';
 import { type Committer, readTip } from '../git/commit/committer.ts';
-import { diffTrees, ignoreDiffLimit, readTreeId } from '../git/history.ts';
+import { diffTrees, hasCommit, ignoreDiffLimit, readTreeId } from '../git/history.ts';
 import { removeLeftovers } from '../git/maintenance.ts';
 import { moveRefs, type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
 import type { Log } from '../lib/log.ts';
@@ -47,9 +48,12 @@ import {
   type ProposalStep,
   ProposalError,
   type FileTexts,
+  canTakeBack,
   findSubject,
+  isSubmission,
   readFileTexts,
   type Subject,
+  toQueueTime,
   toSubjectFolder,
 } from './proposal.ts';
 
@@ -321,7 +325,8 @@ export class Proposals implements BranchConsumer {
         state: 'waiting',
         base: tip,
         sentAt: computeTimeAfter(previous?.sentAt, sentAt),
-        ...(previous && { queuedAt: previous.queuedAt ?? previous.sentAt }),
+        ...(previous && { queuedAt: toQueueTime(previous) }),
+        ...(previous?.takenBack && { takenBack: previous.takenBack }),
         reviewer: null,
         reason: null,
         commit: null,
@@ -379,6 +384,71 @@ export class Proposals implements BranchConsumer {
   }
 
   /**
+   * Takes back the decision that a reviewer has just made: the proposal waits again, at its place in the queue. A commit
+   * reverts what was accepted, if no file of the subject has changed since.
+   * @param version that of the decision
+   * @throws {ProposalError} gone if it is too late; changed
+   * @throws {BotshelfError} unavailable
+   */
+  async takeBack(
+    subject: Subject,
+    account: AccountId,
+    version: string,
+    reviewer: Person,
+  ): Promise<SavedStep> {
+    const work: ProposalWork = async (repository) => {
+      const decided = ensureVersion(this.findLast(subject, account), version);
+      if (!canTakeBack(decided, reviewer.id)) throw new ProposalError('gone');
+      const takenBack = (decided.takenBack ?? 0) + 1;
+      const change = { state: 'waiting', reviewer, reason: null, commit: null, text: '', takenBack } as const;
+      const step = { ...decided, ...change };
+      if (decided.commit !== null) return await this.#revert(decided, decided.commit, step, reviewer);
+      const opened = await this.#refs.commit(repository, step, { parents: [version], files: new Map() });
+      if (decided.closedAt !== null) await this.#refs.replace(repository, decided, opened);
+      return opened;
+    };
+    return await this.#transact(subject, account, version, work, reviewer.id);
+  }
+
+  /** Reverts the commit of an accepted proposal, on which `step` opens it again in one transaction. */
+  async #revert(
+    decided: Proposal,
+    accepted: string,
+    step: ProposalStep,
+    reviewer: Person,
+  ): Promise<Proposal> {
+    const { subject, version, proposer } = decided;
+    let opened = decided;
+    await this.#options.committer.move(async (repository, tip) => {
+      const merged = await mergeProposal(repository, `${accepted}^`, decided);
+      const describe = (by: Person): string => describeChange(subject, merged, formatTrailers(by, reviewer));
+      const { content } = (await repository.objects.readOne(accepted)) ?? {};
+      const after = await readFileTexts(repository, accepted, subject);
+      // The branch may have had the same changes from others.
+      const isOwn = content?.toString().endsWith(`\n\n${describe(proposer)}`) ?? false;
+      if (!isOwn || !isDeepStrictEqual(after, await readFileTexts(repository, tip, subject)))
+        throw new ProposalError('changed');
+      const commit = await writeCommit(repository, {
+        parents: [tip],
+        files: new Map([
+          ...[...after.keys()].map((path) => [repository.prefix + path, null] as const),
+          ...toFiles(repository, merged.before),
+        ]),
+        message: describe(reviewer).replace(/^.*/, 'Revert "$&"'),
+      });
+      const waiting = { ...step, base: commit };
+      opened = await this.#refs.writeOpen(repository, waiting, {
+        parents: [version, commit],
+        tree: (await readTreeId(repository, commit)) ?? '',
+        files: toFiles(repository, merged.changed),
+      });
+      return { commit, refs: new Map([[opened.ref, opened.version]]) };
+    });
+    await this.#refs.replace(await this.#options.repositoryOpener.open(), decided, opened);
+    return opened;
+  }
+
+  /**
    * Takes over what was decided at the Git host, which says who may decide there. Nothing is committed to the branch.
    * @throws {ProposalError} gone, changed @throws {BotshelfError} unavailable
    */
@@ -401,10 +471,6 @@ export class Proposals implements BranchConsumer {
     const blocked = requireBlocked(this.#options.blocked());
     let closed: Proposal | undefined;
     const { subject, proposer } = proposal;
-    const trailers = [
-      `Proposed-by: ${proposer.id}`,
-      ...(reviewer === null ? [] : [`Reviewed-by: ${reviewer.id}`]),
-    ];
     await this.#options.committer.move(async (repository, tip) => {
       closed = undefined;
       const merged = await mergeProposal(repository, tip, proposal);
@@ -412,7 +478,7 @@ export class Proposals implements BranchConsumer {
       ensureFaultless(checkMerged(proposal, merged, settings, blocked));
       if (merged.changed.size === 0) return undefined;
       const files = toFiles(repository, withEdited(subject, merged));
-      const message = describeChange(subject, merged, trailers);
+      const message = describeChange(subject, merged, formatTrailers(proposer, reviewer));
       const commit = await writeCommit(repository, { parents: [tip], files, message });
       const step = { ...proposal, state: 'accepted', reviewer, commit, text } as const;
       closed = await this.#refs.writeClosed(repository, proposal, step);
@@ -477,7 +543,7 @@ export class Proposals implements BranchConsumer {
     for (const { version, closedAt } of this.listOf(account)) {
       if (closedAt !== null && closedAt < since) continue;
       const steps = await readSteps(repository, version);
-      sent += steps.filter(({ state, sentAt }) => state === 'waiting' && sentAt > since).length;
+      sent += steps.filter((step) => isSubmission(step) && step.sentAt > since).length;
     }
     return sent;
   }
@@ -584,12 +650,23 @@ function isAnswered({ state }: Proposal): boolean {
   return state !== 'waiting' && state !== 'withdrawn';
 }
 
-/** Returns whether the branch has the changes of a proposal. */
-async function isInBranch(repository: Repository, tip: string, proposal: Proposal): Promise<boolean> {
+/** Returns the trailers of the commit that accepts a proposal. */
+function formatTrailers(proposer: Person, reviewer: Person | null): string[] {
+  return [`Proposed-by: ${proposer.id}`, ...(reviewer === null ? [] : [`Reviewed-by: ${reviewer.id}`])];
+}
+
+/** Returns whether the branch has the changes of a proposal; undefined while it lacks the commit that they change. */
+async function isInBranch(
+  repository: Repository,
+  tip: string,
+  proposal: Proposal,
+): Promise<boolean | undefined> {
   const folder = repository.prefix + toSubjectFolder(proposal.subject);
   const [before, now] = await repository.objects.read([`${proposal.base}:${folder}`, `${tip}:${folder}`]);
   if (before?.id === now?.id) return false;
-  return (await mergeProposal(repository, tip, proposal)).changed.size === 0;
+  if ((await mergeProposal(repository, tip, proposal)).changed.size > 0) return false;
+  // Another machine may have reverted them in a commit that is still to come.
+  return (await hasCommit(repository, tip, proposal.base)) ? true : undefined;
 }
 
 function toFiles(

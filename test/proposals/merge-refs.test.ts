@@ -171,6 +171,26 @@ describe('the proposals of this clone and of the remote', () => {
       }
     });
 
+  it('whose decision was taken back on one stay open, whatever the other has of that decision @slow', async () => {
+    const again = send(1, first);
+    for (const state of ['declined', 'changes-asked'] as const) {
+      const ref = state === 'changes-asked' ? open : closedAt(5);
+      const decided = make({ state, reviewer: maintainer }, [first]);
+      const back = make({ reviewer: maintainer, takenBack: 1 }, [decided]);
+      for (const theirs of [{ [ref]: decided }, { [open]: first }])
+        deepStrictEqual(await merge({ [open]: back }, theirs), { [open]: back });
+      const joined = await merge({ [open]: again }, { [ref]: decided });
+      const merged = await merge(joined, { [open]: back });
+      deepStrictEqual(Object.keys(merged), [open]);
+      const step = parseStep(clone.git('log', '-1', '--format=%B', merged[open] ?? ''));
+      deepStrictEqual([step?.state, step?.takenBack], ['waiting', 1]);
+      const ended = make({ state: 'accepted', takenBack: 1, sentAt: start + 2, queuedAt: start }, [
+        send(2, back),
+      ]);
+      deepStrictEqual(await merge({ [closedAt(6)]: ended }, { [ref]: decided }), { [closedAt(6)]: ended });
+    }
+  });
+
   it('that began on both, and ended with what began on one, are over with both @slow', async () => {
     const other = send(0, base, make({}, []));
     const both = make({ sentAt: start + 1, text: 'Both.' }, [first, other]);

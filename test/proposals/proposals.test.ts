@@ -546,6 +546,64 @@ describe('proposals', () => {
     deepStrictEqual([waits.state, proposals.open], ['waiting', [waits]]);
   });
 
+  it('wait again, in their place, where the reviewer takes the decision back within a minute', async () => {
+    const first = await send();
+    await send({ proposer: visitor });
+    const refused = { state: 'declined', reason: 'duplicate', text: 'No.' } as const;
+    const asked = { state: 'changes-asked', text: 'Why?' } as const;
+    let { version } = first;
+    for (const values of [refused, asked, {}]) {
+      const { proposal } = await proposals.decide(homer, author.id, { ...decision(first, values), version });
+      const takeBack = async (by = maintainer, at = Date.now()): Promise<Proposal> =>
+        await atTime(
+          at,
+          async () => (await proposals.takeBack(homer, author.id, proposal.version, by)).proposal,
+        );
+      await rejectsWith(takeBack(visitor), 'gone');
+      await rejectsWith(takeBack(maintainer, Date.now() + 61_000), 'gone');
+      const again = await takeBack();
+      await rejectsWith(takeBack(), 'changed');
+      deepStrictEqual([again.state, again.reviewer, again.reason], ['waiting', maintainer, null]);
+      deepStrictEqual(
+        proposals.open.map(({ proposer }) => proposer.id),
+        [author.id, visitor.id],
+      );
+      strictEqual(refs(repository), [openRef, formatOpenRef(homer, visitor.id)].toSorted().join('\n'));
+      ({ version } = again);
+    }
+    strictEqual(repository.read(homerPath), mainPage());
+    strictEqual(repository.git('log', '-1', '--format=%s'), `Revert "Update Homer (${homer}): nsfw"`);
+    strictEqual(repository.status(), '');
+    const reloaded = await openProposals(repository.folder);
+    deepStrictEqual(
+      reloaded.open.map((open) => [open.version, open.takenBack]),
+      proposals.open.map((open) => [open.version, open.takenBack]),
+    );
+    const [open] = reloaded.open;
+    const { changed, steps } = await reloaded.read(open as Proposal);
+    deepStrictEqual([...changed], [...change().pages]);
+    deepStrictEqual(
+      steps.map(({ state }) => state),
+      ['waiting', 'accepted', 'waiting', 'changes-asked', 'waiting', 'declined', 'waiting'],
+    );
+  });
+
+  it('stay accepted where the bot has changed since, or the branch had the changes from others', async () => {
+    const pages = new Map([[pagePath('7'), mainPage({ name: 'Ned', authors: [visitor.id] })]]);
+    const takeBack = async ({ subject, proposer, version }: Proposal): Promise<unknown> =>
+      await proposals.takeBack(subject, proposer.id, version, maintainer);
+    const accept = async (proposal: Proposal): Promise<Proposal> =>
+      (await proposals.decide(proposal.subject, proposal.proposer.id, decision(proposal))).proposal;
+    await takeBack(await accept(await send({ subject: botId('7'), pages })));
+    strictEqual(repository.git('ls-tree', '--name-only', 'main', pagePath('7')), '');
+    const edited = await accept(await send());
+    repository.commit({ [homerPath]: mainPage({ name: 'Homer J.' }) });
+    await rejectsWith(takeBack(edited), 'changed');
+    const same = await send();
+    repository.commit({ [homerPath]: mainPage({ nsfw: true }) });
+    await rejectsWith(takeBack(await accept(same)), 'changed');
+  });
+
   it('are limited to five open and twenty sent a day for an account, also of those that ended', async () => {
     const asBot = (id: string): Partial<SentProposal> => ({
       subject: botId(id),

@@ -17,7 +17,7 @@ import { ProblemError } from '../../http/problem.ts';
 import { parseFields, parseQuery, readFields } from '../../http/request.ts';
 import { toAddressGroup } from '../../lib/network.ts';
 import type { OpenProposals } from '../../proposals/open.ts';
-import { ProposalError, maxNoteLength, findSubject } from '../../proposals/proposal.ts';
+import { ProposalError, maxNoteLength, findSubject, isSubmission } from '../../proposals/proposal.ts';
 import type { Proposals } from '../../proposals/proposals.ts';
 import { type ChangedFieldsProps, compareWords, toShownPages } from '../changes/changed-fields.tsx';
 import { listWantedRanges } from '../language/locales.ts';
@@ -163,7 +163,7 @@ async function fillInForm(
     form: { ...form, action: withParameter(form.action, proposalParameter, path) },
     texts: { ...form.texts, ...texts, ...(form.mode !== 'edit' && place) },
     answer: last?.state === 'changes-asked' || last?.state === 'declined' ? last : null,
-    note: steps.find(({ state }) => state === 'waiting')?.text ?? '',
+    note: steps.find(isSubmission)?.text ?? '',
     conflicts: new Map(both.map(({ name }) => [name, form.texts[name] ?? ''])),
   };
 }

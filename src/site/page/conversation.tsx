@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { defaultReasons } from '../../catalogue/settings/settings.ts';
-import type { PastStep, ProposalStep } from '../../proposals/proposal.ts';
+import { isSubmission, type PastStep, type ProposalStep } from '../../proposals/proposal.ts';
 import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from './elements.tsx';
 
@@ -25,12 +25,13 @@ export function Conversation({ steps }: { readonly steps: readonly PastStep[] })
 export function Step({ step, at }: { readonly step: ProposalStep; readonly at: number }): VNode {
   const { t, ago } = useLanguage();
   const { state, proposer, reviewer, reason, text } = step;
-  const person = state === 'waiting' || state === 'withdrawn' ? proposer : reviewer;
+  const person = isSubmission(step) || state === 'withdrawn' ? proposer : reviewer;
+  const done = state === 'waiting' && reviewer !== null ? 'takenBack' : state;
   const values = { name: withoutBidiControls(person?.name ?? ''), ago: ago(at, Date.now()) };
   return (
     <>
       <p class="muted">
-        {person !== null && t(`review.by.${state}`, values)}
+        {person !== null && t(`review.by.${done}`, values)}
         {person === null && (state === 'accepted' ? t('review.inCatalogue') : t(`proposal.${state}`))}
       </p>
       {reason !== null && <p>{t('proposal.reason', { reason: <>{formatReason(reason, t)}</> })}</p>}

@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { BotRecord } from '../../../schemas/types.ts';
 import { defaultReasons } from '../../catalogue/settings/settings.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
-import type { Proposal } from '../../proposals/proposal.ts';
+import { canTakeBack, type Proposal } from '../../proposals/proposal.ts';
 import type { Decision } from '../../proposals/proposals.ts';
 import { Preview, type PreviewProps } from '../add/preview.tsx';
 import { ChangedFields, FieldName } from '../changes/changed-fields.tsx';
@@ -19,7 +19,7 @@ import type { RelatedBots, Review } from './reviews.ts';
 export interface FailedDecision extends Pick<Decision, 'state' | 'text'> {
   readonly reason: string;
   /** What the form lacks, or what has changed. */
-  readonly problem: 'text' | 'reason' | 'changed' | 'asked' | 'blocked';
+  readonly problem: 'text' | 'reason' | 'changed' | 'asked' | 'blocked' | 'stands';
 }
 
 interface ShownPage {
@@ -331,7 +331,8 @@ export interface LastDecisionProps {
     | undefined;
 }
 
-export function LastDecision({ last }: LastDecisionProps): VNode | null {
+/** What the last decision did, with a button for its reviewer that takes it back. */
+export function LastDecision({ last, viewer }: LastDecisionProps & Pick<PageProps, 'viewer'>): VNode | null {
   const { t } = useLanguage();
   if (last === undefined) return null;
   const { name, proposal, isShared } = last;
@@ -342,6 +343,13 @@ export function LastDecision({ last }: LastDecisionProps): VNode | null {
       </p>
       <Step step={{ ...proposal, text: '' }} at={proposal.at} />
       {!isShared && <p>{t('review.notShared')}</p>}
+      {viewer && canTakeBack(proposal, viewer.id) && (
+        <DecisionForm proposal={proposal}>
+          <button class="quiet" name="decision" value="taken-back">
+            {t('review.takeBack')}
+          </button>
+        </DecisionForm>
+      )}
     </div>
   );
 }

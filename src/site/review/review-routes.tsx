@@ -129,6 +129,7 @@ export function addReviewRoutes(
       const page = (
         <MessagePage {...{ site, viewer, to, action }} title="review.decided">
           <Step step={proposal} at={proposal.at} />
+          {failed?.problem === 'stands' && <p>{language.t('review.problem.stands')}</p>}
         </MessagePage>
       );
       return sendOnce(ctx, page, language, ctx.method === 'POST' ? 409 : 200);
@@ -166,6 +167,20 @@ export function addReviewRoutes(
     const [version = '', decision, reason = '', text = ''] = ['version', 'decision', 'reason', 'text'].map(
       (name) => fields.get(name)?.replaceAll('\r\n', '\n'),
     );
+    const { subject, proposer } = proposal;
+    const reviewer = { id: viewer.id, name: viewer.name };
+    const redirect = (to: string): void => {
+      ctx.redirect(site.languages.of(ctx).href(to));
+      ctx.status = 303;
+    };
+    if (decision === 'taken-back')
+      try {
+        await proposals.takeBack(subject, proposer.id, version, reviewer);
+        return redirect(toReviewPath(subject, proposer.id));
+      } catch (error) {
+        if (!(error instanceof ProposalError)) throw error;
+        return await showProposal(ctx, viewer, { state: 'accepted', reason, text, problem: 'stands' });
+      }
     const state = states.find((known) => known === decision);
     if (state === undefined)
       throw new ProblemError('bad-request', 'the form has no decision: press a button');
@@ -176,18 +191,15 @@ export function addReviewRoutes(
     if (reason === 'other' && state === 'declined' && text.trim() === '') return await fail('text');
     const reasons: readonly string[] = site.settings.proposals.reasons ?? defaultReasons;
     if (state === 'declined' && !reasons.includes(reason)) return await fail('reason');
-    const { subject, proposer } = proposal;
     const place = listWaiting().indexOf(proposal);
     try {
-      const reviewer = { id: viewer.id, name: viewer.name };
       const taken = { version, state, reviewer, text, reason: state === 'declined' ? reason : null };
       const { shared } = await proposals.decide(subject, proposer.id, taken);
       const waiting = listWaiting();
       const next = waiting[place] ?? waiting[0];
       const to = next === undefined ? reviewPath : toReviewPath(next.subject, next.proposer.id);
       const query = `?done=${subject}/${proposer.id}${shared ? '' : '&shared=no'}`;
-      ctx.redirect(site.languages.of(ctx).href(to + query));
-      ctx.status = 303;
+      redirect(to + query);
     } catch (error) {
       if (!(error instanceof ProposalError)) throw error;
       if (error.kind === 'not-maintainer') return sendRefusal(ctx, viewer);
@@ -219,7 +231,7 @@ const maxOthers = 10;
 
 const states = ['accepted', 'changes-asked', 'declined'] as const satisfies readonly Decision['state'][];
 
-const statuses = { text: 422, reason: 422, changed: 409, asked: 409, blocked: 409 } as const;
+const statuses = { text: 422, reason: 422, changed: 409, asked: 409, blocked: 409, stands: 409 } as const;
 
 const formRules: BodyRules = {
   type: ['application/x-www-form-urlencoded', 'a form'],

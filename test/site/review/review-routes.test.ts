@@ -280,7 +280,19 @@ describe('the review of proposals', () => {
         match(told.text, /choose a reason[^]*Kept\.<\/textarea>/);
       }
       strictEqual((await press(opened, 'declined', { reason: 'other', text: ' ' })).status, 422);
-      await press(opened, 'declined', { reason: 'duplicate', text: 'See Homer.' });
+      const refusal = { reason: 'duplicate', text: 'See Homer.' };
+      const told = await press(opened, 'declined', refusal);
+      match(told.text, /declined it[^]*value="taken-back">Take back/);
+      const fields = { version: versionIn(told), decision: 'taken-back' };
+      const second = await open('/review?done=1006/706', colleague);
+      doesNotMatch(second.page.text, /taken-back/);
+      const refused = await second.visitor.press(second.page, reviewOf('1006', 706), fields);
+      strictEqual(refused.status, 409);
+      match(refused.text, /The decision stands/);
+      const again = await opened.visitor.press(told, reviewOf('1006', 706), fields);
+      match(again.text, /took the decision back/);
+      ok(isOpen('1006', 706));
+      await press({ ...opened, page: again }, 'declined', refusal);
       const [ref] = refs().match(/refs\/botshelf\/closed\/1006\/706\/\d+/) ?? [''];
       match(
         site.repo.git('log', '-1', '--format=%B', ref),
