@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 
 /*
  * Mutation testing: Stryker changes src/ in one small way after another, and names the changes that no test notices. The
- * arguments are folders and files of src/, such as `tokens git/commit git/locks.ts`; without any it is those below.
+ * arguments are folders and files of src/, such as `tokens git/committer.ts git/locks.ts`; without any it is those below.
  * `--share 8` changes an eighth of the lines only: 20 lines of every 160, others with each `--offset`.
  * Results are in reports/mutation/: the next run is of what changed in src/ since, and of what was not noticed.
  */
@@ -23,7 +23,18 @@ const { values, positionals: named } = parseArgs({
   allowPositionals: true,
 });
 const [share, offset] = [Number(values.share), Number(values.offset)];
-const places = ['tokens', 'counts', 'git/commit', 'git/locks.ts', 'sync', 'check', 'proposals', 'login'];
+const places = [
+  'tokens',
+  'counts',
+  'git/branch-writer.ts',
+  'git/commit-files.ts',
+  'git/committer.ts',
+  'git/locks.ts',
+  'sync',
+  'check',
+  'proposals',
+  'login',
+];
 
 /** Installed when it runs: its mocha runner cannot load mocha 12 yet, so it brings its own. */
 const packages = ['@stryker-mutator/core@9.6.1', '@stryker-mutator/mocha-runner@9.6.1', 'mocha@11.8.0'];

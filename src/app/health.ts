@@ -7,7 +7,7 @@ import type { BotIndex, IndexedBot } from '../catalogue/store/bot-index.ts';
 import { maxNamedPaths, type UncommittedPages } from '../catalogue/store/uncommitted-pages.ts';
 import type { OpenCounts } from '../counts/counts.ts';
 import type { Clone } from '../git/clone.ts';
-import type { Committer } from '../git/commit/committer.ts';
+import type { Committer } from '../git/committer.ts';
 import type { ProxyNotice } from '../http/middleware.ts';
 import type { Failure } from '../lib/retry.ts';
 import type { OpenProposals } from '../proposals/open.ts';

@@ -2,7 +2,7 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { maxNamedPaths } from '../catalogue/store/uncommitted-pages.ts';
-import type { CommitEvent } from '../git/commits.ts';
+import type { CommitEvent } from '../git/branch-feed.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
 import type { Health, HealthPart, HealthParts } from './health.ts';
 

@@ -12,9 +12,9 @@ import {
   resolveRange,
   type RevisionRange,
   grepLines,
+  writeWorkTree,
 } from '../git/changed-files.ts';
-import { fetchMissing } from '../git/remotes.ts';
-import { writeWorkTree } from '../git/work-tree/write-work-tree.ts';
+import { fetchMissing } from '../git/hosts.ts';
 import { quoteValue } from '../lib/text.ts';
 import {
   checkBotChange,

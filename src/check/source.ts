@@ -14,7 +14,7 @@ import {
 } from '../catalogue/page/page-file.ts';
 import { collectionsFolder, peopleFolder } from '../catalogue/page/side-file.ts';
 import { createDiskReader, type FileReader } from '../catalogue/settings/settings.ts';
-import { ObjectReader, parseTree, toKind, type TreeEntry } from '../git/objects/objects.ts';
+import { ObjectReader, parseTree, toKind, type TreeEntry } from '../git/objects.ts';
 
 /** A part of the catalogue: all of it, or names in `bots/` with all or some of the names in each. */
 export type Scope = 'everything' | ReadonlyMap<string, 'everything' | ReadonlySet<string>>;

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { chmod, readdir, readFile, rename, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Config, readConfig } from '../app/config.ts';
-import { runCommandLineGit, GitError } from '../git/process/run-git.ts';
+import { runCommandLineGit, GitError } from '../git/run-git.ts';
 import { writeAtomically, fsyncFolder, makeFolder } from '../lib/files.ts';
 import { ignoreMissing, UserError } from '../lib/errors.ts';
 import { makeRoom, quoteForShell } from './init.ts';

@@ -13,7 +13,7 @@ import {
   readBlocked,
 } from '../catalogue/settings/blocked.ts';
 import { findBlockedIn } from '../check/blocked-rule.ts';
-import { commitFiles, type FilesCommit } from '../git/commit/commit-files.ts';
+import { commitFiles, type FilesCommit } from '../git/commit-files.ts';
 import { writeAtomically } from '../lib/files.ts';
 import { formatCount } from '../lib/text.ts';
 import { UserError } from '../lib/errors.ts';

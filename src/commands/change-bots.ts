@@ -16,7 +16,7 @@ import { CommittedState } from '../counts/committed-state.ts';
 import { createStateRef } from '../counts/state-ref.ts';
 import type { Count } from '../counts/state.ts';
 import { listUncommittedFiles } from '../git/changed-files.ts';
-import { commitFiles, type FilesCommit, type NewFile } from '../git/commit/commit-files.ts';
+import { commitFiles, type FilesCommit, type NewFile } from '../git/commit-files.ts';
 import { RepositoryOpener, type Repository } from '../git/repository.ts';
 import { messageOf, UserError } from '../lib/errors.ts';
 import { silentLog as log } from '../lib/log.ts';

@@ -3,7 +3,7 @@ import { ensureValid } from '../catalogue/page/side-file.ts';
 import { readBlocked } from '../catalogue/settings/blocked.ts';
 import { checkChanges } from '../check/check-changes.ts';
 import { checkInThreads } from '../check/parallel-check.ts';
-import { fetchCommit } from '../git/remotes.ts';
+import { fetchCommit } from '../git/hosts.ts';
 import { UserError } from '../lib/errors.ts';
 import { toScope } from './catalogue-scope.ts';
 import { printReport, type ReportFormat } from './check-report.ts';

@@ -24,7 +24,7 @@ import {
   writeShard,
   State,
 } from '../counts/state.ts';
-import { type NewFile, type PastCommit, writeHistory } from '../git/commit/commit-files.ts';
+import { type NewFile, type PastCommit, writeHistory } from '../git/commit-files.ts';
 import { readHead, stateRef, updateRefs, RepositoryOpener } from '../git/repository.ts';
 import { ImageIndex } from '../images/image-index.ts';
 import { type ImageKind, ImageStore } from '../images/store.ts';

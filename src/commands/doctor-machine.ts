@@ -11,7 +11,7 @@ import { createStateRef } from '../counts/state-ref.ts';
 import { readShard } from '../counts/state.ts';
 import { ensureNoOperation } from '../git/locks.ts';
 import { findGitProcesses, lockFiles } from '../git/maintenance.ts';
-import { directClient } from '../git/process/run-git.ts';
+import { directClient } from '../git/run-git.ts';
 import type { Repository } from '../git/repository.ts';
 import { computeMaxConnections } from '../http/server.ts';
 import { ImageIndex } from '../images/image-index.ts';

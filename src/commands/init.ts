@@ -7,7 +7,7 @@ import { botsFolder, gitkeep } from '../catalogue/page/layout.ts';
 import { validate } from '../catalogue/page/schema.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { type GitHostId, gitHosts } from '../git/hosts.ts';
-import { runCommandLineGit, GitError, removeCredentials } from '../git/process/run-git.ts';
+import { runCommandLineGit, GitError, removeCredentials } from '../git/run-git.ts';
 import { UserError, codeOf } from '../lib/errors.ts';
 
 export interface InitOptions {

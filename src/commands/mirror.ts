@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { readMirrorConfig } from '../app/config.ts';
-import { runCommandLineGit, GitError, removeCredentials, maxStallSeconds } from '../git/process/run-git.ts';
+import { runCommandLineGit, GitError, removeCredentials, maxStallSeconds } from '../git/run-git.ts';
 import { UserError } from '../lib/errors.ts';
 import { serve } from './serve.ts';
 

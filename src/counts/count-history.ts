@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isUnavailable } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { findTreeEntries, listFiles } from '../git/history.ts';
-import { ObjectReader } from '../git/objects/objects.ts';
+import { ObjectReader } from '../git/objects.ts';
 import { readRef, stateRef, type Repository, type RepositoryOpener } from '../git/repository.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';

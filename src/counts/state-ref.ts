@@ -7,11 +7,11 @@ import {
   toPackFolder,
   type RefCommit,
   writeHistory,
-} from '../git/commit/commit-files.ts';
-import { CommitEvents } from '../git/commits.ts';
+} from '../git/commit-files.ts';
+import { CommitEvents } from '../git/branch-feed.ts';
 import { diffTrees, listFiles, findTreeEntries } from '../git/history.ts';
 import { removeLeftovers, wasKilled } from '../git/maintenance.ts';
-import { computeBlobId } from '../git/objects/objects.ts';
+import { computeBlobId } from '../git/objects.ts';
 import {
   createRefConflictError,
   listRefFolders,

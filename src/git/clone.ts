@@ -2,11 +2,10 @@ import { join } from 'node:path';
 import { messageOf, UserError } from '../lib/errors.ts';
 import { removeUnfinishedWrites } from '../lib/files.ts';
 import type { Log } from '../lib/log.ts';
-import { BranchFeed } from './branch-feed.ts';
-import { CommitEvents } from './commits.ts';
+import { BranchFeed, CommitEvents } from './branch-feed.ts';
 import { takeCloneLock, takeInstanceLock } from './locks.ts';
 import { Maintenance, type MaintenanceOptions } from './maintenance.ts';
-import { type Origin, readOrigin, readRemotePlace, type RemotePlace } from './remotes.ts';
+import { type Origin, readOrigin, readRemotePlace, type RemotePlace } from './hosts.ts';
 import type { RepositoryOpener } from './repository.ts';
 
 /** The clone that a service has for itself. */

@@ -3,8 +3,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { BotshelfError, isError } from '../lib/errors.ts';
-import { parseTree, toKind, type TreeEntry } from './objects/objects.ts';
-import { withoutModulesFile } from './process/run-git.ts';
+import { parseTree, toKind, type TreeEntry } from './objects.ts';
+import { withoutModulesFile } from './run-git.ts';
 import type { Repository } from './repository.ts';
 
 /** Returns whether a text is the id of a commit that is here. @throws {GitError} */

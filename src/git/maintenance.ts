@@ -7,7 +7,7 @@ import { fsyncFolders } from '../lib/files.ts';
 import type { Log } from '../lib/log.ts';
 import { formatCount } from '../lib/text.ts';
 import { removeStaleIndexLock } from './locks.ts';
-import { GitError, gitSettings } from './process/run-git.ts';
+import { GitError, gitSettings } from './run-git.ts';
 import { type Repository, type RepositoryOpener, findBranch } from './repository.ts';
 
 export interface MaintenanceOptions {

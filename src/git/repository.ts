@@ -5,7 +5,7 @@ import { createDiskFullError, isUnavailable, stopping, toWriteError } from '../b
 import { BotshelfError, codeOf, isError, messageOf } from '../lib/errors.ts';
 import { listFoldersUpTo, fsyncFolders } from '../lib/files.ts';
 import { retry } from '../lib/retry.ts';
-import { type HashName, ObjectReader } from './objects/objects.ts';
+import { type HashName, ObjectReader } from './objects.ts';
 import {
   GitError,
   noGit,
@@ -15,7 +15,7 @@ import {
   type GitClient,
   type GitCommand,
   type RunOptions,
-} from './process/run-git.ts';
+} from './run-git.ts';
 
 /** The Git repository of the catalogue. The service runs git in it through `run` alone. */
 export interface Repository {

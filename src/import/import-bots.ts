@@ -10,7 +10,7 @@ import { editPage } from '../catalogue/page/page.ts';
 import { checkFiles, noLimits, type PageLimits } from '../catalogue/page/rules.ts';
 import type { Blocked } from '../catalogue/settings/blocked.ts';
 import { checkBlocked } from '../check/blocked-rule.ts';
-import { commitFiles, type FilesCommit, type NewFile } from '../git/commit/commit-files.ts';
+import { commitFiles, type FilesCommit, type NewFile } from '../git/commit-files.ts';
 import type { Repository } from '../git/repository.ts';
 import { messageOf } from '../lib/errors.ts';
 import { formatCount } from '../lib/text.ts';

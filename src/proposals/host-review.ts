@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { writeCommit } from '../git/commit/commit-files.ts';
+import { writeCommit } from '../git/commit-files.ts';
 import { readTreeId } from '../git/history.ts';
-import { type PullsApi, readKeys, gitHosts, guessGitHost } from '../git/hosts.ts';
-import { maxStallSeconds } from '../git/process/run-git.ts';
-import type { RemotePlace } from '../git/remotes.ts';
+import { type PullsApi, readKeys, gitHosts, guessGitHost, type RemotePlace } from '../git/hosts.ts';
+import { maxStallSeconds } from '../git/run-git.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { BotshelfError, UserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';

@@ -1,4 +1,4 @@
-import { writeCommit } from '../git/commit/commit-files.ts';
+import { writeCommit } from '../git/commit-files.ts';
 import { hasCommit, readTreeId } from '../git/history.ts';
 import { moveRefs, type Repository, readConfirmedTime } from '../git/repository.ts';
 import { TimeSlice } from '../lib/time-slice.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { readCommittedSettings } from '../catalogue/store/bot-reader.ts';
 import type { Clone } from '../git/clone.ts';
-import type { Committer } from '../git/commit/committer.ts';
+import type { Committer } from '../git/committer.ts';
 import { readConfirmedTime } from '../git/repository.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';

@@ -1,6 +1,6 @@
 import type { AccountId } from '../bot/commit-message.ts';
 import { readConfirmedTime, moveRefs, type Repository } from '../git/repository.ts';
-import { type NewCommit, writeCommit } from '../git/commit/commit-files.ts';
+import { type NewCommit, writeCommit } from '../git/commit-files.ts';
 import {
   closedPrefix,
   formatClosedRef,

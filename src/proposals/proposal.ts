@@ -9,7 +9,7 @@ import {
   parseProfileName,
   peopleFolder,
 } from '../catalogue/page/side-file.ts';
-import { parseTree } from '../git/objects/objects.ts';
+import { parseTree } from '../git/objects.ts';
 import type { Repository } from '../git/repository.ts';
 
 /** What a proposal is about: a bot, by its id; the profile of an account; or a collection. It is a part of paths and refs. */

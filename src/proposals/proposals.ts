@@ -7,8 +7,8 @@ import { type CatalogueSettings, toSettings } from '../catalogue/settings/settin
 import { blockedRule } from '../check/blocked-rule.ts';
 import type { Finding } from '../check/check.ts';
 import type { BranchConsumer } from '../git/branch-feed.ts';
-import { writeCommit } from '../git/commit/commit-files.ts';
-import { type Committer, readTip } from '../git/commit/committer.ts';
+import { writeCommit } from '../git/commit-files.ts';
+import { type Committer, readTip } from '../git/committer.ts';
 import { diffTrees, hasCommit, ignoreDiffLimit, readTreeId } from '../git/history.ts';
 import { removeLeftovers } from '../git/maintenance.ts';
 import { moveRefs, type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';

@@ -2,9 +2,9 @@ import { BotshelfError, isError } from '../lib/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { parsePagePath } from '../catalogue/page/layout.ts';
 import { isMergedByKey } from '../catalogue/page/merge-file.ts';
-import { type NewFile, writeCommit } from '../git/commit/commit-files.ts';
-import type { Committer } from '../git/commit/committer.ts';
-import type { BranchMove } from '../git/commits.ts';
+import { type NewFile, writeCommit } from '../git/commit-files.ts';
+import type { Committer } from '../git/committer.ts';
+import type { BranchMove } from '../git/branch-feed.ts';
 import {
   diffTrees,
   listFiles,

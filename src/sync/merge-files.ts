@@ -3,7 +3,7 @@ import type { BotId } from '../bot/id.ts';
 import { parsePagePath } from '../catalogue/page/layout.ts';
 import { type FileTextVersions, mergeFile, type MergedFile } from '../catalogue/page/merge-file.ts';
 import { parsePage } from '../catalogue/page/page.ts';
-import type { NewFile } from '../git/commit/commit-files.ts';
+import type { NewFile } from '../git/commit-files.ts';
 import type { GitFile } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
 import { findKeyWriter, type KeyWriter, readPageHistory } from './key-history.ts';

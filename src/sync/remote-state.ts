@@ -1,9 +1,9 @@
 import { isError } from '../lib/errors.ts';
 import { compareBotIds, type BotId } from '../bot/id.ts';
 import { isOfDay, mergeDays, type BotState, mergeBotStates, readShard, writeShard } from '../counts/state.ts';
-import { writeCommit, type NewFile } from '../git/commit/commit-files.ts';
+import { writeCommit, type NewFile } from '../git/commit-files.ts';
 import { diffTrees, mergeBase, readTreeId } from '../git/history.ts';
-import { maxStallSeconds } from '../git/process/run-git.ts';
+import { maxStallSeconds } from '../git/run-git.ts';
 import { moveRefs, readRef, stateRef, type Repository, type RepositoryOpener } from '../git/repository.ts';
 import { retry } from '../lib/retry.ts';
 import { TimeSlice } from '../lib/time-slice.ts';

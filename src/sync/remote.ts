@@ -1,7 +1,7 @@
 import { writePrunedHistory } from '../counts/state-ref.ts';
 import { countCommits } from '../git/history.ts';
-import { GitError, isGitFailure, noGit } from '../git/process/run-git.ts';
-import { fetchCommand } from '../git/remotes.ts';
+import { GitError, isGitFailure, noGit } from '../git/run-git.ts';
+import { fetchCommand } from '../git/hosts.ts';
 import { moveRefs, readRef, stateRef, type Repository } from '../git/repository.ts';
 import { retry } from '../lib/retry.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OpenCounts } from '../counts/counts.ts';
-import type { CommitEvents, CommitEvent } from '../git/commits.ts';
+import type { CommitEvents, CommitEvent } from '../git/branch-feed.ts';
 import { removeStaleLocks } from '../git/maintenance.ts';
-import { GitError, maxStallSeconds } from '../git/process/run-git.ts';
+import { GitError, maxStallSeconds } from '../git/run-git.ts';
 import { readRef, type Repository, type RepositoryOpener } from '../git/repository.ts';
 import { type Failure, FailureLog } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';

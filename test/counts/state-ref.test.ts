@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isUnavailable } from '../../src/bot/errors.ts';
 import { createStateRef, type StateRef, pruneHistory } from '../../src/counts/state-ref.ts';
 import { toShardPath } from '../../src/counts/state.ts';
-import { CommitEvents } from '../../src/git/commits.ts';
+import { CommitEvents } from '../../src/git/branch-feed.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { openerOf, openUntilEnd } from '../support/opened.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';

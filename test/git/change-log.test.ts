@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, rejects } from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { GitError } from '../../src/git/process/run-git.ts';
+import { GitError } from '../../src/git/run-git.ts';
 import { readChangeLog } from '../../src/git/history.ts';
 import { repositoryIn, type TestRepository, testRepository } from '../support/repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';

@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { CommitEvents } from '../../src/git/commits.ts';
+import { CommitEvents } from '../../src/git/branch-feed.ts';
 import { recordedLog } from '../support/recorded-log.ts';
 
 describe('the events of commits', () => {

@@ -1,6 +1,6 @@
 import { rejects, strictEqual } from 'node:assert/strict';
 import { readRef, updateRefs, type Repository } from '../../src/git/repository.ts';
-import { GitError } from '../../src/git/process/run-git.ts';
+import { GitError } from '../../src/git/run-git.ts';
 import { testRepository } from '../support/repository.ts';
 import { openUntilEnd } from '../support/opened.ts';
 

@@ -1,6 +1,6 @@
 import { deepStrictEqual, rejects } from 'node:assert/strict';
 import { listFiles } from '../../src/git/history.ts';
-import { GitError } from '../../src/git/process/run-git.ts';
+import { GitError } from '../../src/git/run-git.ts';
 import { openUntilEnd } from '../support/opened.ts';
 import { testRepository } from '../support/repository.ts';
 

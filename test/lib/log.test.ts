@@ -10,7 +10,7 @@ const run = promisify(execFile);
 async function linesOf(script: string): Promise<string[]> {
   const log = JSON.stringify(new URL('../../src/lib/log.js', import.meta.url));
   const errors = JSON.stringify(new URL('../../src/lib/errors.js', import.meta.url));
-  const git = JSON.stringify(new URL('../../src/git/process/run-git.js', import.meta.url));
+  const git = JSON.stringify(new URL('../../src/git/run-git.js', import.meta.url));
   const imports = `const [{ createLog }, { BotshelfError }, { GitError }] =
     await Promise.all([import(${log}), import(${errors}), import(${git})]);`;
   const args = ['--input-type=module', '-e', `${imports}${script}`];

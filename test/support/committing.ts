@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { Committer, type CommitterOptions } from '../../src/git/commit/committer.ts';
-import type { Editor, FileEdit } from '../../src/git/commits.ts';
+import { Committer, type CommitterOptions } from '../../src/git/committer.ts';
+import type { Editor, FileEdit } from '../../src/git/branch-feed.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { cleanUp } from './cleanup.ts';
 import { type KeyEdit, keyEditor } from './keys.ts';

@@ -10,8 +10,8 @@ import {
   type GitCommand,
   createGitEnvironment,
   gitSettings,
-} from '../../src/git/process/run-git.ts';
-import { GitRunner } from '../../src/git/process/git-runner.ts';
+} from '../../src/git/run-git.ts';
+import { GitRunner } from '../../src/git/git-runner.ts';
 import { printStatus, quote } from './run-sync.ts';
 import { tempFolder } from './temp-folder.ts';
 import { openRepository, type Repository, RepositoryOpener } from '../../src/git/repository.ts';

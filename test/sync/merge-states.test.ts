@@ -4,7 +4,7 @@ import { mergeStates } from '../../src/sync/remote-state.ts';
 import type { Repository } from '../../src/git/repository.ts';
 import { readTreeId } from '../../src/git/history.ts';
 import { writePrunedHistory } from '../../src/counts/state-ref.ts';
-import { writeCommit } from '../../src/git/commit/commit-files.ts';
+import { writeCommit } from '../../src/git/commit-files.ts';
 import { writeShard } from '../../src/counts/state.ts';
 import type { TokenDigest } from '../../src/bot/token.ts';
 import { botId } from '../support/sample.ts';

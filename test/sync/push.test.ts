@@ -1,5 +1,5 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
-import { GitError } from '../../src/git/process/run-git.ts';
+import { GitError } from '../../src/git/run-git.ts';
 import type { Repository } from '../../src/git/repository.ts';
 import {
   countUnpushed,

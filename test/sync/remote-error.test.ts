@@ -1,5 +1,5 @@
 import { strictEqual } from 'node:assert/strict';
-import { GitError } from '../../src/git/process/run-git.ts';
+import { GitError } from '../../src/git/run-git.ts';
 import { describeRemoteError } from '../../src/sync/remote.ts';
 
 describe('the message about a remote', () => {

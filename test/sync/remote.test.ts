@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { GitError } from '../../src/git/process/run-git.ts';
+import { GitError } from '../../src/git/run-git.ts';
 import {
   describeRemoteError,
   fetchRemote,

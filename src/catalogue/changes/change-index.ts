@@ -13,7 +13,7 @@ import {
   readChangeLog,
   hasCommit,
 } from '../../git/history.ts';
-import { parseTree, toKind, type TreeEntry } from '../../git/objects/objects.ts';
+import { parseTree, toKind, type TreeEntry } from '../../git/objects.ts';
 import type { Repository, RepositoryOpener } from '../../git/repository.ts';
 import { removeUnfinishedWrites, writeAtomically } from '../../lib/files.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';

@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { BotId } from '../../bot/id.ts';
-import { computeBlobId, type HashName } from '../../git/objects/objects.ts';
+import { computeBlobId, type HashName } from '../../git/objects.ts';
 import { codeOf, messageOf } from '../../lib/errors.ts';
 import { type Fault, createFileFault } from './fault.ts';
 import {

@@ -2,7 +2,7 @@ import type { BotRecord, FullImages } from '../../../schemas/types.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { assembleRecord, type Content, type FilledMainPage } from '../../bot/record.ts';
-import { parseTree } from '../../git/objects/objects.ts';
+import { parseTree } from '../../git/objects.ts';
 import { type RepositoryOpener, toUnavailableError } from '../../git/repository.ts';
 import type { Fault } from '../page/fault.ts';
 import { type PageFile, parsePageFile } from '../page/page-file.ts';

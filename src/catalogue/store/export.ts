@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BotId } from '../../bot/id.ts';
-import { parseTree, computeBlobId } from '../../git/objects/objects.ts';
+import { parseTree, computeBlobId } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
 import { botsFolder, folderOf, type PagePlace, parsePagePath, pathOf } from '../page/layout.ts';

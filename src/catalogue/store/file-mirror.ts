@@ -2,7 +2,7 @@ import { type Dirent, existsSync } from 'node:fs';
 import { basename, dirname, join, parse } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
-import { computeBlobId, type HashName } from '../../git/objects/objects.ts';
+import { computeBlobId, type HashName } from '../../git/objects.ts';
 import { codeOf, messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { BotId } from '../../bot/id.ts';
-import type { HashName } from '../../git/objects/objects.ts';
+import type { HashName } from '../../git/objects.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
 import { splitIntoParts, WorkerPool } from '../../lib/worker-pool.ts';
 import { type Fault, createFileFault } from '../page/fault.ts';

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
-import { listUncommittedFiles } from '../../git/changed-files.ts';
+import { listUncommittedFiles, findConversion } from '../../git/changed-files.ts';
 import type { Repository, RepositoryOpener } from '../../git/repository.ts';
-import { findConversion } from '../../git/work-tree/write-work-tree.ts';
 import type { Log } from '../../lib/log.ts';
 import { botsFolder, parsePagePath, pathOf } from '../page/layout.ts';
 

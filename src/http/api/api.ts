@@ -3,7 +3,7 @@ import type { BotId } from '../../bot/id.ts';
 import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { OpenCounts } from '../../counts/counts.ts';
 import type { Clone } from '../../git/clone.ts';
-import type { Committer } from '../../git/commit/committer.ts';
+import type { Committer } from '../../git/committer.ts';
 import type { OpenImages } from '../../images/images.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Login } from '../../login/login.ts';

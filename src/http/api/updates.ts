@@ -6,8 +6,8 @@ import type { BotId } from '../../bot/id.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
 import { withValues } from '../../catalogue/page/page.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
-import type { Committer } from '../../git/commit/committer.ts';
-import type { Editor, FileEdit } from '../../git/commits.ts';
+import type { Committer } from '../../git/committer.ts';
+import type { Editor, FileEdit } from '../../git/branch-feed.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import type { ApplyUpdate } from './update-route.ts';
 

@@ -1,0 +1,253 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fsyncFolders } from '../lib/files.ts';
+import type { GitFile } from './history.ts';
+import { waitForOrphans, wasKilled } from './maintenance.ts';
+import { GitError, isGitFailure } from './run-git.ts';
+import {
+  createRefConflictError,
+  readAfterFailure,
+  readHead,
+  readRef,
+  type Repository,
+} from './repository.ts';
+
+/** A file in a new commit: new bytes, an existing blob, or null, which removes it. */
+export type NewFile = { readonly mode: string; readonly content: Buffer } | GitFile | null;
+
+export interface NewCommit {
+  /** The files change the tree of the first. */
+  readonly parents: readonly string[];
+  /** The tree that the files change, where it is not the first parent's. */
+  readonly tree?: string;
+  /** Path from the top of the repository → the new file. */
+  readonly files: ReadonlyMap<string, NewFile>;
+  readonly message: string;
+  /** `name <address> seconds +0000`, where it is not the service, now. */
+  readonly committer?: string;
+}
+
+export interface RefCommit extends Pick<NewCommit, 'files' | 'message'> {
+  /** Such as `refs/heads/main`. */
+  readonly ref: string;
+  /** Where the ref is, null if it does not exist. */
+  readonly onto: string | null;
+  /** Whether a response waits for it: then nothing is compressed until maintenance packs it. */
+  readonly urgent: boolean;
+}
+
+/**
+ * Makes a commit and moves its ref with one `git fast-import`, without work tree and index, and returns the commit's
+ * id. Its objects and the ref are on disk; the names of new files in `toPackFolder` and `listRefFolders` may not be yet. A
+ * commit counts as made where git fails after it has moved the ref.
+ * @throws {BotshelfError} ref-conflict, when the ref is not at `onto`: nothing has changed
+ * @throws {GitError} when git fails for another reason: nothing has changed
+ * @throws {BotshelfError} unknown-outcome
+ */
+export async function importCommit(repository: Repository, commit: RefCommit): Promise<string> {
+  const { ref, onto, files, message, urgent } = commit;
+  if ((await readRef(repository, ref)) !== onto) throw createRefConflictError(ref);
+  const committer = nameCommitter(repository);
+  const parents = onto === null ? [] : [onto];
+  const input = toStream(formatCommit(ref, { committer, parents, files, message }));
+  const compression = urgent ? ['-c', 'core.compression=0'] : [];
+  try {
+    return await runFastImport(repository, compression, input);
+  } catch (error) {
+    if (!(error instanceof GitError) || error.notStarted) throw error;
+    if (wasKilled(error)) await waitForOrphans(repository);
+    const tip = await readAfterFailure(ref, error, async () => await repository.objects.readOne(ref));
+    if ((tip?.id ?? null) === onto) throw error;
+    if (tip !== undefined && isWantedCommit(tip.content, { onto, committer, message })) return tip.id;
+    throw createRefConflictError(ref);
+  }
+}
+
+/** Returns the folder in which an import makes new files. */
+export function toPackFolder({ commonDir }: Repository): string {
+  return join(commonDir, 'objects/pack');
+}
+
+/**
+ * Makes a commit on no ref, durably, and returns its id.
+ * @param commit with a committer as in PastCommit; this service, now, by default
+ * @throws {GitError}
+ */
+export async function writeCommit(
+  repository: Repository,
+  commit: NewCommit & Partial<Pick<PastCommit, 'committer'>>,
+): Promise<string> {
+  return await writeObjects(
+    repository,
+    formatCommit(unused, { committer: nameCommitter(repository), ...commit }),
+  );
+}
+
+/** A commit whose parent is the one before it. */
+export interface PastCommit extends Omit<NewCommit, 'parents'> {
+  readonly committer: string;
+}
+
+/** Makes a history on no ref, oldest commit first, durably, and returns the id of the last. @throws {GitError} */
+export async function writeHistory(repository: Repository, commits: Iterable<PastCommit>): Promise<string> {
+  const parts: StreamPart[] = [];
+  let mark = 0;
+  for (const commit of commits) {
+    const parents = mark === 0 ? [] : [`:${mark}`];
+    parts.push(...formatCommit(unused, { ...commit, parents }, ++mark));
+  }
+  return await writeObjects(repository, parts, mark);
+}
+
+/** A ref that is reset before the end of the input, so that only objects are written. */
+const unused = 'refs/botshelf/writing';
+
+async function writeObjects(repository: Repository, parts: readonly StreamPart[], mark = 1): Promise<string> {
+  const input = toStream(parts, mark, `reset ${unused}\n\n`);
+  const id = await runFastImport(repository, [], input);
+  await fsyncFolders(await listObjectFolders(repository));
+  return id;
+}
+
+/** Runs fast-import and returns what it prints. One that fails leaves a pack, where the disk is full, and a report: both go. */
+async function runFastImport(
+  repository: Repository,
+  settings: readonly string[],
+  input: ReturnType<typeof toStream>,
+): Promise<string> {
+  try {
+    return (await repository.run([...settings, ...fastImport], { input })).trim();
+  } catch (error) {
+    const stderr = error instanceof GitError ? error.stderr : '';
+    const packs = stderr.match(/(?<=objects\/pack\/)tmp_\w+/g) ?? [];
+    const reports = stderr.match(/\bfast_import_crash_\d+/g) ?? [];
+    const paths = [
+      ...packs.map((name) => join(toPackFolder(repository), name)),
+      ...reports.map((name) => join(repository.gitDir, name)),
+    ];
+    for (const path of paths) await rm(path, { force: true });
+    throw error;
+  }
+}
+
+function nameCommitter({ identity }: Repository): string {
+  return `${identity} ${Math.floor(Date.now() / 1000)} +0000`;
+}
+
+/** Returns the folders in which any git makes new objects: a merged tree is not in a pack. */
+async function listObjectFolders({ commonDir }: Repository): Promise<string[]> {
+  const objects = join(commonDir, 'objects');
+  const names = (await readdir(objects)).filter((name) => /^(?:[0-9a-f]{2}|pack)$/.test(name));
+  return [...names.map((name) => join(objects, name)), objects];
+}
+
+/**
+ * With a limit of 0 git never unpacks a commit, into folders that are not synced. With `--done` it refuses an input that
+ * is cut off. With `--depth=0` it makes no deltas: they would be against the file before, which is another bot's, and
+ * maintenance would keep them instead of better ones.
+ */
+const fastImport: readonly string[] = [
+  '-c',
+  'fastimport.unpackLimit=0',
+  'fast-import',
+  '--quiet',
+  '--done',
+  '--date-format=raw',
+  '--depth=0',
+];
+
+type StreamPart = string | Buffer;
+
+/** Returns the input of fast-import that makes a commit. @param mark names it in the rest of the input */
+function formatCommit(
+  ref: string,
+  { committer, parents, tree, files, message }: NewCommit & { readonly committer: string },
+  mark = 1,
+): StreamPart[] {
+  const [first, ...others] = parents;
+  const parts: StreamPart[] = [
+    `commit ${ref}\nmark :${mark}\ncommitter ${committer}\n`,
+    ...formatData(Buffer.from(message)),
+    first === undefined ? '' : `from ${first}\n`,
+    ...others.map((parent) => `merge ${parent}\n`),
+    tree === undefined ? '' : `M 040000 ${tree} \n`,
+  ];
+  // Removals come first: a file may become a folder.
+  const inOrder = [...files].toSorted(([, a], [, b]) => Number(b === null) - Number(a === null));
+  for (const [path, file] of inOrder) {
+    const name = quotePath(path);
+    if (file === null) parts.push(`D ${name}\n`);
+    else if ('content' in file) parts.push(`M ${file.mode} inline ${name}\n`, ...formatData(file.content));
+    else parts.push(`M ${file.mode} ${file.id} ${name}\n`);
+  }
+  return parts;
+}
+
+/** Returns a whole input, after which git prints the id of the commit with this mark. */
+function toStream(parts: readonly StreamPart[], mark = 1, end = ''): Buffer {
+  const all = [...parts, `get-mark :${mark}\n${end}done\n`];
+  return Buffer.concat(all.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+}
+
+function formatData(content: Buffer): StreamPart[] {
+  return [`data ${content.length}\n`, content, '\n'];
+}
+
+/** Returns a path in the quotes of fast-import. */
+function quotePath(path: string): string {
+  return `"${path.replace(/["\\]/g, String.raw`\$&`).replaceAll('\n', String.raw`\n`)}"`;
+}
+
+/** Returns whether a commit is the wanted one. */
+function isWantedCommit(
+  content: Buffer,
+  wanted: { readonly onto: string | null; readonly committer: string; readonly message: string },
+): boolean {
+  const [head = '', ...message] = content.toString().split('\n\n');
+  return (
+    head.includes(`\nparent ${wanted.onto}\n`) === (wanted.onto !== null) &&
+    head.includes(`\ncommitter ${wanted.committer}`) &&
+    message.join('\n\n') === wanted.message
+  );
+}
+
+/** The files of a commit by path from the top of the repository, and its message. */
+export type FilesCommit = Pick<NewCommit, 'files' | 'message'>;
+
+/**
+ * Commits files to the checked-out branch as a person does, with `git merge --ff-only`: index and work tree follow, other
+ * edits stay, and a service that runs on the clone sees it as it sees a pull. Returns the commit; null if there was
+ * nothing to commit.
+ * @param plan returns what to commit onto a tip, which is null before the first commit; undefined is nothing. It is called
+ * again when the branch has moved.
+ * @throws {GitError} where a file of the plan has uncommitted edits, and for other failures of Git: nothing was committed
+ */
+export async function commitFiles(
+  repository: Repository,
+  plan: (tip: string | null) => Promise<FilesCommit | undefined>,
+): Promise<string | null> {
+  const deadline = performance.now() + maxWaitMs;
+  for (;;) {
+    const tip = await readHead(repository);
+    const planned = await plan(tip);
+    if (planned === undefined || planned.files.size === 0) return null;
+    const commit = await writeCommit(repository, { parents: tip === null ? [] : [tip], ...planned });
+    try {
+      await repository.run([...merge, commit], { isDetached: true });
+      return commit;
+    } catch (error) {
+      // The lock may be gone by now.
+      const isLocked = isGitFailure(error, 'index-locked');
+      const hasMoved = (await readHead(repository)) !== tip;
+      if (!(isLocked || hasMoved) || performance.now() > deadline) throw error;
+      await sleep(50);
+    }
+  }
+}
+
+/** A merge that is stopped would leave files without their commit, and one with a stash lay edits over those of the plan. */
+const merge = ['merge', '--quiet', '--ff-only', '--no-overwrite-ignore', '--no-autostash'];
+
+/** Milliseconds in which the lock of another git, and a branch that moves, are waited for. */
+const maxWaitMs = 20_000;

@@ -1,0 +1,369 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { readFileSync, statSync, closeSync, openSync, writeFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { join } from 'node:path';
+import { BotshelfError, UserError } from '../lib/errors.ts';
+
+/** What to do where git could not be started. */
+export const noGit = 'git cannot be run: install it, or put it on the PATH of the service';
+
+/** A git command failed or was killed. User names and passwords of addresses are removed. */
+export class GitError extends BotshelfError {
+  readonly command: string;
+  /** The exit code; null when git was killed, negative when it could not be started. */
+  readonly status: number | null;
+  /** The standard error of git. */
+  readonly stderr: string;
+
+  constructor(args: readonly string[], status: number | null, stderr: string) {
+    const command = removeCredentials(`git ${args.join(' ')}`);
+    const end = status === null ? 'was killed' : `ended with ${status}`;
+    const clean = removeCredentials(stderr);
+    const said = clean.trim();
+    super('git-failed', `${command} ${end}${said === '' ? '' : `: ${said}`}`);
+    this.name = 'GitError';
+    this.command = command;
+    this.status = status;
+    this.stderr = clean;
+  }
+
+  /** Whether git could not be started. */
+  get notStarted(): boolean {
+    return this.status !== null && this.status < 0;
+  }
+
+  /** The first line that git wrote to standard error; empty if it wrote none. */
+  get reason(): string {
+    return (this.stderr.split('\n', 1)[0] ?? '').replace(/^fatal: /, '');
+  }
+}
+
+/**
+ * Whether git failed for this reason. Git has no error codes, so its messages, which are in English by `LC_ALL=C`, are the
+ * only sign: nothing else decides by them.
+ */
+export function isGitFailure(error: unknown, failure: keyof typeof gitFailures): boolean {
+  return error instanceof GitError && gitFailures[failure].test(error.stderr);
+}
+
+const gitFailures = {
+  'disk-full': /no space left|out of diskspace|quota exceeded|file too large/i,
+  'index-locked': /index\.lock/,
+  'index-damaged':
+    /index file (corrupt|smaller than expected)|unknown index entry format|malformed name field|broken index|sharedindex\S* index file open failed: No such file/,
+  'ref-locked': /cannot lock ref|failed to update ref|atomic transaction failed/,
+};
+
+/**
+ * Returns a text without the user names and passwords of the addresses in it. Git repeats the address of a remote in
+ * its errors, and a command has it among its arguments. Addresses that are percent-encoded as a whole are covered, and
+ * passwords with characters that should be encoded: too much is removed rather than too little.
+ */
+export function removeCredentials(text: string): string {
+  return text
+    .replace(/:\/\/[^\s/]*@/g, '://')
+    .replace(passwordWithSlash, '://')
+    .replace(/%3A%2F%2F[^\s/]*%40/gi, '%3A%2F%2F');
+}
+
+/** An address in which no port follows the first colon. */
+const passwordWithSlash = /:\/\/[^\s/:[\]]*:(?!\d{0,5}(?:[/?#'"]|\s|$))[^\s]*@/g;
+
+/**
+ * Returns why git refuses a repository that belongs to another user, and what to do about it; undefined when git failed
+ * for another reason.
+ * @param stderr the standard error of git
+ */
+export function findOwnershipProblem(stderr: string): string | undefined {
+  const [, path] = /dubious ownership in repository at '(.+)'/.exec(stderr) ?? [];
+  if (path === undefined) return undefined;
+  const uid = process.geteuid?.() ?? 0;
+  const owners = [path, join(path, '.git')].map((file) => statSync(file, { throwIfNoEntry: false })?.uid);
+  const owner = owners.find((other) => other !== undefined && other !== uid) ?? uid;
+  const [theirs, ours] = [formatUser(owner), formatUser(uid)];
+  // Whoever runs it as root by mistake would lock out the right user.
+  const other = uid === 0 ? '' : `, or change the owner of the folder (chown -R ${uid} ${path})`;
+  return `${path} belongs to ${theirs}, and this runs as ${ours}: run it as ${theirs}${other}`;
+}
+
+/** Returns a user such as `alice (uid 1000)`. */
+function formatUser(uid: number): string {
+  const user = readPasswd()
+    .map((line) => line.split(':'))
+    .find(([, , number]) => number === String(uid));
+  return user?.[0] ? `${user[0]} (uid ${uid})` : `uid ${uid}`;
+}
+
+function readPasswd(): string[] {
+  try {
+    return readFileSync('/etc/passwd', 'utf8').split('\n');
+  } catch {
+    return [];
+  }
+}
+
+/** Settings of every git command of the service: none runs code of the repository, and what is written is on disk. */
+export const gitSettings: readonly string[] = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.fsync=objects,derived-metadata,reference,index',
+  'core.fsyncMethod=fsync',
+  'core.filesRefLockTimeout=1000',
+  'core.packedRefsTimeout=1000',
+  'commit.gpgSign=false',
+  'gc.auto=0',
+  'fetch.recurseSubmodules=false',
+];
+
+/**
+ * An option of what compares trees or the work tree: Git then does not read the file `.gitmodules`, which ends it where
+ * somebody has written a program there.
+ */
+export const withoutModulesFile = '--ignore-submodules=none';
+
+/** Seconds after which a command on the network that makes no progress has stalled. */
+export const maxStallSeconds = 60;
+
+/** Less than a byte a second is no progress. */
+const networkSettings: readonly string[] = ['http.lowSpeedLimit=1', `http.lowSpeedTime=${maxStallSeconds}`];
+
+/** Makes git read large objects in pieces, as one may not fit into memory. */
+export const largeInPieces: readonly string[] = ['-c', 'core.bigFileThreshold=1m'];
+
+/**
+ * Returns the environment of every git command: this process's, without what would point git at another repository or
+ * run a program (a service started from a Git hook has GIT_DIR set). Git then prompts for no password, and takes no
+ * optional locks.
+ */
+export function createGitEnvironment(indexFile?: string): NodeJS.ProcessEnv {
+  // oxlint-disable-next-line node/no-process-env -- handed on as it is; no setting is read from it
+  const own = Object.entries(process.env).filter(
+    ([name]) => !/^(GIT_|EDITOR$|VISUAL$|PAGER$|PREFIX$|SSH_ASKPASS$)/i.test(name),
+  );
+  const index = indexFile === undefined ? {} : { GIT_INDEX_FILE: indexFile };
+  return { ...Object.fromEntries(own), ...gitVariables, ...index, LC_ALL: 'C' };
+}
+
+const gitVariables = { GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
+
+/** One git command, run to its end. */
+export interface GitCommand {
+  readonly folder: string;
+  readonly args: readonly string[];
+  /** Its standard input; never empty, as simple-git would leave git waiting. */
+  readonly input?: string | Buffer;
+  /** Another index than the work tree's own. */
+  readonly indexFile?: string;
+  /** An exit code other than 0 that is a success, such as 1 for "no". */
+  readonly accepts?: number;
+  /** Whether it runs at the lowest priority, because it may take long. */
+  readonly background?: boolean;
+  /**
+   * Set where it connects to another machine: the seconds without any output after which it is killed, with the processes
+   * that it started. A transfer reports its progress with `--progress`.
+   */
+  readonly stallSeconds?: number;
+  /** Whether it goes on where Ctrl-C in a terminal ends this process: it is in a process group of its own. */
+  readonly isDetached?: boolean;
+  /** Ends it once it has printed more bytes. Its output by then, which is more, is returned. */
+  readonly maxOutputBytes?: number;
+  /** The file that its standard output is written to, instead of being returned. */
+  readonly outputFile?: string;
+}
+
+export interface RunOptions {
+  /** Kills a command with `background` or `stallSeconds`. */
+  readonly signal?: AbortSignal | undefined;
+  /** Receives the standard output in pieces, instead of its being returned. What it throws ends git, and is thrown. */
+  readonly take?: ((piece: Buffer) => void) | undefined;
+}
+
+/** Runs git. */
+export interface GitClient {
+  /** Whether commands that run are children of the process `pid`. */
+  isParent(pid: number): boolean;
+  /** As runGit does. */
+  run(command: GitCommand, signal?: AbortSignal): Promise<string>;
+}
+
+/**
+ * Runs git as a child of this process. Each start copies the page tables of this process: a service of a gigabyte uses
+ * git-runner.ts.
+ */
+export const directClient: GitClient = {
+  isParent: (pid) => pid === process.pid,
+  run: async (command, signal) => await runGit(command, { signal }),
+};
+
+/**
+ * Runs git and returns its standard output, unless a file or `take` receives it.
+ * @throws {GitError} when it fails or is killed, and what `take` throws
+ */
+export async function runGit(command: GitCommand, { signal, take }: RunOptions = {}): Promise<string> {
+  const { args, background, stallSeconds, isDetached, outputFile, maxOutputBytes } = command;
+  const isWatched = stallSeconds !== undefined || maxOutputBytes !== undefined;
+  if (!background && !isWatched && !isDetached && outputFile === undefined && !take)
+    return await runSimpleGit(command);
+  if (signal?.aborted) throw new GitError(args, null, '');
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  const enough = new Error('git has printed enough');
+  const keep = (piece: Buffer): void => {
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes > (maxOutputBytes ?? Number.POSITIVE_INFINITY)) throw enough;
+  };
+  const file = outputFile === undefined ? undefined : openSync(outputFile, 'w');
+  const write = file === undefined ? undefined : (piece: Buffer): void => writeFileSync(file, piece);
+  try {
+    await runToEnd(command, signal, write ?? take ?? keep);
+  } catch (error) {
+    if (error !== enough) throw error;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+  return Buffer.concat(pieces).toString();
+}
+
+/**
+ * Starts a git that is kept running, prints much, or must be killed together with the processes it starts. simple-git
+ * runs all others to their end.
+ */
+export function spawnGit({
+  folder,
+  args,
+  indexFile,
+  stallSeconds,
+  isDetached = false,
+}: Omit<GitCommand, 'input'>): ChildProcessWithoutNullStreams {
+  const onNetwork = stallSeconds !== undefined;
+  const settings = [...gitSettings, ...(onNetwork ? networkSettings : [])].flatMap((each) => ['-c', each]);
+  // In a process group of its own, without a terminal: helpers such as ssh are killed with it and cannot prompt.
+  const env = createGitEnvironment(indexFile);
+  const options = { cwd: folder, env, detached: onNetwork || isDetached };
+  return spawn('git', [...settings, ...args], options);
+}
+
+async function runSimpleGit({ folder, args, input, indexFile, accepts }: GitCommand): Promise<string> {
+  if (input?.length === 0) throw new RangeError('an empty input leaves git waiting for more');
+  // Imported here only: git-runner.ts runs the ordinary commands of the service.
+  const { simpleGit } = await import('simple-git');
+  // simple-git wraps the error that this function returns, so the error itself is kept here.
+  let failure: GitError | undefined;
+  const git = simpleGit({
+    baseDir: folder,
+    config: [...gitSettings],
+    unsafe: { allowUnsafeHooksPath: true, allowUnsafeFsMonitor: true },
+    completion: { onClose: true, onExit: false },
+    allowEnvironment: ['GIT_INDEX_FILE', 'GIT_TERMINAL_PROMPT', 'GIT_OPTIONAL_LOCKS'],
+    errors: (_, { exitCode, stdErr }) => {
+      if (exitCode !== 0 && exitCode !== accepts)
+        failure = new GitError(args, exitCode, Buffer.concat(stdErr).toString());
+      return failure;
+    },
+    ...(input === undefined ? {} : { input: () => input }),
+  });
+  // simple-git waits 50 ms for more of a command that has printed nothing: an empty piece at the end is something.
+  git.outputHandler((_command, stdout) => {
+    stdout.once('end', () => stdout.emit('data', Buffer.alloc(0)));
+  });
+  git.env(createGitEnvironment(indexFile));
+  try {
+    return await git.raw([...args]);
+  } catch (error) {
+    throw failure ?? error;
+  }
+}
+
+async function runToEnd(
+  command: GitCommand,
+  signal: AbortSignal | undefined,
+  take: (piece: Buffer) => void,
+): Promise<void> {
+  const { args, input, accepts = 0, background, stallSeconds } = command;
+  const child = spawnGit(command);
+  if (background) ifRunning(child.pid, (pid) => setPriority(pid, 19));
+  let stderr = '';
+  let failure: { readonly error: unknown } | undefined;
+  const stop = (error: unknown): void => {
+    failure ??= { error };
+    if (stallSeconds === undefined) child.kill();
+    else ifRunning(child.pid, (pid) => process.kill(-pid, 'SIGKILL'));
+  };
+  const abort = (): void => stop(new GitError(args, null, stderr));
+  // Counted in steps: where this machine is too busy to run this process, git had no time either.
+  let silentSteps = 0;
+  const countStep = (): void => {
+    if (++silentSteps >= stallSteps)
+      stop(new GitError(args, null, `git made no progress for ${stallSeconds} s`));
+  };
+  const timer = stallSeconds && setInterval(countStep, (stallSeconds * 1000) / stallSteps);
+  signal?.addEventListener('abort', abort);
+  child.stderr.on('data', (piece) => {
+    silentSteps = 0;
+    stderr = (stderr + String(piece)).replace(progress, '').slice(-maxStderrLength);
+  });
+  child.stdout.on('data', (piece: Buffer) => {
+    silentSteps = 0;
+    if (failure !== undefined) return;
+    try {
+      take(piece);
+    } catch (error) {
+      stop(error);
+    }
+  });
+  // A git that failed no longer reads; its exit code is reported.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  await new Promise<void>((resolve, reject) => {
+    child.on('error', (error) => reject(new GitError(args, -1, error.message)));
+    child.on('close', (status) => {
+      if (failure !== undefined) reject(failure.error);
+      else if (status === 0 || status === accepts) resolve();
+      else reject(new GitError(args, status, stderr));
+    });
+  }).finally(() => {
+    clearInterval(timer);
+    signal?.removeEventListener('abort', abort);
+  });
+}
+
+const maxStderrLength = 10_000;
+
+/** Steps that `stallSeconds` are counted in. */
+const stallSteps = 60;
+
+/** A report of progress, which the next one overwrites, and the last report of each kind. */
+const progress = /^.*\r(?=[^\n])|^.*, done\. *\n|^remote: Total \d.*\n/gm;
+
+function ifRunning(pid: number | undefined, act: (pid: number) => void): void {
+  if (pid === undefined) return;
+  try {
+    act(pid);
+  } catch {
+    // It has ended already.
+  }
+}
+
+/**
+ * Runs git for a command of the command line and returns its standard output.
+ * @throws {GitError}
+ * @throws {UserError} where git is not installed, or the repository belongs to another user
+ */
+export async function runCommandLineGit(
+  folder: string,
+  args: readonly string[],
+  {
+    take,
+    ...options
+  }: Pick<GitCommand, 'input' | 'indexFile' | 'accepts' | 'stallSeconds'> & Pick<RunOptions, 'take'> = {},
+): Promise<string> {
+  try {
+    return await runGit({ folder, args: [...largeInPieces, ...args], ...options }, { take });
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    if (error.notStarted) throw new UserError('git is not on the PATH: install it');
+    const problem = findOwnershipProblem(error.stderr);
+    throw problem === undefined ? error : new UserError(problem);
+  }
+}

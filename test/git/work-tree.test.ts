@@ -1,0 +1,184 @@
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { BotshelfError } from '../../src/lib/errors.ts';
+import type { FileChange } from '../../src/git/history.ts';
+import type { Repository } from '../../src/git/repository.ts';
+import { WorkTree } from '../../src/git/work-tree.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { openUntilEnd } from '../support/opened.ts';
+import { testRepository, type TestRepository } from '../support/repository.ts';
+import { needs } from '../support/tools.ts';
+
+const branch = 'refs/heads/main';
+
+/** Folders on different file systems on most machines. */
+const others = ['/dev/shm', '/var/tmp'];
+
+describe('the work tree', () => {
+  let clone: TestRepository;
+  let repository: Repository;
+  let workTree: WorkTree;
+  beforeEach(async () => {
+    clone = testRepository({ a: 'a\n', b: 'b\n' });
+    repository = await openUntilEnd(clone.folder);
+    workTree = await open();
+  });
+  afterEach(async () => await workTree.close());
+
+  it('shows nothing of an update before it is applied, and all of it after', async () => {
+    const plan = await planCommit({ a: 'new\n' });
+    const update = await workTree.prepare(plan);
+    strictEqual(clone.read('a'), 'a\n');
+    await workTree.apply(update);
+    strictEqual(clone.read('a'), 'new\n');
+    strictEqual(clone.status(), '');
+    deepStrictEqual(workTree.outdated(), []);
+  });
+
+  it('shows nothing of an update whose branch did not move', async () => {
+    const update = await workTree.prepare(await planCommit({ a: 'new\n' }));
+    clone.git('update-ref', branch, 'HEAD~');
+    await workTree.abandon(update, new Error('git failed'));
+    deepStrictEqual(workTree.outdated(), []);
+    strictEqual(clone.read('a'), 'a\n');
+    strictEqual(clone.status(), '');
+  });
+
+  it('leaves no new file staged where the branch did not move', async () => {
+    const update = await workTree.prepare(await planCommit({ a: 'new\n', b: 'new\n' }));
+    await workTree.abandon(update, new Error('git failed'));
+    deepStrictEqual(stagedFiles(), []);
+  });
+
+  it('leaves no new file staged where a person has edited or moved what it would replace', async () => {
+    const update = await workTree.prepare(await planCommit({ a: 'new\n', b: 'new\n' }));
+    clone.write('a', 'by a person\n');
+    rmSync(join(clone.folder, 'b'));
+    clone.write('b/c', 'by a person\n');
+    await workTree.apply(update);
+    strictEqual(workTree.outdated().length, 2);
+    deepStrictEqual(stagedFiles(), []);
+  });
+
+  needs('a second file system', it)(
+    'leaves no new file staged where that folder is on another one than the files',
+    async () => {
+      const plan = await planCommit({ a: 'new\n' });
+      const { dev } = statSync(clone.folder);
+      const other = others.find((folder) => statSync(folder).dev !== dev) ?? '';
+      const elsewhere = mkdtempSync(join(other, 'botshelf-'));
+      rmSync(repository.staging, { recursive: true });
+      symlinkSync(elsewhere, repository.staging);
+      try {
+        await workTree.apply(await workTree.prepare(plan));
+        deepStrictEqual([clone.read('a'), stagedFiles()], ['new\n', []]);
+      } finally {
+        rmSync(elsewhere, { recursive: true });
+      }
+    },
+  );
+
+  it('finishes an update whose branch may have moved', async () => {
+    const update = await workTree.prepare(await planCommit({ a: 'new\n' }));
+    await workTree.abandon(update, new BotshelfError('unknown-outcome', 'git failed'));
+    deepStrictEqual(workTree.outdated(), [{ path: 'a', reason: 'may be committed', failed: true }]);
+    await workTree.finish();
+    strictEqual(clone.read('a'), 'new\n');
+    strictEqual(clone.status(), '');
+  });
+
+  it('keeps what a person edits after the inspection, until it is as it was', async () => {
+    const update = await workTree.prepare(await planCommit({ a: 'new\n', b: 'new\n' }));
+    clone.write('a', 'by a person\n');
+    await workTree.apply(update);
+    deepStrictEqual([clone.read('a'), clone.read('b')], ['by a person\n', 'new\n']);
+    match(workTree.outdated()[0]?.reason ?? '', /^has uncommitted edits/);
+    clone.write('a', 'a\n');
+    await workTree.finish();
+    strictEqual(clone.read('a'), 'new\n');
+    deepStrictEqual(workTree.outdated(), []);
+  });
+
+  it('has a later update replace what an earlier one could not write', async () => {
+    const plan = await planCommit({ a: 'second\n' });
+    rmSync(repository.staging, { recursive: true });
+    clone.write('.git/botshelf/staging', 'a file in the way');
+    await workTree.apply(await workTree.prepare(plan));
+    strictEqual(workTree.outdated().length, 1);
+    rmSync(repository.staging);
+    mkdirSync(repository.staging);
+    await workTree.apply(await workTree.prepare(await planCommit({ a: 'third\n' })));
+    strictEqual(clone.read('a'), 'third\n');
+    strictEqual(clone.status(), '');
+    deepStrictEqual(workTree.outdated(), []);
+  });
+
+  it('forgets what it could not write once the branch does not have it: a path of Git, below a link, of a folder', async () => {
+    symlinkSync('elsewhere', join(clone.folder, 'linked'));
+    clone.write('folder/file', 'by a person\n');
+    const paths = ['.GIT/x', 'linked/x', 'folder'];
+    const after = { mode: '100644', id: clone.git('rev-parse', 'HEAD:a') };
+    const changes = paths.map((path) => ({ path, before: null, after }));
+    const seen = await workTree.inspect(paths, false);
+    await workTree.apply(await workTree.prepare({ branch, changes, seen }));
+    await workTree.finish();
+    deepStrictEqual(workTree.outdated(), []);
+    deepStrictEqual(clone.git('diff', '--cached', '--name-only', 'HEAD'), '');
+  });
+
+  it('finishes what a crash interrupted, from the intents', async () => {
+    await workTree.prepare(await planCommit({ a: 'new\n' }));
+    await workTree.close();
+    workTree = await open();
+    strictEqual(clone.read('a'), 'new\n');
+    strictEqual(clone.status(), '');
+  });
+
+  it('drops the intents once all is durable, and says when something is left', async () => {
+    const exclusively = async <T>(work: () => Promise<T>): Promise<T> => await work();
+    const update = await workTree.prepare(await planCommit({ a: 'new\n' }));
+    clone.write('a', 'by a person\n');
+    await workTree.apply(update);
+    strictEqual(await workTree.tidy(exclusively), false);
+    match(clone.read('.git/botshelf/intents'), /"path":"a"/);
+    clone.write('a', 'a\n');
+    strictEqual(await workTree.tidy(exclusively), true);
+    strictEqual(clone.read('.git/botshelf/intents'), '');
+    strictEqual(existsSync(join(clone.folder, '.git/index.lock')), false);
+  });
+
+  function stagedFiles(): string[] {
+    return readdirSync(repository.staging).filter((name) => name.startsWith('file-'));
+  }
+
+  async function open(): Promise<WorkTree> {
+    return await WorkTree.open(repository, {
+      log: silentLog,
+      isExcluded: () => false,
+      maxLockWaitMs: 100,
+    });
+  }
+
+  /** Moves the branch to a commit with these files, after an inspection, and returns the plan of the update. */
+  async function planCommit(
+    files: Readonly<Record<string, string>>,
+  ): Promise<Parameters<WorkTree['prepare']>[0]> {
+    const seen = await workTree.inspect(Object.keys(files), true);
+    const changes: FileChange[] = [];
+    const contents = new Map(Object.entries(files).map(([path, text]) => [path, Buffer.from(text)]));
+    const index = join(repository.staging, 'index-of-test');
+    mkdirSync(repository.staging, { recursive: true });
+    await repository.run(['read-tree', 'HEAD'], { indexFile: index });
+    for (const [path, content] of contents) {
+      const id = (await repository.run(['hash-object', '-w', '--stdin'], { input: content })).trim();
+      const before = { mode: '100644', id: clone.git('rev-parse', `HEAD:${path}`) };
+      const after = { mode: '100644', id };
+      await repository.run(['update-index', '--cacheinfo', `100644,${id},${path}`], { indexFile: index });
+      changes.push({ path, before, after });
+    }
+    const tree = (await repository.run(['write-tree'], { indexFile: index })).trim();
+    clone.git('update-ref', branch, clone.git('commit-tree', tree, '-p', 'HEAD', '-m', 'Next'));
+    return { branch, changes, contents, seen };
+  }
+});
