@@ -5,8 +5,8 @@ import { readLoginSettings, readSecrets } from '../login/settings.ts';
 import { UserError } from '../lib/errors.ts';
 import { type SettingInForce, SettingReader } from '../lib/setting-reader.ts';
 import { findNearestName } from '../lib/text.ts';
-import { readHostSettings, readNotifyUrl } from '../proposals/settings.ts';
-import { readRemoteSettings } from '../sync/settings.ts';
+import { type GitHostId, gitHosts } from '../git/hosts.ts';
+import type { RemoteSettings } from '../sync/sync.ts';
 import type { ReadOnly } from '../http/middleware.ts';
 
 /** The settings of the service, from the environment; docs/configuration.md explains each. */
@@ -196,4 +196,70 @@ function listUnknownSettings(env: NodeJS.ProcessEnv, known: ReadonlySet<string>)
       const nearest = findNearestName(name, known) ?? '';
       return `${name} is set, but there is no such setting: did you mean ${nearest}?`;
     });
+}
+
+/** Reads the settings of the remote; null when none is set. */
+function readRemoteSettings(reader: SettingReader): RemoteSettings | null {
+  const { faults } = reader;
+  const name = reader.secret('BOTSHELF_REMOTE');
+  const branch = reader.text('BOTSHELF_BRANCH') ?? null;
+  const webhookSecret = reader.secret('BOTSHELF_WEBHOOK_SECRET') ?? null;
+  const config = {
+    remote: name ?? '',
+    branch,
+    syncSeconds: reader.integer('BOTSHELF_SYNC_SECONDS', 60, 1, 86400),
+    pushSeconds: reader.integer('BOTSHELF_PUSH_SECONDS', 10, 0, 3600),
+    ack: reader.choice('BOTSHELF_ACK', ['local', 'remote']) ?? 'local',
+    webhookSecret,
+  } as const;
+  if (name?.startsWith('-'))
+    faults.push("BOTSHELF_REMOTE begins with -: set it to a remote's name or an address.");
+  if (branch !== null && !/^(?!-)[^\p{Cc} ~^:?*[\\]+$/u.test(branch))
+    faults.push(`BOTSHELF_BRANCH is ${JSON.stringify(branch)}: set it to a branch's name such as main.`);
+  if (webhookSecret !== null && webhookSecret.length < minWebhookSecretLength)
+    faults.push(
+      `BOTSHELF_WEBHOOK_SECRET has fewer than ${minWebhookSecretLength} characters: make one with "openssl rand -hex 32".`,
+    );
+  for (const needs of ['BOTSHELF_BRANCH', 'BOTSHELF_ACK', 'BOTSHELF_WEBHOOK_SECRET']) {
+    if (name === undefined && reader.text(needs) !== undefined)
+      faults.push(`${needs} is set, but BOTSHELF_REMOTE is not: set both, or neither.`);
+  }
+  return name === undefined ? null : config;
+}
+
+const minWebhookSecretLength = 16;
+
+/** Reads the settings of the Git host. @param isUsed whether proposals are reviewed there */
+function readHostSettings(reader: SettingReader, isUsed: boolean) {
+  const kind = reader.choice('BOTSHELF_HOST_KIND', Object.keys(gitHosts) as GitHostId[]) ?? null;
+  const token = reader.secret('BOTSHELF_HOST_TOKEN') ?? null;
+  const api = reader.text('BOTSHELF_HOST_API')?.replace(/\/+$/, '') ?? null;
+  if (api !== null && !/^(?:https:\/\/|http:\/\/(?:localhost|127\.0\.0\.1)[:/])[^\s@?#]+$/.test(api))
+    reader.faults.push(
+      'BOTSHELF_HOST_API is not an address that can be used: give one such as https://github.example.org/api/v3.',
+    );
+  if (isUsed && reader.text('BOTSHELF_REMOTE') === undefined)
+    reader.faults.push(
+      'BOTSHELF_PROPOSALS is host, but BOTSHELF_REMOTE is not set: proposals are pushed to the remote.',
+    );
+  if (isUsed && token === null)
+    reader.faults.push(
+      'BOTSHELF_PROPOSALS is host, but BOTSHELF_HOST_TOKEN is not set: give a token of the host that may write pull requests.',
+    );
+  return { kind, api, token };
+}
+
+/** Reads the address that notices are sent to; null if none is set. It is a secret: no fault has it. */
+function readNotifyUrl(reader: SettingReader): string | null {
+  const url = reader.secret('BOTSHELF_NOTIFY_URL')?.trim();
+  if (url === undefined || (URL.canParse(url) && isAllowed(new URL(url)))) return url ?? null;
+  reader.faults.push(
+    'BOTSHELF_NOTIFY_URL is not an address that notices can be sent to: give one that begins with https:// (http only for localhost and 127.0.0.1), without a user name.',
+  );
+  return null;
+}
+
+function isAllowed({ protocol, hostname, username, password }: URL): boolean {
+  const isLocal = protocol === 'http:' && ['localhost', '127.0.0.1'].includes(hostname);
+  return (protocol === 'https:' || isLocal) && username === '' && password === '';
 }

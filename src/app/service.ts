@@ -21,11 +21,10 @@ import { Markdown } from '../site/markdown/markdown.ts';
 import { createPages, createSite } from '../site/site.tsx';
 import { openSync } from '../sync/sync.ts';
 import { openTokens } from '../tokens/shared-tokens.ts';
-import { createApp } from './app.ts';
+import { createApp, openServers } from './app.ts';
 import type { Config } from './config.ts';
 import { createHealth } from './health.ts';
 import { Metrics } from './metrics.ts';
-import { openServers } from './servers.ts';
 import { createRemoteNotice, logStart, type StartProgress, showBots } from './start-messages.ts';
 import { readVersion } from './version.ts';
 

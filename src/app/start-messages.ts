@@ -1,5 +1,5 @@
 import { removeCredentials } from '../git/run-git.ts';
-import type { Origin } from '../git/hosts.ts';
+import type { Origin } from '../git/remotes.ts';
 import { codeOf, messageOf, UserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { formatCount } from '../lib/text.ts';

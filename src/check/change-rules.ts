@@ -17,7 +17,7 @@ import {
   settingsName,
 } from '../catalogue/settings/settings.ts';
 import type { ChangedFile } from '../git/changed-files.ts';
-import { fetchMissing } from '../git/hosts.ts';
+import { fetchMissing } from '../git/remotes.ts';
 import { createLocator } from '../lib/json.ts';
 import { quoteValue } from '../lib/text.ts';
 import { createFileError, type Finding, submoduleMessage, toErrorFinding } from './check.ts';

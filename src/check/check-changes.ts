@@ -1,10 +1,13 @@
-import { isError } from '../lib/errors.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { BotId } from '../bot/id.ts';
+import { isSameInvite } from '../bot/invite.ts';
 import { toInviteKey, toNameKey } from '../bot/likeness.ts';
-import { compareFaults } from '../catalogue/page/fault.ts';
+import { compareFaults, type Fault } from '../catalogue/page/fault.ts';
 import { botsFolder, gitkeep, parsePagePath } from '../catalogue/page/layout.ts';
+import type { PageFile } from '../catalogue/page/page-file.ts';
 import type { Page } from '../catalogue/page/page.ts';
-import { blockedName, parseBlocked } from '../catalogue/settings/blocked.ts';
+import { checkFiles, type PageLimits } from '../catalogue/page/rules.ts';
+import { blockedName, parseBlocked, type Blocked, nothingBlocked } from '../catalogue/settings/blocked.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import {
   type ChangedFile,
@@ -14,7 +17,8 @@ import {
   grepLines,
   writeWorkTree,
 } from '../git/changed-files.ts';
-import { fetchMissing } from '../git/hosts.ts';
+import { fetchMissing } from '../git/remotes.ts';
+import { isError } from '../lib/errors.ts';
 import { quoteValue } from '../lib/text.ts';
 import {
   checkBotChange,
@@ -33,6 +37,7 @@ import {
   type ReportOptions,
   checkSideFiles,
   rulesOfCollections,
+  checkBlocked,
 } from './check.ts';
 import { checkVersions } from './history-rules.ts';
 import {
@@ -319,4 +324,63 @@ function listTakenWarnings({ page, key, others }: NewValue): Finding[] {
       ? `name: ${quoteValue(page.data['name'])} is the name of ${first}${also} already, or looks like it: choose another name, unless this is intended`
       : `invite: ${first}${also} adds the same bot already: edit that page instead of adding another, or correct the invite`;
   return [{ ...page.faultAt([key], `${key}-taken`, message), severity: 'warning' }];
+}
+
+/**
+ * Checks a proposal: the files of a bot against every rule, and the change itself against the rules about changes. A fault
+ * that a file of this path had before is left out, because the proposal did not bring it, but not what is blocked.
+ * @param before all page files of the bot in the branch; none for a new bot
+ * @param after all page files of the bot as they would be
+ * @param showsReasons whether it says why something is blocked
+ * @returns by path, then by line and column
+ */
+export function checkProposal(
+  before: readonly PageFile[],
+  after: readonly PageFile[],
+  limits: PageLimits,
+  blocked: Blocked = nothingBlocked,
+  showsReasons = true,
+): readonly Finding[] {
+  const known = new Set(checkFiles(before, limits).faults.map(toFaultKey));
+  const added = checkFiles(after, limits).faults.filter((fault) => !known.has(toFaultKey(fault)));
+  const faults = [...added, ...checkBlocked(after, blocked, showsReasons)];
+  return [...faults.map(toErrorFinding), ...checkBotChange(before, after)].toSorted(compareFaults);
+}
+
+/** What a reviewer decides even where authors may change their bots without a review. */
+export type ReviewedKey = 'authors' | 'verified' | 'legacy' | 'nsfw' | 'invite';
+
+/**
+ * Returns the changes of a bot's main page that are always reviewed: `authors`, `verified`, `legacy`, `nsfw` from true to
+ * false, and an `invite` that adds another bot, asks for other permissions or has another parameter. None for a new bot,
+ * which has a policy of its own. A page that cannot be read has no values.
+ * @param before as of `checkProposal`
+ */
+export function findReviewedChanges(
+  before: readonly PageFile[],
+  after: readonly PageFile[],
+): readonly ReviewedKey[] {
+  if (before.length === 0) return [];
+  const [was = {}, now = {}] = [before, after].map((files) => findMainPage(files)?.page?.data);
+  return (Object.keys(isReviewed) as ReviewedKey[]).filter((key) => isReviewed[key](was[key], now[key]));
+}
+
+type IsReviewed = (before: unknown, now: unknown) => boolean;
+
+const isOtherFlag: IsReviewed = (before = false, now = false) => before !== now;
+
+const isReviewed: Readonly<Record<ReviewedKey, IsReviewed>> = {
+  authors: (before, now) => !isDeepStrictEqual(withoutOrder(before), withoutOrder(now)),
+  verified: isOtherFlag,
+  legacy: isOtherFlag,
+  nsfw: (before, now) => before === true && now !== true,
+  invite: (before, now) => !isSameInvite(String(before), String(now)),
+};
+
+function withoutOrder(value: unknown): unknown {
+  return Array.isArray(value) ? new Set(value) : value;
+}
+
+function toFaultKey({ path, rule, message }: Fault): string {
+  return `${path}\n${rule}\n${message}`;
 }

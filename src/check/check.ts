@@ -1,7 +1,9 @@
+import { availableParallelism } from 'node:os';
+import { listNumbers } from '../bot/invite.ts';
 import { compareFaults, type Fault, createFileFault } from '../catalogue/page/fault.ts';
 import { botsFolder, gitkeep, isFolderName, strayMessage } from '../catalogue/page/layout.ts';
-import { groupByBot } from '../catalogue/page/page-file.ts';
-import { checkFiles, noLimits } from '../catalogue/page/rules.ts';
+import { groupByBot, type PageFile, listTop } from '../catalogue/page/page-file.ts';
+import { checkFiles, noLimits, isMainPage, isReadable } from '../catalogue/page/rules.ts';
 import {
   assembleCollections,
   type CollectionPage,
@@ -11,9 +13,18 @@ import {
   peopleFolder,
   type Profile,
 } from '../catalogue/page/side-file.ts';
-import { type Blocked, blockedName, nothingBlocked, parseBlocked } from '../catalogue/settings/blocked.ts';
-import { readSettings, type SettingsReading } from '../catalogue/settings/settings.ts';
-import { checkBlocked } from './blocked-rule.ts';
+import {
+  type Blocked,
+  blockedName,
+  nothingBlocked,
+  parseBlocked,
+  type BlockedName,
+  describeBlocked,
+  findBlocked,
+} from '../catalogue/settings/blocked.ts';
+import { readSettings, type SettingsReading, createDiskReader } from '../catalogue/settings/settings.ts';
+import { type IndexedBot, parseListElement } from '../catalogue/store/bot-index.ts';
+import { splitIntoParts, WorkerPool } from '../lib/worker-pool.ts';
 import {
   listNamesInScope,
   type Scope,
@@ -21,6 +32,7 @@ import {
   type EntryKind,
   listPlaces,
   sideFolders,
+  createFolderSource,
 } from './source.ts';
 
 /**
@@ -197,3 +209,117 @@ export function parseSideFile(path: string, content: string | Buffer): Parsed<Pr
   const parse = folder === peopleFolder ? parseProfile : parseCollectionPage;
   return parse(name, Buffer.from(content));
 }
+
+/** The name of the rule. */
+export const blockedRule = 'blocked';
+
+/**
+ * Finds what is blocked among the id and the OAuth clients of a bot, its authors, and the hosts of the addresses on its main page.
+ * @param showsReasons whether messages say why: they are then for maintainers
+ */
+export function checkBlocked(files: readonly PageFile[], blocked: Blocked, showsReasons: boolean): Fault[] {
+  const main = files.filter(isReadable).find(isMainPage);
+  if (main === undefined || blocked === nothingBlocked) return [];
+  const { id, page } = main;
+  const places = listTexts(page.data).map(({ place, text }) => {
+    if (place[0] === 'authors') return { place, named: { authors: [text] } };
+    return { place, named: { addresses: [text], bots: listClients({ [String(place[0])]: text }) } };
+  });
+  return [{ place: [], named: { bots: [id] } }, ...places].flatMap(({ place, named }) =>
+    findBlocked(blocked, named).map((name) =>
+      page.faultAt(place, blockedRule, describeBlocked(name, showsReasons)),
+    ),
+  );
+}
+
+/** Returns what is blocked of a bot that is listed. */
+export function findBlockedIn(bot: IndexedBot, blocked: Blocked): BlockedName[] {
+  const { invite, oauth, website, support, images } = parseListElement(bot);
+  const addresses = [invite, website, support, images.avatar, images.cover, ...images.preview];
+  const bots = new Set([bot.id, ...listClients({ invite, oauth })]);
+  return findBlocked(blocked, { bots: [...bots], authors: bot.facts.authors, addresses });
+}
+
+/** Returns the OAuth clients that a bot may be: a bot that is blocked stays so under another id of its page. */
+function listClients({
+  invite,
+  oauth,
+}: {
+  readonly invite?: string;
+  readonly oauth?: string | null;
+}): string[] {
+  return [...new Set([...listNumbers(invite ?? ''), ...(oauth ? [oauth] : [])])];
+}
+
+interface PlacedText {
+  readonly place: readonly (string | number)[];
+  readonly text: string;
+}
+
+/** Returns all texts of a value of JSON. */
+function listTexts(value: unknown, place: PlacedText['place'] = []): PlacedText[] {
+  if (typeof value === 'string') return [{ place, text: value }];
+  if (Array.isArray(value)) return value.flatMap((entry, i) => listTexts(entry, [...place, i]));
+  return Object.entries(value ?? {}).flatMap(([key, entry]) => listTexts(entry, [...place, key]));
+}
+
+/**
+ * Checks a part of the catalogue in the folder `root` as checkCatalogue does, in a thread for each core where the part is
+ * large.
+ * @throws when `bots/` or a folder in it cannot be read
+ */
+export async function checkInThreads(
+  root: string,
+  scope: Scope,
+  options: ReportOptions = {},
+): Promise<CheckReport> {
+  const bots = await checkBots(root, scope, options);
+  if (scope !== 'everything') return bots;
+  const beside = await checkSideFiles(createFolderSource(root));
+  const findings = [...bots.findings, ...beside.findings].toSorted(compareFaults);
+  return { files: bots.files + beside.files, findings };
+}
+
+async function checkBots(root: string, scope: Scope, options: ReportOptions): Promise<CheckReport> {
+  const tops = listTop(root).filter((top) => listNamesInScope(scope, top) !== undefined);
+  const threads = Math.min(availableParallelism(), maxThreads, Math.floor(tops.length / foldersPerThread));
+  if (threads < 2) return await checkCatalogue(createFolderSource(root), scope, options);
+
+  const module = new URL(import.meta.url);
+  const pool = new WorkerPool<typeof checkPart>(module, 'checkPart', { threads });
+  const settings = await readSettings(createDiskReader(root));
+  let files = scope === 'everything' ? Number(settings.found) : 0;
+  const faults = scope === 'everything' ? settings.faults.map(toErrorFinding) : [];
+  try {
+    const reports = await Promise.all(
+      splitIntoParts(tops, foldersPerTask).map(async (part) => {
+        const names = new Map(part.map((top) => [top, listNamesInScope(scope, top) ?? new Set<string>()]));
+        const report = await pool.run({ root, scope: names, privateBlocked: options.privateBlocked });
+        files += report.files;
+        options.onProgress?.(files);
+        return report;
+      }),
+    );
+    const findings = [...faults, ...reports.flatMap((report) => report.findings)];
+    return { files, findings: findings.toSorted(compareFaults) };
+  } finally {
+    await pool.close();
+  }
+}
+
+/** Runs in a thread. */
+export async function checkPart(part: {
+  readonly root: string;
+  readonly scope: Scope;
+  readonly privateBlocked: ReportOptions['privateBlocked'];
+}): Promise<CheckReport> {
+  return await checkCatalogue(createFolderSource(part.root), part.scope, part);
+}
+
+/** More threads than this wait for each other's file system calls. */
+const maxThreads = 4;
+
+/** A thread takes a fifth of a second to start. */
+const foldersPerThread = 100;
+
+const foldersPerTask = 20;

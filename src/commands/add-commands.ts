@@ -54,7 +54,7 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
     .description(
       'list all settings of the service: environment variables, with their defaults and what is in force here',
     )
-    .action(async () => (await import('./settings.ts')).listSettings());
+    .action(async () => (await import('./serve.ts')).listSettings());
   const paths = ['[paths...]', 'files or folders below bots/ (default: all of it)'] as const;
   program
     .command('check')

@@ -12,7 +12,7 @@ import {
   printBlocked,
   readBlocked,
 } from '../catalogue/settings/blocked.ts';
-import { findBlockedIn } from '../check/blocked-rule.ts';
+import { findBlockedIn } from '../check/check.ts';
 import { commitFiles, type FilesCommit } from '../git/commit-files.ts';
 import { writeAtomically } from '../lib/files.ts';
 import { formatCount } from '../lib/text.ts';

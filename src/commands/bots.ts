@@ -11,7 +11,7 @@ import { UserError } from '../lib/errors.ts';
 import { silentLog } from '../lib/log.ts';
 import { formatCount } from '../lib/text.ts';
 import { type CatalogueOnDisk, withCatalogue, readOnlyAdvice, removeBots, setInBots } from './change-bots.ts';
-import { formatJson } from './check-report.ts';
+import { formatJson } from './output.ts';
 
 export interface BotsFlags extends BotSelectors {
   readonly all?: true;

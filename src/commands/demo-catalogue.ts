@@ -13,8 +13,7 @@ import { collectionsFolder, peopleFolder } from '../catalogue/page/side-file.ts'
 import { nothingBlocked } from '../catalogue/settings/blocked.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { readCommittedSettings } from '../catalogue/store/bot-reader.ts';
-import { CommittedState } from '../counts/committed-state.ts';
-import { createStateRef } from '../counts/state-ref.ts';
+import { CommittedState, createStateRef } from '../counts/state-ref.ts';
 import {
   toDay,
   toDayPath,
@@ -26,8 +25,7 @@ import {
 } from '../counts/state.ts';
 import { type NewFile, type PastCommit, writeHistory } from '../git/commit-files.ts';
 import { readHead, stateRef, updateRefs, RepositoryOpener } from '../git/repository.ts';
-import { ImageIndex } from '../images/image-index.ts';
-import { type ImageKind, ImageStore } from '../images/store.ts';
+import { ImageIndex, type ImageKind, ImageStore } from '../images/store.ts';
 import { silentLog } from '../lib/log.ts';
 import { formatCount } from '../lib/text.ts';
 import type { SentProposal } from '../proposals/proposal.ts';

@@ -5,7 +5,7 @@ import { createRemoteNotice } from '../app/start-messages.ts';
 import { formatVersion, readVersion } from '../app/version.ts';
 import { formatSwitch } from '../git/branch-feed.ts';
 import { removeCredentials } from '../git/run-git.ts';
-import { readOrigin } from '../git/hosts.ts';
+import { readOrigin } from '../git/remotes.ts';
 import { readHead, readRef, stateRef, type Repository } from '../git/repository.ts';
 import { messageOf } from '../lib/errors.ts';
 import { formatAddress } from '../lib/network.ts';

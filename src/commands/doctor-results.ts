@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../app/config.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { codeOf, messageOf } from '../lib/errors.ts';
-import { escapeInvisible } from './check-report.ts';
+import { escapeInvisible } from './output.ts';
 
 /** What a check has found. */
 export interface Outcome {

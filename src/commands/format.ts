@@ -1,10 +1,19 @@
-import { toErrorFinding } from '../check/check.ts';
-import { formatCatalogue } from '../check/format.ts';
+import { lstat, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { readConfig } from '../app/config.ts';
-import { toScope } from './catalogue-scope.ts';
-import { formatText } from './check-report.ts';
-import { showFiles } from './progress.ts';
+import { compareFaults, type Fault, createFileFault } from '../catalogue/page/fault.ts';
+import { botsFolder, formatFileName, gitkeep, isFolderName } from '../catalogue/page/layout.ts';
+import { groupByBot, listTop, readPageFile } from '../catalogue/page/page-file.ts';
+import { toCanonicalForm, toCanonicalJson } from '../catalogue/page/page.ts';
+import { peopleFolder } from '../catalogue/page/side-file.ts';
+import { blockedName, parseBlocked, printBlocked } from '../catalogue/settings/blocked.ts';
+import { createDiskReader, readSettings, settingsName } from '../catalogue/settings/settings.ts';
+import { toErrorFinding, parseSideFile } from '../check/check.ts';
+import { listNamesInScope, type Scope, createFolderSource, sideFolders } from '../check/source.ts';
+import { writeAtomically } from '../lib/files.ts';
 import { formatCount } from '../lib/text.ts';
+import { formatText, showFiles } from './output.ts';
+import { toScope } from './check.ts';
 
 /** Rewrites files in their canonical form; the exit code is 1 when one cannot be read or would change. @throws {UserError} */
 export async function format(
@@ -27,4 +36,88 @@ export async function format(
   ];
   process.stdout.write(lines.join('\n'));
   if (faults.length > 0 || (check && changed.length > 0)) process.exitCode = 1;
+}
+
+export interface FormatReport {
+  /** The number of files that were read. */
+  readonly files: number;
+  /** The paths of files that were not in canonical form, in order. */
+  readonly changed: readonly string[];
+  /** Why files were left as they are. */
+  readonly faults: readonly Fault[];
+}
+
+/**
+ * Brings the page files in a part of the catalogue into canonical form, and with all of it the settings, profiles,
+ * collections and who is blocked. A file that cannot
+ * be parsed or has no place in the catalogue is left as it is.
+ * @param write whether files are written; if not, this only finds which would change
+ * @throws when `bots/` or a folder in it cannot be read, or a file cannot be written
+ */
+export async function formatCatalogue(
+  root: string,
+  scope: Scope,
+  write: boolean,
+  onProgress: (files: number) => void,
+): Promise<FormatReport> {
+  const changed: string[] = [];
+  const faults: Fault[] = [];
+  let files = 0;
+  const rewrite = async (path: string, canonicalOf: (text: string) => string): Promise<void> => {
+    const absolute = join(root, path);
+    const text = await readFile(absolute, 'utf8');
+    const canonical = canonicalOf(text);
+    if (canonical === text) return;
+    if (write) {
+      const mode = (await lstat(absolute)).mode & 0o7777;
+      await writeAtomically(absolute, canonical, { fsync: 'content', mode });
+    }
+    changed.push(path);
+  };
+  const settings = scope === 'everything' ? await readSettings(createDiskReader(root)) : undefined;
+  if (settings?.found) {
+    files += 1;
+    if (settings.settings) await rewrite(settingsName, (text) => toCanonicalJson(text, 'settings'));
+    else faults.push(...settings.faults);
+  }
+  const source = createFolderSource(root);
+  const bytes = scope === 'everything' ? await source.readFile(blockedName) : undefined;
+  if (bytes !== undefined) {
+    files += 1;
+    const parsed = parseBlocked(bytes);
+    if ('faults' in parsed) faults.push(...parsed.faults);
+    else await rewrite(blockedName, () => printBlocked(parsed.value));
+  }
+  for (const folder of scope === 'everything' ? sideFolders : [])
+    for (const name of (await source.list(folder)).keys()) {
+      const path = `${folder}/${name}`;
+      const bytes = await source.readFile(path);
+      if (!Buffer.isBuffer(bytes) || name === gitkeep) continue;
+      files += 1;
+      const parsed = parseSideFile(path, bytes);
+      if ('faults' in parsed) faults.push(...parsed.faults);
+      else if (folder === peopleFolder) await rewrite(path, (text) => toCanonicalJson(text, 'profile'));
+      else await rewrite(path, (text) => toCanonicalForm(text, 'collection'));
+    }
+  for (const top of listTop(root).filter(isFolderName)) {
+    const names = listNamesInScope(scope, top);
+    if (names === undefined) continue;
+    const { bots, misplaced } = groupByBot(top, (await source.list(`${botsFolder}/${top}`)).keys());
+    const isWanted = (name: string): boolean => names === 'everything' || names.has(name);
+    for (const [name, { rule, message }] of misplaced) {
+      if (isWanted(name)) faults.push(createFileFault(`${botsFolder}/${top}/${name}`, rule, message));
+    }
+    for (const place of [...bots.values()].flat()) {
+      const file = isWanted(formatFileName(place)) ? readPageFile(root, place) : undefined;
+      if (file === undefined) continue;
+      files += 1;
+      if (file.page === undefined) {
+        faults.push(...file.faults);
+        continue;
+      }
+      await rewrite(file.path, toCanonicalForm);
+    }
+    onProgress(files);
+  }
+  return { files, changed: changed.toSorted(), faults: faults.toSorted(compareFaults) };
 }

@@ -8,8 +8,7 @@ import { openImages, listNamedImages } from '../images/images.ts';
 import { UserError } from '../lib/errors.ts';
 import { createLog, silentLog } from '../lib/log.ts';
 import { formatCount } from '../lib/text.ts';
-import { escapeInvisible } from './check-report.ts';
-import { createProgress } from './progress.ts';
+import { escapeInvisible, createProgress } from './output.ts';
 
 /** Fetches the images that the bots name; the exit code is 1 when some could not be fetched. @throws {UserError} */
 export async function images(): Promise<void> {

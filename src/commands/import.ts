@@ -18,8 +18,7 @@ import { suggestMap } from '../import/suggest-map.ts';
 import { isError, UserError } from '../lib/errors.ts';
 import { formatCount } from '../lib/text.ts';
 import { readOnlyAdvice } from './change-bots.ts';
-import { escapeInvisible, formatJson } from './check-report.ts';
-import { createProgress } from './progress.ts';
+import { escapeInvisible, formatJson, createProgress } from './output.ts';
 
 export interface ImportFlags {
   /** The file of the mapping. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Locale } from '../bot/locale.ts';
 import { maskTokens } from '../bot/token.ts';
 import { CountHistory } from '../counts/count-history.ts';
-import { ImageIndex } from '../images/image-index.ts';
+import { ImageIndex } from '../images/store.ts';
 import { silentLog as log } from '../lib/log.ts';
 import { Languages } from '../site/language/languages.ts';
 import type { Messages } from '../site/language/messages.tsx';
@@ -13,7 +13,7 @@ import {
   toMessageValues,
 } from '../site/review/attention.ts';
 import { withCatalogue } from './change-bots.ts';
-import { formatJson } from './check-report.ts';
+import { formatJson } from './output.ts';
 
 /**
  * Prints what needs attention in the catalogue: as markdown for an issue, or as JSON. Reads what a service has found, too,

@@ -1,6 +1,12 @@
-import { type Config, readConfig } from '../app/config.ts';
-import { armFailpoint } from '../lib/failpoint.ts';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type Config, readConfig, listSettingsInForce } from '../app/config.ts';
+import type { StartProgress } from '../app/start-messages.ts';
 import { messageOf } from '../lib/errors.ts';
+import { armFailpoint } from '../lib/failpoint.ts';
+import type { Log } from '../lib/log.ts';
 
 /**
  * Runs the service until SIGTERM or SIGINT; a second signal kills it at once. The exit code is 1 when a part could not
@@ -12,8 +18,8 @@ export async function serve(config: Config = readConfig()): Promise<void> {
   const [{ createLog }, { startService }, { SystemdNotifier }, { createProgress }] = await Promise.all([
     import('../lib/log.ts'),
     import('../app/service.ts'),
-    import('./notify-systemd.ts'),
-    import('./progress.ts'),
+    import('./serve.ts'),
+    import('./output.ts'),
   ]);
   const log = await createLog(config.log);
   for (const sentence of config.unknown) log.warn({}, sentence);
@@ -43,4 +49,61 @@ export async function serve(config: Config = readConfig()): Promise<void> {
 async function waitForAbort(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+}
+
+/**
+ * Tells systemd the state of the service, for units with `Type=notify`. Node cannot send to systemd's socket, so that the
+ * program systemd-notify does it: the unit needs `NotifyAccess=all`. Never throws: systemd then ends the service after
+ * `TimeoutStartSec`, and the log says why.
+ */
+export class SystemdNotifier {
+  readonly #log: Log;
+  #last: Promise<void> = Promise.resolve();
+  #shownAt = Number.NEGATIVE_INFINITY;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** Sends variables such as `READY=1`, after those of earlier calls. */
+  async notify(...variables: readonly [string, ...string[]]): Promise<void> {
+    this.#last = this.#last.then(async () => {
+      try {
+        await promisify(execFile)('systemd-notify', variables, { timeout: 10_000 });
+      } catch (error) {
+        this.#log.error(
+          { err: error },
+          `could not notify systemd of ${variables[0]}: ${messageOf(error)}; install systemd-notify, or set Type=exec in the unit`,
+        );
+      }
+    });
+    await this.#last;
+  }
+
+  /** Shows the progress of the start in the unit's status, and asks systemd to wait a minute longer. */
+  readonly progress: StartProgress = {
+    show: (text) => {
+      if (performance.now() - this.#shownAt < statusIntervalMs) return;
+      this.#shownAt = performance.now();
+      void this.notify(`STATUS=${text}`, 'EXTEND_TIMEOUT_USEC=60000000');
+    },
+    end: () => {},
+  };
+}
+
+const statusIntervalMs = 10_000;
+
+/**
+ * Prints each setting of the service with its default and its meaning, as docs/configuration.md has them, and with the value
+ * that is in force here.
+ */
+export function listSettings(): void {
+  const file = fileURLToPath(new URL('docs/configuration.md', import.meta.resolve('#package')));
+  const entries = readFileSync(file, 'utf8').matchAll(/^- `([A-Z_]+)`, (.+(?:\n {2}.+)*)/gm);
+  const inForce = listSettingsInForce();
+  for (const [, name = '', text = ''] of entries) {
+    const { value, source } = inForce.get(name) ?? {};
+    const now = value === undefined ? 'the default' : `${value}, from ${source}`;
+    process.stdout.write(`${name}\n  ${text.replaceAll(/\]\([^)]*\)|[`[]/g, '')}\n  now: ${now}\n`);
+  }
 }

@@ -1,12 +1,16 @@
 import { join } from 'node:path';
+import { maxEditedLeadMs } from '../bot/clock.ts';
 import type { ReadonlyCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
-import type { ReadonlyChanges } from '../catalogue/changes/change-index.ts';
+import { readMainData } from '../catalogue/changes/bot-changes.ts';
+import { type ReadonlyChanges, listChangedBots } from '../catalogue/changes/change-index.ts';
+import type { PageFile } from '../catalogue/page/page-file.ts';
 import type { BranchAdvance } from '../git/branch-feed.ts';
 import type { Clone } from '../git/clone.ts';
+import type { Repository } from '../git/repository.ts';
 import type { Log } from '../lib/log.ts';
+import { TimeSlice } from '../lib/time-slice.ts';
 import { CountHistory } from './count-history.ts';
-import { setEditedTimes } from './edited-times.ts';
 import { createStateRef } from './state-ref.ts';
 import { StateStore } from './state-store.ts';
 
@@ -59,4 +63,49 @@ export function openCounts({ config, repositoryOpener, commits, onEdited, log }:
   };
   const setTimes: OpenCounts['setEditedTimes'] = async (...what) => await setEditedTimes(state, ...what);
   return { state, countHistory, counts, setEditedTimes: setTimes, close };
+}
+
+/**
+ * Sets in the state when commits of the branch changed bots, so that people need not write `edited`. A commit that raises
+ * `edited` in the file itself, as a post does, and one that adds or removes the bot set nothing, nor does a merge of a service
+ * for what is its own side. Every machine sets the same times, so it makes no difference which of them shares its state first.
+ * @throws {GitError} and what went wrong with a checkpoint
+ */
+export async function setEditedTimes(
+  state: Pick<StateStore, 'setEdited' | 'checkpoint'>,
+  { repository, steps, signal }: Pick<BranchAdvance, 'repository' | 'steps' | 'signal'>,
+  index: Pick<ReadonlyChanges, 'read'>,
+): Promise<void> {
+  const slice = new TimeSlice('service');
+  let isSet = false;
+  for (const { from, to, time } of steps) {
+    if (from === null || time > Date.now() + maxEditedLeadMs) continue;
+    const own = await readOwnBots(repository, to);
+    for await (const { id, what, pages } of listChangedBots(repository, from, to)) {
+      signal.throwIfAborted();
+      if (slice.isOver) await slice.next();
+      if (what !== 'changed' || own.has(id)) continue;
+      const { before, after } = await index.read(id, { pages });
+      const [was, is] = [readEdited(before), readEdited(after)];
+      if (was !== undefined && is !== undefined && is > was) continue;
+      // That of a clock that is ahead would stay the latest one.
+      state.setEdited(id, Math.min(time, Date.now()));
+      isSet = true;
+    }
+  }
+  if (isSet) await state.checkpoint();
+}
+
+/** Returns the bots that a commit names if a service made it: then it, or an earlier one that it merges, has set their times. */
+async function readOwnBots({ objects }: Repository, commit: string): Promise<ReadonlySet<string>> {
+  const text = (await objects.readOne(commit))?.content.toString() ?? '';
+  const [, author, committer] = /^author (.*)\ncommitter (.*)$/m.exec(text) ?? [];
+  const named = author === committer ? text.matchAll(/^Bot: (\d+)$/gm) : [];
+  return new Set(Array.from(named, ([, id = '']) => id));
+}
+
+/** Returns when the main page among the files says that it was edited. */
+function readEdited(files: readonly PageFile[]): number | undefined {
+  const { created, edited = created } = readMainData(files);
+  return typeof edited === 'number' ? edited : undefined;
 }

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { writeAtomically } from '../lib/files.ts';
 import { BotshelfError, messageOf } from '../lib/errors.ts';
+import { writeAtomically } from '../lib/files.ts';
+import type { Log } from '../lib/log.ts';
 import { FailureLog, type FailureLogOptions } from '../lib/retry.ts';
 import { hasCommit, isCommit, type FileChange } from './history.ts';
 import { readRef, findBranch, type Repository, type RepositoryOpener } from './repository.ts';
-import type { Log } from '../lib/log.ts';
 
 /** What a commit of a branch changes. */
 export interface BranchStep {

@@ -1,12 +1,12 @@
-import { BotshelfError, UserError } from '../lib/errors.ts';
-import { parseRawDiff, rawDiffOptions, type GitFile } from './history.ts';
-import { toKind, submodule } from './objects.ts';
-import { runCommandLineGit, GitError, withoutModulesFile } from './run-git.ts';
-import type { Repository } from './repository.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { BotshelfError, UserError } from '../lib/errors.ts';
 import { copyWithTime } from './git-index.ts';
+import { parseRawDiff, rawDiffOptions, type GitFile } from './history.ts';
+import { toKind, submodule } from './objects.ts';
+import type { Repository } from './repository.ts';
+import { runCommandLineGit, GitError, withoutModulesFile } from './run-git.ts';
 
 /** A file that differs between two commits or trees. Paths are relative to the folder of the query, with `/`. */
 export interface ChangedFile {

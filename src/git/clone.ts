@@ -5,7 +5,7 @@ import type { Log } from '../lib/log.ts';
 import { BranchFeed, CommitEvents } from './branch-feed.ts';
 import { takeCloneLock, takeInstanceLock } from './locks.ts';
 import { Maintenance, type MaintenanceOptions } from './maintenance.ts';
-import { type Origin, readOrigin, readRemotePlace, type RemotePlace } from './hosts.ts';
+import { type Origin, readOrigin, readRemotePlace, type RemotePlace } from './remotes.ts';
 import type { RepositoryOpener } from './repository.ts';
 
 /** The clone that a service has for itself. */

@@ -8,10 +8,18 @@ import { SerialQueue } from '../lib/serial-queue.ts';
 import { formatCount } from '../lib/text.ts';
 import { forEachInSlices } from '../lib/time-slice.ts';
 import { Decoder } from './decoder.ts';
-import { type ImageCopy, type ImageEntry, ImageIndex } from './image-index.ts';
+import {
+  type ImageCopy,
+  type ImageEntry,
+  ImageIndex,
+  type ImageKind,
+  type ImageName,
+  ImageStore,
+  parseImageName,
+  type ImagePlace,
+} from './store.ts';
 import { defaultIntervals, type FetchImage, ImageQueue, type Intervals } from './image-queue.ts';
 import { ShareCards } from './share-cards.ts';
-import { type ImageKind, type ImageName, ImageStore, parseImageName, type ImagePlace } from './store.ts';
 
 /** How far the cache is. */
 export interface ImageCacheStatus {

@@ -3,7 +3,7 @@ import { isIP, type Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
 import { messageOf } from '../lib/errors.ts';
 import { isPublicAddress } from '../lib/network.ts';
-import { ImageError } from './image-error.ts';
+import { ImageError } from './decoder.ts';
 
 /** Options for tests, which fetch from a local server. Only `site` is set in the service. */
 export interface ConnectorOptions {

@@ -1,7 +1,6 @@
 import sharp, { type OutputInfo, type OverlayOptions } from 'sharp';
 import { messageOf } from '../lib/errors.ts';
 import { escapeXml } from '../lib/text.ts';
-import { ImageError } from './image-error.ts';
 import type { VariantWidth, ImageKind } from './store.ts';
 
 /** The size of a copy: that of a full copy, by its kind, or the width of a smaller one. */
@@ -17,7 +16,7 @@ export interface DecodedImage {
 /**
  * Decodes an untrusted image and makes its copy: the first frame, upright, in sRGB, shrunk to `size` and never
  * enlarged. Reads only JPEG, PNG, WebP and GIF, although the library reads more.
- * @throws {ImageError} for another format, a damaged image, or too many pixels
+ * @throws {Error} for another format, a damaged image, or too many pixels
  */
 export async function decode(bytes: Uint8Array, size: CopySize): Promise<DecodedImage> {
   try {
@@ -32,7 +31,9 @@ export async function decode(bytes: Uint8Array, size: CopySize): Promise<Decoded
       .toBuffer({ resolveWithObject: true });
     return { bytes: data, width: info.width, height: info.height };
   } catch (error) {
-    throw new ImageError(`is not a JPEG, PNG, WebP or GIF that can be read (${messageOf(error)})`);
+    throw new Error(`is not a JPEG, PNG, WebP or GIF that can be read (${messageOf(error)})`, {
+      cause: error,
+    });
   }
 }
 
@@ -186,4 +187,24 @@ async function drawText(
   const options = { text: markup, font, width, dpi: 72, rgba: true, wrap: 'word-char' } as const;
   const image = sharp({ text: options }).raw();
   return await image.toBuffer({ resolveWithObject: true }).catch(() => undefined);
+}
+
+/** A message to this process: one image at a time, to decode or to draw. */
+export type DecodeRequest =
+  | { readonly bytes: Uint8Array; readonly size: CopySize }
+  | { readonly card: ShareCard };
+
+/** The response of this process: the image, or why there is none. */
+export type DecodeResponse = { readonly image: DecodedImage } | { readonly fault: string };
+
+process.on('message', (request: DecodeRequest) => {
+  const making = 'card' in request ? drawShareCard(request.card) : decode(request.bytes, request.size);
+  making.then(
+    (image) => sendResponse({ image }),
+    (error: unknown) => sendResponse({ fault: messageOf(error) }),
+  );
+});
+
+function sendResponse(value: DecodeResponse): void {
+  process.send?.(value);
 }

@@ -2,10 +2,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { BotshelfError } from '../lib/errors.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
-import type { CopySize, DecodedImage, ShareCard } from './decode.ts';
-import type { DecodeResponse, DecodeRequest } from './decoder-process.ts';
-import { ImageError } from './image-error.ts';
+import type { CopySize, DecodedImage, ShareCard, DecodeResponse, DecodeRequest } from './decode.ts';
 
 /**
  * Decodes and draws images in a separate process, one at a time and at a low priority. An image that crashes the decoder harms
@@ -92,7 +91,7 @@ export class Decoder {
 const idleTimeout = 30_000;
 
 function startProcess(): ChildProcess {
-  const child = fork(fileURLToPath(new URL('decoder-process.js', import.meta.url)), {
+  const child = fork(fileURLToPath(new URL('decode.js', import.meta.url)), {
     serialization: 'advanced',
     env: {},
     execArgv: [],
@@ -132,3 +131,19 @@ async function requestDecode(
 function createExitError(): ImageError {
   return new ImageError('ended the decoder');
 }
+
+/**
+ * Why an image could not be fetched: a sentence without its subject, the address. `retry` says what waits before it is
+ * requested again: this image, or every image of its host. An SVG is never retried, because no copies of SVGs are made.
+ */
+export class ImageError extends BotshelfError {
+  readonly retry: RetryScope;
+
+  constructor(message: string, retry: RetryScope = 'image') {
+    super('image-failed', message);
+    this.name = 'ImageError';
+    this.retry = retry;
+  }
+}
+
+type RetryScope = 'image' | 'host' | 'never';

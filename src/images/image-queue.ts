@@ -2,10 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf, messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { computeBackoff } from '../lib/retry.ts';
-import type { Decoder } from './decoder.ts';
-import { ImageError } from './image-error.ts';
-import type { ImageCopy, ImageEntry } from './image-index.ts';
-import type { ImageStore } from './store.ts';
+import { type Decoder, ImageError } from './decoder.ts';
+import type { ImageCopy, ImageEntry, ImageStore } from './store.ts';
 
 interface HostQueueOptions<T> {
   /** How many items are worked on at once, at most; never two of one host. */

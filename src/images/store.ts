@@ -1,8 +1,12 @@
 import { hash } from 'node:crypto';
-import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { readdir, readFile, rm, stat, utimes, type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ignoreMissing } from '../lib/errors.ts';
+import { crc32 } from 'node:zlib';
+import type { BotId } from '../bot/id.ts';
+import { ignoreMissing, codeOf } from '../lib/errors.ts';
 import { writeAtomically } from '../lib/files.ts';
+import type { Failure } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
 import type { Decoder } from './decoder.ts';
 
@@ -171,3 +175,243 @@ export interface ImagePlace {
 
 /** What an image is for, which decides how large its copy may be. Covers and previews are wide. */
 export type ImageKind = 'avatar' | 'wide';
+
+/** The cached copy of an image. Pixels, and milliseconds since the epoch. */
+export interface ImageCopy {
+  readonly name: ImageName;
+  readonly width: number;
+  readonly height: number;
+  readonly fetchedAt: number;
+}
+
+/** How often an image has failed in a row, and when it is retried. Milliseconds since the epoch. */
+export interface FetchFailure {
+  readonly count: number;
+  readonly retryAt: number;
+  readonly message: string;
+  /** When it failed first; null if it works, but no copies are made of its kind, such as the SVG of a badge. */
+  readonly since: number | null;
+}
+
+/** An image that a bot refers to: its copy, its failures and whether it is queued. */
+export interface ImageEntry {
+  readonly kind: ImageKind;
+  readonly url: string;
+  /** The last good copy. */
+  copy: ImageCopy | null;
+  failure: FetchFailure | null;
+  /** The bots that refer to it, or did. */
+  bots: BotId | Set<BotId> | null;
+  /** The number of the last scan of the catalogue that found it. */
+  seenIn: number;
+  /** When a scan first found that no bot refers to it. Milliseconds since the epoch. */
+  unwantedSince: number | null;
+  queued: boolean;
+}
+
+/**
+ * All images, by kind and address, in memory and in a file: one line per image after its checksum; the last line of an
+ * image counts. Changes are appended, and the file is rewritten when most lines are out of date. An incomplete or invalid
+ * line is ignored, and so is a file of another format: it is a cache.
+ */
+export class ImageIndex {
+  readonly #path: string;
+  readonly #entries: Readonly<Record<ImageKind, Map<string, ImageEntry>>> = {
+    avatar: new Map(),
+    wide: new Map(),
+  };
+  readonly #changed = new Set<ImageEntry>();
+  #lines = 0;
+  #handle: FileHandle | undefined;
+  readonly #writes = new SerialQueue();
+
+  private constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Reads the file at `path`, which need not exist. */
+  static async open(path: string): Promise<ImageIndex> {
+    const index = new ImageIndex(path);
+    const { lines, whole } = await readLines(path, (line) => index.#applyLine(line));
+    index.#lines = whole ? lines : Number.POSITIVE_INFINITY;
+    return index;
+  }
+
+  get size(): number {
+    return this.#entries.avatar.size + this.#entries.wide.size;
+  }
+
+  *[Symbol.iterator](): Generator<ImageEntry> {
+    yield* this.#entries.avatar.values();
+    yield* this.#entries.wide.values();
+  }
+
+  get(kind: ImageKind, url: string): ImageEntry | undefined {
+    return this.#entries[kind].get(url);
+  }
+
+  /** Returns the images whose last attempt failed, by address. */
+  failures(): Map<string, Failure> {
+    const failures = new Map<string, Failure>();
+    for (const { url } of this) {
+      const failure = this.failureOf(url);
+      if (failure) failures.set(url, failure);
+    }
+    return failures;
+  }
+
+  /** Returns why the last attempt for an image failed, unless it was refused; `<url> <message>` is a sentence. */
+  failureOf(url: string): Failure | undefined {
+    for (const images of Object.values(this.#entries)) {
+      const { message = '', since = null } = images.get(url)?.failure ?? {};
+      if (since !== null) return { message, since };
+    }
+    return undefined;
+  }
+
+  /** Returns the entry of an image, a new one where there is none. */
+  getOrCreate(kind: ImageKind, url: string): ImageEntry {
+    const known = this.#entries[kind].get(url);
+    if (known) return known;
+    const entry: ImageEntry = {
+      kind,
+      url,
+      copy: null,
+      failure: null,
+      bots: null,
+      seenIn: 0,
+      unwantedSince: null,
+      queued: false,
+    };
+    this.#entries[kind].set(url, entry);
+    return entry;
+  }
+
+  remove(entry: ImageEntry): void {
+    this.#entries[entry.kind].delete(entry.url);
+    this.noteChange(entry);
+  }
+
+  /** Notes that an entry has changed; `flush` writes it. */
+  noteChange(entry: ImageEntry): void {
+    this.#changed.add(entry);
+  }
+
+  /** Writes the changed entries. When it rejects, they are kept for the next time. */
+  async flush(): Promise<void> {
+    await this.#writes.run(async () => await this.#write());
+  }
+
+  /** Writes the changed entries and closes the file. */
+  async close(): Promise<void> {
+    try {
+      await this.flush();
+    } finally {
+      await this.#handle?.close();
+      this.#handle = undefined;
+    }
+  }
+
+  async #write(): Promise<void> {
+    if (this.#changed.size === 0) return;
+    const batch = [...this.#changed];
+    this.#changed.clear();
+    try {
+      if (this.#lines > 2 * this.size + spareLines) await this.#rewrite();
+      else await this.#append(batch);
+    } catch (error) {
+      for (const entry of batch) this.#changed.add(entry);
+      this.#lines = Number.POSITIVE_INFINITY;
+      throw error;
+    }
+  }
+
+  async #append(batch: readonly ImageEntry[]): Promise<void> {
+    this.#handle ??= await open(this.#path, 'a');
+    await this.#handle.appendFile(batch.map((entry) => formatLine(entry, this.#isKnown(entry))).join(''));
+    this.#lines += batch.length;
+  }
+
+  async #rewrite(): Promise<void> {
+    await this.#handle?.close();
+    this.#handle = undefined;
+    let lines = 0;
+    const write = async (file: FileHandle): Promise<void> => {
+      await file.writeFile(magic);
+      let block: string[] = [];
+      for (const entry of this) {
+        if (entry.copy === null && entry.failure === null) continue;
+        block.push(formatLine(entry, true));
+        lines += 1;
+        if (block.length < blockLines) continue;
+        await file.writeFile(block.join(''));
+        block = [];
+      }
+      await file.writeFile(block.join(''));
+    };
+    await writeAtomically(this.#path, write, { fsync: 'content' });
+    this.#lines = lines;
+  }
+
+  #isKnown(entry: ImageEntry): boolean {
+    return this.get(entry.kind, entry.url) === entry;
+  }
+
+  /** Returns whether the line is valid. */
+  #applyLine(text: string): boolean {
+    const json = text.slice(9);
+    if (text.slice(0, 8) !== formatChecksum(json)) return false;
+    const [kind, url, copy, failure] = JSON.parse(json) as Line;
+    if (copy === null && failure === null) this.#entries[kind].delete(url);
+    else Object.assign(this.getOrCreate(kind, url), { copy, failure });
+    return true;
+  }
+}
+
+const magic = 'botshelf images 1\n';
+
+/** Lines that may be out of date, however few entries there are. */
+const spareLines = 1_000;
+
+const blockLines = 1_000;
+
+type Line = readonly [ImageKind, string, ImageCopy | null, FetchFailure | null];
+
+function formatLine({ kind, url, copy, failure }: ImageEntry, known: boolean): string {
+  const line: Line = [kind, url, known ? copy : null, known ? failure : null];
+  const json = JSON.stringify(line);
+  return `${formatChecksum(json)} ${json}\n`;
+}
+
+function formatChecksum(json: string): string {
+  return crc32(json).toString(16).padStart(8, '0');
+}
+
+/** Reads the valid lines. Not `whole` when there is anything else in the file, or no file. */
+async function readLines(
+  path: string,
+  apply: (line: string) => boolean,
+): Promise<{ lines: number; whole: boolean }> {
+  let lines = 0;
+  let whole = true;
+  let rest = '';
+  try {
+    let begun = false;
+    for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 256 * 1024 })) {
+      const parts = (rest + String(chunk)).split('\n');
+      rest = parts.pop() ?? '';
+      if (!begun && parts.length > 0) {
+        if (`${parts.shift()}\n` !== magic) return { lines, whole: false };
+        begun = true;
+      }
+      for (const part of parts) {
+        if (!apply(part)) whole = false;
+        lines += 1;
+      }
+    }
+    return { lines, whole: whole && begun && rest === '' };
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return { lines, whole: false };
+    throw error;
+  }
+}

@@ -9,7 +9,7 @@ import { readPageFile, listPages } from '../catalogue/page/page-file.ts';
 import { editPage } from '../catalogue/page/page.ts';
 import { checkFiles, noLimits, type PageLimits } from '../catalogue/page/rules.ts';
 import type { Blocked } from '../catalogue/settings/blocked.ts';
-import { checkBlocked } from '../check/blocked-rule.ts';
+import { checkBlocked } from '../check/check.ts';
 import { commitFiles, type FilesCommit, type NewFile } from '../git/commit-files.ts';
 import type { Repository } from '../git/repository.ts';
 import { messageOf } from '../lib/errors.ts';

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeCommit } from '../git/commit-files.ts';
 import { readTreeId } from '../git/history.ts';
-import { type PullsApi, readKeys, gitHosts, guessGitHost, type RemotePlace } from '../git/hosts.ts';
+import { type GitHostId, type PullsApi, readKeys, gitHosts, guessGitHost } from '../git/hosts.ts';
+import type { RemotePlace } from '../git/remotes.ts';
 import { maxStallSeconds } from '../git/run-git.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { BotshelfError, UserError } from '../lib/errors.ts';
@@ -9,11 +10,10 @@ import type { Log } from '../lib/log.ts';
 import { createBoundedFetch } from '../lib/network.ts';
 import { type Failure, FailureLog, computeBackoff } from '../lib/retry.ts';
 import { describeRemoteError, fetchCommit, listRefs, pushRemote, type Remote } from '../sync/remote.ts';
-import { describeChange, mergeProposal } from './merge-proposal.ts';
+import { describeChange, mergeProposal } from './merged-proposal.ts';
 import { parseRetryAfter } from './notifications.ts';
 import { ProposalError, type Proposal, toText, toSubjectPath } from './proposal.ts';
 import type { HostDecision, Proposals } from './proposals.ts';
-import type { HostSettings } from './settings.ts';
 
 interface HostReviewOptions {
   readonly repositoryOpener: RepositoryOpener;
@@ -415,7 +415,15 @@ const maxShownLength = 300;
 export interface HostReviewConfig {
   readonly proposals: 'site' | 'host' | 'off';
   readonly remote: { readonly remote: string; readonly branch: string | null } | null;
-  readonly hostReview: HostSettings;
+  /** How proposals reach the host. */
+  readonly hostReview: {
+    /** Null if it is guessed from the name of the host. */
+    readonly kind: GitHostId | null;
+    /** The address of the host's API, without a slash at its end; null for the usual one. */
+    readonly api: string | null;
+    /** The token for that API, a secret. */
+    readonly token: string | null;
+  };
   readonly baseUrl: string;
 }
 

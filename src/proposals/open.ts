@@ -7,7 +7,7 @@ import { readConfirmedTime } from '../git/repository.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { Sync } from '../sync/sync.ts';
-import { Drafts } from './drafts.ts';
+import { Drafts } from './dated-files.ts';
 import { createHostReview, type HostReview, type HostReviewConfig } from './host-review.ts';
 import { createProposalNotice, type Notice, noticeFaults, Notifications } from './notifications.ts';
 import { Proposals } from './proposals.ts';

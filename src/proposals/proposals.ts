@@ -4,8 +4,7 @@ import { computeTimeAfter } from '../bot/clock.ts';
 import type { AccountId } from '../bot/commit-message.ts';
 import { type Blocked, findBlocked, nothingBlocked, requireBlocked } from '../catalogue/settings/blocked.ts';
 import { type CatalogueSettings, toSettings } from '../catalogue/settings/settings.ts';
-import { blockedRule } from '../check/blocked-rule.ts';
-import type { Finding } from '../check/check.ts';
+import { blockedRule, type Finding } from '../check/check.ts';
 import type { BranchConsumer } from '../git/branch-feed.ts';
 import { writeCommit } from '../git/commit-files.ts';
 import { type Committer, readTip } from '../git/committer.ts';
@@ -21,10 +20,6 @@ import {
   type MergedProposal,
   readProposedTexts,
   withEdited,
-} from './merge-proposal.ts';
-import { mergeRefs, type MovedRef } from './merge-refs.ts';
-import { ProposalRefs, readSteps } from './proposal-refs.ts';
-import {
   checkMerged,
   ensureFaultless,
   ensureMaySend,
@@ -37,7 +32,8 @@ import {
   isReviewed,
   msPerDay,
   type ProposalKind,
-} from './proposal-rules.ts';
+} from './merged-proposal.ts';
+import { mergeRefs, type MovedRef, ProposalRefs, readSteps } from './proposal-refs.ts';
 import {
   type ProposalPolicy,
   type SentProposal,

@@ -5,7 +5,7 @@ import type { Log } from '../lib/log.ts';
 import { type Failure, FailureLog } from '../lib/retry.ts';
 import { pushWithRetries, fetchRefs, pushRemote, type Remote, describeRemoteError } from '../sync/remote.ts';
 import type { RemoteWork, Sync } from '../sync/sync.ts';
-import { fetchSpecs, listKnownRefs, type MovedRef, toKnownRef } from './merge-refs.ts';
+import { fetchSpecs, listKnownRefs, type MovedRef, toKnownRef } from './proposal-refs.ts';
 import { type Proposal, notShared } from './proposal.ts';
 import type { Proposals, RemoteProposals } from './proposals.ts';
 

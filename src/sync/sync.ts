@@ -9,8 +9,11 @@ import { SerialQueue } from '../lib/serial-queue.ts';
 import type { RemoteState } from '../tokens/shared-tokens.ts';
 import { integrate, type IntegrationOptions } from './integration.ts';
 import { type DroppedEdit, formatDroppedEdit } from './merge-files.ts';
-import { fetchState, hasFetchedState, mergeState, pushState } from './remote-state.ts';
 import {
+  fetchState,
+  hasFetchedState,
+  mergeState,
+  pushState,
   countUnpushed,
   pushPrunedState,
   pushRefs,
@@ -26,7 +29,22 @@ import {
   setRefs,
 } from './remote.ts';
 import { Schedule, type ScheduleOptions } from './schedule.ts';
-import type { RemoteSettings } from './settings.ts';
+
+/** The shared repository that this clone keeps in step with. */
+export interface RemoteSettings {
+  /** A remote's name or URL, as git accepts it. */
+  readonly remote: string;
+  /** The branch there; null for the one with the name of the checked-out branch. */
+  readonly branch: string | null;
+  /** Fetches at least that often. */
+  readonly syncSeconds: number;
+  /** Pushes at most that often. */
+  readonly pushSeconds: number;
+  /** When the response to a post is sent: once the change is durable here, or once the remote has it. */
+  readonly ack: 'local' | 'remote';
+  /** The secret that the Git server signs its calls of `/hooks/push` with; null if there is no webhook. */
+  readonly webhookSecret: string | null;
+}
 
 export interface SyncOptions extends ScheduleOptions, IntegrationOptions {
   readonly repositoryOpener: RepositoryOpener;

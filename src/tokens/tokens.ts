@@ -1,7 +1,7 @@
 import { computeTimeAfter } from '../bot/clock.ts';
 import type { BotId } from '../bot/id.ts';
 import { createToken, type Token, type TokenDigest, computeDigest } from '../bot/token.ts';
-import type { CommittedState, StateChange } from '../counts/committed-state.ts';
+import type { CommittedState, StateChange } from '../counts/state-ref.ts';
 import type { State } from '../counts/state.ts';
 
 /** Who changes a token, for the subject of the commit, such as `account 190519304972664832` or `user marge`. */

@@ -2,7 +2,7 @@ import { deepStrictEqual, match, notStrictEqual, strictEqual } from 'node:assert
 import { join } from 'node:path';
 import type { BotRecord } from '../../schemas/types.ts';
 import { type ImageCache, openImageCache } from '../../src/images/cache.ts';
-import { ImageError } from '../../src/images/image-error.ts';
+import { ImageError } from '../../src/images/decoder.ts';
 import { followImages } from '../../src/images/images.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match } from 'node:assert/strict';
 import { parsePageFile, type PageFile } from '../../src/catalogue/page/page-file.ts';
 import { type Blocked, nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
-import { checkBlocked } from '../../src/check/blocked-rule.ts';
+import { checkBlocked } from '../../src/check/check.ts';
 import type { Locale } from '../../src/bot/locale.ts';
 import { botId, mainPage, translation } from '../support/sample.ts';
 

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import type { Locale } from '../../src/bot/locale.ts';
 import type { PageFile } from '../../src/catalogue/page/page-file.ts';
 import { noLimits, type PageLimits } from '../../src/catalogue/page/rules.ts';
-import { checkProposal, findReviewedChanges } from '../../src/check/check-proposal.ts';
+import { checkProposal, findReviewedChanges } from '../../src/check/check-changes.ts';
 import { readCases } from '../support/fixture-lines.ts';
 import { type Pages, toFiles } from '../support/page-file.ts';
 import { botId, mainPage } from '../support/sample.ts';

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkInThreads } from '../../src/check/parallel-check.ts';
+import { checkInThreads } from '../../src/check/check.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
 import { gitSync } from '../support/run-sync.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';

@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import { checkInThreads } from '../../src/check/parallel-check.ts';
+import { checkInThreads } from '../../src/check/check.ts';
 import { catalogueOfTwo, check, checkChange, homer, lenny, pullRequest } from '../support/pull-request.ts';
 import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { collection, profile } from '../support/side-files.ts';

@@ -1,7 +1,7 @@
 import { match, ok, strictEqual } from 'node:assert/strict';
 import { chownSync, lstatSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { checkClone, checkGit, checkLocks, checkOwner } from '../../src/commands/doctor-machine.ts';
+import { checkClone, checkGit, checkLocks, checkOwner } from '../../src/commands/doctor.ts';
 import { doctorContext } from '../support/doctor.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';

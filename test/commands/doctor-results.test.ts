@@ -5,7 +5,7 @@ import {
   assessOpenFiles,
   assessSpace,
   assessWatches,
-} from '../../src/commands/doctor-machine.ts';
+} from '../../src/commands/doctor.ts';
 import { assessClock, assessProxy } from '../../src/commands/doctor-network.ts';
 import {
   type DoctorCheck,

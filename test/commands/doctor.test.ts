@@ -1,10 +1,10 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkImages, checkJournal, checkState } from '../../src/commands/doctor-machine.ts';
+import { checkImages, checkJournal, checkState } from '../../src/commands/doctor.ts';
 import { checkLogin, findServiceCommand } from '../../src/commands/doctor-network.ts';
 import type { DoctorResult } from '../../src/commands/doctor-results.ts';
-import { ImageIndex } from '../../src/images/image-index.ts';
+import { ImageIndex } from '../../src/images/store.ts';
 import { formatJournalLine } from '../../src/counts/journal.ts';
 import { botshelf, type Run } from '../support/command-line.ts';
 import { doctorContext } from '../support/doctor.ts';

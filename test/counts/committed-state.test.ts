@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
 import type { BotId } from '../../src/bot/id.ts';
-import { CommittedState } from '../../src/counts/committed-state.ts';
+import { CommittedState } from '../../src/counts/state-ref.ts';
 import { isOfDay, toDay, toDayPath, type BotState } from '../../src/counts/state.ts';
 import { createRefConflictError, stateRef } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { ChangeIndex } from '../../src/catalogue/changes/change-index.ts';
-import { setEditedTimes } from '../../src/counts/edited-times.ts';
+import { setEditedTimes } from '../../src/counts/counts.ts';
 import type { StateStore } from '../../src/counts/state-store.ts';
 import { followBranch } from '../support/branch.ts';
 import { openerOf } from '../support/opened.ts';

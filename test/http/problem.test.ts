@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert';
 import { toProblem } from '../../src/http/problem.ts';
-import { ImageError } from '../../src/images/image-error.ts';
+import { ImageError } from '../../src/images/decoder.ts';
 import { BotshelfError, type ErrorCode, UserError } from '../../src/lib/errors.ts';
 
 describe('the problem of an error', () => {

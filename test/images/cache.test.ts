@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import sharp from 'sharp';
 import type { FullImages } from '../../schemas/types.ts';
 import type { BotId } from '../../src/bot/id.ts';
-import { ImageError } from '../../src/images/image-error.ts';
+import { ImageError } from '../../src/images/decoder.ts';
 import { bytes } from '../support/https-site.ts';
 import { homer, nameOf, openTestImages, type TestImages } from '../support/image-cache.ts';
 import { botId } from '../support/sample.ts';

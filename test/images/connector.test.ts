@@ -2,7 +2,7 @@ import { deepEqual, equal, match, rejects } from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { ImageConnector } from '../../src/images/connector.ts';
 import { isPublicAddress } from '../../src/lib/network.ts';
-import { ImageError } from '../../src/images/image-error.ts';
+import { ImageError } from '../../src/images/decoder.ts';
 import { fixtureLines } from '../support/fixture-lines.ts';
 import { type Answer, bytes, redirect, type Site, startSite, testConnector } from '../support/https-site.ts';
 

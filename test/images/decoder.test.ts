@@ -1,8 +1,7 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
-import { Decoder } from '../../src/images/decoder.ts';
-import { ImageError } from '../../src/images/image-error.ts';
+import { Decoder, ImageError } from '../../src/images/decoder.ts';
 import { sampleImage, samplePng } from '../support/sample-images.ts';
 
 describe('the decoder process', () => {

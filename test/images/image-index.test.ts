@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type ImageCopy, type ImageEntry, ImageIndex } from '../../src/images/image-index.ts';
+import { type ImageCopy, type ImageEntry, ImageIndex } from '../../src/images/store.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('the index of the image cache', () => {

@@ -57,8 +57,6 @@ describe('botshelf in a process of its own', () => {
       'commands/add-commands',
       'git/hosts',
       'login/settings',
-      'proposals/settings',
-      'sync/settings',
     ];
     for (const file of ['lib', ...['main', ...needed].map((name) => `${name}.js`)])
       cpSync(join(source, file), join(copy, 'dist/src', file), { recursive: true });

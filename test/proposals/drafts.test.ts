@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Drafts } from '../../src/proposals/drafts.ts';
+import { Drafts } from '../../src/proposals/dated-files.ts';
 import { atTime } from '../support/at-time.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 

@@ -4,7 +4,7 @@ import {
   mergeProposal,
   type MergedProposal,
   withEdited,
-} from '../../src/proposals/merge-proposal.ts';
+} from '../../src/proposals/merged-proposal.ts';
 import { atTime } from '../support/at-time.ts';
 import { openerOf } from '../support/opened.ts';
 import { testRepository } from '../support/repository.ts';

@@ -1,7 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { Repository } from '../../src/git/repository.ts';
-import { mergeRefs, toKnownRef } from '../../src/proposals/merge-refs.ts';
+import { mergeRefs, toKnownRef } from '../../src/proposals/proposal-refs.ts';
 import {
   formatClosedRef,
   formatOpenRef,

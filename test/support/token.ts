@@ -1,8 +1,7 @@
 import { createToken, computeDigest } from '../../src/bot/token.ts';
-import { createStateRef } from '../../src/counts/state-ref.ts';
+import { createStateRef, CommittedState } from '../../src/counts/state-ref.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { State, toShardNumber, toShardPath, writeShard } from '../../src/counts/state.ts';
-import { CommittedState } from '../../src/counts/committed-state.ts';
 import { issueToken } from '../../src/tokens/tokens.ts';
 import { openerOf } from './opened.ts';
 import { botId } from './sample.ts';

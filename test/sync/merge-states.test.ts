@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { mergeStates } from '../../src/sync/remote-state.ts';
+import { mergeStates } from '../../src/sync/remote.ts';
 import type { Repository } from '../../src/git/repository.ts';
 import { readTreeId } from '../../src/git/history.ts';
 import { writePrunedHistory } from '../../src/counts/state-ref.ts';

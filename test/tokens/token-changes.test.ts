@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { isUnavailable } from '../../src/bot/errors.ts';
 import { computeDigest, createToken, type Token } from '../../src/bot/token.ts';
 import { silentLog } from '../../src/lib/log.ts';
-import { CommittedState } from '../../src/counts/committed-state.ts';
+import { CommittedState } from '../../src/counts/state-ref.ts';
 import type { StateStore } from '../../src/counts/state-store.ts';
 import { type RemoteState, SharedTokens } from '../../src/tokens/shared-tokens.ts';
 import { issueToken, revokeToken, revokeTokens } from '../../src/tokens/tokens.ts';

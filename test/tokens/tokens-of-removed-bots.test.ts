@@ -1,10 +1,9 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { CommittedState } from '../../src/counts/committed-state.ts';
-import { createStateRef } from '../../src/counts/state-ref.ts';
+import { CommittedState, createStateRef } from '../../src/counts/state-ref.ts';
 import { silentLog as log } from '../../src/lib/log.ts';
-import { TokensOfRemovedBots } from '../../src/tokens/tokens-of-removed-bots.ts';
+import { TokensOfRemovedBots } from '../../src/tokens/shared-tokens.ts';
 import { followBranch } from '../support/branch.ts';
 import { eventually } from '../support/eventually.ts';
 import { openerOf } from '../support/opened.ts';

@@ -8,7 +8,7 @@ import type { OpenImages } from '../../images/images.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Login } from '../../login/login.ts';
 import type { OpenProposals } from '../../proposals/open.ts';
-import type { RemoteSettings } from '../../sync/settings.ts';
+import type { RemoteSettings } from '../../sync/sync.ts';
 import type { Sync } from '../../sync/sync.ts';
 import { RateLimit } from '../limits.ts';
 import { addChangesRoute, addFeedRoute } from './changes-routes.ts';

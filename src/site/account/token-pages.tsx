@@ -5,7 +5,7 @@ import type { BotId } from '../../bot/id.ts';
 import type { Token } from '../../bot/token.ts';
 import { findBlocked, requireBlocked, type BlockedName } from '../../catalogue/settings/blocked.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
-import { findBlockedIn } from '../../check/blocked-rule.ts';
+import { findBlockedIn } from '../../check/check.ts';
 import { RateLimit } from '../../http/limits.ts';
 import { refuseCrossSite } from '../../http/middleware.ts';
 import { findKnownBot } from '../../http/request.ts';

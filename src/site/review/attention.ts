@@ -15,7 +15,7 @@ import {
   listPageImages,
   type BotIndex,
 } from '../../catalogue/store/bot-index.ts';
-import { findBlockedIn } from '../../check/blocked-rule.ts';
+import { findBlockedIn } from '../../check/check.ts';
 import type { ReadonlyCountHistory } from '../../counts/count-history.ts';
 import { diffTrees } from '../../git/history.ts';
 import type { RepositoryOpener } from '../../git/repository.ts';

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { createProgress } from '../../../src/commands/progress.ts';
+import { createProgress } from '../../../src/commands/output.ts';
 import { mainFile } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testRepository } from '../../support/repository.ts';

@@ -2,7 +2,7 @@ import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/st
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mock } from 'node:test';
-import { toKnownRef } from '../../../src/proposals/merge-refs.ts';
+import { toKnownRef } from '../../../src/proposals/proposal-refs.ts';
 import { type Proposal, ProposalError, type ProposalErrorKind } from '../../../src/proposals/proposal.ts';
 import type { Decision, Proposals, SavedStep } from '../../../src/proposals/proposals.ts';
 import { atTime } from '../../support/at-time.ts';
