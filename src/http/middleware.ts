@@ -158,7 +158,10 @@ export interface Cookie {
  * Returns the cookie of a name: for this host only or, where the site has a part of the host, for that part.
  * @param basePath the path of the public address; empty if it has none
  */
-export function createCookie(name: 'botshelf' | 'botshelf-login', basePath: string): Cookie {
+export function createCookie(
+  name: 'botshelf' | 'botshelf-login' | 'botshelf-language',
+  basePath: string,
+): Cookie {
   // Browsers refuse __Host- with another path than /.
   return basePath === ''
     ? { name: `__Host-${name}`, path: '/' }

@@ -10,7 +10,7 @@ import { readCommittedAuthors } from '../catalogue/store/bot-reader.ts';
 import type { OpenCounts } from '../counts/counts.ts';
 import type { Origin } from '../git/remotes.ts';
 import type { RepositoryOpener } from '../git/repository.ts';
-import { formPaths } from '../http/middleware.ts';
+import { formPaths, setCookie } from '../http/middleware.ts';
 import type { ReportError } from '../http/problem.ts';
 import { findKnownAuthor, findKnownBot, parseQuery } from '../http/request.ts';
 import type { OpenImages } from '../images/images.ts';
@@ -32,6 +32,7 @@ import { addReportRoutes } from './bot/report-routes.tsx';
 import { findByName } from './bot/related-bots.ts';
 import { addBadgeRoute, addShareRoute } from './bot/share.tsx';
 import { addChangesPage } from './changes/changes-page.tsx';
+import { FeedsPage } from './discover/feeds-page.tsx';
 import { addDiscoverRoutes } from './discover/discover-routes.ts';
 import { createCollectionRecipe, createCollectionsRecipe } from './front/collection-pages.tsx';
 import { FrontLists } from './front/front-list.ts';
@@ -49,13 +50,14 @@ import {
   listRecipe,
 } from './front/front-recipe.tsx';
 import { Languages } from './language/languages.ts';
+import { languagePath } from './language/page-language.tsx';
 import type { Markdown } from './markdown/markdown.ts';
-import { aboutPath, categoriesPath, collectionsPath, toCollectionPath } from './page/addresses.ts';
+import { aboutPath, categoriesPath, collectionsPath, feedsPath, toCollectionPath } from './page/addresses.ts';
 import { addAssetRoutes, addClientRoutes } from './page/assets.ts';
 import { createAboutRecipe } from './page/about-page.tsx';
 import { DocsPage, docsPaths, renderGuide } from './page/docs-page.tsx';
 import { FaultyBotPage } from './page/faults.tsx';
-import { createPageResponder, sendOnce } from './page/html-response.ts';
+import { createPageResponder, redirectTo, sendOnce } from './page/html-response.ts';
 import type { Site, PageProps, Viewer } from './page/layout.tsx';
 import { LivePreview } from './page/live-preview.ts';
 import { showErrorPages } from './page/message-pages.tsx';
@@ -95,7 +97,7 @@ export function createSite(
     baseUrl,
     canonicalUrl: original ?? baseUrl,
     hasForms: readOnly === null || original !== null,
-    languages: new Languages(log, () => catalogue.settings.current, publicPath),
+    languages: new Languages(log, () => catalogue.settings.current, publicPath, basePath),
     login: (login ?? demo ?? original) !== null,
     get repository() {
       const { repository } = catalogue.settings.current;
@@ -223,8 +225,8 @@ export function addOpenPages(router: Router, parts: SiteParts): void {
     const query = readFrontQuery(params, undefined);
     const language = site.languages.of(ctx);
     const category = site.settings.categories.find((id) => id === params.get('category'));
-    if (category !== undefined) ctx.redirect(language.publicPath(formatFrontPath({ ...query, category })));
-    else if (isFront(query)) await respond(ctx, await createFrontRecipe(ctx, parts, lists, query, language));
+    if (category !== undefined) ctx.redirect(language.href(formatFrontPath({ ...query, category })));
+    else if (isFront(query)) await respond(ctx, await createFrontRecipe(ctx, parts, lists, language));
     else await respondWithList(ctx, query);
   });
   router.get(categoriesPath, async (ctx) => await respond(ctx, await createCategoriesRecipe(parts.lists)));
@@ -235,6 +237,12 @@ export function addOpenPages(router: Router, parts: SiteParts): void {
   router.get(collectionsPath, async (ctx) => await respond(ctx, createCollectionsRecipe(ctx, parts)));
   router.get(toCollectionPath(':name'), async (ctx) => {
     await respond(ctx, createCollectionRecipe(ctx, parts, lists, ctx.params['name'] ?? ''));
+  });
+  addLanguageRoute(router, site);
+  router.get(feedsPath, async (ctx) => {
+    const sizes = await parts.lists.sizes(false);
+    const render = async (props: PageProps): Promise<VNode> => <FeedsPage {...{ ...props, ...sizes }} />;
+    await respond(ctx, { key: { page: feedsPath }, render });
   });
   router.get(aboutPath, async (ctx) => await respond(ctx, createAboutRecipe(parts)));
   for (const path of docsPaths) {
@@ -256,7 +264,7 @@ export function addOpenPages(router: Router, parts: SiteParts): void {
     const named = parseBotId(id)
       ? undefined
       : await findByName(parts.lists, id.toLowerCase(), toAddressGroup(ctx.ip));
-    if (named) ctx.redirect(site.languages.of(ctx).publicPath(`/bots/${named.id}${ctx.search}`));
+    if (named) ctx.redirect(site.languages.of(ctx).href(`/bots/${named.id}${ctx.search}`));
     else if (!sendFaults(ctx, parts, parseBotId(id)))
       await respond(ctx, await createBotRecipe(ctx, parts, findKnownBot(bots, id)));
   });
@@ -265,6 +273,23 @@ export function addOpenPages(router: Router, parts: SiteParts): void {
   addBadgeRoute(router, parts);
   addShareRoute(router, parts);
 }
+
+/** Adds the links of the menu of languages. The address names the language too, for browsers that refuse cookies. */
+function addLanguageRoute(router: Router, { baseUrl, languages }: Site): void {
+  router.get(languagePath, (ctx) => {
+    const from = ctx.get('Referer');
+    const isFromPage = from.startsWith(`${baseUrl}/`) && URL.canParse(from);
+    const address = new URL(isFromPage ? from : `${baseUrl}/`);
+    const locale = languages.locales.find((known) => known === parseQuery(ctx).get('locale'));
+    if (locale !== undefined) {
+      address.searchParams.set('locale', locale);
+      if (isFromPage) setCookie(ctx, languages.cookie, { text: locale, seconds: secondsPerYear });
+    }
+    redirectTo(ctx, address.pathname + address.search);
+  });
+}
+
+const secondsPerYear = 31_536_000;
 
 /**
  * Responds with the faults of a bot that has never been valid, where its editor is looking; false if there are none.

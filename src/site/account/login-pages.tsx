@@ -1,6 +1,5 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import type { Locale } from '../../bot/locale.ts';
 import { RateLimit } from '../../http/limits.ts';
 import { type Cookie, createCookie, readCookie, setCookie, refuseCrossSite } from '../../http/middleware.ts';
 import { parseQuery } from '../../http/request.ts';
@@ -9,14 +8,13 @@ import type { DemoPerson } from '../../login/demo-provider.ts';
 import type { Login } from '../../login/login.ts';
 import { LoginError, type LoginErrorKind, parseReturnPath, type Session } from '../../login/session.ts';
 import { callbackPath, peoplePath } from '../../login/settings.ts';
-import { withLocale } from '../language/locales.ts';
 import { EnglishSentence } from '../language/messages.tsx';
 import { redirectTo, sendOnce } from '../page/html-response.ts';
 import { Layout, type Site } from '../page/layout.tsx';
 
 /**
  * Adds logging in and out. `/login?to=<public path>` redirects to the provider, without `to` for the page that led
- * there, and with `account=other` asks it for another account. `locale=` is kept. It is a link and not a form, because
+ * there, and with `account=other` asks it for another account. It is a link and not a form, because
  * browsers apply `form-action` to every redirect after a form, and those lead to the provider.
  */
 export function addLoginRoutes(router: Router, site: Site, login: Login): void {
@@ -47,8 +45,7 @@ export function addLoginRoutes(router: Router, site: Site, login: Login): void {
         query.get('to') ?? toReturnPath(ctx.get('Referer'), baseUrl),
         login.basePath,
       );
-      const to = keepLocale(path, language.requested);
-      const { url, cookie } = await login.begin(to, query.get('account') === 'other');
+      const { url, cookie } = await login.begin(path, query.get('account') === 'other');
       setCookie(ctx, loginCookie, cookie);
       redirectTo(ctx, url.startsWith('/') ? language.href(url) : url);
     }),
@@ -72,11 +69,6 @@ export function addLoginRoutes(router: Router, site: Site, login: Login): void {
 /** Returns the public path of an address of this site: the page that the link to the login was on. */
 function toReturnPath(address: string, baseUrl: string): string | undefined {
   return address.startsWith(`${baseUrl}/`) ? address.slice(originOf(baseUrl).length) : undefined;
-}
-
-/** Returns a path with the language of the request, unless it has one. */
-function keepLocale(path: string, locale: Locale | undefined): string {
-  return locale === undefined || /[?&]locale=/.test(path) ? path : withLocale(path, locale);
 }
 
 /** Returns the session of the browser, null when nobody is logged in or can. Renews the session when that is due. */
@@ -142,10 +134,10 @@ const statuses: Readonly<Record<LoginErrorKind, number>> = {
 export function addDemoPeopleRoute(router: Router, site: Site, people: readonly DemoPerson[]): void {
   router.get(peoplePath, (ctx) => {
     const language = site.languages.of(ctx);
-    const { t, text, publicPath } = language;
+    const { t, text, href } = language;
     const page = (
       <Layout site={site} viewer={null} title={text('demo.title')}>
-        <form class="narrow stack" action={publicPath(callbackPath)}>
+        <form class="narrow stack" action={href(callbackPath)}>
           <h1>{t('demo.title')}</h1>
           <p>{t('demo.text')}</p>
           {people.map(({ id, name, role, bots = '' }) => (

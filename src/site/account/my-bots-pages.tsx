@@ -97,7 +97,7 @@ interface MyBotsPageProps extends PageProps {
 function MyBotsPage(props: MyBotsPageProps): VNode {
   const { site, viewer, provider, proposals, unread, bots, page, pages } = props;
   const title = proposals === null ? 'myBots.title' : 'proposal.myBots';
-  const { t, text, href, publicPath } = useLanguage();
+  const { t, text, href } = useLanguage();
   return (
     <Layout site={site} viewer={viewer} title={text(title)} current={myBotsPath}>
       <div class="stack">
@@ -106,7 +106,7 @@ function MyBotsPage(props: MyBotsPageProps): VNode {
         {viewer === null && (
           <>
             <p>{t('myBots.visitor')}</p>
-            <ActionLink href={href(`/login?to=${publicPath(myBotsPath)}`)}>
+            <ActionLink href={href(`/login?to=${href(myBotsPath)}`)}>
               {t('token.logIn', { provider })}
             </ActionLink>
           </>

@@ -151,9 +151,9 @@ function TokenPage(props: TokenPageProps): VNode {
 }
 
 function Part({ site, bot, provider, state }: TokenPageProps): VNode {
-  const { t, text, href, publicPath } = useLanguage();
+  const { t, text, href } = useLanguage();
   const path = `/bots/${bot.id}/token`;
-  const logIn = publicPath(`/login?to=${href(path)}`);
+  const logIn = href(`/login?to=${href(path)}`);
   switch (state.kind) {
     case 'no-login':
       return (

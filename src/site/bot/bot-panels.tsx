@@ -141,7 +141,7 @@ function More({ bot, sameAuthor, collections }: ShownBotProps): VNode | null {
 /** What can be done with the listing, for visitors and owners, in one row at the end of the page. */
 export function Listing(props: ShownBotProps): VNode {
   const { site, viewer, bot, locale, name } = props;
-  const { t, text, day, href, publicPath } = useLanguage();
+  const { t, text, day, href } = useLanguage();
   const id = bot.id as BotId;
   const subject = `${text('bot.report')}: ${name} (${id})`;
   const language = locale === findDefaultLocale(bot) ? undefined : locale;
@@ -160,7 +160,7 @@ export function Listing(props: ShownBotProps): VNode {
         <LinkItem href={href(toChangesPath(id))}>{t('changes.title')}</LinkItem>
         {mayManage && <LinkItem href={href(`/bots/${id}/token`)}>{t('bot.manage')}</LinkItem>}
         {(report || site.hasForms) && <LinkItem href={reportHref}>{t('bot.report')}</LinkItem>}
-        <LinkItem href={publicPath(`/api/v2/bots/${id}`)}>{t('bot.json')}</LinkItem>
+        <LinkItem href={href(`/api/v2/bots/${id}`)}>{t('bot.json')}</LinkItem>
         <li>
           <ShareCodes {...props} />
         </li>
@@ -354,7 +354,7 @@ export function useUsage({ bot, locale }: Pick<ListedBot, 'bot' | 'locale'>): VN
 
 /** The language that the page is in, as a menu where there are others. */
 function LanguagesOfBot({ bot, locale }: ShownBotProps): VNode {
-  const { publicPath } = useLanguage();
+  const { href } = useLanguage();
   const others = Object.keys(bot.contents).filter((other) => other !== locale);
   const current = <span lang={locale}>{formatOwnName(locale)}</span>;
   if (others.length === 0) return current;
@@ -364,7 +364,7 @@ function LanguagesOfBot({ bot, locale }: ShownBotProps): VNode {
       <ul>
         {others.map((other) => (
           <li key={other}>
-            <a href={publicPath(`/bots/${bot.id}?locale=${other}`)} lang={other} hreflang={other}>
+            <a href={href(`/bots/${bot.id}?locale=${other}`)} lang={other} hreflang={other}>
               {formatOwnName(other)}
             </a>
           </li>

@@ -8,9 +8,9 @@ import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import { parseQuery } from '../../http/request.ts';
 import { readNamedTrustChanges, TrustChangeText } from '../changes/changed-fields.tsx';
 import { BotAvatar, type ListedBot, useNoCount } from '../front/card.tsx';
-import { chooseLocale, directionOf, listWantedRanges, withLocale } from '../language/locales.ts';
+import { chooseLocale, directionOf, listWantedRanges } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import { toComparePath, toSourceAddress } from '../page/addresses.ts';
+import { toSourceAddress } from '../page/addresses.ts';
 import { AllBotsLink } from '../page/message-pages.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { CheckMark, Fact, NameLink, withoutBidiControls } from '../page/elements.tsx';
@@ -68,11 +68,10 @@ interface ComparePageProps extends PageProps {
 
 function ComparePage({ site, viewer, columns, missing, isCut }: ComparePageProps): VNode {
   const { t, text } = useLanguage();
-  const path = toComparePath([...columns.map(({ bot }) => bot.id), ...missing]);
   const count = columns.length;
   const title = count < 2 ? text('compare.title') : text('compare.heading', { count });
   return (
-    <Layout {...{ site, viewer, title }} pathIn={(locale) => withLocale(path, locale)} isUnlisted>
+    <Layout {...{ site, viewer, title }} isUnlisted>
       <div class="stack">
         <h1 id="compare">{title}</h1>
         <p class="muted">{t(count < 2 ? 'compare.number' : 'compare.order')}</p>

@@ -14,7 +14,7 @@ import { escapeXml } from '../../lib/text.ts';
 import { chooseLocale, directionOf, listWantedRanges } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { toPathInLanguage } from '../page/addresses.ts';
-import { withoutBidiControls, CopyButton } from '../page/elements.tsx';
+import { withoutBidiControls, CopyField } from '../page/elements.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
 import type { ShownBotProps } from './bot-page.tsx';
 
@@ -96,15 +96,12 @@ export function ShareCodes({ site, bot, locale, name, sharePath }: ShownBotProps
       <details class="share">
         <summary>{t('bot.share')}</summary>
         {Object.entries(codes).map(([form, code]) => (
-          <>
-            <label for={`badge-${form}`}>
-              {form} {form !== 'URL' && <>· {t('bot.badge')}</>}
-            </label>
-            <div class="copy">
-              <input id={`badge-${form}`} class="token" dir="ltr" readOnly value={code} />
-              <CopyButton of={`badge-${form}`} />
-            </div>
-          </>
+          <CopyField
+            key={form}
+            id={`badge-${form}`}
+            label={form === 'URL' ? form : [form, ' · ', t('bot.badge')]}
+            value={code}
+          />
         ))}
       </details>
       <p class="muted" role="status" id="copied" />

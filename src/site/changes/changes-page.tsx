@@ -8,7 +8,7 @@ import { parseListElement, type IndexedBot } from '../../catalogue/store/bot-ind
 import { findKnownBot, parseQuery } from '../../http/request.ts';
 import { chooseLocale, listWantedRanges } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import { toFeedPath, toChangesPath, toPathInLanguage } from '../page/addresses.ts';
+import { feedsPath, toFeedPath, toChangesPath, toPathInLanguage } from '../page/addresses.ts';
 import { withoutBidiControls, Breadcrumb, ActionLink, LinkItem, NameLink } from '../page/elements.tsx';
 import type { RespondWithPage } from '../page/html-response.ts';
 import { Layout, type PageProps } from '../page/layout.tsx';
@@ -56,7 +56,7 @@ interface ChangesPageProps extends PageProps, ShownChanges {
 /** What changed in a bot, by whom and when. */
 function ChangesPage(props: ChangesPageProps): VNode {
   const { site, viewer, bot, name, authors, changes, next, isComplete } = props;
-  const { t, text, href, publicPath, locale } = useLanguage();
+  const { t, text, href, locale } = useLanguage();
   const { id, facts } = bot;
   const title = text('changes.of', { name: withoutBidiControls(name) });
   const meta = {
@@ -78,12 +78,11 @@ function ChangesPage(props: ChangesPageProps): VNode {
       <div class="stack">
         <h1>{t('changes.title')}</h1>
         <ul class="links">
-          <LinkItem
-            href={publicPath(toPathInLanguage(toFeedPath('bot', id), locale, site.settings.language))}
-          >
+          <LinkItem href={href(toPathInLanguage(toFeedPath('bot', id), locale, site.settings.language))}>
             {t('changes.follow')}
           </LinkItem>
-          <LinkItem href={publicPath(`/api/v2${toChangesPath(id)}`)}>{t('bot.json')}</LinkItem>
+          <LinkItem href={href(feedsPath)}>{t('feeds.what')}</LinkItem>
+          <LinkItem href={href(`/api/v2${toChangesPath(id)}`)}>{t('bot.json')}</LinkItem>
           {site.repository && (
             <LinkItem href={site.repository.history(pathOf(id, facts.locales[0] as Locale))}>
               {t('bot.history')}

@@ -85,6 +85,7 @@ function createRobotsFile(baseUrl: string, hasSitemap = true): Document {
   const closed = [
     '/api/',
     '/hooks/',
+    '/language',
     '/login',
     '/logout',
     '/proposals/',

@@ -4,7 +4,7 @@ import type { Author } from '../../catalogue/lists/authors.ts';
 import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { toFeedPath, toAuthorPath } from '../page/addresses.ts';
-import { withoutBidiControls, Fact, ActionLink, OwnLink } from '../page/elements.tsx';
+import { withoutBidiControls, Fact, ActionLink, FollowLinks, OwnLink } from '../page/elements.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import type { PageMeta } from '../page/head.tsx';
 import { Cards, type ListedBot } from './card.tsx';
@@ -22,11 +22,11 @@ export interface AuthorPageProps extends PageProps, Author {
 export function AuthorPage(props: AuthorPageProps): VNode {
   const { site, viewer, id, profile, bots, since, locales, locale, shown } = props;
   const language = useLanguage();
-  const { t, text, day, href, languageName, publicPath, requested } = language;
+  const { t, text, day, href, languageName } = language;
   const { website = null, description = {} } = profile ?? {};
   const title = profile ? withoutBidiControls(profile.name) : text('author.ofBots', { count: bots.length });
   const about = withoutBidiControls((locale && description[locale]) ?? '');
-  const list = publicPath(formatFrontPath({ ...noQuery, locale: requested, filters: { author: id } }));
+  const list = href(formatFrontPath({ ...noQuery, filters: { author: id } }));
   const address = site.canonicalUrl + toAuthorPath(id);
   const feed = { title, path: toFeedPath('author', id) };
   const meta: PageMeta = {
@@ -51,10 +51,12 @@ export function AuthorPage(props: AuthorPageProps): VNode {
             <Fact name={t('author.languages')}>{language.list.format(locales.map(languageName))}</Fact>
           </dl>
         )}
-        <ul class="actions">
-          {website !== null && <OwnLink href={website}>{t('bot.website')}</OwnLink>}
-          <OwnLink href={href(feed.path)}>{t('author.feed')}</OwnLink>
-        </ul>
+        {website !== null && (
+          <ul class="actions">
+            <OwnLink href={website}>{t('bot.website')}</OwnLink>
+          </ul>
+        )}
+        <FollowLinks {...{ site, path: feed.path }} />
       </div>
       {shown.length > 0 && <Cards bots={shown} heading="h2" atOnce={cardsAtOnce} hidesAuthors />}
       {shown.length < bots.length && <ActionLink href={list}>{t('shelf.seeAll')}</ActionLink>}

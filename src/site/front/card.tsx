@@ -137,11 +137,10 @@ export function BotLine(props: Pick<CardProps, 'bot' | 'count' | 'authors' | 'hi
 
 /** Compares the bots that are ticked: the last item of their list. CSS counts them, and shows it from the first one on. */
 function CompareBar(): VNode {
-  const { t, publicPath, requested } = useLanguage();
+  const { t, href } = useLanguage();
   return (
     <li class="chosen">
-      <form id={compareFormId} action={publicPath('/compare')}>
-        {requested !== undefined && <input type="hidden" name="locale" value={requested} />}
+      <form id={compareFormId} action={href('/compare')}>
         <span>{t('compare.chosen', { number: <b class="number" /> })}</span>
         <span class="one-more muted">{t('compare.oneMore')}</span>
         <button type="submit">{t('compare.short')}</button>

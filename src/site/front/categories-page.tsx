@@ -1,10 +1,8 @@
 import type { VNode } from 'preact';
 import type { Category } from '../../../schemas/types.ts';
-import type { Locale } from '../../bot/locale.ts';
 import type { CatalogueSizes } from '../../catalogue/lists/lists.ts';
-import { withLocale } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import { categoriesPath, listLanguages } from '../page/addresses.ts';
+import { categoriesPath, listOwnLanguages } from '../page/addresses.ts';
 import { toCategoryClass } from '../page/bot-image.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
 
@@ -44,19 +42,18 @@ const maxTiles = 11;
 
 /** The page of all categories. */
 export function CategoriesPage({ site, viewer, ...sizes }: PageProps & CatalogueSizes): VNode {
-  const { t, text, locale, locales, requested } = useLanguage();
+  const language = useLanguage();
+  const { t, text, locale } = language;
   const title = text('list.categories');
-  const toAddress = (tag?: Locale): string => site.canonicalUrl + pathIn(tag);
   const meta = {
-    address: toAddress(requested === locale ? locale : undefined),
+    ...listOwnLanguages(site.canonicalUrl + categoriesPath, language),
     title,
     description: text('front.title'),
     locale,
-    languages: listLanguages(locales, toAddress),
     isListed: true,
   };
   return (
-    <Layout {...{ site, viewer, title, meta, pathIn }}>
+    <Layout {...{ site, viewer, title, meta }}>
       <div class="list-head">
         <h1>{title}</h1>
         <p class="muted">{t('list.found', { count: sizes.total })}</p>
@@ -64,10 +61,6 @@ export function CategoriesPage({ site, viewer, ...sizes }: PageProps & Catalogue
       <Tiles {...sizes} />
     </Layout>
   );
-}
-
-function pathIn(locale?: Locale): string {
-  return withLocale(categoriesPath, locale);
 }
 
 /** The sign of a category on a ground of its colour; its name is next to it. */

@@ -4,18 +4,25 @@ import type { BotListElement } from '../../../schemas/types.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import { parseQuery } from '../../http/request.ts';
-import { listWantedRanges, directionOf, withLocale } from '../language/locales.ts';
+import { listWantedRanges, directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import type { Html } from '../markdown/markdown.ts';
 import {
   collectionsPath,
-  listLanguages,
+  listOwnLanguages,
   listPageLanguages,
   toCollectionPath,
   toFeedPath,
   toPathInLanguage,
 } from '../page/addresses.ts';
-import { ActionLink, BackLink, LinkItem, PageLinks, type PageLinksProps } from '../page/elements.tsx';
+import {
+  ActionLink,
+  BackLink,
+  FollowLinks,
+  LinkItem,
+  PageLinks,
+  type PageLinksProps,
+} from '../page/elements.tsx';
 import { createBreadcrumbData, type PageMeta } from '../page/head.tsx';
 import { type PageRecipe, pickPage } from '../page/html-response.ts';
 import { Layout, type PageProps } from '../page/layout.tsx';
@@ -128,6 +135,7 @@ function CollectionPage(props: CollectionPageProps): VNode {
       </div>
       {page !== '' && <Prose {...{ locale, text: page, html }} />}
       <Cards bots={bots} heading="h2" atOnce={cardsAtOnce} />
+      <FollowLinks {...{ site, path: toFeedPath('collection', name) }} />
       {site.hasForms && (
         <ul class="links">
           <LinkItem href={href(`${path}/edit?language=${locale}`)}>{t('bot.edit')}</LinkItem>
@@ -144,19 +152,18 @@ interface CollectionsPageProps extends PageProps, Pick<PageLinksProps, 'page' | 
 
 /** All collections. */
 function CollectionsPage({ site, viewer, collections, page, pages }: CollectionsPageProps): VNode {
-  const { t, text, locale, locales, requested, href } = useLanguage();
-  const toAddress = (tag?: Locale): string => site.canonicalUrl + withLocale(pageAddress(page), tag);
+  const language = useLanguage();
+  const { t, text, locale, href } = language;
   const [title, description] = [text('collections.title'), text('collections.text')];
   const meta = {
     title,
     description,
     locale,
     isListed: true,
-    address: toAddress(requested === locale ? locale : undefined),
-    languages: listLanguages(locales, toAddress),
+    ...listOwnLanguages(site.canonicalUrl + pageAddress(page), language),
   };
   return (
-    <Layout {...{ site, viewer, title, meta }} pathIn={(tag) => withLocale(pageAddress(page), tag)}>
+    <Layout {...{ site, viewer, title, meta }}>
       <div class="list-head">
         <h1>{title}</h1>
         <p>{description}</p>

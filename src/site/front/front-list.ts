@@ -87,7 +87,7 @@ export class FrontLists {
    * @throws {BotshelfError} queue-full
    */
   async get(query: FrontQuery, client: string): Promise<FrontList> {
-    const key = formatFrontPath({ ...query, sort: sortOf(query), locale: undefined });
+    const key = formatFrontPath({ ...query, sort: sortOf(query) });
     return await this.#parts.cache.get(`bots ${key}`, async () => await this.#list(query, client));
   }
 

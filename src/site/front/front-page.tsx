@@ -10,12 +10,11 @@ import { Layout, type PageProps, SearchForm } from '../page/layout.tsx';
 import { BotAvatar, BotLine, Cards, type ListedBot } from './card.tsx';
 import { Tiles } from './categories-page.tsx';
 import type { ShelfName } from './front-list.ts';
-import { type FrontQuery, formatFrontPath, noQuery } from './front-query.ts';
+import { formatFrontPath, noQuery } from './front-query.ts';
 import { createListMeta } from './list-page.tsx';
 
 /** With the sizes of the catalogue without the bots for adults. */
 interface FrontPageProps extends PageProps, CatalogueSizes {
-  readonly query: FrontQuery;
   /** Those who review proposals and have a name. */
   readonly reviewers: readonly string[];
   readonly featured: FeaturedBot | null;
@@ -41,15 +40,14 @@ interface ShownShelf {
 
 /** What a visitor sees first: a search, the categories, a bot that a maintainer chose, and shelves of bots. */
 export function FrontPage(props: FrontPageProps): VNode {
-  const { site, viewer, query, total, locales, featured, shelves } = props;
+  const { site, viewer, total, locales, featured, shelves } = props;
   const language = useLanguage();
   const { t, text, href } = language;
   const { name, tagline, language: standard } = site.settings;
-  const pathIn = (locale: Locale): string => formatFrontPath({ ...query, locale });
   const description = tagline ?? text('front.title');
   const meta = createListMeta({ site, query: noQuery, title: name, description, language });
   return (
-    <Layout {...{ site, viewer, pathIn, isFront: true, meta }}>
+    <Layout {...{ site, viewer, isFront: true, meta }}>
       <div class="hero">
         {tagline === null ? (
           <h1>{t('front.title')}</h1>
@@ -116,15 +114,15 @@ function Reviewers({ reviewers }: FrontPageProps): VNode | null {
 
 const maxInitials = 3;
 
-function Examples({ query, examples }: FrontPageProps): VNode | null {
-  const { t, publicPath } = useLanguage();
+function Examples({ examples }: FrontPageProps): VNode | null {
+  const { t, href } = useLanguage();
   if (examples.length < minExamples) return null;
   return (
     <ul class="examples">
       <li>{t('front.examples')}</li>
       {examples.map((q) => (
         <li key={q}>
-          <a href={publicPath(formatFrontPath({ ...noQuery, locale: query.locale, q }))}>{q}</a>
+          <a href={href(formatFrontPath({ ...noQuery, q }))}>{q}</a>
         </li>
       ))}
     </ul>

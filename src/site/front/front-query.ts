@@ -20,8 +20,6 @@ export interface FrontQuery {
   readonly filters: PageFilters;
   /** Counted from 1. */
   readonly page: number;
-  /** The language in the address, in its canonical case. */
-  readonly locale: string | undefined;
 }
 
 /** The order of each name; undefined is best match first. */
@@ -88,7 +86,6 @@ export function readFrontQuery(params: URLSearchParams, category: Category | und
     category,
     filters: Object.fromEntries(found.filter(([, value]) => value !== undefined)),
     page,
-    locale: toCanonicalLocale(params.get('locale') ?? ''),
   };
 }
 
@@ -157,7 +154,7 @@ export function sortOf({ q, sort }: Pick<FrontQuery, 'q' | 'sort'>): SortName {
 
 /** Returns the address of the front page or of a list, without parameters that have their default. */
 export function formatFrontPath(query: FrontQuery): string {
-  const { q, sort, category, filters, page, locale } = query;
+  const { q, sort, category, filters, page } = query;
   const params = new URLSearchParams();
   if (q !== '') params.set('q', q);
   // The list of all bots names its order, because the path alone is the front page.
@@ -168,7 +165,6 @@ export function formatFrontPath(query: FrontQuery): string {
     if (value !== undefined) params.set(name, text ?? String(value));
   }
   if (page > 1) params.set('page', String(page));
-  if (locale !== undefined) params.set('locale', locale);
   const path = category === undefined ? '/' : `/categories/${category}`;
   return params.size === 0 ? path : `${path}?${params.toString()}`;
 }
@@ -180,5 +176,4 @@ export const noQuery: FrontQuery = {
   category: undefined,
   filters: {},
   page: 1,
-  locale: undefined,
 };

@@ -23,7 +23,6 @@ export async function createFrontRecipe(
   ctx: Context,
   { site, authors }: Pick<SiteParts, 'site' | 'authors'>,
   lists: FrontLists,
-  query: FrontQuery,
   language: PageLanguage,
 ): Promise<PageRecipe> {
   const { featured: chosen, maintainers } = site.settings;
@@ -32,19 +31,23 @@ export async function createFrontRecipe(
   const examples = await lists.examples(exampleKeys.map((key) => language.text(key)));
   const languages = findReaderLanguages(ctx, language, [...sizes.locales.keys()]);
   const shelves = chooseShelves(front, languages.known).map(({ sort, bots }) => {
-    const path = language.publicPath(formatFrontPath({ ...query, sort }));
+    const path = language.href(formatFrontPath({ ...noQuery, sort }));
     const isWhole = bots.length === sizes.total;
     return { sort, path: isWhole ? undefined : path, shown: showIn(languages, bots) };
   });
   const first = featured && showIn(languages, [featured]);
   const nameOf = (account: string): string | undefined => authors.findProfile(account)?.name;
   return {
-    key: { query, featured: first?.map(toKey), shelves: shelves.map(({ shown }) => shown.map(toKey)) },
+    key: {
+      page: 'front',
+      featured: first?.map(toKey),
+      shelves: shelves.map(({ shown }) => shown.map(toKey)),
+    },
     render: async (props) => {
       const [bot] = first ? lists.toListed(first) : [];
       return (
         <FrontPage
-          {...{ ...props, ...sizes, query, examples: examples.queries }}
+          {...{ ...props, ...sizes, examples: examples.queries }}
           reviewers={maintainers.flatMap((account) => nameOf(account) ?? [])}
           featured={bot && chosen ? { ...bot, why: chosen.why, by: nameOf(chosen.by) } : null}
           shelves={shelves.map(({ shown, ...shelf }) => ({ ...shelf, bots: lists.toListed(shown) }))}

@@ -2,8 +2,8 @@ import type { VNode, ComponentChildren } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
 import { findLanguages } from '../language/locales.ts';
 import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
-import { toAuthorPath, listLanguages, sitePaths, toFeedPath } from '../page/addresses.ts';
-import { PageLinks } from '../page/elements.tsx';
+import { toAuthorPath, listOwnLanguages, sitePaths, toFeedPath } from '../page/addresses.ts';
+import { FollowLinks, PageLinks } from '../page/elements.tsx';
 import { createBreadcrumbData, createSiteData, type PageMeta } from '../page/head.tsx';
 import { Layout, type PageProps, type Site } from '../page/layout.tsx';
 import { Cards, type ListedBot } from './card.tsx';
@@ -32,18 +32,16 @@ interface ListPageProps extends PageProps, Omit<FrontList, 'bots' | 'matched' | 
 export function ListPage(props: ListPageProps): VNode {
   const { site, viewer, query, bots, total, pages, corrected, unmatched, hidden, filtered, weaker } = props;
   const language = useLanguage();
-  const { t, text, publicPath } = language;
+  const { t, text, href } = language;
   const { q, filters } = query;
   const title = formatHeading(props, language);
   const hidesAuthors = filters.author !== undefined;
   const found = text('list.found', { count: total });
   const description = `${found}. ${text('front.title')}`;
   const meta = createListMeta({ site, query, title, description, language });
-  const pathOf = (page: number): string =>
-    publicPath(formatFrontPath({ ...query, sort: sortOf(query), page }));
-  const pathIn = (locale: Locale): string => formatFrontPath({ ...query, locale });
+  const pathOf = (page: number): string => href(formatFrontPath({ ...query, sort: sortOf(query), page }));
   return (
-    <Layout {...{ site, viewer, title, meta, pathIn, q }}>
+    <Layout {...{ site, viewer, title, meta, q }}>
       <div class="list-head">
         <h1>{title}</h1>
         {q === '' && total > 0 && <p class="muted">{found}</p>}
@@ -52,16 +50,14 @@ export function ListPage(props: ListPageProps): VNode {
         {filtered > 0 && (
           <p class="muted">
             {t('list.filtered', { count: filtered })}{' '}
-            <a href={publicPath(formatFrontPath({ ...withoutFilters(query), sort: sortOf(query) }))}>
+            <a href={href(formatFrontPath({ ...withoutFilters(query), sort: sortOf(query) }))}>
               {t('list.showFiltered')}
             </a>
           </p>
         )}
         {hidden > 0 && (
           <p>
-            <a
-              href={publicPath(formatFrontPath({ ...query, filters: { ...filters, adult: true }, page: 1 }))}
-            >
+            <a href={href(formatFrontPath({ ...query, filters: { ...filters, adult: true }, page: 1 }))}>
               {t('list.hidden', { count: hidden })}
             </a>
           </p>
@@ -75,14 +71,14 @@ export function ListPage(props: ListPageProps): VNode {
       )}
       {weaker > 0 && (
         <p class="links">
-          <a href={publicPath(formatFrontPath({ ...query, filters: { ...filters, weaker: true }, page: 1 }))}>
+          <a href={href(formatFrontPath({ ...query, filters: { ...filters, weaker: true }, page: 1 }))}>
             {t('list.weaker', { count: weaker })}
           </a>
         </p>
       )}
       <PageLinks page={query.page} pages={pages} pathOf={pathOf} />
       <div class="on-phones">
-        <Follow query={query} />
+        <Follow {...props} />
       </div>
     </Layout>
   );
@@ -94,7 +90,7 @@ export const cardsAtOnce = 8;
 /** What an empty list shows: the filter to drop, or what else to do, and the nearest bots. */
 function NothingFound(props: ListPageProps): VNode {
   const { site, query, wider, nearest } = props;
-  const { t, text, href, publicPath, categoryName, languageName } = useLanguage();
+  const { t, text, href, categoryName, languageName } = useLanguage();
   const { q, category, filters } = query;
   const [first] = wider;
   const nameOf = (dropped: NonNullable<Wider['dropped']>): string => {
@@ -127,7 +123,7 @@ function NothingFound(props: ListPageProps): VNode {
             <li key={dropped}>
               <a
                 class={i === 0 ? 'button' : 'button quiet'}
-                href={publicPath(formatFrontPath({ ...to, sort: sortOf(to) }))}
+                href={href(formatFrontPath({ ...to, sort: sortOf(to) }))}
               >
                 {dropped === undefined
                   ? text('list.withoutFilters')
@@ -159,18 +155,14 @@ function NothingFound(props: ListPageProps): VNode {
 
 const maxWider = 2;
 
-/** Leads to the feed of a list that has one. */
-function Follow({ query }: Pick<ListPageProps, 'query'>): VNode | null {
-  const { t, href } = useLanguage();
+/** The feed of a list that has one. */
+function Follow({ site, query }: Pick<ListPageProps, 'site' | 'query'>): VNode | null {
   const { q, category, filters } = query;
   const { author, ...others } = filters;
   if (q !== '' || Object.keys(others).length > 0 || (author && category)) return null;
   const ofAuthor = author === undefined ? sitePaths.newBots : toFeedPath('author', author);
-  return (
-    <a href={href(category === undefined ? ofAuthor : toFeedPath('category', category))}>
-      {t('list.follow')}
-    </a>
-  );
+  const path = category === undefined ? ofAuthor : toFeedPath('category', category);
+  return <FollowLinks {...{ site, path }} />;
 }
 
 /** Returns what a list shows: the order or the words, then the filters that are on. */
@@ -351,8 +343,8 @@ function Chip(props: ChoiceProps): VNode {
 
 /** A link to another list, from its first page. */
 function Choice({ to, current, children, ...others }: ChoiceProps): VNode {
-  const { publicPath } = useLanguage();
-  const href = publicPath(formatFrontPath({ ...to, page: 1 }));
+  const { href: toHref } = useLanguage();
+  const href = toHref(formatFrontPath({ ...to, page: 1 }));
   return (
     <li>
       <a {...others} href={href} aria-current={current ? 'true' : undefined}>
@@ -377,18 +369,15 @@ export function createListMeta(options: {
 }): PageMeta {
   const { site, query, title, description } = options;
   const { canonicalUrl, settings } = site;
-  const { categoryTitle, locale, locales, requested } = options.language;
+  const { categoryTitle, locale } = options.language;
   const { q, category, filters } = query;
   // Without the language of the interface, order and filters.
   const preferred = { ...noQuery, q, category, filters: { author: filters.author }, page: query.page };
-  const toAddress = (tag: Locale | undefined): string =>
-    canonicalUrl + formatFrontPath({ ...preferred, locale: tag });
   const common = {
-    address: toAddress(requested === locale ? locale : undefined),
+    ...listOwnLanguages(canonicalUrl + formatFrontPath(preferred), options.language),
     title,
     description,
     locale,
-    languages: listLanguages(locales, toAddress),
     isAdult: filters.adult === true,
     isListed: q === '' && filters.author === undefined,
   };

@@ -4,8 +4,9 @@ import type { Category } from '../../../schemas/types.ts';
 import { toCanonicalLocale, toLanguage, type Locale } from '../../bot/locale.ts';
 import { defaultCategories } from '../../bot/schemas.ts';
 import { localesFolder, type CatalogueSettings } from '../../catalogue/settings/settings.ts';
+import { type Cookie, createCookie, readCookie } from '../../http/middleware.ts';
 import type { Log } from '../../lib/log.ts';
-import { chooseLocale, listWantedRanges, withLocale, RegionalDates } from './locales.ts';
+import { chooseLocale, listWantedRanges, RegionalDates } from './locales.ts';
 import {
   type MessageKey,
   type MessageTexts,
@@ -19,35 +20,45 @@ import type { PageLanguage } from './page-language.tsx';
 export class Languages {
   /** English first, then in the order of their tags. */
   readonly locales: readonly Locale[];
+  /** Has the language that a reader chose in the menu. */
+  readonly cookie: Cookie;
   readonly #settings: () => CatalogueSettings;
   readonly #texts: ReadonlyMap<Locale, MessageTexts>;
   readonly #log: Log;
-  readonly #publicPath: (path: string) => string;
+  readonly #href: (path: string) => string;
   readonly #messages = new Map<Locale, Messages>();
   readonly #dates = new RegionalDates();
 
   /**
    * Reads all files. A file that is not JSON is logged and left out.
    * @param settings returns those in force, which name the default language
-   * @param publicPath returns where a path of this site is: below the path of the public address, or for a form of a copy of
+   * @param href returns where a path of this site is: below the path of the public address, or for a form of a copy of
    * a list at the original
    * @throws {Error} when the English file cannot be read
    */
-  constructor(log: Log, settings: () => CatalogueSettings, publicPath = toItself, folder = localesFolder) {
+  constructor(
+    log: Log,
+    settings: () => CatalogueSettings,
+    href = toItself,
+    basePath = '',
+    folder = localesFolder,
+  ) {
     this.#log = log;
     this.#settings = settings;
-    this.#publicPath = publicPath;
+    this.#href = href;
+    this.cookie = createCookie('botshelf-language', basePath);
     this.#texts = readFiles(folder, log);
     this.locales = [...this.#texts.keys()].toSorted((a, b) => Number(b === english) - Number(a === english));
     if (this.locales[0] !== english) throw new Error(`${folder}/en.json cannot be read`);
   }
 
   /**
-   * Returns the language of a page for its reader: the best match of `?locale=` and then of Accept-Language among the
-   * languages of the interface, else the default.
+   * Returns the language of a page for its reader: the best match of `?locale=`, of the cookie and then of Accept-Language
+   * among the languages of the interface, else the default.
    */
   of(ctx: Context): PageLanguage {
-    return this.choose(readLocale(ctx), ctx.get('Accept-Language'));
+    const remembered = toCanonicalLocale(readCookie(ctx, this.cookie) ?? '');
+    return this.choose(readLocale(ctx) ?? remembered, ctx.get('Accept-Language'));
   }
 
   /** Returns the messages for the language in the address alone, else the default: for what programs read. */
@@ -59,7 +70,6 @@ export class Languages {
   choose(requested: Locale | undefined, accepted: string): PageLanguage {
     const wanted = listWantedRanges(requested, accepted);
     const locale = chooseLocale([this.#standard, ...this.locales], wanted) ?? english;
-    const publicPath = this.#publicPath;
     return {
       ...this.messages(locale),
       ...this.#dates.get(locale, wanted),
@@ -69,8 +79,7 @@ export class Languages {
       categoryName: (category) => this.#categoryName(category, locale),
       categoryTitle: (category) => this.#categoryTitle(category, locale),
       locales: this.locales,
-      publicPath,
-      href: (path) => publicPath(withLocale(path, requested)),
+      href: this.#href,
     };
   }
 

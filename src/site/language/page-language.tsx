@@ -5,7 +5,7 @@ import type { Locale } from '../../bot/locale.ts';
 import { directionOf, formatOwnName } from './locales.ts';
 import type { Messages } from './messages.tsx';
 
-/** The language that a page is in, and how its links keep it. */
+/** The language that a page is in. */
 export interface PageLanguage extends Messages {
   /** After how many days without a new count a bot is inactive. */
   readonly inactiveDays: number;
@@ -15,13 +15,11 @@ export interface PageLanguage extends Messages {
   readonly categoryName: (category: Category) => string;
   /** Returns what a list of its bots is called, such as “Game bots”. */
   readonly categoryTitle: (category: Category) => string;
-  /** The language in the address, in canonical case; undefined if the browser's or the default is used. */
+  /** The language in the address, or else in the cookie, in canonical case; undefined if there is none. */
   readonly requested: Locale | undefined;
   /** The languages that the interface has. */
   readonly locales: readonly Locale[];
   /** Returns where the public address has a path of this site: below the path of that address. */
-  readonly publicPath: (path: string) => string;
-  /** Returns the same with the language that is in the address, if there is one. */
   readonly href: (path: string) => string;
 }
 
@@ -39,12 +37,12 @@ export function provideLanguage(language: PageLanguage, page: VNode): VNode {
   return <context.Provider value={language}>{page}</context.Provider>;
 }
 
-/**
- * A menu of links to this page in each language of the interface.
- * @param props.pathIn returns the page's path with a language; where it is left out, its other parameters go
- */
-export function LanguageSwitch({ pathIn }: { readonly pathIn?: (locale: Locale) => string }): VNode {
-  const { locale: current, locales, publicPath } = useLanguage();
+/** Leads back to the page in the language that `locale` names, which the browser remembers. */
+export const languagePath = '/language';
+
+/** A menu of the languages of the interface. */
+export function LanguageSwitch(): VNode {
+  const { locale: current, locales, href } = useLanguage();
   return (
     <details class="menu up">
       <summary class="chip">{formatOwnName(current)}</summary>
@@ -52,7 +50,8 @@ export function LanguageSwitch({ pathIn }: { readonly pathIn?: (locale: Locale) 
         {locales.map((locale) => (
           <li key={locale}>
             <a
-              href={pathIn ? publicPath(pathIn(locale)) : `?locale=${locale}`}
+              href={href(`${languagePath}?locale=${locale}`)}
+              rel="nofollow"
               lang={locale}
               dir={directionOf(locale)}
               hreflang={locale}

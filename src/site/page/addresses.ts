@@ -4,6 +4,7 @@ import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { Subject } from '../../proposals/proposal.ts';
 import { withLocale } from '../language/locales.ts';
+import type { PageLanguage } from '../language/page-language.tsx';
 
 /** What the head of every page links to. */
 export const sitePaths = {
@@ -51,6 +52,18 @@ export function listLanguages(
   });
 }
 
+/** Returns the addresses of a page in the languages of the interface. @param address without a language */
+export function listOwnLanguages(
+  address: string,
+  { requested, locale, locales }: Pick<PageLanguage, 'requested' | 'locale' | 'locales'>,
+): { readonly address: string; readonly languages: readonly LanguageAddress[] } {
+  const toAddress = (tag: Locale | undefined): string => withLocale(address, tag);
+  return {
+    address: toAddress(requested === locale ? locale : undefined),
+    languages: listLanguages(locales, toAddress),
+  };
+}
+
 /** Returns the path of what changed in a bot. */
 export function toChangesPath(id: BotId): string {
   return `/bots/${id}/changes`;
@@ -63,6 +76,9 @@ export function toFeedPath(of: 'author' | 'bot' | 'category' | 'collection', id:
 
 /** The page that says who runs the list, and how bots are reviewed. */
 export const aboutPath = '/about';
+
+/** The page that explains feeds. */
+export const feedsPath = '/feeds';
 
 /** The list of categories. */
 export const categoriesPath = '/categories';

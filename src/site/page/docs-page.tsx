@@ -104,10 +104,10 @@ export interface DocsPageProps extends PageProps, RenderedText {
 
 /** How to use the API and the data, for people, in English; programs read the OpenAPI document. */
 export function DocsPage({ site, viewer, path, html, headings }: DocsPageProps): VNode {
-  const { t, text, href, publicPath } = useLanguage();
+  const { t, text, href } = useLanguage();
   const guide = documents[path];
   const [, title = ''] = titleLine.exec(guide) ?? [];
-  const link = <a href={publicPath('/api/openapi.json')}>OpenAPI</a>;
+  const link = <a href={href('/api/openapi.json')}>OpenAPI</a>;
   const isApi = path === '/docs';
   return (
     <Layout

@@ -9,7 +9,8 @@ import {
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { MessageKey } from '../language/messages.tsx';
 import { useLanguage } from '../language/page-language.tsx';
-import { toAuthorPath } from './addresses.ts';
+import { feedsPath, toAuthorPath, toPathInLanguage } from './addresses.ts';
+import type { PageProps } from './layout.tsx';
 
 /** A link in a list of links. */
 export function LinkItem({ href, children }: RenderableProps<{ readonly href: string }>): VNode {
@@ -71,6 +72,37 @@ export function CopyButton(props: { readonly of: string; readonly label?: Messag
     <button class="quiet with-script" type="button" data-copy={props.of} data-copied={text('token.copied')}>
       {t(props.label ?? 'token.copy')}
     </button>
+  );
+}
+
+/** A text with a button that copies it. */
+export function CopyField(props: {
+  readonly id: string;
+  readonly label: ComponentChildren;
+  readonly value: string;
+}): VNode {
+  const { id, label, value } = props;
+  return (
+    <div>
+      <label for={id}>{label}</label>
+      <div class="copy">
+        <input id={id} class="token" dir="ltr" readOnly value={value} />
+        <CopyButton of={id} />
+      </div>
+    </div>
+  );
+}
+
+/** Leads to a feed, and to what feeds are. */
+export function FollowLinks({ site, path }: Pick<PageProps, 'site'> & { readonly path: string }): VNode {
+  const { t, href, locale } = useLanguage();
+  return (
+    <span class="links">
+      <a href={href(toPathInLanguage(path, locale, site.settings.language))}>{t('list.follow')}</a>{' '}
+      <a class="muted" href={href(feedsPath)}>
+        {t('feeds.what')}
+      </a>
+    </span>
   );
 }
 

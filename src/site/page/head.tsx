@@ -23,7 +23,7 @@ export function DocumentHead(props: {
   readonly title: string;
   readonly children: ComponentChildren;
 }): VNode {
-  const { publicPath } = useLanguage();
+  const { href } = useLanguage();
   const { colours } = createOwnAssets(props.settings);
   return (
     <head>
@@ -31,8 +31,8 @@ export function DocumentHead(props: {
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
       <title>{props.title}</title>
-      <link rel="stylesheet" href={publicPath(assets.stylesheet.path)} />
-      {colours && <link rel="stylesheet" href={publicPath(colours.path)} />}
+      <link rel="stylesheet" href={href(assets.stylesheet.path)} />
+      {colours && <link rel="stylesheet" href={href(colours.path)} />}
       {props.children}
     </head>
   );
@@ -40,16 +40,16 @@ export function DocumentHead(props: {
 
 /** What the head of a page has besides its title, styles and scripts. */
 export function Head({ site, icon, meta }: HeadProps): VNode {
-  const { text, locale, publicPath } = useLanguage();
+  const { text, locale, href } = useLanguage();
   const { name, language } = site.settings;
-  const inLanguage = (path: string): string => publicPath(toPathInLanguage(path, locale, language));
+  const inLanguage = (path: string): string => href(toPathInLanguage(path, locale, language));
   return (
     <>
       <meta name="theme-color" media="(prefers-color-scheme: light)" content="#ffffff" />
       <meta name="theme-color" media="(prefers-color-scheme: dark)" content="#1b1d24" />
-      <link rel="icon" href={publicPath(sitePaths.favicon)} sizes="32x32" />
-      <link rel="icon" type={icon.type} href={publicPath(icon.path)} />
-      <link rel="apple-touch-icon" href={publicPath(sitePaths.touchIcon)} />
+      <link rel="icon" href={href(sitePaths.favicon)} sizes="32x32" />
+      <link rel="icon" type={icon.type} href={href(icon.path)} />
+      <link rel="apple-touch-icon" href={href(sitePaths.touchIcon)} />
       <link rel="manifest" href={inLanguage(sitePaths.manifest)} />
       <link
         rel="search"

@@ -1,7 +1,6 @@
 import type { Context } from 'koa';
 import type { ComponentChildren, VNode } from 'preact';
 import type { AccountId } from '../../bot/commit-message.ts';
-import type { Locale } from '../../bot/locale.ts';
 import type { BlockedName } from '../../catalogue/settings/blocked.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { Proposal } from '../../proposals/proposal.ts';
@@ -9,7 +8,7 @@ import type { Languages } from '../language/languages.ts';
 import { directionOf } from '../language/locales.ts';
 import type { MessageKey } from '../language/messages.tsx';
 import { LanguageSwitch, useLanguage } from '../language/page-language.tsx';
-import { aboutPath, categoriesPath, collectionsPath, sitePaths } from './addresses.ts';
+import { aboutPath, categoriesPath, collectionsPath, feedsPath } from './addresses.ts';
 import { assets, createOwnAssets } from './assets.ts';
 import { findInitial } from './bot-image.tsx';
 import { LinkItem } from './elements.tsx';
@@ -84,8 +83,6 @@ interface LayoutProps extends PageProps {
   readonly q?: string;
   /** The page of the navigation that this is. */
   readonly current?: NavigationPath | undefined;
-  /** The path of this page with a language of the interface; where it is left out, its other parameters go. */
-  readonly pathIn?: (locale: Locale) => string;
   /** The path of a script among the assets. The page works without it. */
   readonly script?: string;
   readonly children: ComponentChildren;
@@ -100,7 +97,7 @@ type NavigationPath = '/add' | '/docs' | '/review' | typeof myBotsPath;
 /** A whole page: header with the account, `main`, footer. */
 export function Layout(props: LayoutProps): VNode {
   const { site, title, meta, isUnlisted = false, script, children } = props;
-  const { t, locale, dir, publicPath } = useLanguage();
+  const { t, locale, dir, href } = useLanguage();
   const { name } = site.settings;
   const { logo } = createOwnAssets(site.settings);
   return (
@@ -108,8 +105,8 @@ export function Layout(props: LayoutProps): VNode {
       <DocumentHead settings={site.settings} title={title === undefined ? name : `${title} · ${name}`}>
         <Head site={site} icon={logo ?? assets.icon} meta={meta} />
         {isUnlisted && <NoIndex />}
-        {script !== undefined && <script type="module" src={publicPath(script)} />}
-        {site.live && <script type="module" src={publicPath(assets.liveScript.path)} />}
+        {script !== undefined && <script type="module" src={href(script)} />}
+        {site.live && <script type="module" src={href(assets.liveScript.path)} />}
       </DocumentHead>
       <body>
         <a class="skip" href="#main">
@@ -161,18 +158,18 @@ function Header({ site, viewer, isFront = false, q = '', current }: LayoutProps)
 }
 
 function Brand({ settings }: Pick<Site, 'settings'>): VNode {
-  const { publicPath } = useLanguage();
+  const { href } = useLanguage();
   const { logo } = createOwnAssets(settings);
   return (
     <>
-      <img src={publicPath((logo ?? assets.icon).path)} width="28" height="28" alt="" />
+      <img src={href((logo ?? assets.icon).path)} width="28" height="28" alt="" />
       {settings.name}
     </>
   );
 }
 
 /** A map of the site, and its languages. */
-function Footer({ site, pathIn }: LayoutProps): VNode {
+function Footer({ site }: LayoutProps): VNode {
   const { t, text, href } = useLanguage();
   const { contact, repository, settings } = site;
   const { terms, privacy, report } = settings.links;
@@ -194,7 +191,7 @@ function Footer({ site, pathIn }: LayoutProps): VNode {
             [href('/?sort=popular'), 'shelf.popular'],
             [href(categoriesPath), 'list.categories'],
             [href(collectionsPath), 'collections.title'],
-            [href(sitePaths.newBots), 'layout.feed'],
+            [href(feedsPath), 'feeds.title'],
           ]}
         />
         <FooterLinks
@@ -217,7 +214,7 @@ function Footer({ site, pathIn }: LayoutProps): VNode {
         />
         <nav aria-label={text('layout.languages')}>
           <h2>{t('bot.language')}</h2>
-          <LanguageSwitch {...(pathIn && { pathIn })} />
+          <LanguageSwitch />
         </nav>
       </div>
     </footer>
@@ -301,9 +298,9 @@ function toContactAddress(contact: string): string | undefined {
 
 /** Searches all bots. Works without a script. @param props q: what was searched for last */
 export function SearchForm({ q }: { readonly q: string }): VNode {
-  const { t, text, publicPath, requested } = useLanguage();
+  const { t, text, href } = useLanguage();
   return (
-    <form class="search" role="search" action={publicPath('/')}>
+    <form class="search" role="search" action={href('/')}>
       <label class="out-of-sight" for="q">
         {t('search.label')}
       </label>
@@ -315,7 +312,6 @@ export function SearchForm({ q }: { readonly q: string }): VNode {
         maxLength={200}
         placeholder={text('search.placeholder')}
       />
-      {requested !== undefined && <input type="hidden" name="locale" value={requested} />}
       <button type="submit">{t('search.button')}</button>
     </form>
   );

@@ -50,9 +50,9 @@ export function addReviewRoutes(
     (handle: Handler) =>
     async (ctx: Context): Promise<void> => {
       const viewer = await viewerOf(ctx);
-      const { href, publicPath } = site.languages.of(ctx);
+      const { href } = site.languages.of(ctx);
       if (viewer === null) {
-        ctx.redirect(publicPath(withParameter('/login', 'to', href(ctx.path))));
+        ctx.redirect(href(withParameter('/login', 'to', href(ctx.path))));
         ctx.status = 303;
       } else if (viewer.toReview === undefined) sendRefusal(ctx, viewer);
       else await handle(ctx, viewer);
@@ -60,8 +60,8 @@ export function addReviewRoutes(
   /** Says who may review. */
   const sendRefusal = (ctx: Context, viewer: Viewer): void => {
     const language = site.languages.of(ctx);
-    const { t, href, publicPath } = language;
-    const to = publicPath(withParameter('/login?account=other', 'to', href(reviewPath)));
+    const { t, href } = language;
+    const to = href(withParameter('/login?account=other', 'to', href(reviewPath)));
     const page = (
       <MessagePage {...{ site, viewer, to }} title="review.notMaintainer" action="token.otherAccount">
         <p>{t('review.notMaintainerText', { name: viewer.name, id: viewer.id })}</p>

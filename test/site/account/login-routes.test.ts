@@ -20,15 +20,12 @@ describe('the login', () => {
     site = await openLoginSite({ clientAuthMethods: ['client_secret_basic'] });
   });
 
-  it('leads back to the page that its link was on, in its language @slow', async () => {
+  it('leads back to the page that its link was on @slow', async () => {
     for (const [link, path, back] of [
       ['/login', '/?q=homer', '/?q=homer'],
-      ['/login?locale=de', '/?q=homer&locale=de', '/?q=homer&locale=de'],
       ['/login?locale=de', `/bots/${homer}/edit?locale=de`, `/bots/${homer}/edit?locale=de`],
-      ['/login?locale=de', `/bots/${homer}/changes`, `/bots/${homer}/changes?locale=de`],
-      ['/login?locale=de', '/login/callback?locale=de', '/?locale=de'],
-      ['/login?to=/my-bots&locale=de', '/', '/my-bots?locale=de'],
-      ['/login?locale=//x', '/', '/'],
+      ['/login', '/login/callback?locale=de', '/'],
+      ['/login?to=/my-bots', '/', '/my-bots'],
     ] as const) {
       const visitor = new Visitor();
       const headers = { referer: site.baseUrl + path };

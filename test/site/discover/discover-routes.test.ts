@@ -53,6 +53,13 @@ describe('a program that reads what is beside the pages', () => {
     }
   });
 
+  it('finds the addresses of all feeds on a page, in its language', async () => {
+    const page = await text('/feeds?locale=de');
+    for (const path of ['new', 'category/music', 'bot/BOT', 'author/AUTHOR', 'collection/COLLECTION'])
+      ok(page.includes(`value="${baseUrl}/feeds/${path}.atom?locale=de"`), path);
+    match(page, /href="\/feeds\/new\.atom\?locale=de"/);
+  });
+
   it('reads feeds of new bots, of categories, of authors and of collections, newest first, and a bot that is added later', async () => {
     const titles = async (path: string): Promise<string[]> =>
       childrenOf(parseXml(await text(path)), 'entry').flatMap((entry) => textsOf(entry, 'title'));

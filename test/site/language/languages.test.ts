@@ -21,7 +21,7 @@ function open(
   const folder = tempFolder();
   writeFiles(folder, texts);
   const log = recordedLog();
-  return { languages: new Languages(log, () => settings, undefined, folder), log };
+  return { languages: new Languages(log, () => settings, undefined, '', folder), log };
 }
 
 describe('the languages of the interface', () => {
@@ -51,13 +51,6 @@ describe('the languages of the interface', () => {
       strictEqual(languages.choose(undefined, 'xx').locale, locale);
       strictEqual(languages.choose(undefined, 'ar').locale, 'ar');
     }
-  });
-
-  it('are kept by links only where the address has one', () => {
-    const { languages } = open();
-    strictEqual(languages.choose(undefined, 'de').href('/add'), '/add');
-    strictEqual(languages.choose('de' as Locale, '').href('/add'), '/add?locale=de');
-    strictEqual(languages.choose('he' as Locale, '').href('/?q=a'), '/?q=a&locale=he');
   });
 
   it('do without a file that is not JSON, which is logged', () => {
