@@ -181,7 +181,7 @@ describe('the documents', () => {
         ? /^\s*(?:\$ )?(?:\w+=\S* )?(?:botshelf|cd|curl|docker|git|node|np[mx]|sudo)\b/.test(text)
         : /^(?:sh|bash|zsh|shell|console)$/.test(language),
     );
-    ok(shell.length > 60);
+    ok(shell.length > 40);
     deepStrictEqual(
       shell.filter(({ text }) => /(?:^|\s)#/.test(text)),
       [],

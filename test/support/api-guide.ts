@@ -35,6 +35,12 @@ interface Schema extends Partial<Reference> {
   readonly enum?: readonly string[];
 }
 
+/** The body of an error. */
+export interface Problem {
+  readonly type: string;
+  readonly detail: string;
+}
+
 /** An example of a guide: a command, and what follows it; empty where nothing does. */
 export interface Example {
   readonly command: string;
@@ -58,12 +64,12 @@ const consoleBlock = /^```console\n([^]*?)^```$/gm;
 
 /**
  * Returns the guide with the routes and errors of the document in place of those that it has.
- * @param commands the command that shows each error, by its status
+ * @param problems an example of each error, by its status
  */
 export function fillGuide(
   guide: string,
   document: ApiDocument,
-  commands: Readonly<Record<string, string>>,
+  problems: ReadonlyMap<string, Problem>,
 ): string {
   const written = listExamples(replacePart(guide, 'routes', '')).map(({ command }) => command);
   const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -77,17 +83,15 @@ export function fillGuide(
     ),
   );
   const errors = [...statuses].toSorted().map((status) => {
-    const command = commands[status];
-    if (command === undefined)
+    const problem = problems.get(status);
+    if (problem === undefined)
       throw new Error(
         `no request is known for status ${status}: add one to test/process/api-documents.test.ts`,
       );
     const meaning = document.components.responses[`Problem${status}`]?.description ?? '';
-    const [first = '', ...rest] = meaning.split(/(?<=\.) /);
-    const summary = `<b>${status}</b> ${formatHtml(first)}`;
-    return formatExample(summary, command, rest.join(' '));
+    return `- **${status}** ${meaning} \`${problem.type.replace(/.*:/, '')}\`: “${problem.detail}”\n`;
   });
-  return replacePart(replacePart(guide, 'routes', routes.join('\n')), 'errors', errors.join('\n'));
+  return replacePart(replacePart(guide, 'routes', routes.join('\n')), 'errors', errors.join(''));
 }
 
 /** Returns the guide with the output of each command that shows one. */
@@ -132,6 +136,9 @@ function formatRoute(
       ([status]) => isError(status) === wanted && status !== 'default' && status !== '304',
     ),
   );
+  const own = errors
+    .map(([status]) => status)
+    .filter((status) => !title.startsWith('GET') || !ofReads.has(status));
   const command = formatCommand(title, route.replace(/.* /, ''), operation, parameters);
   const example = written.includes(command) ? '[An example](#three-requests).' : formatBlock(command, '{}\n');
   return [
@@ -140,11 +147,14 @@ function formatRoute(
     description,
     ...(others.length === 0 ? [] : formatParameters(others, document.components.schemas)),
     ...good.map(([status, { description: text = '' }]) => `**${status}** ${text}`),
-    `[Errors](#errors): ${errors.map(([status]) => status).join(', ')}.`,
+    ...(own.length === 0 ? [] : [`[Errors](#errors): ${own.join(', ')}.`]),
     ...(description.startsWith('The same as') ? [] : [example]),
     '</details>\n',
   ].join('\n\n');
 }
+
+/** The errors that every read can have: the guide names them once. */
+const ofReads: ReadonlySet<string> = new Set(['400', '405', '406', '503']);
 
 /**
  * Returns the parameters as a table, and below it what their descriptions have after the first sentence. The column of
@@ -206,25 +216,8 @@ function formatCommand(
 /** What to do where the guide and the service differ. */
 export const advice = 'run "npm run api-guide"';
 
-function formatExample(summary: string, command: string, text: string): string {
-  const lines = [
-    '<details>',
-    `<summary>${summary}</summary>`,
-    '',
-    formatBlock(command, '{}\n'),
-    '',
-    '</details>',
-    '',
-  ];
-  return [...lines.slice(0, 3), ...(text === '' ? [] : [text, '']), ...lines.slice(3)].join('\n');
-}
-
 function formatBlock(command: string, output: string): string {
   return `\`\`\`console\n$ ${command}\n${output}\`\`\``;
-}
-
-function formatHtml(text: string): string {
-  return text.replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }
 
 function isError(status: string): boolean {
