@@ -30,14 +30,13 @@ const documents = Object.fromEntries(docsPaths.map((path) => [path, readDocument
 /** Returns the text of a page. The routes and errors of the first file are pages of their own, which the first page links to. */
 function readDocument(path: DocsPath): string {
   const text = readFileSync(new URL(files[path], import.meta.resolve('#package')), 'utf8');
+  if (files[path] !== files['/docs']) return text;
   const [, routes = '', errors = ''] =
     /^<!-- routes -->([^]*?)<!-- end -->[^]*^<!-- errors -->([^]*?)<!-- end -->/m.exec(text) ?? [];
-  const ofBots = routes
-    .split(/^(?=### )/m)
-    .filter((route) => /<summary><code>\w+ \/api\/v2\/bots/.test(route));
-  if (path === '/docs/bots') return `# Routes of bots\n\n${ofBots.join('')}`;
+  const parts = routes.split(/^(?=### )/m);
+  if (path === '/docs/bots') return `# Routes of bots\n\n${parts.filter(isOfBots).join('')}`;
   if (path === '/docs/lists')
-    return `# Other routes\n\n${ofBots.reduce((rest, route) => rest.replace(route, ''), routes)}`;
+    return `# Other routes\n\n${parts.filter((route) => !isOfBots(route)).join('')}`;
   if (path === '/docs/errors') return `# Examples of errors\n\n${errors}`;
   const links = [...routes.matchAll(/^### (.+)\n\n<details>\n<summary><code>(.+)<\/code>/gm)].map(
     ([, title = '', route = '']) => `- [${title}](#${toSlug(title)}): \`${route}\`\n`,
@@ -45,6 +44,10 @@ function readDocument(path: DocsPath): string {
   return text
     .replace(routes, () => `\n${links.join('')}\n`)
     .replace(errors, () => '\n[Examples of errors](#examples-of-errors).\n\n');
+}
+
+function isOfBots(route: string): boolean {
+  return /<summary><code>\w+ \/api\/v2\/bots/.test(route);
 }
 
 /** Renders a document, in a thread of its own: pages of bots need not wait for it, and have less time. */
