@@ -89,7 +89,7 @@ export function fillGuide(
         `no request is known for status ${status}: add one to test/process/api-documents.test.ts`,
       );
     const meaning = document.components.responses[`Problem${status}`]?.description ?? '';
-    return `- **${status}** ${meaning} \`${problem.type.replace(/.*:/, '')}\`: “${problem.detail}”\n`;
+    return `- **${status}** ${meaning} \`${problem.type.replace(/.*:/, '')}\`: \`${problem.detail}\`\n`;
   });
   return replacePart(replacePart(guide, 'routes', routes.join('\n')), 'errors', errors.join(''));
 }

@@ -336,10 +336,10 @@ async function send(address: string, init: RequestInit, fail: Fail): Promise<Res
   });
   const { status, headers } = response;
   if (response.ok) return response;
-  // What a browser tells of a redirect is status 0.
+  // Browsers report a redirect as status 0.
   if (status < 400) throw fail('the address redirects: use the one that it leads to');
   const json = await readJson(response, fail);
-  // What stands between may say 404 or 401, too, for as long as it is not well.
+  // A broken proxy may respond 404 or 401, too.
   const isProblem = headers.get('Content-Type')?.startsWith('application/problem+json') ?? false;
   const { detail = response.statusText } = (isProblem && json ? json : {}) as Partial<Problem>;
   const isFinal = isProblem && [400, 401, 403, 404, 410].includes(status);

@@ -73,7 +73,8 @@ const feedParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Ma
     since: {
       parse: ([text]) =>
         isChangeCursor(text) ? text : refuse('it is not a cursor: take it from “next” of a response'),
-      description: 'The cursor that the changes begin after. Without it, none: only `next`, the current one.',
+      description:
+        'The cursor after which the changes begin. Without it, none: only `next`, the current one.',
       schema: { type: 'string' },
     },
     limit: { ...limitParameter, description: 'How many changes to return, 1 to 1,000. Without it, 100.' },
@@ -192,7 +193,7 @@ export const changePaths: Paths = {
     operationId: 'followCatalogue',
     summary: 'Follow the changes of all bots',
     description:
-      'What was added, changed and removed, in the order of commits, after a cursor. A bot is told of after its new record is served, once for each commit or merge: read it again. Counts are no changes. `Accept: text/event-stream` returns the same as events, and stays open: `event` is `added`, `changed` or `removed`, `data` the change, `id` the cursor after it, which `Last-Event-ID` brings back.',
+      'What was added, changed and removed, in the order of commits, after a cursor. A change is listed after the new record is served, once for each commit or merge: read the bot again. Counts are not included. `Accept: text/event-stream` returns the same as events, and stays open: `event` is `added`, `changed` or `removed`, `data` the change, `id` the cursor after it, which `Last-Event-ID` brings back.',
     parameters: [...createQueryParameters(feedParameters), createReference('parameters', 'Last-Event-ID')],
     returns:
       'The changes, the oldest first. `next`, which is in `Link` too, is where the next page begins, and `more` whether there is something now: if not, ask again later. A page may have fewer changes than there could be.',

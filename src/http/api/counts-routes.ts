@@ -94,7 +94,7 @@ function parseDays(
   return { from, to };
 }
 
-/** Returns milliseconds since the epoch. Refuses what is no such time, as the 30th of February. */
+/** Returns milliseconds since the epoch. Refuses invalid times, such as the 30th of February. */
 function parseTime([text]: ParameterTexts): number {
   const match = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?Z)?$/.exec(text);
   const time = match === null ? Number.NaN : Date.parse(text);
@@ -348,7 +348,7 @@ export const countPaths: Paths = {
     operationId: 'getCounts',
     summary: 'Read the counts of a bot over time',
     description:
-      'In how many servers the bot was at the end of each day (UTC), which is kept for ever. The last one is not over. `Accept: text/csv` returns CSV.',
+      'The number of servers of the bot at the end of each day (UTC), kept forever; the last day is not over. `Accept: text/csv` returns CSV.',
     parameters: [createReference('parameters', 'id'), ...createQueryParameters(countParameters)],
     returns: 'The counts, the oldest first. `at` is the day.',
     content: {
@@ -380,9 +380,9 @@ export const countPaths: Paths = {
     operationId: 'getLatestCounts',
     summary: 'Read the latest count of each bot',
     description:
-      'In how many servers each bot is, and when it said so last. A bot without a count is left out. A count can arrive here some minutes after its `reportedAt`, from another machine of the service: in `since` send the `Date` of the response before less ten minutes, and once a day leave it out. `Accept: text/csv` or `application/x-ndjson` returns a line a bot.',
+      'The latest count of each bot that has one, and when it was reported. Another machine of the service may add a count minutes after its `reportedAt`: send as `since` the `Date` of the previous response minus ten minutes, and read all once a day. `Accept: text/csv` or `application/x-ndjson` returns a line for each bot.',
     parameters: createQueryParameters(latestCountParameters),
-    returns: 'The counts by the ids of the bots. They may be some seconds old, after many posts a minute.',
+    returns: 'The counts by bot; they may be some seconds old.',
     headers: ['Link'],
     content: {
       ...toJson({

@@ -82,9 +82,8 @@ export const exportPaths: Paths = {
     operationId: 'exportBots',
     summary: 'Export all bots with their files',
     description:
-      'One line of JSON a bot, in the order of their ids: what `GET /api/v2/bots/:id` returns, and in `files` the path and the whole text of each of its files, as they are served. Of a file that has become faulty that is the last valid version; it is left out where this is neither on the disk of the service nor in Git any more. Counts are at `GET /api/v2/counts`. `/api/v2/export.ndjson.gz` is the same as a gzip file.',
-    returns:
-      'The bots. `X-Cursor` is where `GET /api/v2/changes` goes on: nothing of what changed since is missed.',
+      'A line of JSON for each bot, by id: the response of `GET /api/v2/bots/:id`, and in `files` the path and text of each file. A faulty file has its last valid version, or is left out if Git no longer has it. Counts are separate: `GET /api/v2/counts`. `/api/v2/export.ndjson.gz` is the same as a gzip file.',
+    returns: 'The bots. `GET /api/v2/changes` continues without a gap from `X-Cursor`.',
     content: {
       'application/x-ndjson': {
         schema: {

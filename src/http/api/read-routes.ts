@@ -203,10 +203,10 @@ export const readPaths: Paths = {
     operationId: 'listBots',
     summary: 'List bots',
     description:
-      'Bots without their pages. 18+ bots are among them: leave them out with `nsfw=false`. Parameters that do not exist are refused.',
+      'Bots without their pages, 18+ ones included unless `nsfw=false`. Unknown parameters are refused.',
     parameters: createQueryParameters(listParameters),
     returns:
-      'The bots. `X-Total-Count` is how many there are on all pages, `Link` the next page. With `fields` each has those keys only. Where no bot has a word of `q`, those with the nearest spelling are returned, and `X-Searched-For` has, percent-encoded, what was searched for.',
+      'The bots. `X-Total-Count` is how many there are on all pages, `Link` the next page. With `fields` each has those keys only. If no bot matches `q`, the nearest spelling is searched for instead, which `X-Searched-For` has, percent-encoded.',
     content: toJson({
       type: 'array',
       items: {
@@ -231,7 +231,7 @@ export const readPaths: Paths = {
     operationId: 'getBot',
     summary: 'Read a bot',
     description:
-      'The bot with its pages. `contents` has a key for each language, the bot’s own first. `cachedImages` are paths of copies of `images` on this service, null while there is none.',
+      'The bot with its pages. `contents` has a key for each language, the bot’s own first. `cachedImages` are paths of copies of `images` on this service; null without a copy.',
     ...oneBot,
   }),
 };
@@ -242,7 +242,7 @@ export const otherReadPaths: Paths = {
     operationId: 'listCategories',
     summary: 'List the categories',
     description:
-      'Those that a bot can have, in the order of the settings, and how many bots each has. `names` are by language: empty for a category that is not named in the settings. 18+ bots are counted.',
+      'The categories in the order of the settings, each with its number of bots, 18+ ones included. `names` are by language; empty if the settings have none.',
     returns: 'The categories.',
     content: toJson({ type: 'array', items: { $ref: 'definitions.schema.json#/$defs/categoryItem' } }),
   }),
@@ -270,7 +270,7 @@ export const otherReadPaths: Paths = {
     operationId: 'getAuthor',
     summary: 'Read an author',
     description:
-      'The ids of their bots, and what an account says about itself in `people/ID.json` of the catalogue: without that file `name` and `website` are null. `since` is when the oldest of its bots was added. A feed reader follows `/feeds/author/ID.atom`.',
+      'The profile of an account (`people/ID.json` of the catalogue; without it `name` and `website` are null) and the ids of its bots. `since` is when the oldest one was added. The feed is `/feeds/author/ID.atom`.',
     parameters: [createReference('parameters', 'account')],
     returns: 'The author.',
     content: toJson({ $ref: 'author.schema.json' }),
