@@ -198,7 +198,7 @@ function listUnknownSettings(env: NodeJS.ProcessEnv, known: ReadonlySet<string>)
     });
 }
 
-/** Reads the settings of the remote; null when none is set. */
+/** Reads the settings of the remote, or null without one. */
 function readRemoteSettings(reader: SettingReader): RemoteSettings | null {
   const { faults } = reader;
   const name = reader.secret('BOTSHELF_REMOTE');

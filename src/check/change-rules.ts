@@ -25,8 +25,8 @@ import { sideFolders, type CatalogueSource } from './source.ts';
 
 /**
  * Finds what a change of a bot may not do, and what a maintainer has to review.
- * @param before all page files of the bot; none for a new bot
- * @param after all page files of the bot as they would be; none for one that is removed
+ * @param before all page files of the bot; empty for a new bot
+ * @param after all page files of the bot after the change; empty for a removed bot
  */
 export function checkBotChange(before: readonly PageFile[], after: readonly PageFile[]): Finding[] {
   const former = findMainPage(before);
@@ -35,7 +35,7 @@ export function checkBotChange(before: readonly PageFile[], after: readonly Page
   return main ? checkMainPage(main, former) : [];
 }
 
-/** Returns the main page. A page that cannot be parsed counts as the main page where no other is. */
+/** Returns the main page. A page that cannot be parsed counts as the main page if there is no other. */
 export function findMainPage(files: readonly PageFile[]): PageFile | undefined {
   return files.filter(isReadable).find(isMainPage) ?? files.find((file) => !isReadable(file));
 }
@@ -57,12 +57,12 @@ function checkMainPage({ id, page }: ReadablePage, former: PageFile | undefined)
   });
 }
 
-/** What a key of a main page may not become, or what a maintainer has to know of it. */
+/** A refused value of a key of a main page, or a warning about it. */
 interface KeyRule {
   readonly key: string;
   readonly rule: string;
   readonly severity: Finding['severity'];
-  /** Returns what is wrong with a value and what to do; undefined if nothing is. */
+  /** Returns the problem of a value and the fix, or undefined. */
   readonly find: (now: unknown, before: unknown, change: MainPageChange) => string | undefined;
 }
 
@@ -113,7 +113,7 @@ function createRemovalNotice({ path, page }: PageFile): Finding {
 }
 
 /**
- * Tells maintainers of a change of the settings that lets others decide about proposals.
+ * Warns of a change of the settings that allows others to decide about proposals.
  * @param former undefined if they had a fault
  */
 export function checkSettingsChange(
@@ -173,7 +173,7 @@ export function checkOutside({ path, previousPath, kind }: ChangedFile): Finding
 const checksMessage = 'this decides how changes are checked and reviewed: its owners have to approve it';
 const outsideMessage = `this is outside ${botsFolder}/: a maintainer has to look at it`;
 
-/** What Git hosts and build services read as workflows, settings and owners. */
+/** Paths that Git hosts and build services read as workflows, settings and owners. */
 const decidesChecks =
   /^(?:\.(?:github|gitlab|forgejo|gitea|woodpecker|circleci|buildkite|semaphore|tekton|builds)\/|\.(?:gitlab-ci|woodpecker|drone|travis|cirrus|build|appveyor)\.(?:ya?ml|star|jsonnet)$|(?:appveyor|azure-pipelines|bitbucket-pipelines)\.ya?ml$|Jenkinsfile$|(?:docs\/)?CODEOWNERS$|blocked\.json$)/i;
 
@@ -210,7 +210,7 @@ function listParentFolders(path: string): string[] {
   return [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index));
 }
 
-/** The rules about paths by name; each returns what is wrong with one and what to do. */
+/** The rules about paths by name; each returns the problem of a path and the fix. */
 const pathRules: readonly (readonly [rule: string, find: (change: ChangedPath) => string | undefined])[] = [
   ['id-stays', findFormerId],
   // A submodule that was not checked out is an empty folder: only Git can tell.
@@ -358,7 +358,7 @@ interface ChangedSettings {
   readonly settings: SettingsReading;
   /** Whether they refuse a category or a language that they allowed before, so that all bots are to be checked. */
   readonly refuseMore: boolean;
-  /** What the change does to them; empty if it is not about them or their logo. */
+  /** The change to them; empty if it does not affect them or their logo. */
   readonly findings: readonly Finding[];
 }
 

@@ -53,7 +53,7 @@ import {
 /** The files that a change may touch; a larger change is refused unread. */
 const maxFiles = 1000;
 
-/** What is checked of a work tree also where Git does not track it, or ignores it. */
+/** Files of a work tree that are checked even if Git ignores or does not track them. */
 const watched = [botsFolder, settingsName, blockedName, ...sideFolders];
 
 /**
@@ -118,14 +118,14 @@ async function checkTrees(
   return { files, findings: [...faults, ...outside].toSorted(compareFaults) };
 }
 
-/** The rules about what is no file: no other fault of it says more. */
+/** The rules about entries that are not files: other faults of them add nothing. */
 const isUnreadable: ReadonlySet<string> = new Set(['submodule', 'regular-file']);
 
 function toRuleKey({ path, rule }: Finding): string {
   return `${rule} ${path}`;
 }
 
-/** Fetches at once what a partial clone lacks of the file versions that the change adds, and of the folders of its bots. */
+/** Fetches in one go the file versions of the change, and folders of its bots, that a partial clone does not have. */
 async function fetchChange(
   root: string,
   { base, head, before, after }: WrittenChange,
@@ -140,7 +140,7 @@ async function fetchChange(
   );
 }
 
-/** Where the files are, and where they were. */
+/** The new and the old source of the files. */
 function listPaths(changes: readonly ChangedFile[]): string[] {
   return changes.flatMap(({ path, previousPath }) => [path, previousPath ?? path]);
 }
@@ -329,7 +329,7 @@ function listTakenWarnings({ page, key, others }: NewValue): Finding[] {
 /**
  * Checks a proposal: the files of a bot against every rule, and the change itself against the rules about changes. A fault
  * that a file of this path had before is left out, because the proposal did not bring it, but not what is blocked.
- * @param before all page files of the bot in the branch; none for a new bot
+ * @param before all page files of the bot in the branch; empty for a new bot
  * @param after all page files of the bot as they would be
  * @param showsReasons whether it says why something is blocked
  * @returns by path, then by line and column
@@ -347,7 +347,7 @@ export function checkProposal(
   return [...faults.map(toErrorFinding), ...checkBotChange(before, after)].toSorted(compareFaults);
 }
 
-/** What a reviewer decides even where authors may change their bots without a review. */
+/** Changes that need a review even if authors may change their bots without one. */
 export type ReviewedKey = 'authors' | 'verified' | 'legacy' | 'nsfw' | 'invite';
 
 /**

@@ -52,7 +52,7 @@ export interface CheckReport {
 
 /** The options of every check. */
 export interface ReportOptions {
-  /** Who is blocked, by a file that is not public: no message says why. Read from the catalogue if left out. */
+  /** The blocked list of a private file: no message has its reasons. Read from the catalogue if left out. */
   readonly privateBlocked?: Blocked | undefined;
   /** Receives the number of files that are checked so far. */
   readonly onProgress?: (files: number) => void;
@@ -214,7 +214,7 @@ export function parseSideFile(path: string, content: string | Buffer): Parsed<Pr
 export const blockedRule = 'blocked';
 
 /**
- * Finds what is blocked among the id and the OAuth clients of a bot, its authors, and the hosts of the addresses on its main page.
+ * Finds blocked values among a bot's id, OAuth clients and authors, and the hosts of addresses on its main page.
  * @param showsReasons whether messages say why: they are then for maintainers
  */
 export function checkBlocked(files: readonly PageFile[], blocked: Blocked, showsReasons: boolean): Fault[] {
@@ -232,7 +232,7 @@ export function checkBlocked(files: readonly PageFile[], blocked: Blocked, shows
   );
 }
 
-/** Returns what is blocked of a bot that is listed. */
+/** Returns the blocked values of a listed bot. */
 export function findBlockedIn(bot: IndexedBot, blocked: Blocked): BlockedName[] {
   const { invite, oauth, website, support, images } = parseListElement(bot);
   const addresses = [invite, website, support, images.avatar, images.cover, ...images.preview];

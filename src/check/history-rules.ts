@@ -146,7 +146,7 @@ function createMessageLeak(commit: string): Finding {
   return createFileError(botsFolder, tokenRule, message);
 }
 
-/** Refuses commits that are too long to be read, and tells maintainers of one that names what only a service writes. */
+/** Refuses commits that are too long to read, and warns of a trailer that only a service writes. */
 async function checkCommits(root: string, commits: readonly string[]): Promise<Finding[]> {
   const contents = await readObjects(root, commits, maxCommitBytes);
   return commits.flatMap((id): Finding[] => {

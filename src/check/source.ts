@@ -33,7 +33,7 @@ export function createScope(paths: Iterable<string>): Scope {
   return scope;
 }
 
-/** Returns which names of `bots/<top>/` are in the part; undefined when none is. */
+/** Returns the names of `bots/<top>/` in the part, or undefined. */
 export function listNamesInScope(scope: Scope, top: string): 'everything' | ReadonlySet<string> | undefined {
   return scope === 'everything' ? 'everything' : scope.get(top);
 }
@@ -46,12 +46,12 @@ export function isInScope(scope: Scope, path: string): boolean {
   return names === 'everything' || (names?.has(name) ?? false);
 }
 
-/** What may be at a path of a catalogue. */
+/** The kinds of entries at a path of a catalogue. */
 export type EntryKind = 'file' | 'folder' | 'symlink' | 'submodule' | 'other';
 
 /** The catalogue that a check reads: a folder on disk, or a commit. Paths are relative to its folder. */
 export interface CatalogueSource {
-  /** Returns what is in a folder, by name; nothing if there is no such folder. @throws when it cannot be read */
+  /** Returns the entries of a folder by name; empty if it does not exist. @throws if it cannot be read */
   list(folder: string): Listing | Promise<Listing>;
   /** Reads the page files at these places. A file that does not exist is left out. */
   readPages(places: readonly PagePlace[]): readonly PageFile[] | Promise<readonly PageFile[]>;

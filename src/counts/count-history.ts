@@ -56,9 +56,9 @@ export class CountSeries {
   }
 
   /**
-   * Updates the counts to those of these files, from the first one on that differs from what was read.
+   * Updates the counts to those of these files, beginning with the first one that differs from the last read.
    * @param files ascending
-   * @throws what `read` does; the next call goes on from the file that was not read
+   * @throws errors of `read`; the next call continues with the file that was not read
    */
   async update(files: readonly DayFile[], read: (id: string) => Promise<string>): Promise<void> {
     const known = this.#files;
@@ -124,7 +124,7 @@ interface BotSeries {
   next: BotSeries | undefined;
 }
 
-/** What a bot's first change is the difference to. */
+/** The value before a bot's first change. */
 const beforeAll: CountChange = { period: -1, count: 0 };
 
 function createBotSeries(id: BotId): BotSeries {
@@ -187,7 +187,7 @@ function readVarint(bytes: Uint8Array, start: number): [value: number, end: numb
   }
 }
 
-/** The last count that was known at the end of a day, or is known now where that is not over. */
+/** The last count at the end of a day, or now if the day is not over. */
 export interface CountAt {
   /** The day (UTC), since the epoch. */
   readonly period: number;
@@ -249,7 +249,7 @@ export class CountHistory {
     });
   }
 
-  /** Ends what is under way. */
+  /** Ends the current read. */
   async close(): Promise<void> {
     this.#stop.abort();
     clearTimeout(this.#timer);
@@ -260,7 +260,7 @@ export class CountHistory {
    * Reads the files that the tip of the state ref has now: at first those of the last 90 days, then all.
    * @param recentOnly whether that is all that is wanted
    * @throws {GitError}
-   * @throws {BotshelfError} unavailable, where there is no repository
+   * @throws {BotshelfError} unavailable, without a repository
    */
   async update({ recentOnly = false } = {}): Promise<void> {
     const repository = await this.#options.repositoryOpener.open();
@@ -319,7 +319,7 @@ export class CountHistory {
     return toDay(this.#now());
   }
 
-  /** The first day that a bot has a count of; undefined if it has none. */
+  /** The day of a bot's first count, or undefined. */
   first(id: BotId): number | undefined {
     return this.#days.changes(id)[0]?.period ?? this.#latestDay(id);
   }

@@ -43,7 +43,7 @@ export class Segment {
     this.#file = file;
   }
 
-  /** Creates the file, whose name sorts after those of lower numbers. @throws a system error where it exists */
+  /** Creates the file, whose name sorts after those of lower numbers. @throws a system error if it exists */
   static async create(folder: string, number: number): Promise<Segment> {
     const path = join(folder, `${String(number).padStart(12, '0')}.ndjson`);
     return new Segment(path, await openFile(path, flags));
@@ -121,7 +121,7 @@ export class Segment {
   }
 }
 
-/** Returns the paths of the segments in a folder, oldest first; none if the folder does not exist. */
+/** Returns the paths of the segments in a folder, oldest first; empty if the folder does not exist. */
 export async function listSegments(folder: string): Promise<string[]> {
   const names = (await ignoreMissing(readdir(folder))) ?? [];
   return names
@@ -132,7 +132,7 @@ export async function listSegments(folder: string): Promise<string[]> {
 
 /**
  * Calls `take` with every entry of a segment, in the order of the file. Damaged lines are skipped, and their numbers,
- * from 1, returned; a last line without a newline is only skipped, as a crash left it and its post was not answered.
+ * from 1, returned; a last line without a newline is skipped, because a crash left it before its post was answered.
  */
 export async function replaySegment(path: string, take: (entry: JournalEntry) => void): Promise<number[]> {
   const bytes = await readFile(path);
@@ -286,7 +286,7 @@ export class Journal {
     return this.#nextGroup.durable;
   }
 
-  /** Tries in the background whether a group could be saved, where the last one was not. */
+  /** Tests in the background whether a group can be saved again after a failure. */
   retry(): void {
     if (this.failure === null || this.#queue.size > 0) return;
     void this.#queue.run(async () => {

@@ -43,7 +43,7 @@ import {
   isOfDay,
 } from './state.ts';
 
-/** What a commit changes: bot → what is merged into its state. */
+/** The changes of a commit: bot → values that are merged into its state. */
 export type StateChange = ReadonlyMap<BotId, BotState>;
 
 /**
@@ -238,14 +238,14 @@ export interface StateTree {
  */
 export interface StateRef {
   /**
-   * Returns the shards at the tip; none while the ref does not exist.
+   * Returns the shards at the tip; empty while the ref does not exist.
    * @param known a commit that was read before: shards that are the same in it may be left out
    */
   read(known?: string): Promise<StateTree>;
 
   /**
    * Commits `files` (path → whole new text) on top of `onto`, durably, but no file of a day that `onto` has one of. Returns
-   * the new commit; `onto` where the tree would be the same, without a commit.
+   * the new commit, or `onto` without a commit if the tree would be the same.
    * @throws {BotshelfError} ref-conflict, when the tip is not `onto`: read, merge and retry
    */
   commit(onto: string | null, files: ReadonlyMap<string, string>, subject: string): Promise<string | null>;
@@ -379,7 +379,7 @@ function computeFileVersion(path: string): string {
 
 /**
  * Prunes the history of the state ref: replaces it with a line of the tip and the commits since `since`, with their trees.
- * Returns the number of removed commits; undefined, without a change, where the ref moves at the same time. Content history
+ * Returns the number of removed commits; undefined, without a change, if the ref moves at the same time. Content history
  * is never pruned.
  * @param since in seconds since the epoch
  * @throws {GitError}

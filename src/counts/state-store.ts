@@ -23,7 +23,7 @@ export interface StateStoreOptions {
    * from before. Undefined if there is no other machine: then an hour, which is the most.
    */
   readonly repeatSeconds?: number | undefined;
-  /** Whether it takes no counts and leaves the journal alone: it has what is committed to the ref. */
+  /** Whether it only reads the committed state, and takes no counts. */
   readonly readOnly?: boolean;
   /** Called with a bot for which `edited` returns another time. */
   readonly onEdited?: (id: BotId) => void;
@@ -129,7 +129,7 @@ export class StateStore implements CurrentCounts {
     if (this.#state.merge(id, { edited }) && this.#closed === undefined) this.#checkpointer.add(id);
   }
 
-  /** The tokens, as they were last read: call `follow` before. */
+  /** The tokens at the last read: call `follow` first. */
   get tokens(): Pick<State, 'token' | 'holder'> {
     return this.#state;
   }
@@ -148,7 +148,7 @@ export class StateStore implements CurrentCounts {
     return [this.#journal.failure, this.#checkpointer.failure].filter((failure) => failure !== null);
   }
 
-  /** Returns that a merged count is from a clock that is ahead of this machine's; nothing if none is. */
+  /** Returns a warning if a merged count is from a clock that is ahead of this machine's. */
   clockFaults(): string[] {
     const id = this.#state.findAhead();
     const count = id && this.latest(id);
@@ -208,7 +208,7 @@ export class StateStore implements CurrentCounts {
   }
 
   /**
-   * Reads what was committed to the state ref.
+   * Reads the commits of the state ref.
    * @throws what the ref does when it cannot be read
    */
   async refresh(): Promise<void> {
@@ -309,7 +309,7 @@ export class Checkpointer {
     this.schedule();
   }
 
-  /** Schedules a checkpoint: at once when the last one began more than `seconds` ago, else when that time is over. */
+  /** Schedules a checkpoint: immediately if the last one began more than `seconds` ago, else after that time. */
   schedule(): void {
     if (this.#timer !== undefined || this.#queue.size > 0 || this.#stopped) return;
     const { seconds } = this.#options;
@@ -372,5 +372,5 @@ export class Checkpointer {
   }
 }
 
-/** What is committed of a bot: no more than memory has. */
+/** The committed part of a bot's state in memory. */
 const asInMemory: BotState = {};

@@ -3,7 +3,7 @@ import { type BotId, compareBotIds } from '../bot/id.ts';
 import type { TokenDigest } from '../bot/token.ts';
 import { forEachInSlices, sortInSlices } from '../lib/time-slice.ts';
 
-/** What the state has of one bot. What is missing was never set. */
+/** The state of one bot. A missing key was never set. */
 export interface BotState {
   readonly count?: Count;
   readonly token?: TokenState;
@@ -71,7 +71,7 @@ export interface ShardFault {
   readonly path: string;
   /** From 1. */
   readonly line: number;
-  /** What is wrong, a colon, and the fix. */
+  /** The problem, a colon, and the fix. */
   readonly message: string;
 }
 
@@ -226,7 +226,7 @@ export class State {
     return true;
   }
 
-  /** Returns a bot whose count is from a clock that is ahead of this machine's; undefined if there is none. */
+  /** Returns a bot whose count is from a clock that is ahead of this machine's, or undefined. */
   findAhead(): BotId | undefined {
     for (const id of this.#ahead) {
       if (isAhead(this.count(id)?.at ?? 0)) return id;
@@ -291,7 +291,7 @@ export async function writeDay(counts: readonly CountOfDay[]): Promise<string> {
   return sorted.map(([id, count]) => `${id} ${count}\n`).join('');
 }
 
-/** Yields the counts of a day's file. A line that is none is left out. */
+/** Yields the counts of a day's file; invalid lines are skipped. */
 export function* parseDay(text: string): Generator<CountOfDay> {
   for (const [, id = '', count] of text.matchAll(/^(\d{1,20}) (\d{1,11})$/gm))
     yield [id as BotId, Number(count)];
@@ -299,7 +299,7 @@ export function* parseDay(text: string): Generator<CountOfDay> {
 
 /**
  * Merges the files that two machines wrote of one day: each bot has the larger of its counts, so the order of merges makes
- * no difference. Returns the first text where the second adds nothing to it.
+ * no difference. Returns the first text if the second adds nothing to it.
  */
 export async function mergeDays(known: string, other: string): Promise<string> {
   const counts = new Map<BotId, number>();

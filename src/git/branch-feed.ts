@@ -7,7 +7,7 @@ import { FailureLog, type FailureLogOptions } from '../lib/retry.ts';
 import { hasCommit, isCommit, type FileChange } from './history.ts';
 import { readRef, findBranch, type Repository, type RepositoryOpener } from './repository.ts';
 
-/** What a commit of a branch changes. */
+/** The changes of a commit of a branch. */
 export interface BranchStep {
   /** Its first parent; null for a root. */
   readonly from: string | null;
@@ -85,7 +85,7 @@ export class BranchFeed {
     follower.following ??= this.#follow(consumer, follower);
   }
 
-  /** Looks for a consumer at once, because the branch has moved. */
+  /** Looks for a consumer immediately, because the branch has moved. */
   lookNow(consumer: BranchConsumer): void {
     this.#get(consumer).pause.abort();
   }
@@ -158,7 +158,7 @@ export class BranchFeed {
     const followers = [...this.#followers.values()].toSorted((a, b) => a.read - b.read);
     const place = `${branch} ${followers[0]?.at}`;
     if (followers[0]?.at === undefined || place === (await this.#kept)) return;
-    // What is not kept is handled once more after the next start.
+    // Steps that are not stored are handled again after the next start.
     await writeAtomically(this.#options.file, place, { fsync: 'content' }).then(
       () => (this.#kept = Promise.resolve(place)),
       () => undefined,
@@ -210,10 +210,10 @@ interface Follower {
 /** Milliseconds between two looks. */
 const lookMs = 2000;
 
-/** Commits that are read at once. */
+/** Commits that are read together. */
 const maxRead = 1000;
 
-/** Returns the steps between two commits; none if `from` is not in the history of `to`. */
+/** Returns the steps between two commits; an empty list if `from` is not in the history of `to`. */
 async function listSteps(repository: Repository, from: string, to: string): Promise<readonly BranchStep[]> {
   if (from === to) return [];
   // Mostly one commit: without a process.
@@ -234,7 +234,7 @@ async function readSteps(repository: Repository, args: readonly string[]): Promi
   });
 }
 
-/** A change to the text of one file, as data: an `Editor` knows what it means. */
+/** A change to the text of one file, as data that an `Editor` interprets. */
 export interface FileEdit {
   /** Relative to the catalogue's folder. */
   readonly path: string;
@@ -243,8 +243,8 @@ export interface FileEdit {
 /** Knows the files that are edited. Its functions are pure: they are called again when the branch has moved. */
 export interface Editor<E extends FileEdit> {
   /**
-   * Returns a file's text with an edit, the same text where it has the edit already; `text` is null if the file does
-   * not exist. What it throws rejects this edit alone.
+   * Returns a file's text with an edit, or the same text if it already has the edit; `text` is null if the file does
+   * not exist. An error rejects this edit alone.
    */
   readonly edit: (text: string | null, edit: E) => string | null;
   /** Returns the message for a commit of these edits. */
@@ -256,7 +256,7 @@ export interface BranchMove {
   readonly commit: string;
   /** Refs that move in the same transaction: ref → commit, null to delete it. */
   readonly refs: ReadonlyMap<string, string | null>;
-  /** The new bytes by path, where they are in memory: then they are served at once. */
+  /** The new bytes by path, if they are in memory: then they are served immediately. */
   readonly contents?: ReadonlyMap<string, Buffer>;
 }
 

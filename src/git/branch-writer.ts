@@ -21,7 +21,7 @@ interface BranchWriterOptions<E extends FileEdit> {
 export interface BatchResult extends Pick<BatchPlan, 'outcomes'> {
   /** Null if nothing had to be committed. */
   readonly commit: string | null;
-  /** Set where the disk did not confirm the commit: a power loss may undo it. */
+  /** Set if the disk did not confirm the commit: a power loss may undo it. */
   readonly durabilityError: BotshelfError | undefined;
 }
 
@@ -84,7 +84,7 @@ export class BranchWriter<E extends FileEdit> {
     await this.#advance({ branch, changes, seen, ...(contents && { contents }) }, async () => {
       await updateRefs(repository, updates).catch(async (error: unknown) => {
         if (!wasKilled(error)) throw error;
-        // A git whose runner was killed goes on, and may have moved them after it was read.
+        // A git whose runner was killed continues, and may have moved them after they were read.
         await waitForOrphans(repository);
         await updateRefs(repository, updates);
       });
@@ -199,7 +199,7 @@ export function planBatch<E extends FileEdit>(
 }
 
 /**
- * Returns the file that edits are planned on. It is refused where a person has edited it, or it cannot be edited.
+ * Returns the file to plan edits on. It is refused if a person has edited it, or it cannot be edited.
  * @param file what the tip has
  * @param failure why the file is behind the branch
  */

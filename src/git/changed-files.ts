@@ -10,13 +10,13 @@ import { runCommandLineGit, GitError, withoutModulesFile } from './run-git.ts';
 
 /** A file that differs between two commits or trees. Paths are relative to the folder of the query, with `/`. */
 export interface ChangedFile {
-  /** Where it is now; where it was if it is gone. */
+  /** Its path; for a removed file the old one. */
   readonly path: string;
   /** Where it was; null when it is new. */
   readonly previousPath: string | null;
-  /** What it is now. */
+  /** Its kind now. */
   readonly kind: Exclude<ReturnType<typeof toKind>, 'folder'> | 'gone';
-  /** The Git id of what it is now, of a submodule that of its commit; null when it is gone. */
+  /** The Git id of its new version, for a submodule that of its commit; null if it was removed. */
   readonly blob: string | null;
 }
 
@@ -79,7 +79,7 @@ interface FileVersion extends ChangedFile {
 
 /**
  * Returns the commits of a range, newest first, and the file versions that they add below `folder`, also those that a
- * later one removes. What a merge takes from a parent counts as that parent's.
+ * later one removes. Changes that a merge takes from a parent count as that parent's.
  * @throws {BotshelfError} list-too-long
  */
 export async function readChangeHistory(
@@ -127,7 +127,7 @@ export interface RevisionRange {
   readonly base: string;
   /** The last commit of the change: its commits that `base` lacks are added to the history. */
   readonly head: string;
-  /** What the change is compared with. */
+  /** The base that the change is compared with. */
   readonly before: string;
   /** The result of the change, a commit or a tree; null for the work tree. */
   readonly after: string | null;
@@ -137,9 +137,9 @@ export interface RevisionRange {
 
 /**
  * Returns the range from `base` to the result of merging `head` into it: with several merge bases, what `head` changed
- * since one of them can hide what the merge adds. With conflicts it is what `head` changed since it branched off.
+ * because one of them can hide what the merge adds. With conflicts it is the changes of `head` since it branched off.
  * Without `head` it goes from where HEAD branched off to the work tree.
- * @throws {UserError} where the revision or the repository does not exist here, or git is missing or too old
+ * @throws {UserError} if the revision or the repository does not exist here, or git is missing or too old
  */
 export async function resolveRange(folder: string, base: string, head?: string): Promise<RevisionRange> {
   const target = await resolveCommit(folder, base);
@@ -320,7 +320,7 @@ const options = [
  * all files in `watched`, also those that Git ignores. A repository in `watched` becomes a submodule. Uses a copy of the
  * index, so that unchanged files are not read and the index stays as it is. The new objects stay until Git collects them.
  * @param watched files and folders, relative to `folder`
- * @throws {BotshelfError} list-too-long, where more than `maxUncommitted` files differ from the index: none of them was read
+ * @throws {BotshelfError} list-too-long, if more than `maxUncommitted` files differ from the index; none of them is read
  * @throws {UserError} where Git cannot read a file, or cannot convert it as its attributes say
  */
 export async function writeWorkTree(folder: string, watched: readonly string[]): Promise<string> {

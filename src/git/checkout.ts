@@ -30,10 +30,10 @@ import { largeInPieces } from './run-git.ts';
 import type { Repository } from './repository.ts';
 import { copyIndex, type IndexEntries, readIndex, swapIndex, unmerged } from './git-index.ts';
 
-/** What index and work tree have at some paths. */
+/** The files of index and work tree at some paths. */
 export interface Inspection {
   readonly index: IndexEntries;
-  /** By path; an error where the file cannot be read. */
+  /** By path; an error if the file cannot be read. */
   readonly files: ReadonlyMap<string, WorkFile | Error>;
 }
 
@@ -41,7 +41,7 @@ export interface Inspection {
 export interface Obstacle {
   /** A clause for operators, such as "has uncommitted edits". */
   readonly reason: string;
-  /** Whether an update failed, and is retried at once; the edits of a person stay until the person is done. */
+  /** Whether an update failed and is retried immediately; a person's edits stay until they are committed. */
   readonly failed: boolean;
 }
 
@@ -56,7 +56,7 @@ export interface Checkout {
 interface CheckoutOptions {
   /** Returns the blobs at a path that may be replaced; null is no file. */
   readonly replaceable: (change: FileChange) => ReadonlySet<string | null>;
-  /** The bytes of new files, by path, where they are in memory. */
+  /** The bytes of new files by path, if they are in memory. */
   readonly contents?: ReadonlyMap<string, Buffer> | undefined;
   /** Whether a path is never written, such as those of the service's own files. */
   readonly isExcluded: (path: string) => boolean;
@@ -240,7 +240,7 @@ async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>)
   }
 }
 
-/** Runs `work` for 16 items at a time, as a disk that others sync to lets each write wait for milliseconds. */
+/** Runs `work` for 16 items at a time, because on a busy disk each write waits for milliseconds. */
 async function someAtATime<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const rest = items.values();
   const run = async (): Promise<void> => {
@@ -348,7 +348,7 @@ function needsMode(change: FileChange, { stat }: WorkFile): boolean {
   return stat?.isFile() === true && computeMode(change, stat) !== (stat.mode & 0o7777);
 }
 
-/** Returns the file's own mode, changed only where the commit changes it. */
+/** Returns the file's own mode, changed only if the commit changes it. */
 function computeMode({ before, after }: FileChange, stat: Stats): number {
   const mode = stat.mode & 0o7777;
   if (!before || !after || before.mode === after.mode) return mode;

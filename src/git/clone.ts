@@ -13,7 +13,7 @@ export interface Clone {
   readonly repositoryOpener: RepositoryOpener;
   /** Each commit of this service. */
   readonly commits: CommitEvents;
-  /** How the branch goes on, whoever commits. */
+  /** The commits on the branch, by any committer. */
   readonly branch: BranchFeed;
   /** Null if there is none. */
   readonly origin: Origin | null;
@@ -29,7 +29,7 @@ interface CloneOptions {
   readonly repositoryOpener: RepositoryOpener;
   /** The folder for what is not in Git. */
   readonly var: string;
-  /** The remote that the clone is kept in step with; null if there is none. */
+  /** The remote that the clone is synchronised with, or null. */
   readonly remote: { readonly remote: string } | null;
   /** Whether a person edits the catalogue in the clone. */
   readonly isEdited: boolean;

@@ -19,12 +19,12 @@ export type NewFile = { readonly mode: string; readonly content: Buffer } | GitF
 export interface NewCommit {
   /** The files change the tree of the first. */
   readonly parents: readonly string[];
-  /** The tree that the files change, where it is not the first parent's. */
+  /** The tree that the files change, if it is not the first parent's. */
   readonly tree?: string;
   /** Path from the top of the repository → the new file. */
   readonly files: ReadonlyMap<string, NewFile>;
   readonly message: string;
-  /** `name <address> seconds +0000`, where it is not the service, now. */
+  /** `name <address> seconds +0000`; the service and the current time by default. */
   readonly committer?: string;
 }
 
@@ -40,7 +40,7 @@ export interface RefCommit extends Pick<NewCommit, 'files' | 'message'> {
 /**
  * Makes a commit and moves its ref with one `git fast-import`, without work tree and index, and returns the commit's
  * id. Its objects and the ref are on disk; the names of new files in `toPackFolder` and `listRefFolders` may not be yet. A
- * commit counts as made where git fails after it has moved the ref.
+ * commit counts as made if git fails after it moved the ref.
  * @throws {BotshelfError} ref-conflict, when the ref is not at `onto`: nothing has changed
  * @throws {GitError} when git fails for another reason: nothing has changed
  * @throws {BotshelfError} unknown-outcome
@@ -221,7 +221,7 @@ export type FilesCommit = Pick<NewCommit, 'files' | 'message'>;
  * nothing to commit.
  * @param plan returns what to commit onto a tip, which is null before the first commit; undefined is nothing. It is called
  * again when the branch has moved.
- * @throws {GitError} where a file of the plan has uncommitted edits, and for other failures of Git: nothing was committed
+ * @throws {GitError} if a file of the plan has uncommitted edits, and for other failures of Git; nothing is committed
  */
 export async function commitFiles(
   repository: Repository,

@@ -79,7 +79,7 @@ export class Committer<E extends FileEdit> {
   }
 
   /**
-   * Moves the branch to a commit that `prepare` makes for the present tip, and returns the move; undefined is none.
+   * Moves the branch to a commit that `prepare` makes for the current tip. Returns the move, or undefined without one.
    * `prepare` is called again, with the index locked, when the tip has moved.
    * @throws what `prepare` throws
    * @throws {BotshelfError} unavailable, when the branch cannot be moved now
@@ -137,7 +137,7 @@ export class Committer<E extends FileEdit> {
     }
   }
 
-  /** Runs `work` with the index locked, again where the branch has moved or git was killed. */
+  /** Runs `work` with the index locked, and again if the branch moved or git was killed. */
   async #locked<T>(work: (writer: BranchWriter<E>) => Promise<T>): Promise<T> {
     const { log } = this.#options;
     const writer = await this.#open();
@@ -230,7 +230,7 @@ const batchSize = 1000;
 /** Attempts while the branch moves or git is killed: scripts of people commit fast, too. */
 const maxAttempts = 30;
 
-/** Returns the branch's commit. @throws {BotshelfError} unavailable, while it has none */
+/** Returns the branch's commit. @throws {BotshelfError} unavailable, before the first commit */
 export async function readTip(repository: Repository): Promise<string> {
   const tip = await readRef(repository, repository.branch());
   if (tip === null)

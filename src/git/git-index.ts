@@ -7,7 +7,7 @@ import type { FileChange } from './history.ts';
 import { isGitFailure } from './run-git.ts';
 import type { Repository } from './repository.ts';
 
-/** Path → the blob that the index has there, null if it has none. */
+/** Path → its blob in the index; null if the index does not have the path. */
 export type IndexEntries = ReadonlyMap<string, string | null | typeof unmerged>;
 
 /** The entry of a path in conflict, of which the index has several versions. */
@@ -94,7 +94,7 @@ export async function isIndexDamaged(repository: Repository): Promise<boolean> {
   }
 }
 
-/** Returns whether the bytes of the index differ from its checksum; zeros are none, by `index.skipHash`. */
+/** Returns whether the bytes of the index differ from its checksum; zeros stand for no checksum (`index.skipHash`). */
 async function hasWrongChecksum({ gitDir, hash }: Repository): Promise<boolean> {
   const bytes = await ignoreMissing(readFile(join(gitDir, 'index')));
   if (bytes === undefined) return false;
@@ -104,7 +104,7 @@ async function hasWrongChecksum({ gitDir, hash }: Repository): Promise<boolean> 
   return isGiven && !createHash(hash).update(bytes.subarray(0, end)).digest().equals(checksum);
 }
 
-/** What git says of an index, or of the shared part of a split one, that is empty, torn or missing. */
+/** Git's errors about an index, or the shared part of a split one, that is empty, torn or missing. */
 /** Replaces the index by that of HEAD. The index must be locked. @throws {GitError} and system errors */
 export async function rebuildIndex(repository: Repository): Promise<void> {
   await repository.run(['read-tree', 'HEAD'], { indexFile: await removeCopy(repository) });

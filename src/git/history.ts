@@ -31,7 +31,7 @@ export async function countCommits(
   return Number(await repository.run(['rev-list', '--count', ...tips, ...excluded]));
 }
 
-/** Returns the last commit that two histories share; undefined if they share none. @throws {GitError} */
+/** Returns the last common commit of two histories, or undefined. @throws {GitError} */
 export async function mergeBase(repository: Repository, a: string, b: string): Promise<string | undefined> {
   const found = (await repository.run(['merge-base', a, b], { accepts: 1 })).trim();
   return found === '' ? undefined : found;
@@ -59,7 +59,7 @@ export interface LoggedChange {
   readonly line: 'branch' | 'merge' | 'side';
 }
 
-/** The commits that changed a folder, those that `to` has and `from` lacks; all of `to` where that is left out. */
+/** The commits that changed a folder, in `to` but not in `from`; all of `to` if `from` is left out. */
 export interface LoggedCommits {
   readonly from: string | undefined;
   readonly to: string;
@@ -155,7 +155,7 @@ export interface GitFile {
   readonly id: string;
 }
 
-/** A file, and what it becomes; null if there is none. */
+/** A file and its new version; null if it is removed. */
 export interface FileChange {
   /** From the top of the repository. */
   readonly path: string;
@@ -196,9 +196,9 @@ interface RawDiffEntry {
   readonly path: string;
   /** Where it was; the same as `path` unless it was moved or copied. */
   readonly previousPath: string;
-  /** What it was, null if there was none; one for each parent of a merge that is compared with all of them. */
+  /** The old version, null for a new file; one for each parent of a merge that is compared with all of them. */
   readonly before: readonly (GitFile | null)[];
-  /** What it is now. Its id is zeros where the file is only in the work tree. */
+  /** The new version. Its id is zeros if the file is only in the work tree. */
   readonly after: GitFile | null;
   /** As git writes it, such as M, A or R095. */
   readonly status: string;

@@ -89,7 +89,7 @@ export const gitHosts = {
 export type GitHostId = keyof typeof gitHosts;
 
 export interface GitHost {
-  /** What people call its sites. */
+  /** The name of its sites for people. */
   readonly names: readonly string[];
   /** The parts of a host name that stand for its software. */
   readonly labels: readonly string[];

@@ -114,13 +114,13 @@ export interface InstanceLock {
 }
 
 /**
- * Takes the lock of `folder`, creating the folder where there is none. The lock is a folder with a listening Unix
+ * Takes the lock of `folder`, and creates the folder if needed. The lock is a folder with a listening Unix
  * socket in it: the kernel knows whether a process listens, also in another container or process namespace. The name of
  * a socket is used once, so that removing a stale one never removes a live one, and the folder can be renamed to the
  * name of the lock only while that is free or empty: of several starting services one succeeds.
  * @param shown the folder to name in errors
  * @throws {BotshelfError} already-running, while a running process has it
- * @throws {UserError} where the file system has no sockets
+ * @throws {UserError} if the file system has no sockets
  * @throws a system error
  */
 export async function takeInstanceLock(folder: string, shown: string = folder): Promise<InstanceLock> {
@@ -153,7 +153,7 @@ export async function takeInstanceLock(folder: string, shown: string = folder): 
  * Takes the lock of the clone itself: of two services with different folders `var/` each would remove the locks of the
  * other as stale. Undefined if there is no repository, or none that this process can write to.
  * @throws {BotshelfError} already-running, while a running process has it
- * @throws {UserError} where the file system has no sockets
+ * @throws {UserError} if the file system has no sockets
  * @throws a system error
  */
 export async function takeCloneLock(
@@ -224,7 +224,7 @@ async function removeStaleSockets(lock: string, shown: string): Promise<void> {
   }
 }
 
-/** Returns who listens on a socket; undefined for nobody. A process that does not respond counts as listening. */
+/** Returns the listener on a socket, or undefined. A process that does not respond counts as listening. */
 async function findHolder(path: string): Promise<string | undefined> {
   return await new Promise((resolve) => {
     let said = '';
@@ -246,7 +246,7 @@ async function findHolder(path: string): Promise<string | undefined> {
 const answerLimit = 1000;
 
 /**
- * Runs `work` with a path of a socket that fits into an address: where the folder's own path is too long, it is one
+ * Runs `work` with a path of a socket that fits into an address: if the folder's own path is too long, it is one
  * through a descriptor of the folder.
  * @throws what `work` throws
  */

@@ -20,7 +20,7 @@ export interface MaintenanceOptions {
 /**
  * Keeps Git fast while the service commits and fetches. Each commit and each fetch adds a pack, so packs are consolidated, refs packed and the
  * commit-graph written every few commits, at the lowest priority, one step at a time. Objects that no ref and no reflog
- * reaches are deleted after a day, as a person may still want them.
+ * reaches are deleted after a day, because a person may still want them.
  */
 export class Maintenance {
   readonly #options: MaintenanceOptions;
@@ -172,7 +172,7 @@ const staleAfterMs = 1000;
 const checkIntervalMs = 100;
 
 /**
- * Milliseconds between two checks where git processes may be hidden (another container, another user). A running git has
+ * Milliseconds between two checks if git processes may be hidden (another container, another user). A running git has
  * released its lock by then: it holds these locks for milliseconds, and waits for those of others for a second at most.
  */
 const hiddenCheckIntervalMs = 2000;
@@ -202,7 +202,7 @@ export async function waitForOrphans(repository: Repository): Promise<void> {
 
 /**
  * Removes what killed and failed gits have left next to packs and objects. Nothing is removed while a git runs that may write a
- * pack; where gits may be hidden, only what is old.
+ * pack; if gits may be hidden, only old files.
  * @param hiddenBefore the time before which that was written, in milliseconds since the epoch
  * @throws a system error
  */
@@ -294,7 +294,7 @@ async function findOrphans(repository: Repository): Promise<GitProcess[]> {
   );
 }
 
-/** Milliseconds after which a partial pack is removed where a hidden git may still write it. It blocks nothing. */
+/** Milliseconds after which a partial pack is removed that a hidden git may still write. It blocks nothing. */
 const hiddenPackAge = 600_000;
 
 async function listPartialFiles(objects: string): Promise<string[]> {

@@ -157,7 +157,7 @@ export async function readObjects(
   return objects;
 }
 
-/** Reads objects one after the other, each in pieces, so that none has to fit into memory. */
+/** Reads objects one after the other, each in pieces, because one may not fit into memory. */
 export async function streamObjects(
   folder: string,
   ids: readonly string[],
@@ -261,7 +261,7 @@ export class ObjectReader {
     }
   }
 
-  /** Ends its git after the reads under way. Later reads are refused: a git that nobody ends keeps the process running. */
+  /** Ends its git after the current reads. Later reads are refused, because a git left running keeps the process alive. */
   close(): void {
     this.#closed = true;
     this.#child?.stdin.end();

@@ -4,7 +4,7 @@ import type { RepositoryOpener } from './repository.ts';
 
 /** The remote, branch and folder that the catalogue is shared by. */
 export interface Origin {
-  /** The URL of the remote `origin`, as Git has it: https, ssh or `git@host:path`. */
+  /** The URL of the remote `origin` in Git's form: https, ssh or `git@host:path`. */
   readonly remote: string;
   /** The short name of the branch that is checked out. */
   readonly branch: string;
@@ -12,7 +12,7 @@ export interface Origin {
   readonly prefix: string;
 }
 
-/** Reads the origin of the catalogue's repository; null if it has none, or is no repository. */
+/** Reads the origin of the catalogue's repository; null without an origin or a repository. */
 export async function readOrigin(repositoryOpener: RepositoryOpener): Promise<Origin | null> {
   try {
     const repository = await repositoryOpener.open();
@@ -44,7 +44,7 @@ export function parseRemote(remote: string): RemotePlace | undefined {
     : undefined;
 }
 
-/** Returns where a remote is that is given by its name, or by its URL; undefined if it is at no host. */
+/** Returns the place of a remote, given by name or URL; undefined if it is not at a host. */
 export async function readRemotePlace(
   repositoryOpener: RepositoryOpener,
   remote: string,
@@ -60,7 +60,7 @@ export async function readRemotePlace(
  * no hook and checks nothing out. A partial clone leaves out the same objects as before.
  * @param remote a remote's name, or an address
  * @param id the whole id of the commit
- * @throws {UserError} where it cannot be fetched, or has broken objects
+ * @throws {UserError} if it cannot be fetched, or has broken objects
  */
 export async function fetchCommit(folder: string, remote: string, id: string): Promise<void> {
   if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id))
@@ -107,7 +107,7 @@ async function findPromisorRemote(folder: string): Promise<string | undefined> {
 
 const fetch = fetchCommand('fetch.fsckObjects=true');
 
-/** Without a negotiation, in which git would offer what it has: objects are wanted, and no history. */
+/** Skips the negotiation of history, because only objects are needed. */
 const fetchObjects = ['-c', 'fetch.negotiationAlgorithm=noop', ...fetch, '--filter=blob:none', '--stdin'];
 
 const listMissing = ['--literal-pathspecs', 'rev-list', '--objects', '--no-object-names', '--missing=print'];

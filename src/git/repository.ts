@@ -45,7 +45,7 @@ export interface Repository {
 
   /**
    * Returns the branch that is checked out now, such as `refs/heads/main`.
-   * @throws {BotshelfError} unavailable, for none
+   * @throws {BotshelfError} unavailable, if no branch is checked out
    */
   branch(): string;
 }
@@ -54,7 +54,7 @@ interface GitOptions extends Omit<GitCommand, 'folder' | 'args'>, Pick<RunOption
 
 /**
  * Opens the repository of the catalogue's folder, which may be any folder of its work tree.
- * @throws {BotshelfError} unavailable, where there is none that commits can be made in
+ * @throws {BotshelfError} unavailable, without a repository that takes commits
  */
 export async function openRepository(
   catalogue: string,
@@ -74,7 +74,7 @@ export async function openRepository(
   };
 }
 
-/** Returns the branch that is checked out now; undefined for none. */
+/** Returns the checked-out branch, or undefined. */
 export function findBranch(repository: Repository): string | undefined {
   try {
     return repository.branch();
@@ -124,7 +124,7 @@ export class RepositoryOpener {
     return this.#opened ?? (await (this.#opening ??= this.#open()));
   }
 
-  /** Returns the hash of the repository's ids; SHA-1 where there is no repository. */
+  /** Returns the hash of the repository's ids; SHA-1 without a repository. */
   async hash(): Promise<HashName> {
     const repository = await this.open().catch(() => undefined);
     return repository?.hash ?? 'sha1';
@@ -150,7 +150,7 @@ export class RepositoryOpener {
     }
   }
 
-  /** Ends the git that is kept running, and opens no other: nobody would end that one, and it would keep this process running. */
+  /** Ends the running git and starts no other, which would keep this process alive. */
   close(): void {
     this.#isClosed = true;
     this.#end();
@@ -183,7 +183,7 @@ function findLastLine(text: string): string {
   return text.trim().split('\n').at(-1) ?? '';
 }
 
-/** Returns where the repository of a folder is. The top of its work tree is empty if it has none. */
+/** Returns the place of a folder's repository. The top of the work tree is empty for a bare one. */
 async function findRepository(
   catalogue: string,
   client: GitClient,
@@ -232,7 +232,7 @@ async function readIdentity(folder: string, client: GitClient): Promise<string> 
   return `${name} <${email}>`;
 }
 
-/** @throws {BotshelfError} unavailable, where a commit would fail for lack of write permission */
+/** @throws {BotshelfError} unavailable, if a commit would fail without write permission */
 function ensureWritable({ folder, gitDir, commonDir }: Repository): void {
   try {
     for (const path of [folder, gitDir, join(commonDir, 'objects'), join(commonDir, 'refs/heads')])
@@ -286,7 +286,7 @@ export function createRefConflictError(ref: string): BotshelfError {
  * Returns the commit that a ref is at; null if the ref does not exist. Git reports a ref that it cannot read as
  * missing, and a branch taken for an empty one would lose its files.
  * @throws {GitError}
- * @throws {Error} where the ref is there and cannot be read
+ * @throws {Error} if the ref exists and cannot be read
  */
 export async function readRef(repository: Repository, ref: string): Promise<string | null> {
   const found = (await repository.objects.readOne(ref))?.id;
@@ -301,7 +301,7 @@ export async function readRef(repository: Repository, ref: string): Promise<stri
 }
 
 /**
- * Returns the commit that is checked out, on a branch or on none; null before the first commit.
+ * Returns the checked-out commit, also of a detached HEAD; null before the first commit.
  * @throws as readRef does
  */
 export async function readHead(repository: Repository): Promise<string | null> {
@@ -319,7 +319,7 @@ async function readIfThere(path: string): Promise<string | undefined> {
   }
 }
 
-/** Ref → its present and its new commit; `from` is null if it must not exist yet, `to` where it is deleted. */
+/** Ref → its current and its new commit; `from` is null if it must not exist yet, `to` if it is deleted. */
 type RefUpdates = ReadonlyMap<string, { readonly from: string | null; readonly to: string | null }>;
 
 /**

@@ -4,7 +4,7 @@ import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { BotshelfError, UserError } from '../lib/errors.ts';
 
-/** What to do where git could not be started. */
+/** The advice if git could not be started. */
 export const noGit = 'git cannot be run: install it, or put it on the PATH of the service';
 
 /** A git command failed or was killed. User names and passwords of addresses are removed. */
@@ -32,7 +32,7 @@ export class GitError extends BotshelfError {
     return this.status !== null && this.status < 0;
   }
 
-  /** The first line that git wrote to standard error; empty if it wrote none. */
+  /** The first line of git's standard error; may be empty. */
   get reason(): string {
     return (this.stderr.split('\n', 1)[0] ?? '').replace(/^fatal: /, '');
   }
@@ -127,7 +127,7 @@ export const maxStallSeconds = 60;
 /** Less than a byte a second is no progress. */
 const networkSettings: readonly string[] = ['http.lowSpeedLimit=1', `http.lowSpeedTime=${maxStallSeconds}`];
 
-/** Makes git read large objects in pieces, as one may not fit into memory. */
+/** Makes git read large objects in pieces, because one may not fit into memory. */
 export const largeInPieces: readonly string[] = ['-c', 'core.bigFileThreshold=1m'];
 
 /**
@@ -163,7 +163,7 @@ export interface GitCommand {
    * that it started. A transfer reports its progress with `--progress`.
    */
   readonly stallSeconds?: number;
-  /** Whether it goes on where Ctrl-C in a terminal ends this process: it is in a process group of its own. */
+  /** Whether it continues after Ctrl-C in a terminal ends this process: it has a process group of its own. */
   readonly isDetached?: boolean;
   /** Ends it once it has printed more bytes. Its output by then, which is more, is returned. */
   readonly maxOutputBytes?: number;
@@ -174,7 +174,7 @@ export interface GitCommand {
 export interface RunOptions {
   /** Kills a command with `background` or `stallSeconds`. */
   readonly signal?: AbortSignal | undefined;
-  /** Receives the standard output in pieces, instead of its being returned. What it throws ends git, and is thrown. */
+  /** Receives the standard output in pieces instead of the caller. An error that it throws ends git, and is rethrown. */
   readonly take?: ((piece: Buffer) => void) | undefined;
 }
 
@@ -348,7 +348,7 @@ function ifRunning(pid: number | undefined, act: (pid: number) => void): void {
 /**
  * Runs git for a command of the command line and returns its standard output.
  * @throws {GitError}
- * @throws {UserError} where git is not installed, or the repository belongs to another user
+ * @throws {UserError} if git is not installed, or the repository belongs to another user
  */
 export async function runCommandLineGit(
   folder: string,

@@ -33,14 +33,14 @@ export interface OutdatedPath extends Obstacle {
   readonly path: string;
 }
 
-/** What a commit changes. */
+/** The changes of a commit. */
 export interface UpdatePlan {
   /** The branch that is about to move. */
   readonly branch: string;
   readonly changes: readonly FileChange[];
-  /** The new bytes by path, where they are in memory. */
+  /** The new bytes by path, if they are in memory. */
   readonly contents?: ReadonlyMap<string, Buffer>;
-  /** What index and work tree have at the changed paths. */
+  /** The files of index and work tree at the changed paths. */
   readonly seen: Inspection;
 }
 
@@ -145,7 +145,7 @@ export class WorkTree {
     await this.#retryFailed(changes.map(({ path }) => path));
   }
 
-  /** Ends an update whose branch has not moved, or may not have, as the error says. */
+  /** Ends an update whose branch did not move, or may not have; the error says which. */
   async abandon({ changes, checkout }: PreparedUpdate, error: unknown): Promise<void> {
     await checkout.discard();
     if (!isError(error, 'unknown-outcome')) return;
@@ -153,7 +153,7 @@ export class WorkTree {
   }
 
   /**
-   * Updates what is behind the branch to HEAD, as far as possible now.
+   * Updates files that are behind the branch to HEAD, as far as possible now.
    * @param torn whether a power loss may have torn files or the index
    * @throws {GitError}
    */
@@ -181,7 +181,7 @@ export class WorkTree {
   }
 
   /**
-   * Rebuilds the index from HEAD where git cannot read it, and returns whether it did. `outdated` names a failure.
+   * Rebuilds the index from HEAD if git cannot read it, and returns whether it did. `outdated` names a failure.
    * @throws {GitError} and system errors
    */
   async repairIndex(): Promise<boolean> {
@@ -229,7 +229,7 @@ export class WorkTree {
     return prepareCheckout(this.#repository, changes, seen, { replaceable, contents, isExcluded, torn });
   }
 
-  /** Retries those of these paths that have failed; a few times, as git may be killed again. */
+  /** Retries the failed ones of these paths, a few times because git may be killed again. */
   async #retryFailed(paths: readonly string[]): Promise<void> {
     for (let attempt = 1; attempt <= 3; attempt++) {
       if (!paths.some((path) => this.failureOf(path) !== undefined)) return;
@@ -278,7 +278,7 @@ export class IntentLog {
   #size = 0;
   /** Whether something may follow the last whole line. */
   #torn = true;
-  /** What the log has: changes whose files may not be durable in the work tree. */
+  /** The intents in the log: changes whose files may not be durable in the work tree. */
   #changes: FileChange[] = [];
 
   constructor({ gitDir, folder }: Pick<Repository, 'gitDir' | 'folder'>) {

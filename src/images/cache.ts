@@ -48,7 +48,7 @@ export interface ImageCacheOptions {
 /** Receives the bots that refer to an image whose copy appeared, changed or disappeared. */
 export type CopyListener = (bots: readonly BotId[]) => void;
 
-/** Opens the cache in `folder`, as the last run left it. It fetches nothing until images are wanted. */
+/** Opens the cache in `folder` with the content of the last run. It fetches nothing until images are requested. */
 export async function openImageCache(options: ImageCacheOptions): Promise<ImageCache> {
   return new ImageCache(options, await ImageIndex.open(join(options.folder, 'index')));
 }
@@ -105,7 +105,7 @@ export class ImageCache {
     ];
   }
 
-  /** Returns the paths of the copies of a bot's images; null, or left out of `preview`, where there is none. */
+  /** Returns the paths of the copies of a bot's images; null, or left out of `preview`, if there is no copy. */
   cachedImages({ avatar, cover, preview }: FullImages): CachedImages {
     const pathOf = (kind: ImageKind, url: string | null): string | null =>
       (url === null ? undefined : this.#placeOf(kind, url)?.path) ?? null;
@@ -116,14 +116,14 @@ export class ImageCache {
     };
   }
 
-  /** Returns the copy of an image in its own proportions; undefined if there is none. */
+  /** Returns the copy of an image in its own proportions, or undefined. */
   copyOf(url: string): ImagePlace | undefined {
     return this.#placeOf('wide', url) ?? this.#placeOf('avatar', url);
   }
 
   /**
    * Reads the bytes of the copy served as `/appdata/<name>.webp`, where name is a digest, or a digest and the width of a
-   * smaller copy, such as `<digest>.128`; undefined when there is none.
+   * smaller copy, such as `<digest>.128`, or undefined.
    */
   async read(name: string): Promise<Buffer | undefined> {
     const { digest, width } = parseImageName(name) ?? {};
@@ -198,7 +198,7 @@ export class ImageCache {
       });
   }
 
-  /** Ends what is in progress and writes the index. */
+  /** Ends all work in progress and writes the index. */
   async close(): Promise<void> {
     this.#closing.abort();
     for (const timer of this.#timers) clearInterval(timer);

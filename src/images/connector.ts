@@ -69,7 +69,7 @@ export class ImageConnector {
     }
   }
 
-  /** Ends all connections; what is being fetched fails. */
+  /** Ends all connections; current fetches fail. */
   async close(): Promise<void> {
     this.#resolver.cancel();
     await this.#agent.destroy();

@@ -61,11 +61,11 @@ sharp.unblock({
 sharp.cache(false);
 sharp.concurrency(1);
 
-/** What a share card shows: the picture of a bot in previews of links to it. */
+/** The content of a share card: the image in previews of links to a bot. */
 export interface ShareCard {
   readonly site: string;
   readonly name: string;
-  /** Whether it has a tick behind its name, where a font has one. */
+  /** Whether a tick follows its name, if a font has one. */
   readonly verified: boolean;
   /** Its category and servers, in a line. */
   readonly facts: string;
@@ -77,7 +77,7 @@ export interface ShareCard {
   readonly avatar: Uint8Array | null;
 }
 
-/** Draws a share card, a PNG. What is too long is cut, and a text is left out if no font has its letters. */
+/** Draws a share card, a PNG. Long texts are cut, and a text is left out if no font has its letters. */
 export async function drawShareCard(card: ShareCard): Promise<DecodedImage> {
   const { avatar, accent, isRightToLeft } = card;
   const beside = avatar === null ? marginPx : marginPx + avatarPx + 40;
@@ -194,7 +194,7 @@ export type DecodeRequest =
   | { readonly bytes: Uint8Array; readonly size: CopySize }
   | { readonly card: ShareCard };
 
-/** The response of this process: the image, or why there is none. */
+/** The response of this process: the image, or the reason for a failure. */
 export type DecodeResponse = { readonly image: DecodedImage } | { readonly fault: string };
 
 process.on('message', (request: DecodeRequest) => {

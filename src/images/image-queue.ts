@@ -6,7 +6,7 @@ import { type Decoder, ImageError } from './decoder.ts';
 import type { ImageCopy, ImageEntry, ImageStore } from './store.ts';
 
 interface HostQueueOptions<T> {
-  /** How many items are worked on at once, at most; never two of one host. */
+  /** The maximum number of items in progress; never two of one host. */
   readonly concurrency: number;
   /**
    * Does an item, and returns whether its host works. Never rejects.
@@ -201,7 +201,7 @@ export class ImageQueue {
     await this.#hosts.idle();
   }
 
-  /** Ends what is in progress, but for the decoder. */
+  /** Ends all work in progress except the decoder. */
   async close(): Promise<void> {
     this.#closing.abort();
     clearInterval(this.#progress);
@@ -235,7 +235,7 @@ export class ImageQueue {
         return this.#closing.signal.aborted ? 'done' : 'again';
       }
       const retry = error instanceof ImageError ? error.retry : 'image';
-      // A bot without its avatar is worth a word; the text of an image in a page says what it would.
+      // A missing avatar is logged; an image in a page has its text instead.
       if (retry === 'never' && entry.kind === 'wide') this.#refuse(entry, messageOf(error));
       else this.#fail(entry, messageOf(error));
       return retry === 'host' ? 'host failed' : 'done';
@@ -297,7 +297,7 @@ export class ImageQueue {
   }
 }
 
-/** Images that are fetched at once, at most; one per host. */
+/** The maximum number of images fetched at a time; one per host. */
 const maxFetches = 4;
 
 /** `again`: an error of this machine, not of the image. */

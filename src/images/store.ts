@@ -62,7 +62,7 @@ export class ImageStore {
     return name;
   }
 
-  /** Reads the image of that name, or its copy of that width; undefined when there is none. */
+  /** Reads the image of that name, or its copy of that width, or returns undefined. */
   async read(name: string, width?: VariantWidth): Promise<Buffer | undefined> {
     if (!/^[0-9a-f]{64}$/.test(name)) return undefined;
     const bytes = await ignoreMissing(readFile(this.#pathOf(name, width)));
@@ -173,7 +173,7 @@ export interface ImagePlace {
   readonly height: number;
 }
 
-/** What an image is for, which decides how large its copy may be. Covers and previews are wide. */
+/** The use of an image, which decides the size of its copy. Covers and previews are wide. */
 export type ImageKind = 'avatar' | 'wide';
 
 /** The cached copy of an image. Pixels, and milliseconds since the epoch. */
@@ -269,7 +269,7 @@ export class ImageIndex {
     return undefined;
   }
 
-  /** Returns the entry of an image, a new one where there is none. */
+  /** Returns the entry of an image, a new one if needed. */
   getOrCreate(kind: ImageKind, url: string): ImageEntry {
     const known = this.#entries[kind].get(url);
     if (known) return known;

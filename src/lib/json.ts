@@ -17,7 +17,7 @@ export interface JsonFault {
   /** In UTF-16 units from the start of the text. */
   readonly offset: number;
   readonly rule: string;
-  /** What is wrong, a colon, and the fix. */
+  /** The problem, a colon, and the fix. */
   readonly message: string;
 }
 

@@ -118,7 +118,7 @@ function report({ commit, isRewrite, message, droppedEdits }: LoggedMove, log: L
   }
 }
 
-/** A move of the branch, with what is logged once it is made. */
+/** A move of the branch, with the log line for it. */
 interface LoggedMove extends BranchMove {
   readonly isRewrite: boolean;
   readonly message: string;
@@ -141,7 +141,7 @@ const tooManyFiles = `stop the service, run "git merge ${remoteRefs.branch}" in 
 const unrelated =
   "the remote's branch has no commit in common with this clone: set BOTSHELF_REMOTE to the repository it is a clone of";
 
-/** What merging two sides comes to. */
+/** The result of merging two sides. */
 export interface BranchMerge {
   readonly commit: string;
   readonly droppedEdits: readonly DroppedEdit[];
@@ -186,7 +186,7 @@ export async function replayOnto(repository: Repository, sides: Sides): Promise<
   return { commit: isSame ? theirs : commit, droppedEdits };
 }
 
-/** What two sides changed since their base. */
+/** The changes of two sides since their base. */
 interface Changes {
   /** The files that ours alone changed. */
   readonly ours: ReadonlyMap<string, NewFile>;

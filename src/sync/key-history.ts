@@ -5,7 +5,7 @@ import { type GitFile, parseRawDiff, rawDiffOptions } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
 
 /**
- * Who set a key of a page to its value: a person by a commit, or an owner by a post, in milliseconds since the epoch.
+ * The author of a key's value: a person by a commit, or an owner by a post, in milliseconds since the epoch.
  */
 export type KeyWriter = { readonly by: 'person' } | { readonly by: 'post'; readonly at: number };
 
@@ -63,7 +63,7 @@ export async function findKeyWriter(
 }
 
 /**
- * Returns the front matter of the page file with this blob; undefined for no blob and for what is no page.
+ * Returns the front matter of the page file with this blob; undefined without a blob, or if it is not a page.
  * @param path of the page, which says how it is read
  * @throws {GitError}
  */
@@ -77,7 +77,7 @@ export async function readPageData(
 }
 
 /**
- * The bots that a commit of a service names in its trailers; none for a commit of a person. A service writes its
+ * The bots in the trailers of a commit of a service; empty for a commit of a person. A service writes its
  * commits with one identity and one time: a commit that a person has amended, picked or rebased has two, and is that
  * person's.
  */

@@ -58,20 +58,20 @@ function quoteKey(what: string): string {
 export interface Sides {
   /** The last commit of theirs that is merged into ours. */
   readonly base: string;
-  /** What the service, or a person in its clone, has committed since. */
+  /** Commits of the service, or of a person in its clone, since then. */
   readonly ours: string;
-  /** What the remote has: what people merged there, and what other services pushed. */
+  /** The remote's version: merged by people there, or pushed by other services. */
   readonly theirs: string;
 }
 
-/** A file that both sides changed; null if there is none. */
+/** A file that both sides changed; null if it does not exist. */
 export interface FileVersions {
   readonly base: GitFile | null;
   readonly ours: GitFile | null;
   readonly theirs: GitFile | null;
 }
 
-/** What becomes of files that both sides changed. */
+/** The results for files that both sides changed. */
 export interface MergedFiles {
   readonly files: Map<string, NewFile>;
   readonly droppedEdits: readonly DroppedEdit[];
@@ -188,17 +188,17 @@ function rankWriter(writer: KeyWriter | undefined): number {
   return writer.by === 'person' ? Number.POSITIVE_INFINITY : writer.at;
 }
 
-/** Returns whether what was set aside is a key of the front matter. */
+/** Returns whether a change that was set aside is of a key in the front matter. */
 function isKey(what: string): boolean {
   return what !== 'page' && what !== 'file';
 }
 
-/** Returns whether theirs has a folder where the file was. */
+/** Returns whether theirs has a folder at the path of the file. */
 function becomesFolder(path: string, theirFiles: ReadonlyMap<string, GitFile | null>): boolean {
   return [...theirFiles].some(([other, file]) => file !== null && other.startsWith(`${path}/`));
 }
 
-/** Reads the versions of a file; undefined for what is no text on both sides, or the same one. */
+/** Reads the versions of a file; undefined if a side is not text, or both are the same. */
 async function readTexts(
   repository: Repository,
   path: string,

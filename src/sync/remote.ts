@@ -53,7 +53,7 @@ function findRejection(line: string): string | undefined {
 
 /** A remote, and what ends each command that connects to it. */
 export interface Remote {
-  /** A remote's name or an address, as git takes it. */
+  /** A remote's name or an address, in any form that git accepts. */
   readonly address: string;
   /** Seconds without progress after which the command is killed. */
   readonly stallSeconds: number;
@@ -67,9 +67,9 @@ export interface RemoteBranch extends Remote {
 
 /** Refs of this clone about the remote; never pushed. */
 export const remoteRefs = {
-  /** The remote's branch, as it was last fetched or pushed. */
+  /** The remote's branch at the last fetch or push. */
   branch: 'refs/botshelf/remote/branch',
-  /** The remote's state, as it was last fetched or pushed. */
+  /** The remote's state at the last fetch or push. */
   state: 'refs/botshelf/remote/state',
   /** The last commit of the remote's branch that is merged into ours. */
   base: 'refs/botshelf/remote/base',
@@ -77,7 +77,7 @@ export const remoteRefs = {
   rewritten: 'refs/botshelf/remote/before-rewrite',
 } as const;
 
-/** The tips of the remote's branch and state; null if it has none. */
+/** The tips of the remote's branch and state; null for a missing one. */
 interface RemoteTips {
   readonly branch: string | null;
   readonly state: string | null;
@@ -175,7 +175,7 @@ export interface PushedRef {
 
 /**
  * Pushes all of these refs, or none. Only a ref with a lease may replace history.
- * @throws {GitError} also where the remote has moved
+ * @throws {GitError} also if the remote has moved
  */
 export async function pushRemote(
   repository: Repository,
@@ -214,7 +214,7 @@ export async function listRefsToPush(
   return refs;
 }
 
-/** Pushes these refs in one transaction and keeps in `remoteRefs` where they are then. @throws {GitError} */
+/** Pushes these refs in one transaction and stores their new commits in `remoteRefs`. @throws {GitError} */
 export async function pushRefs(
   repository: Repository,
   refs: readonly TipToPush[],
@@ -252,7 +252,7 @@ export async function pushWithRetries<T>(
  * Replaces the history of the remote's state by a pruned one, and returns its commit, null if it stays, and how
  * many commits are removed. Undefined if the remote has not the same state as this clone.
  * @param since seconds since the epoch: later commits stay
- * @throws {GitError} also where the remote has moved
+ * @throws {GitError} also if the remote has moved
  */
 export async function pushPrunedState(
   repository: Repository,
@@ -300,7 +300,7 @@ export async function fetchState(repository: Repository, remote: Remote): Promis
 }
 
 /**
- * Pushes our state alone, merged with the remote's where that has moved, and returns the pushed commit; null if this
+ * Pushes our state alone, merged with the remote's if that has moved, and returns the pushed commit; null if this
  * clone has no state.
  * @throws {GitError}
  */
@@ -321,7 +321,7 @@ export async function hasFetchedState(repository: Repository): Promise<boolean> 
   return found.some((commit) => commit !== null);
 }
 
-/** Opens the state of a remote for a process that has no `Sync`; `signal` aborts what it does there. */
+/** Opens the state of a remote for a process without a `Sync`; `signal` aborts its operations. */
 export async function openRemoteState(
   repositoryOpener: RepositoryOpener,
   address: string,
@@ -386,7 +386,7 @@ async function mergeFiles(
   return merged;
 }
 
-/** Returns the first text, unchanged where the second adds nothing to it. */
+/** Returns the first text, unchanged if the second adds nothing to it. */
 function mergeShard(path: string, known: string, other: string): string {
   const states = new Map<BotId, BotState>();
   readShard(path, known, (id, state) => void states.set(id, state));

@@ -32,7 +32,7 @@ import { Schedule, type ScheduleOptions } from './schedule.ts';
 
 /** The shared repository that this clone keeps in step with. */
 export interface RemoteSettings {
-  /** A remote's name or URL, as git accepts it. */
+  /** A remote's name or URL, in any form that git accepts. */
   readonly remote: string;
   /** The branch there; null for the one with the name of the checked-out branch. */
   readonly branch: string | null;
@@ -49,7 +49,7 @@ export interface RemoteSettings {
 export interface SyncOptions extends ScheduleOptions, IntegrationOptions {
   readonly repositoryOpener: RepositoryOpener;
   readonly state: Pick<OpenCounts['state'], 'refresh' | 'checkpoint'>;
-  /** A remote's name or an address, as git takes it. */
+  /** A remote's name or an address, in any form that git accepts. */
   readonly remote: string;
   /** The branch there, such as `main`; null is the one of the name that is checked out here. */
   readonly branch: string | null;
@@ -98,7 +98,7 @@ export class Sync implements RemoteState {
     return this.#failures.current;
   }
 
-  /** What merges have set aside of files that are not pages of bots, a sentence each, until the file changes again. */
+  /** Changes that merges set aside in files other than pages of bots, a sentence each, until the file changes again. */
   get droppedEdits(): readonly string[] {
     return this.#droppedEdits.map(
       (edit) => `${formatDroppedEdit(edit)}, and is named until the file changes`,
@@ -123,7 +123,7 @@ export class Sync implements RemoteState {
       return;
     }
     this.#stateFetched = true;
-    // A crash may have come between a fetch and its merge. What fails here fails in the round too, which logs it.
+    // A crash may have come between a fetch and its merge. A failure here is repeated, and logged, in the round.
     const fetched = repository && (await readRef(repository, remoteRefs.state));
     if (fetched) await this.#mergeState(repository, fetched).catch(() => undefined);
     this.#schedule.runIn(0);
@@ -231,7 +231,7 @@ export class Sync implements RemoteState {
     }
   }
 
-  /** Runs a round behind what is queued. What goes wrong is logged, and named by `failure`. */
+  /** Queues a round. Failures are logged, and named by `failure`. */
   async #queueRound(): Promise<void> {
     await this.#queue.run(async () => {
       if (this.#abort.signal.aborted || this.#schedule.isStopped) return;
@@ -266,7 +266,7 @@ export class Sync implements RemoteState {
     }
   }
 
-  /** Fetches, merges and pushes what is due. Returns whether the remote has everything of this clone. */
+  /** Fetches, merges and pushes. Returns whether the remote has everything of this clone. */
   async #runRound(): Promise<boolean> {
     const repository = await this.#options.repositoryOpener.open();
     try {
@@ -331,7 +331,7 @@ export class Sync implements RemoteState {
     if (commit !== null) await setRefs(repository, new Map([[remoteRefs.state, commit]]));
   }
 
-  /** Pushes what the remote does not have, merged with what it has where another replica has pushed in between. */
+  /** Pushes new commits, merged with the remote's if another replica has pushed in between. */
   async #pushLast(): Promise<void> {
     const repository = await this.#options.repositoryOpener.open();
     for (const work of this.#further) await work(repository, this.#remote, false);
@@ -365,7 +365,7 @@ const startLimit = 30;
 /** Seconds that a stop waits for the last push. */
 const closeLimit = 5;
 
-/** Returns what is the same at each retry: a message of git may have times and numbers that differ. */
+/** Returns the part of a message of git that is the same at each retry, without times and numbers. */
 function toFailureKind(error: unknown, message: string): string {
   if (!(error instanceof GitError)) return message;
   return error.command.includes(' push ') ? 'push' : 'fetch';
@@ -376,7 +376,7 @@ interface OpenSyncOptions extends Pick<SyncOptions, 'repositoryOpener' | 'commit
   readonly commits: CommitEvents;
 }
 
-/** Keeps the clone in step with a remote once it is started; null if there is none. */
+/** Synchronises the clone with a remote once it is started; null without a remote. */
 export function openSync(options: OpenSyncOptions): Sync | null {
   const { config, repositoryOpener, committer, commits, state, log } = options;
   if (config.remote === null) return null;

@@ -270,7 +270,7 @@ export class TokensOfRemovedBots implements BranchConsumer {
       return await revokeTokens(committed, ids, 'the removal of all pages');
     });
     if (ended.length > 0)
-      log.info({ bots: ended }, `${formatCount(ended.length, 'token')} ended, as the bots were removed`);
+      log.info({ bots: ended }, `${formatCount(ended.length, 'token')} ended because the bots were removed`);
   }
 
   /** Returns all bots that a history ever removed, at no time, because it may have been rewritten. */

@@ -4,7 +4,7 @@ import { createToken, type Token, type TokenDigest, computeDigest } from '../bot
 import type { CommittedState, StateChange } from '../counts/state-ref.ts';
 import type { State } from '../counts/state.ts';
 
-/** Who changes a token, for the subject of the commit, such as `account 190519304972664832` or `user marge`. */
+/** The person or account that changes a token, for the subject of the commit, such as `account 190519304972664832`. */
 export type TokenChanger = string;
 
 /**
@@ -60,20 +60,20 @@ function createTokenChange(state: State, id: BotId, digest: TokenDigest | null):
 export interface Tokens {
   /**
    * Returns whether `token` is the current token of a bot.
-   * @param address where it is from: few unknown tokens of one address group are looked up at the same time
+   * @param address of the client: few unknown tokens of one address group are looked up at the same time
    * @throws {BotshelfError} unavailable, when the tokens cannot be read
    */
   checkToken(id: BotId, token: Token, address: string): Promise<TokenCheck>;
 
   /**
-   * Returns the bot whose current token this is; undefined if it is of none.
+   * Returns the bot with this current token, or undefined.
    * @param address as that of checkToken
    * @throws {BotshelfError} unavailable, when the tokens cannot be read
    */
   findHolder(token: Token, address: string): Promise<BotId | undefined>;
 
   /**
-   * Returns what is known of a bot's token.
+   * Returns the status of a bot's token.
    * @throws {BotshelfError} unavailable, when the tokens cannot be read
    */
   tokenInfo(id: BotId): Promise<TokenInfo>;
@@ -91,10 +91,10 @@ export interface Tokens {
   revokeToken(id: BotId, by: TokenChanger): Promise<TokenChange<boolean>>;
 }
 
-/** Whether a token is valid for a bot, is the token of another bot, or of none. */
+/** Whether a token is valid for a bot, belongs to another bot, or is unknown. */
 export type TokenCheck = 'valid' | 'other bot' | 'unknown';
 
-/** What is known of a bot's token. Times are milliseconds since the epoch. */
+/** The status of a bot's token. Times are milliseconds since the epoch. */
 export interface TokenInfo {
   /** When it was issued; undefined when the bot has no token. */
   readonly issuedAt: number | undefined;
@@ -102,7 +102,7 @@ export interface TokenInfo {
   readonly lastUsed: number | undefined;
 }
 
-/** The result of a change of a token, and whether the other machines have it: they do not while the remote is away. */
+/** The result of a change of a token, and whether it was pushed: not while the remote is unreachable. */
 export interface TokenChange<T> {
   readonly result: T;
   readonly shared: boolean;

@@ -148,7 +148,7 @@ async function runCheck(folder: string, ...args: string[]): Promise<Checked> {
   };
 }
 
-/** What is wrong, a colon, and the fix. */
+/** The problem, a colon, and the fix. */
 export const saysWhatToDo = /^\S[^]*: \S/;
 
 /** Checks a pull request of these changes in a catalogue of two bots. */

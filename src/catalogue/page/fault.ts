@@ -7,7 +7,7 @@ export interface Fault {
   readonly column: number;
   /** The rule's stable name. */
   readonly rule: string;
-  /** What is wrong, a colon, and the fix. */
+  /** The problem, a colon, and the fix. */
   readonly message: string;
 }
 

@@ -126,7 +126,7 @@ interface SchemaFault {
   readonly keyword: string;
   /** Whether the fault is in a key, and not in its value. */
   readonly atKey: boolean;
-  /** What is wrong, a colon, and the fix. */
+  /** The problem, a colon, and the fix. */
   readonly message: string;
 }
 
