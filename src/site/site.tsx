@@ -18,6 +18,7 @@ import type { Log } from '../lib/log.ts';
 import { basePathOf, toAddressGroup } from '../lib/network.ts';
 import type { DemoPerson } from '../login/demo-provider.ts';
 import type { Login } from '../login/login.ts';
+import { parseReturnPath } from '../login/session.ts';
 import type { OpenProposals } from '../proposals/open.ts';
 import type { Tokens } from '../tokens/tokens.ts';
 import { addDemoPeopleRoute, addLoginRoutes, readSession } from './account/login-pages.tsx';
@@ -50,6 +51,7 @@ import {
   listRecipe,
 } from './front/front-recipe.tsx';
 import { Languages } from './language/languages.ts';
+import { withLocale } from './language/locales.ts';
 import { languagePath } from './language/page-language.tsx';
 import type { Markdown } from './markdown/markdown.ts';
 import { aboutPath, categoriesPath, collectionsPath, feedsPath, toCollectionPath } from './page/addresses.ts';
@@ -269,7 +271,7 @@ export function addOpenPages(router: Router, parts: SiteParts): void {
       await respond(ctx, await createBotRecipe(ctx, parts, findKnownBot(bots, id)));
   });
   addChangesPage(router, parts, respond);
-  router.get('/compare', async (ctx) => await respond(ctx, createCompareRecipe(ctx, parts)));
+  router.get('/compare', async (ctx) => await respond(ctx, await createCompareRecipe(ctx, parts)));
   addBadgeRoute(router, parts);
   addShareRoute(router, parts);
 }
@@ -278,14 +280,13 @@ export function addOpenPages(router: Router, parts: SiteParts): void {
 function addLanguageRoute(router: Router, { baseUrl, languages }: Site): void {
   router.get(languagePath, (ctx) => {
     const from = ctx.get('Referer');
-    const isFromPage = from.startsWith(`${baseUrl}/`) && URL.canParse(from);
-    const address = new URL(isFromPage ? from : `${baseUrl}/`);
+    const isOwn = ctx.get('Sec-Fetch-Site') === 'same-origin' || from.startsWith(`${baseUrl}/`);
+    const page = isOwn && URL.canParse(from) ? new URL(from) : undefined;
+    page?.searchParams.delete('locale');
+    const path = parseReturnPath(page && page.pathname + page.search, basePathOf(baseUrl));
     const locale = languages.locales.find((known) => known === parseQuery(ctx).get('locale'));
-    if (locale !== undefined) {
-      address.searchParams.set('locale', locale);
-      if (isFromPage) setCookie(ctx, languages.cookie, { text: locale, seconds: secondsPerYear });
-    }
-    redirectTo(ctx, address.pathname + address.search);
+    if (page && locale) setCookie(ctx, languages.cookie, { text: locale, seconds: secondsPerYear });
+    redirectTo(ctx, withLocale(path, locale));
   });
 }
 

@@ -19,7 +19,6 @@ import type { OpenProposals } from '../../proposals/open.ts';
 import { ProposalError, maxNoteLength, findSubject, isSubmission } from '../../proposals/proposal.ts';
 import type { Proposals } from '../../proposals/proposals.ts';
 import { type ChangedFieldsProps, compareWords, toShownPages } from '../changes/changed-fields.tsx';
-import { listWantedRanges } from '../language/locales.ts';
 import type { MessageKey } from '../language/messages.tsx';
 import { findCopies } from '../markdown/markdown-images.ts';
 import { toProposalPath, withParameter } from '../page/addresses.ts';
@@ -84,7 +83,6 @@ export function addAddRoutes(router: Router, parts: AddParts): void {
           language: parameter === undefined ? null : query.get(parameter),
           viewer,
           messages: site.languages.of(ctx),
-          wanted: listWantedRanges(query.get('locale') ?? undefined, ctx.get('Accept-Language')),
         });
         const policy = proposals?.findPolicy(site.settings, form.owners, null) ?? 'off';
         const isLater = kind === 'bot' && mode === 'add' && viewer === null && policy !== 'off';

@@ -21,7 +21,8 @@ import { findKnownBot } from '../../http/request.ts';
 import { setKeys } from '../../lib/json.ts';
 import { type FileTexts, findSubject } from '../../proposals/proposal.ts';
 import { findLanguages } from '../language/locales.ts';
-import type { MessageKey, Messages } from '../language/messages.tsx';
+import type { MessageKey } from '../language/messages.tsx';
+import type { PageLanguage } from '../language/page-language.tsx';
 import { profileFormPath, withParameter } from '../page/addresses.ts';
 import { withoutBidiControls } from '../page/elements.tsx';
 import type { Viewer } from '../page/layout.tsx';
@@ -56,9 +57,7 @@ export interface FormRequest {
   /** The language of the file to edit or to translate; null for the main one. */
   readonly language: string | null;
   readonly viewer: Viewer | null;
-  readonly messages: Pick<Messages, 'locale' | 'languageName'>;
-  /** The language ranges that the reader prefers, best first. */
-  readonly wanted: readonly string[];
+  readonly messages: Pick<PageLanguage, 'locale' | 'languageName' | 'wanted'>;
 }
 
 const kinds = ['bot', 'collection', 'profile'] as const;
@@ -428,11 +427,11 @@ const limits = readSchema('definitions')['$defs'] as Partial<Record<string, { re
 /** Returns the languages that a new page may be in, those of the reader first; and the one that is chosen at first. */
 function offerLanguages(
   settings: CatalogueSettings,
-  { messages, wanted }: FormRequest,
+  { messages }: FormRequest,
   existing: readonly Locale[],
 ): Pick<Form, 'languages'> & { readonly proposed: Locale | '' } {
   const free = (settings.languages ?? commonLanguages).filter((language) => !existing.includes(language));
-  const others = wanted.filter((range) => findLanguages([range], existing).length === 0);
+  const others = messages.wanted.filter((range) => findLanguages([range], existing).length === 0);
   const own = findLanguages(others, free);
   const proposed = own[0] ?? (existing.length === 0 ? chooseNewPageLanguage(settings) : '');
   const { compare } = new Intl.Collator(messages.locale);

@@ -17,7 +17,7 @@ import { parseQuery } from '../../http/request.ts';
 import { readNamedTrustChanges } from '../changes/changed-fields.tsx';
 import { Cards, type ListedBot } from '../front/card.tsx';
 import { listLinkedCollections, showCollection, type ShownCollection } from '../front/collections.ts';
-import { chooseLocale, findLanguages, listWantedRanges } from '../language/locales.ts';
+import { chooseLocale, findLanguages } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import type { Heading } from '../markdown/html-tree.ts';
 import { findCopies } from '../markdown/markdown-images.ts';
@@ -76,9 +76,10 @@ export async function createBotRecipe(
   const groups = await readGroups(parts);
   const authors = await Promise.all(facts.authors.map(async (id) => await parts.authors.find(id)));
   const params = parseQuery(ctx);
-  const wanted = listWantedRanges(params.get('locale') ?? undefined, ctx.get('Accept-Language'));
+  const language = site.languages.of(ctx);
+  const { wanted } = language;
   const locale = chooseLocale(facts.locales, wanted) as Locale;
-  const own = [...wanted.slice(0, 1), site.languages.of(ctx).locale];
+  const own = [...wanted.slice(0, 1), language.locale];
   const isForeign = findLanguages(own, facts.locales).length === 0;
   const blurImages = facts.nsfw && params.get('pictures') !== 'shown';
   const shown = { locale, isForeign, blurImages };
@@ -117,7 +118,7 @@ export async function createBotRecipe(
           collections={listLinkedCollections(collections, bots)
             .filter(({ collection }) => collection.bots.includes(id))
             .slice(0, maxCollections)
-            .map(({ collection }) => showCollection(collection, [site.languages.of(ctx).locale]))}
+            .map(({ collection }) => showCollection(collection, [language.locale]))}
           faults={site.live ? parts.faultsOf(id) : []}
         />
       );

@@ -4,11 +4,12 @@ import { parseBotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { alignPermissions, readInvite } from '../../bot/invite.ts';
 import type { TrustChange } from '../../catalogue/changes/bot-changes.ts';
-import { parseListElement } from '../../catalogue/store/bot-index.ts';
+import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import { parseQuery } from '../../http/request.ts';
+import { toAddressGroup } from '../../lib/network.ts';
 import { readNamedTrustChanges, TrustChangeText } from '../changes/changed-fields.tsx';
 import { BotAvatar, type ListedBot, useNoCount } from '../front/card.tsx';
-import { chooseLocale, directionOf, listWantedRanges } from '../language/locales.ts';
+import { chooseLocale, directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { toSourceAddress } from '../page/addresses.ts';
 import { AllBotsLink } from '../page/message-pages.tsx';
@@ -18,11 +19,21 @@ import type { PageRecipe } from '../page/html-response.ts';
 import type { SiteParts } from '../page/site-parts.ts';
 import { useServerCount, useUsage } from './bot-panels.tsx';
 
-/** Returns how the page is made that has the bots of the parameter `bots` side by side. */
-export function createCompareRecipe(
+/**
+ * Returns how the page is made that has the bots of the parameter `bots` side by side: ids, or parts of names.
+ * @throws {BotshelfError} queue-full
+ */
+export async function createCompareRecipe(
   ctx: Context,
-  { bots, counts, changes, authors }: Pick<SiteParts, 'bots' | 'counts' | 'changes' | 'authors'>,
-): PageRecipe {
+  {
+    site,
+    bots,
+    lists,
+    counts,
+    changes,
+    authors,
+  }: Pick<SiteParts, 'site' | 'bots' | 'lists' | 'counts' | 'changes' | 'authors'>,
+): Promise<PageRecipe> {
   const params = parseQuery(ctx);
   const texts = params.getAll('bots').flatMap((text) => text.split(',', maxCompared + 1));
   const named = new Set(
@@ -30,13 +41,19 @@ export function createCompareRecipe(
   );
   const wanted = [...named].slice(0, maxCompared);
   const isCut = named.size > maxCompared;
-  const ids = wanted.flatMap((text) => parseBotId(text) ?? []);
-  const found = ids.flatMap((id) => bots.get(id) ?? []);
-  const missing = wanted.filter((text) => !found.some(({ id }) => id === text));
-  const ranges = listWantedRanges(params.get('locale') ?? undefined, ctx.get('Accept-Language'));
+  const find = async (text: string): Promise<IndexedBot | undefined> => {
+    const id = parseBotId(text);
+    if (id !== undefined) return bots.get(id);
+    const found = await lists.page({ q: text, limit: maxFound }, toAddressGroup(ctx.ip));
+    return found.bots.find(({ facts }) => facts.name.toLowerCase().includes(text.toLowerCase()));
+  };
+  const all = await Promise.all(wanted.map(find));
+  const missing = wanted.filter((_, i) => all[i] === undefined);
+  const found = [...new Set(all)].filter((bot) => bot !== undefined);
+  const ranges = site.languages.of(ctx).wanted;
   const locales = found.map(({ facts }) => chooseLocale(facts.locales, ranges) as Locale);
   return {
-    key: { compared: wanted, isCut, locales },
+    key: { compared: found.map(({ id }) => id), missing, isCut, locales },
     render: async (props) => {
       const columns = found.map(async ({ id, ...indexed }, i): Promise<Column> => {
         const bot = parseListElement(indexed);
@@ -52,6 +69,8 @@ export function createCompareRecipe(
 
 const maxCompared = 4;
 const maxIdLength = 60;
+/** How many bots that a search finds may have the name. */
+const maxFound = 10;
 
 /** A bot, in a column of the table. */
 interface Column extends Omit<ListedBot, 'namesLanguage'> {
@@ -82,9 +101,25 @@ function ComparePage({ site, viewer, columns, missing, isCut }: ComparePageProps
             <Comparison columns={columns} />
           </div>
         )}
+        {count > 0 && count < maxCompared && <AnotherBot columns={columns} />}
         <AllBotsLink />
       </div>
     </Layout>
+  );
+}
+
+/** Adds a bot to the comparison by its name. */
+function AnotherBot({ columns }: Pick<ComparePageProps, 'columns'>): VNode {
+  const { t, href } = useLanguage();
+  return (
+    <form class="search" action={href('/compare')}>
+      {columns.map(({ bot: { id } }) => (
+        <input key={id} type="hidden" name="bots" value={id} />
+      ))}
+      <label for="another">{t('compare.another')}</label>
+      <input id="another" type="search" name="bots" maxLength={maxIdLength} required />
+      <button type="submit">{t('compare.short')}</button>
+    </form>
   );
 }
 

@@ -11,7 +11,7 @@ import { findKnownBot, parseQuery } from '../../http/request.ts';
 import { type NamedShareCard, toShareCardVersion } from '../../images/share-cards.ts';
 import { toAddressGroup } from '../../lib/network.ts';
 import { escapeXml } from '../../lib/text.ts';
-import { chooseLocale, directionOf, listWantedRanges } from '../language/locales.ts';
+import { chooseLocale, directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { toPathInLanguage } from '../page/addresses.ts';
 import { withoutBidiControls, CopyField } from '../page/elements.tsx';
@@ -23,14 +23,13 @@ export function addShareRoute(
   router: Router,
   parts: Pick<SiteParts, 'counts' | 'site' | 'bots' | 'shareCards'>,
 ): void {
-  const { bots, shareCards } = parts;
+  const { site, bots, shareCards } = parts;
   router.get('/bots/:id/card.png', async (ctx) => {
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');
     if (shareCards === null)
       throw new ProblemError('not-found', `no images are made here: use ${toBadgePath(bot.id)}`);
     const query = parseQuery(ctx);
-    const wanted = listWantedRanges(query.get('locale') ?? undefined, '');
-    const locale = chooseLocale(bot.facts.locales, wanted) as Locale;
+    const locale = chooseLocale(bot.facts.locales, site.languages.inAddress(ctx).wanted) as Locale;
     const card = describeShareCard(parts, parseListElement(bot), locale);
     const isVersion = query.get('v') === toShareCardVersion(card);
     const headers = {

@@ -6,7 +6,7 @@ import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
 import { parseListElement, type IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { findKnownBot, parseQuery } from '../../http/request.ts';
-import { chooseLocale, listWantedRanges } from '../language/locales.ts';
+import { chooseLocale } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { feedsPath, toFeedPath, toChangesPath, toPathInLanguage } from '../page/addresses.ts';
 import { withoutBidiControls, Breadcrumb, ActionLink, LinkItem, NameLink } from '../page/elements.tsx';
@@ -18,14 +18,13 @@ import { readShownChanges, ChangedFields, nameAccount, type ShownChanges } from 
 /** Adds the page of what changed in a bot. */
 export function addChangesPage(
   router: Router,
-  { bots, authors, changes: index }: Pick<SiteParts, 'bots' | 'authors' | 'changes'>,
+  { site, bots, authors, changes: index }: Pick<SiteParts, 'site' | 'bots' | 'authors' | 'changes'>,
   respond: RespondWithPage,
 ): void {
   router.get('/bots/:id/changes', async (ctx) => {
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');
     const after = parseQuery(ctx).get('after') ?? undefined;
-    const wanted = listWantedRanges(parseQuery(ctx).get('locale') ?? undefined, ctx.get('Accept-Language'));
-    const locale = chooseLocale(bot.facts.locales, wanted);
+    const locale = chooseLocale(bot.facts.locales, site.languages.of(ctx).wanted);
     await respond(ctx, {
       key: { changes: bot.id, after, locale },
       entry: () => bots.get(bot.id),

@@ -4,7 +4,7 @@ import type { BotListElement } from '../../../schemas/types.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import { parseQuery } from '../../http/request.ts';
-import { listWantedRanges, directionOf } from '../language/locales.ts';
+import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import type { Html } from '../markdown/markdown.ts';
 import {
@@ -58,8 +58,7 @@ export function createCollectionRecipe(
   const listed = parseQuery(ctx).get('nsfw') === 'true' ? all : findListedBots(collection, bots);
   const locales = listed.flatMap(({ facts }) => facts.locales);
   const shown = showIn(findReaderLanguages(ctx, language, locales), listed);
-  const wanted = listWantedRanges(language.requested, ctx.get('Accept-Language'));
-  const texts = showCollection(collection, wanted);
+  const texts = showCollection(collection, language.wanted);
   return {
     key: { collection: name, locale: texts.locale, shown: shown.map(toKey) },
     entry: () => collections.all.get(name),
@@ -82,7 +81,7 @@ export function createCollectionsRecipe(
   ctx: Context,
   { site, bots, collections }: Pick<SiteParts, 'site' | 'bots' | 'collections'>,
 ): PageRecipe {
-  const wanted = listWantedRanges(site.languages.of(ctx).requested, ctx.get('Accept-Language'));
+  const { wanted } = site.languages.of(ctx);
   const { page, pages, shown: picked } = pickPage(ctx, listLinkedCollections(collections, bots));
   const shown = picked.map(({ collection, listed }) => ({ ...showCollection(collection, wanted), listed }));
   return {

@@ -74,6 +74,7 @@ export class Languages {
       ...this.messages(locale),
       ...this.#dates.get(locale, wanted),
       requested,
+      wanted,
       inactiveDays: this.#settings().inactiveDays,
       categories: this.#settings().categories,
       categoryName: (category) => this.#categoryName(category, locale),

@@ -17,6 +17,8 @@ export interface PageLanguage extends Messages {
   readonly categoryTitle: (category: Category) => string;
   /** The language in the address, or else in the cookie, in canonical case; undefined if there is none. */
   readonly requested: Locale | undefined;
+  /** The language ranges that the reader prefers, best first: for texts that are in other languages than the interface. */
+  readonly wanted: readonly string[];
   /** The languages that the interface has. */
   readonly locales: readonly Locale[];
   /** Returns where the public address has a path of this site: below the path of that address. */

@@ -71,7 +71,7 @@ function openForm(
 ): Form {
   const messages = { locale: 'en' as Locale, languageName: (locale: string) => locale };
   const viewer = { id: accountId('77'), name: 'Ada', authenticatedAt: 0 };
-  const reader = { subject: '', language: null, viewer, messages, wanted: ['it'] };
+  const reader = { subject: '', language: null, viewer, messages: { ...messages, wanted: ['it'] } };
   return createForm(parts, kind, mode, { ...reader, ...request });
 }
 

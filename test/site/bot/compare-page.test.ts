@@ -70,6 +70,9 @@ describe('the comparison of bots', function () {
     const html = await read(`?bots=1&bots=2&bots=${'9'.repeat(20)}&bots=%3Cb%3E&locale=fr`);
     match(html, /99999999999999999999, &lt;b>/);
     match(html, />Modeste<\/bdi>/);
+    const named = await read('?bots=1&bots=modes');
+    match(named, /name="bots" value="1"[^]*id="another"/);
+    ok(!named.includes('Not in this list'));
     match(await read(''), /Two to four bots can be compared/);
     const five = await read('?bots=1,2,3,4,5');
     ok(five.includes('>Silent<') && !five.includes('Not in this list'));
