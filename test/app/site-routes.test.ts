@@ -1,4 +1,4 @@
-import { doesNotMatch, match, notStrictEqual, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, doesNotMatch, match, notStrictEqual, strictEqual } from 'node:assert/strict';
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { BotRecord } from '../../schemas/types.ts';
@@ -141,19 +141,36 @@ describe('the pages of the site', () => {
     );
     match(
       await get('/bots/7?locale=fr', { 'Accept-Language': 'en' }),
-      /<html lang="fr"[^]*<a href="\/add\?locale=fr">[^]*<h1><span lang="fr" dir="ltr">Sept/,
+      /<html lang="fr"[^]*<a href="\/add">[^]*<h1><span lang="fr" dir="ltr">Sept/,
     );
     match(await get('/bots/7'), /<html lang="en"/);
   });
 
-  it('lead to each language of the interface, and keep the rest of their address', async () => {
-    const page = await get('/?q=seven&nsfw=true');
+  it('lead to each language of the interface, back where the reader was, and have it from then on', async () => {
     match(
-      page,
-      /<a href="\/\?q=seven&amp;nsfw=true&amp;locale=ja" lang="ja" dir="ltr" hreflang="ja">日本語<\/a>/,
+      await get('/docs'),
+      /<a href="\/language\?locale=ja" rel="nofollow" lang="ja" dir="ltr" hreflang="ja">日本語<\/a>/,
     );
-    match(page, /<a href="[^"]*" lang="en" dir="ltr" hreflang="en" aria-current="true">English<\/a>/);
-    match(await get('/docs'), /<a href="\?locale=ar" lang="ar" dir="rtl" hreflang="ar">العربية<\/a>/);
+    const choose = async (locale: string, referer: string): Promise<(string | null)[]> => {
+      const { headers } = await fetch(`http://127.0.0.1:${server.port}/language?locale=${locale}`, {
+        redirect: 'manual',
+        headers: { Referer: referer },
+      });
+      return [headers.get('location'), headers.get('cache-control'), ...headers.getSetCookie()];
+    };
+    const [path, caching, chosen = ''] = await choose('ja', 'https://bots.example.org/?q=seven&locale=fr');
+    deepStrictEqual([path, caching], ['/?q=seven&locale=ja', 'no-store']);
+    match(
+      chosen ?? '',
+      /^__Host-botshelf-language=ja; Path=\/; Max-Age=31536000; Secure; HttpOnly; SameSite=Lax$/,
+    );
+    match(
+      await get('/', { Cookie: '__Host-botshelf-language=ja', 'Accept-Language': 'de' }),
+      /<html lang="ja"/,
+    );
+    match(await get('/?locale=fr', { Cookie: '__Host-botshelf-language=ja' }), /<html lang="fr"/);
+    deepStrictEqual(await choose('xx', 'https://bots.example.org/docs'), ['/docs', 'no-store']);
+    deepStrictEqual(await choose('ja', 'https://evil.example/docs'), ['/?locale=ja', 'no-store']);
   });
 
   it('say who runs the list, who reviews, and by which rules', async () => {
@@ -165,7 +182,7 @@ describe('the pages of the site', () => {
     profiles.set('1.json', { name: 'Marge' } as Profile);
     const page = await get('/about?locale=de');
     match(page, /<p lang="en" dir="ltr">A &lt;list>\.<\/p>/);
-    match(page, /<li><a href="\/authors\/1\?locale=de"><bdi>Marge<\/bdi><\/a><\/li><\/ul>/);
+    match(page, /<li><a href="\/authors\/1"><bdi>Marge<\/bdi><\/a><\/li><\/ul>/);
     match(
       page,
       /<ol lang="en" dir="ltr"><li>Be kind\.<\/li><\/ol>.*<p lang="en" dir="ltr">We tried it\.<\/p>/s,

@@ -76,8 +76,7 @@ describe('collections of bots', () => {
     strictEqual(linked(first), 50);
     match(first, /rel="next" href="\/collections\?page=2"/);
     const second = await get('/collections?page=2&locale=de');
-    match(second, /rel="prev" href="\/collections\?locale=de"/);
-    match(second, /<a href="\/collections\?page=2&amp;locale=fr" lang="fr"/);
+    match(second, /rel="prev" href="\/collections"/);
     match(
       second,
       /<link rel="canonical" href="https:\/\/bots\.example\.org\/collections\?page=2&amp;locale=de"/,
