@@ -53,6 +53,12 @@ export type ProblemType =
     )
   | string;
 /**
+ * What it takes, or its subcommands.
+ *
+ * @maxItems 25
+ */
+export type CommandOptions = CommandOption[];
+/**
  * The path of a field, such as owner.tags[0], or an object that says more.
  */
 export type ImportRule =
@@ -779,6 +785,83 @@ export interface CollectionFile {
    * Items: A bot or account id. Always a string: a number would lose digits.
    */
   bots?: string[];
+}
+/**
+ * The file bots/<last three digits>/<id>.commands.json: the commands of a bot.
+ */
+export interface CommandsFile {
+  /**
+   * By type, then by name.
+   *
+   * @maxItems 200
+   */
+  commands: Command[];
+}
+/**
+ * A command of a bot, with the keys that Discord’s API has for it.
+ */
+export interface Command {
+  /**
+   * 1 for a command that is typed after a slash, 2 for one in the menu of a user, 3 in that of a message, 4 for one that opens an activity.
+   */
+  type?: number;
+  /**
+   * A name in Discord.
+   */
+  name: string;
+  name_localizations?: CommandNames;
+  /**
+   * A description in Discord.
+   */
+  description?: string;
+  description_localizations?: CommandDescriptions;
+  /**
+   * Whether it is for adults only.
+   */
+  nsfw?: boolean;
+  options?: CommandOptions;
+}
+/**
+ * The name by language.
+ */
+export interface CommandNames {
+  /**
+   * A name in Discord.
+   */
+  [k: string]: string;
+}
+/**
+ * The description by language.
+ */
+export interface CommandDescriptions {
+  /**
+   * A description in Discord.
+   */
+  [k: string]: string;
+}
+/**
+ * An option of a command: what it takes, a subcommand or a group of these.
+ */
+export interface CommandOption {
+  /**
+   * 1 for a subcommand, 2 for a group of them, 3 and more for what a user types or picks.
+   */
+  type: number;
+  /**
+   * A name in Discord.
+   */
+  name: string;
+  name_localizations?: CommandNames;
+  /**
+   * A description in Discord.
+   */
+  description?: string;
+  description_localizations?: CommandDescriptions;
+  /**
+   * Whether the command cannot be used without it.
+   */
+  required?: boolean;
+  options?: CommandOptions;
 }
 /**
  * botshelf import --map: which field of a record in another list is which key of a page file.

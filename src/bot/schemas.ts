@@ -19,6 +19,7 @@ export const schemaNames = [
   'blocked',
   'profile',
   'collection',
+  'commands',
   'import-map',
 ] as const;
 

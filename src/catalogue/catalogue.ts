@@ -16,7 +16,7 @@ import { ChangeFeed } from './changes/change-feed.ts';
 import { ChangeIndex, type ReadonlyChanges } from './changes/change-index.ts';
 import { AuthorIndex } from './lists/authors.ts';
 import { Lists } from './lists/lists.ts';
-import { botsFolder, parsePagePath } from './page/layout.ts';
+import { botsFolder, parseFilePath } from './page/layout.ts';
 import { listTop } from './page/page-file.ts';
 import { parseProfile, peopleFolder, type Profile } from './page/side-file.ts';
 import { type BotSearch, buildSearchIndex, createSearch } from './search/bot-search.ts';
@@ -222,7 +222,7 @@ export function showCommits(catalogue: Pick<Catalogue, 'put' | 'look'>, prefix: 
     }
     const groups = new Map<string, string[]>();
     for (const path of changes.flatMap((change) => toOwnPath(change.path))) {
-      const key = parsePagePath(path)?.id ?? path;
+      const key = parseFilePath(path)?.id ?? path;
       groups.set(key, [...(groups.get(key) ?? []), path]);
     }
     void forEachInSlices(groups.values(), (paths) => catalogue.look(paths), 'service');

@@ -3,7 +3,7 @@ import { findOtherClient, isServerInvite, asksForAdministrator } from '../bot/in
 import { toInviteKey } from '../bot/likeness.ts';
 import { holdsToken, tokenRule } from '../bot/token.ts';
 import { createFileFault, findPosition } from '../catalogue/page/fault.ts';
-import { botsFolder, parsePagePath } from '../catalogue/page/layout.ts';
+import { botsFolder, isPage, parsePagePath } from '../catalogue/page/layout.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
 import type { Page } from '../catalogue/page/page.ts';
 import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
@@ -37,7 +37,8 @@ export function checkBotChange(before: readonly PageFile[], after: readonly Page
 
 /** Returns the main page. A page that cannot be parsed counts as the main page if there is no other. */
 export function findMainPage(files: readonly PageFile[]): PageFile | undefined {
-  return files.filter(isReadable).find(isMainPage) ?? files.find((file) => !isReadable(file));
+  const pages = files.filter(isPage);
+  return pages.filter(isReadable).find(isMainPage) ?? pages.find((file) => !isReadable(file));
 }
 
 /** Returns the main page after a change where its bytes are others than before, and it can be parsed. */

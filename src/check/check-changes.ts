@@ -282,7 +282,8 @@ async function checkDuplicates(
     for (const [, key, value = ''] of line.matchAll(keyAndText)) {
       const likeness = toComparisonKey(key as NewValue['key'], parseJsonString(value));
       for (const { id, others } of wanted.get(likeness ?? '') ?? []) {
-        if (parsePagePath(path)?.id !== id) others.add(path);
+        const place = parsePagePath(path);
+        if (place && place.id !== id) others.add(path);
       }
     }
   });

@@ -2,7 +2,7 @@ import { type Dirent, existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import type { BotId } from '../bot/id.ts';
 import { createFileFault } from '../catalogue/page/fault.ts';
-import { botsFolder, folderOf, type PagePlace, pathOf } from '../catalogue/page/layout.ts';
+import { botsFolder, type FilePlace, folderOf, pathOf } from '../catalogue/page/layout.ts';
 import {
   type PageFile,
   readPageFile,
@@ -53,8 +53,8 @@ export type EntryKind = 'file' | 'folder' | 'symlink' | 'submodule' | 'other';
 export interface CatalogueSource {
   /** Returns the entries of a folder by name; empty if it does not exist. @throws if it cannot be read */
   list(folder: string): Listing | Promise<Listing>;
-  /** Reads the page files at these places. A file that does not exist is left out. */
-  readPages(places: readonly PagePlace[]): readonly PageFile[] | Promise<readonly PageFile[]>;
+  /** Reads the files of bots at these places. A file that does not exist is left out. */
+  readPages(places: readonly FilePlace[]): readonly PageFile[] | Promise<readonly PageFile[]>;
   readonly readFile: FileReader;
   /** Releases what reading needed. */
   close?(): void;
@@ -79,8 +79,8 @@ export function createFolderSource(root: string): CatalogueSource {
   };
 }
 
-/** Returns the places of a bot's page files. */
-export async function listPlaces(source: CatalogueSource, id: BotId): Promise<readonly PagePlace[]> {
+/** Returns the places of a bot's files. */
+export async function listPlaces(source: CatalogueSource, id: BotId): Promise<readonly FilePlace[]> {
   const folder = folderOf(id);
   const names = (await source.list(`${botsFolder}/${folder}`)).keys();
   return groupByBot(folder, names).bots.get(id) ?? [];

@@ -5,7 +5,7 @@ import { type EditedBot, formatChangedBy, formatCommitMessage, toOneLine } from 
 import type { ReadonlyCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
 import { toCatalogueError, Catalogue } from '../catalogue/catalogue.ts';
-import { botsFolder, gitkeep, parsePagePath } from '../catalogue/page/layout.ts';
+import { botsFolder, gitkeep, isPage, parseFilePath } from '../catalogue/page/layout.ts';
 import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
 import { withValues, withDefaults } from '../catalogue/page/page.ts';
 import { isMainPage, isReadable } from '../catalogue/page/rules.ts';
@@ -75,7 +75,7 @@ export interface ChangeOptions {
 }
 
 /**
- * Removes all pages of bots in one commit, and ends their tokens. Returns a line for each bot that is removed.
+ * Removes all files of bots in one commit, and ends their tokens. Returns a line for each bot that is removed.
  * @throws {UserError} where nothing was removed, or the tokens have not ended
  */
 export async function removeBots(
@@ -86,7 +86,7 @@ export async function removeBots(
   const lines = await changeBots(opened, bots, { ...options, verb: 'Remove' }, (pages) => ({
     files: pages.map(({ path }) => [path, null]),
     keys: [],
-    what: formatCount(pages.length, 'page'),
+    what: formatCount(pages.filter(isPage).length, 'page'),
   }));
   if (options.isDryRun) return lines;
   const ids = bots.map(({ id }) => id);
@@ -115,7 +115,8 @@ export async function setInBots(
   if (fixed !== undefined) throw new UserError(`${fixed} cannot be set: leave it out`);
   const limits = opened.catalogue.settings.current;
   return await changeBots(opened, bots, options, (pages, texts) => {
-    const main = pages.find((page) => pages.length === 1 || (isReadable(page) && isMainPage(page)));
+    const own = pages.filter(isPage);
+    const main = own.find((page) => own.length === 1 || (isReadable(page) && isMainPage(page)));
     if (main === undefined) throw new UserError('the main page cannot be read');
     const { path } = main;
     const text = withValues(path, texts.get(path) ?? null, values, Date.now());
@@ -191,7 +192,7 @@ async function refuseUncommitted(repository: Repository, bots: readonly IndexedB
   const { prefix } = repository;
   const ids = new Set<string | undefined>(bots.map(({ id }) => id));
   const edited = await listUncommittedFiles(repository, prefix + botsFolder, AbortSignal.timeout(60_000));
-  const refused = edited.filter((path) => ids.has(parsePagePath(path, prefix)?.id));
+  const refused = edited.filter((path) => ids.has(parseFilePath(path, prefix)?.id));
   refuseFaults(refused.map((path) => `${path} has uncommitted edits: commit or discard them`));
 }
 

@@ -1,8 +1,10 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Command } from '../../schemas/types.ts';
 import { readConfig } from '../app/config.ts';
+import { pickCommands, printCommands } from '../catalogue/page/commands.ts';
 import { compareFaults, type Fault, createFileFault } from '../catalogue/page/fault.ts';
-import { botsFolder, formatFileName, gitkeep, isFolderName } from '../catalogue/page/layout.ts';
+import { botsFolder, formatFileName, gitkeep, isFolderName, isPage } from '../catalogue/page/layout.ts';
 import { groupByBot, listTop, readPageFile } from '../catalogue/page/page-file.ts';
 import { toCanonicalForm, toCanonicalJson } from '../catalogue/page/page.ts';
 import { peopleFolder } from '../catalogue/page/side-file.ts';
@@ -115,7 +117,9 @@ export async function formatCatalogue(
         faults.push(...file.faults);
         continue;
       }
-      await rewrite(file.path, toCanonicalForm);
+      const { commands } = file.page.data;
+      if (isPage(place)) await rewrite(file.path, toCanonicalForm);
+      else await rewrite(file.path, () => printCommands(pickCommands(commands as Command[]) as Command[]));
     }
     onProgress(files);
   }

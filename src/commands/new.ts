@@ -69,7 +69,7 @@ function readMainPage(root: string, places: readonly PagePlace[]): Translation {
     places.flatMap((place) => readPageFile(root, place) ?? []),
     noLimits,
   );
-  const main = good.find((file) => mainPages.includes(file));
+  const main = good.find((file) => mainPages.some((one) => one === file));
   if (main !== undefined) return main.page.data as unknown as Translation;
   const paths = places.map(({ id, locale }) => pathOf(id, locale)).join(' ');
   throw new UserError(`the bot has no valid main page: fix it first, see botshelf check ${paths}`);

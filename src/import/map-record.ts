@@ -93,7 +93,8 @@ function toTime(
 export type Refusal = Pick<Fault, 'rule' | 'message'>;
 
 /** A page file with its text. */
-export interface PageText extends PageFile {
+export interface PageText extends PageFile, PagePlace {
+  readonly locale: Locale;
   readonly text: string;
 }
 

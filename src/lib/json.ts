@@ -21,49 +21,64 @@ export interface JsonFault {
   readonly message: string;
 }
 
-type StrictJson =
-  | { readonly data: Record<string, unknown> }
-  | { readonly faults: readonly [JsonFault, ...JsonFault[]] };
+type StrictJson<T> = { readonly data: T } | { readonly faults: readonly [JsonFault, ...JsonFault[]] };
 
 /**
- * Reads strict JSON: an object, no key twice, no half of a surrogate pair, no comment, no trailing comma, at most eight
- * levels deep. Returns all duplicate keys at once, up to a hundred; of any other kind only the first fault.
+ * Reads strict JSON: an object, no key twice, no half of a surrogate pair, no comment, no trailing comma, not nested too
+ * deep. Returns all duplicate keys at once, up to a hundred; of any other kind only the first fault.
  * @param what what the text is called in messages
+ * @param depth levels at most
  */
-export function readStrictJson(text: string, what: string): StrictJson {
+export function readStrictJson(
+  text: string,
+  what: string,
+  depth = maxDepth,
+): StrictJson<Record<string, unknown>> {
+  const other = { rule: 'object', message: `${what} is not an object: put the keys in { }` };
+  return readStrict(text, what, depth, isObject, other);
+}
+
+function isObject(data: unknown): data is Record<string, unknown> {
+  return typeof data === 'object' && data !== null && !Array.isArray(data);
+}
+
+/** @param other the fault of a value that is not wanted */
+function readStrict<T>(
+  text: string,
+  what: string,
+  depth: number,
+  isWanted: (data: unknown) => data is T,
+  other: Omit<JsonFault, 'offset'>,
+): StrictJson<T> {
   let data: unknown;
   try {
     data = JSON.parse(text);
   } catch {
     // The scan has a better message.
   }
-  const isObject = typeof data === 'object' && data !== null && !Array.isArray(data);
-  if (isObject && isFaultless(text, data)) return { data: data as Record<string, unknown> };
-  const { fault, duplicates } = scanText(text, what);
+  if (isWanted(data) && isFaultless(text, data, depth)) return { data };
+  const { fault, duplicates } = scanText(text, what, depth);
   if (fault) return { faults: [fault] };
   if (data === undefined) return { faults: [{ offset: 0, rule: 'json', message: generalAdvice }] };
-  if (!isObject) {
-    const message = `${what} is not an object: put the keys in { }`;
-    return { faults: [{ offset: 0, rule: 'object', message }] };
-  }
+  if (!isWanted(data)) return { faults: [{ offset: 0, ...other }] };
   const [first, ...more] = duplicates;
-  return first ? { faults: [first, ...more] } : { data: data as Record<string, unknown> };
+  return first ? { faults: [first, ...more] } : { data };
 }
 
 /** Returns a fault of a text that is JSON and has a key twice in one object; undefined if there is none. @param value of the text */
 export function findDuplicateKey(text: string, value: unknown): string | undefined {
   if (measure(text).members === countKeys(value)) return undefined;
-  return scanText(text, '').duplicates[0]?.message ?? 'a key is here twice: keep one of them';
+  return scanText(text, '', maxDepth).duplicates[0]?.message ?? 'a key is here twice: keep one of them';
 }
 
 const maxDepth = 8;
 
-/** Whether an object has all keys of its text, and not too many levels. Takes a fifth of the time of a visit. */
-function isFaultless(text: string, data: unknown): boolean {
+/** Whether a value has all keys of its text, and not too many levels. Takes a fifth of the time of a visit. */
+function isFaultless(text: string, data: unknown, depth: number): boolean {
   if (surrogateEscape.test(text)) return false;
   const { levels, members } = measure(text);
   // A key that is there twice is one key of the value.
-  return levels <= maxDepth && members === countKeys(data);
+  return levels <= depth && members === countKeys(data);
 }
 
 /** The escape of half a surrogate pair, which may be followed by the other one. */
@@ -110,6 +125,7 @@ const maxDuplicates = 100;
 function scanText(
   text: string,
   what: string,
+  depth: number,
 ): { readonly fault?: JsonFault; readonly duplicates: JsonFault[] } {
   const duplicates: JsonFault[] = [];
   const levels: Set<string>[] = [];
@@ -119,8 +135,8 @@ function scanText(
     throw new StopVisit();
   };
   const open = (): void => {
-    if (levels.length === maxDepth) {
-      const message = `${what} is nested more than ${maxDepth} levels deep: no key needs that, make it flat`;
+    if (levels.length === depth) {
+      const message = `${what} is nested more than ${depth} levels deep: no key needs that, make it flat`;
       stop({ offset: 0, rule: 'nesting', message });
     }
     levels.push(new Set());

@@ -1,5 +1,5 @@
 import { type Fault, maxFaults } from '../catalogue/page/fault.ts';
-import { parsePagePath } from '../catalogue/page/layout.ts';
+import { parseFilePath } from '../catalogue/page/layout.ts';
 import { BotshelfError, codeOf, messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { LogThrottle, computeBackoff, retry } from '../lib/retry.ts';
@@ -205,7 +205,7 @@ export function noticeFaults(
       more.length > 0 ? `${formatCount(more.length + 1, 'file')} are faulty` : `${first} is faulty`;
     const lines = added.map(({ path, line, column, message }) => `${path}:${line}:${column}: ${message}`);
     const text = lines.slice(0, maxFaults).join('\n');
-    const id = parsePagePath(first)?.id;
+    const id = parseFilePath(first)?.id;
     const url = more.length > 0 || id === undefined ? baseUrl : `${baseUrl}/bots/${id}`;
     notify({ kind: 'fault', title, text, url, at: Date.now() });
   };

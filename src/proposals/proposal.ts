@@ -312,7 +312,7 @@ const maxLineLength = 200;
 export const maxNoteLength = 1000;
 
 /** Parses the pages of a bot. */
-export function parsePages(texts: FileTexts): PageFile[] {
+export function parsePages(texts: FileTexts): (PageFile & PagePlace)[] {
   return [...texts].map(([path, text]) => parsePageFile(parsePagePath(path) as PagePlace, Buffer.from(text)));
 }
 

@@ -1,6 +1,6 @@
 import { BotshelfError, isError } from '../lib/errors.ts';
 import type { BotId } from '../bot/id.ts';
-import { parsePagePath } from '../catalogue/page/layout.ts';
+import { parseFilePath } from '../catalogue/page/layout.ts';
 import { isMergedByKey } from '../catalogue/page/merge-file.ts';
 import { type NewFile, writeCommit } from '../git/commit-files.ts';
 import type { Committer } from '../git/committer.ts';
@@ -63,7 +63,7 @@ export async function integrate(
   if (move) {
     report(move, options.log);
     options.onSideFilesDropped?.(
-      move.droppedEdits.filter(({ path }) => !parsePagePath(path, repository.prefix)),
+      move.droppedEdits.filter(({ path }) => !parseFilePath(path, repository.prefix)),
     );
   }
   if ((await readRef(repository, remoteRefs.base)) !== theirs)
@@ -130,7 +130,7 @@ async function isSameCatalogue(repository: Repository, a: string, b: string): Pr
   if ((await mergeBase(repository, a, b)) !== undefined) return true;
   const files = await listFiles(repository, a);
   const changed = new Set((await diffTrees(repository, a, b)).map(({ path }) => path));
-  return files.some(({ path }) => parsePagePath(path, repository.prefix) && !changed.has(path));
+  return files.some(({ path }) => parseFilePath(path, repository.prefix) && !changed.has(path));
 }
 
 const branchGone =
@@ -210,7 +210,7 @@ async function readChanges(repository: Repository, { base, ours, theirs }: Sides
     if (other === undefined) alone.set(path, after);
     else if (other?.id !== after?.id || other?.mode !== after?.mode)
       both.set(path, { base: before, ours: after, theirs: other });
-    const bot = parsePagePath(path, repository.prefix)?.id;
+    const bot = parseFilePath(path, repository.prefix)?.id;
     if (bot !== undefined) bots.add(bot);
   }
   return { ours: alone, theirs: theirFiles, both, bots: [...bots] };

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { maxLeadMs } from '../bot/clock.ts';
-import { type PageData, parsePage } from '../catalogue/page/page.ts';
+import { parseKeys } from '../catalogue/page/merge-file.ts';
+import type { PageData } from '../catalogue/page/page.ts';
 import { type GitFile, parseRawDiff, rawDiffOptions } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
 
@@ -73,7 +74,7 @@ export async function readPageData(
   blob: string | undefined,
 ): Promise<PageData | undefined> {
   const object = blob === undefined ? undefined : await objects.readOne(blob);
-  return object && parsePage(path, object.content).page?.data;
+  return object && parseKeys(path, object.content.toString());
 }
 
 /**

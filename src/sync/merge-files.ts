@@ -1,8 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import type { BotId } from '../bot/id.ts';
-import { parsePagePath } from '../catalogue/page/layout.ts';
-import { type FileTextVersions, mergeFile, type MergedFile } from '../catalogue/page/merge-file.ts';
-import { parsePage } from '../catalogue/page/page.ts';
+import { parseFilePath } from '../catalogue/page/layout.ts';
+import {
+  type FileTextVersions,
+  mergeFile,
+  type MergedFile,
+  parseKeys,
+} from '../catalogue/page/merge-file.ts';
 import type { NewFile } from '../git/commit-files.ts';
 import type { GitFile } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
@@ -99,7 +103,7 @@ export async function mergeFiles(
     const file = merged && changed ? createNewFile(merged, changed) : theirs;
     if (file !== null || !becomesFolder(path, theirFiles)) files.set(path, file);
     const dropped = merged?.droppedKeys ?? (ours === null ? [] : ['file']);
-    const bot = parsePagePath(path, repository.prefix)?.id;
+    const bot = parseFilePath(path, repository.prefix)?.id;
     if (changed && bot && dropped.some(isKey)) disputed.push({ ...changed, bot, dropped });
     for (const what of dropped)
       droppedEdits.push({ path, what, of: 'ours', because: 'the remote has changed the same' });
@@ -149,9 +153,7 @@ async function mergeByWriters(
   const droppedEdits: DroppedEdit[] = [];
   for (const page of pages) {
     const { path, name, bot, texts } = page;
-    const [our, their] = [texts.ours, texts.theirs].map(
-      (text) => parsePage(path, Buffer.from(text)).page?.data,
-    );
+    const [our, their] = [texts.ours, texts.theirs].map((text) => parseKeys(path, text));
     const decisions: DroppedEdit[] = [];
     for (const what of page.dropped) {
       const [mine, other] = isKey(what)

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BotId } from '../bot/id.ts';
 import { computeDigest, isSameDigest, type Token } from '../bot/token.ts';
 import { listChangedBots } from '../catalogue/changes/change-index.ts';
-import { botsFolder, parsePagePath, parsePlace } from '../catalogue/page/layout.ts';
+import { botsFolder, isPage, parsePagePath, parsePlace } from '../catalogue/page/layout.ts';
 import { readCommittedPages } from '../catalogue/store/export.ts';
 import type { OpenCounts } from '../counts/counts.ts';
 import type { CommittedState } from '../counts/state-ref.ts';
@@ -265,7 +265,8 @@ export class TokensOfRemovedBots implements BranchConsumer {
       for (const [id, removedAt] of removed) {
         const { digest = null, at = 0 } = committed.state.token(id) ?? {};
         if (digest === null) continue;
-        if (at < removedAt || (await readCommittedPages(repository, to, id)).length === 0) ids.push(id);
+        const files = await readCommittedPages(repository, to, id);
+        if (at < removedAt || !files.some(({ place }) => isPage(place))) ids.push(id);
       }
       return await revokeTokens(committed, ids, 'the removal of all pages');
     });

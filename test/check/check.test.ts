@@ -1,11 +1,11 @@
-import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, doesNotMatch, match, strictEqual } from 'node:assert/strict';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
 import { formatCatalogue, type FormatReport } from '../../src/commands/format.ts';
 import { checkInThreads } from '../../src/check/check.ts';
 import { createScope, type Scope } from '../../src/check/source.ts';
-import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
+import { commandsPath, mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { profile } from '../support/side-files.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -70,6 +70,7 @@ describe('the check of a part of a catalogue', () => {
 describe('the canonical form of a part of a catalogue', () => {
   const files = {
     [page]: '---\n{"name": "A"}\n---\n',
+    [commandsPath('1')]: '{"commands": [{"nsfw": false, "name": "b"}, {"name": "a"}]}',
     'botshelf.json': '{"language": "de", "name": "A"}',
     'blocked.json': blocked,
     'people/1.json': '{"website": null, "name": "Ada"}',
@@ -81,9 +82,12 @@ describe('the canonical form of a part of a catalogue', () => {
     const root = tempFolder();
     writeFiles(root, files);
     const part = await format(root, createScope(['bots/001']));
-    deepStrictEqual([part.files, part.changed], [1, [page]]);
+    deepStrictEqual([part.files, part.changed], [2, [commandsPath('1'), page]]);
+    const commands = readFileSync(join(root, commandsPath('1')), 'utf8');
+    match(commands, /^\{\n {2}"commands": \[\n {4}\{\n {6}"name": "a"\n {4}\},/);
+    doesNotMatch(commands, /nsfw/);
     const { files: count, changed } = await format(root, 'everything');
-    deepStrictEqual([count, changed], [4, ['blocked.json', 'botshelf.json', 'people/1.json']]);
+    deepStrictEqual([count, changed], [5, ['blocked.json', 'botshelf.json', 'people/1.json']]);
     strictEqual(readFileSync(join(root, 'people/1.json'), 'utf8'), profile({ website: null }));
     match(readFileSync(join(root, 'blocked.json'), 'utf8'), /^\{\n {2}"bots": \{\n/);
     deepStrictEqual((await format(root, 'everything')).changed, []);
@@ -98,7 +102,7 @@ describe('the canonical form of a part of a catalogue', () => {
       'people/.gitkeep': '',
     });
     const { files: count, changed, faults } = await format(root, 'everything');
-    deepStrictEqual([count, changed], [4, [page, 'people/1.json']]);
+    deepStrictEqual([count, changed], [5, [commandsPath('1'), page, 'people/1.json']]);
     deepStrictEqual(
       faults.map(({ path }) => path),
       ['blocked.json', 'botshelf.json'],

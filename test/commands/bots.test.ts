@@ -5,7 +5,7 @@ import { botshelf } from '../support/command-line.ts';
 import { commitCounts } from '../support/counts.ts';
 import { eventually } from '../support/eventually.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
-import { mainPage, pagePath, translation } from '../support/sample.ts';
+import { commandsPath, mainPage, pagePath, translation } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
 import { issueTestTokens } from '../support/token.ts';
 import { updateRequest } from '../support/update-request.ts';
@@ -224,7 +224,11 @@ describe('botshelf bots --set', () => {
 
 describe('botshelf bots --remove', () => {
   it('leaves a file that keeps bots/ in Git where the last bot goes', async () => {
-    const { folder, git } = testRepository({ [pagePath('7')]: mainPage(), [pagePath('8')]: mainPage() });
+    const { folder, git } = testRepository({
+      [pagePath('7')]: mainPage(),
+      [commandsPath('7')]: '{"commands": []}',
+      [pagePath('8')]: mainPage(),
+    });
     const tracked: string[] = [];
     for (const id of ['7', '8']) {
       const { code } = await botshelf(folder, ['bots', id, '--remove', '--reason', 'Spam', '--yes']);

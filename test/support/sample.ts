@@ -4,7 +4,7 @@ import { type AccountId, parseAccountId } from '../../src/bot/commit-message.ts'
 import { parseBotId } from '../../src/bot/id.ts';
 import type { BotId } from '../../src/bot/id.ts';
 import { parseLocale } from '../../src/bot/locale.ts';
-import { pathOf } from '../../src/catalogue/page/layout.ts';
+import { commandsPart, pathOf } from '../../src/catalogue/page/layout.ts';
 
 /** The id that `text` must be. */
 export function botId(text: string): BotId {
@@ -25,6 +25,11 @@ export function pagePath(id: string, locale = 'en'): string {
   const tag = parseLocale(locale);
   if (typeof tag === 'object') throw new Error(`${locale} ${tag.reason}`);
   return pathOf(botId(id), tag);
+}
+
+/** The path of the file with a bot's commands, relative to the catalogue. */
+export function commandsPath(id: string): string {
+  return pathOf(botId(id), commandsPart);
 }
 
 /** The front matter of a main page: the keys that are required. */

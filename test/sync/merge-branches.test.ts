@@ -1,6 +1,7 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
+import { printCommands } from '../../src/catalogue/page/commands.ts';
 import { withValues } from '../../src/catalogue/page/page.ts';
 import { maxObjectBytes } from '../../src/git/objects.ts';
 import type { Repository } from '../../src/git/repository.ts';
@@ -8,7 +9,7 @@ import { type BranchMerge, mergeBranches, replayOnto } from '../../src/sync/inte
 import type { DroppedEdit } from '../../src/sync/merge-files.ts';
 import { openUntilEnd } from '../support/opened.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
-import { mainPage, pagePath } from '../support/sample.ts';
+import { commandsPath, mainPage, pagePath } from '../support/sample.ts';
 
 const homer = pagePath('312');
 const marge = pagePath('7');
@@ -135,6 +136,26 @@ describe('the merge of two branches', () => {
       ]);
       const body = repository.git('log', '-1', '--format=%B', commit);
       match(body, new RegExp(`\n\n${title}\n- "${homer}": website\n\nBot: 312$`));
+    }
+  });
+
+  it('takes the commands of the later of two posts, all of them', async () => {
+    const path = commandsPath('312');
+    const [earlier, later] = ['earlier', 'later'].map((name, i) => {
+      const text = printCommands([{ name }, { name: 'both' }]);
+      const commit = { files: { [path]: text }, message: ofService, at: 1_700_000_000 + i };
+      return { text, id: repository.commitOn(base, commit) };
+    });
+    for (const [ours, theirs] of [
+      [later, earlier],
+      [earlier, later],
+    ] as const) {
+      const { commit } = await mergeBranches(opened, {
+        base,
+        ours: ours?.id ?? '',
+        theirs: theirs?.id ?? '',
+      });
+      strictEqual(`${repository.git('show', `${commit}:${path}`)}\n`, later?.text);
     }
   });
 

@@ -5,6 +5,7 @@ import { comparePermissions, readInvite, type StatedPermissions } from '../../bo
 import { toInviteKey } from '../../bot/likeness.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
+import { isPage, type PagePlace } from '../page/layout.ts';
 import type { PageFile } from '../page/page-file.ts';
 import type { Page, PageData } from '../page/page.ts';
 import { isMainPage, isReadable } from '../page/rules.ts';
@@ -18,6 +19,8 @@ export interface BotChange {
   readonly by: CommitAuthor;
   /** A new page has no fields. The text of a page and images have no values. */
   readonly pages: readonly PageChange[];
+  /** Whether the bot has other commands since. */
+  readonly hasOtherCommands: boolean;
   readonly invite: InviteChange;
   /** Whether it added the bot. */
   readonly isNewBot: boolean;
@@ -49,14 +52,16 @@ export async function readBotChanges(
   for (const commit of shown) {
     const { before, after: now } = await index.read(id, commit);
     if (slice.isOver) await slice.next();
-    const pages = comparePages(before, now)
+    const pages = comparePages(before.filter(isPage), now.filter(isPage))
       .map(withoutTexts)
       .filter(({ state, fields }) => state !== 'edited' || fields.length > 0);
     const invite = compareInvites(before, now);
     const isNewBot = before.length === 0 && Object.keys(readMainData(now)).length > 0;
-    if (pages.length === 0) continue;
+    const hasOtherCommands = !commit.pages.every(isPage);
+    if (pages.length === 0 && !hasOtherCommands) continue;
     const by = await index.readAuthor(commit);
-    changes.push({ commit: commit.id, time: commit.time, by, pages, invite, isNewBot });
+    const { id: at, time } = commit;
+    changes.push({ commit: at, time, by, pages, hasOtherCommands, invite, isNewBot });
   }
   return { changes, next: left.length > shown.length ? shown.at(-1)?.id : undefined };
 }
@@ -169,7 +174,7 @@ export interface FieldChange {
 }
 
 /** A file with front matter, or data alone. */
-export type ComparedFile = Pick<PageFile, 'path' | 'locale'> & {
+export type ComparedFile = Pick<PageFile & PagePlace, 'path' | 'locale'> & {
   readonly page: Pick<Page, 'data' | 'page'> | undefined;
 };
 

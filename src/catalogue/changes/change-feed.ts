@@ -11,7 +11,7 @@ import { readHead, type Repository, type RepositoryOpener } from '../../git/repo
 import type { Current, CurrentCache } from '../../lib/current-cache.ts';
 import { FairQueue } from '../../lib/serial-queue.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
-import { pathOf } from '../page/layout.ts';
+import { commandsPart, isPage, pathOf } from '../page/layout.ts';
 import { isBlob, type PageFile, readPageStat } from '../page/page-file.ts';
 import { isMainPage, isReadable } from '../page/rules.ts';
 import type { BotStore } from '../store/bot-store.ts';
@@ -152,7 +152,7 @@ export class ChangeFeed implements BranchConsumer {
           bot: bot.id,
           what,
           keys: what === 'changed' ? await this.#listKeys(bot) : [],
-          locales: pages.map(({ locale }) => locale),
+          locales: pages.filter(isPage).map(({ locale }) => locale),
         };
         changes.push({ cursor: next, what, json: JSON.stringify(change) });
       }
@@ -163,11 +163,12 @@ export class ChangeFeed implements BranchConsumer {
     return { changes, next };
   }
 
-  /** Returns the keys of the main page that differ. */
+  /** Returns the keys of the main page that differ, and `commands` where these do. */
   async #listKeys({ id, pages }: ChangedBot): Promise<string[]> {
     const { before, after } = await this.#options.index.read(id, { pages: pages.slice(0, maxPages) });
     const [was, is] = [readMainValues(before), readMainValues(after)];
-    return mainKeys.filter((key) => !isDeepStrictEqual(was[key], is[key]));
+    const keys = mainKeys.filter((key) => !isDeepStrictEqual(was[key], is[key]));
+    return pages.every(isPage) ? keys : [...keys, commandsPart];
   }
 
   /**

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type CommitAuthor, parseCommitAuthor } from '../../bot/commit-message.ts';
 import type { BotId } from '../../bot/id.ts';
-import type { Locale } from '../../bot/locale.ts';
 import type { BranchConsumer, BranchAdvance } from '../../git/branch-feed.ts';
 import {
   findTreeEntries,
@@ -18,7 +17,15 @@ import type { Repository, RepositoryOpener } from '../../git/repository.ts';
 import { removeUnfinishedWrites, writeAtomically } from '../../lib/files.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { splitIntoParts } from '../../lib/worker-pool.ts';
-import { botsFolder, folderOf, isFolderName, parsePlace, parsePagePath } from '../page/layout.ts';
+import {
+  botsFolder,
+  type FilePlace,
+  folderOf,
+  isFolderName,
+  isPage,
+  parseFilePath,
+  parsePlace,
+} from '../page/layout.ts';
 import { type PageFile, parsePageFile } from '../page/page-file.ts';
 import type { BotStore } from '../store/bot-store.ts';
 
@@ -58,6 +65,8 @@ export async function* listChangedBots(
       if (!isGiven) bots.set(id, [...(bots.get(id) ?? []), { locale, ...page }]);
     }
     for (const [id, pages] of bots) {
+      // The commands of a bot that has no page.
+      if (!pages.some(isPage) && !hasPage(newFiles, folder, id)) continue;
       const isNew = pages.every((page) => page.before === undefined) && !hasPage(files, folder, id);
       const isGone = pages.every((page) => page.after === undefined) && !hasPage(newFiles, folder, id);
       yield { id, what: isNew ? 'added' : isGone ? 'removed' : 'changed', pages };
@@ -119,9 +128,10 @@ function toBlob(entry: TreeEntry | undefined): string | undefined {
 }
 
 function hasPage(tree: Tree, folder: string, id: BotId): boolean {
-  return [...tree].some(
-    ([name, entry]) => name.startsWith(`${id}.`) && toBlob(entry) && 'id' in parsePlace(folder, name),
-  );
+  return [...tree].some(([name, entry]) => {
+    const place = name.startsWith(`${id}.`) && toBlob(entry) ? parsePlace(folder, name) : undefined;
+    return place !== undefined && 'id' in place && isPage(place);
+  });
 }
 
 /**
@@ -158,9 +168,8 @@ export interface BotCommit {
   readonly line: LoggedChange['line'];
 }
 
-/** The blobs of a page before and after a commit; undefined if it had none. */
-export interface PageBlobs {
-  readonly locale: Locale;
+/** The blobs of a file of a bot before and after a commit; undefined if it had none. */
+export interface PageBlobs extends Pick<FilePlace, 'locale'> {
   readonly before: string | undefined;
   readonly after: string | undefined;
 }
@@ -256,7 +265,7 @@ export class ChangeIndex implements BranchConsumer {
     let last = '';
     const log = readChangeLog(repository, commits, join(folder, 'log'), signal);
     for await (const { path, commit, time, before, after, line } of log) {
-      const place = parsePagePath(path, prefix);
+      const place = parseFilePath(path, prefix);
       if (place === undefined) continue;
       const name = folderOf(place.id);
       // Git lists the pages of a bot one after the other.
@@ -333,7 +342,7 @@ function parseCommitLine(line: string): BotCommit {
   const [, id = '', seconds, kind, ...words] = line.split(' ');
   const pages = words.flatMap((locale, i): PageBlobs[] => {
     const [before, after] = words.slice(i + 1).map((blob) => blob || undefined);
-    return i % 3 === 0 ? [{ locale: locale as Locale, before, after }] : [];
+    return i % 3 === 0 ? [{ locale: locale as FilePlace['locale'], before, after }] : [];
   });
   return { id, time: Number(seconds) * 1000, pages, line: kind as BotCommit['line'] };
 }

@@ -6,7 +6,7 @@ import type { Current, CurrentCache, Input } from '../../lib/current-cache.ts';
 import { FairQueue } from '../../lib/serial-queue.ts';
 import { joinToPieces, type Pieces, pieceSize } from '../../lib/text.ts';
 import { forEachInSlices, sortInSlices, TimeSlice } from '../../lib/time-slice.ts';
-import { folderOf, pathOf } from '../page/layout.ts';
+import { folderOf, isPage, pathOf } from '../page/layout.ts';
 import type { BotSearch } from '../search/bot-search.ts';
 import { findMatchingLocales } from '../search/query.ts';
 import type { QueryReading } from '../search/run-search.ts';
@@ -105,7 +105,7 @@ export class Lists {
   async files(client = ''): Promise<List & Current> {
     const build = async (): Promise<List> => {
       const bots = await sortByPath(await this.#bots.sorted());
-      const total = bots.reduce((sum, { files }) => sum + files.length, 0);
+      const total = bots.reduce((sum, { files }) => sum + files.filter(isPage).length, 0);
       return await buildList({ ...noSearch, bots, total, next: undefined }, fileForm, new TimeSlice());
     };
     const run = async (): Promise<List> => await this.#run(client, {}, build);
@@ -397,7 +397,7 @@ function createElementForm(fields: ListQuery['fields'], counts: ReadonlyCounts):
 function listFileItems(bot: IndexedBot): Buffer[] {
   const { id, files } = bot;
   const { contents } = parseListElement(bot);
-  const items = files.map(({ locale, main, size, sha }): FileItem => {
+  const items = files.filter(isPage).map(({ locale, main, size, sha }): FileItem => {
     const { name = '', description = '' } = contents[locale] ?? {};
     return { id, locale, main, path: pathOf(id, locale), name, description, size, sha };
   });

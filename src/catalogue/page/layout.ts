@@ -7,13 +7,25 @@ export const botsFolder = 'bots';
 /** An empty file that keeps `bots/` in Git while there are no bots. In any other folder it is a stray file. */
 export const gitkeep = '.gitkeep';
 
-/** The place of a page in the catalogue: the bot and the language. */
-export interface PagePlace {
+/** What the name of the file with a bot's commands has in place of a language. */
+export const commandsPart = 'commands';
+
+/** The place of a file in the catalogue: the bot, and the language of a page, or that it has the commands. */
+export interface FilePlace {
   readonly id: BotId;
+  readonly locale: Locale | typeof commandsPart;
+}
+
+/** The place of a page in the catalogue: the bot and the language. */
+export interface PagePlace extends FilePlace {
   readonly locale: Locale;
 }
 
-/** Why a path cannot be that of a page. */
+export function isPage<T extends Pick<FilePlace, 'locale'>>(file: T): file is T & Pick<PagePlace, 'locale'> {
+  return file.locale !== commandsPart;
+}
+
+/** Why a path cannot be that of a file of a bot. */
 export interface PlaceFault {
   readonly rule: 'stray-file' | 'wrong-folder' | 'wrong-locale';
   readonly message: string;
@@ -24,14 +36,14 @@ export function folderOf(id: BotId): string {
   return id.slice(-3).padStart(3, '0');
 }
 
-/** Returns the path of a bot's page in one language, relative to the catalogue's folder. */
-export function pathOf(id: BotId, locale: Locale): string {
+/** Returns the path of a bot's page in one language, or of its commands, relative to the catalogue's folder. */
+export function pathOf(id: BotId, locale: FilePlace['locale']): string {
   return `${botsFolder}/${folderOf(id)}/${formatFileName({ id, locale })}`;
 }
 
-/** Returns the name of a page's file in its folder. */
-export function formatFileName({ id, locale }: PagePlace): string {
-  return `${id}.${locale}.md`;
+/** Returns the name of a bot's file in its folder. */
+export function formatFileName({ id, locale }: FilePlace): string {
+  return `${id}.${locale}.${locale === commandsPart ? 'json' : 'md'}`;
 }
 
 /** Whether `name` can be a folder of `bots/`: three digits. */
@@ -42,11 +54,12 @@ export function isFolderName(name: string): boolean {
 export const strayMessage = `this is not the page of a bot: name it ${botsFolder}/<last three digits>/<id>.<locale>.md, or remove it`;
 
 /** Returns the place of the file `name` in `bots/<folder>/`, or what is wrong with it. */
-export function parsePlace(folder: string, name: string): PagePlace | PlaceFault {
-  const [, digits = '', tag = ''] = /^([0-9]{1,20})\.([A-Za-z0-9-]{1,35})\.md$/.exec(name) ?? [];
+export function parsePlace(folder: string, name: string): FilePlace | PlaceFault {
+  const [, digits = '', tag] =
+    /^([0-9]{1,20})\.(?:([A-Za-z0-9-]{1,35})\.md|commands\.json)$/.exec(name) ?? [];
   const id = parseBotId(digits);
   if (id === undefined) return { rule: 'stray-file', message: strayMessage };
-  const locale = parseLocale(tag);
+  const locale = tag === undefined ? commandsPart : parseLocale(tag);
   if (typeof locale === 'object') {
     const { reason, canonical, instead } = locale;
     const fix = canonical === undefined ? `use ${instead}` : `rename the file to ${pathOf(id, canonical)}`;
@@ -64,6 +77,12 @@ export function parsePlace(folder: string, name: string): PagePlace | PlaceFault
  * @param prefix the catalogue's folder with `/` at its end, where the path begins at the top of a repository
  */
 export function parsePagePath(path: string, prefix = ''): PagePlace | undefined {
+  const place = parseFilePath(path, prefix);
+  return place && isPage(place) ? place : undefined;
+}
+
+/** As parsePagePath, of any file of a bot. */
+export function parseFilePath(path: string, prefix = ''): FilePlace | undefined {
   if (!path.startsWith(prefix)) return undefined;
   const [top, folder, name, ...rest] = path.slice(prefix.length).split('/');
   if (top !== botsFolder || folder === undefined || name === undefined || rest.length > 0) return undefined;

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { SchemaName } from '../../bot/schemas.ts';
 import { removeKeys, setKeys, readStrictJson } from '../../lib/json.ts';
 import { mergeLines } from '../../lib/merge-lines.ts';
-import { parsePagePath } from './layout.ts';
+import { maxCommandDepth } from './commands.ts';
+import { parseFilePath, parsePagePath } from './layout.ts';
 import { cutPage, type PageData, parsePage } from './page.ts';
 import { validate } from './schema.ts';
 
@@ -32,9 +33,9 @@ export function isMergedByKey(path: string): boolean {
 }
 
 /**
- * Merges a file by meaning: pages of bots, collections, profiles, settings and `blocked.json` key by key, anything else
+ * Merges a file by meaning: files of bots, collections, profiles, settings and `blocked.json` key by key, anything else
  * line by line. A key that one side changed takes that side. One that both changed takes theirs unless it is in `keep`;
- * in other files than pages of bots, objects are merged in turn, and lists member by member. Of two times in `edited` the
+ * in other files than those of bots, objects are merged in turn, and lists member by member. Of two times in `edited` the
  * later stays. Markdown is merged by line. Every byte that ours did not change is as in theirs.
  * Where a side cannot be parsed, or the result would break a rule that theirs keeps, the file is theirs.
  * @param path relative to the catalogue's folder
@@ -53,7 +54,7 @@ export function mergeFile(
   const [before, mine, other] = [parseSide(path, base), parseSide(path, ours), parseSide(path, theirs)];
   if (mine === undefined || other === undefined) return all;
 
-  const isDeep = parsePagePath(path) === undefined;
+  const isDeep = parseFilePath(path) === undefined;
   const { set, remove, droppedKeys } = mergeKeys(before?.data ?? {}, mine.data, other.data, { keep, isDeep });
   const markdown = mergeLines(before?.after ?? '', mine.after, other.after);
   const json = removeKeys(setKeys(other.json, set), remove);
@@ -68,6 +69,7 @@ export function mergeFile(
 /** Returns the schemas of which a file has to fit one; undefined for a file that is merged by line. */
 function findSchemas(path: string): readonly SchemaName[] | undefined {
   if (parsePagePath(path)) return ['main-page', 'translation'];
+  if (parseFilePath(path)) return ['commands'];
   return sideFiles.find(([pattern]) => pattern.test(path))?.[1];
 }
 
@@ -139,13 +141,18 @@ function isObject(value: unknown): value is PageData {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns the keys of a file that is merged by them; undefined if it cannot be parsed. @param path as `mergeFile` */
+export function parseKeys(path: string, text: string): PageData | undefined {
+  return parseSide(path, text)?.data;
+}
+
 function parseSide(
   path: string,
   text: string | null,
 ): (ReturnType<typeof cutPage> & { readonly data: PageData }) | undefined {
   if (text === null) return undefined;
   if (path.endsWith('.json')) {
-    const read = readStrictJson(text, 'the file');
+    const read = readStrictJson(text, 'the file', maxCommandDepth);
     return 'data' in read ? { data: read.data, before: '', json: text, after: '' } : undefined;
   }
   const { page } = parsePage(path, Buffer.from(text));

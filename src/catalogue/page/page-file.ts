@@ -17,17 +17,24 @@ import { codeOf, messageOf } from '../../lib/errors.ts';
 import { type Fault, createFileFault } from './fault.ts';
 import {
   pathOf,
+  type FilePlace,
   type PagePlace,
   botsFolder,
   folderOf,
   gitkeep,
+  isPage,
   type PlaceFault,
   parsePlace,
 } from './layout.ts';
-import { maxFileSize, type Page, parsePage } from './page.ts';
+import { maxCommandDepth } from './commands.ts';
+import { maxFileSize, type Page, type ParsedPage, parsePage } from './page.ts';
+import { parseJsonFile } from './side-file.ts';
 
-/** A page file as read from disk; `page` is undefined when it cannot be parsed. */
-export interface PageFile extends PagePlace {
+/**
+ * A page file as read from disk; `page` is undefined when it cannot be parsed. The file with the commands is one whose data are
+ * the object in it, and whose `page` is undefined where it breaks its schema, too.
+ */
+export interface PageFile extends FilePlace {
   /** Relative to the catalogue's folder. */
   readonly path: string;
   /** Bytes. */
@@ -45,13 +52,13 @@ export interface PageFile extends PagePlace {
  * is not a regular file has a fault; this never throws.
  * @param hash the hash function of the repository
  */
-export function readPageFile(root: string, place: PagePlace, hash: HashName = 'sha1'): PageFile | undefined {
+export function readPageFile(root: string, place: FilePlace, hash: HashName = 'sha1'): PageFile | undefined {
   return toPageFile(place, readRegularFile(join(root, pathOf(place.id, place.locale))), hash);
 }
 
 /** As readPageFile, of a file that was read before: its bytes, or why it cannot be read. */
 export function toPageFile(
-  place: PagePlace,
+  place: FilePlace,
   reading: Buffer | string | undefined,
   hash: HashName,
 ): PageFile | undefined {
@@ -69,21 +76,38 @@ export function readFileText(root: string, path: string): string | undefined {
 }
 
 /** Whether the file at `place` below `root` is the blob with this id. */
-export function isBlob(root: string, place: PagePlace, id: string, hash: HashName): boolean {
+export function isBlob(root: string, place: FilePlace, id: string, hash: HashName): boolean {
   const bytes = readRegularFile(join(root, pathOf(place.id, place.locale)));
   return Buffer.isBuffer(bytes) && bytes.length <= maxFileSize && computeBlobId(bytes, hash) === id;
 }
 
 /** Returns the page file at `place` that has these bytes. */
-export function parsePageFile(place: PagePlace, bytes: Buffer, hash: HashName = 'sha1'): PageFile {
+export function parsePageFile<P extends FilePlace>(
+  place: P,
+  bytes: Buffer,
+  hash: HashName = 'sha1',
+): PageFile & P {
   const path = pathOf(place.id, place.locale);
-  const { page, faults } = parsePage(path, bytes);
+  const { page, faults } = isPage(place) ? parsePage(path, bytes) : parseCommandsFile(path, bytes);
   const tail = crc32(bytes.subarray(-tailSize));
   return { ...place, path, size: bytes.length, sha: computeBlobId(bytes, hash), tail, page, faults };
 }
 
+function parseCommandsFile(path: string, bytes: Buffer): ParsedPage {
+  const parsed = parseJsonFile<Record<string, unknown>>(
+    'commands',
+    path,
+    bytes,
+    maxFileSize,
+    maxCommandDepth,
+  );
+  if ('faults' in parsed) return { page: undefined, faults: parsed.faults };
+  const { data, faultAt } = parsed.value;
+  return { page: { data, page: '', faultAt }, faults: [] };
+}
+
 /** Returns the page file at `place` that cannot be read because of a fault. */
-export function createRefusedPageFile(place: PagePlace, fault: Fault): PageFile {
+export function createRefusedPageFile(place: FilePlace, fault: Fault): PageFile {
   return { ...place, path: fault.path, size: 0, sha: '', tail: 0, page: undefined, faults: [fault] };
 }
 
@@ -210,7 +234,7 @@ export function listNames(root: string, folder: string): string[] {
 /** Returns the places of a bot's page files in its folder. @throws as listFolder */
 export function listPages(root: string, id: BotId): readonly PagePlace[] {
   const folder = folderOf(id);
-  return groupByBot(folder, listNames(root, folder)).bots.get(id) ?? [];
+  return (groupByBot(folder, listNames(root, folder)).bots.get(id) ?? []).filter(isPage);
 }
 
 /** Whether a path below `root` leads to a folder, through no link. False if that cannot be seen. */
@@ -224,7 +248,7 @@ export function isFolder(root: string, path: string): boolean {
 }
 
 /** Returns the stat of the file at a place; undefined if there is none. */
-export function readPageStat(root: string, { id, locale }: PagePlace): FileStat | undefined {
+export function readPageStat(root: string, { id, locale }: FilePlace): FileStat | undefined {
   return readStat(join(root, pathOf(id, locale)));
 }
 
@@ -245,10 +269,10 @@ export function groupByBot(
   folder: string,
   names: Iterable<string>,
 ): {
-  readonly bots: ReadonlyMap<BotId, readonly PagePlace[]>;
+  readonly bots: ReadonlyMap<BotId, readonly FilePlace[]>;
   readonly misplaced: ReadonlyMap<string, PlaceFault>;
 } {
-  const bots = new Map<BotId, PagePlace[]>();
+  const bots = new Map<BotId, FilePlace[]>();
   const misplaced = new Map<string, PlaceFault>();
   for (const name of names) {
     const place = parsePlace(folder, name);

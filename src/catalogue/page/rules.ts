@@ -3,7 +3,7 @@ import type { Locale } from '../../bot/locale.ts';
 import { readSchema, type SchemaName } from '../../bot/schemas.ts';
 import { quoteValue } from '../../lib/text.ts';
 import { type Fault, createFileFault } from './fault.ts';
-import { pathOf } from './layout.ts';
+import { isPage, type PagePlace, pathOf } from './layout.ts';
 import type { PageFile } from './page-file.ts';
 import type { Page } from './page.ts';
 import { validate } from './schema.ts';
@@ -24,7 +24,7 @@ export interface ReadablePage extends PageFile {
   readonly page: Page;
 }
 
-export function isReadable(file: PageFile): file is ReadablePage {
+export function isReadable<F extends PageFile>(file: F): file is F & ReadablePage {
   return file.page !== undefined;
 }
 
@@ -39,7 +39,7 @@ export function isMainPage({ page }: Pick<ReadablePage, 'page'>): boolean {
 /** The result of checking all files of a bot. */
 interface CheckedFiles {
   /** The files that are meant as the main page; there must be exactly one. */
-  readonly mainPages: readonly PageFile[];
+  readonly mainPages: readonly (PageFile & PagePlace)[];
   /** The files that can be served: without a fault of their own, or with an unknown category only. */
   readonly good: readonly ReadablePage[];
   readonly faults: readonly Fault[];
@@ -54,25 +54,31 @@ export function checkFiles(
   limits: PageLimits,
   wasMain: (file: PageFile) => boolean = () => false,
 ): CheckedFiles {
-  const single = files.length === 1;
-  const mainPages = files.filter((file) => (isReadable(file) ? isMainPage(file) || single : wasMain(file)));
+  const pages = files.filter(isPage);
+  const single = pages.length === 1;
+  const mainPages = pages.filter((file) => (isReadable(file) ? isMainPage(file) || single : wasMain(file)));
   const good: ReadablePage[] = [];
   const faults: Fault[] = [];
   for (const file of files) {
-    const own = isReadable(file)
-      ? pageRules.flatMap((rule) => rule(file, mainPages.includes(file), limits))
-      : file.faults;
+    const own =
+      isReadable(file) && isPage(file)
+        ? pageRules.flatMap((rule) => rule(file, mainPages.includes(file), limits))
+        : file.faults;
     if (isReadable(file) && own.every(({ rule }) => rule === 'enum')) good.push(file);
     faults.push(...own);
   }
-  if (mainPages.length > 1 || files.every(isReadable)) faults.push(...findBotFaults(files, mainPages));
+  if (mainPages.length > 1 || pages.every(isReadable)) faults.push(...findBotFaults(files, mainPages));
   return { mainPages, good, faults };
 }
 
 /** Returns the faults of a bot's files taken together. */
 function findBotFaults(files: readonly PageFile[], mainPages: readonly PageFile[]): Fault[] {
-  const [first] = files;
+  const first = files.find(isPage) ?? files[0];
   if (first === undefined || mainPages.length === 1) return [];
+  if (!isPage(first)) {
+    const message = `${first.id} has no page: add ${pathOf(first.id, 'en' as Locale)}, or remove this file`;
+    return [createFileFault(first.path, 'one-main-page', message)];
+  }
   if (mainPages.length === 0) {
     const message = `${first.id} has no main page: one of its files needs authors, category, created and invite too`;
     return [createFileFault(first.path, 'one-main-page', message)];
@@ -104,7 +110,7 @@ const pageRules = [
 
 function ensureLanguageAllowed({ path, locale }: ReadablePage, _main: boolean, limits: PageLimits): Fault[] {
   const { languages } = limits;
-  if (languages === null || languages.includes(locale)) return [];
+  if (languages === null || languages.includes(locale as Locale)) return [];
   const message = `the pages of this catalogue are in ${languages.join(', ')}, not in ${locale}: translate it, or ask the maintainers to add ${locale} to "languages" in botshelf.json`;
   return [createFileFault(path, 'language', message)];
 }

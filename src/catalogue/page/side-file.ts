@@ -34,12 +34,14 @@ interface JsonFile<T> {
  * Parses a file by its schema. Finds all faults at once; never throws.
  * @param path what faults name
  * @param reading its bytes, or why it cannot be read
+ * @param depth levels of objects and lists at most
  */
 export function parseJsonFile<T>(
   schema: SchemaName,
   path: string,
   reading: Buffer | string,
   maxSize: number,
+  depth?: number,
 ): Parsed<JsonFile<T>> {
   const refuse = (rule: string, message: string) => ({ faults: [createFileFault(path, rule, message)] });
   if (typeof reading === 'string') return refuse('regular-file', reading);
@@ -51,7 +53,7 @@ export function parseJsonFile<T>(
   const at = (offset: number, rule: string, message: string): Fault => {
     return { path, ...findPosition(text, offset), rule, message };
   };
-  const read = readStrictJson(text, 'the file');
+  const read = readStrictJson(text, 'the file', depth);
   if ('faults' in read)
     return { faults: read.faults.map(({ offset, rule, message }) => at(offset, rule, message)) };
   const offsetOf = createLocator(text);

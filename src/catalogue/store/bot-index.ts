@@ -5,7 +5,7 @@ import { asksForAdministrator } from '../../bot/invite.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
 import { forEachInSlices, sortInSlices } from '../../lib/time-slice.ts';
-import { folderOf, pathOf } from '../page/layout.ts';
+import { type FilePlace, folderOf, pathOf } from '../page/layout.ts';
 
 /** Returns the place of the first of sorted items that is not before what is looked for; their number where all are. */
 export function findFirstPlace<T>(sorted: ArrayLike<T>, isBefore: (item: T) => boolean): number {
@@ -28,6 +28,8 @@ export interface IndexedBot {
   readonly pages: readonly number[];
   /** The hash of the record, 27 URL-safe characters: the same on every machine that serves the same bytes. */
   readonly digest: string;
+  /** Its commands as JSON, a list; null for a bot that has no such file. */
+  readonly commands: Buffer | null;
   readonly facts: BotFacts;
   /** The files it was read from, in path order. */
   readonly files: readonly IndexedFile[];
@@ -53,9 +55,9 @@ export interface BotFacts {
   readonly random: number;
 }
 
-/** One markdown file that is served, in its last valid version. */
+/** One file that is served, in its last valid version. */
 export interface IndexedFile {
-  readonly locale: Locale;
+  readonly locale: FilePlace['locale'];
   readonly main: boolean;
   /** Bytes. */
   readonly size: number;
@@ -105,7 +107,12 @@ export function computeElementSize({ record, pages }: Pick<IndexedBot, 'record' 
 }
 
 /** Returns a record ready to be served. */
-export function indexBot(id: BotId, record: BotRecord, files: readonly IndexedFile[]): IndexedBot {
+export function indexBot(
+  id: BotId,
+  record: BotRecord,
+  files: readonly IndexedFile[],
+  commands: Buffer | null = null,
+): IndexedBot {
   const name = record.contents[findDefaultLocale(record)]?.name ?? '';
   const bytes = packText(JSON.stringify(record));
   return {
@@ -113,6 +120,7 @@ export function indexBot(id: BotId, record: BotRecord, files: readonly IndexedFi
     record: bytes,
     pages: findPages(record, bytes),
     digest: hash('sha1', bytes, 'base64url'),
+    commands,
     facts: {
       name,
       nameKey: name.normalize('NFKC').toLowerCase(),

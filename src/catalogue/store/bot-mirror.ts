@@ -10,7 +10,7 @@ import {
   folderOf,
   formatFileName,
   isFolderName,
-  parsePagePath,
+  parseFilePath,
   parsePlace,
   strayMessage,
 } from '../page/layout.ts';
@@ -142,7 +142,7 @@ export class BotMirror extends FileMirror {
 
   /** Returns the id of the bot, or the path of what belongs to no bot. */
   protected override keyOf(path: string): string {
-    return parsePagePath(path)?.id ?? path;
+    return parseFilePath(path)?.id ?? path;
   }
 
   protected override listKnownNames(folder: string, key: string): readonly string[] {
@@ -151,7 +151,7 @@ export class BotMirror extends FileMirror {
   }
 
   protected override findKnown(path: string): IndexedFile | undefined {
-    const place = parsePagePath(path);
+    const place = parseFilePath(path);
     const bot = place && this.options.store.bots.get(place.id);
     return bot?.files.find(({ locale }) => locale === place?.locale);
   }
@@ -164,7 +164,7 @@ export class BotMirror extends FileMirror {
       return store.report(key, isStray ? [createStrayFault(key)] : []);
     }
     const pages = files.flatMap(({ path, reading }) => {
-      const place = parsePagePath(path);
+      const place = parseFilePath(path);
       return (place && toPageFile(place, reading, hash)) ?? [];
     });
     const { bot, faults } =

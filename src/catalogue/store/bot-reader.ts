@@ -5,6 +5,7 @@ import { assembleRecord, type Content, type FilledMainPage } from '../../bot/rec
 import { parseTree } from '../../git/objects.ts';
 import { type RepositoryOpener, toUnavailableError } from '../../git/repository.ts';
 import type { Fault } from '../page/fault.ts';
+import { isPage } from '../page/layout.ts';
 import { type PageFile, parsePageFile } from '../page/page-file.ts';
 import { withDefaults } from '../page/page.ts';
 import { checkFiles, type PageLimits, type ReadablePage, noLimits } from '../page/rules.ts';
@@ -41,16 +42,19 @@ export function readBot(
   const findServed = ({ locale }: PageFile): IndexedFile | undefined =>
     previous?.files.find((file) => file.locale === locale);
   const { mainPages, good, faults } = checkFiles(files, limits, (file) => findServed(file)?.main ?? false);
+  if (!files.some(isPage)) return { bot: undefined, faults };
   const [main] = mainPages;
   if (main === undefined || mainPages.length > 1) return { bot: previous, faults };
   const last = faults.length > 0 && previous ? parseRecord(previous) : undefined;
   const contents: [Locale, Content][] = [];
   const served: IndexedFile[] = [];
+  let commands: Buffer | null = null;
   for (const file of files) {
     const { locale } = file;
     const readable = good.find((one) => one === file);
+    if (!isPage(file)) commands = readable ? toCommands(readable) : (previous?.commands ?? null);
     const content = readable ? toContent(readable) : last?.contents[locale];
-    if (content !== undefined) contents.push([locale, content]);
+    if (isPage(file) && content !== undefined) contents.push([file.locale, content]);
     // A faulty file is listed as it was when it was good, and not at all when it never was.
     const listed = readable ?? findServed(file);
     if (listed)
@@ -73,12 +77,16 @@ export function readBot(
     translations,
     lookups.cachedImages?.(data.images),
   );
-  return { bot: indexBot(id, record, served), faults };
+  return { bot: indexBot(id, record, served, commands), faults };
 }
 
 /** Returns the last record, for its shared keys, if its main page was in this language. */
 function findLastShared(last: BotRecord | undefined, locale: Locale): object | undefined {
   return last && Object.keys(last.contents)[0] === locale ? last : undefined;
+}
+
+function toCommands({ page }: ReadablePage): Buffer {
+  return Buffer.from(JSON.stringify(page.data['commands']));
 }
 
 function toContent({ page }: ReadablePage): Content {

@@ -65,7 +65,7 @@ export class BotStore extends EventEmitter<BotEvents> {
   setEdited(id: BotId, edited: number): void {
     const bot = this.bots.get(id);
     if (bot === undefined || bot.facts.edited >= edited) return;
-    this.bots.set(indexBot(id, { ...parseRecord(bot), edited }, bot.files));
+    this.bots.set(indexBot(id, { ...parseRecord(bot), edited }, bot.files, bot.commands));
     this.emit('change', id);
   }
 

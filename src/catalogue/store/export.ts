@@ -3,21 +3,21 @@ import type { BotId } from '../../bot/id.ts';
 import { parseTree, computeBlobId } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
-import { botsFolder, folderOf, type PagePlace, parsePagePath, pathOf } from '../page/layout.ts';
+import { botsFolder, type FilePlace, folderOf, parseFilePath, pathOf } from '../page/layout.ts';
 import { readFileText } from '../page/page-file.ts';
 import type { IndexedBot } from './bot-index.ts';
 
-/** Returns the places of a bot's page files in a commit, each with its blob. @throws {GitError} */
+/** Returns the places of a bot's files in a commit, each with its blob. @throws {GitError} */
 export async function readCommittedPages(
   { objects, hash, prefix }: Pick<Repository, 'objects' | 'hash' | 'prefix'>,
   commit: string,
   id: BotId,
-): Promise<{ readonly place: PagePlace; readonly blob: string }[]> {
+): Promise<{ readonly place: FilePlace; readonly blob: string }[]> {
   const folder = `${botsFolder}/${folderOf(id)}`;
   const tree = await objects.readOne(`${commit}:${prefix}${folder}`);
   const entries = tree?.type === 'tree' ? [...parseTree(tree.content, hash)] : [];
   return entries.flatMap(([name, { mode, id: blob }]) => {
-    const place = name.startsWith(`${id}.`) ? parsePagePath(`${folder}/${name}`) : undefined;
+    const place = name.startsWith(`${id}.`) ? parseFilePath(`${folder}/${name}`) : undefined;
     return place && mode.startsWith('100') ? [{ place, blob }] : [];
   });
 }

@@ -17,28 +17,41 @@ export interface PackedFolder extends Pick<FolderState, 'folder' | 'fingerprint'
   readonly size: number;
   /** Everything but the records, as JSON. */
   readonly meta: string | Buffer;
-  /** The records of all bots, one after the other. */
+  /** The records of all bots, each with the commands behind it, one after the other. */
   readonly records: Uint8Array;
 }
 
 interface FolderMeta {
-  /** Each with the length of its record in place of the record. */
-  readonly bots: readonly (Omit<IndexedBot, 'record'> & { readonly record: number })[];
+  /** Each with the lengths of its record and its commands in place of these. */
+  readonly bots: readonly (Omit<IndexedBot, 'record' | 'commands'> & {
+    readonly record: number;
+    readonly commands: number | null;
+  })[];
   readonly stats: readonly (readonly [name: string, stat: FileStat | null])[];
 }
 
 export function packFolder(state: FolderState): PackedFolder {
   const { folder, fingerprint, bots } = state;
-  const records = recordMemory.take(bots.reduce((sum, { record }) => sum + record.length, 0));
+  const parts = listParts(bots);
+  const records = recordMemory.take(parts.reduce((sum, part) => sum + part.length, 0));
   let offset = 0;
-  for (const { record } of bots) offset += record.copy(records, offset);
+  for (const part of parts) offset += part.copy(records, offset);
   return { folder, fingerprint, size: bots.length, meta: packMeta(state), records };
 }
 
 /** Returns the `meta` of a packed folder. */
 export function packMeta({ bots, stats }: FolderState): string {
-  const withLengths = bots.map((bot) => ({ ...bot, record: bot.record.length }));
+  const withLengths = bots.map(({ record, commands, ...bot }) => ({
+    ...bot,
+    record: record.length,
+    commands: commands && commands.length,
+  }));
   return JSON.stringify({ bots: withLengths, stats: [...stats] } satisfies FolderMeta);
+}
+
+/** Returns what a packed folder has of bots besides its `meta`, in order. */
+export function listParts(bots: readonly IndexedBot[]): Buffer[] {
+  return bots.flatMap(({ record, commands }) => (commands === null ? [record] : [record, commands]));
 }
 
 /** Unpacks a folder; the records are views of its bytes. @throws when it is damaged */
@@ -46,10 +59,15 @@ export function unpackFolder({ folder, fingerprint, meta, records }: PackedFolde
   const { bots, stats } = JSON.parse(meta.toString()) as FolderMeta;
   const bytes = Buffer.from(records.buffer, records.byteOffset, records.length);
   let offset = 0;
+  const take = (length: number): Buffer => bytes.subarray(offset, (offset += length));
   return {
     folder,
     fingerprint,
-    bots: bots.map((bot) => ({ ...bot, record: bytes.subarray(offset, (offset += bot.record)) })),
+    bots: bots.map(({ record, commands, ...bot }) => ({
+      ...bot,
+      record: take(record),
+      commands: commands === null ? null : take(commands),
+    })),
     stats: new Map(stats),
   };
 }

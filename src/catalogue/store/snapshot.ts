@@ -5,7 +5,14 @@ import { crc32 } from 'node:zlib';
 import { readSchema, schemaNames } from '../../bot/schemas.ts';
 import { writeAtomically } from '../../lib/files.ts';
 import type { PageLimits } from '../page/rules.ts';
-import { BlockMemory, type FolderState, packMeta, type PackedFolder, recordMemory } from './packed-folder.ts';
+import {
+  BlockMemory,
+  type FolderState,
+  listParts,
+  packMeta,
+  type PackedFolder,
+  recordMemory,
+} from './packed-folder.ts';
 
 /**
  * Writes a snapshot of the index, whose records fit `limits`, to `path`, as a whole or not at all. It is a cache:
@@ -22,12 +29,7 @@ export async function writeSnapshot(
     for (const state of folders) {
       const { folder, fingerprint, bots } = state;
       const head: BlockHead = { folder, fingerprint, size: bots.length };
-      await writeBlock(
-        file,
-        head,
-        packMeta(state),
-        bots.map(({ record }) => record),
-      );
+      await writeBlock(file, head, packMeta(state), listParts(bots));
     }
     await writeBlock(file, null, '', []);
   };

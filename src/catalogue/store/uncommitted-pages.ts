@@ -6,7 +6,7 @@ import type { Locale } from '../../bot/locale.ts';
 import { listUncommittedFiles, findConversion } from '../../git/changed-files.ts';
 import type { Repository, RepositoryOpener } from '../../git/repository.ts';
 import type { Log } from '../../lib/log.ts';
-import { botsFolder, parsePagePath, pathOf } from '../page/layout.ts';
+import { botsFolder, parseFilePath, pathOf } from '../page/layout.ts';
 
 /** A page that a person has edited in the clone and not committed, so that posts to its bot are refused. */
 interface UncommittedPage {
@@ -45,7 +45,7 @@ async function listUncommittedPages(repository: Repository, signal: AbortSignal)
   const { folder, prefix } = repository;
   const paths = await listUncommittedFiles(repository, prefix + botsFolder, signal);
   return paths
-    .filter((path) => parsePagePath(path, prefix) !== undefined)
+    .filter((path) => parseFilePath(path, prefix) !== undefined)
     .map((path) => {
       const editedAt = statSync(join(folder, path), { throwIfNoEntry: false })?.mtimeMs ?? null;
       const since = editedAt === null ? '' : ` since ${new Date(editedAt).toISOString()}`;

@@ -6,7 +6,7 @@ import { asksForAdministrator } from '../../bot/invite.ts';
 import { toInviteKey, toNameKey } from '../../bot/likeness.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
-import { parsePagePath } from '../../catalogue/page/layout.ts';
+import { isPage, parseFilePath, parsePagePath } from '../../catalogue/page/layout.ts';
 import { type Blocked, nothingBlocked } from '../../catalogue/settings/blocked.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import {
@@ -93,7 +93,7 @@ export async function listAttention(
     if (group !== undefined && ++group.total <= maxItems) group.items.push(item);
   };
   for (const [i, fault] of faults.entries()) {
-    const id = parsePagePath(fault.path)?.id;
+    const id = parseFilePath(fault.path)?.id;
     if (fault.path !== faults[i - 1]?.path) add(toFaultItem(fault, id && bots.get(id)));
   }
   // By name and by invite.
@@ -186,9 +186,10 @@ const maxItems = 500;
 
 /** Returns a file with errors, with the form that fixes it where the page is served. */
 function toFaultItem({ path, message }: Fault, bot: IndexedBot | undefined): OwnItem {
-  const { id = null, locale } = parsePagePath(path) ?? {};
-  const hasForm = id !== null && locale !== undefined && bot?.facts.locales.includes(locale);
-  const fixPath = hasForm ? editPath(id, locale) : null;
+  const place = parseFilePath(path);
+  const { id = null } = place ?? {};
+  const hasForm = place && isPage(place) && bot?.facts.locales.includes(place.locale);
+  const fixPath = hasForm ? editPath(place.id, place.locale) : null;
   return { kind: 'faulty-file', bot: id, name: bot?.facts.name ?? null, fixPath, values: { path, message } };
 }
 

@@ -8,7 +8,7 @@ import { eventually } from '../../support/eventually.ts';
 import { type LiveCatalogue, openCatalogue } from '../../support/live-catalogue.ts';
 import { openerOf } from '../../support/opened.ts';
 import { type TestRepository, testRepository } from '../../support/repository.ts';
-import { mainPage, pagePath, translation } from '../../support/sample.ts';
+import { commandsPath, mainPage, pagePath, translation } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 describe('what changed in the catalogue', () => {
@@ -64,7 +64,9 @@ describe('what changed in the catalogue', () => {
         { [pagePath('7')]: mainPage({ name: 'Marge', nsfw: true }, 'Other.') },
         { [pagePath('7', 'de')]: null, [pagePath('8')]: null },
         { 'README.md': 'y' },
-        { [pagePath('8')]: mainPage({}, 'Back.') },
+        { [pagePath('8')]: mainPage({}, 'Back.'), [commandsPath('8')]: '{"commands": []}' },
+        { [commandsPath('8')]: '{"commands": [{"name": "a"}]}', [commandsPath('10')]: '{"commands": []}' },
+        { [pagePath('8')]: null, [commandsPath('8')]: null },
       ].map((files) => ({ files })),
     );
     deepStrictEqual((await readAll(start))[0], [
@@ -75,6 +77,8 @@ describe('what changed in the catalogue', () => {
       'changed 7 de',
       'removed 8 en',
       'added 8 en',
+      'changed 8 commands',
+      'removed 8 en',
     ]);
   });
 

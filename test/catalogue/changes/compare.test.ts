@@ -1,10 +1,9 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { compareInvites, comparePages } from '../../../src/catalogue/changes/bot-changes.ts';
-import type { PageFile } from '../../../src/catalogue/page/page-file.ts';
 import { parsePages } from '../../../src/proposals/proposal.ts';
 import { mainPage, pagePath, translation } from '../../support/sample.ts';
 
-const parse = (keys: object, text?: string): PageFile[] =>
+const parse = (keys: object, text?: string): ReturnType<typeof parsePages> =>
   parsePages(new Map([[pagePath('7'), mainPage({ ...keys }, text)]]));
 const invite = 'https://discord.com/oauth2/authorize?scope=bot&client_id=';
 

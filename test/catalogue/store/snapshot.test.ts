@@ -10,7 +10,7 @@ import { type FolderState, unpackFolder } from '../../../src/catalogue/store/pac
 import { readSnapshot, writeSnapshot } from '../../../src/catalogue/store/snapshot.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { eventually } from '../../support/eventually.ts';
-import { botId, mainPage, pagePath, translation, writeFiles } from '../../support/sample.ts';
+import { botId, commandsPath, mainPage, pagePath, translation, writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 const limits = toSettings();
@@ -29,6 +29,7 @@ describe('a snapshot', () => {
       ...Object.fromEntries(many),
       [pagePath('7', 'fr')]: mainPage(),
       [pagePath('7')]: translation('a', 'b'),
+      [commandsPath('7')]: '{"commands": [{"name": "é"}]}',
     });
     path = join(root, 'var', 'index.snapshot');
     const catalogue = new Catalogue({ root, log: silentLog, snapshot: path });
