@@ -387,6 +387,10 @@ export interface ChangeRecord {
     removed: string[];
   };
   /**
+   * Whether the bot has other commands from then on.
+   */
+  commands: boolean;
+  /**
    * The pages of the bot that changed.
    */
   pages: {
@@ -447,7 +451,7 @@ export interface CatalogueChange {
    */
   what: 'added' | 'changed' | 'removed';
   /**
-   * The keys of a changed bot that differ, `page` for the text of its main page. Empty for the others.
+   * The keys of a changed bot that differ, `page` for the text of its main page, `commands` for its commands. Empty for the others.
    */
   keys: string[];
   /**

@@ -61,6 +61,7 @@ export async function typesFromOpenApi(): Promise<string> {
     'latestCount',
     'exportLine',
     'CatalogueChanges',
+    'CommandsAnswer',
   ];
   const properties = Object.fromEntries(
     names.map((name) => [name, { $ref: `#/components/schemas/${name}` }]),

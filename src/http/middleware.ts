@@ -86,7 +86,9 @@ export const formPaths =
 
 /** @throws {ProblemError} read-only, for every form and every post, except the call of the webhook */
 export function refuseWrites(ctx: Context, { original }: ReadOnly): void {
-  const isWrite = ctx.method === 'POST' ? ctx.path !== '/hooks/push' : formPaths.test(ctx.path);
+  const isWrite = ['POST', 'PUT'].includes(ctx.method)
+    ? ctx.path !== '/hooks/push'
+    : formPaths.test(ctx.path);
   if (!isWrite || ctx.method === 'OPTIONS') return;
   const where =
     original === null

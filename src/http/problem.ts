@@ -220,6 +220,6 @@ function writeProblem(ctx: Context, problem: ProblemError): void {
     ctx.remove(name);
   ctx.status = problem.status;
   ctx.set({ ...problemHeaders, ...problem.headers });
-  if (ctx.method !== 'POST') ctx.set(corsHeaders);
+  if (!['POST', 'PUT'].includes(ctx.method)) ctx.set(corsHeaders);
   ctx.body = JSON.stringify(problem);
 }

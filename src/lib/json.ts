@@ -21,7 +21,7 @@ export interface JsonFault {
   readonly message: string;
 }
 
-type StrictJson<T> = { readonly data: T } | { readonly faults: readonly [JsonFault, ...JsonFault[]] };
+export type StrictJson<T> = { readonly data: T } | { readonly faults: readonly [JsonFault, ...JsonFault[]] };
 
 /**
  * Reads strict JSON: an object, no key twice, no half of a surrogate pair, no comment, no trailing comma, not nested too
@@ -40,6 +40,12 @@ export function readStrictJson(
 
 function isObject(data: unknown): data is Record<string, unknown> {
   return typeof data === 'object' && data !== null && !Array.isArray(data);
+}
+
+/** As readStrictJson, of a list. */
+export function readStrictList(text: string, what: string, depth: number): StrictJson<unknown[]> {
+  const other = { rule: 'list', message: `${what} is not a list: put the entries in [ ]` };
+  return readStrict(text, what, depth, (data) => Array.isArray(data), other);
 }
 
 /** @param other the fault of a value that is not wanted */

@@ -35,6 +35,7 @@ const postRoutes: Readonly<Record<string, readonly string[]>> = {
   "'/logout'": ['/logout'],
   "'/proposals/:subject/withdraw'": ['/proposals/1/withdraw'],
   '`${reviewPath}/reports/:id/done`': ['/review/reports/1/done'],
+  commandsPath: ['/api/v2/bots/1/commands'],
   path: ['/api/v2/bots/1', '/api/v2/bots/1/stats', '/review/1/2'],
   '[path, `${path}/file`]': ['/add', '/add/file', '/add/collection', '/bots/1/edit', '/my-bots/name'],
   '`${path}/send`': ['/add/send', '/bots/1/translate/send', '/collections/best/edit/send'],
@@ -125,7 +126,8 @@ describe('a read-only copy of a list', function () {
     const before = shared.git('for-each-ref');
     for (const path of Object.values(postRoutes).flat()) {
       const headers = { authorization: token, 'sec-fetch-site': 'same-origin' };
-      const { status, json } = await copy.request(path, { method: 'POST', headers });
+      const method = path.endsWith('/commands') ? 'PUT' : 'POST';
+      const { status, json } = await copy.request(path, { method, headers });
       strictEqual(status, 403, path);
       strictEqual(json.type, 'urn:botshelf:problem:read-only');
       strictEqual(json.detail, `this is a read-only copy of the list: send it to ${original}${path}`);

@@ -70,6 +70,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'proposals/host-review.ts maxTitleLength',
     'proposals/proposal.ts maxLineLength',
     'site/account/proposal-pages.tsx maxListed',
+    'site/bot/bot-commands.tsx maxUsages',
     'site/bot/bot-page.tsx maxCollections',
     'site/bot/bot-panels.tsx maxHeadings',
     'site/bot/compare-page.tsx maxCompared',

@@ -210,7 +210,8 @@ function formatCommand(
   const address = query === '' ? `localhost:8080${at}` : `'localhost:8080${at}?${query}'`;
   const body = requestBody?.content['application/json'].example;
   if (body === undefined) return `curl ${address}`;
-  return `curl ${address} \\\n    -H "Authorization: $token" -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+  const method = title.startsWith('PUT ') ? '-X PUT ' : '';
+  return `curl ${method}${address} \\\n    -H "Authorization: $token" -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
 }
 
 /** What to do where the guide and the service differ. */

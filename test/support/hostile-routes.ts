@@ -148,6 +148,8 @@ export const routes: RouteTable = {
   'POST /api/v2/bots/stats': [() => '/api/v2/bots/stats'],
   'POST /api/v2/bots/:id/stats': [(i) => `/api/v2/bots/${hostedBot(i)}/stats`],
   'GET /api/v2/bots/:id/changes': [(i) => `/api/v2/bots/${hostedBot(i)}/changes`],
+  'GET /api/v2/bots/:id/commands': [(i) => `/api/v2/bots/${hostedBot(i)}/commands`],
+  'PUT /api/v2/bots/:id/commands': [(i) => `/api/v2/bots/${hostedBot(i)}/commands`],
   'GET /api/v2/bots/:id/counts': [(i) => `/api/v2/bots/${hostedBot(i)}/counts?from=${2017 + (i % 9)}-01-01`],
   'GET /api/v2/changes': [(i) => `/api/v2/changes?limit=${i + 1}`],
   'GET /api/v2/collections': [(i) => `/api/v2/collections?limit=${(i % 999) + 1}`],
@@ -212,7 +214,7 @@ export function listAttacks(route: string, cookie: string): Map<string, Make<Hos
     'Sec-Fetch-Site': 'same-origin',
     'X-Hub-Signature-256': `sha256=${'0'.repeat(64)}`,
   };
-  if (method === 'POST')
+  if (method !== 'GET')
     for (const [name, body] of Object.entries(bodies))
       addBoth(name, (i) => ({ path: toFirst(i), headers, body }));
   else {

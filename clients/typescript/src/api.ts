@@ -338,13 +338,18 @@ export interface CatalogueChange {
    */
   what: 'added' | 'changed' | 'removed';
   /**
-   * The keys of a changed bot that differ, `page` for the text of its main page. Empty for the others.
+   * The keys of a changed bot that differ, `page` for the text of its main page, `commands` for its commands. Empty for the others.
    */
   keys: string[];
   /**
    * The languages of the pages that were added, changed or removed.
    */
   locales: string[];
+}
+export interface CommandsAnswer {
+  commands: number;
+  commit: string | null;
+  note?: string;
 }
 /**
  * The parameters of GET /api/v2/bots.

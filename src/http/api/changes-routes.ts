@@ -161,7 +161,7 @@ const changeParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new 
   ],
 ]);
 
-function toRecord({ commit, time, by, isNewBot, pages, invite }: BotChange): object {
+function toRecord({ commit, time, by, isNewBot, pages, hasOtherCommands, invite }: BotChange): object {
   return {
     commit,
     at: new Date(time).toISOString(),
@@ -170,6 +170,7 @@ function toRecord({ commit, time, by, isNewBot, pages, invite }: BotChange): obj
     otherBot: invite.isOtherBot,
     permissions: { added: listPermissionNames(invite.added), removed: listPermissionNames(invite.removed) },
     pages: pages.map(({ locale, state, fields }) => ({ locale, state, fields })),
+    commands: hasOtherCommands,
   };
 }
 

@@ -63,11 +63,13 @@ function describeLicense(license: string | null): string {
 }
 
 const botPath = '/api/v2/bots/{id}';
+const commandsPath = '/api/v2/bots/{id}/commands';
 
 const paths: Paths = {
   ...readPaths,
   ...updatePaths,
   [botPath]: { ...readPaths[botPath], ...updatePaths[botPath] },
+  [commandsPath]: { ...updatePaths[commandsPath], ...readPaths[commandsPath] },
   ...countPaths,
   ...exportPaths,
   ...changePaths,

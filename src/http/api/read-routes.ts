@@ -62,6 +62,16 @@ export function addReadRoutes(
     const current = (): boolean => bots.get(bot.id) === bot;
     await send(ctx, { type: 'application/json', digest: bot.digest, body: bot.record, current });
   });
+  router.get('/api/v2/bots/:id/commands', refuseQuery, async (ctx) => {
+    const bot = findKnownBot(bots, ctx.params['id'] ?? '');
+    if (bot.commands === null)
+      throw new ProblemError(
+        'not-found',
+        `no commands of ${bot.id} are known: its owner can put them here, with the token of the bot`,
+      );
+    const current = (): boolean => bots.get(bot.id) === bot;
+    await send(ctx, { ...createDocument('application/json', bot.commands), current });
+  });
   router.get('/api/v2/categories', refuseQuery, async (ctx) => {
     const { categories, categoryNames } = settings();
     const { categories: sizes } = await lists.sizes(true);
@@ -233,6 +243,15 @@ export const readPaths: Paths = {
     description:
       'The bot with its pages. `contents` has a key for each language, the bot’s own first. `cachedImages` are paths of copies of `images` on this service; null without a copy.',
     ...oneBot,
+  }),
+  '/api/v2/bots/{id}/commands': describeRead({
+    operationId: 'getCommands',
+    summary: 'Read the commands of a bot',
+    description: 'By type, then by name. Keys are as in Discord’s API, without those that say nothing.',
+    parameters: [createReference('parameters', 'id')],
+    returns: 'The commands.',
+    content: toJson({ $ref: 'commands.schema.json#/properties/commands' }),
+    problems: [404],
   }),
 };
 

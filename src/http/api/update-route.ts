@@ -1,15 +1,18 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import type { UpdateValues, Category } from '../../../schemas/types.ts';
+import type { Category, Command, UpdateValues } from '../../../schemas/types.ts';
 import type { BotId } from '../../bot/id.ts';
 import { resolveProperties, readSchema } from '../../bot/schemas.ts';
 import { parseToken } from '../../bot/token.ts';
+import { maxCommandDepth, pickCommands, printCommands } from '../../catalogue/page/commands.ts';
 import { findPosition } from '../../catalogue/page/fault.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
+import { maxFileSize } from '../../catalogue/page/page.ts';
+import { formatPlace } from '../../catalogue/page/rules.ts';
 import { validate } from '../../catalogue/page/schema.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
-import { readStrictJson } from '../../lib/json.ts';
+import { readStrictJson, readStrictList, type StrictJson } from '../../lib/json.ts';
 import { toAddressGroup } from '../../lib/network.ts';
 import { quoteValue } from '../../lib/text.ts';
 import type { Tokens } from '../../tokens/tokens.ts';
@@ -36,9 +39,14 @@ import {
  */
 export type ApplyUpdate = (
   id: BotId,
-  values: UpdateValues,
+  values: UpdateValues & PostedCommands,
   isExpected?: (bot: IndexedBot) => boolean,
 ) => Promise<string | null>;
+
+/** Commands, which are posted alone: all that the bot has from then on. */
+export interface PostedCommands {
+  readonly commands?: readonly Command[];
+}
 
 export interface UpdateRouteOptions extends AuthenticationOptions {
   readonly bots: BotIndex;
@@ -63,13 +71,14 @@ export interface UpdateRoute {
 
 export interface UpdateTarget {
   /** The pattern of the path. */
-  readonly path: typeof updatePath | typeof statsPath;
+  readonly path: typeof updatePath | typeof statsPath | typeof commandsPath;
   /** The bot's ID as it was sent; undefined for the bot that the token belongs to. */
   readonly id: string | undefined;
 }
 
 /**
- * Adds the writes of the API: an owner posts a count or changes top-level keys. `/stats` takes a count as other lists do.
+ * Adds the writes of the API: an owner posts a count, changes top-level keys or puts the commands. `/stats` takes a count as
+ * other lists do.
  */
 export function addUpdateRoute(router: Router, options: UpdateRouteOptions): UpdateRoute {
   const { bots, applyUpdate, settings, posts, acknowledge } = options;
@@ -79,28 +88,36 @@ export function addUpdateRoute(router: Router, options: UpdateRouteOptions): Upd
     await authenticate(ctx, bot.id, options);
     posts.count(ctx, bot.id, 'post less often, every half hour is plenty');
     const hasArrived = ctx.req.complete;
-    const body = await readText(ctx, bodyRules);
+    const body = await readText(ctx, path === commandsPath ? commandsRules : bodyRules);
     // The token may have ended while the body came.
     if (!hasArrived) await authenticate(ctx, findKnownBot(bots, id).id, options);
     const values =
-      path === statsPath
-        ? parseStats(body)
-        : parseUpdate(body, settings().categories, () => `edit ${findMainPath(bot)} by pull request`);
+      path === commandsPath
+        ? { commands: parseCommands(body) }
+        : path === statsPath
+          ? parseStats(body)
+          : parseUpdate(body, settings().categories, () => `edit ${findMainPath(bot)} by pull request`);
     const commit = await applyUpdate(bot.id, values, readExpectation(ctx));
     const isAcknowledged = acknowledge === null || (await acknowledge());
     ctx.status = isAcknowledged ? 200 : 202;
     ctx.res.setHeader('Cache-Control', 'no-store');
     ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
-    ctx.body = JSON.stringify({ bot: values, commit, ...(!isAcknowledged && { note: savedHere }) });
+    const answer = 'commands' in values ? { commands: values.commands.length } : { bot: values };
+    ctx.body = JSON.stringify({ ...answer, commit, ...(!isAcknowledged && { note: savedHere }) });
   };
   router.post('/api/v2/bots/stats', async (ctx) => await respond(ctx, { path: statsPath, id: undefined }));
   for (const path of [updatePath, statsPath] as const)
     router.post(path, async (ctx) => await respond(ctx, { path, id: ctx.params['id'] ?? '' }));
+  router.put(
+    commandsPath,
+    async (ctx) => await respond(ctx, { path: commandsPath, id: ctx.params['id'] ?? '' }),
+  );
   return { find: findTarget, respond };
 }
 
 const updatePath = '/api/v2/bots/:id';
 const statsPath = '/api/v2/bots/:id/stats';
+const commandsPath = '/api/v2/bots/:id/commands';
 
 function findTarget(url: string): UpdateTarget | undefined {
   const [, id, stats] = /^\/api\/v2\/bots\/(\d+)(\/stats)?$/.exec(url) ?? [];
@@ -115,6 +132,15 @@ const bodyRules: BodyRules = {
   type: ['application/json', 'JSON'],
   limit: 64 * 1024,
   whenTooLarge: 'send only the keys that change',
+};
+
+const maxCommandsBytes = 128 * 1024;
+
+/** What Discord's API returns for the commands of an application. */
+const commandsRules: BodyRules = {
+  type: ['application/json', 'JSON'],
+  limit: maxCommandsBytes,
+  whenTooLarge: 'leave out keys that the list does not show, such as choices',
 };
 
 /** Returns the condition in If-Match: whether a bot's ETag, in any coding, is in its list. */
@@ -220,11 +246,7 @@ export function parseUpdate(
 ): UpdateValues {
   const body = unflatten(readBody(text, updateExample, wrapAdvice));
   const errors = validate('update', body, categories).map(({ place, keyword, message }): ProblemDetail => {
-    const pointer = [
-      '#',
-      ...place.map((part) => String(part).replaceAll('~', '~0').replaceAll('/', '~1')),
-    ].join('/');
-    return { pointer, detail: findAdvice(place, keyword, body, editAdvice) ?? message };
+    return { pointer: toPointer(place), detail: findAdvice(place, keyword, body, editAdvice) ?? message };
   });
   if (errors.length === 0) return body['bot'] as UpdateValues;
   const hidden = findHidden(body, '#');
@@ -259,6 +281,37 @@ export function parseStats(text: string): Pick<UpdateValues, 'count'> {
   return { count: count as number };
 }
 
+/**
+ * Reads the body with a bot's commands: the list that Discord's API returns for an application.
+ * @throws {ProblemError} bad-json or invalid-update, with every error at once
+ */
+export function parseCommands(text: string): readonly Command[] {
+  const read = readStrictList(text.replace(byteOrderMark, ''), 'the body', maxCommandDepth);
+  const list = ensureRead(text, read, listAdvice);
+  const commands = pickCommands(list) as Command[];
+  const errors = validate('commands', { commands }).map(({ place, message }): ProblemDetail => {
+    const [, i = -1, ...inner] = place;
+    const name = commands[Number(i)]?.name;
+    const which = name === undefined ? '' : `the command ${quoteValue(name)}: `;
+    return { pointer: toPointer(place.slice(1)), detail: `${which}${formatPlace(inner)}${message}` };
+  });
+  if (errors.length === 0 && Buffer.byteLength(printCommands(commands)) > maxFileSize)
+    errors.push({
+      pointer: '#',
+      detail: `the file would have more than ${maxFileSize} bytes: shorten texts`,
+    });
+  if (errors.length > 0) throw createInvalidError(errors);
+  return commands;
+}
+
+const listAdvice =
+  'the body is not a list: send what Discord’s API returns for the commands, such as [{"name": "play", "description": "Plays a song"}]';
+
+/** Returns a JSON pointer as a URI fragment. */
+function toPointer(place: readonly (string | number)[]): string {
+  return ['#', ...place.map((part) => String(part).replaceAll('~', '~0').replaceAll('/', '~1'))].join('/');
+}
+
 const updateExample = '{"bot": {"count": 156}}';
 const statsExample = '{"server_count": 156}';
 
@@ -282,9 +335,14 @@ function readBody(text: string, example: string, advice: string): Readonly<Recor
   if (text.trim() === '')
     throw new ProblemError('bad-json', `the body is empty: send an object, such as ${example}`);
   if (isCrowded(text)) throw createInvalidError([{ pointer: '#', detail: crowdedAdvice }]);
-  const read = readStrictJson(text.replace(byteOrderMark, ''), 'the body');
+  return ensureRead(text, readStrictJson(text.replace(byteOrderMark, ''), 'the body'), advice);
+}
+
+/** @param advice for JSON of another kind @throws {ProblemError} as readBody */
+function ensureRead<T>(text: string, read: StrictJson<T>, advice: string): T {
   if ('data' in read) return read.data;
-  if (read.faults[0].rule === 'object') throw createInvalidError([{ pointer: '#', detail: advice }]);
+  if (['object', 'list'].includes(read.faults[0].rule))
+    throw createInvalidError([{ pointer: '#', detail: advice }]);
   const sentences = read.faults.map(({ offset, rule, message }) => {
     const { line, column } = findPosition(text, offset);
     return rule === 'json' ? `line ${line}, column ${column}: ${message}` : message;
@@ -369,23 +427,27 @@ function findHidden(value: unknown, pointer: string): string | undefined {
   return undefined;
 }
 
-function createAnswer(description: string): JsonObject {
-  return {
-    description,
-    headers: createHeaders(['Cache-Control', 'RateLimit', 'RateLimit-Policy']),
-    content: toJson({ $ref: 'update-answer.schema.json' }),
-  };
+interface WriteAnswer {
+  readonly description: string;
+  readonly schema: JsonObject;
 }
 
-const createResponses = (...problems: readonly number[]): JsonObject => ({
-  '200': createAnswer(
+const updateAnswer: WriteAnswer = {
+  description:
     'The keys as they are stored. `commit` is the commit that has them; null where only a count changed, or nothing did.',
-  ),
-  '202': createAnswer(
-    'The same, on a service that waits for its Git server, which does not have the change yet. Do not send it again.',
-  ),
-  ...createProblems(400, 401, 403, 404, 412, 413, 415, 422, 429, 503, ...problems),
-});
+  schema: { $ref: 'update-answer.schema.json' },
+};
+
+function createResponses({ description, schema }: WriteAnswer, ...problems: readonly number[]): JsonObject {
+  const headers = createHeaders(['Cache-Control', 'RateLimit', 'RateLimit-Policy']);
+  const later =
+    'The same, on a service that waits for its Git server, which does not have the change yet. Do not send it again.';
+  return {
+    '200': { description, headers, content: toJson(schema) },
+    '202': { description: later, headers, content: toJson(schema) },
+    ...createProblems(400, 401, 403, 404, 412, 413, 415, 422, 429, 503, ...problems),
+  };
+}
 
 const countSchema = { $ref: 'definitions.schema.json#/$defs/count' };
 
@@ -408,7 +470,7 @@ export const updatePaths: Paths = {
           },
         },
       },
-      responses: createResponses(409),
+      responses: createResponses(updateAnswer, 409),
     },
   },
   '/api/v2/bots/{id}/stats': {
@@ -439,7 +501,43 @@ export const updatePaths: Paths = {
           },
         },
       },
-      responses: createResponses(),
+      responses: createResponses(updateAnswer),
+    },
+  },
+  '/api/v2/bots/{id}/commands': {
+    put: {
+      operationId: 'putCommands',
+      summary: 'Post the commands',
+      description:
+        'What `GET /applications/{application.id}/commands` of Discord’s API returns, with `with_localizations=true` in all languages. The bot has these commands from then on, and no others: at most 200 of them, in 128 KiB. Names, descriptions, types, options and `nsfw` are kept, in the file `bots/…/ID.commands.json`; other keys are ignored. Send them when the bot starts: where nothing differs, nothing is written.',
+      security: [{ token: [] }],
+      parameters: [createReference('parameters', 'id'), createReference('parameters', 'If-Match')],
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: { type: 'array', items: { type: 'object' } },
+            example: [{ name: 'play', description: 'Plays a song' }],
+          },
+        },
+      },
+      responses: createResponses(
+        {
+          description:
+            '`commands` is how many there are. `commit` is the commit that has them; null where nothing differs.',
+          schema: {
+            title: 'CommandsAnswer',
+            type: 'object',
+            required: ['commands', 'commit'],
+            properties: {
+              commands: { type: 'integer' },
+              commit: { type: ['string', 'null'] },
+              note: { type: 'string' },
+            },
+          },
+        },
+        409,
+      ),
     },
   },
 };

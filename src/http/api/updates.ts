@@ -3,13 +3,14 @@ import { BotshelfError } from '../../lib/errors.ts';
 import { formatCommitMessage } from '../../bot/commit-message.ts';
 import type { Counts } from '../../bot/counts.ts';
 import type { BotId } from '../../bot/id.ts';
-import { pathOf } from '../../catalogue/page/layout.ts';
+import { printCommands } from '../../catalogue/page/commands.ts';
+import { commandsPart, pathOf } from '../../catalogue/page/layout.ts';
 import { withValues } from '../../catalogue/page/page.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { Committer } from '../../git/committer.ts';
 import type { Editor, FileEdit } from '../../git/branch-feed.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
-import type { ApplyUpdate } from './update-route.ts';
+import type { ApplyUpdate, PostedCommands } from './update-route.ts';
 
 /**
  * Returns a function that applies owners' updates, all or nothing: content is committed, counts go to the journal. An
@@ -31,22 +32,23 @@ export function createUpdates(
       if (queue.size === 0) queues.delete(id);
     }
   };
-  return async (id, { count, ...content }, isExpected) => {
+  return async (id, { count, commands, ...content }, isExpected) => {
     const expected = (): IndexedBot => {
       const bot = bots.get(id);
       if (bot === undefined) throw createUnknownBotError(id);
       if (isExpected?.(bot) === false) throw createChangedError(bot);
       return bot;
     };
-    if (count !== undefined && Object.keys(content).length === 0) {
+    if (count !== undefined && commands === undefined && Object.keys(content).length === 0) {
       expected();
       await counts.setCount(id, count);
       return null;
     }
     return await queued(id, async () => {
       const { facts, digest } = expected();
-      const [locale] = facts.locales;
-      const edit = { id, name: facts.name, values: content, digest: isExpected && digest };
+      const [locale] = commands ? ([commandsPart] as const) : facts.locales;
+      const values = commands ? { commands } : content;
+      const edit = { id, name: facts.name, values, digest: isExpected && digest };
       const commit = locale ? await committer.commit({ ...edit, path: pathOf(id, locale) }) : null;
       if (count !== undefined) await counts.setCount(id, count);
       return commit;
@@ -54,17 +56,17 @@ export function createUpdates(
   };
 }
 
-/** New values for keys of a bot's main page, from its owner. */
+/** New values for keys of a bot's main page, or its commands, from its owner. */
 export interface PostedEdit extends FileEdit {
   readonly id: BotId;
   /** The bot's name, for the commit's message. */
   readonly name: string;
-  readonly values: Readonly<Record<string, unknown>>;
+  readonly values: Readonly<Record<string, unknown>> & PostedCommands;
   /** The digest that the bot must still have, where the owner requires that. */
   readonly digest: string | undefined;
 }
 
-/** Returns the editor of the catalogue's pages. */
+/** Returns the editor of the catalogue's pages and commands. */
 export function createPageEditor(bots: BotIndex): Editor<PostedEdit> {
   return {
     edit: (text, edit) => {
@@ -72,7 +74,8 @@ export function createPageEditor(bots: BotIndex): Editor<PostedEdit> {
       const bot = bots.get(edit.id);
       if (bot === undefined) throw createUnknownBotError(edit.id);
       if (edit.digest !== undefined && bot.digest !== edit.digest) throw createChangedError(bot);
-      return withValues(edit.path, text, edit.values, Date.now());
+      const { commands } = edit.values;
+      return commands ? printCommands(commands) : withValues(edit.path, text, edit.values, Date.now());
     },
     describe: (edits) =>
       formatCommitMessage(edits.map((edit) => ({ ...edit, keys: Object.keys(edit.values) }))),

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
-import type { BotRecord, BotListElement, Category } from '../../../schemas/types.ts';
+import type { BotRecord, BotListElement, Category, Command } from '../../../schemas/types.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
@@ -45,6 +45,7 @@ import type { PageRecipe } from '../page/html-response.ts';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { Prose } from '../page/prose.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
+import { BotCommands } from './bot-commands.tsx';
 import { BotFacts, BotHead, BotPanels, Listing } from './bot-panels.tsx';
 import { findNamedPath, findSimilarBots, listBotsOfSameAuthor, readGroups } from './related-bots.ts';
 import { formatShareCardAddress } from './share.tsx';
@@ -112,6 +113,7 @@ export async function createBotRecipe(
           review={reviewer === undefined ? undefined : { reviewer, time: review?.time ?? 0 }}
           reportedAge={computeAge(counts.reportedAt(id))}
           editedAge={computeAge(facts.edited) ?? 0}
+          commands={JSON.parse(String(indexed.commands ?? '[]')) as Command[]}
           authors={listNamedAuthors(parts.authors, bot.authors)}
           sameAuthor={listBotsOfSameAuthor(authors, bot)}
           shareCard={parts.shareCards === null ? undefined : formatShareCardAddress(parts, bot, locale)}
@@ -158,6 +160,7 @@ export interface BotPageProps extends PageProps {
   readonly reportedAge: number | undefined;
   /** How long ago its listing was updated; milliseconds. */
   readonly editedAge: number;
+  readonly commands: readonly Command[];
   /** The bot's page in that language. */
   readonly html: Html;
   readonly headings: readonly Heading[];
@@ -203,6 +206,7 @@ export function BotPage(props: BotPageProps): VNode {
           <Screenshots {...shown} />
           <Permissions invite={bot.invite} />
           <Prose {...props} text={page} />
+          <BotCommands {...props} />
           <BotPanels {...shown} />
         </div>
         <Listing {...shown} />

@@ -73,13 +73,13 @@ export async function compareWords(pages: readonly ShownPageChange[]): Promise<v
 /** Milliseconds in which the words of a page are compared. */
 const maxWordsMs = 500;
 
-export interface ChangedFieldsProps {
+export interface ChangedFieldsProps extends Partial<Pick<BotChange, 'hasOtherCommands'>> {
   readonly pages: readonly ShownPageChange[];
   readonly invite: InviteChange;
 }
 
 /** What changes for a server that adds the bot, and then the fields word by word. */
-export function ChangedFields({ pages, invite }: ChangedFieldsProps): VNode {
+export function ChangedFields({ pages, invite, hasOtherCommands }: ChangedFieldsProps): VNode {
   const { t, languageName } = useLanguage();
   const namesLanguage = pages.length > 1 || pages.some(({ state }) => state !== 'edited');
   return (
@@ -103,6 +103,11 @@ export function ChangedFields({ pages, invite }: ChangedFieldsProps): VNode {
           </dl>
         </div>
       ))}
+      {hasOtherCommands && (
+        <dl class="changes">
+          <Fact name={t('bot.commands')}>{t('changes.edited')}</Fact>
+        </dl>
+      )}
     </>
   );
 }

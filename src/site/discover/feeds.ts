@@ -205,7 +205,7 @@ function formatChange(
   { id, facts }: IndexedBot,
   { baseUrl, page, messages, authors }: CommonOptions & Pick<FeedOptions, 'authors'>,
 ): Xml {
-  const { commit, time, pages, invite, isNewBot, by } = change;
+  const { commit, time, pages, hasOtherCommands, invite, isNewBot, by } = change;
   const { text, languageName, categoryName } = messages;
   const address = `${baseUrl}${page}#${commit}`;
   const changed = pages.flatMap(({ locale, state, fields }) =>
@@ -213,6 +213,7 @@ function formatChange(
       ? fields.map(({ name }) => formatFieldName(name, text))
       : `${languageName(locale)}: ${text(`changes.${state}`)}`,
   );
+  if (hasOtherCommands) changed.push(text('bot.commands'));
   if (invite.isOtherBot) changed.unshift(text('review.otherBot'));
   if (invite.added.administrator) changed.unshift(text('permissions.fullControl'));
   const title = isNewBot ? text('changes.listed') : [...new Set(changed)].join(', ');
@@ -225,6 +226,7 @@ function formatChange(
       return `${pages.length > 1 ? `${languageName(locale)}, ` : ''}${formatFieldName(name, text)}: ${value.trim()}`;
     }),
   );
+  if (hasOtherCommands) summary.push(`${text('bot.commands')}: ${text('changes.edited')}`);
   const author =
     by.kind === 'person'
       ? by.name

@@ -30,7 +30,7 @@ export const assets = {
   sentScript: readAsset('sent.js', 'text/javascript; charset=utf-8'),
   /** The keys of the review. */
   reviewScript: readAsset('review.js', 'text/javascript; charset=utf-8'),
-  /** Copies a token, or a code of a guide. */
+  /** Copies a token, or a code of a guide, and filters the commands of a bot. */
   copyScript: readAsset('copy.js', 'text/javascript; charset=utf-8'),
   icon: readAsset('icon.svg', 'image/svg+xml'),
   favicon: readAsset('favicon.ico', 'image/x-icon'),

@@ -9,7 +9,7 @@ import { eventually } from '../../support/eventually.ts';
 import { createToken } from '../../../src/bot/token.ts';
 import { commitCounts } from '../../support/counts.ts';
 import { repositoryIn, testRepository } from '../../support/repository.ts';
-import { mainPage, pagePath } from '../../support/sample.ts';
+import { commandsPath, mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { collection } from '../../support/side-files.ts';
 import { issueTestToken } from '../../support/token.ts';
@@ -32,7 +32,7 @@ describe('the responses of the API', () => {
       'collections/all.en.md': collection({ bots: ['7', '9'] }),
     });
     commitCounts(root, [{ time: Math.floor(Date.now() / 1000) - 86_400, counts: { 7: 150 } }]);
-    service = await startTestService({}, { root, env: { BOTSHELF_BAD_TOKEN_LIMIT: '4' } });
+    service = await startTestService({}, { root, env: { BOTSHELF_BAD_TOKEN_LIMIT: '5' } });
     token = await issueTestToken(service.root, '7');
     other = await issueTestToken(service.root, '9');
     // The history is read in the background.
@@ -119,25 +119,29 @@ describe('the responses of the API', () => {
 
   it('are those of the OpenAPI document: status, headers and body of every one @slow', async () => {
     await send(bot, 200, post({ 'bot.count': 157, 'bot.category': 'games' }));
-    for (const [path, good, bad] of [
-      [bot, { bot: { count: 156 } }, { bot: { count: '156' } }],
-      [`${bot}/stats`, { server_count: 156 }, { server_count: '156' }],
+    const commands = `${bot}/commands`;
+    for (const [path, method, good, bad] of [
+      [bot, 'POST', { bot: { count: 156 } }, { bot: { count: '156' } }],
+      [`${bot}/stats`, 'POST', { server_count: 156 }, { server_count: '156' }],
+      [commands, 'PUT', [{ name: 'play', options: [{ type: 1, name: 'next' }] }], [{ name: '' }]],
     ] as const) {
-      await send(path, 200, post(good));
-      await send(path, 400, post('x'));
-      await send(path, 401, post(good, { Authorization: '' }));
-      await send(path, 404, post(good), path.replace('{id}', '8'));
-      await send(path, 412, post(good, { 'If-Match': '"old"' }));
-      await send(path, 413, post('x'.repeat(70_000)));
-      await send(path, 415, post('x', { 'Content-Type': 'text/plain' }));
-      await send(path, 422, post(bad));
-      await send(path, 403, post(good, { Authorization: other }));
+      const write = (body: unknown, headers = {}): RequestInit => ({ ...post(body, headers), method });
+      await send(path, 200, write(good));
+      await send(path, 400, write('x'));
+      await send(path, 401, write(good, { Authorization: '' }));
+      await send(path, 404, write(good), path.replace('{id}', '8'));
+      await send(path, 412, write(good, { 'If-Match': '"old"' }));
+      await send(path, 413, write('x'.repeat(140_000)));
+      await send(path, 415, write('x', { 'Content-Type': 'text/plain' }));
+      await send(path, 422, write(bad));
+      await send(path, 403, write(good, { Authorization: other }));
     }
     await send(bot, 401, post({}, { Authorization: 'mistyped' }));
     const unknown = post({}, { Authorization: createToken() });
     await send(`${bot}/stats`, 401, unknown, '/api/v2/bots/stats');
     await send(bot, 429, post({}, { Authorization: 'mistyped' }));
     await send(`${bot}/stats`, 429, unknown, '/api/v2/bots/stats');
+    await send(commands, 429, { ...unknown, method: 'PUT' });
 
     for (const [path, { get }] of Object.entries(document.paths)) {
       if (!get) continue;
@@ -169,11 +173,14 @@ describe('the responses of the API', () => {
     service.allowLog(/uncommitted/);
     appendFileSync(join(service.root, pagePath('7')), '\n');
     await send(bot, 409, post({ bot: { category: 'music' } }));
+    appendFileSync(join(service.root, commandsPath('7')), '\n');
+    await send(commands, 409, { ...post([]), method: 'PUT' });
     const { git } = repositoryIn(service.root);
     git('checkout', '-q', '.');
     service.expectLog(/HEAD is on no branch/);
     git('switch', '-q', '--detach');
     await send(bot, 503, post({ bot: { category: 'music' } }));
+    await send(commands, 503, { ...post([]), method: 'PUT' });
     git('switch', '-q', 'main');
 
     const unseen = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -184,7 +191,7 @@ describe('the responses of the API', () => {
       ),
     );
     // It needs a Git server that is away.
-    deepStrictEqual(unseen, [`POST ${bot} 202`, `POST ${bot}/stats 202`]);
+    deepStrictEqual(unseen, [`POST ${bot} 202`, `PUT ${commands} 202`, `POST ${bot}/stats 202`]);
   });
 });
 

@@ -2,7 +2,7 @@ import { defaultCategories } from '../../../src/bot/schemas.ts';
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { anyCharacter } from '../../support/arbitrary.ts';
-import { parseStats, parseUpdate } from '../../../src/http/api/update-route.ts';
+import { parseCommands, parseStats, parseUpdate } from '../../../src/http/api/update-route.ts';
 import { ProblemError } from '../../../src/http/problem.ts';
 
 function parse(body: unknown): ReturnType<typeof parseUpdate> {
@@ -197,3 +197,76 @@ describe('the body of an update', () => {
     );
   });
 });
+
+describe('the body with commands', () => {
+  const read = (body: unknown): unknown =>
+    parseCommands(typeof body === 'string' ? body : JSON.stringify(body));
+
+  it('is what Discord returns, of which the keys are kept that say something', () => {
+    const option = {
+      type: 3,
+      name: 'title',
+      description: 'Which song',
+      required: true,
+      choices: [{ name: 'x' }],
+    };
+    const command = {
+      id: '1',
+      application_id: '2',
+      type: 1,
+      name: 'play',
+      name_localizations: null,
+      description: 'Plays a song',
+      description_localizations: { fr: 'Joue une chanson', de: 'Spielt ein Lied' },
+      nsfw: false,
+      dm_permission: true,
+      options: [{ type: 1, name: 'now', description: '', options: [option, { ...option, required: false }] }],
+    };
+    const kept = { type: 3, name: 'title', description: 'Which song' };
+    deepStrictEqual(read([command]), [
+      {
+        name: 'play',
+        description: 'Plays a song',
+        description_localizations: { de: 'Spielt ein Lied', fr: 'Joue une chanson' },
+        options: [{ type: 1, name: 'now', options: [{ ...kept, required: true }, kept] }],
+      },
+    ]);
+    deepStrictEqual(read('\uFEFF[]'), []);
+  });
+
+  for (const [what, body, kind, detail] of [
+    ['no list', {}, 'invalid-update', /^#: the body is not a list: send what Discord’s API returns /],
+    ['no JSON', '[', 'bad-json', /a \] is missing/],
+    ['a key twice', '[{"name": "a", "name": "b"}]', 'bad-json', /"name" is here twice/],
+    [
+      'more than 200',
+      Array.from({ length: 201 }, (_, i) => ({ name: `a${i}` })),
+      'invalid-update',
+      /keep at most 200/,
+    ],
+    [
+      'a text that is too long',
+      [{ name: 'a' }, { name: 'play', options: [{ type: 3, name: 'b', description: 'x'.repeat(101) }] }],
+      'invalid-update',
+      /^#\/1\/options\/0\/description: the command "play": options\[0\]\.description: the text has 101 characters/,
+    ],
+    ['no name', [{ description: 'x' }], 'invalid-update', /^#\/0: "name" is missing: add it/],
+    [
+      'too much for a file',
+      [{ name: 'a', options: nest(3) }],
+      'invalid-update',
+      /^#: the file would have more than 262144 bytes: shorten texts/,
+    ],
+  ] as const)
+    it(`is refused with ${what}`, () => {
+      const { kind: found, message } = refusal(body, read);
+      strictEqual(found, kind);
+      match(message, detail);
+    });
+});
+
+/** 25 options, each with as many, and so on. */
+function nest(levels: number): object[] {
+  const options = levels > 1 ? nest(levels - 1) : undefined;
+  return Array.from({ length: 25 }, () => ({ type: 3, name: 'a', options }));
+}

@@ -33,6 +33,7 @@ const props: BotPageProps = {
   reportedAge: 20 * 60_000,
   editedAge: 2 * 86_400_000,
   authors: [],
+  commands: [],
   sameAuthor: [],
   collections: [],
   similar: [],
@@ -50,6 +51,37 @@ describe("a bot's page", () => {
     const tags = images(render());
     strictEqual(tags.length, 6);
     for (const tag of tags) match(tag, /width="\d+" height="\d+"/);
+  });
+
+  it('lists the commands as they are typed, in the language of the reader, and a bounded number of them', () => {
+    const option = { type: 3, name: 'title', name_localizations: { 'en-GB': 'song' } };
+    const options = [
+      { ...option, required: true },
+      { type: 3, name: '<b>' },
+    ];
+    const about = { description: 'Spielt', description_localizations: { 'en-US': 'Plays' } };
+    const html = render({
+      commands: [
+        {
+          name: 'music',
+          nsfw: true,
+          options: [{ type: 2, name: 'do', options: [{ type: 1, name: 'play', ...about, options }] }],
+        },
+        { type: 3, name: 'Quote' },
+      ],
+    });
+    const rows = [...html.matchAll(/<li><code dir="auto">(.*?)<\/code>(.*?)<\/li>/g)].map(
+      ([, code, rest]) => [code, rest],
+    );
+    deepStrictEqual(
+      rows.map(([code]) => code),
+      ['/music do play<i> song</i><i> [&lt;b>]</i>', 'Quote'],
+    );
+    match(rows[0]?.[1] ?? '', /18\+<\/span> <span dir="auto" lang="en">Plays/);
+    doesNotMatch(html, /type="search" hidden/);
+    const many = render({ commands: Array.from({ length: 200 }, (_, i) => ({ name: `c${i}` })) });
+    strictEqual(many.split('<code dir="auto">/c').length - 1, 80);
+    match(many, /type="search" hidden[^]*<a href="\/api\/v2\/bots\/\d+\/commands">See all<\/a>/);
   });
 
   it('shows smaller copies, and the full ones where the screen needs them', () => {

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
 import { type TestRepository, testRepository } from '../../support/repository.ts';
-import { mainPage, pagePath, translation } from '../../support/sample.ts';
+import { commandsPath, mainPage, pagePath, translation } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { issueTestToken } from '../../support/token.ts';
 import { childrenOf, parseXml, textsOf } from '../../support/xml.ts';
@@ -20,7 +20,8 @@ describe('what changed in a bot', () => {
       [pagePath('8')]: mainPage(),
     });
     repository.git('remote', 'add', 'origin', 'https://github.com/example/catalogue.git');
-    repository.commit({ [pagePath('7', 'de')]: translation('Homer', 'Ja.') });
+    const commands = { [commandsPath('7')]: '{"commands": []}' };
+    repository.commit({ [pagePath('7', 'de')]: translation('Homer', 'Ja.'), ...commands });
     const changed = { invite: `${invite}3080`, category: 'music', name: 'Homer <b>' };
     commit = repository.commit({ [pagePath('7')]: mainPage(changed) });
     service = await startTestService({}, { root: repository.folder });
@@ -42,7 +43,7 @@ describe('what changed in a bot', () => {
     match(page, /<del>Fun<\/del>.*<ins>Music<\/ins>/s);
     match(page, />Ada<\/bdi> · today/);
     match(page, new RegExp(`href="https://github.com/example/catalogue/commit/${commit}"`));
-    match(page, /German<\/h3><p>Page added/);
+    match(page, /German<\/h3><p>Page added[^]*<dt>Commands<\/dt><dd>Edited/);
     match(page, /Listed here for the first time/);
     match(page, /rel="alternate" type="application\/atom\+xml" title="What changed in Homer/);
   });
@@ -73,6 +74,7 @@ describe('what changed in a bot', () => {
           ],
         },
       ],
+      commands: false,
     });
     strictEqual((await service.request(`${api}?after=${json[1].commit}`)).json.length, 1);
     deepStrictEqual((await service.request(`${api}?after=x`)).json, []);
@@ -85,7 +87,7 @@ describe('what changed in a bot', () => {
           'Homer <b>: Asks for full control of your server, Invite link, Name, Category',
           `Invite link: ${invite}3072 → ${invite}3080\nName: Homer → Homer <b>\nCategory: Fun → Music`,
         ],
-        ['Homer <b>: German: Page added'],
+        ['Homer <b>: German: Page added, Commands', 'Commands: Edited'],
         ['Homer <b>: Listed here for the first time'],
       ],
     );

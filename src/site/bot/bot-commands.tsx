@@ -1,0 +1,93 @@
+import type { VNode } from 'preact';
+import type { Command, CommandOption } from '../../../schemas/types.ts';
+import type { Locale } from '../../bot/locale.ts';
+import { findLanguages } from '../language/locales.ts';
+import { useLanguage } from '../language/page-language.tsx';
+import { withoutBidiControls } from '../page/elements.tsx';
+import type { BotPageProps } from './bot-page.tsx';
+
+/** A command as it is used: a subcommand is one of its own. */
+interface Usage {
+  /** What is typed, or the entry of a menu. */
+  readonly name: string;
+  readonly options: readonly CommandOption[];
+  readonly described: Command | CommandOption;
+  readonly isAdult: boolean;
+}
+
+/** The commands of a bot, folded, in the language of the reader. A script filters them by words. */
+export function BotCommands({ bot, commands }: BotPageProps): VNode | null {
+  const { t, text, integer, locale, href } = useLanguage();
+  if (commands.length === 0) return null;
+  const all = commands.flatMap((command) => listUsages(command, locale));
+  return (
+    <details class="panel commands">
+      <summary>
+        <h2>{t('bot.commands')}</h2> <small class="muted">{integer(all.length)}</small>
+      </summary>
+      {all.length >= minToFilter && (
+        <input
+          type="search"
+          hidden
+          aria-label={text('bot.findCommand')}
+          placeholder={text('bot.findCommand')}
+        />
+      )}
+      <ul lang="">
+        {all.slice(0, maxUsages).map(({ name, options, described, isAdult }) => {
+          const about = findLocalized(described.description_localizations, locale);
+          return (
+            <li key={name}>
+              <code dir="auto">
+                {name}
+                {options.map((option) => (
+                  <i key={option.name}> {formatOption(option, locale)}</i>
+                ))}
+              </code>{' '}
+              {isAdult && <span class="tag adult">{t('bot.adult')}</span>}{' '}
+              <span dir="auto" lang={about === undefined ? undefined : locale}>
+                {withoutBidiControls(about ?? described.description ?? '')}
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+      {all.length > maxUsages && (
+        <a href={href(`/api/v2/bots/${bot.id}/commands`)}>{t('shelf.seeAll')}</a>
+      )}
+    </details>
+  );
+}
+
+/** So many more would make the page too large. */
+const maxUsages = 80;
+const minToFilter = 8;
+
+function listUsages(command: Command, locale: Locale): Usage[] {
+  const { type = 1, nsfw: isAdult = false } = command;
+  const list = (described: Command | CommandOption, before: string): Usage[] => {
+    const own = findLocalized(described.name_localizations, locale) ?? described.name;
+    const name = withoutBidiControls(before + own);
+    const options = described.options ?? [];
+    const inner = options.filter((option) => option.type === subcommand || option.type === group);
+    if (inner.length > 0) return inner.flatMap((option) => list(option, `${name} `));
+    return [{ name, options, described, isAdult }];
+  };
+  // Others are entries of menus.
+  return list(command, type === typed ? '/' : '');
+}
+
+/** Types of commands, and of options, in Discord's API. */
+const typed = 1;
+const [subcommand, group] = [1, 2];
+
+function formatOption({ name, name_localizations, required = false }: CommandOption, locale: Locale): string {
+  const own = withoutBidiControls(findLocalized(name_localizations, locale) ?? name);
+  return required ? own : `[${own}]`;
+}
+
+/** Returns the text in the nearest language to the reader's; undefined if there is none. */
+function findLocalized(texts: Readonly<Record<string, string>> = {}, locale: Locale): string | undefined {
+  const [nearest = ''] = findLanguages([locale], Object.keys(texts) as Locale[]);
+  return texts[nearest];
+}
