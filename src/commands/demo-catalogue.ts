@@ -3,11 +3,12 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
-import type { Category, FullImages } from '../../schemas/types.ts';
+import type { Category, Command, FullImages } from '../../schemas/types.ts';
 import type { BotId } from '../bot/id.ts';
 import type { Locale } from '../bot/locale.ts';
 import type { Token } from '../bot/token.ts';
-import { pathOf } from '../catalogue/page/layout.ts';
+import { printCommands } from '../catalogue/page/commands.ts';
+import { commandsPart, pathOf } from '../catalogue/page/layout.ts';
 import { toCanonicalForm } from '../catalogue/page/page.ts';
 import { collectionsFolder, peopleFolder } from '../catalogue/page/side-file.ts';
 import { nothingBlocked } from '../catalogue/settings/blocked.ts';
@@ -48,6 +49,7 @@ export interface DemoBot {
   readonly main: { readonly category: Category; readonly images: FullImages };
   /** The pages by locale, the main page first. */
   readonly contents: Readonly<Record<string, { name: string; description: string; page: string }>>;
+  readonly commands?: readonly Command[];
 }
 
 /** What a bot has instead of the same keys. */
@@ -89,7 +91,7 @@ export async function makeDemo(folder: string): Promise<{ bots: number; id: BotI
   const today = new Date(now).toISOString().slice(0, 10);
   writeFileSync(join(folder, settingsName), settings.replace('{today}', today));
   for (const bot of bots) {
-    for (const [path, text] of formatPages(bot, now)) {
+    for (const [path, text] of formatFiles(bot, now)) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), text);
     }
@@ -181,6 +183,13 @@ function formatPages({ id, created, edited, main, contents }: DemoBot, now: numb
   );
 }
 
+/** Returns the page files of a bot, and that with its commands. */
+function formatFiles(bot: DemoBot, now: number): Map<string, string> {
+  const { id, commands } = bot;
+  const files = formatPages(bot, now);
+  return commands ? files.set(pathOf(id, commandsPart), printCommands(commands)) : files;
+}
+
 /**
  * Yields the commits of the catalogue, oldest first: bots are added when they were created, and some were changed since.
  * @param tree that of the catalogue
@@ -208,7 +217,7 @@ function* generateCommits(
   };
   yield { tree, files, message: 'Begin the catalogue\n', committer: sign('Marge', commits[0]?.daysAgo) };
   for (const { bot, daysAgo, by, message } of commits)
-    yield { committer: sign(by, daysAgo), message, files: toNewFiles(formatPages(bot, now)) };
+    yield { committer: sign(by, daysAgo), message, files: toNewFiles(formatFiles(bot, now)) };
 }
 
 function toNewFiles(texts: Iterable<readonly [path: string, text: string]>): Map<string, NewFile> {

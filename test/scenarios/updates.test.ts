@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { eventually } from '../support/eventually.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
-import { mainPage, pagePath, translation } from '../support/sample.ts';
+import { commandsPath, mainPage, pagePath, translation } from '../support/sample.ts';
 import { startTestService, type Answer, type TestService } from '../support/service.ts';
 import { issueTestToken } from '../support/token.ts';
 import { updateRequest } from '../support/update-request.ts';
@@ -268,5 +268,55 @@ describe('the rate limits', () => {
     strictEqual((await send('2', 'junk')).status, 401);
     strictEqual((await send('2', 'junk')).status, 429);
     strictEqual((await send('2', two)).status, 200, 'a valid token is not kept out by its address');
+  });
+});
+
+describe('PUT /api/v2/bots/:id/commands', () => {
+  it('is saved, read back and searched at once, and not saved again where nothing differs', async () => {
+    const repo = testRepository({
+      [pagePath(homer)]: mainPage(),
+      [pagePath(homer, 'fr')]: translation('a', 'b'),
+    });
+    const service = await startTestService({}, { root: repo.folder });
+    const token = await issueTestToken(repo.folder, homer);
+    const path = `/api/v2/bots/${homer}/commands`;
+    const headers = { authorization: token, 'content-type': 'application/json' };
+    const put = async (body: object, more = {}): Promise<Answer> =>
+      await service.request(path, {
+        method: 'PUT',
+        headers: { ...headers, ...more },
+        body: JSON.stringify(body),
+      });
+    match(
+      (await service.request(path)).json.detail,
+      /^no commands of \d+ are known: its owner can put them here/,
+    );
+    const before = (await service.request(`/api/v2/bots/${homer}`)).headers.get('etag') ?? '';
+    const commands = [
+      { name: 'zap', id: '1' },
+      { name: 'flanders', description: 'Greets the neighbour' },
+    ];
+    strictEqual((await put(commands, { authorization: 'x' })).status, 401);
+    strictEqual((await put(commands, { 'if-match': '"other"' })).status, 412);
+    const { json } = await put(commands, { 'if-match': before });
+    deepStrictEqual(json, { commands: 2, commit: repo.git('rev-parse', 'HEAD') });
+    strictEqual(repo.status(), '');
+    match(repo.git('log', '-1', '--format=%B'), /^Update Homer \(\d+\): commands\n\nBot: \d+$/);
+    const read = await service.request(path);
+    deepStrictEqual(read.json, [commands[1], { name: 'zap' }]);
+    const etag = { 'if-none-match': read.headers.get('etag') ?? '' };
+    strictEqual((await service.request(path, { headers: etag })).status, 304);
+    deepStrictEqual((await put(commands.toReversed())).json, { commands: 2, commit: null });
+    strictEqual((await service.request('/api/v2/bots?q=neighbour')).json[0].id, homer);
+    strictEqual((await service.request('/api/v1/bots')).json.length, 2);
+    const page = await (await fetch(`${service.address}/bots/${homer}`)).text();
+    match(page, /<code dir="auto">\/flanders<\/code>/);
+    await eventually(async () => {
+      const [last] = (await service.request(`/api/v2/bots/${homer}/changes`)).json;
+      deepStrictEqual([last.commands, last.pages, last.newBot], [true, [], false]);
+    });
+    match(repo.git('show', `HEAD:${commandsPath(homer)}`), /^\{\n {2}"commands": \[\n/);
+    const large = await put([{ name: 'a', description: 'x'.repeat(128 * 1024) }]);
+    deepStrictEqual([large.status, large.json.type], [413, 'urn:botshelf:problem:too-large']);
   });
 });

@@ -1,12 +1,14 @@
+import type { Command, CommandOption } from '../../../schemas/types.ts';
 import { needsByWord, forEachWord, splitRuns, separateCapitals, withoutBot } from './words.ts';
 import { Field } from './postings.ts';
 import type { PostingsBuilder } from './postings-builder.ts';
 import { toLanguageBit } from './stems.ts';
 
-/** What of a bot is searched: its record as it is served, or its list element, which has no pages. */
+/** What of a bot is searched: its record as it is served with its commands, or its list element, which has no pages. */
 export interface SearchedBot {
   readonly category: string;
   readonly contents: Readonly<Record<string, SearchedContent>>;
+  readonly commands?: readonly Command[];
 }
 
 interface SearchedContent {
@@ -22,24 +24,56 @@ export function addBotWords(builder: PostingsBuilder, bot: number, searched: Sea
     Object.values(searched.contents).map((content) => toWholeNameWord(content.name)),
   ))
     builder.add(name, bot, Field.name, 0, 0);
-  addTexts(builder, bot, Field.name, searched, ({ name }) => separateCapitals(name));
-  addTexts(builder, bot, Field.description, searched, ({ description }) => description);
+  const contents = Object.entries(searched.contents);
+  const add = (field: Field, toText: (content: SearchedContent) => string): void =>
+    addTexts(builder, bot, field, new Map(contents.map(([locale, content]) => [toText(content), locale])));
+  add(Field.name, ({ name }) => separateCapitals(name));
+  add(Field.description, ({ description }) => description);
 }
 
-/** Adds the words of a bot's pages. */
-export function addPages(builder: PostingsBuilder, bot: number, searched: SearchedBot): void {
-  addTexts(builder, bot, Field.page, searched, ({ page = '' }) => page);
+/** Adds the words of a bot's pages, and of its commands in every language. */
+export function addPages(
+  builder: PostingsBuilder,
+  bot: number,
+  { contents, commands = [] }: SearchedBot,
+): void {
+  const pages = Object.entries(contents).map(([locale, { page = '' }]) => [page, locale] as const);
+  addTexts(builder, bot, Field.page, new Map(pages));
+  if (commands.length === 0) return;
+  const texts = new Map<string, string[]>();
+  collectTexts(commands, Object.keys(contents)[0] ?? '', texts);
+  const joined = Array.from(texts, ([locale, parts]) => [parts.join('\n'), locale] as const);
+  addTexts(builder, bot, Field.commands, new Map(joined));
 }
 
-/** Adds the different texts of a field. A word counts less in a long one, and in one that claims to do everything. */
+/** Adds the texts of commands, or of options, to those of their languages. */
+function collectTexts(
+  commands: readonly (Command | CommandOption)[],
+  locale: string,
+  texts: Map<string, string[]>,
+): void {
+  for (const { name, name_localizations, description = '', description_localizations, options } of commands) {
+    const own = [name_localizations, description_localizations].flatMap((known) =>
+      Object.entries(known ?? {}),
+    );
+    for (const [language, text] of [[locale, name], [locale, description], ...own] as const) {
+      const known = texts.get(language);
+      if (known) known.push(text);
+      else texts.set(language, [text]);
+    }
+    collectTexts(options ?? [], locale, texts);
+  }
+}
+
+/**
+ * Adds the different texts of a field, each with its language. A word counts less in a long one, and in one that claims to do everything.
+ */
 function addTexts(
   builder: PostingsBuilder,
   bot: number,
   field: Field,
-  { contents }: SearchedBot,
-  toText: (content: SearchedContent) => string,
+  different: ReadonlyMap<string, string>,
 ): void {
-  const different = new Map(Object.entries(contents).map(([locale, content]) => [toText(content), locale]));
   const needs = new Set<string>();
   let place = 0;
   let length = 0;
@@ -65,6 +99,7 @@ const lengths = [
   { usual: 2, strength: 0.3 },
   { usual: 12, strength: 0.35 },
   { usual: 120, strength: 0.4 },
+  { usual: 60, strength: 0.4 },
 ] as const;
 
 /** What a bot does of all that people look for, before its description counts less. */

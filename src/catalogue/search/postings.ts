@@ -1,5 +1,5 @@
 /** What part of a bot a word is in. */
-export const Field = { name: 0, description: 1, page: 2 } as const;
+export const Field = { name: 0, description: 1, page: 2, commands: 3 } as const;
 export type Field = (typeof Field)[keyof typeof Field];
 
 /**

@@ -139,7 +139,7 @@ export async function buildSmallSegment(bots: readonly IndexedBot[]): Promise<In
   const pages = new PostingsBuilder(maxPostingsPerPageWord);
   for (const [number, bot] of bots.entries()) {
     if (slice.isOver) await slice.next();
-    const searched = JSON.parse(bot.record.toString()) as SearchedBot;
+    const searched = JSON.parse(toSearchedJson(bot).toString()) as SearchedBot;
     addBotWords(texts, number, searched);
     addPages(pages, number, searched);
   }
@@ -184,13 +184,19 @@ async function indexInThread(
       if (slice.isOver) await slice.next();
       const records = bots
         .slice(start, start + batchSize)
-        .map((bot) => (part === 'texts' ? Buffer.concat(listElementParts(bot)) : bot.record));
+        .map((bot) => (part === 'texts' ? Buffer.concat(listElementParts(bot)) : toSearchedJson(bot)));
       await request(`[${records.join(',')}]`);
     }
     return (await request(null)) as PackedIndex;
   } finally {
     void thread.terminate();
   }
+}
+
+/** Returns the record with the commands. */
+function toSearchedJson({ record, commands }: IndexedBot): Buffer {
+  if (commands === null) return record;
+  return Buffer.concat([record.subarray(0, -1), Buffer.from(',"commands":'), commands, Buffer.from('}')]);
 }
 
 /** Bots in a message to the thread: half a megabyte. */

@@ -58,6 +58,21 @@ describe('a search', () => {
       }
     });
 
+  it('finds words of commands in every language, which count more than those of a page', async () => {
+    const withCommands = (id: string, commands: object[], description = 'Answers.'): void =>
+      bots.set({
+        ...sampleBot(id, { en: ['A', description] }),
+        commands: Buffer.from(JSON.stringify(commands)),
+      });
+    add('1', 'A', 'Answers.', 'A doughnut.');
+    withCommands('2', [
+      { name: 'x', options: [{ type: 1, name: 'doughnut', name_localizations: { de: 'krapfen' } }] },
+    ]);
+    withCommands('3', [], 'Answers with a doughnut.');
+    strictEqual(await found('doughnut'), '3 2 1');
+    strictEqual(await found('krapfen'), '2');
+  });
+
   it('looks for other spellings of six words of a query, and for no others', async () => {
     const words = ['abacus', 'biscuit', 'camera', 'donkey', 'elephant', 'falcon', 'garden', 'hammer'];
     add('1', 'One', words.join(' '));
