@@ -11,7 +11,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException, HTTPMessage
 from typing import Any, NamedTuple, Optional, TypedDict, Union
@@ -110,6 +110,17 @@ class UpdateAnswer(_Saved, total=False):
     note: str
 
 
+class _SavedCommands(TypedDict):
+    commands: int
+    commit: Optional[str]
+
+
+class CommandsAnswer(_SavedCommands, total=False):
+    """How many commands are saved. ``commit`` is None where nothing differs."""
+
+    note: str
+
+
 class LatestCount(TypedDict):
     """In how many servers a bot is, and when it said so."""
 
@@ -183,10 +194,16 @@ class Client:
 
     def post(self, bot_id: Union[int, str], token: Optional[str], values: UpdateValues) -> UpdateAnswer:
         """Changes a bot: all of the values or none. What is returned is saved. :raises BotshelfError:"""
-        secret = (token or "").strip()
-        if not re.fullmatch("[!-~]+", secret):
-            raise BotshelfError("the token is empty or incomplete: set it as it was issued", is_final=True)
-        return self._request(self._address_of(bot_id), {"bot": values}, secret)[0]
+        return self._request(self._address_of(bot_id), {"bot": values}, _to_secret(token))[0]
+
+    def put_commands(self, bot_id: Union[int, str], token: Optional[str], commands: Iterable[Any]) -> CommandsAnswer:
+        """Puts the commands of a bot in place of those it had. What is returned is saved.
+
+        :param commands: as Discord's API has them, or as ``tree.fetch_commands()`` of discord.py returns them
+        :raises BotshelfError:
+        """
+        address = f"{self._address_of(bot_id)}/commands"
+        return self._request(address, _pick_commands(commands), _to_secret(token), "PUT")[0]
 
     def list(self, limit: float = math.inf, **query: Any) -> Iterator[BotListElement]:
         """Yields the bots of a query, without their pages: all, or ``limit`` of them. :raises BotshelfError:"""
@@ -258,17 +275,21 @@ class Client:
     def _address_of(self, bot_id: Union[int, str]) -> str:
         return f"{self._address}/bots/{quote(str(bot_id), safe='')}"
 
-    def _request(self, address: str, body: Any = None, secret: str = "") -> tuple[Any, HTTPMessage]:
+    def _request(
+        self, address: str, body: Any = None, secret: str = "", method: str = "POST"
+    ) -> tuple[Any, HTTPMessage]:
         deadline = time.monotonic() + self._timeout
-        exchange = _Exchange(address, self._timeout, body, secret)
+        exchange = _Exchange(address, self._timeout, body, secret, method)
         return exchange.parse(b"".join(exchange.read(deadline))), exchange.response.headers
 
 
 class _Exchange:
     """A request, and its response as it comes. ``secret`` is in no error. :raises BotshelfError:"""
 
-    def __init__(self, address: str, timeout: float, body: Any = None, secret: str = "") -> None:
-        self._method = "GET" if body is None else "POST"
+    def __init__(
+        self, address: str, timeout: float, body: Any = None, secret: str = "", method: str = "POST"
+    ) -> None:
+        self._method = "GET" if body is None else method
         self._address, self._secret = address, secret
         headers = {"User-Agent": f"botshelf-python/{__version__}"}
         if secret:
@@ -323,10 +344,16 @@ class _Exchange:
 class Autopost:
     """What posts a count in a thread."""
 
-    def __init__(self, poster: _Poster, count: Callable[[], Optional[int]], keep_alive: bool) -> None:
+    def __init__(
+        self,
+        poster: _Poster,
+        count: Callable[[], Optional[int]],
+        commands: Optional[Callable[[], Iterable[Any]]],
+        keep_alive: bool,
+    ) -> None:
         self._stopping = threading.Event()
         self._thread = threading.Thread(
-            target=self._run, args=(poster, count), name="botshelf", daemon=not keep_alive
+            target=self._run, args=(poster, count, commands), name="botshelf", daemon=not keep_alive
         )
         self._thread.start()
 
@@ -336,15 +363,24 @@ class Autopost:
         if threading.current_thread() is not self._thread:
             self._thread.join()
 
-    def _run(self, poster: _Poster, count: Callable[[], Optional[int]]) -> None:
+    def _run(
+        self,
+        poster: _Poster,
+        count: Callable[[], Optional[int]],
+        commands: Optional[Callable[[], Iterable[Any]]],
+    ) -> None:
         wait: Optional[float] = 0
         while wait is not None and not self._stopping.wait(wait):
             try:
                 number = count()
             except Exception as error:
-                wait = poster.plan(error)
-            else:
-                wait = None if self._stopping.is_set() else poster.plan(poster.send(number))
+                wait = poster.plan(None, error)
+                continue
+            try:
+                listed = commands() if commands else None
+            except Exception as error:
+                listed = error
+            wait = None if self._stopping.is_set() else poster.plan(*poster.send(number, listed))
 
 
 def autopost(
@@ -353,6 +389,7 @@ def autopost(
     token: Optional[str],
     count: Callable[[], Optional[int]],
     *,
+    commands: Optional[Callable[[], Iterable[Any]]] = None,
     interval: float = 1800,
     timeout: float = 10,
     keep_alive: bool = False,
@@ -365,12 +402,13 @@ def autopost(
     does not know the bot.
 
     :param count: returns in how many servers the bot is, or None where that is not known yet
+    :param commands: returns the commands of the bot, which are posted where they have changed since
     :param interval: seconds between two looks at the count; up to a tenth more passes, so that bots take turns
     :param keep_alive: whether the process stays alive for the next post
     :param on_error: prints the message where it is left out
     """
     poster = _Poster(Client(base_url, timeout), bot_id, token, interval, on_post, on_error)
-    return Autopost(poster, count, keep_alive)
+    return Autopost(poster, count, commands, keep_alive)
 
 
 async def autopost_async(
@@ -379,12 +417,14 @@ async def autopost_async(
     token: Optional[str],
     count: Callable[[], Union[Optional[int], Awaitable[Optional[int]]]],
     *,
+    commands: Optional[Callable[[], Union[Iterable[Any], Awaitable[Iterable[Any]]]]] = None,
     interval: float = 1800,
     timeout: float = 10,
     on_post: Optional[Callable[[int], object]] = None,
     on_error: Optional[Callable[[Exception], object]] = None,
 ) -> None:
-    """The same as :func:`autopost` for asyncio: ``count`` is called in the event loop, and may be a coroutine function.
+    """The same as :func:`autopost` for asyncio: ``count`` and ``commands`` are called in the event loop, and may be
+    coroutine functions.
 
     Cancel the task to stop it: it is over when nothing is in flight.
     """
@@ -397,11 +437,17 @@ async def autopost_async(
             if inspect.isawaitable(number):
                 number = await asyncio.wait_for(number, timeout)
         except Exception as error:
-            wait = poster.plan(error)
+            wait = poster.plan(None, error)
             continue
-        sent = asyncio.ensure_future(asyncio.to_thread(poster.send, number))
         try:
-            wait = poster.plan(await asyncio.shield(sent))
+            listed = commands() if commands else None
+            if inspect.isawaitable(listed):
+                listed = await asyncio.wait_for(listed, timeout)
+        except Exception as error:
+            listed = error
+        sent = asyncio.ensure_future(asyncio.to_thread(poster.send, number, listed))
+        try:
+            wait = poster.plan(*await asyncio.shield(sent))
         except asyncio.CancelledError:
             await asyncio.wait([sent])
             raise
@@ -420,6 +466,8 @@ class _Poster:
         on_error: Optional[Callable[[Exception], object]],
     ) -> None:
         self._post = lambda number: client.post(bot_id, token, {"count": number})
+        self._put = lambda commands: client.put_commands(bot_id, token, commands)
+        self._commands: Any = None
         self._interval = _to_interval(interval, 1800)
         self._on_post = on_post or (lambda _: None)
         self._on_error = on_error or _print_error("The count was not posted")
@@ -427,30 +475,46 @@ class _Poster:
         self._posted_at = -math.inf
         self._failures = 0
 
-    def send(self, number: Optional[int]) -> Union[int, Exception, None]:
-        """Posts a number where that is due, which takes a while. Returns what was posted, or what went wrong."""
-        if number is None or (number == self._posted and time.monotonic() - self._posted_at < 3600):
-            return None
-        try:
-            self._post(number)
-        except Exception as error:
-            return error
-        self._posted, self._posted_at = number, time.monotonic()
-        return number
+    def send(
+        self, number: Optional[int], commands: Union[Iterable[Any], Exception, None]
+    ) -> tuple[Optional[int], Optional[Exception]]:
+        """Posts what is due, which takes a while. Returns the number that was posted, and what went wrong.
 
-    def plan(self, result: Union[int, Exception, None]) -> Optional[float]:
+        :param commands: or why they are not known
+        """
+        posted = None
+        try:
+            if number is not None and (number != self._posted or time.monotonic() - self._posted_at >= 3600):
+                self._post(number)
+                self._posted, self._posted_at = number, time.monotonic()
+                posted = number
+        except Exception as error:
+            return None, error
+        try:
+            if isinstance(commands, Exception):
+                raise commands
+            listed = None if commands is None else _pick_commands(commands)
+            if number is not None and listed != self._commands:
+                self._put(listed)
+                self._commands = listed
+        except Exception as error:
+            # Not final: counts do not depend on them.
+            return posted, BotshelfError(str(error), retry_after=getattr(error, "retry_after", 0))
+        return posted, None
+
+    def plan(self, posted: Optional[int], error: Optional[Exception]) -> Optional[float]:
         """Tells the caller what came of it, and returns the seconds until the next step; None at the end."""
-        if not isinstance(result, Exception):
-            if result is not None:
-                _call(self._on_post, result)
+        if posted is not None:
+            _call(self._on_post, posted)
+        if error is None:
             self._failures = 0
             is_known = self._posted is not None
             return self._interval * random.uniform(1, 1.1) if is_known else min(self._interval, 5)
-        _call(self._on_error, result)
-        if getattr(result, "is_final", False):
+        _call(self._on_error, error)
+        if getattr(error, "is_final", False):
             return None
         self._failures += 1
-        return _back_off(self._interval, self._failures - 1, result)
+        return _back_off(self._interval, self._failures - 1, error)
 
 
 class _NoRedirects(HTTPRedirectHandler):
@@ -479,6 +543,29 @@ def _print_error(failure: str) -> Callable[[Exception], None]:
         print(f"{failure}{end}: {str(error) or type(error).__name__}", file=sys.stderr)
 
     return print_error
+
+
+def _to_secret(token: Optional[str]) -> str:
+    secret = (token or "").strip()
+    if not re.fullmatch("[!-~]+", secret):
+        raise BotshelfError("the token is empty or incomplete: set it as it was issued", is_final=True)
+    return secret
+
+
+def _pick_commands(commands: Iterable[Any]) -> list[dict[str, Any]]:
+    """Returns commands, as dictionaries or with ``to_dict``, with the keys that the list keeps."""
+    kept = []
+    for command in commands:
+        given = command if isinstance(command, dict) else command.to_dict()
+        picked = {key: given[key] for key in ("type", "name", "description", "nsfw", "required") if key in given}
+        for key, other in (
+            ("name_localizations", "nameLocalizations"),
+            ("description_localizations", "descriptionLocalizations"),
+        ):
+            picked[key] = given.get(key) or given.get(other)
+        picked["options"] = _pick_commands(given.get("options") or [])
+        kept.append(picked)
+    return kept
 
 
 def _to_interval(interval: float, default: float) -> float:

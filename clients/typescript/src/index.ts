@@ -2,6 +2,7 @@ import type {
   BotListElement,
   BotRecord,
   CatalogueChanges,
+  CommandsAnswer,
   ExportLine,
   LatestCount,
   ListQuery,
@@ -36,6 +37,13 @@ export interface Client {
   changes(options?: ChangesOptions): AsyncGenerator<CatalogueChanges, void, undefined>;
   /** Changes a bot: all of the values or none. What is returned is saved. @throws {BotshelfError} */
   post(id: string, token: string | undefined, values: UpdateValues): Promise<UpdateAnswer>;
+  /** Puts the commands of a bot in place of those it had. What is returned is saved. @throws {BotshelfError} */
+  putCommands(id: string, token: string | undefined, commands: Commands): Promise<CommandsAnswer>;
+}
+
+/** Commands as Discord's API or discord.js has them: a list, or a collection by id. */
+export interface Commands {
+  values(): Iterable<unknown>;
 }
 
 export interface Export {
@@ -61,13 +69,15 @@ export interface AutopostOptions extends ClientOptions {
   readonly token?: string | undefined;
   /** Returns in how many servers the bot is, or undefined where that is not known yet. */
   readonly count: () => number | undefined | Promise<number | undefined>;
+  /** Returns the commands of the bot, which are posted where they have changed since. */
+  readonly commands?: () => Commands | Promise<Commands>;
   /** Milliseconds between two looks at the count; half an hour. Up to a tenth more passes, so that bots take turns. */
   readonly intervalMs?: number;
   /** Whether the process stays alive for the next post. */
   readonly keepAlive?: boolean;
   /** Is called after a post. */
   readonly onPost?: (count: number) => unknown;
-  /** Is called when a post fails, or `count` does; prints the message where it is left out. */
+  /** Is called when a post fails, or `count` or `commands` does; prints the message where it is left out. */
   readonly onError?: (error: unknown) => unknown;
 }
 
@@ -154,33 +164,72 @@ export function createClient({ baseUrl, timeoutMs = 10_000 }: ClientOptions): Cl
       }
     },
     post: async (id, token, values) => {
-      const secret = token?.trim() ?? '';
-      if (!/^[!-~]+$/.test(secret))
-        throw new BotshelfError('the token is empty or incomplete: set it as it was issued', {
-          isFinal: true,
-        });
-      const headers = { Authorization: secret, 'Content-Type': 'application/json' };
-      const init = { method: 'POST', headers, body: JSON.stringify({ bot: values }) };
-      return (await request(toBotAddress(id), timeoutMs, init, secret)).json as UpdateAnswer;
+      const body = JSON.stringify({ bot: values });
+      return (await write('POST', toBotAddress(id), timeoutMs, token, body)) as UpdateAnswer;
+    },
+    putCommands: async (id, token, commands) => {
+      const address = `${toBotAddress(id)}/commands`;
+      return (await write('PUT', address, timeoutMs, token, formatCommands(commands))) as CommandsAnswer;
     },
   };
 }
 
+async function write(
+  method: 'POST' | 'PUT',
+  address: string,
+  timeoutMs: number,
+  token: string | undefined,
+  body: string,
+): Promise<unknown> {
+  const secret = token?.trim() ?? '';
+  if (!/^[!-~]+$/.test(secret))
+    throw new BotshelfError('the token is empty or incomplete: set it as it was issued', { isFinal: true });
+  const headers = { Authorization: secret, 'Content-Type': 'application/json' };
+  return (await request(address, timeoutMs, { method, headers, body }, secret)).json;
+}
+
+/** Returns commands as JSON with the keys that the list keeps, which discord.js spells in another way. */
+function formatCommands(commands: Commands): string {
+  const pick = (value: unknown): object => {
+    const given = value as Readonly<Record<string, unknown>>;
+    const { type, name, description, nsfw, required, options } = given;
+    return {
+      type,
+      name,
+      description,
+      nsfw,
+      required,
+      name_localizations: given['name_localizations'] ?? given['nameLocalizations'],
+      description_localizations: given['description_localizations'] ?? given['descriptionLocalizations'],
+      options: Array.isArray(options) ? options.map(pick) : undefined,
+    };
+  };
+  return JSON.stringify([...commands.values()].map(pick));
+}
+
 /**
- * Posts a bot's count now, and from then on when it has changed or an hour has passed. Never throws: a failure is told to
- * `onError` and retried, later each time. Ends by itself where the service refuses the token or does not know the bot.
+ * Posts a bot's count now, and from then on when it has changed or an hour has passed, and its commands where they have
+ * changed. Never throws: a failure is told to `onError` and retried, later each time. Ends by itself where the service refuses the token or does not know the bot.
  */
 export function autopost(options: AutopostOptions): Autopost {
-  const { id, token, count, keepAlive = false, timeoutMs = 10_000 } = options;
+  const { id, token, count, commands, keepAlive = false, timeoutMs = 10_000 } = options;
   const { onPost = () => {}, onError = printError('The count was not posted'), intervalMs = 0 } = options;
   const everyMs = toIntervalMs(intervalMs, msPerHour / 2);
   const stopping = new AbortController();
   const { signal } = stopping;
-  const readCount = async (): Promise<number | undefined> => {
-    const counted = (async () => await count())();
-    await wait(timeoutMs, signal, keepAlive, counted);
-    const late = new Error(`count() took longer than ${timeoutMs} ms`);
-    return await Promise.race([counted, signal.aborted ? undefined : Promise.reject(late)]);
+  const ask = async <T>(name: string, get: () => T | Promise<T>): Promise<T | undefined> => {
+    const got = (async () => await get())();
+    await wait(timeoutMs, signal, keepAlive, got);
+    const late = new Error(`${name}() took longer than ${timeoutMs} ms`);
+    return await Promise.race([got, signal.aborted ? undefined : Promise.reject(late)]);
+  };
+  let postedCommands = '';
+  const postCommands = async (): Promise<void> => {
+    const now = commands && (await ask('commands', commands));
+    const text = now === undefined ? '' : formatCommands(now);
+    if (now === undefined || text === postedCommands || signal.aborted) return;
+    await createClient(options).putCommands(id, token, now);
+    postedCommands = text;
   };
   const run = async (): Promise<void> => {
     let posted = { count: -1, at: 0 };
@@ -188,7 +237,7 @@ export function autopost(options: AutopostOptions): Autopost {
     while (!signal.aborted) {
       let waitMs = Math.min(everyMs, firstBackOffMs);
       try {
-        const now = await readCount();
+        const now = await ask('count', count);
         if (now !== undefined) waitMs = everyMs * (1 + Math.random() / 10);
         const isDue = now !== posted.count || performance.now() - posted.at >= msPerHour;
         if (now !== undefined && isDue && !signal.aborted) {
@@ -197,6 +246,8 @@ export function autopost(options: AutopostOptions): Autopost {
           call(() => onPost(now));
         }
         failures = 0;
+        // The next look tries again: counts do not depend on them.
+        if (now !== undefined) await postCommands().catch((error: unknown) => call(() => onError(error)));
       } catch (error) {
         call(() => onError(error));
         const { isFinal = false, retryAfterMs = 0 } = error instanceof BotshelfError ? error : {};

@@ -52,9 +52,7 @@ export function BotCommands({ bot, commands }: BotPageProps): VNode | null {
           );
         })}
       </ul>
-      {all.length > maxUsages && (
-        <a href={href(`/api/v2/bots/${bot.id}/commands`)}>{t('shelf.seeAll')}</a>
-      )}
+      {all.length > maxUsages && <a href={href(`/api/v2/bots/${bot.id}/commands`)}>{t('shelf.seeAll')}</a>}
     </details>
   );
 }

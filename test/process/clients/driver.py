@@ -49,7 +49,20 @@ def read_lines():
         tell(f"did {text}")
 
 
-options = {"interval": 0.05, "timeout": 0.5, "on_post": on_post, "on_error": on_error}
+class Command:
+    """As discord.py has it."""
+
+    def to_dict(self):
+        return {"id": "1", "name": "play", "name_localizations": {"de": "spiel"}, "options": []}
+
+
+options = {
+    "commands": lambda: [Command()],
+    "interval": 0.05,
+    "timeout": 0.5,
+    "on_post": on_post,
+    "on_error": on_error,
+}
 token = os.environ["BOTSHELF_TOKEN"]
 
 

@@ -18,6 +18,9 @@ const posting = autopost({
     if (line === 'throw') throw new Error('no count');
     return line === '' ? undefined : Number(line);
   },
+  // As discord.js has them.
+  commands: () =>
+    new Map([['1', { id: '1', name: 'play', nameLocalizations: { de: 'spiel' }, options: [] }]]),
   onPost: (count) => {
     console.log(`posted ${count}`);
     throw new Error('onPost fails');
