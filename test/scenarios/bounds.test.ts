@@ -74,7 +74,6 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'site/bot/bot-page.tsx maxCollections',
     'site/bot/bot-panels.tsx maxHeadings',
     'site/bot/compare-page.tsx maxCompared',
-    'site/bot/compare-page.tsx maxFound',
     'site/bot/compare-page.tsx maxIdLength',
     'site/bot/related-bots.ts maxOfAuthor',
     'site/bot/related-bots.ts maxSameName',

@@ -18,6 +18,7 @@ import { CheckMark, Fact, NameLink, withoutBidiControls } from '../page/elements
 import type { PageRecipe } from '../page/html-response.ts';
 import type { SiteParts } from '../page/site-parts.ts';
 import { useServerCount, useUsage } from './bot-panels.tsx';
+import { maxSameName } from './related-bots.ts';
 
 /**
  * Returns how the page is made that has the bots of the parameter `bots` side by side: ids, or parts of names.
@@ -44,7 +45,7 @@ export async function createCompareRecipe(
   const find = async (text: string): Promise<IndexedBot | undefined> => {
     const id = parseBotId(text);
     if (id !== undefined) return bots.get(id);
-    const found = await lists.page({ q: text, limit: maxFound }, toAddressGroup(ctx.ip));
+    const found = await lists.page({ q: text, limit: maxSameName }, toAddressGroup(ctx.ip));
     return found.bots.find(({ facts }) => facts.name.toLowerCase().includes(text.toLowerCase()));
   };
   const all = await Promise.all(wanted.map(find));
@@ -69,8 +70,6 @@ export async function createCompareRecipe(
 
 const maxCompared = 4;
 const maxIdLength = 60;
-/** How many bots that a search finds may have the name. */
-const maxFound = 10;
 
 /** A bot, in a column of the table. */
 interface Column extends Omit<ListedBot, 'namesLanguage'> {

@@ -77,7 +77,7 @@ function toNameSlug(name: string): string {
 
 const maxSlugLength = 64;
 /** How many bots that a search finds may have the name. */
-const maxSameName = 10;
+export const maxSameName = 10;
 
 /** Returns the bots of the same category and language that share most words with this one. */
 export function findSimilarBots({ popular }: BotGroups, bot: BotRecord, locale: Locale): IndexedBot[] {
