@@ -8,13 +8,13 @@ import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-ind
 import { parseQuery } from '../../http/request.ts';
 import { toAddressGroup } from '../../lib/network.ts';
 import { readNamedTrustChanges, TrustChangeText } from '../changes/changed-fields.tsx';
-import { BotAvatar, type ListedBot, useNoCount } from '../front/card.tsx';
+import { BotAvatar, BotName, type ListedBot, useNoCount } from '../front/card.tsx';
 import { chooseLocale, directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { toSourceAddress } from '../page/addresses.ts';
 import { AllBotsLink } from '../page/message-pages.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
-import { CheckMark, Fact, NameLink, withoutBidiControls } from '../page/elements.tsx';
+import { Fact, withoutBidiControls } from '../page/elements.tsx';
 import type { PageRecipe } from '../page/html-response.ts';
 import type { SiteParts } from '../page/site-parts.ts';
 import { useServerCount, useUsage } from './bot-panels.tsx';
@@ -111,13 +111,15 @@ function ComparePage({ site, viewer, columns, missing, isCut }: ComparePageProps
 function AnotherBot({ columns }: Pick<ComparePageProps, 'columns'>): VNode {
   const { t, href } = useLanguage();
   return (
-    <form class="search" action={href('/compare')}>
+    <form class="narrow" action={href('/compare')}>
       {columns.map(({ bot: { id } }) => (
         <input key={id} type="hidden" name="bots" value={id} />
       ))}
       <label for="another">{t('compare.another')}</label>
-      <input id="another" type="search" name="bots" maxLength={maxIdLength} required />
-      <button type="submit">{t('compare.short')}</button>
+      <div class="search">
+        <input id="another" type="search" name="bots" maxLength={maxIdLength} required />
+        <button type="submit">{t('compare.short')}</button>
+      </div>
     </form>
   );
 }
@@ -174,7 +176,7 @@ function differs({ cells }: ComparedRow): boolean {
 }
 
 function Head({ columns }: Pick<ComparePageProps, 'columns'>): VNode {
-  const { t, text } = useLanguage();
+  const { t } = useLanguage();
   return (
     <thead role="rowgroup">
       <tr role="row">
@@ -185,8 +187,7 @@ function Head({ columns }: Pick<ComparePageProps, 'columns'>): VNode {
             <th key={bot.id} scope="col" role="columnheader">
               <BotAvatar {...{ bot, name }} size={64} />
               <span>
-                <NameLink path={`/bots/${bot.id}`} name={name} />
-                {bot.verified && <CheckMark size={16} label={text('bot.verified')} />}
+                <BotName {...{ bot, locale }} />
               </span>
             </th>
           );

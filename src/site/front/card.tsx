@@ -69,7 +69,7 @@ interface CardProps extends ListedBot, ListProps {
 export function Card(props: CardProps): VNode {
   const { bot, locale, canBeTicked, heading: Heading, lazy = false } = props;
   const language = useLanguage();
-  const { t, text, href } = language;
+  const { t } = language;
   const { tags = listTags(props, language) } = props;
   const { name = '', description = '' } = bot.contents[locale] ?? {};
   const shown = withoutBidiControls(name);
@@ -80,10 +80,7 @@ export function Card(props: CardProps): VNode {
         <BotAvatar {...{ bot, name: shown, lazy }} size={64} />
         <div>
           <Heading>
-            <a href={href(`/bots/${bot.id}`)} {...own}>
-              {shown}
-            </a>
-            {bot.verified && <CheckMark size={16} label={text('bot.verified')} />}
+            <BotName {...props} />
           </Heading>
           <BotLine {...props} />
         </div>
@@ -102,6 +99,19 @@ export function Card(props: CardProps): VNode {
         </div>
       </article>
     </li>
+  );
+}
+
+/** The name of a bot, which leads to its page, and the sign of a verified one. */
+export function BotName({ bot, locale }: Pick<ListedBot, 'bot' | 'locale'>): VNode {
+  const { text, href } = useLanguage();
+  return (
+    <>
+      <a href={href(`/bots/${bot.id}`)} lang={locale} dir={directionOf(locale)}>
+        {withoutBidiControls(bot.contents[locale]?.name ?? '')}
+      </a>
+      {bot.verified && <CheckMark size={16} label={text('bot.verified')} />}
+    </>
   );
 }
 

@@ -5,9 +5,9 @@ import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { aboutPath } from '../page/addresses.ts';
 import { findInitial } from '../page/bot-image.tsx';
-import { CheckMark, withoutBidiControls } from '../page/elements.tsx';
+import { withoutBidiControls } from '../page/elements.tsx';
 import { Layout, type PageProps, SearchForm } from '../page/layout.tsx';
-import { BotAvatar, BotLine, Cards, type ListedBot } from './card.tsx';
+import { BotAvatar, BotLine, BotName, Cards, type ListedBot } from './card.tsx';
 import { Tiles } from './categories-page.tsx';
 import type { ShelfName } from './front-list.ts';
 import { formatFrontPath, noQuery } from './front-query.ts';
@@ -150,10 +150,7 @@ function Featured(props: FeaturedBot & { readonly own: Locale }): VNode {
           <div>
             <p class="kicker">{t('front.featured')}</p>
             <h2 id="featured">
-              <a href={path} {...language}>
-                {shown}
-              </a>
-              {bot.verified && <CheckMark size={18} label={text('bot.verified')} />}
+              <BotName {...props} />
             </h2>
             <BotLine {...props} />
           </div>

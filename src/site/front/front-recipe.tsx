@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import type { VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
 import type { Author } from '../../catalogue/lists/authors.ts';
 import type { Lists } from '../../catalogue/lists/lists.ts';
@@ -6,17 +7,20 @@ import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { toAddressGroup } from '../../lib/network.ts';
 import { formatCount } from '../../lib/text.ts';
-import { chooseLocale, findLanguages, isIn, listWantedRanges } from '../language/locales.ts';
-import type { PageLanguage } from '../language/page-language.tsx';
+import { chooseLocale, directionOf, findLanguages, isIn, listWantedRanges } from '../language/locales.ts';
+import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
+import { toAuthorPath, toFeedPath } from '../page/addresses.ts';
+import { ActionLink, Fact, FollowLinks, OwnLink, withoutBidiControls } from '../page/elements.tsx';
+import type { PageMeta } from '../page/head.tsx';
 import type { PageRecipe } from '../page/html-response.ts';
-import type { Site } from '../page/layout.tsx';
+import { Layout, type PageProps, type Site } from '../page/layout.tsx';
 import type { SiteParts } from '../page/site-parts.ts';
-import { AuthorPage } from './author-page.tsx';
+import { Cards, type ListedBot } from './card.tsx';
 import { CategoriesPage } from './categories-page.tsx';
 import { chooseShelves, type FrontList, type FrontLists, type ShownEntry } from './front-list.ts';
 import { FrontPage } from './front-page.tsx';
 import { formatFrontPath, type FrontQuery, noQuery } from './front-query.ts';
-import { ListPage } from './list-page.tsx';
+import { cardsAtOnce, ListPage } from './list-page.tsx';
 
 /** Returns how the front page is made for a reader of a language. */
 export async function createFrontRecipe(
@@ -118,6 +122,59 @@ export async function createAuthorRecipe(
     key: { author: id, locale: props.locale, shown: shown.map(toKey) },
     render: async (page) => <AuthorPage {...{ ...page, ...props }} shown={lists.toListed(shown)} />,
   };
+}
+
+interface AuthorPageProps extends PageProps, Author {
+  /** The language to show the description in; undefined if there is none. */
+  readonly locale: Locale | undefined;
+  /** The first of the bots that are not for adults. */
+  readonly shown: readonly ListedBot[];
+}
+
+/** Who an author is, and their bots. */
+function AuthorPage(props: AuthorPageProps): VNode {
+  const { site, viewer, id, profile, bots, since, locales, locale, shown } = props;
+  const language = useLanguage();
+  const { t, text, day, href, languageName } = language;
+  const { website = null, description = {} } = profile ?? {};
+  const title = profile ? withoutBidiControls(profile.name) : text('author.ofBots', { count: bots.length });
+  const about = withoutBidiControls((locale && description[locale]) ?? '');
+  const list = href(formatFrontPath({ ...noQuery, filters: { author: id } }));
+  const address = site.canonicalUrl + toAuthorPath(id);
+  const feed = { title, path: toFeedPath('author', id) };
+  const meta: PageMeta = {
+    address,
+    title,
+    description: about || title,
+    locale: locale ?? language.locale,
+    isListed: bots.length > 0,
+    feed,
+    data: profile ? [{ '@context': 'https://schema.org', '@type': 'Person', name: title, url: address }] : [],
+  };
+  return (
+    <Layout {...{ site, viewer, title, meta }}>
+      <div class="list-head">
+        <h1>
+          <bdi>{title}</bdi>
+        </h1>
+        {locale && <p {...{ lang: locale, dir: directionOf(locale) }}>{about}</p>}
+        {since !== null && (
+          <dl class="bot-facts">
+            <Fact name={t('author.since')}>{day(since)}</Fact>
+            <Fact name={t('author.languages')}>{language.list.format(locales.map(languageName))}</Fact>
+          </dl>
+        )}
+        {website !== null && (
+          <ul class="actions">
+            <OwnLink href={website}>{t('bot.website')}</OwnLink>
+          </ul>
+        )}
+        <FollowLinks {...{ site, path: feed.path }} />
+      </div>
+      {shown.length > 0 && <Cards bots={shown} heading="h2" atOnce={cardsAtOnce} hidesAuthors />}
+      {shown.length < bots.length && <ActionLink href={list}>{t('shelf.seeAll')}</ActionLink>}
+    </Layout>
+  );
 }
 
 /** The best first. */
