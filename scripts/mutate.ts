@@ -26,7 +26,6 @@ const [share, offset] = [Number(values.share), Number(values.offset)];
 const places = [
   'tokens',
   'counts',
-  'git/branch-writer.ts',
   'git/commit-files.ts',
   'git/committer.ts',
   'git/locks.ts',

@@ -23,6 +23,9 @@ import { toAddressError } from './start-messages.ts';
 
 export interface AppParts extends Omit<Pages, 'live'>, Api {
   readonly config: {
+    readonly host: string;
+    readonly port: number;
+    readonly accessLog: boolean;
     readonly baseUrl: string;
     readonly trustProxy: boolean;
     /** The port for probes and metrics only; null if they are served here. */
@@ -40,7 +43,38 @@ export interface AppParts extends Omit<Pages, 'live'>, Api {
   readonly log: Log;
 }
 
-export interface Application {
+/**
+ * Starts to listen: for probes first, where they have a port of their own, then for everything else.
+ * @param closers gets what closes the probes
+ * @returns the address of the application, such as http://127.0.0.1:8080, and its server, which the caller closes
+ * @throws {UserError} when an address cannot be listened on, with the setting to change
+ */
+export async function openServers(
+  parts: AppParts,
+  closers: Closers,
+): Promise<{ address: string; server: ListeningServer }> {
+  const { config, responses, log } = parts;
+  const { handle, rewrite } = createApp(parts);
+  const { host, port, probePort, accessLog } = config;
+  const options = { host, maxConnections: computeMaxConnections(), log };
+  if (probePort !== null) {
+    const probes = await listen(createProbeApp(parts).callback(), { ...options, port: probePort }).catch(
+      (error: unknown) => {
+        throw toAddressError(error, host, probePort, 'BOTSHELF_PROBE_PORT');
+      },
+    );
+    closers.own(probes);
+    log.info({}, `probes and metrics at ${formatAddress(host, probes.port)}`);
+  }
+  const server = await listen(handle, { ...options, port, rewrite, accessLog }, responses).catch(
+    (error: unknown) => {
+      throw toAddressError(error, host, port, 'PORT');
+    },
+  );
+  return { address: formatAddress(host, server.port), server };
+}
+
+interface Application {
   /** Responds to a request, or logs at level `debug` why it could not. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   /** Removes the path of the public address from that of a request, except for probes; undefined if it has none. */
@@ -48,7 +82,7 @@ export interface Application {
 }
 
 /** Creates the application: the middleware, then the routers, the busiest first. */
-export function createApp(parts: AppParts): Application {
+function createApp(parts: AppParts): Application {
   const { config, posts, update, reads, others, assets, pages, metrics, proxyNotice, log } = parts;
   const probes = config.probePort === null ? createProbeRoutes(parts) : new Router();
   const basePath = basePathOf(config.baseUrl);
@@ -111,7 +145,7 @@ export function createApp(parts: AppParts): Application {
 }
 
 /** Creates the application for a port that only probes and Prometheus reach. */
-export function createProbeApp(parts: Pick<AppParts, 'health' | 'metrics' | 'log'>): Koa {
+function createProbeApp(parts: Pick<AppParts, 'health' | 'metrics' | 'log'>): Koa {
   const probes = createProbeRoutes(parts);
   const app = new Koa();
   app.use(handleErrors(createReportError(parts.log)));
@@ -126,40 +160,4 @@ function createProbeRoutes({ health, metrics }: Pick<AppParts, 'health' | 'metri
   addHealthRoutes(probes, health);
   metrics.addRoute(probes);
   return probes;
-}
-
-interface ListenConfig {
-  readonly host: string;
-  readonly port: number;
-  readonly accessLog: boolean;
-}
-
-/**
- * Starts to listen: for probes first, where they have a port of their own, then for everything else.
- * @param closers gets what closes the probes
- * @returns the address of the application, such as http://127.0.0.1:8080, and its server, which the caller closes
- * @throws {UserError} when an address cannot be listened on, with the setting to change
- */
-export async function openServers(
-  { handle, rewrite }: Application,
-  parts: AppParts & { readonly config: ListenConfig },
-  closers: Closers,
-): Promise<{ address: string; server: ListeningServer }> {
-  const { config, health, metrics, responses, log } = parts;
-  const { host, port, probePort, accessLog } = config;
-  const options = { host, maxConnections: computeMaxConnections(), log };
-  if (probePort !== null) {
-    const probeApp = createProbeApp({ health, metrics, log }).callback();
-    const probes = await listen(probeApp, { ...options, port: probePort }).catch((error: unknown) => {
-      throw toAddressError(error, host, probePort, 'BOTSHELF_PROBE_PORT');
-    });
-    closers.own(probes);
-    log.info({}, `probes and metrics at ${formatAddress(host, probes.port)}`);
-  }
-  const server = await listen(handle, { ...options, port, rewrite, accessLog }, responses).catch(
-    (error: unknown) => {
-      throw toAddressError(error, host, port, 'PORT');
-    },
-  );
-  return { address: formatAddress(host, server.port), server };
 }

@@ -20,8 +20,8 @@ import { openProposals } from '../proposals/open.ts';
 import { Markdown } from '../site/markdown/markdown.ts';
 import { createPages, createSite } from '../site/site.tsx';
 import { openSync } from '../sync/sync.ts';
-import { openTokens } from '../tokens/shared-tokens.ts';
-import { createApp, openServers } from './app.ts';
+import { openTokens } from '../tokens/tokens.ts';
+import { openServers } from './app.ts';
 import type { Config } from './config.ts';
 import { createHealth } from './health.ts';
 import { Metrics } from './metrics.ts';
@@ -140,7 +140,7 @@ async function start(
   const pages = createPages({ ...parts, markdown });
   const isLoaded = (): boolean => catalogue.isReady && state.isLoaded;
   const app = { ...api, ...pages, config, isLoaded, health, metrics, proxyNotice, responses, log };
-  const { address, server } = await openServers(createApp(app), app, closers);
+  const { address, server } = await openServers(app, closers);
   // Together: the server, which keeps no connection alive from now on, waits for the streams that the others end.
   closers.add(async () => {
     const closed = server.close();

@@ -1,14 +1,10 @@
 import { Argument, type Command, Option } from 'commander';
-import type { BlockedName } from '../catalogue/settings/blocked.ts';
-import type { BlockFlags } from './block.ts';
-import type { CheckFlags } from './check.ts';
-import type { BotsFlags } from './bots.ts';
 import { filters } from '../catalogue/lists/parameters.ts';
-import type { ExportOptions } from './export.ts';
+import type { BlockedName } from '../catalogue/settings/blocked.ts';
 import { gitHosts } from '../git/hosts.ts';
-import type { ImportFlags } from './import.ts';
-import type { InitOptions } from './init.ts';
-import type { MirrorOptions } from './mirror.ts';
+import type { BotsFlags } from './bots.ts';
+import type { CheckFlags } from './check.ts';
+import type { ExportOptions } from './export.ts';
 
 /** Adds every command to the program. What a command needs is loaded when it runs: loading all takes a quarter of a second. */
 export function addCommands(program: Command): void {
@@ -33,7 +29,7 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
       'after',
       '\nNeeds no network. Its settings are HOST and PORT; on a free port where PORT is not set.\nExit code: 0 ended by a signal, 2 the demo could not run.',
     )
-    .action(async () => await (await import('./demo.ts')).demo());
+    .action(load(async () => (await import('./demo.ts')).demo));
   program
     .command('mirror')
     .description("serve a read-only copy of somebody's list, with the settings of serve")
@@ -45,16 +41,13 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
     .option('--port <port>', 'where to listen on this machine')
     .option('--canonical <url>', 'the public address of the original: pages name it, and forms lead there')
     .addHelpText('after', '\nExit code: 0 ended by a signal, 1 not cleanly, 2 there is no copy to serve.')
-    .action(
-      async (address: string, options: MirrorOptions) =>
-        await (await import('./mirror.ts')).mirror(address, options),
-    );
+    .action(load(async () => (await import('./mirror.ts')).mirror));
   program
     .command('settings')
     .description(
       'list all settings of the service: environment variables, with their defaults and what is in force here',
     )
-    .action(async () => (await import('./serve.ts')).listSettings());
+    .action(load(async () => (await import('./serve.ts')).listSettings));
   const paths = ['[paths...]', 'files or folders below bots/ (default: all of it)'] as const;
   program
     .command('check')
@@ -72,9 +65,7 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
         .default('text'),
     )
     .addHelpText('after', '\nExit code: 0 no faults, 1 faults found, 2 the check could not run.')
-    .action(
-      async (named: string[], flags: CheckFlags) => await (await import('./check.ts')).check(named, flags),
-    );
+    .action(load(async () => (await import('./check.ts')).check));
   program
     .command('format')
     .description('rewrite the front matter of page files in its canonical form; the markdown stays as it is')
@@ -84,10 +75,7 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
       'after',
       '\nExit code: 0 done, 1 a file cannot be read as a page or, with --check, would change, 2 the command could not run.',
     )
-    .action(
-      async (named: string[], options: { check?: boolean }) =>
-        await (await import('./format.ts')).format(named, options),
-    );
+    .action(load(async () => (await import('./format.ts')).format));
   program
     .command('new')
     .description('create the file of a new bot, or of another language of a bot, in the right folder')
@@ -98,10 +86,7 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
     )
     .option('--author <account>', "your account's id, 1 to 20 digits; else a placeholder")
     .addHelpText('after', '\nPrints the path of the file. Exit code: 0 done, 2 no file was created.')
-    .action(
-      async (id: string, options: { locale?: string; author?: string }) =>
-        await (await import('./new.ts')).createPage(id, options),
-    );
+    .action(load(async () => (await import('./new.ts')).createPage));
   program
     .command('init')
     .description('create a Git repository for a catalogue, separate from the code')
@@ -118,9 +103,7 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
       'what the check installs: the address of a package file or a Git address (default: this commit, at the address that this clone is from, or this package)',
     )
     .addHelpText('after', '\nExit code: 0 done, 2 the repository could not be created.')
-    .action(
-      async (folder: string, options: InitOptions) => await (await import('./init.ts')).init(folder, options),
-    );
+    .action(load(async () => (await import('./init.ts')).init));
   program
     .command('import')
     .description('bring in the bots of another list, or of an export; what is there stays as it is')
@@ -137,20 +120,14 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
       'after',
       '\nRun it again after it was stopped: what is there already is left as it is.\nExit code: 0 all are imported, 1 some records did not fit, 2 the command could not run.',
     )
-    .action(
-      async (source: string, flags: ImportFlags) =>
-        await (await import('./import.ts')).importList(source, flags),
-    );
+    .action(load(async () => (await import('./import.ts')).importList));
   program
     .command('token')
     .description('issue a new token to a bot and end the old one; standard output has the token only')
     .argument('<id>', "the bot's id")
     .option('--revoke', 'same as botshelf revoke')
     .addHelpText('after', '\nExit code: 0 done, 2 the token was not changed.')
-    .action(
-      async (id: string, options: { revoke?: boolean }) =>
-        await (await import('./token.ts')).token(id, options),
-    );
+    .action(load(async () => (await import('./token.ts')).token));
   program
     .command('revoke')
     .description("end a bot's token without a new one")
@@ -164,13 +141,13 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
     )
     .argument('<folder>', 'a new or empty folder, or that of an earlier backup, which is brought up to date')
     .addHelpText('after', '\nExit code: 0 the backup is complete, 2 it is not; an earlier one is still good.')
-    .action(async (folder: string) => await (await import('./backup.ts')).backup(folder));
+    .action(load(async () => (await import('./backup.ts')).backup));
   program
     .command('restore')
     .description('make the catalogue and the var folder of the settings from a backup')
     .argument('<folder>', 'the folder of the backup')
     .addHelpText('after', '\nReplaces nothing that is there.\nExit code: 0 done, 2 it is not restored.')
-    .action(async (folder: string) => await (await import('./backup.ts')).restore(folder));
+    .action(load(async () => (await import('./backup.ts')).restore));
   program
     .command('doctor')
     .description(
@@ -181,7 +158,7 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
       'after',
       '\nReads the settings of the service from the environment and changes nothing.\nExit code: 0 all is well, 1 warnings, 2 errors.',
     )
-    .action(async (options: { json?: boolean }) => await (await import('./doctor.ts')).doctor(options));
+    .action(load(async () => (await import('./doctor.ts')).doctor));
   program
     .command('report')
     .description('list what needs attention in the catalogue, as markdown for an issue')
@@ -190,7 +167,7 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
       'after',
       '\nReads files, Git and, where a service runs here, what it has in its var folder; changes nothing.\nExit code: 0 done, 2 the command could not run.',
     )
-    .action(async (options: { json?: boolean }) => await (await import('./report.ts')).report(options));
+    .action(load(async () => (await import('./report.ts')).report));
   addBotsCommand(program);
   addBlockCommands(program);
   program
@@ -208,7 +185,7 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
       'after',
       '\nWorks on the files, without a service.\nExit code: 0 done, 1 files with faults were left out, 2 the command could not run.',
     )
-    .action(async (options: ExportOptions) => await (await import('./export.ts')).exportBots(options));
+    .action(load(async () => (await import('./export.ts')).exportBots));
   program
     .command('images')
     .description("fetch the bots' pictures into the image cache, as a running service does by itself")
@@ -216,7 +193,7 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
       'after',
       '\nExit code: 0 every picture is cached, 1 some could not be fetched, 2 the command could not run.',
     )
-    .action(async () => await (await import('./images.ts')).images());
+    .action(load(async () => (await import('./images.ts')).images));
 }
 
 function addBotsCommand(program: Command): void {
@@ -247,7 +224,7 @@ function addBotsCommand(program: Command): void {
       'after',
       '\nReads the files on disk, and the counts that are committed. --set and --remove make one commit.\nExit code: 0 done, also where no bot is found; 2 nothing was changed, or tokens have not ended.',
     )
-    .action(async (ids: string[], flags: BotsFlags) => await (await import('./bots.ts')).bots(ids, flags));
+    .action(load(async () => (await import('./bots.ts')).bots));
 }
 
 function addBlockCommands(program: Command): void {
@@ -268,10 +245,7 @@ function addBlockCommands(program: Command): void {
       'after',
       '\nWrites the file that BOTSHELF_BLOCKED names, or else commits blocked.json.\nExit code: 0 done, 2 nothing was changed, or not all.',
     )
-    .action(
-      async (kind: BlockedName['kind'], text: string, flags: BlockFlags) =>
-        await (await import('./block.ts')).block(kind, text, flags),
-    );
+    .action(load(async () => (await import('./block.ts')).block));
   program
     .command('unblock')
     .description('let an account, a bot or a host be listed again')
@@ -286,4 +260,11 @@ function addBlockCommands(program: Command): void {
 
 function collect(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text];
+}
+
+/** Returns an action that loads its command when it runs. */
+function load<A extends readonly unknown[]>(
+  find: () => Promise<(...args: A) => unknown>,
+): (...args: A) => Promise<void> {
+  return async (...args) => void (await (await find())(...args));
 }

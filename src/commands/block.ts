@@ -13,7 +13,7 @@ import {
   readBlocked,
 } from '../catalogue/settings/blocked.ts';
 import { findBlockedIn } from '../check/check.ts';
-import { commitFiles, type FilesCommit } from '../git/commit-files.ts';
+import { commitFiles, type FilesCommit, toNewFile } from '../git/commit-files.ts';
 import { writeAtomically } from '../lib/files.ts';
 import { formatCount } from '../lib/text.ts';
 import { UserError } from '../lib/errors.ts';
@@ -56,8 +56,7 @@ export async function block(kind: BlockedName['kind'], text: string, flags: Bloc
   const planFile: Required<ChangeOptions>['moreFiles'] = async ({ objects, prefix }, tip) => {
     const path = prefix + blockedName;
     const blob = await objects.readOne(`${tip}:${path}`);
-    const content = Buffer.from(update(parseBlocked(blob?.content)));
-    return new Map([[path, { mode: '100644', content }]]);
+    return new Map([[path, toNewFile(update(parseBlocked(blob?.content)))]]);
   };
   await withCatalogue(async (opened) => {
     const { config, catalogue, repositoryOpener, hasToken } = opened;

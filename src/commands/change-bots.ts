@@ -15,7 +15,7 @@ import { checkProposal } from '../check/check-changes.ts';
 import { CommittedState, createStateRef } from '../counts/state-ref.ts';
 import type { Count } from '../counts/state.ts';
 import { listUncommittedFiles } from '../git/changed-files.ts';
-import { commitFiles, type FilesCommit, type NewFile } from '../git/commit-files.ts';
+import { commitFiles, type FilesCommit, type NewFile, toNewFile } from '../git/commit-files.ts';
 import { RepositoryOpener, type Repository } from '../git/repository.ts';
 import { messageOf, UserError } from '../lib/errors.ts';
 import { silentLog as log } from '../lib/log.ts';
@@ -163,7 +163,7 @@ async function changeBots(
         const change = planBot(pages, texts);
         if (change.files.length === 0) continue;
         for (const [path, text] of change.files)
-          files.set(prefix + path, text === null ? null : { mode: '100644', content: Buffer.from(text) });
+          files.set(prefix + path, text === null ? null : toNewFile(text));
         edits.push({ id, name: facts.name, keys: change.keys });
         lines.push(toOneLine(`${facts.name} (${id}): ${change.what}`, maxLineLength));
       } catch (error) {
@@ -184,7 +184,7 @@ async function keepFolder(repository: Repository, tip: string, files: Map<string
   const folder = `${repository.prefix}${botsFolder}/`;
   const names = await repository.run(['ls-tree', '-r', '-z', '--name-only', tip, '--', folder]);
   const isEmptied = names.split('\0').every((name) => name === '' || files.get(name) === null);
-  if (isEmptied) files.set(folder + gitkeep, { mode: '100644', content: Buffer.alloc(0) });
+  if (isEmptied) files.set(folder + gitkeep, toNewFile(''));
 }
 
 /** @throws {UserError} where a page of a bot has uncommitted edits */

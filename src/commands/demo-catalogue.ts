@@ -24,7 +24,7 @@ import {
   writeShard,
   State,
 } from '../counts/state.ts';
-import { type NewFile, type PastCommit, writeHistory } from '../git/commit-files.ts';
+import { type NewFile, type PastCommit, writeHistory, toNewFile } from '../git/commit-files.ts';
 import { readHead, stateRef, updateRefs, RepositoryOpener } from '../git/repository.ts';
 import { ImageIndex, type ImageKind, ImageStore } from '../images/store.ts';
 import { silentLog } from '../lib/log.ts';
@@ -221,7 +221,7 @@ function* generateCommits(
 }
 
 function toNewFiles(texts: Iterable<readonly [path: string, text: string]>): Map<string, NewFile> {
-  return new Map([...texts].map(([path, text]) => [path, { mode: '100644', content: Buffer.from(text) }]));
+  return new Map(Array.from(texts, ([path, text]) => [path, toNewFile(text)]));
 }
 
 /**

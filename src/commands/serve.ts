@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -35,7 +36,7 @@ export async function serve(config: Config = readConfig()): Promise<void> {
     progress: systemd?.progress ?? createProgress(process.stderr),
   });
   await systemd?.notify('READY=1', `STATUS=ready at ${service.address}`);
-  await waitForAbort(stop.signal);
+  if (!stop.signal.aborted) await once(stop.signal, 'abort');
   await systemd?.notify('STOPPING=1', 'STATUS=stopping');
   try {
     await service.close();
@@ -44,11 +45,6 @@ export async function serve(config: Config = readConfig()): Promise<void> {
     log.error({ err: error }, `stopped, but not cleanly: ${messageOf(error)}; the next start cleans up`);
     process.exitCode = 1;
   }
-}
-
-async function waitForAbort(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }
 
 /**

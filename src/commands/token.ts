@@ -11,8 +11,7 @@ import { RepositoryOpener } from '../git/repository.ts';
 import { UserError } from '../lib/errors.ts';
 import { createLog } from '../lib/log.ts';
 import { openRemoteState } from '../sync/remote.ts';
-import { changeToken } from '../tokens/shared-tokens.ts';
-import { issueToken, revokeToken, type TokenChanger } from '../tokens/tokens.ts';
+import { changeToken, issueToken, revokeToken, type TokenChanger } from '../tokens/tokens.ts';
 import type { CatalogueOnDisk } from './change-bots.ts';
 
 /**

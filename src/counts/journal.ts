@@ -174,6 +174,7 @@ const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | consta
 const zeroFillBytes = 1024 * 1024;
 
 const openFile = promisify(open);
+const writeSome = promisify(write);
 const statFile = promisify(fstat);
 const syncFile = promisify(fdatasync);
 const truncateFile = promisify(ftruncate);
@@ -181,18 +182,8 @@ const closeFile = promisify(close);
 
 /** Writes all of `bytes`. They are durable when it resolves, because the file is opened with O_DSYNC. */
 async function writeAll(file: number, bytes: Uint8Array, position: number): Promise<void> {
-  for (let done = 0; done < bytes.length;) {
-    done += await writeSome(file, bytes, done, position + done);
-  }
-}
-
-async function writeSome(file: number, bytes: Uint8Array, from: number, position: number): Promise<number> {
-  return await new Promise((resolve, reject) => {
-    write(file, bytes, from, bytes.length - from, position, (error, written) => {
-      if (error) reject(error);
-      else resolve(written);
-    });
-  });
+  for (let done = 0; done < bytes.length;)
+    done += (await writeSome(file, bytes, done, bytes.length - done, position + done)).bytesWritten;
 }
 
 export interface JournalOptions {

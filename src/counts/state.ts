@@ -36,12 +36,15 @@ export function createBotState(count?: Count, token?: TokenState, edited?: numbe
 }
 
 /**
- * Merges two states of a bot: the later count, the token of the higher generation and the later edit. Merging is commutative,
- * associative and idempotent, so replicas converge in whatever order they merge.
+ * Merges two states of a bot: the later count, the token of the higher generation and the later edit. Returns `a` itself if
+ * `b` adds nothing. Merging is commutative, associative and idempotent, so replicas converge in whatever order they merge.
  */
 export function mergeBotStates(a: BotState, b: BotState): BotState {
+  const count = chooseLaterCount(a.count, b.count);
+  const token = mergeTokens(a.token, b.token);
   const edited = chooseLater(a.edited, b.edited);
-  return createBotState(chooseLaterCount(a.count, b.count), mergeTokens(a.token, b.token), edited);
+  const isSame = a.count === count && a.token === token && a.edited === edited;
+  return isSame ? a : createBotState(count, token, edited);
 }
 
 /** Returns the later of two times. */
@@ -211,17 +214,15 @@ export class State {
   /** Merges `botState` into the state of a bot. Returns whether anything changed. */
   merge(id: BotId, botState: BotState): boolean {
     const known = this.#bots.get(id);
-    const count = chooseLaterCount(known?.count, botState.count);
-    const token = mergeTokens(known?.token, botState.token);
-    const edited = chooseLater(known?.edited, botState.edited);
-    if (known !== undefined && known.count === count && known.token === token && known.edited === edited)
-      return false;
+    const merged = mergeBotStates(known ?? none, botState);
+    if (merged === known) return false;
+    const { count, token, edited } = merged;
     if (known === undefined) this.#addToShard(id);
     if (known?.count?.value !== count?.value) this.#version++;
     if (known?.count !== count) this.#reports++;
     this.#moveToken(id, known?.token, token);
     if (count !== undefined && isAhead(count.at)) this.#ahead.add(id);
-    this.#bots.set(id, createBotState(count, token, edited));
+    this.#bots.set(id, merged);
     if (known?.edited !== edited) this.onEdited(id);
     return true;
   }

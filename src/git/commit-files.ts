@@ -16,6 +16,11 @@ import {
 /** A file in a new commit: new bytes, an existing blob, or null, which removes it. */
 export type NewFile = { readonly mode: string; readonly content: Buffer } | GitFile | null;
 
+/** Returns a regular file with a text. */
+export function toNewFile(text: string): { readonly mode: string; readonly content: Buffer } {
+  return { mode: '100644', content: Buffer.from(text) };
+}
+
 export interface NewCommit {
   /** The files change the tree of the first. */
   readonly parents: readonly string[];
@@ -69,19 +74,10 @@ export function toPackFolder({ commonDir }: Repository): string {
   return join(commonDir, 'objects/pack');
 }
 
-/**
- * Makes a commit on no ref, durably, and returns its id.
- * @param commit with a committer as in PastCommit; this service, now, by default
- * @throws {GitError}
- */
-export async function writeCommit(
-  repository: Repository,
-  commit: NewCommit & Partial<Pick<PastCommit, 'committer'>>,
-): Promise<string> {
-  return await writeObjects(
-    repository,
-    formatCommit(unused, { committer: nameCommitter(repository), ...commit }),
-  );
+/** Makes a commit on no ref, durably, and returns its id. @throws {GitError} */
+export async function writeCommit(repository: Repository, commit: NewCommit): Promise<string> {
+  const parts = formatCommit(unused, { committer: nameCommitter(repository), ...commit });
+  return await writeObjects(repository, parts);
 }
 
 /** A commit whose parent is the one before it. */

@@ -104,7 +104,6 @@ async function hasWrongChecksum({ gitDir, hash }: Repository): Promise<boolean> 
   return isGiven && !createHash(hash).update(bytes.subarray(0, end)).digest().equals(checksum);
 }
 
-/** Git's errors about an index, or the shared part of a split one, that is empty, torn or missing. */
 /** Replaces the index by that of HEAD. The index must be locked. @throws {GitError} and system errors */
 export async function rebuildIndex(repository: Repository): Promise<void> {
   await repository.run(['read-tree', 'HEAD'], { indexFile: await removeCopy(repository) });

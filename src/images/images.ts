@@ -26,7 +26,7 @@ export async function openImages(
   log: Log,
 ): Promise<OpenImages> {
   // Imported here only: its HTTP client takes a sixth of a start.
-  const { ImageConnector } = await import('../images/connector.ts');
+  const { ImageConnector } = await import('./connector.ts');
   const connector = new ImageConnector({ site: baseUrl });
   const cache = await openImageCache({
     folder: join(folder, 'appdata'),

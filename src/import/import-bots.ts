@@ -10,7 +10,7 @@ import { editPage } from '../catalogue/page/page.ts';
 import { checkFiles, noLimits, type PageLimits } from '../catalogue/page/rules.ts';
 import type { Blocked } from '../catalogue/settings/blocked.ts';
 import { checkBlocked } from '../check/check.ts';
-import { commitFiles, type FilesCommit, type NewFile } from '../git/commit-files.ts';
+import { commitFiles, type FilesCommit, type NewFile, toNewFile } from '../git/commit-files.ts';
 import type { Repository } from '../git/repository.ts';
 import { messageOf } from '../lib/errors.ts';
 import { formatCount } from '../lib/text.ts';
@@ -229,8 +229,7 @@ function planBot(bot: PlacedBot, options: ImportOptions): BotPlan {
   if (refusals.length > 0) return { bot, kind: 'refused', refusals };
   const prefix = repository?.prefix ?? '';
   const changed = new Map<string, NewFile>(main && !isMore ? [[prefix + main.path, null]] : []);
-  for (const { path, text } of pages)
-    changed.set(prefix + path, { mode: '100644', content: Buffer.from(text) });
+  for (const { path, text } of pages) changed.set(prefix + path, toNewFile(text));
   return { bot, kind: isNew ? 'added' : 'replaced', files: changed };
 }
 

@@ -159,11 +159,8 @@ export async function openProvider(login: LoginSettings, baseUrl: string): Promi
  */
 export async function readSecretFile(folder: string): Promise<string> {
   const path = join(folder, 'cookie-secret');
-  const secret = (await ignoreMissing(readFile(path, 'utf8')))?.trim() ?? '';
-  return secret.length >= 32 ? secret : await make(path);
-}
-
-async function make(path: string): Promise<string> {
+  const known = (await ignoreMissing(readFile(path, 'utf8')))?.trim() ?? '';
+  if (known.length >= 32) return known;
   const secret = randomBytes(32).toString('hex');
   await writeAtomically(path, `${secret}\n`, { fsync: 'content', mode: 0o600 });
   return secret;

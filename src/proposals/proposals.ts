@@ -6,7 +6,7 @@ import { type Blocked, findBlocked, nothingBlocked, requireBlocked } from '../ca
 import { type CatalogueSettings, toSettings } from '../catalogue/settings/settings.ts';
 import { blockedRule, type Finding } from '../check/check.ts';
 import type { BranchConsumer } from '../git/branch-feed.ts';
-import { writeCommit } from '../git/commit-files.ts';
+import { writeCommit, toNewFile } from '../git/commit-files.ts';
 import { type Committer, readTip } from '../git/committer.ts';
 import { diffTrees, hasCommit, ignoreDiffLimit, readTreeId } from '../git/history.ts';
 import { removeLeftovers } from '../git/maintenance.ts';
@@ -665,13 +665,8 @@ async function isInBranch(
   return (await hasCommit(repository, tip, proposal.base)) ? true : undefined;
 }
 
-function toFiles(
-  { prefix }: Repository,
-  pages: FileTexts,
-): Map<string, { readonly mode: string; readonly content: Buffer }> {
-  return new Map(
-    [...pages].map(([path, text]) => [prefix + path, { mode: '100644', content: Buffer.from(text) }]),
-  );
+function toFiles({ prefix }: Repository, pages: FileTexts): Map<string, ReturnType<typeof toNewFile>> {
+  return new Map(Array.from(pages, ([path, text]) => [prefix + path, toNewFile(text)]));
 }
 
 /** Proposals that are compared with the branch while a step waits. */

@@ -145,8 +145,6 @@ async function pushMoves(repository: Repository, moves: readonly MovedRef[], rem
   await updateRefs(repository, new Map(known));
 }
 
-/** What does not work while there is a failure. */
-
 /** Milliseconds in which a machine has decided, or it has crashed; less than a decision waits for the remote. */
 const maxDecidingMs = 3000;
 const pollMs = 200;

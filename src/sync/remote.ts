@@ -1,7 +1,7 @@
 import { compareBotIds, type BotId } from '../bot/id.ts';
 import { writePrunedHistory } from '../counts/state-ref.ts';
 import { isOfDay, mergeDays, type BotState, mergeBotStates, readShard, writeShard } from '../counts/state.ts';
-import { writeCommit, type NewFile } from '../git/commit-files.ts';
+import { writeCommit, type NewFile, toNewFile } from '../git/commit-files.ts';
 import { countCommits, diffTrees, mergeBase, readTreeId } from '../git/history.ts';
 import { fetchCommand } from '../git/remotes.ts';
 import { moveRefs, readRef, stateRef, type Repository, type RepositoryOpener } from '../git/repository.ts';
@@ -9,7 +9,7 @@ import { GitError, isGitFailure, noGit, maxStallSeconds } from '../git/run-git.t
 import { isError } from '../lib/errors.ts';
 import { retry } from '../lib/retry.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
-import type { RemoteState } from '../tokens/shared-tokens.ts';
+import type { RemoteState } from '../tokens/tokens.ts';
 
 /** Returns what `work` does. @throws {Error} whose message is one sentence for the operator */
 export async function withRemoteMessage<T>(work: Promise<T>): Promise<T> {
@@ -380,7 +380,7 @@ async function mergeFiles(
     const [mine, other] = await repository.objects.read(ids);
     const [own = '', known = ''] = [mine, other].map((blob) => blob?.content.toString());
     const text = isOfDay(path) ? await mergeDays(known, own) : mergeShard(path, known, own);
-    if (text !== known) merged.set(path, { mode: '100644', content: Buffer.from(text) });
+    if (text !== known) merged.set(path, toNewFile(text));
     if (slice.isOver) await slice.next();
   }
   return merged;
@@ -394,8 +394,7 @@ function mergeShard(path: string, known: string, other: string): string {
   readShard(path, other, (id, state) => {
     const before = states.get(id) ?? {};
     const merged = mergeBotStates(before, state);
-    changed ||=
-      merged.count !== before.count || merged.token !== before.token || merged.edited !== before.edited;
+    changed ||= merged !== before;
     states.set(id, merged);
   });
   if (!changed) return known;

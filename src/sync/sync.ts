@@ -6,7 +6,7 @@ import { GitError, maxStallSeconds } from '../git/run-git.ts';
 import { readRef, type Repository, type RepositoryOpener } from '../git/repository.ts';
 import { type Failure, FailureLog } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
-import type { RemoteState } from '../tokens/shared-tokens.ts';
+import type { RemoteState } from '../tokens/tokens.ts';
 import { integrate, type IntegrationOptions } from './integration.ts';
 import { type DroppedEdit, formatDroppedEdit } from './merge-files.ts';
 import {

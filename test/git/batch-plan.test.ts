@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { BotshelfError } from '../../src/lib/errors.ts';
-import { type CurrentFile, planBatch, readCurrentFile } from '../../src/git/branch-writer.ts';
+import { type CurrentFile, planBatch, readCurrentFile } from '../../src/git/committer.ts';
 import { unmerged } from '../../src/git/git-index.ts';
 import { keyEditor, setKey } from '../support/keys.ts';
 

@@ -112,7 +112,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'commands/demo.ts maxRetries',
     'counts/state-ref.ts maxConflicts',
     'counts/state-ref.ts maxKills',
-    'git/branch-writer.ts maxAttempts',
+    'git/committer.ts maxAttempts',
     'git/commit-files.ts maxWaitMs',
     'git/committer.ts maxAttempts',
     'git/committer.ts maxLockWaitMs',
@@ -132,7 +132,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'sync/sync.ts closeLimit',
     'sync/sync.ts pushLimit',
     'sync/sync.ts startLimit',
-    'tokens/shared-tokens.ts maxCheckMs',
+    'tokens/tokens.ts maxCheckMs',
   ],
   'sizes of parts that work is done in, and what a format can have': [
     'app/app.ts maxIpsCount',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { silentLog } from '../../src/lib/log.ts';
 import { StateStore, type StateStoreOptions } from '../../src/counts/state-store.ts';
-import { SharedTokens } from '../../src/tokens/shared-tokens.ts';
+import { Tokens } from '../../src/tokens/tokens.ts';
 import { codeOf } from '../../src/lib/errors.ts';
 import { tempFolder } from './temp-folder.ts';
 import { FileRef } from './file-ref.ts';
@@ -46,8 +46,8 @@ export async function open(
 }
 
 /** The tokens in a store, with no other machine. */
-export function localTokens(store: StateStore): SharedTokens {
-  return new SharedTokens(store, null, silentLog);
+export function localTokens(store: StateStore): Tokens {
+  return new Tokens(store, null, silentLog);
 }
 
 export async function until(condition: () => boolean): Promise<void> {

@@ -5,8 +5,7 @@ import { computeDigest, createToken, type Token } from '../../src/bot/token.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { CommittedState } from '../../src/counts/state-ref.ts';
 import type { StateStore } from '../../src/counts/state-store.ts';
-import { type RemoteState, SharedTokens } from '../../src/tokens/shared-tokens.ts';
-import { issueToken, revokeToken, revokeTokens } from '../../src/tokens/tokens.ts';
+import { type RemoteState, Tokens, issueToken, revokeToken, revokeTokens } from '../../src/tokens/tokens.ts';
 import { atTime } from '../support/at-time.ts';
 import { botId } from '../support/sample.ts';
 import { FileRef } from '../support/file-ref.ts';
@@ -166,7 +165,7 @@ describe('a token that is not known here', () => {
   it('is looked up with one fetch for all that wait, and no second one right after @slow', async () => {
     const store = await open(newPlace());
     let fetches = 0;
-    const tokens = new SharedTokens(
+    const tokens = new Tokens(
       store,
       remoteWith(async () => {
         fetches++;
@@ -195,7 +194,7 @@ describe('a token that is not known here', () => {
   });
 
   it('is refused at once where there is no other machine', async () => {
-    const tokens = new SharedTokens(await open(newPlace()), null, silentLog);
+    const tokens = new Tokens(await open(newPlace()), null, silentLog);
     strictEqual(await tokens.checkToken(homer, createToken()), 'unknown');
   });
 
@@ -210,10 +209,7 @@ describe('a token that is not known here', () => {
       throw new Error('away');
     };
     const check = async (stateFetched: boolean, token = createToken()): Promise<string> =>
-      await new SharedTokens(store, { ...remoteWith(failing), stateFetched }, silentLog).checkToken(
-        homer,
-        token,
-      );
+      await new Tokens(store, { ...remoteWith(failing), stateFetched }, silentLog).checkToken(homer, token);
     strictEqual(await check(false, brought), 'valid');
     await rejects(check(false), { code: 'overloaded' });
     strictEqual(await check(true), 'unknown');
@@ -222,7 +218,7 @@ describe('a token that is not known here', () => {
   it('is refused where a thousand are being looked up, a hundred of its client, until they have been', async () => {
     let fetched = (): void => {};
     const fetching = new Promise<void>((resolve) => (fetched = resolve));
-    const tokens = new SharedTokens(
+    const tokens = new Tokens(
       await open(newPlace()),
       remoteWith(() => fetching),
       silentLog,
@@ -254,7 +250,7 @@ describe('a change of a token', () => {
         pushState: async () => void steps.push(`push ${store.tokens.token(homer)?.generation}`),
         ...what,
       };
-      const { shared } = await new SharedTokens(store, remote, log).issueToken(homer, 'user marge');
+      const { shared } = await new Tokens(store, remote, log).issueToken(homer, 'user marge');
       return [steps.join(', '), shared, log.lines.length];
     };
     const away = async (): Promise<void> => await Promise.reject(new Error('away'));
@@ -265,7 +261,7 @@ describe('a change of a token', () => {
   });
 
   it('and a check do not wait for a remote that never responds @slow', async () => {
-    const tokens = new SharedTokens(
+    const tokens = new Tokens(
       await open(newPlace()),
       remoteWith(async () => await new Promise(() => {})),
       silentLog,
@@ -289,7 +285,7 @@ describe('a token of a clone that never had the tokens of all bots', () => {
       ...remoteWith(async () => await Promise.reject(new Error('away'))),
       stateFetched: false,
     };
-    const tokens = new SharedTokens(await open(newPlace()), remote, silentLog);
+    const tokens = new Tokens(await open(newPlace()), remote, silentLog);
     await rejects(tokens.issueToken(homer, 'user marge'), isUnavailable);
     await rejects(tokens.revokeToken(homer, 'user marge'), isUnavailable);
   });
@@ -309,7 +305,7 @@ function countTimers(): number {
 async function withToken(
   place = newPlace(),
   ref: FileRef = place.ref,
-): Promise<{ place: Place; store: StateStore; tokens: SharedTokens; token: Token }> {
+): Promise<{ place: Place; store: StateStore; tokens: Tokens; token: Token }> {
   const store = await open(place, { ref });
   const tokens = localTokens(store);
   const { result: token } = await tokens.issueToken(homer, 'user marge');

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommittedState, createStateRef } from '../../src/counts/state-ref.ts';
 import { silentLog as log } from '../../src/lib/log.ts';
-import { TokensOfRemovedBots } from '../../src/tokens/shared-tokens.ts';
+import { TokensOfRemovedBots } from '../../src/tokens/tokens.ts';
 import { followBranch } from '../support/branch.ts';
 import { eventually } from '../support/eventually.ts';
 import { openerOf } from '../support/opened.ts';
