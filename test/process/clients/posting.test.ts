@@ -141,6 +141,7 @@ describe('a client that posts counts', () => {
           { status: 200, body: 'It works!' },
         );
         const faults = proxy.faults.length;
+        proxy.mostInFlight = 0;
         driver.say('2');
         await countIs(id, 2);
         await eventually(() => driver.said().includes('posted 2'));
