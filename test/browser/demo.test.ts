@@ -194,9 +194,9 @@ describe('botshelf demo', function () {
   it('lets visitors log in as one of its people, return to the page they were on, and log out', async () => {
     const visitor = new Visitor();
     const path = `/bots/${bots[0]?.id}?locale=de`;
-    const people = await visitor.go(`${demo.address}/login?locale=de`, {
-      headers: { referer: demo.address + path },
-    });
+    const headers = { referer: demo.address + path };
+    await visitor.go(`${demo.address}/language?locale=de`, { headers });
+    const people = await visitor.go(`${demo.address}/login`, { headers });
     match(people.text, /lang="de".*Bei der Demo anmelden/s);
     const names = people.text.match(/(?<=name="account"[^>]+>)[^<]+/g);
     deepStrictEqual(names, ['Marge', 'Arvid', 'Nilufar']);
