@@ -80,6 +80,6 @@ describe('the decoder process', () => {
 function children(): string[] {
   const pids = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ');
   return pids.filter(
-    (pid) => pid !== '' && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('decoder-process'),
+    (pid) => pid !== '' && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('images/decode.js'),
   );
 }

@@ -88,7 +88,7 @@ describe('a service whose public address has a path', function () {
   };
   /** What is not for reading: buttons, patterns of addresses, samples. */
   const isNoPage =
-    /\/(?:login|logout|file|revoke)\b|\{|%7B|\*|\/bots\/ID|&amp;|limit=0|since=0|\/bots\/(?:1|190519304972663312)\b|\/(?:api|hooks|proposals)\/$/;
+    /\/(?:login|logout|file|revoke)\b|\{|%7B|\*|\/bots\/ID|\/(?:BOT|AUTHOR|COLLECTION)\.atom|&amp;|limit=0|since=0|\/bots\/(?:1|190519304972663312)\b|\/(?:api|hooks|proposals)\/$/;
   const kindOf = ({ pathname, searchParams }: URL): string => {
     const [name = ''] = [...searchParams.keys()].filter((key) => key !== 'locale').toSorted();
     const path = pathname.replaceAll(
@@ -116,10 +116,7 @@ describe('a service whose public address has a path', function () {
       ok(referencesOf(page).length > 0, path);
     }
     const form = await visitor.go(`${baseUrl}/add?locale=de`);
-    strictEqual(
-      /<form class="add" method="post" action="([^"]*)"/.exec(form.text)?.[1],
-      '/shelf/add?locale=de',
-    );
+    strictEqual(/<form class="add" method="post" action="([^"]*)"/.exec(form.text)?.[1], '/shelf/add');
     const sent = await visitor.press(form, '/shelf/add', { id: '9', name: 'Nine' });
     const issued = await visitor.press(await visitor.go(`${baseUrl}/bots/7/token`), '/shelf/bots/7/token');
     ok(issued.text.includes(`curl ${baseUrl}/api/v2/bots/7 `));
@@ -231,8 +228,8 @@ const readers: readonly (readonly [type: string, read: (text: string) => string[
     'ndjson',
     (text) =>
       text
-        .trim()
         .split('\n')
+        .filter((line) => line !== '')
         .flatMap((line) => inJson(JSON.parse(line))),
   ],
   ['json', (text) => inJson(JSON.parse(text))],

@@ -30,10 +30,10 @@ export function FeedsPage({ site, viewer, ...sizes }: PageProps & CatalogueSizes
       <div class="narrow stack">
         <h1>{title}</h1>
         <p>{description}</p>
-        {feeds.map(([label = '', path = '']) => (
+        {feeds.map(([label = '', path = ''], i) => (
           <CopyField
             key={path}
-            id={path}
+            id={`feed-${i}`}
             label={label}
             value={site.baseUrl + toPathInLanguage(path, locale, site.settings.language)}
           />
