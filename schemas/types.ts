@@ -417,7 +417,7 @@ export interface ChangeRecord {
   }[];
 }
 /**
- * What changed in the catalogue after a cursor: GET /api/v2/changes.
+ * The changes of the catalogue after a cursor: GET /api/v2/changes.
  */
 export interface CatalogueChanges {
   /**

@@ -304,7 +304,7 @@ export interface FileText {
   text: string;
 }
 /**
- * What changed in the catalogue after a cursor: GET /api/v2/changes.
+ * The changes of the catalogue after a cursor: GET /api/v2/changes.
  */
 export interface CatalogueChanges {
   /**

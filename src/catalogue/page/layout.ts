@@ -7,7 +7,7 @@ export const botsFolder = 'bots';
 /** An empty file that keeps `bots/` in Git while there are no bots. In any other folder it is a stray file. */
 export const gitkeep = '.gitkeep';
 
-/** What the name of the file with a bot's commands has in place of a language. */
+/** The part of the name of a commands file where that of a page has its language. */
 export const commandsPart = 'commands';
 
 /** The place of a file in the catalogue: the bot, and the language of a page, or that it has the commands. */

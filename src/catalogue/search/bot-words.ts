@@ -4,7 +4,7 @@ import { Field } from './postings.ts';
 import type { PostingsBuilder } from './postings-builder.ts';
 import { toLanguageBit } from './stems.ts';
 
-/** What of a bot is searched: its record as it is served with its commands, or its list element, which has no pages. */
+/** The parts of a bot that are searched: its record with its commands, or its list element, which has no pages. */
 export interface SearchedBot {
   readonly category: string;
   readonly contents: Readonly<Record<string, SearchedContent>>;

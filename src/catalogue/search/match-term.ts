@@ -109,7 +109,7 @@ export class Sums {
   }
 }
 
-/** What a word counts in a name, a description, a page and commands. */
+/** The weight of a word in a name, a description, a page and commands. */
 const fieldWeights = [4, 2, 0.3, 0.8];
 
 /** Postings between two looks at the clock: tens of microseconds. */

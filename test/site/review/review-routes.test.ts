@@ -288,7 +288,7 @@ describe('the review of proposals', () => {
       doesNotMatch(second.page.text, /taken-back/);
       const refused = await second.visitor.press(second.page, reviewOf('1006', 706), fields);
       strictEqual(refused.status, 409);
-      match(refused.text, /The decision stands/);
+      match(refused.text, /The decision was not taken back/);
       const again = await opened.visitor.press(told, reviewOf('1006', 706), fields);
       match(again.text, /took the decision back/);
       ok(isOpen('1006', 706));
