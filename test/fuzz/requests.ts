@@ -7,7 +7,7 @@ import { readConfig } from '../../src/app/config.ts';
 import { startService } from '../../src/app/service.ts';
 import { validate } from '../../src/catalogue/page/schema.ts';
 import { KeyRing, Sessions } from '../../src/login/login.ts';
-import { cleanUpAfterFile } from '../support/cleanup.ts';
+import { cleanUpAtEnd } from '../support/cleanup.ts';
 import { eventually } from '../support/eventually.ts';
 import { startProvider } from '../support/login-provider.ts';
 import { loginEnv } from '../support/login-site.ts';
@@ -77,7 +77,7 @@ async function openService(): Promise<FuzzedService> {
     strictEqual((await fetch(`${service.address}/api/v2/bots/7/changes`)).status, 200),
   );
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  cleanUpAfterFile(async () => {
+  cleanUpAtEnd(async () => {
     opened = undefined;
     agent.destroy();
     await service.close();

@@ -71,6 +71,7 @@ describe('after a crash', () => {
 
   it('of a git child, killed again and again, no change is lost and none needs to be sent again', async function () {
     const repository = testRepository(files);
+    const others = new Set(gitChildren());
     const committer = committerOfChildren(repository.folder);
     const stop = new AbortController();
     const commitAll = async (value: number | string): Promise<unknown> =>
@@ -83,7 +84,7 @@ describe('after a crash', () => {
     const pauseMs = Math.max(100, 2 * (performance.now() - began));
     const killing = (async () => {
       while (!stop.signal.aborted) {
-        for (const pid of gitChildren()) killIfThere(pid);
+        for (const pid of gitChildren()) if (!others.has(pid)) killIfThere(pid);
         await sleep(pauseMs * (1 + Math.random() * 2));
       }
     })();

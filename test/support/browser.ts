@@ -1,6 +1,6 @@
 import chromium from '@sparticuz/chromium';
 import { type Browser, type BrowserContextOptions, chromium as driver, type Page } from 'playwright-core';
-import { cleanUp, cleanUpAfterFile } from './cleanup.ts';
+import { cleanUp, cleanUpAtEnd } from './cleanup.ts';
 import type { LoginSite } from './login-site.ts';
 
 /**
@@ -11,7 +11,7 @@ import type { LoginSite } from './login-site.ts';
 async function testBrowser(): Promise<Browser> {
   if (browser === undefined) {
     browser = launch();
-    cleanUpAfterFile(async () => {
+    cleanUpAtEnd(async () => {
       const running = await browser;
       browser = undefined;
       idle.length = 0;

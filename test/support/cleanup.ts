@@ -2,32 +2,44 @@
 process.setSourceMapsEnabled(true);
 
 /*
- * Mocha loads this file with --require and runs its hooks in every test file, also where its workers run several files,
- * each module loaded once.
+ * Mocha loads this file with --require. A mocha runs several files, whose hooks at the top are shared: what a suite at the
+ * top of a file has started ends with it, so that no service runs beside the tests of other files.
  */
 type Cleanup = () => unknown;
 
 const ofTest: Cleanup[] = [];
-const ofFile: Cleanup[] = [];
+const ofSuite: Cleanup[] = [];
+const ofRun: Cleanup[] = [];
 const checks = new Set<() => readonly string[]>();
 let isTestRunning = false;
+let isLoading = true;
 
-/** Runs `cleanup` after the test that runs or, when a suite's hook or an import calls this, after the file's tests. */
+/**
+ * Runs `cleanup` after the test that runs or, when a hook calls this, after the suite at the top of the file; when an
+ * import calls it, after all files.
+ */
 export function cleanUp(cleanup: Cleanup): void {
-  (isTestRunning ? ofTest : ofFile).push(cleanup);
+  if (isLoading) ofRun.push(cleanup);
+  else (isTestRunning ? ofTest : ofSuite).push(cleanup);
 }
 
-/** Runs `cleanup` after the file's tests. */
-export function cleanUpAfterFile(cleanup: Cleanup): void {
-  ofFile.push(cleanup);
+/** Runs `cleanup` after the tests of all files. */
+export function cleanUpAtEnd(cleanup: Cleanup): void {
+  ofRun.push(cleanup);
 }
 
-/** Runs `check` after each test of the file, which fails with the lines that it returns. */
-export function checkAfterEachTest(check: () => readonly string[]): void {
+/** Runs `check` after each test, which fails with the lines that it returns. Returns what ends that. */
+export function checkAfterEachTest(check: () => readonly string[]): () => void {
   checks.add(check);
+  return () => void checks.delete(check);
 }
 
 export const mochaHooks = {
+  beforeAll(this: Mocha.Context): void {
+    isLoading = false;
+    for (const suite of this.test?.parent?.suites ?? []) suite.afterAll(async () => await endAll(ofSuite));
+  },
+
   beforeEach(): void {
     isTestRunning = true;
   },
@@ -42,11 +54,14 @@ export const mochaHooks = {
   },
 
   async afterAll(): Promise<void> {
-    const errors = await runAll(ofFile);
-    checks.clear();
-    if (errors.length > 0) throw combine(errors);
+    await endAll(ofRun);
   },
 };
+
+async function endAll(cleanups: Cleanup[]): Promise<void> {
+  const errors = await runAll(cleanups);
+  if (errors.length > 0) throw combine(errors);
+}
 
 /** Runs these in reverse order, so that what was started last ends first. Returns what they throw. */
 async function runAll(cleanups: Cleanup[]): Promise<Error[]> {

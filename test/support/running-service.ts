@@ -2,8 +2,8 @@ import { checkAfterEachTest, cleanUp } from './cleanup.ts';
 import type { ServiceLog } from './service-log.ts';
 
 /**
- * A service that a test started, in this process or in one of its own. It ends with the test or, when a `before` hook
- * started it, with the file. A test fails when its service logged a warning or an error, or wrote anything else to
+ * A service that a test started, in this process or in one of its own. It ends with the test or, when a hook
+ * started it, with the suite. A test fails when its service logged a warning or an error, or wrote anything else to
  * standard error, that the test has not said to expect.
  */
 export interface RunningService {
@@ -21,17 +21,17 @@ export interface RunningService {
  * @param end ends it, if it still runs, as an operator does, and resolves with what went wrong
  */
 export function superviseService(log: ServiceLog, end: () => Promise<string | undefined>): void {
-  let hasEnded = false;
+  const check = (): string[] => {
+    const lines = log.takeUnexpected();
+    return lines.length > 0 ? [explain(lines)] : [];
+  };
+  const endChecks = checkAfterEachTest(check);
   cleanUp(async () => {
     const fault = await end();
-    hasEnded = true;
+    endChecks();
     const missing = log.missing().map((pattern) => `(nothing that matches ${pattern}, which was expected)`);
     const lines = [...(fault === undefined ? [] : [fault]), ...log.takeUnexpected(), ...missing];
     if (lines.length > 0) throw new Error(explain(lines));
-  });
-  checkAfterEachTest(() => {
-    const lines = hasEnded ? [] : log.takeUnexpected();
-    return lines.length > 0 ? [explain(lines)] : [];
   });
 }
 
