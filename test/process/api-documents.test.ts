@@ -84,11 +84,14 @@ describe('docs/api.md', function () {
   /** What must be so for a command to fail as it is to. @returns what makes it as it was */
   const prepare = async (command: string): Promise<() => void> => {
     const { git } = repositoryIn(root);
-    // The history is read in the background.
+    // The history is read in the background, that of a bot up to the last commit.
     if (command.endsWith('/changes'))
-      await eventually(async () =>
-        strictEqual((await fetch(atService(command.replace('curl ', 'http://')))).status, 200),
-      );
+      await eventually(async () => {
+        const response = await fetch(atService(command.replace('curl ', 'http://')));
+        strictEqual(response.status, 200);
+        const newest = (await response.json()) as { next?: string } & { commit?: string }[];
+        strictEqual(newest.next ?? newest[0]?.commit, git('rev-parse', 'HEAD'));
+      });
     if (command === errors['409']) {
       service.allowLog(/uncommitted/);
       appendFileSync(join(root, 'bots/312/190519304972663312.en.md'), '\n');
