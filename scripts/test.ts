@@ -38,10 +38,11 @@ const tiers: Readonly<Record<'unit' | 'slow' | 'process' | 'browser' | 'verify' 
     options: withoutLong,
   },
   // One browser for all files.
-  browser: { files: 1000, holds: 'pages in Chromium' },
+  browser: { files: 1000, holds: 'pages in Chromium', options: withoutLong },
   verify: {
     files: 1,
     holds: 'power loss, simulation, failing calls, fuzzing, hostile requests and crashes, in short',
+    options: withoutLong,
   },
   long: { files: 8, holds: 'rare cases that take seconds each', options: ['--grep', '@long'] },
 };

@@ -53,7 +53,7 @@ describe('the decoder process', () => {
     await rejects(decoder.decode(samplePng({ height: 40_000_000 }), 'avatar'), /a side exceeds 16384 pixels/);
   });
 
-  it('has no environment and is gone when it is closed @slow', async () => {
+  it('has no environment and is gone when it is closed @long', async () => {
     await decoder.decode(await sampleImage(), 'avatar');
     const [pid] = children();
     equal(readFileSync(`/proc/${pid}/environ`, 'utf8').includes('PATH='), false);
@@ -62,7 +62,7 @@ describe('the decoder process', () => {
     await rejects(decoder.decode(await sampleImage(), 'avatar'), /closed/);
   });
 
-  it('takes nothing with it when it goes down: the image is at fault, the next one starts another @slow', async () => {
+  it('takes nothing with it when it goes down: the image is at fault, the next one starts another @long', async () => {
     await decoder.decode(await sampleImage(), 'avatar');
     const [first] = children();
     const large = await sampleImage({ width: 6000, height: 6000 });

@@ -47,7 +47,7 @@ describe('share cards', () => {
     return data;
   };
 
-  it('differ by each text, the colour, the direction and the avatar @slow', async () => {
+  it('differ by each text, the colour, the direction and the avatar @long', async () => {
     const changes: Partial<NamedShareCard>[] = [
       {},
       { site: 'Robotek' },

@@ -48,7 +48,7 @@ describe('the image store', () => {
     }
   });
 
-  it('keeps a smaller copy for as long as the full one, and does not take it for one @slow', async () => {
+  it('keeps a smaller copy for as long as the full one, and does not take it for one @long', async () => {
     const [name, gone] = await Promise.all(
       [1, 2].map(async (seed) => await store.put(await large({ seed }))),
     );

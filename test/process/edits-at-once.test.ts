@@ -8,7 +8,7 @@ import { updateRequest } from '../support/update-request.ts';
 describe('many edits at once', () => {
   const ids = Array.from({ length: 256 }, (_, i) => String(i + 1));
 
-  it('are each served after their response, and the clone is clean after the last one', async () => {
+  it('are each served after their response, and the clone is clean after the last one @long', async () => {
     const repository = testRepository(Object.fromEntries(ids.map((id) => [pagePath(id), mainPage()])));
     const tokens = await issueTestTokens(repository.folder, ids);
     const { address } = await startTestService({}, { root: repository.folder });

@@ -193,7 +193,7 @@ describe('a read-only copy of a list', function () {
     clone.git('checkout', '-q', '--', '.');
   });
 
-  it('goes on after it was killed', async () => {
+  it('goes on after it was killed @long', async () => {
     await copy.end('SIGKILL');
     shared.maintainer.commit({ [pagePath('1')]: mainPage({ name: 'Ned' }) });
     shared.maintainer.git('push', '-q', 'origin', 'HEAD:main');

@@ -16,7 +16,7 @@ const asUser: readonly [string, ...string[]] = isRoot
   : ['env'];
 
 describe('a folder that the service may list and not enter', () => {
-  it('is named, and what was served of it stays, also for a service that starts then', async () => {
+  it('is named, and what was served of it stays, also for a service that starts then @long', async () => {
     const { folder: root } = testRepository({
       [pagePath('7')]: mainPage({ name: 'Seven' }),
       'people/190519304972664832.json': '{ "name": "Marge" }\n',

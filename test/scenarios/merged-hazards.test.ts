@@ -39,7 +39,7 @@ describe('a catalogue into which a bad pull request was merged', () => {
     strictEqual(name('7'), 'Seven');
   });
 
-  it('goes on with its remote where .gitmodules has a program @slow', async () => {
+  it('goes on with its remote where .gitmodules has a program @long', async () => {
     const { shared, clone, service, tokens } = await startReplica();
     const { maintainer } = shared;
     maintainer.write(

@@ -201,7 +201,7 @@ print(json.dumps([[sorted(typing.get_type_hints(c)), sorted(c.__required_keys__)
       strictEqual(execFileSync(process.execPath, [program], { cwd: user, encoding: 'utf8' }), 'stopped\n');
   });
 
-  needs('pip', it)('are in the package that pip installs from the service', async () => {
+  needs('pip', it)('are in the package that pip installs from the service @long', async () => {
     const folder = tempFolder();
     const { address } = await startTestService({ [pagePath('1')]: mainPage() });
     const options = [

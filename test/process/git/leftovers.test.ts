@@ -26,7 +26,7 @@ async function recoverInContainer({ folder }: TestRepository): Promise<void> {
 }
 
 needs('unshare', describe)('removing stale locks after a crash, in a container', () => {
-  it('leaves the lock of a git that works outside, and removes it once no git does', async () => {
+  it('leaves the lock of a git that works outside, and removes it once no git does @long', async () => {
     const repository = testRepository({ 'a.txt': 'A' });
     const lock = join(repository.folder, '.git/refs/heads/main.lock');
     writeFileSync(lock, '');

@@ -259,7 +259,7 @@ describe('proposals that are reviewed at the Git host', () => {
       ok(log.lines.includes('info: the Git host has all proposals again'));
     });
 
-    it('are retried after what is slow, reset, too large, no JSON, a redirect, a failure of the host or a refused token', async () => {
+    it('are retried after what is slow, reset, too large, no JSON, a redirect, a failure of the host or a refused token @long', async () => {
       const faults: readonly [RegExp, (typeof host.faults)[number]][] = [
         [/./, (request) => request.socket.destroy()],
         [/more than 8388608 bytes/, (_, response) => response.end(`["${'x'.repeat(8_388_608)}"]`)],

@@ -34,7 +34,7 @@ const step = fc.record({
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 describe('proposals of machines that make steps, fetch and lose their remote in any order', () => {
-  it('are the same on all in the end, with all that was said, and all that was accepted is in the branch', async function () {
+  it('are the same on all in the end, with all that was said, and all that was accepted is in the branch @long', async function () {
     this.timeout(schedules * 120_000);
     const property = fc.asyncProperty(
       fc.array(step, { minLength: 6, maxLength: 16 }),

@@ -180,7 +180,7 @@ describe('proposals of two machines', () => {
     deepStrictEqual(await agree(), ['accepted']);
   });
 
-  it('that another machine is deciding are not decided here, also where the remote is away then', async () => {
+  it('that another machine is deciding are not decided here, also where the remote is away then @long', async () => {
     const proposal = await sendToBoth();
     ok(await a.shared.claimProposal(proposal));
     const refused = rejectsWith(decide(b, 'accepted', proposal), 'changed');
@@ -205,7 +205,7 @@ describe('proposals of two machines', () => {
     strictEqual(shared.git('for-each-ref', proposal.ref), '');
   });
 
-  it('that another machine is accepting are not closed by one that sees the branch first', async () => {
+  it('that another machine is accepting are not closed by one that sees the branch first @long', async () => {
     const proposal = await sendToBoth();
     ok(await a.shared.claimProposal(proposal));
     shared.mergePullRequest((person) => person.write(homerPath, pageOf(sent)));
@@ -240,7 +240,7 @@ describe('proposals of two machines', () => {
   });
 
   for (const state of ['declined', 'changes-asked'] as const)
-    it(`that are accepted on one and ${state} on the other without the remote are accepted`, async () => {
+    it(`that are accepted on one and ${state} on the other without the remote are accepted @long`, async () => {
       await sendToBoth();
       await whileAway(shared, async () => {
         await decide(a, state);
@@ -285,7 +285,7 @@ describe('proposals of two machines', () => {
       deepStrictEqual(steps.map(({ text }) => text).toSorted(), [first, second, 'changes-asked!'].toSorted());
     });
 
-    it('accepts: the later submission stays open', async () => {
+    it('accepts: the later submission stays open @long', async () => {
       await sendAgainWhile(async () => await decide(b, 'accepted'));
       deepStrictEqual(await agree(), ['waiting', 'accepted']);
       strictEqual(find(b.proposals)?.text, second);
@@ -303,7 +303,7 @@ describe('proposals of two machines', () => {
     strictEqual(a.proposals.findLast(homer, author.id)?.state, 'accepted');
   });
 
-  it('that were sent on both for the first time are one, and sending again after an end begins another', async () => {
+  it('that were sent on both for the first time are one, and sending again after an end begins another @long', async () => {
     await whileAway(shared, async () => {
       await send(a);
       await send(b);

@@ -12,7 +12,7 @@ import { sharedRepository } from '../../support/shared-repository.ts';
 const state = 'refs/botshelf/state';
 
 describe('pruning the history of a shared state', () => {
-  it('is done by one replica, and the others follow, without what was pruned away coming back', async () => {
+  it('is done by one replica, and the others follow, without what was pruned away coming back @long', async () => {
     const shared = sharedRepository({ file: 'text' });
     const [a, b, late] = [replica(shared.clone()), replica(shared.clone()), replica(shared.clone())];
     for (let n = 1; n <= 6; n++) await a.count(1, n);

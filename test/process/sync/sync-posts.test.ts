@@ -21,7 +21,7 @@ const id = '312';
 const homer = pagePath(id);
 
 describe('a service with a remote that owners post to', () => {
-  it('takes the later of two posts for one key on two services, whichever of them reaches the remote first', async () => {
+  it('takes the later of two posts for one key on two services, whichever of them reaches the remote first @long', async () => {
     const { shared, clone, service, tokens } = await startReplica({ BOTSHELF_SYNC_SECONDS: '3600' });
     const token = tokens.get(id) ?? '';
     const other = shared.clone();

@@ -58,7 +58,7 @@ describe('the tokens of several machines', () => {
     strictEqual((await post(await service(clones[1]), stdout.trim())).status, 200);
   });
 
-  it('are issued without the remote, which is said, and both end where two machines did so', async () => {
+  it('are issued without the remote, which is said, and both end where two machines did so @long', async () => {
     const [a, b] = [await service(clones[0], originRemote), await service(clones[1], originRemote)];
     for (const replica of [a, b]) replica.allowLog(remoteAway);
     server.mode = 'cut';

@@ -97,7 +97,7 @@ describe('what changed in a bot', () => {
     strictEqual((await service.request('/api/v2/bots/9/changes')).status, 404);
   });
 
-  it('follows posts and commits by hand, and a deleted index @slow', async () => {
+  it('follows posts and commits by hand, and a deleted index @long', async () => {
     const token = await issueTestToken(repository.folder, '8');
     const headers = { Authorization: token, 'Content-Type': 'application/json' };
     const body = JSON.stringify({ bot: { category: 'games' } });

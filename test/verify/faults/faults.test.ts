@@ -43,7 +43,7 @@ needs('gcc', describe)('a system call that fails once', function () {
     strictEqual(repository.git('fsck', '--strict', '--no-dangling'), '');
   });
 
-  it('between the refs of a merge leaves none of its files behind', async () => {
+  it('between the refs of a merge leaves none of its files behind @long', async () => {
     const shared = sharedRepository({ [homer]: mainPage({ website: null }) });
     const clone = shared.clone();
     const injector = faultInjector(clone.folder, 'rename of .git/refs/botshelf/remote/base');

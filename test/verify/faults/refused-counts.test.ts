@@ -12,7 +12,7 @@ import { faultInjector } from './fault-injector.ts';
 import { needs } from '../../support/tools.ts';
 
 needs('gcc', describe)('a count that the disk refuses', () => {
-  it('is cut off before the next one is written, which is refused too while that fails', async () => {
+  it('is cut off before the next one is written, which is refused too while that fails @long', async () => {
     const repository = testRepository({ [pagePath('312')]: mainPage() });
     const token = await issueTestToken(repository.folder, '312');
     const journal = join(repository.folder, 'var/journal');

@@ -12,7 +12,7 @@ describe('a catalogue that may not watch any folder', () => {
 
   afterEach(() => program?.stop());
 
-  it('says so, follows its files by rounds, and watches them once it can', async () => {
+  it('says so, follows its files by rounds, and watches them once it can @long', async () => {
     const root = tempFolder();
     writeFiles(root, {
       [pagePath('7')]: mainPage({ name: 'Seven' }),
