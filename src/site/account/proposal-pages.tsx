@@ -2,9 +2,11 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import type { AccountId } from '../../bot/commit-message.ts';
+import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import { refuseCrossSite } from '../../http/middleware.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { parseQuery, readFields } from '../../http/request.ts';
+import type { OpenProposals } from '../../proposals/open.ts';
 import {
   parsePages,
   ProposalError,
@@ -27,25 +29,20 @@ import { assets } from '../page/assets.ts';
 import { Conversation, Step } from '../page/conversation.tsx';
 import { BackLink, NameLink, PostButton } from '../page/elements.tsx';
 import { redirectTo, sendOnce } from '../page/html-response.ts';
-import { Layout, myBotsPath, type PageProps } from '../page/layout.tsx';
+import { Layout, myBotsPath, type PageOptions, type PageProps } from '../page/layout.tsx';
 import { sendLogInPage } from '../page/message-pages.tsx';
-import type { SiteParts } from '../page/site-parts.ts';
-import { createPreviewer, createReviewReader, type Review } from '../review/reviews.ts';
+import { createReviewReader, renderPreview, type Review, type ReviewParts } from '../review/reviews.ts';
 import { noteAnswersRead } from './login-pages.tsx';
 
 /** `/proposals/:subject`: the last proposal of the logged-in account for a bot, a collection or its profile, and the button that withdraws it. */
 export function addProposalRoutes(
   router: Router,
-  parts: Pick<
-    SiteParts,
-    'bots' | 'site' | 'viewerOf' | 'pullRequestOf' | 'markdown' | 'copyOf' | 'cache' | 'blocked'
-  >,
+  parts: ReviewParts & PageOptions & Pick<OpenProposals, 'hostReview'>,
   proposals: Proposals,
   login: Login | null,
 ): void {
-  const { site, viewerOf, pullRequestOf } = parts;
+  const { site, viewerOf, hostReview } = parts;
   const readOwn = createReviewReader(proposals, parts, 'sent');
-  const toPreview = createPreviewer(parts);
   /** Withdraws the proposal where the button was pressed; shows it where it was not, or that failed. */
   const respond = async (ctx: Context): Promise<void> => {
     const subject = parseSubject(ctx['params'].subject ?? '');
@@ -71,7 +68,7 @@ export function addProposalRoutes(
     if (login && isRead) await noteAnswersRead(ctx, login);
     const review = await readOwn(proposal);
     await compareWords(review.pages);
-    const previews = review.pages.map(({ locale }) => toPreview(review.after, locale, true));
+    const previews = review.pages.map(({ locale }) => renderPreview(parts, review.after, locale, true));
     const props: ProposalPageProps = {
       site,
       viewer: isRead ? { ...viewer, answered: [] } : viewer,
@@ -79,7 +76,7 @@ export function addProposalRoutes(
       previews: (await Promise.all(previews)).filter((preview) => preview !== undefined),
       before: proposals.open.filter(({ state }) => state === 'waiting').indexOf(proposal),
       medianWaitMs: proposals.medianWaitMs(),
-      pullRequest: pullRequestOf(proposal),
+      pullRequest: hostReview?.findLink(proposal),
       isShared: parseQuery(ctx).get('shared') !== 'no',
       error,
     };
@@ -94,7 +91,7 @@ export function addProposalRoutes(
  * than a page can show.
  */
 export async function listProposals(
-  parts: Pick<SiteParts, 'bots'>,
+  bots: Pick<BotIndex, 'get'>,
   proposals: Pick<Proposals, 'listOf' | 'read'>,
   account: AccountId,
 ): Promise<ListedProposal[]> {
@@ -106,7 +103,7 @@ export async function listProposals(
     (a, b) => Number(a.closedAt !== null) - Number(b.closedAt !== null),
   );
   const shown = list.slice(0, maxListed).map(async (proposal) => {
-    return { proposal, name: await readName(parts, proposals, proposal) };
+    return { proposal, name: await readName(bots, proposals, proposal) };
   });
   return await Promise.all(shown);
 }
@@ -115,7 +112,7 @@ const maxListed = 50;
 
 /** Returns the name of a bot as it is listed, or as it was proposed; the path of what is not a bot. */
 async function readName(
-  { bots }: Pick<SiteParts, 'bots'>,
+  bots: Pick<BotIndex, 'get'>,
   proposals: Pick<Proposals, 'read'>,
   proposal: Proposal,
 ): Promise<string> {

@@ -3,6 +3,7 @@ import type { Context } from 'koa';
 import type { ComponentChildren, RenderableProps, VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
 import type { Token } from '../../bot/token.ts';
+import type { Catalogue, OpenCatalogue } from '../../catalogue/catalogue.ts';
 import { findBlocked, requireBlocked, type BlockedName } from '../../catalogue/settings/blocked.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { findBlockedIn } from '../../check/check.ts';
@@ -17,9 +18,8 @@ import { useLanguage } from '../language/page-language.tsx';
 import { assets, clientPackages } from '../page/assets.ts';
 import { Fact, ActionLink, BackLink, CopyButton, PostButton } from '../page/elements.tsx';
 import { sendOnce } from '../page/html-response.ts';
-import { Layout, type Site, type Viewer } from '../page/layout.tsx';
+import { Layout, type PageOptions, type Site, type Viewer } from '../page/layout.tsx';
 import { BlockedNotice } from '../page/message-pages.tsx';
-import type { SiteParts } from '../page/site-parts.ts';
 
 /**
  * Adds the page of a bot's token, with buttons for the bot's authors only. Each press checks the committed authors and
@@ -29,7 +29,7 @@ import type { SiteParts } from '../page/site-parts.ts';
  */
 export function addTokenRoutes(
   router: Router,
-  { site, bots, viewerOf, blocked }: Pick<SiteParts, 'site' | 'bots' | 'viewerOf' | 'blocked'>,
+  { site, bots, viewerOf, blocked }: PageOptions & Pick<OpenCatalogue, 'bots'> & Pick<Catalogue, 'blocked'>,
   login: Login | null,
   tokens: Tokens,
   committedAuthors: (id: BotId) => Promise<readonly string[]>,
@@ -44,7 +44,7 @@ export function addTokenRoutes(
     const viewer = await viewerOf(ctx);
     if (viewer === null) return { kind: 'visitor' };
     if (!(await committedAuthors(id)).includes(viewer.id)) return { kind: 'not-an-author', viewer };
-    const all = requireBlocked(blocked());
+    const all = requireBlocked(blocked.current);
     const ofBot = findBlockedIn(bot, all).filter(({ kind }) => kind === 'bot');
     const [found] = [...ofBot, ...findBlocked(all, { authors: [viewer.id] })];
     if (found) return { kind: 'blocked', viewer, blocked: found };

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { parseListElement } from '../../catalogue/store/bot-index.ts';
+import { type BotIndex, parseListElement } from '../../catalogue/store/bot-index.ts';
 import { isBot, type Proposal } from '../../proposals/proposal.ts';
 import type { VisitorReport } from '../../proposals/visitor-reports.ts';
 import { useLanguage } from '../language/page-language.tsx';
@@ -9,7 +9,6 @@ import { Avatar } from '../page/bot-image.tsx';
 import { Step } from '../page/conversation.tsx';
 import { PageLinks, type PageLinksProps, withoutBidiControls, formatIsoDate } from '../page/elements.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
-import type { SiteParts } from '../page/site-parts.ts';
 import { AttentionList } from './attention-list.tsx';
 import type { Attention } from './attention.ts';
 import {
@@ -225,7 +224,7 @@ function Decided({ rows }: QueuePageProps): VNode {
 
 interface VisitorReportListProps {
   readonly reports: readonly VisitorReport[];
-  readonly bots: SiteParts['bots'];
+  readonly bots: Pick<BotIndex, 'get'>;
 }
 
 /** What visitors say about bots, each with a button that removes it. For maintainers only. */

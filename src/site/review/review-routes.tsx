@@ -1,19 +1,20 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { parseAccountId } from '../../bot/commit-message.ts';
+import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import { defaultReasons } from '../../catalogue/settings/settings.ts';
 import { refuseCrossSite } from '../../http/middleware.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { parseFields, parseQuery, type BodyRules, readText } from '../../http/request.ts';
+import type { OpenProposals } from '../../proposals/open.ts';
 import { type Proposal, ProposalError, parseSubject } from '../../proposals/proposal.ts';
 import type { Decision, Proposals } from '../../proposals/proposals.ts';
 import { compareWords } from '../changes/changed-fields.tsx';
 import { reviewPath, toReviewPath, withParameter } from '../page/addresses.ts';
 import { Step } from '../page/conversation.tsx';
 import { sendOnce, pickPage } from '../page/html-response.ts';
-import type { Viewer } from '../page/layout.tsx';
+import type { PageOptions, Viewer } from '../page/layout.tsx';
 import { MessagePage } from '../page/message-pages.tsx';
-import type { SiteParts } from '../page/site-parts.ts';
 import type { Attention } from './attention.ts';
 import { QueuePage, type QueueRow, tabs } from './queue-page.tsx';
 import {
@@ -23,7 +24,7 @@ import {
   ReviewPage,
   type LastDecisionProps,
 } from './review-page.tsx';
-import { createPreviewer, findRelated, createReviewReader } from './reviews.ts';
+import { createReviewReader, findRelated, renderPreview, type ReviewParts } from './reviews.ts';
 
 /**
  * Adds the pages of the review, for maintainers only: each request reads from the last commit who is one. `/review` has
@@ -33,17 +34,13 @@ import { createPreviewer, findRelated, createReviewReader } from './reviews.ts';
  */
 export function addReviewRoutes(
   router: Router,
-  parts: Pick<
-    SiteParts,
-    'site' | 'viewerOf' | 'bots' | 'authors' | 'markdown' | 'reports' | 'copyOf' | 'cache' | 'blocked'
-  >,
+  parts: ReviewParts & PageOptions & Pick<OpenCatalogue, 'authors'> & Pick<OpenProposals, 'reports'>,
   proposals: Proposals,
   findAttention: () => Promise<Attention>,
   host: string | null,
 ): void {
   const { site, bots, authors, viewerOf } = parts;
   const readReview = createReviewReader(proposals, parts, 'branch');
-  const toPreview = createPreviewer(parts);
   type Handler = (ctx: Context, viewer: Viewer) => Promise<void>;
 
   const forMaintainers =
@@ -137,9 +134,11 @@ export function addReviewRoutes(
     const review = await readReview(proposal);
     await compareWords(review.pages);
     const previews = review.pages.map(async ({ locale, state }) => {
-      const after = { side: 'after', preview: await toPreview(review.after, locale, true) } as const;
-      if (state === 'added') return [after];
-      return [{ side: 'before', preview: await toPreview(review.before, locale, false) } as const, after];
+      const sides = (['before', 'after'] as const).slice(state === 'added' ? 1 : 0);
+      const shown = sides.map(async (side) => {
+        return { side, preview: await renderPreview(parts, review[side], locale, side === 'after') };
+      });
+      return await Promise.all(shown);
     });
     const others: NamedProposal[] = [];
     for (const other of proposals.listOf(proposal.proposer.id).slice(0, maxOthers + 1))
