@@ -208,8 +208,7 @@ async function readViewer(
   const viewer = { ...session, blocked, answered, createdAt: login?.findCreation(session.id) };
   // Without Git, pages are shown all the same.
   if (proposals === null || !(await proposals.isMaintainer(session.id).catch(() => false))) return viewer;
-  const waiting = proposals.open.filter(({ state }) => state === 'waiting');
-  return { ...viewer, toReview: waiting.length + reports.list().length };
+  return { ...viewer, toReview: proposals.waiting.length + reports.list().length };
 }
 
 /** Adds the pages that anyone can read: lists, bots, what the site says about itself. */
