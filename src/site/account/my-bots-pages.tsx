@@ -20,12 +20,7 @@ import { myBotsPath, Layout, type PageOptions, type PageProps } from '../page/la
 import { AttentionText } from '../review/attention-list.tsx';
 import type { ListOwn, OwnItem } from '../review/attention.ts';
 import { noteAnswersRead } from './login-pages.tsx';
-import {
-  type ListedProposal,
-  OwnProposals,
-  type OwnProposalsProps,
-  listProposals,
-} from './proposal-pages.tsx';
+import { OwnProposals, type OwnProposalsProps, listProposals } from './proposal-pages.tsx';
 
 interface MyBotsParts
   extends
@@ -94,7 +89,7 @@ interface MyBotsPageProps extends PageProps {
   /** The provider's display name. */
   readonly provider: string;
   /** The proposals of the account; null if there are none. */
-  readonly proposals: readonly ListedProposal[] | null;
+  readonly proposals: OwnProposalsProps['proposals'] | null;
   readonly unread: OwnProposalsProps['unread'];
   /** Those of this page. */
   readonly bots: readonly OwnBot[];

@@ -27,10 +27,11 @@ import { useLanguage } from '../language/page-language.tsx';
 import { toProposalPath } from '../page/addresses.ts';
 import { assets } from '../page/assets.ts';
 import { Conversation, Step } from '../page/conversation.tsx';
-import { BackLink, NameLink, PostButton } from '../page/elements.tsx';
+import { BackLink, NameLink, PostButton, Since } from '../page/elements.tsx';
 import { redirectTo, sendOnce } from '../page/html-response.ts';
 import { Layout, myBotsPath, type PageOptions, type PageProps } from '../page/layout.tsx';
 import { sendLogInPage } from '../page/message-pages.tsx';
+import type { NamedProposal } from '../review/review-page.tsx';
 import { createReviewReader, renderPreview, type Review, type ReviewParts } from '../review/reviews.ts';
 import { noteAnswersRead } from './login-pages.tsx';
 
@@ -74,7 +75,7 @@ export function addProposalRoutes(
       viewer: isRead ? { ...viewer, answered: [] } : viewer,
       review,
       previews: (await Promise.all(previews)).filter((preview) => preview !== undefined),
-      before: proposals.open.filter(({ state }) => state === 'waiting').indexOf(proposal),
+      before: proposals.waiting.indexOf(proposal),
       medianWaitMs: proposals.medianWaitMs(),
       pullRequest: hostReview?.findLink(proposal),
       isShared: parseQuery(ctx).get('shared') !== 'no',
@@ -94,7 +95,7 @@ export async function listProposals(
   bots: Pick<BotIndex, 'get'>,
   proposals: Pick<Proposals, 'listOf' | 'read'>,
   account: AccountId,
-): Promise<ListedProposal[]> {
+): Promise<NamedProposal[]> {
   const all = proposals.listOf(account);
   const last = new Map<Subject, Proposal>();
   for (const proposal of all)
@@ -201,7 +202,7 @@ function State({ review, before, medianWaitMs }: ProposalPageProps): VNode | nul
     return (
       <>
         <p>
-          {t('proposal.sent')} <Since {...proposal} />
+          {t('proposal.sent')} <Since at={proposal.at} />
           {'. '}
           {before === 0 ? t('proposal.first') : t('proposal.before', { count: before })}
         </p>
@@ -217,12 +218,6 @@ function State({ review, before, medianWaitMs }: ProposalPageProps): VNode | nul
       </p>
     );
   return proposal.state === 'withdrawn' || !steps[0] ? null : <Step step={steps[0]} at={steps[0].at} />;
-}
-
-/** How long ago a proposal was sent, or decided about. */
-function Since({ at }: Proposal): VNode {
-  const { ago } = useLanguage();
-  return <time dateTime={new Date(at).toISOString()}>{ago(at, Date.now())}</time>;
 }
 
 function NextActions({ review: { details } }: ProposalPageProps): VNode | null {
@@ -250,14 +245,8 @@ function NextActions({ review: { details } }: ProposalPageProps): VNode | null {
   );
 }
 
-/** A proposal in a list of those of its account. */
-export interface ListedProposal {
-  readonly proposal: Proposal;
-  readonly name: string;
-}
-
 export interface OwnProposalsProps {
-  readonly proposals: readonly ListedProposal[];
+  readonly proposals: readonly NamedProposal[];
   /** Those whose answer the account has not read yet. */
   readonly unread: readonly Proposal[];
 }
@@ -279,7 +268,7 @@ export function OwnProposals({ proposals, unread }: OwnProposalsProps): VNode {
           <Step step={proposal} at={proposal.at} />
         ) : (
           <span class="muted">
-            <Since {...proposal} />
+            <Since at={proposal.at} />
           </span>
         )}
       </li>

@@ -232,8 +232,7 @@ function parseForm(fields: URLSearchParams, opened: FilledForm): FilledForm {
   const texts: Partial<Record<FieldName, string>> = {};
   for (const { name } of groups.flat()) {
     const text = fields.get(name);
-    if (text === null) continue;
-    texts[name] = text;
+    if (text !== null) texts[name] = text;
   }
   const [author, moved] = [fields.get(addedAuthor), fields.get(movedField)];
   if (author !== null) texts.authors = `${texts.authors ?? ''} ${author}`.trim();
