@@ -6,7 +6,6 @@ import type { OpenCatalogue, Catalogue } from '../catalogue/catalogue.ts';
 import { followRemovedBots } from '../catalogue/changes/change-index.ts';
 import { readFileText } from '../catalogue/page/page-file.ts';
 import { findBlocked, nothingBlocked } from '../catalogue/settings/blocked.ts';
-import { readCommittedAuthors } from '../catalogue/store/bot-reader.ts';
 import type { OpenCounts } from '../counts/counts.ts';
 import type { Origin } from '../git/remotes.ts';
 import type { RepositoryOpener } from '../git/repository.ts';
@@ -179,13 +178,7 @@ export function createPages(parts: PagesParts): Pages {
     addProposalRoutes(pages, all, proposals, login);
     addReviewRoutes(pages, all, proposals, findAttention, hostReview?.home ?? null);
   }
-  addTokenRoutes(
-    pages,
-    all,
-    login,
-    tokens,
-    async (id) => await readCommittedAuthors(parts.repositoryOpener, id),
-  );
+  addTokenRoutes(pages, all);
   const live = config.dev ? new LivePreview(store) : null;
   live?.addRoute(pages);
   addDiscoverRoutes(pages, { ...all, ownAttention }, config.securityContact);
