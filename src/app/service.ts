@@ -123,7 +123,7 @@ async function start(
   );
   const tokenRoom = openTokens({ ...clone, config, state, sync, log });
   const uncommitted = closers.own(new UncommittedPages(repositoryOpener, log));
-  const markdown = closers.own(new Markdown(catalogueRoom.cache));
+  const markdown = closers.own(new Markdown(catalogueRoom.cache, (url) => images?.copyOf(url)));
   const remoteNotice = createRemoteNotice(config, origin);
   if (remoteNotice !== null) log.warn({}, remoteNotice);
   const proxyNotice = config.isBaseUrlSet || config.demo ? null : new ProxyNotice(config.baseUrl, log);

@@ -155,6 +155,11 @@ export class Proposals implements BranchConsumer {
     return this.#refs.open;
   }
 
+  /** Those of the open proposals that wait for a decision. */
+  get waiting(): readonly Proposal[] {
+    return this.open.filter(({ state }) => state === 'waiting');
+  }
+
   /** Connects the proposals of other machines. */
   connect(remote: RemoteProposals): void {
     this.#remote = remote;

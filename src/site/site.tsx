@@ -6,7 +6,6 @@ import type { OpenCatalogue, Catalogue } from '../catalogue/catalogue.ts';
 import { followRemovedBots } from '../catalogue/changes/change-index.ts';
 import { readFileText } from '../catalogue/page/page-file.ts';
 import { findBlocked, nothingBlocked } from '../catalogue/settings/blocked.ts';
-import { readCommittedAuthors } from '../catalogue/store/bot-reader.ts';
 import type { OpenCounts } from '../counts/counts.ts';
 import type { Origin } from '../git/remotes.ts';
 import type { RepositoryOpener } from '../git/repository.ts';
@@ -26,7 +25,7 @@ import { addMyBotsRoute } from './account/my-bots-pages.tsx';
 import { addProposalRoutes } from './account/proposal-pages.tsx';
 import { addTokenRoutes } from './account/token-pages.tsx';
 import { addAddRoutes } from './add/add-routes.tsx';
-import { createBotRecipe } from './bot/bot-page.tsx';
+import { type BotPageParts, createBotRecipe } from './bot/bot-page.tsx';
 import { createCompareRecipe } from './bot/compare-page.tsx';
 import { refuseRemovedBots } from './bot/removed-bot-page.tsx';
 import { addReportRoutes } from './bot/report-routes.tsx';
@@ -36,7 +35,7 @@ import { addChangesPage } from './changes/changes-page.tsx';
 import { FeedsPage } from './discover/feeds-page.tsx';
 import { addDiscoverRoutes } from './discover/discover-routes.ts';
 import { createCollectionRecipe, createCollectionsRecipe } from './front/collection-pages.tsx';
-import { FrontLists } from './front/front-list.ts';
+import { FrontLists, type ListParts } from './front/front-list.ts';
 import {
   formatFrontPath,
   type FrontQuery,
@@ -56,15 +55,14 @@ import { languagePath } from './language/page-language.tsx';
 import type { Markdown } from './markdown/markdown.ts';
 import { aboutPath, categoriesPath, collectionsPath, feedsPath, toCollectionPath } from './page/addresses.ts';
 import { addAssetRoutes, addClientRoutes } from './page/assets.ts';
-import { createAboutRecipe } from './page/about-page.tsx';
+import { type AboutParts, createAboutRecipe } from './page/about-page.tsx';
 import { DocsPage, docsPaths, renderGuide } from './page/docs-page.tsx';
 import { FaultyBotPage } from './page/faults.tsx';
 import { createPageResponder, redirectTo, sendOnce } from './page/html-response.ts';
-import type { Site, PageProps, Viewer } from './page/layout.tsx';
+import type { PageOptions, PageProps, Site, Viewer } from './page/layout.tsx';
 import { LivePreview } from './page/live-preview.ts';
 import { showErrorPages } from './page/message-pages.tsx';
 import { createNamedLinks, createRepositoryLinks } from './page/repository-links.ts';
-import type { SiteParts } from './page/site-parts.ts';
 import { type Attention, readAttention, createOwnAttention } from './review/attention.ts';
 import { addReviewRoutes } from './review/review-routes.tsx';
 
@@ -120,7 +118,7 @@ export function createSite(
 export interface PagesParts
   extends
     Pick<OpenCatalogue, 'catalogue' | 'bots' | 'lists' | 'authors' | 'changes' | 'cache'>,
-    OpenCounts,
+    Pick<OpenCounts, 'state' | 'counts' | 'countHistory'>,
     Pick<OpenProposals, 'proposals' | 'hostReview' | 'drafts' | 'reports' | 'notify'> {
   readonly config: SiteConfig & {
     /** The folder that holds `bots/`. */
@@ -153,22 +151,20 @@ export interface Pages {
 /** Creates all pages, with what is next to them: assets, feeds, the sitemap. */
 export function createPages(parts: PagesParts): Pages {
   const { config, site, catalogue, cache, proposals, hostReview, images, login, tokens } = parts;
-  const { store, settings, blocked } = catalogue;
-  const attention = { ...parts, store, settings, blocked };
-  const findAttention = async (): Promise<Attention> =>
-    await cache.get('attention', async () => await readAttention(attention));
-  const ownAttention = createOwnAttention(attention, config.catalogue);
-  const all: SiteParts = {
+  const { store, settings, blocked, collections } = catalogue;
+  const all = {
     ...parts,
-    collections: catalogue.collections,
-    pullRequestOf: (proposal) => hostReview?.findLink(proposal),
-    blocked: () => blocked.current,
-    viewerOf: async (ctx) => await readViewer(ctx, parts),
-    faultsOf: (id) => store.faultsOf(id),
-    readFile: (path) => readFileText(config.catalogue, path),
-    copyOf: (url) => images?.copyOf(url),
+    store,
+    settings,
+    blocked,
+    collections,
     shareCards: images?.shareCards ?? null,
+    viewerOf: async (ctx: Context) => await readViewer(ctx, parts),
+    readFile: (path: string) => readFileText(config.catalogue, path),
   };
+  const findAttention = async (): Promise<Attention> =>
+    await cache.get('attention', async () => await readAttention(all));
+  const ownAttention = createOwnAttention(all, config.catalogue);
   const assets = new Router();
   addAssetRoutes(assets, site);
   addClientRoutes(assets);
@@ -182,16 +178,12 @@ export function createPages(parts: PagesParts): Pages {
     addProposalRoutes(pages, all, proposals, login);
     addReviewRoutes(pages, all, proposals, findAttention, hostReview?.home ?? null);
   }
-  addTokenRoutes(
-    pages,
-    all,
-    login,
-    tokens,
-    async (id) => await readCommittedAuthors(parts.repositoryOpener, id),
-  );
+  addTokenRoutes(pages, all);
   const live = config.dev ? new LivePreview(store) : null;
   live?.addRoute(pages);
   addDiscoverRoutes(pages, { ...all, ownAttention }, config.securityContact);
+  addAddRoutes(pages, all);
+  addReportRoutes(pages, all);
   addOpenPages(pages, all);
   const refuseRemoved = refuseRemovedBots(all, followRemovedBots(store, parts.changes));
   return { assets, pages, showErrors: (report) => showErrorPages(all, report), refuseRemoved, live };
@@ -209,15 +201,15 @@ async function readViewer(
   const viewer = { ...session, blocked, answered, createdAt: login?.findCreation(session.id) };
   // Without Git, pages are shown all the same.
   if (proposals === null || !(await proposals.isMaintainer(session.id).catch(() => false))) return viewer;
-  const waiting = proposals.open.filter(({ state }) => state === 'waiting');
-  return { ...viewer, toReview: waiting.length + reports.list().length };
+  return { ...viewer, toReview: proposals.waiting.length + reports.list().length };
 }
 
-/** Adds the pages that anyone can read: front page, categories, bots, API; the forms. */
-export function addOpenPages(router: Router, parts: SiteParts): void {
+/** Adds the pages that anyone can read: lists, bots, what the site says about itself. */
+export function addOpenPages(
+  router: Router,
+  parts: ListParts & BotPageParts & AboutParts & PageOptions,
+): void {
   const { site, bots } = parts;
-  addAddRoutes(router, parts);
-  addReportRoutes(router, parts);
   const respond = createPageResponder(parts);
   const lists = new FrontLists(parts);
   const respondWithList = async (ctx: Context, query: FrontQuery): Promise<void> =>
@@ -228,7 +220,8 @@ export function addOpenPages(router: Router, parts: SiteParts): void {
     const language = site.languages.of(ctx);
     const category = site.settings.categories.find((id) => id === params.get('category'));
     if (category !== undefined) ctx.redirect(language.href(formatFrontPath({ ...query, category })));
-    else if (isFront(query)) await respond(ctx, await createFrontRecipe(ctx, parts, lists, language));
+    else if (isFront(query))
+      await respond(ctx, await createFrontRecipe(ctx, site, lists, parts.authors, language));
     else await respondWithList(ctx, query);
   });
   router.get(categoriesPath, async (ctx) => await respond(ctx, await createCategoriesRecipe(parts.lists)));
@@ -236,7 +229,7 @@ export function addOpenPages(router: Router, parts: SiteParts): void {
     const category = parseCategory(ctx.params['category'] ?? '', site.settings);
     await respondWithList(ctx, readFrontQuery(parseQuery(ctx), category));
   });
-  router.get(collectionsPath, async (ctx) => await respond(ctx, createCollectionsRecipe(ctx, parts)));
+  router.get(collectionsPath, async (ctx) => await respond(ctx, createCollectionsRecipe(ctx, site, parts)));
   router.get(toCollectionPath(':name'), async (ctx) => {
     await respond(ctx, createCollectionRecipe(ctx, parts, lists, ctx.params['name'] ?? ''));
   });
@@ -295,9 +288,9 @@ const secondsPerYear = 31_536_000;
 /**
  * Responds with the faults of a bot that has never been valid, where its editor is looking; false if there are none.
  */
-function sendFaults(ctx: Context, { site, bots, faultsOf }: SiteParts, id: BotId | undefined): boolean {
+function sendFaults(ctx: Context, { site, bots, store }: BotPageParts, id: BotId | undefined): boolean {
   if (!site.live || id === undefined || bots.get(id) !== undefined) return false;
-  const faults = faultsOf(id);
+  const faults = store.faultsOf(id);
   if (faults.length > 0)
     sendOnce(ctx, <FaultyBotPage {...{ site, id, faults }} />, site.languages.of(ctx), 404);
   return faults.length > 0;

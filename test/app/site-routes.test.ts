@@ -5,7 +5,6 @@ import type { BotRecord } from '../../schemas/types.ts';
 import { ChangeIndex } from '../../src/catalogue/changes/change-index.ts';
 import { AuthorIndex } from '../../src/catalogue/lists/authors.ts';
 import { Lists } from '../../src/catalogue/lists/lists.ts';
-import type { Fault } from '../../src/catalogue/page/fault.ts';
 import type { Profile } from '../../src/catalogue/page/side-file.ts';
 import { BotSearch } from '../../src/catalogue/search/bot-search.ts';
 import { type CatalogueSettings, toSettings } from '../../src/catalogue/settings/settings.ts';
@@ -30,14 +29,14 @@ import { accountId, botId } from '../support/sample.ts';
 const seven = { en: ['Seven', 'Answers.'], fr: ['Sept', 'Répond.'] } as const;
 
 describe('the pages of the site', () => {
-  const markdown = new Markdown(new CurrentCache());
+  const markdown = new Markdown(new CurrentCache(), () => undefined);
   let server: ListeningServer;
   let bots: MutableBotIndex;
   let settings: CatalogueSettings;
   let countHistory: { -readonly [K in keyof ReadonlyCountHistory]: ReadonlyCountHistory[K] };
   let profiles: Map<string, Profile>;
   let counts: { -readonly [K in keyof ReadonlyCounts]: ReadonlyCounts[K] };
-  let options: { site: Site; faultsOf: () => readonly Fault[]; viewerOf: () => Promise<Viewer | null> };
+  let options: { viewerOf: () => Promise<Viewer | null> };
   /** How many pages were rendered: the footer of each has this link once. */
   let rendered: number;
 
@@ -65,19 +64,16 @@ describe('the pages of the site', () => {
       login: true,
       repository,
     };
-    const changing = { site, faultsOf: (): readonly Fault[] => [], viewerOf: async () => null };
-    const readFile = (): undefined => undefined;
     const cache = new CurrentCache();
     const lists = new Lists(bots, new BotSearch(bots, () => {}, defaultNeeds), counts, cache);
     profiles = new Map();
     const all = {
       cache,
       authors: new AuthorIndex(bots, { files: profiles }, cache),
-      ...changing,
-      readFile,
-      copyOf: () => undefined,
+      site,
+      viewerOf: async () => null,
+      store: { faultsOf: () => [] },
       shareCards: null,
-      pullRequestOf: () => undefined,
       bots,
       lists,
       changes: new ChangeIndex({ folder: '', repositoryOpener: new RepositoryOpener('') }),
@@ -85,11 +81,7 @@ describe('the pages of the site', () => {
       countHistory,
       markdown,
       proposals: null,
-      drafts: null,
       collections: { all: new Map() },
-      reports: { add: async () => null, list: () => [], remove: async () => {} },
-      notify: () => {},
-      blocked: () => null,
     };
     const router = new Router();
     addOpenPages(router, all);

@@ -1,9 +1,12 @@
 import type { Router } from '@koa/router';
 import type { VNode } from 'preact';
+import type { Catalogue, OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
+import type { OpenCounts } from '../../counts/counts.ts';
 import { toAddressGroup } from '../../lib/network.ts';
 import type { Login } from '../../login/login.ts';
+import type { OpenProposals } from '../../proposals/open.ts';
 import type { Tokens, TokenInfo } from '../../tokens/tokens.ts';
 import { PageLinks, Fact, ActionLink, NameLink } from '../page/elements.tsx';
 import { useLanguage } from '../language/page-language.tsx';
@@ -13,27 +16,28 @@ import { BlockedNotice } from '../page/message-pages.tsx';
 import { Avatar } from '../page/bot-image.tsx';
 import { FaultItems } from '../page/faults.tsx';
 import { sendOnce, pickPage } from '../page/html-response.ts';
-import { myBotsPath, Layout, type PageProps } from '../page/layout.tsx';
-import type { SiteParts } from '../page/site-parts.ts';
+import { myBotsPath, Layout, type PageOptions, type PageProps } from '../page/layout.tsx';
 import { AttentionText } from '../review/attention-list.tsx';
 import type { ListOwn, OwnItem } from '../review/attention.ts';
 import { noteAnswersRead } from './login-pages.tsx';
-import {
-  type ListedProposal,
-  OwnProposals,
-  type OwnProposalsProps,
-  listProposals,
-} from './proposal-pages.tsx';
+import { OwnProposals, type OwnProposalsProps, listProposals } from './proposal-pages.tsx';
+
+interface MyBotsParts
+  extends
+    PageOptions,
+    Pick<OpenCatalogue, 'bots' | 'lists'>,
+    Pick<Catalogue, 'store'>,
+    Pick<OpenCounts, 'counts'>,
+    Pick<OpenProposals, 'proposals'> {}
 
 /** `/my-bots`: the bots that name the logged-in account as an author. */
 export function addMyBotsRoute(
   router: Router,
-  parts: Pick<SiteParts, 'site' | 'viewerOf' | 'lists' | 'counts' | 'proposals' | 'faultsOf' | 'bots'>,
+  { site, viewerOf, bots: index, lists, store, counts, proposals }: MyBotsParts,
   login: Login,
   tokens: Tokens,
   listOwn: ListOwn,
 ): void {
-  const { site, lists, counts, faultsOf, viewerOf, proposals } = parts;
   const showOwn = async (bots: readonly IndexedBot[]): Promise<OwnBot[]> => {
     const own = await Promise.all(bots.map(async (bot) => ({ bot, token: await tokens.tokenInfo(bot.id) })));
     const issuedAt = new Map(own.map(({ bot, token }) => [bot.id, token.issuedAt]));
@@ -43,7 +47,7 @@ export function addMyBotsRoute(
       token,
       count: counts.count(bot.id),
       reportedAt: counts.reportedAt(bot.id),
-      faults: faultsOf(bot.id),
+      faults: store.faultsOf(bot.id),
       attention: items.filter((item) => item.bot === bot.id && item.kind !== 'faulty-file'),
     }));
   };
@@ -52,7 +56,7 @@ export function addMyBotsRoute(
     const { page, pages, shown } = viewer
       ? pickPage(ctx, (await lists.page({ author: viewer.id }, toAddressGroup(ctx.ip))).bots)
       : { page: 1, pages: 1, shown: [] };
-    const own = proposals && (viewer ? await listProposals(parts, proposals, viewer.id) : []);
+    const own = proposals && (viewer ? await listProposals(index, proposals, viewer.id) : []);
     const unread = viewer?.answered ?? [];
     if (unread.length > 0) await noteAnswersRead(ctx, login);
     const props = {
@@ -85,7 +89,7 @@ interface MyBotsPageProps extends PageProps {
   /** The provider's display name. */
   readonly provider: string;
   /** The proposals of the account; null if there are none. */
-  readonly proposals: readonly ListedProposal[] | null;
+  readonly proposals: OwnProposalsProps['proposals'] | null;
   readonly unread: OwnProposalsProps['unread'];
   /** Those of this page. */
   readonly bots: readonly OwnBot[];

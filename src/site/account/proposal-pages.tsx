@@ -2,9 +2,11 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import type { AccountId } from '../../bot/commit-message.ts';
+import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import { refuseCrossSite } from '../../http/middleware.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { parseQuery, readFields } from '../../http/request.ts';
+import type { OpenProposals } from '../../proposals/open.ts';
 import {
   parsePages,
   ProposalError,
@@ -25,27 +27,23 @@ import { useLanguage } from '../language/page-language.tsx';
 import { toProposalPath } from '../page/addresses.ts';
 import { assets } from '../page/assets.ts';
 import { Conversation, Step } from '../page/conversation.tsx';
-import { BackLink, NameLink, PostButton } from '../page/elements.tsx';
+import { BackLink, NameLink, PostButton, Since } from '../page/elements.tsx';
 import { redirectTo, sendOnce } from '../page/html-response.ts';
-import { Layout, myBotsPath, type PageProps } from '../page/layout.tsx';
+import { Layout, myBotsPath, type PageOptions, type PageProps } from '../page/layout.tsx';
 import { sendLogInPage } from '../page/message-pages.tsx';
-import type { SiteParts } from '../page/site-parts.ts';
-import { createPreviewer, createReviewReader, type Review } from '../review/reviews.ts';
+import type { NamedProposal } from '../review/review-page.tsx';
+import { createReviewReader, renderPreview, type Review, type ReviewParts } from '../review/reviews.ts';
 import { noteAnswersRead } from './login-pages.tsx';
 
 /** `/proposals/:subject`: the last proposal of the logged-in account for a bot, a collection or its profile, and the button that withdraws it. */
 export function addProposalRoutes(
   router: Router,
-  parts: Pick<
-    SiteParts,
-    'bots' | 'site' | 'viewerOf' | 'pullRequestOf' | 'markdown' | 'copyOf' | 'cache' | 'blocked'
-  >,
+  parts: ReviewParts & PageOptions & Pick<OpenProposals, 'hostReview'>,
   proposals: Proposals,
   login: Login | null,
 ): void {
-  const { site, viewerOf, pullRequestOf } = parts;
+  const { site, viewerOf, hostReview } = parts;
   const readOwn = createReviewReader(proposals, parts, 'sent');
-  const toPreview = createPreviewer(parts);
   /** Withdraws the proposal where the button was pressed; shows it where it was not, or that failed. */
   const respond = async (ctx: Context): Promise<void> => {
     const subject = parseSubject(ctx['params'].subject ?? '');
@@ -71,15 +69,15 @@ export function addProposalRoutes(
     if (login && isRead) await noteAnswersRead(ctx, login);
     const review = await readOwn(proposal);
     await compareWords(review.pages);
-    const previews = review.pages.map(({ locale }) => toPreview(review.after, locale, true));
+    const previews = review.pages.map(({ locale }) => renderPreview(parts, review.after, locale, true));
     const props: ProposalPageProps = {
       site,
       viewer: isRead ? { ...viewer, answered: [] } : viewer,
       review,
       previews: (await Promise.all(previews)).filter((preview) => preview !== undefined),
-      before: proposals.open.filter(({ state }) => state === 'waiting').indexOf(proposal),
+      before: proposals.waiting.indexOf(proposal),
       medianWaitMs: proposals.medianWaitMs(),
-      pullRequest: pullRequestOf(proposal),
+      pullRequest: hostReview?.findLink(proposal),
       isShared: parseQuery(ctx).get('shared') !== 'no',
       error,
     };
@@ -94,10 +92,10 @@ export function addProposalRoutes(
  * than a page can show.
  */
 export async function listProposals(
-  parts: Pick<SiteParts, 'bots'>,
+  bots: Pick<BotIndex, 'get'>,
   proposals: Pick<Proposals, 'listOf' | 'read'>,
   account: AccountId,
-): Promise<ListedProposal[]> {
+): Promise<NamedProposal[]> {
   const all = proposals.listOf(account);
   const last = new Map<Subject, Proposal>();
   for (const proposal of all)
@@ -106,7 +104,7 @@ export async function listProposals(
     (a, b) => Number(a.closedAt !== null) - Number(b.closedAt !== null),
   );
   const shown = list.slice(0, maxListed).map(async (proposal) => {
-    return { proposal, name: await readName(parts, proposals, proposal) };
+    return { proposal, name: await readName(bots, proposals, proposal) };
   });
   return await Promise.all(shown);
 }
@@ -115,7 +113,7 @@ const maxListed = 50;
 
 /** Returns the name of a bot as it is listed, or as it was proposed; the path of what is not a bot. */
 async function readName(
-  { bots }: Pick<SiteParts, 'bots'>,
+  bots: Pick<BotIndex, 'get'>,
   proposals: Pick<Proposals, 'read'>,
   proposal: Proposal,
 ): Promise<string> {
@@ -204,7 +202,7 @@ function State({ review, before, medianWaitMs }: ProposalPageProps): VNode | nul
     return (
       <>
         <p>
-          {t('proposal.sent')} <Since {...proposal} />
+          {t('proposal.sent')} <Since at={proposal.at} />
           {'. '}
           {before === 0 ? t('proposal.first') : t('proposal.before', { count: before })}
         </p>
@@ -220,12 +218,6 @@ function State({ review, before, medianWaitMs }: ProposalPageProps): VNode | nul
       </p>
     );
   return proposal.state === 'withdrawn' || !steps[0] ? null : <Step step={steps[0]} at={steps[0].at} />;
-}
-
-/** How long ago a proposal was sent, or decided about. */
-function Since({ at }: Proposal): VNode {
-  const { ago } = useLanguage();
-  return <time dateTime={new Date(at).toISOString()}>{ago(at, Date.now())}</time>;
 }
 
 function NextActions({ review: { details } }: ProposalPageProps): VNode | null {
@@ -253,14 +245,8 @@ function NextActions({ review: { details } }: ProposalPageProps): VNode | null {
   );
 }
 
-/** A proposal in a list of those of its account. */
-export interface ListedProposal {
-  readonly proposal: Proposal;
-  readonly name: string;
-}
-
 export interface OwnProposalsProps {
-  readonly proposals: readonly ListedProposal[];
+  readonly proposals: readonly NamedProposal[];
   /** Those whose answer the account has not read yet. */
   readonly unread: readonly Proposal[];
 }
@@ -282,7 +268,7 @@ export function OwnProposals({ proposals, unread }: OwnProposalsProps): VNode {
           <Step step={proposal} at={proposal.at} />
         ) : (
           <span class="muted">
-            <Since {...proposal} />
+            <Since at={proposal.at} />
           </span>
         )}
       </li>

@@ -3,9 +3,12 @@ import type { Context } from 'koa';
 import type { ComponentChildren, RenderableProps, VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
 import type { Token } from '../../bot/token.ts';
+import type { Catalogue, OpenCatalogue } from '../../catalogue/catalogue.ts';
 import { findBlocked, requireBlocked, type BlockedName } from '../../catalogue/settings/blocked.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { readCommittedAuthors } from '../../catalogue/store/bot-reader.ts';
 import { findBlockedIn } from '../../check/check.ts';
+import type { RepositoryOpener } from '../../git/repository.ts';
 import { RateLimit } from '../../http/limits.ts';
 import { refuseCrossSite } from '../../http/middleware.ts';
 import { findKnownBot } from '../../http/request.ts';
@@ -17,22 +20,23 @@ import { useLanguage } from '../language/page-language.tsx';
 import { assets, clientPackages } from '../page/assets.ts';
 import { Fact, ActionLink, BackLink, CopyButton, PostButton } from '../page/elements.tsx';
 import { sendOnce } from '../page/html-response.ts';
-import { Layout, type Site, type Viewer } from '../page/layout.tsx';
+import { Layout, type PageOptions, type Site, type Viewer } from '../page/layout.tsx';
 import { BlockedNotice } from '../page/message-pages.tsx';
-import type { SiteParts } from '../page/site-parts.ts';
+
+interface TokenPageParts extends PageOptions, Pick<OpenCatalogue, 'bots'>, Pick<Catalogue, 'blocked'> {
+  readonly repositoryOpener: RepositoryOpener;
+  /** Null if the service has no login. */
+  readonly login: Login | null;
+  readonly tokens: Tokens;
+}
 
 /**
  * Adds the page of a bot's token, with buttons for the bot's authors only. Each press checks the committed authors and
  * the age of the login again. A token is in the response to the press and nowhere else.
- * @param login null if the service has no login
- * @param committedAuthors reads the authors of a bot from the last commit
  */
 export function addTokenRoutes(
   router: Router,
-  { site, bots, viewerOf, blocked }: Pick<SiteParts, 'site' | 'bots' | 'viewerOf' | 'blocked'>,
-  login: Login | null,
-  tokens: Tokens,
-  committedAuthors: (id: BotId) => Promise<readonly string[]>,
+  { site, bots, viewerOf, blocked, repositoryOpener, login, tokens }: TokenPageParts,
 ): void {
   const presses = new RateLimit('token-presses', 10);
 
@@ -43,8 +47,9 @@ export function addTokenRoutes(
       return { kind: 'no-login', disabledReason: login?.disabledReason ?? null };
     const viewer = await viewerOf(ctx);
     if (viewer === null) return { kind: 'visitor' };
-    if (!(await committedAuthors(id)).includes(viewer.id)) return { kind: 'not-an-author', viewer };
-    const all = requireBlocked(blocked());
+    const authors = await readCommittedAuthors(repositoryOpener, id);
+    if (!authors.includes(viewer.id)) return { kind: 'not-an-author', viewer };
+    const all = requireBlocked(blocked.current);
     const ofBot = findBlockedIn(bot, all).filter(({ kind }) => kind === 'bot');
     const [found] = [...ofBot, ...findBlocked(all, { authors: [viewer.id] })];
     if (found) return { kind: 'blocked', viewer, blocked: found };

@@ -110,7 +110,11 @@ export function AddPage(props: AddPageProps): VNode {
             {t(message.key, message.values)}
           </p>
         )}
-        {conflicts.size > 0 && <Conflicts conflicts={conflicts} />}
+        {conflicts.size > 0 && (
+          <p class="notice">
+            {t('proposal.conflicts', { fields: <FieldLinks names={[...conflicts.keys()]} /> })}
+          </p>
+        )}
         {failed && <Summary {...props} />}
       </div>
       <form
@@ -300,16 +304,15 @@ function Note({ note }: AddPageProps): VNode {
   );
 }
 
-/** Every field that the page and the proposal have changed both, with a link to it. */
-function Conflicts({ conflicts }: Pick<AddPageProps, 'conflicts'>): VNode {
+function FieldLinks({ names }: { readonly names: readonly FieldName[] }): VNode {
   const { t } = useLanguage();
-  const links = [...conflicts.keys()].map((name, i) => (
-    <span key={name}>
-      {i > 0 && ', '}
-      <a href={`#${name}`}>{t(`field.${name}`)}</a>
-    </span>
-  ));
-  return <p class="notice">{t('proposal.conflicts', { fields: <>{links}</> })}</p>;
+  const links = names.map((name, i) => [
+    i > 0 && ', ',
+    <a key={name} href={`#${name}`}>
+      {t(`field.${name}`)}
+    </a>,
+  ]);
+  return <>{links}</>;
 }
 
 /** What is left to do, in one line, with links to the first two fields. */
@@ -320,12 +323,8 @@ function Progress({ file: { faults, missing, isReady } }: AddPageProps): VNode {
     return (
       <>
         {t('add.toGo', { count: missing.length })}
-        {missing.slice(0, 2).map((name, i) => [
-          i === 0 ? ': ' : ', ',
-          <a key={name} href={`#${name}`}>
-            {t(`field.${name}`)}
-          </a>,
-        ])}
+        {': '}
+        <FieldLinks names={missing.slice(0, 2)} />
       </>
     );
   if (count > 0) return <>{t('add.faults', { count })}</>;

@@ -3,6 +3,7 @@ import type { Context } from 'koa';
 import { isUnavailable } from '../../bot/errors.ts';
 import { parseInvite } from '../../bot/invite.ts';
 import { type Locale } from '../../bot/locale.ts';
+import type { Catalogue, OpenCatalogue } from '../../catalogue/catalogue.ts';
 import { type ComparedFile, compareInvites, comparePages } from '../../catalogue/changes/bot-changes.ts';
 import { parsePagePath, pathOf } from '../../catalogue/page/layout.ts';
 import { parsePage } from '../../catalogue/page/page.ts';
@@ -20,11 +21,11 @@ import { ProposalError, maxNoteLength, findSubject, isSubmission } from '../../p
 import type { Proposals } from '../../proposals/proposals.ts';
 import { type ChangedFieldsProps, compareWords, toShownPages } from '../changes/changed-fields.tsx';
 import type { MessageKey } from '../language/messages.tsx';
-import { findCopies } from '../markdown/markdown-images.ts';
+import type { Markdown } from '../markdown/markdown.ts';
 import { toProposalPath, withParameter } from '../page/addresses.ts';
 import { redirectTo, sendOnce } from '../page/html-response.ts';
+import type { PageOptions } from '../page/layout.tsx';
 import { sendLogInPage } from '../page/message-pages.tsx';
-import type { SiteParts } from '../page/site-parts.ts';
 import {
   type FieldName,
   type FieldTexts,
@@ -39,6 +40,7 @@ import {
   createForm,
   type Form,
   type FormFile,
+  type FormParts,
   listForms,
   lacksAuthor,
   makeFile,
@@ -48,20 +50,15 @@ import {
 import { createPreview } from './preview.tsx';
 
 /** What the forms are made from. */
-type AddParts = Pick<
-  SiteParts,
-  | 'bots'
-  | 'collections'
-  | 'readFile'
-  | 'site'
-  | 'viewerOf'
-  | 'authors'
-  | 'markdown'
-  | 'proposals'
-  | 'drafts'
-  | 'copyOf'
-  | 'blocked'
->;
+interface AddParts
+  extends
+    FormParts,
+    PageOptions,
+    Pick<OpenCatalogue, 'authors'>,
+    Pick<Catalogue, 'blocked'>,
+    Pick<OpenProposals, 'proposals' | 'drafts'> {
+  readonly markdown: Markdown;
+}
 
 /**
  * Adds the forms of all kinds of files. Sending one saves nothing: the response shows the file and its errors, or below
@@ -125,11 +122,7 @@ function withLaterAuthor(form: Form): Form {
 }
 
 /** Fills in a form: with what the viewer has proposed for the file that the address names, or with what the file has. */
-async function fillInForm(
-  ctx: Context,
-  { proposals, viewerOf }: Pick<SiteParts, 'proposals' | 'viewerOf'>,
-  form: Form,
-): Promise<FilledForm> {
+async function fillInForm(ctx: Context, { proposals, viewerOf }: AddParts, form: Form): Promise<FilledForm> {
   const asListed = {
     note: '',
     conflicts: new Map(),
@@ -239,8 +232,7 @@ function parseForm(fields: URLSearchParams, opened: FilledForm): FilledForm {
   const texts: Partial<Record<FieldName, string>> = {};
   for (const { name } of groups.flat()) {
     const text = fields.get(name);
-    if (text === null) continue;
-    texts[name] = text;
+    if (text !== null) texts[name] = text;
   }
   const [author, moved] = [fields.get(addedAuthor), fields.get(movedField)];
   if (author !== null) texts.authors = `${texts.authors ?? ''} ${author}`.trim();
@@ -272,7 +264,7 @@ function completeNewBot({ kind, mode, texts: first }: Form, texts: FieldTexts): 
 }
 
 async function show(ctx: Context, parts: AddParts, filled: FilledForm, status = 200): Promise<void> {
-  const { site, viewerOf, markdown, copyOf, proposals } = parts;
+  const { site, viewerOf, markdown, proposals } = parts;
   const { form, texts } = filled;
   const viewer = await viewerOf(ctx);
   const language = site.languages.of(ctx);
@@ -280,8 +272,7 @@ async function show(ctx: Context, parts: AddParts, filled: FilledForm, status = 
   const preview = form.kind === 'bot' ? createPreview(form, texts, file, language) : undefined;
   const text = file.faults.page === undefined ? file.page : '';
   const name = preview?.bot.contents[preview.locale]?.name ?? '';
-  const images = findCopies(findImages(text), copyOf);
-  const html = await markdown.preview({ text, name, images }, toAddressGroup(ctx.ip));
+  const html = await markdown.preview({ text, name, images: findImages(text) }, toAddressGroup(ctx.ip));
   const policy =
     (!viewer?.blocked && proposals?.findPolicy(site.settings, form.owners, viewer?.id ?? null)) || 'off';
   const findings =
@@ -315,7 +306,7 @@ function compareFile({ kind, source }: Form, { path = '', text }: FormFile): Cha
  * @param showsReasons whether it says why something is blocked
  */
 function checkForm(
-  { bots, readFile, site, blocked }: Pick<SiteParts, 'bots' | 'readFile' | 'site' | 'blocked'>,
+  { bots, readFile, site, blocked }: AddParts,
   { path = '', text }: FormFile,
   showsReasons: boolean,
 ): readonly Finding[] {
@@ -329,5 +320,5 @@ function checkForm(
   });
   const others = before.filter(({ locale }) => locale !== place.locale);
   const after = [...others, parsePageFile(place, Buffer.from(text))];
-  return checkProposal(before, after, site.settings, blocked() ?? nothingBlocked, showsReasons);
+  return checkProposal(before, after, site.settings, blocked.current ?? nothingBlocked, showsReasons);
 }

@@ -1,6 +1,7 @@
 import type { RenderableProps, VNode } from 'preact';
 import { type InvitePermissions, findOtherClient, isServerInvite, readInvite } from '../../bot/invite.ts';
 import { useLanguage } from '../language/page-language.tsx';
+import { OtherScopes, splitByHarm } from '../page/elements.tsx';
 import type { Viewer } from '../page/layout.tsx';
 import type { FieldName, FieldTexts } from '../page/fields.ts';
 import type { Form, FormFile } from './forms.ts';
@@ -45,30 +46,25 @@ function Asked({ permissions, joins, scopes }: InvitePermissions): VNode {
   const { t } = useLanguage();
   if (!joins) return <p class="asks">{t('permissions.commandsOnly')}</p>;
   if (typeof permissions === 'string') return <p class="asks">{t(`permissions.${permissions}`)}</p>;
-  const { groups, unknownBits } = permissions;
-  const all = groups.flatMap((group) =>
-    group.permissions.map((name) => ({ name, isHarmful: group.name === 'dangerous' })),
-  );
-  const harmful = all.filter(({ isHarmful }) => isHarmful).length;
-  const foreign = scopes.filter((scope) => scope !== 'bot' && scope !== 'applications.commands');
+  const [harmful, others] = splitByHarm(permissions);
   return (
     <div class="asks">
-      <p>{t('advice.asks', { harmful, others: all.length + unknownBits.length - harmful })}</p>
+      <p>{t('advice.asks', { harmful: harmful.length, others })}</p>
       <ul>
-        {all.map(({ name, isHarmful }) => (
-          <li key={name} class={isHarmful ? 'tag harm' : 'tag'}>
-            {t(`permission.${name}`)}
-          </li>
-        ))}
-        {unknownBits.map((bit) => (
+        {permissions.groups
+          .flatMap((group) => group.permissions)
+          .map((name) => (
+            <li key={name} class={harmful.includes(name) ? 'tag harm' : 'tag'}>
+              {t(`permission.${name}`)}
+            </li>
+          ))}
+        {permissions.unknownBits.map((bit) => (
           <li key={bit} class="tag">
             {t('permissions.unknown', { bit })}
           </li>
         ))}
       </ul>
-      {foreign.length > 0 && (
-        <p>{t('permissions.otherScopes', { scopes: <code>{foreign.join(', ')}</code> })}</p>
-      )}
+      <OtherScopes scopes={scopes} />
     </div>
   );
 }

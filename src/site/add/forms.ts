@@ -15,18 +15,18 @@ import {
 import { validate } from '../../catalogue/page/schema.ts';
 import { formatCollectionPath, parseCollectionName, peopleFolder } from '../../catalogue/page/side-file.ts';
 import { type CatalogueSettings, chooseNewPageLanguage } from '../../catalogue/settings/settings.ts';
-import { type BotIndex, parseRecord } from '../../catalogue/store/bot-index.ts';
+import { parseRecord } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { findKnownBot } from '../../http/request.ts';
 import { setKeys } from '../../lib/json.ts';
 import { type FileTexts, findSubject } from '../../proposals/proposal.ts';
+import type { CollectionParts } from '../front/collections.ts';
 import { findLanguages } from '../language/locales.ts';
 import type { MessageKey } from '../language/messages.tsx';
 import type { PageLanguage } from '../language/page-language.tsx';
 import { profileFormPath, withParameter } from '../page/addresses.ts';
 import { withoutBidiControls } from '../page/elements.tsx';
-import type { Viewer } from '../page/layout.tsx';
-import type { SiteParts } from '../page/site-parts.ts';
+import type { Site, Viewer } from '../page/layout.tsx';
 import {
   collectionFields,
   type FieldGroups,
@@ -45,9 +45,10 @@ import {
 } from '../page/fields.ts';
 
 /** What forms are made from. */
-export interface FormParts extends Pick<SiteParts, 'collections' | 'readFile'> {
-  readonly bots: Pick<BotIndex, 'get'>;
-  readonly site: { readonly settings: CatalogueSettings };
+export interface FormParts extends CollectionParts {
+  readonly site: Site;
+  /** Returns the text of a file of the catalogue as it is on disk, by its path; undefined if it cannot be read. */
+  readonly readFile: (path: string) => string | undefined;
 }
 
 /** Who opens a form, and for what. */

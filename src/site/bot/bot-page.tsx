@@ -4,6 +4,7 @@ import type { BotRecord, BotListElement, Category, Command } from '../../../sche
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
+import type { Catalogue, OpenCatalogue } from '../../catalogue/catalogue.ts';
 import { readLastReview, type TrustChange } from '../../catalogue/changes/bot-changes.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import {
@@ -12,16 +13,20 @@ import {
   parseRecord,
   listPageImages,
 } from '../../catalogue/store/bot-index.ts';
-import type { CountAt } from '../../counts/count-history.ts';
+import type { CountAt, ReadonlyCountHistory } from '../../counts/count-history.ts';
 import { parseQuery } from '../../http/request.ts';
 import { readNamedTrustChanges } from '../changes/changed-fields.tsx';
 import { Cards, type ListedBot } from '../front/card.tsx';
-import { listLinkedCollections, showCollection, type ShownCollection } from '../front/collections.ts';
+import {
+  type CollectionParts,
+  listLinkedCollections,
+  showCollection,
+  type ShownCollection,
+} from '../front/collections.ts';
 import { chooseLocale, findLanguages } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import type { Heading } from '../markdown/html-tree.ts';
-import { findCopies } from '../markdown/markdown-images.ts';
-import type { Html } from '../markdown/markdown.ts';
+import type { Html, Markdown } from '../markdown/markdown.ts';
 import {
   toComparePath,
   toFeedPath,
@@ -44,34 +49,26 @@ import { createBreadcrumbData, type LinkedData, type PageMeta } from '../page/he
 import type { PageRecipe } from '../page/html-response.ts';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { Prose } from '../page/prose.tsx';
-import type { SiteParts } from '../page/site-parts.ts';
 import { BotCommands } from './bot-commands.tsx';
 import { BotFacts, BotHead, BotPanels, Listing } from './bot-panels.tsx';
 import { findNamedPath, findSimilarBots, listBotsOfSameAuthor, readGroups } from './related-bots.ts';
-import { formatShareCardAddress } from './share.tsx';
+import { formatShareCardAddress, type ShareParts } from './share.tsx';
+
+/** What the page of a bot is made from. */
+export interface BotPageParts
+  extends ShareParts, CollectionParts, Pick<OpenCatalogue, 'lists' | 'authors' | 'changes' | 'cache'> {
+  readonly store: Pick<Catalogue['store'], 'faultsOf'>;
+  readonly countHistory: ReadonlyCountHistory;
+  readonly markdown: Markdown;
+}
 
 /** Returns how the page of a bot is made, in the language and with the images that the request selects. */
 export async function createBotRecipe(
   ctx: Context,
-  parts: Pick<
-    SiteParts,
-    | 'site'
-    | 'bots'
-    | 'lists'
-    | 'authors'
-    | 'collections'
-    | 'counts'
-    | 'countHistory'
-    | 'markdown'
-    | 'copyOf'
-    | 'shareCards'
-    | 'faultsOf'
-    | 'cache'
-    | 'changes'
-  >,
+  parts: BotPageParts,
   indexed: IndexedBot,
 ): Promise<PageRecipe> {
-  const { site, bots, collections, counts, countHistory, markdown, copyOf } = parts;
+  const { site, bots, counts, countHistory, markdown } = parts;
   const { id, facts } = indexed;
   markdown.start();
   const groups = await readGroups(parts);
@@ -90,13 +87,12 @@ export async function createBotRecipe(
     render: async (props) => {
       const bot = parseRecord(indexed);
       const { name = '', page: text = '' } = bot.contents[locale] ?? {};
-      const images = findCopies(listPageImages(indexed), copyOf);
-      const { html, headings } = await markdown.render({ text, name, images });
+      const { html, headings } = await markdown.render({ text, name, images: listPageImages(indexed) });
       const today = countHistory.present();
       const trustChanges = await readNamedTrustChanges(parts, id);
       const review = await readLastReview(parts.changes, id).catch(() => undefined);
       const reviewer = review && parts.authors.findProfile(review.reviewer)?.name;
-      const sharePath = await findNamedPath(parts, indexed);
+      const sharePath = await findNamedPath(parts.lists, indexed);
       const isRead = await countHistory.isRead('recent');
       const similar = findSimilarBots(groups, bot, locale).map((other) => {
         const [count, growth] = [counts.count(other.id), counts.growth(other.id)];
@@ -117,11 +113,11 @@ export async function createBotRecipe(
           authors={listNamedAuthors(parts.authors, bot.authors)}
           sameAuthor={listBotsOfSameAuthor(authors, bot)}
           shareCard={parts.shareCards === null ? undefined : formatShareCardAddress(parts, bot, locale)}
-          collections={listLinkedCollections(collections, bots)
+          collections={listLinkedCollections(parts)
             .filter(({ collection }) => collection.bots.includes(id))
             .slice(0, maxCollections)
             .map(({ collection }) => showCollection(collection, [language.locale]))}
-          faults={site.live ? parts.faultsOf(id) : []}
+          faults={site.live ? parts.store.faultsOf(id) : []}
         />
       );
     },

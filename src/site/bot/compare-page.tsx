@@ -3,8 +3,10 @@ import type { ComponentChildren, VNode } from 'preact';
 import { parseBotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { alignPermissions, readInvite } from '../../bot/invite.ts';
+import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { TrustChange } from '../../catalogue/changes/bot-changes.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
+import type { OpenCounts } from '../../counts/counts.ts';
 import { parseQuery } from '../../http/request.ts';
 import { toAddressGroup } from '../../lib/network.ts';
 import { readNamedTrustChanges, TrustChangeText } from '../changes/changed-fields.tsx';
@@ -13,12 +15,16 @@ import { chooseLocale, directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { toSourceAddress } from '../page/addresses.ts';
 import { AllBotsLink } from '../page/message-pages.tsx';
-import { Layout, type PageProps } from '../page/layout.tsx';
+import { Layout, type PageProps, type Site } from '../page/layout.tsx';
 import { Fact, withoutBidiControls } from '../page/elements.tsx';
 import type { PageRecipe } from '../page/html-response.ts';
-import type { SiteParts } from '../page/site-parts.ts';
 import { useServerCount, useUsage } from './bot-panels.tsx';
 import { maxSameName } from './related-bots.ts';
+
+interface CompareParts
+  extends Pick<OpenCatalogue, 'bots' | 'lists' | 'authors' | 'changes'>, Pick<OpenCounts, 'counts'> {
+  readonly site: Site;
+}
 
 /**
  * Returns how the page is made that has the bots of the parameter `bots` side by side: ids, or parts of names.
@@ -26,14 +32,7 @@ import { maxSameName } from './related-bots.ts';
  */
 export async function createCompareRecipe(
   ctx: Context,
-  {
-    site,
-    bots,
-    lists,
-    counts,
-    changes,
-    authors,
-  }: Pick<SiteParts, 'site' | 'bots' | 'lists' | 'counts' | 'changes' | 'authors'>,
+  { site, bots, lists, counts, changes, authors }: CompareParts,
 ): Promise<PageRecipe> {
   const params = parseQuery(ctx);
   const texts = params.getAll('bots').flatMap((text) => text.split(',', maxCompared + 1));

@@ -1,12 +1,13 @@
 import type { BotListElement, BotRecord, Category } from '../../../schemas/types.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { Locale } from '../../bot/locale.ts';
+import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { Author } from '../../catalogue/lists/authors.ts';
-import { type FirstBots, keepFirst } from '../../catalogue/lists/lists.ts';
+import { type FirstBots, keepFirst, type Lists } from '../../catalogue/lists/lists.ts';
 import { isStopWord, forEachWord } from '../../catalogue/search/words.ts';
 import { parseListElement, type IndexedBot } from '../../catalogue/store/bot-index.ts';
+import type { OpenCounts } from '../../counts/counts.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
-import type { SiteParts } from '../page/site-parts.ts';
 
 /** The bots of the catalogue in the groups that pages choose from. */
 export interface BotGroups {
@@ -25,7 +26,7 @@ export async function readGroups({
   bots,
   counts,
   cache,
-}: Pick<SiteParts, 'bots' | 'counts' | 'cache'>): Promise<BotGroups> {
+}: Pick<OpenCatalogue, 'bots' | 'cache'> & Pick<OpenCounts, 'counts'>): Promise<BotGroups> {
   return await cache.get('groups', async () => await groupBots(await bots.sorted(), counts));
 }
 
@@ -44,7 +45,7 @@ export function listBotsOfSameAuthor(authors: readonly Author[], bot: BotRecord)
  * Returns the path of a bot that reads like its name; that with its id where other bots have the name, too, or where too many
  * searches wait.
  */
-export async function findNamedPath({ lists }: Pick<SiteParts, 'lists'>, bot: IndexedBot): Promise<string> {
+export async function findNamedPath(lists: Pick<Lists, 'page'>, bot: IndexedBot): Promise<string> {
   const slug = toNameSlug(bot.facts.name);
   const isUnique = (await findByName(lists, slug).catch(() => undefined)) === bot;
   return isUnique ? `/bots/${encodeURIComponent(slug)}` : `/bots/${bot.id}`;
@@ -55,7 +56,7 @@ export async function findNamedPath({ lists }: Pick<SiteParts, 'lists'>, bot: In
  * @param client the group of addresses that asks
  */
 export async function findByName(
-  lists: Pick<SiteParts['lists'], 'page'>,
+  lists: Pick<Lists, 'page'>,
   slug: string,
   client?: string,
 ): Promise<IndexedBot | undefined> {

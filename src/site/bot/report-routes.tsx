@@ -2,17 +2,21 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
+import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import { RateLimit } from '../../http/limits.ts';
 import { refuseCrossSite } from '../../http/middleware.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { findKnownBot, readFields } from '../../http/request.ts';
 import { toAddressGroup } from '../../lib/network.ts';
+import type { OpenProposals } from '../../proposals/open.ts';
 import { maxReportLength, reportReasons } from '../../proposals/visitor-reports.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls, BackLink } from '../page/elements.tsx';
 import { sendOnce } from '../page/html-response.ts';
-import { Layout, type PageProps } from '../page/layout.tsx';
-import type { SiteParts } from '../page/site-parts.ts';
+import { Layout, type PageOptions, type PageProps } from '../page/layout.tsx';
+
+interface ReportParts
+  extends PageOptions, Pick<OpenCatalogue, 'bots'>, Pick<OpenProposals, 'reports' | 'notify'> {}
 
 /**
  * Adds the form that reports a bot: for everyone, without an account. A report is kept and sent as a notice. There is no
@@ -20,13 +24,7 @@ import type { SiteParts } from '../page/site-parts.ts';
  */
 export function addReportRoutes(
   router: Router,
-  {
-    site,
-    bots,
-    viewerOf,
-    reports,
-    notify,
-  }: Pick<SiteParts, 'site' | 'bots' | 'viewerOf' | 'reports' | 'notify'>,
+  { site, bots, viewerOf, reports, notify }: ReportParts,
 ): void {
   const limit = new RateLimit('reports', 5);
   const findBot = (ctx: Context): { readonly id: BotId; readonly name: string } => {

@@ -4,25 +4,31 @@ import type { BotListElement } from '../../../schemas/types.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
+import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import { parseListElement } from '../../catalogue/store/bot-index.ts';
+import type { OpenCounts } from '../../counts/counts.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { createDocument, readHeaders, send } from '../../http/representation.ts';
 import { findKnownBot, parseQuery } from '../../http/request.ts';
-import { type NamedShareCard, toShareCardVersion } from '../../images/share-cards.ts';
+import { type NamedShareCard, type ShareCards, toShareCardVersion } from '../../images/share-cards.ts';
 import { toAddressGroup } from '../../lib/network.ts';
 import { escapeXml } from '../../lib/text.ts';
 import { chooseLocale, directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { toPathInLanguage } from '../page/addresses.ts';
 import { withoutBidiControls, CopyField } from '../page/elements.tsx';
-import type { SiteParts } from '../page/site-parts.ts';
+import type { Site } from '../page/layout.tsx';
 import type { ShownBotProps } from './bot-page.tsx';
 
+/** What badges and share cards are made from. */
+export interface ShareParts extends Pick<OpenCatalogue, 'bots'>, Pick<OpenCounts, 'counts'> {
+  readonly site: Site;
+  /** Null if no images are made. */
+  readonly shareCards: Pick<ShareCards, 'get'> | null;
+}
+
 /** Adds `/bots/:id/card.png`, the picture of a bot in previews of links. */
-export function addShareRoute(
-  router: Router,
-  parts: Pick<SiteParts, 'counts' | 'site' | 'bots' | 'shareCards'>,
-): void {
+export function addShareRoute(router: Router, parts: ShareParts): void {
   const { site, bots, shareCards } = parts;
   router.get('/bots/:id/card.png', async (ctx) => {
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');
@@ -45,18 +51,14 @@ export function addShareRoute(
 }
 
 /** Returns the address of the picture of a bot in one of its languages, another one for each content of it. */
-export function formatShareCardAddress(
-  parts: Pick<SiteParts, 'site' | 'counts'>,
-  bot: BotListElement,
-  locale: Locale,
-): string {
+export function formatShareCardAddress(parts: ShareParts, bot: BotListElement, locale: Locale): string {
   const version = toShareCardVersion(describeShareCard(parts, bot, locale));
   return `${parts.site.baseUrl}/bots/${bot.id}/card.png?locale=${locale}&v=${version}`;
 }
 
 /** A preview is not blurred, so a bot for adults is without its avatar. */
 function describeShareCard(
-  { site: { languages, settings }, counts }: Pick<SiteParts, 'site' | 'counts'>,
+  { site: { languages, settings }, counts }: ShareParts,
   bot: BotListElement,
   locale: Locale,
 ): NamedShareCard {
@@ -109,10 +111,7 @@ export function ShareCodes({ site, bot, locale, name, sharePath }: ShownBotProps
 }
 
 /** `/bots/:id/badge.svg`: a small picture for a bot's own site, with its count or, without one, its name. In English. */
-export function addBadgeRoute(
-  router: Router,
-  { bots, counts, site }: Pick<SiteParts, 'bots' | 'counts' | 'site'>,
-): void {
+export function addBadgeRoute(router: Router, { bots, counts, site }: ShareParts): void {
   const { text } = site.languages.choose(undefined, 'en');
   router.get('/bots/:id/badge.svg', async (ctx) => {
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');

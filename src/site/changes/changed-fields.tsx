@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
 import type { Permission } from '../../bot/invite.ts';
+import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import {
   type BotChange,
   type ChangesPage,
@@ -18,7 +19,6 @@ import { diffWords, type Words, WordDiff } from './word-diff.tsx';
 import type { Messages } from '../language/messages.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls, Fact } from '../page/elements.tsx';
-import type { SiteParts } from '../page/site-parts.ts';
 
 /** A value that differs, as text. Empty if there is none; both are where the value is not shown. */
 export interface ShownField extends Record<'before' | 'after', string>, Pick<FieldChange, 'name'> {
@@ -176,7 +176,7 @@ export function formatFieldName(name: string, text: Messages['text']): string {
 
 /** Reads what matters to who trusts a bot, with the names of accounts. Without Git there is nothing. */
 export async function readNamedTrustChanges(
-  { changes, authors }: Pick<SiteParts, 'changes' | 'authors'>,
+  { changes, authors }: Pick<OpenCatalogue, 'changes' | 'authors'>,
   id: BotId,
 ): Promise<readonly TrustChange[]> {
   const read = await readTrustChanges(changes, id).catch(() => []);

@@ -2,6 +2,7 @@ import type { Router } from '@koa/router';
 import type { VNode } from 'preact';
 import type { CommitAuthor } from '../../bot/commit-message.ts';
 import type { Locale } from '../../bot/locale.ts';
+import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
 import { parseListElement, type IndexedBot } from '../../catalogue/store/bot-index.ts';
@@ -11,14 +12,17 @@ import { useLanguage } from '../language/page-language.tsx';
 import { feedsPath, toFeedPath, toChangesPath, toPathInLanguage } from '../page/addresses.ts';
 import { withoutBidiControls, Breadcrumb, ActionLink, LinkItem, NameLink } from '../page/elements.tsx';
 import type { RespondWithPage } from '../page/html-response.ts';
-import { Layout, type PageProps } from '../page/layout.tsx';
-import type { SiteParts } from '../page/site-parts.ts';
+import { Layout, type PageProps, type Site } from '../page/layout.tsx';
 import { readShownChanges, ChangedFields, nameAccount, type ShownChanges } from './changed-fields.tsx';
+
+interface ChangesPageParts extends Pick<OpenCatalogue, 'bots' | 'authors' | 'changes'> {
+  readonly site: Site;
+}
 
 /** Adds the page of what changed in a bot. */
 export function addChangesPage(
   router: Router,
-  { site, bots, authors, changes: index }: Pick<SiteParts, 'site' | 'bots' | 'authors' | 'changes'>,
+  { site, bots, authors, changes: index }: ChangesPageParts,
   respond: RespondWithPage,
 ): void {
   router.get('/bots/:id/changes', async (ctx) => {

@@ -4,6 +4,7 @@ import type { Context } from 'koa';
 import { findDefaultLocale } from '../../bot/record.ts';
 import { maskTokens } from '../../bot/token.ts';
 import { type BotChange, readBotChanges } from '../../catalogue/changes/bot-changes.ts';
+import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { FilterValues } from '../../catalogue/lists/parameters.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
@@ -11,7 +12,12 @@ import { createDocument, send, type WholeDocument } from '../../http/representat
 import { ensureComplete, findKnownAuthor, findKnownBot } from '../../http/request.ts';
 import { toAddressGroup } from '../../lib/network.ts';
 import { formatFieldName, nameAccount, toShownPages } from '../changes/changed-fields.tsx';
-import { findCollection, findListedBots, showCollection } from '../front/collections.ts';
+import {
+  type CollectionParts,
+  findCollection,
+  findListedBots,
+  showCollection,
+} from '../front/collections.ts';
 import { parseCategory, sorts } from '../front/front-query.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
 import {
@@ -25,14 +31,11 @@ import {
 } from '../page/addresses.ts';
 import { listNamedAuthors, withoutBidiControls, formatIsoDate } from '../page/elements.tsx';
 import type { Site } from '../page/layout.tsx';
-import type { SiteParts } from '../page/site-parts.ts';
 import { type ListOwn, type OwnItem, toMessageValues } from '../review/attention.ts';
 import { formatElement, formatTextElement, type Xml, formatXmlDocument } from './xml.ts';
 
-export interface FeedsOptions extends Pick<
-  SiteParts,
-  'authors' | 'bots' | 'cache' | 'changes' | 'collections' | 'lists'
-> {
+export interface FeedsOptions
+  extends CollectionParts, Pick<OpenCatalogue, 'lists' | 'authors' | 'changes' | 'cache'> {
   readonly site: Pick<Site, 'baseUrl' | 'languages' | 'settings'>;
   readonly ownAttention: ListOwn;
 }

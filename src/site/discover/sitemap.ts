@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Category } from '../../../schemas/types.ts';
 import type { Locale } from '../../bot/locale.ts';
+import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import {
   type Body,
@@ -12,7 +13,7 @@ import {
 import type { Current } from '../../lib/current-cache.ts';
 import { escapeXml } from '../../lib/text.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
-import { type LinkedCollection, listLinkedCollections } from '../front/collections.ts';
+import { type CollectionParts, type LinkedCollection, listLinkedCollections } from '../front/collections.ts';
 import { withLocale } from '../language/locales.ts';
 import {
   categoriesPath,
@@ -25,7 +26,6 @@ import {
   toPathInLanguage,
 } from '../page/addresses.ts';
 import { formatIsoDate } from '../page/elements.tsx';
-import type { SiteParts } from '../page/site-parts.ts';
 import { formatElement, formatTextElement, type Xml, xmlDeclaration, formatXmlDocument } from './xml.ts';
 
 /** Every address of the site, for search engines. */
@@ -42,7 +42,7 @@ export interface SitemapLimits {
   readonly bytes: number;
 }
 
-export interface SitemapOptions extends Pick<SiteParts, 'bots' | 'cache' | 'collections'> {
+export interface SitemapOptions extends CollectionParts, Pick<OpenCatalogue, 'cache'> {
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
   /** The languages of the interface: none if left out. */
@@ -99,12 +99,10 @@ async function* streamPieces(pieces: readonly Buffer[]): AsyncGenerator<Buffer> 
 const minLargeBytes = 1024 * 1024;
 
 /** Yields the parts of the sitemap, made one slice of time after the other. */
-async function* generateParts(
-  bots: readonly IndexedBot[],
-  { bots: index, collections, baseUrl, locales = [], limits = protocolLimits }: SitemapOptions,
-): AsyncGenerator<Part> {
+async function* generateParts(bots: readonly IndexedBot[], options: SitemapOptions): AsyncGenerator<Part> {
+  const { baseUrl, locales = [], limits = protocolLimits } = options;
   const slice = new TimeSlice();
-  const linked = listLinkedCollections(collections, index);
+  const linked = listLinkedCollections(options);
   const entries = generateEntries(bots, linked, escapeXml(baseUrl), locales);
   for (let next = entries.next(); next.done !== true;) {
     let [text, bytes, addresses, edited] = [head, head.length + tail.length, 0, 0];

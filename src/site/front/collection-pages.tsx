@@ -6,7 +6,7 @@ import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import { parseQuery } from '../../http/request.ts';
 import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import type { Html } from '../markdown/markdown.ts';
+import type { Html, Markdown } from '../markdown/markdown.ts';
 import {
   collectionsPath,
   listOwnLanguages,
@@ -25,11 +25,11 @@ import {
 } from '../page/elements.tsx';
 import { createBreadcrumbData, type PageMeta } from '../page/head.tsx';
 import { type PageRecipe, pickPage } from '../page/html-response.ts';
-import { Layout, type PageProps } from '../page/layout.tsx';
+import { Layout, type PageProps, type Site } from '../page/layout.tsx';
 import { Prose } from '../page/prose.tsx';
-import type { SiteParts } from '../page/site-parts.ts';
 import { BotAvatar, Cards, type ListedBot } from './card.tsx';
 import {
+  type CollectionParts,
   findCollection,
   findListedBots,
   listLinkedCollections,
@@ -47,7 +47,7 @@ import { cardsAtOnce } from './list-page.tsx';
  */
 export function createCollectionRecipe(
   ctx: Context,
-  { site, bots, collections, markdown }: Pick<SiteParts, 'site' | 'bots' | 'collections' | 'markdown'>,
+  { site, bots, collections, markdown }: CollectionParts & { site: Site; markdown: Markdown },
   lists: FrontLists,
   name: string,
 ): PageRecipe {
@@ -63,7 +63,7 @@ export function createCollectionRecipe(
     key: { collection: name, locale: texts.locale, shown: shown.map(toKey) },
     entry: () => collections.all.get(name),
     render: async (props) => {
-      const { html } = await markdown.render({ text: texts.page, name: texts.title, images: {} });
+      const { html } = await markdown.render({ text: texts.page, name: texts.title, images: [] });
       return (
         <CollectionPage
           {...{ ...props, ...texts, html }}
@@ -77,16 +77,13 @@ export function createCollectionRecipe(
 }
 
 /** Returns how the list of collections is made. */
-export function createCollectionsRecipe(
-  ctx: Context,
-  { site, bots, collections }: Pick<SiteParts, 'site' | 'bots' | 'collections'>,
-): PageRecipe {
+export function createCollectionsRecipe(ctx: Context, site: Site, parts: CollectionParts): PageRecipe {
   const { wanted } = site.languages.of(ctx);
-  const { page, pages, shown: picked } = pickPage(ctx, listLinkedCollections(collections, bots));
+  const { page, pages, shown: picked } = pickPage(ctx, listLinkedCollections(parts));
   const shown = picked.map(({ collection, listed }) => ({ ...showCollection(collection, wanted), listed }));
   return {
     key: { page: 'collections', number: page, pages, shown: shown.map(({ name, locale }) => [name, locale]) },
-    entry: () => collections.all,
+    entry: () => parts.collections.all,
     render: async (props) => (
       <CollectionsPage
         {...{ ...props, page, pages }}

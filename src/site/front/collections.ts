@@ -1,10 +1,15 @@
 import type { Locale } from '../../bot/locale.ts';
+import type { Catalogue, OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { Collection, CollectionText } from '../../catalogue/page/side-file.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { chooseLocale } from '../language/locales.ts';
 import { withoutBidiControls } from '../page/elements.tsx';
-import type { SiteParts } from '../page/site-parts.ts';
+
+/** What pages with collections are made from. */
+export interface CollectionParts extends Pick<OpenCatalogue, 'bots'> {
+  readonly collections: Pick<Catalogue['collections'], 'all'>;
+}
 
 /** A collection in the language of a reader. */
 export interface ShownCollection extends CollectionText {
@@ -19,7 +24,7 @@ export interface LinkedCollection {
 }
 
 /** Returns the collection that a path names. @throws {ProblemError} not-found */
-export function findCollection({ all }: SiteParts['collections'], name: string): Collection {
+export function findCollection({ all }: CollectionParts['collections'], name: string): Collection {
   const collection = all.get(name);
   if (collection !== undefined) return collection;
   throw new ProblemError('not-found', `there is no collection ${JSON.stringify(name.slice(0, 60))}`);
@@ -31,8 +36,8 @@ export function findListedBots(collection: Collection, bots: BotIndex): IndexedB
 }
 
 /** Returns the collections that pages link to: those with enough bots to show. */
-export function listLinkedCollections({ all }: SiteParts['collections'], bots: BotIndex): LinkedCollection[] {
-  return [...all.values()]
+export function listLinkedCollections({ collections, bots }: CollectionParts): LinkedCollection[] {
+  return [...collections.all.values()]
     .map((collection) => ({ collection, listed: findListedBots(collection, bots) }))
     .filter(({ listed }) => listed.length >= minListed);
 }

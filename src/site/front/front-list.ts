@@ -1,13 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
+import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { CatalogueSizes, PageOfBots } from '../../catalogue/lists/lists.ts';
 import type { ListQuery } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type IndexedBot, parseListElement, parseRecord } from '../../catalogue/store/bot-index.ts';
+import type { OpenCounts } from '../../counts/counts.ts';
 import { isIn } from '../language/locales.ts';
 import { listNamedAuthors } from '../page/elements.tsx';
-import type { SiteParts } from '../page/site-parts.ts';
 import type { ListedBot } from './card.tsx';
 import {
   formatFrontPath,
@@ -60,7 +61,9 @@ export interface Examples {
   readonly queries: readonly string[];
 }
 
-type FrontParts = Pick<SiteParts, 'cache' | 'bots' | 'lists' | 'authors' | 'counts'>;
+/** What lists are made from. */
+export interface ListParts
+  extends Pick<OpenCatalogue, 'bots' | 'lists' | 'authors' | 'cache'>, Pick<OpenCounts, 'counts'> {}
 
 export type ShelfName = 'popular' | 'growing' | 'newest' | 'edited';
 
@@ -73,11 +76,11 @@ export interface Shelf {
 
 /** The front page and lists of bots by query, in all languages, kept for some seconds. */
 export class FrontLists {
-  readonly #parts: FrontParts;
+  readonly #parts: ListParts;
   /** By their candidates, which a language of the interface has: those that a page shows while others are chosen. */
   readonly #lastExamples = new Map<string, Examples>();
 
-  constructor(parts: FrontParts) {
+  constructor(parts: ListParts) {
     this.#parts = parts;
   }
 

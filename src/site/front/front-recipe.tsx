@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
-import type { Author } from '../../catalogue/lists/authors.ts';
+import type { Author, AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { Lists } from '../../catalogue/lists/lists.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
@@ -14,7 +14,6 @@ import { ActionLink, Fact, FollowLinks, OwnLink, withoutBidiControls } from '../
 import type { PageMeta } from '../page/head.tsx';
 import type { PageRecipe } from '../page/html-response.ts';
 import { Layout, type PageProps, type Site } from '../page/layout.tsx';
-import type { SiteParts } from '../page/site-parts.ts';
 import { Cards, type ListedBot } from './card.tsx';
 import { CategoriesPage } from './categories-page.tsx';
 import { chooseShelves, type FrontList, type FrontLists, type ShownEntry } from './front-list.ts';
@@ -25,11 +24,12 @@ import { cardsAtOnce, ListPage } from './list-page.tsx';
 /** Returns how the front page is made for a reader of a language. */
 export async function createFrontRecipe(
   ctx: Context,
-  { site, authors }: Pick<SiteParts, 'site' | 'authors'>,
+  { settings }: Site,
   lists: FrontLists,
+  authors: AuthorIndex,
   language: PageLanguage,
 ): Promise<PageRecipe> {
-  const { featured: chosen, maintainers } = site.settings;
+  const { featured: chosen, maintainers } = settings;
   const front = await lists.front(chosen);
   const { sizes, featured } = front;
   const examples = await lists.examples(exampleKeys.map((key) => language.text(key)));

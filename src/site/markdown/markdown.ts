@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ImagePlace } from '../../images/store.ts';
 import { isError } from '../../lib/errors.ts';
 import type { CurrentCache } from '../../lib/current-cache.ts';
 import { FairQueue, SerialQueue } from '../../lib/serial-queue.ts';
@@ -12,6 +13,14 @@ export type Html = string | null;
 /** A text that is not listed; undefined if it was not rendered in time because other texts were, so that a retry may help. */
 export type ProposedHtml = Html | undefined;
 
+/** Returns our copy of an image; undefined if there is none. */
+type FindCopy = (url: string) => ImagePlace | undefined;
+
+/** A text with the addresses of its images, of which those are shown that have a copy. */
+export interface MarkdownText extends Omit<MarkdownSource, 'images'> {
+  readonly images: readonly string[];
+}
+
 export interface RenderedText extends Pick<RenderedMarkdown, 'headings'> {
   readonly html: Html;
 }
@@ -23,6 +32,7 @@ export interface RenderedText extends Pick<RenderedMarkdown, 'headings'> {
  */
 export class Markdown {
   readonly #cache: CurrentCache;
+  readonly #copyOf: FindCopy;
   readonly #pages: RenderThread;
   readonly #previews: RenderThread;
   readonly #previewQueue = new FairQueue(8);
@@ -33,8 +43,9 @@ export class Markdown {
    * @param limit milliseconds that a text may take
    * @param maxWaitMs that a caller waits for a text that is not listed
    */
-  constructor(cache: CurrentCache, limit = 1000, maxWaitMs = 3000) {
+  constructor(cache: CurrentCache, copyOf: FindCopy, limit = 1000, maxWaitMs = 3000) {
     this.#cache = cache;
+    this.#copyOf = copyOf;
     this.#maxWaitMs = maxWaitMs;
     this.#pages = new RenderThread(limit, 0);
     this.#previews = new RenderThread(limit, restOfPreview);
@@ -46,8 +57,9 @@ export class Markdown {
   }
 
   /** Renders a text to safe HTML, and lists its headings. */
-  async render(source: MarkdownSource, thread = this.#pages): Promise<RenderedText> {
-    if (source.text === '') return { html: '', headings: [] };
+  async render(text: MarkdownText, thread = this.#pages): Promise<RenderedText> {
+    if (text.text === '') return { html: '', headings: [] };
+    const source = this.#withCopies(text);
     const key = `markdown ${hash('sha256', JSON.stringify(source), 'base64url')}`;
     return await this.#cache.get(key, async () => await thread.render(source), { isExact: true });
   }
@@ -56,16 +68,17 @@ export class Markdown {
    * Renders a text that waits for a review to safe HTML, in the thread and the share of time of previews, and keeps it. The
    * result is undefined while that takes long.
    */
-  async renderProposed(source: MarkdownSource): Promise<ProposedHtml> {
-    return await this.#inTime(this.render(source, this.#previews));
+  async renderProposed(text: MarkdownText): Promise<ProposedHtml> {
+    return await this.#inTime(this.render(text, this.#previews));
   }
 
   /**
    * Renders a text that is still being written to safe HTML, when it is the turn of its address. The result is not kept. It is
    * undefined if that takes long or if too many previews wait, of the address or in all.
    */
-  async preview(source: MarkdownSource, address: string): Promise<ProposedHtml> {
-    if (source.text === '') return '';
+  async preview(text: MarkdownText, address: string): Promise<ProposedHtml> {
+    if (text.text === '') return '';
+    const source = this.#withCopies(text);
     const abandoned = AbortSignal.timeout(this.#maxWaitMs);
     const work = async (): Promise<RenderedText> => await this.#previews.render(source, abandoned);
     const html = await this.#inTime(this.#previewQueue.run(address, work)).catch((error: unknown) => {
@@ -73,6 +86,14 @@ export class Markdown {
       throw error;
     });
     return abandoned.aborted ? undefined : html;
+  }
+
+  #withCopies({ images, ...text }: MarkdownText): MarkdownSource {
+    const copies = images.flatMap((url) => {
+      const copy = this.#copyOf(url);
+      return copy === undefined ? [] : [[url, copy] as const];
+    });
+    return { ...text, images: Object.fromEntries(copies) };
   }
 
   async #inTime(rendered: Promise<RenderedText>): Promise<ProposedHtml> {

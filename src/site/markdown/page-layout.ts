@@ -17,13 +17,12 @@ import {
   createTextNode,
   textOf,
 } from './html-tree.ts';
-import type { MarkdownImages } from './markdown-images.ts';
 
 export interface PageLayout {
   /** The name of the bot: a first heading that only repeats it is left out. */
   readonly name: string;
-  /** No other image is shown. */
-  readonly images: MarkdownImages;
+  /** The images to show: address of the original → our copy. */
+  readonly images: Readonly<Record<string, ImagePlace>>;
 }
 
 /**

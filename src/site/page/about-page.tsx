@@ -1,20 +1,22 @@
 import type { VNode } from 'preact';
+import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { CatalogueSizes } from '../../catalogue/lists/lists.ts';
+import type { OpenProposals } from '../../proposals/open.ts';
 import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { aboutPath } from './addresses.ts';
 import { listNamedAuthors, NameLink, type NameLinkProps } from './elements.tsx';
 import type { PageRecipe } from './html-response.ts';
-import { Layout, OperatorContact, type PageProps } from './layout.tsx';
-import type { SiteParts } from './site-parts.ts';
+import { Layout, OperatorContact, type PageProps, type Site } from './layout.tsx';
+
+/** What the page about the site is made from. */
+export interface AboutParts
+  extends Pick<OpenCatalogue, 'lists' | 'authors'>, Pick<OpenProposals, 'proposals'> {
+  readonly site: Site;
+}
 
 /** Returns how the page about the site is made. */
-export function createAboutRecipe({
-  site,
-  lists,
-  authors,
-  proposals,
-}: Pick<SiteParts, 'site' | 'lists' | 'authors' | 'proposals'>): PageRecipe {
+export function createAboutRecipe({ site, lists, authors, proposals }: AboutParts): PageRecipe {
   return {
     key: { page: aboutPath },
     render: async (props) => (

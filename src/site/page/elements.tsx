@@ -27,10 +27,10 @@ export interface NameLinkProps {
 }
 
 /** A link to what has a name that somebody chose. */
-export function NameLink({ path, name }: NameLinkProps): VNode {
+export function NameLink({ path, name, look }: NameLinkProps & { readonly look?: string }): VNode {
   const { href } = useLanguage();
   return (
-    <a href={href(path)}>
+    <a class={look} href={href(path)}>
       <bdi>{withoutBidiControls(name)}</bdi>
     </a>
   );
@@ -49,7 +49,7 @@ export function BackLink(props: NameLinkProps): VNode {
 export function PostButton(
   props: RenderableProps<{
     readonly path: string;
-    readonly look?: 'quiet' | 'danger';
+    readonly look?: 'quiet' | 'danger' | 'plain';
     readonly version?: string;
   }>,
 ): VNode {
@@ -139,6 +139,12 @@ export function formatIsoDate(time: number): string {
 }
 
 const latest = Date.UTC(9999, 11, 31, 23, 59, 59);
+
+/** How long ago something was. */
+export function Since({ at }: { readonly at: number }): VNode {
+  const { ago } = useLanguage();
+  return <time dateTime={formatIsoDate(at)}>{ago(at, Date.now())}</time>;
+}
 
 /** The way to a page of a bot: all bots, the bots of its category. @param props.children what follows, in list items */
 export function Breadcrumb({ category, children }: RenderableProps<{ readonly category: Category }>): VNode {
@@ -289,7 +295,7 @@ function Summary({ permissions, joins }: InvitePermissions): VNode {
 }
 
 /** Returns the permissions that can do harm, and how many others there are. */
-function splitByHarm({
+export function splitByHarm({
   groups,
   unknownBits,
 }: StatedPermissions): [harmful: readonly Permission[], others: number] {
@@ -300,18 +306,23 @@ function splitByHarm({
 
 function Requested({ permissions, scopes, joins }: InvitePermissions): VNode {
   const { t } = useLanguage();
-  const others = scopes.filter((scope) => scope !== 'bot' && scope !== 'applications.commands');
   return (
     <>
       {joins && typeof permissions !== 'string' && <Stated {...permissions} />}
-      {others.length > 0 && (
-        <p>{t('permissions.otherScopes', { scopes: <code>{others.join(', ')}</code> })}</p>
-      )}
+      <OtherScopes scopes={scopes} />
       <p class="muted">
         <small>{t('permissions.source')}</small>
       </p>
     </>
   );
+}
+
+/** What an invite link requests besides a bot and its commands. */
+export function OtherScopes({ scopes }: Pick<InvitePermissions, 'scopes'>): VNode | null {
+  const { t } = useLanguage();
+  const others = scopes.filter((scope) => scope !== 'bot' && scope !== 'applications.commands');
+  if (others.length === 0) return null;
+  return <p>{t('permissions.otherScopes', { scopes: <code>{others.join(', ')}</code> })}</p>;
 }
 
 /** The permissions that can do harm, then the others, folded. */

@@ -4,11 +4,10 @@ import { renderToString } from 'preact-render-to-string';
 import { ProblemError } from '../../http/problem.ts';
 import { createDocument, send } from '../../http/representation.ts';
 import { parseQuery } from '../../http/request.ts';
-import type { Input } from '../../lib/current-cache.ts';
+import type { CurrentCache, Input } from '../../lib/current-cache.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { provideLanguage, type PageLanguage } from '../language/page-language.tsx';
-import type { PageProps } from './layout.tsx';
-import type { SiteParts } from './site-parts.ts';
+import type { PageOptions, PageProps } from './layout.tsx';
 
 /** How a page is made. */
 export interface PageRecipe {
@@ -26,7 +25,7 @@ export type RespondWithPage = (ctx: Context, recipe: PageRecipe) => Promise<void
  * Returns what responds with pages. Visitors who are not logged in get the same bytes for some seconds, or until the
  * entry of the page or the settings change; someone who is logged in gets a page that is rendered for that one request.
  */
-export function createPageResponder(parts: Pick<SiteParts, 'site' | 'viewerOf' | 'cache'>): RespondWithPage {
+export function createPageResponder(parts: PageOptions & { cache: CurrentCache }): RespondWithPage {
   const readSettings = (): unknown => parts.site.settings;
   return async (ctx, { key, entry = readSettings, render }) => {
     const { site, viewerOf, cache } = parts;

@@ -11,7 +11,7 @@ import { LanguageSwitch, useLanguage } from '../language/page-language.tsx';
 import { aboutPath, categoriesPath, collectionsPath, feedsPath } from './addresses.ts';
 import { assets, createOwnAssets } from './assets.ts';
 import { findInitial } from './bot-image.tsx';
-import { LinkItem } from './elements.tsx';
+import { LinkItem, PostButton } from './elements.tsx';
 import { DocumentHead, Head, NoIndex, type PageMeta } from './head.tsx';
 import type { RepositoryLinks } from './repository-links.ts';
 
@@ -263,15 +263,11 @@ function Account({ viewer }: { readonly viewer: Viewer | null }): VNode {
         <bdi>{viewer.name}</bdi>
       </summary>
       <ul>
+        <LinkItem href={href(myBotsPath)}>{t('myBots.title')}</LinkItem>
         <li>
-          <a href={href(myBotsPath)}>{t('myBots.title')}</a>
-        </li>
-        <li>
-          <form method="post" action={href('/logout')}>
-            <button class="plain" type="submit">
-              {t('layout.logOut')}
-            </button>
-          </form>
+          <PostButton path="/logout" look="plain">
+            {t('layout.logOut')}
+          </PostButton>
         </li>
       </ul>
     </details>

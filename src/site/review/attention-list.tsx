@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useLanguage } from '../language/page-language.tsx';
-import { withoutBidiControls } from '../page/elements.tsx';
+import { NameLink } from '../page/elements.tsx';
 import { type Attention, type AttentionItem, toMessageValues } from './attention.ts';
 
 /** What needs attention by kind, each with a link to the form that fixes it. Long lists are folded. */
@@ -37,12 +37,8 @@ function Item({ item }: { readonly item: AttentionItem }): VNode {
   const { bot, name, fixPath } = item;
   return (
     <li>
-      {name !== null && (
-        <a href={href(`/bots/${bot}`)}>
-          <bdi>{withoutBidiControls(name)}</bdi>
-        </a>
-      )}{' '}
-      <AttentionText item={item} /> {fixPath !== null && <a href={href(fixPath)}>{t('bot.edit')}</a>}
+      {name !== null && <NameLink path={`/bots/${bot}`} name={name} />} <AttentionText item={item} />{' '}
+      {fixPath !== null && <a href={href(fixPath)}>{t('bot.edit')}</a>}
     </li>
   );
 }

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { parseListElement } from '../../catalogue/store/bot-index.ts';
+import { type BotIndex, parseListElement } from '../../catalogue/store/bot-index.ts';
 import { isBot, type Proposal } from '../../proposals/proposal.ts';
 import type { VisitorReport } from '../../proposals/visitor-reports.ts';
 import { useLanguage } from '../language/page-language.tsx';
@@ -7,9 +7,15 @@ import { reviewPath, toReviewPath } from '../page/addresses.ts';
 import { assets } from '../page/assets.ts';
 import { Avatar } from '../page/bot-image.tsx';
 import { Step } from '../page/conversation.tsx';
-import { PageLinks, type PageLinksProps, withoutBidiControls, formatIsoDate } from '../page/elements.tsx';
+import {
+  NameLink,
+  PageLinks,
+  type PageLinksProps,
+  PostButton,
+  Since,
+  withoutBidiControls,
+} from '../page/elements.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
-import type { SiteParts } from '../page/site-parts.ts';
 import { AttentionList } from './attention-list.tsx';
 import type { Attention } from './attention.ts';
 import {
@@ -140,7 +146,7 @@ function Waiting({ site, rows, bots }: QueuePageProps): VNode {
 function Row(row: QueueRow & Pick<QueuePageProps, 'site' | 'bots'>): VNode {
   const { site, bots, proposal, review, name, botCount, isFirst } = row;
   const language = useLanguage();
-  const { t, href, ago } = language;
+  const { t } = language;
   const { subject, proposer, sentAt, queuedAt = sentAt } = proposal;
   const listed = isBot(subject) ? bots.get(subject) : undefined;
   const image = listed ? parseListElement(listed).cachedImages.avatar : null;
@@ -153,9 +159,7 @@ function Row(row: QueueRow & Pick<QueuePageProps, 'site' | 'bots'>): VNode {
         <div class="who">
           {isBot(subject) && <Avatar id={subject} name={name} image={image} size={40} blurred={false} />}
           <div>
-            <a class="name" href={href(toReviewPath(subject, proposer.id))}>
-              <bdi>{name}</bdi>
-            </a>
+            <NameLink path={toReviewPath(subject, proposer.id)} name={name} look="name" />
             {review && <small>{describeKind(review, language)}</small>}
           </div>
         </div>
@@ -174,7 +178,7 @@ function Row(row: QueueRow & Pick<QueuePageProps, 'site' | 'bots'>): VNode {
         {!isAuthor && botCount > 0 && <small>{t('review.bots', { count: botCount })}</small>}
       </td>
       <td role="cell">
-        <time dateTime={formatIsoDate(queuedAt)}>{ago(queuedAt, Date.now())}</time>
+        <Since at={queuedAt} />
       </td>
       <td role="cell">
         {review ? (
@@ -207,15 +211,13 @@ const maxNames = 8;
 
 /** What was decided lately, also what waits for its proposer. */
 function Decided({ rows }: QueuePageProps): VNode {
-  const { t, href } = useLanguage();
+  const { t } = useLanguage();
   if (rows.length === 0) return <p class="muted">{t('review.noneDecided')}</p>;
   return (
     <ol class="steps">
       {rows.map(({ proposal, name }) => (
         <li key={proposal.ref}>
-          <a class="name" href={href(toReviewPath(proposal.subject, proposal.proposer.id))}>
-            <bdi>{name}</bdi>
-          </a>
+          <NameLink path={toReviewPath(proposal.subject, proposal.proposer.id)} name={name} look="name" />
           <Step step={proposal} at={proposal.at} />
         </li>
       ))}
@@ -225,33 +227,29 @@ function Decided({ rows }: QueuePageProps): VNode {
 
 interface VisitorReportListProps {
   readonly reports: readonly VisitorReport[];
-  readonly bots: SiteParts['bots'];
+  readonly bots: Pick<BotIndex, 'get'>;
 }
 
 /** What visitors say about bots, each with a button that removes it. For maintainers only. */
 export function VisitorReportList({ reports, bots }: VisitorReportListProps): VNode {
-  const { t, href, ago } = useLanguage();
+  const { t } = useLanguage();
   if (reports.length === 0) return <p class="muted">{t('report.none')}</p>;
   return (
     <>
       {reports.map(({ id, bot, reason, text, at }) => (
         <article key={id} class="panel stack">
           <h2>
-            <a href={href(`/bots/${bot}`)}>
-              <bdi>{withoutBidiControls(bots.get(bot)?.facts.name ?? bot)}</bdi>
-            </a>
+            <NameLink path={`/bots/${bot}`} name={bots.get(bot)?.facts.name ?? bot} />
           </h2>
           <p class="muted">
-            {t(`report.reason.${reason}`)} · <time dateTime={formatIsoDate(at)}>{ago(at, Date.now())}</time>
+            {t(`report.reason.${reason}`)} · <Since at={at} />
           </p>
           <p class="typed" dir="auto">
             {text}
           </p>
-          <form method="post" action={href(`/review/reports/${id}/done`)}>
-            <button class="quiet" type="submit">
-              {t('report.done')}
-            </button>
-          </form>
+          <PostButton path={`${reviewPath}/reports/${id}/done`} look="quiet">
+            {t('report.done')}
+          </PostButton>
         </article>
       ))}
     </>

@@ -1,4 +1,4 @@
-import type { ComponentChildren, VNode } from 'preact';
+import type { ComponentChildren, RenderableProps, VNode } from 'preact';
 import type { BotRecord } from '../../../schemas/types.ts';
 import { defaultReasons } from '../../catalogue/settings/settings.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
@@ -10,7 +10,7 @@ import { useLanguage, type PageLanguage } from '../language/page-language.tsx';
 import { reviewPath, toReviewPath, toSourceAddress } from '../page/addresses.ts';
 import { assets } from '../page/assets.ts';
 import { Conversation, formatReason, Step } from '../page/conversation.tsx';
-import { withoutBidiControls, Fact, LinkItem } from '../page/elements.tsx';
+import { withoutBidiControls, Fact, LinkItem, NameLink } from '../page/elements.tsx';
 import { FaultItems } from '../page/faults.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import type { RelatedBots, Review } from './reviews.ts';
@@ -168,9 +168,7 @@ function Related({ related, others }: ReviewPageProps): VNode {
     ));
   const steps = others.map(({ proposal, name }) => (
     <li key={proposal.ref}>
-      <a href={href(toReviewPath(proposal.subject, proposal.proposer.id))}>
-        <bdi>{name}</bdi>
-      </a>
+      <NameLink path={toReviewPath(proposal.subject, proposal.proposer.id)} name={name} />
       <Step step={{ ...proposal, text: '' }} at={proposal.at} />
     </li>
   ));
@@ -250,10 +248,7 @@ export function KeysHint(): VNode {
 function DecisionForm({
   proposal: { subject, proposer, version },
   children,
-}: {
-  readonly proposal: Proposal;
-  readonly children: ComponentChildren;
-}): VNode {
+}: RenderableProps<{ readonly proposal: Proposal }>): VNode {
   const { href } = useLanguage();
   return (
     <form class="stack" method="post" action={href(toReviewPath(subject, proposer.id))}>

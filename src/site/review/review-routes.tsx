@@ -1,19 +1,20 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { parseAccountId } from '../../bot/commit-message.ts';
+import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import { defaultReasons } from '../../catalogue/settings/settings.ts';
 import { refuseCrossSite } from '../../http/middleware.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { parseFields, parseQuery, type BodyRules, readText } from '../../http/request.ts';
+import { parseQuery, readFields } from '../../http/request.ts';
+import type { OpenProposals } from '../../proposals/open.ts';
 import { type Proposal, ProposalError, parseSubject } from '../../proposals/proposal.ts';
 import type { Decision, Proposals } from '../../proposals/proposals.ts';
 import { compareWords } from '../changes/changed-fields.tsx';
 import { reviewPath, toReviewPath, withParameter } from '../page/addresses.ts';
 import { Step } from '../page/conversation.tsx';
-import { sendOnce, pickPage } from '../page/html-response.ts';
-import type { Viewer } from '../page/layout.tsx';
+import { pickPage, redirectTo, sendOnce } from '../page/html-response.ts';
+import type { PageOptions, Viewer } from '../page/layout.tsx';
 import { MessagePage } from '../page/message-pages.tsx';
-import type { SiteParts } from '../page/site-parts.ts';
 import type { Attention } from './attention.ts';
 import { QueuePage, type QueueRow, tabs } from './queue-page.tsx';
 import {
@@ -23,7 +24,7 @@ import {
   ReviewPage,
   type LastDecisionProps,
 } from './review-page.tsx';
-import { createPreviewer, findRelated, createReviewReader } from './reviews.ts';
+import { createReviewReader, findRelated, renderPreview, type ReviewParts } from './reviews.ts';
 
 /**
  * Adds the pages of the review, for maintainers only: each request reads from the last commit who is one. `/review` has
@@ -33,17 +34,13 @@ import { createPreviewer, findRelated, createReviewReader } from './reviews.ts';
  */
 export function addReviewRoutes(
   router: Router,
-  parts: Pick<
-    SiteParts,
-    'site' | 'viewerOf' | 'bots' | 'authors' | 'markdown' | 'reports' | 'copyOf' | 'cache' | 'blocked'
-  >,
+  parts: ReviewParts & PageOptions & Pick<OpenCatalogue, 'authors'> & Pick<OpenProposals, 'reports'>,
   proposals: Proposals,
   findAttention: () => Promise<Attention>,
   host: string | null,
 ): void {
   const { site, bots, authors, viewerOf } = parts;
   const readReview = createReviewReader(proposals, parts, 'branch');
-  const toPreview = createPreviewer(parts);
   type Handler = (ctx: Context, viewer: Viewer) => Promise<void>;
 
   const forMaintainers =
@@ -51,10 +48,8 @@ export function addReviewRoutes(
     async (ctx: Context): Promise<void> => {
       const viewer = await viewerOf(ctx);
       const { href } = site.languages.of(ctx);
-      if (viewer === null) {
-        ctx.redirect(href(withParameter('/login', 'to', href(ctx.path))));
-        ctx.status = 303;
-      } else if (viewer.toReview === undefined) sendRefusal(ctx, viewer);
+      if (viewer === null) redirectTo(ctx, href(withParameter('/login', 'to', href(ctx.path))));
+      else if (viewer.toReview === undefined) sendRefusal(ctx, viewer);
       else await handle(ctx, viewer);
     };
   /** Says who may review. */
@@ -69,7 +64,6 @@ export function addReviewRoutes(
     );
     sendOnce(ctx, page, language, 403);
   };
-  const listWaiting = (): Proposal[] => proposals.open.filter(({ state }) => state === 'waiting');
   /** Returns the proposal that a path names, or the last one that it named. */
   const findLast = (about = '', account = ''): Proposal | undefined => {
     const [subject, accountId] = [parseSubject(about), parseAccountId(account)];
@@ -107,7 +101,7 @@ export function addReviewRoutes(
   const showQueue: Handler = async (ctx, viewer) => {
     const named = parseQuery(ctx).get('tab');
     const tab = tabs.find((known) => known === named) ?? 'waiting';
-    const waiting = host === null ? listWaiting() : [];
+    const waiting = host === null ? proposals.waiting : [];
     const list = tab === 'decided' ? proposals.listDecided() : tab === 'waiting' ? waiting : [];
     const { page, pages, shown } = pickPage(ctx, list);
     const rows: QueueRow[] = [];
@@ -121,7 +115,7 @@ export function addReviewRoutes(
   const showProposal = async (ctx: Context, viewer: Viewer, failed?: FailedDecision): Promise<void> => {
     const proposal = findNamed(ctx);
     const language = site.languages.of(ctx);
-    const waiting = listWaiting();
+    const waiting = proposals.waiting;
     if (proposal.closedAt !== null) {
       const [next] = waiting;
       const to = language.href(next ? toReviewPath(next.subject, next.proposer.id) : reviewPath);
@@ -137,9 +131,11 @@ export function addReviewRoutes(
     const review = await readReview(proposal);
     await compareWords(review.pages);
     const previews = review.pages.map(async ({ locale, state }) => {
-      const after = { side: 'after', preview: await toPreview(review.after, locale, true) } as const;
-      if (state === 'added') return [after];
-      return [{ side: 'before', preview: await toPreview(review.before, locale, false) } as const, after];
+      const sides = (['before', 'after'] as const).slice(state === 'added' ? 1 : 0);
+      const shown = sides.map(async (side) => {
+        return { side, preview: await renderPreview(parts, review[side], locale, side === 'after') };
+      });
+      return await Promise.all(shown);
     });
     const others: NamedProposal[] = [];
     for (const other of proposals.listOf(proposal.proposer.id).slice(0, maxOthers + 1))
@@ -162,17 +158,14 @@ export function addReviewRoutes(
 
   const decide: Handler = async (ctx, viewer) => {
     const proposal = findNamed(ctx);
-    const fields = parseFields(await readText(ctx, formRules));
+    const fields = await readFields(ctx, maxFormBytes, 'shorten the text');
     // Browsers send line ends as two characters, and count one.
     const [version = '', decision, reason = '', text = ''] = ['version', 'decision', 'reason', 'text'].map(
       (name) => fields.get(name)?.replaceAll('\r\n', '\n'),
     );
     const { subject, proposer } = proposal;
     const reviewer = { id: viewer.id, name: viewer.name };
-    const redirect = (to: string): void => {
-      ctx.redirect(site.languages.of(ctx).href(to));
-      ctx.status = 303;
-    };
+    const redirect = (to: string): void => redirectTo(ctx, site.languages.of(ctx).href(to));
     if (decision === 'taken-back')
       try {
         await proposals.takeBack(subject, proposer.id, version, reviewer);
@@ -191,11 +184,11 @@ export function addReviewRoutes(
     if (reason === 'other' && state === 'declined' && text.trim() === '') return await fail('text');
     const reasons: readonly string[] = site.settings.proposals.reasons ?? defaultReasons;
     if (state === 'declined' && !reasons.includes(reason)) return await fail('reason');
-    const place = listWaiting().indexOf(proposal);
+    const place = proposals.waiting.indexOf(proposal);
     try {
       const taken = { version, state, reviewer, text, reason: state === 'declined' ? reason : null };
       const { shared } = await proposals.decide(subject, proposer.id, taken);
-      const waiting = listWaiting();
+      const waiting = proposals.waiting;
       const next = waiting[place] ?? waiting[0];
       const to = next === undefined ? reviewPath : toReviewPath(next.subject, next.proposer.id);
       const query = `?done=${subject}/${proposer.id}${shared ? '' : '&shared=no'}`;
@@ -211,8 +204,7 @@ export function addReviewRoutes(
 
   const removeReport: Handler = async (ctx) => {
     await parts.reports.remove(String(ctx['params'].id));
-    ctx.redirect(site.languages.of(ctx).href(`${reviewPath}?tab=reports`));
-    ctx.status = 303;
+    redirectTo(ctx, site.languages.of(ctx).href(`${reviewPath}?tab=reports`));
   };
 
   router.get(reviewPath, forMaintainers(showQueue));
@@ -233,8 +225,4 @@ const states = ['accepted', 'changes-asked', 'declined'] as const satisfies read
 
 const statuses = { text: 422, reason: 422, changed: 409, asked: 409, blocked: 409, stands: 409 } as const;
 
-const formRules: BodyRules = {
-  type: ['application/x-www-form-urlencoded', 'a form'],
-  limit: 16 * 1024,
-  whenTooLarge: 'shorten the text',
-};
+const maxFormBytes = 16 * 1024;

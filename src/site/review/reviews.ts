@@ -3,6 +3,7 @@ import { toInviteKey, toNameKey } from '../../bot/likeness.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { listElement } from '../../bot/record.ts';
+import type { Catalogue, OpenCatalogue } from '../../catalogue/catalogue.ts';
 import {
   type ComparedFile,
   compareInvites,
@@ -28,9 +29,13 @@ import { parsePages, type Proposal, type FileTexts, isBot } from '../../proposal
 import type { ProposalDetails, Proposals } from '../../proposals/proposals.ts';
 import type { PreviewProps } from '../add/preview.tsx';
 import { type ShownField, type ShownPageChange, toShownPages } from '../changes/changed-fields.tsx';
-import { findCopies } from '../markdown/markdown-images.ts';
+import type { Markdown } from '../markdown/markdown.ts';
 import { withoutBidiControls } from '../page/elements.tsx';
-import type { SiteParts } from '../page/site-parts.ts';
+
+/** What reviews are made from. */
+export interface ReviewParts extends Pick<OpenCatalogue, 'bots' | 'cache'>, Pick<Catalogue, 'blocked'> {
+  readonly markdown: Markdown;
+}
 
 /** All that a reviewer sees of a proposal, but for the rendered pages. */
 export interface Review {
@@ -58,10 +63,10 @@ export interface Review {
  */
 export function createReviewReader(
   proposals: Proposals,
-  { blocked, cache }: Pick<SiteParts, 'blocked' | 'cache'>,
+  { blocked, cache }: ReviewParts,
   side: 'branch' | 'sent',
 ): (proposal: Proposal) => Promise<Review> {
-  const keeping = { inputs: [blocked], isExact: true, sizeOf: estimateBytes };
+  const keeping = { inputs: [() => blocked.current], isExact: true, sizeOf: estimateBytes };
   return async (proposal) => {
     const make = async (): Promise<Review> => {
       const details = await proposals.read(proposal);
@@ -137,31 +142,26 @@ function parseOthers(texts: FileTexts): ComparedFile[] {
 }
 
 /**
- * Returns a function that renders a page of a bot as it is, or as proposed; undefined if the bot or the page is not there.
- * Images come from our own copies only.
+ * Renders a page of a bot as it is, or as proposed; undefined if the bot or the page is not there. Images come from our own
+ * copies only.
  */
-export function createPreviewer({
-  bots,
-  markdown,
-  copyOf,
-}: Pick<SiteParts, 'bots' | 'markdown' | 'copyOf'>): (
+export async function renderPreview(
+  { bots, markdown }: ReviewParts,
   record: BotRecord | undefined,
   locale: Locale,
   isProposed: boolean,
-) => Promise<PreviewProps | undefined> {
-  return async (record, locale, isProposed) => {
-    const content = record?.contents[locale];
-    if (record === undefined || content === undefined) return undefined;
-    const { name, page } = content;
-    const source = { text: page, name, images: findCopies(findImages(page), copyOf) };
-    const html = isProposed ? await markdown.renderProposed(source) : (await markdown.render(source)).html;
-    const indexed = bots.get(record.id as BotId);
-    const listed = indexed && parseListElement(indexed);
-    const isSame = listed?.images.avatar === record.images.avatar;
-    const bot = listElement(isSame ? { ...record, cachedImages: listed.cachedImages } : record);
-    const preview = { bot, locale, namesLanguage: false, count: undefined, growth: undefined };
-    return { preview, file: { page }, html };
-  };
+): Promise<PreviewProps | undefined> {
+  const content = record?.contents[locale];
+  if (record === undefined || content === undefined) return undefined;
+  const { name, page } = content;
+  const source = { text: page, name, images: findImages(page) };
+  const html = isProposed ? await markdown.renderProposed(source) : (await markdown.render(source)).html;
+  const indexed = bots.get(record.id as BotId);
+  const listed = indexed && parseListElement(indexed);
+  const isSame = listed?.images.avatar === record.images.avatar;
+  const bot = listElement(isSame ? { ...record, cachedImages: listed.cachedImages } : record);
+  const preview = { bot, locale, namesLanguage: false, count: undefined, growth: undefined };
+  return { preview, file: { page }, html };
 }
 
 /** Listed bots that a reviewer compares a proposal with. */

@@ -39,19 +39,13 @@ async function press(visitor: Visitor, page: Page, path: string, more: object = 
   return await visitor.press(page, path, { ...readFormFields(page.text), ...more });
 }
 
-/** The site of all tests, whose catalogue takes proposals at first. */
-let shared: Promise<LoginSite> | undefined;
-
-async function openSite(): Promise<LoginSite> {
-  const french = translation('Homer', 'Répond aux questions.', 'Bonjour.');
-  shared ??= openLoginSite({ files: { 'botshelf.json': proposalSettings, [pagePath(homer, 'fr')]: french } });
-  return await shared;
-}
-
 describe('sending a form', () => {
   let site: LoginSite;
   before(async () => {
-    site = await openSite();
+    const french = translation('Homer', 'Répond aux questions.', 'Bonjour.');
+    site = await openLoginSite({
+      files: { 'botshelf.json': proposalSettings, [pagePath(homer, 'fr')]: french },
+    });
   });
 
   it('proposes a new bot, and leads to what happens next', async () => {
@@ -247,61 +241,59 @@ describe('sending a form', () => {
       }
     }
   });
-});
 
-describe('a catalogue', () => {
-  let site: LoginSite;
-  before(async () => {
-    site = await openSite();
-    site.repo.commit({ 'botshelf.json': '{}' });
-  });
+  describe('in a catalogue', () => {
+    before(() => void site.repo.commit({ 'botshelf.json': '{}' }));
 
-  /** Opens the form of Homer as his author once it says so. */
-  async function openForm(shown: RegExp): Promise<{ visitor: Visitor; page: Page }> {
-    const opened = await site.loggedIn(author, edit);
-    const { visitor } = opened;
-    let { page } = opened;
-    await eventually(async () => {
-      page = await visitor.go(site.baseUrl + edit);
-      match(page.text, shown);
+    /** Opens the form of Homer as his author once it says so. */
+    async function openForm(shown: RegExp): Promise<{ visitor: Visitor; page: Page }> {
+      const opened = await site.loggedIn(author, edit);
+      const { visitor } = opened;
+      let { page } = opened;
+      await eventually(async () => {
+        page = await visitor.go(site.baseUrl + edit);
+        match(page.text, shown);
+      });
+      return { visitor, page };
+    }
+
+    async function takesNothing(): Promise<void> {
+      const before = listRefs(site);
+      const { visitor, page } = await openForm(/as a pull request/);
+      doesNotMatch(page.text, /class="send"|Note for the reviewers/);
+      const fields = { ...readFormFields(page.text), name: 'Marge' };
+      const checked = await visitor.press(page, edit, fields);
+      doesNotMatch(checked.text, /Other ways/);
+      const sent = await visitor.press(page, `${edit}/send`, fields);
+      strictEqual(sent.status, 409);
+      match(sent.text, /no longer takes such proposals/);
+      deepStrictEqual(listRefs(site), before);
+    }
+
+    it('without a maintainer has the forms as they are @slow', takesNothing);
+
+    it('that publishes its authors’ edits has a button for that, but not for what is always reviewed @slow', async () => {
+      site.repo.commit(settingsFile({ proposals: { authors: 'publish' } }));
+      const { visitor, page } = await openForm(/formaction="[^"]*\/send">Publish</i);
+      const fields = readFormFields(page.text);
+      const done = await visitor.press(page, `${edit}/send`, { ...fields, description: 'Bakes.' });
+      match(done.text, /<h2 id="state">Accepted/);
+      match(done.text, /Your change is published\. <a href="\/bots\//);
+      match(site.repo.git('show', `main:${pagePath(homer)}`), /"description": "Bakes\."/);
+      await eventually(async () =>
+        match((await visitor.go(`${site.baseUrl}/bots/${homer}`)).text, /Bakes\./),
+      );
+      const again = await visitor.go(`${site.baseUrl}${edit}`);
+      const invite = 'https://discord.com/oauth2/authorize?client_id=7&permissions=8';
+      const next = await visitor.press(again, `${edit}/send`, { ...readFormFields(again.text), invite });
+      match(next.text, /<h2 id="state">Waiting for review/);
+      match((await site.loggedIn(stranger, edit)).page.text, />Send to the reviewers</);
     });
-    return { visitor, page };
-  }
 
-  async function takesNothing(): Promise<void> {
-    const before = listRefs(site);
-    const { visitor, page } = await openForm(/as a pull request/);
-    doesNotMatch(page.text, /class="send"|Note for the reviewers/);
-    const fields = { ...readFormFields(page.text), name: 'Marge' };
-    const checked = await visitor.press(page, edit, fields);
-    doesNotMatch(checked.text, /Other ways/);
-    const sent = await visitor.press(page, `${edit}/send`, fields);
-    strictEqual(sent.status, 409);
-    match(sent.text, /no longer takes such proposals/);
-    deepStrictEqual(listRefs(site), before);
-  }
-
-  it('without a maintainer has the forms as they are @slow', takesNothing);
-
-  it('that publishes its authors’ edits has a button for that, but not for what is always reviewed @slow', async () => {
-    site.repo.commit(settingsFile({ proposals: { authors: 'publish' } }));
-    const { visitor, page } = await openForm(/formaction="[^"]*\/send">Publish</i);
-    const fields = readFormFields(page.text);
-    const done = await visitor.press(page, `${edit}/send`, { ...fields, description: 'Bakes.' });
-    match(done.text, /<h2 id="state">Accepted/);
-    match(done.text, /Your change is published\. <a href="\/bots\//);
-    match(site.repo.git('show', `main:${pagePath(homer)}`), /"description": "Bakes\."/);
-    await eventually(async () => match((await visitor.go(`${site.baseUrl}/bots/${homer}`)).text, /Bakes\./));
-    const again = await visitor.go(`${site.baseUrl}${edit}`);
-    const invite = 'https://discord.com/oauth2/authorize?client_id=7&permissions=8';
-    const next = await visitor.press(again, `${edit}/send`, { ...readFormFields(again.text), invite });
-    match(next.text, /<h2 id="state">Waiting for review/);
-    match((await site.loggedIn(stranger, edit)).page.text, />Send to the reviewers</);
-  });
-
-  it('that turns proposals off has the forms as they are', async () => {
-    site.repo.commit(settingsFile({ proposals: { newBots: 'off', authors: 'off', others: 'off' } }));
-    await takesNothing();
+    it('that turns proposals off has the forms as they are', async () => {
+      site.repo.commit(settingsFile({ proposals: { newBots: 'off', authors: 'off', others: 'off' } }));
+      await takesNothing();
+    });
   });
 });
 

@@ -7,7 +7,7 @@ import {
   ensureValid,
 } from '../../../src/catalogue/page/side-file.ts';
 import { validate } from '../../../src/catalogue/page/schema.ts';
-import { toSettings } from '../../../src/catalogue/settings/settings.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { type FieldTexts } from '../../../src/site/page/fields.ts';
 import {
   createForm,
@@ -18,6 +18,7 @@ import {
   makeFile,
   toEditAgainPath,
 } from '../../../src/site/add/forms.ts';
+import { testSite } from '../../support/languages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { accountId, mainPage, pagePath, translation } from '../../support/sample.ts';
 import { collection, profile } from '../../support/side-files.ts';
@@ -36,7 +37,8 @@ const whole: FieldTexts = {
   page: '\r\n# Bookworm\r\n\r\nText.\r\n',
 };
 
-const seven = sampleBot('7', { en: ['Seven', 'Answers.'], fr: ['Sept', 'Répond.'] });
+const bots = new MutableBotIndex();
+bots.set(sampleBot('7', { en: ['Seven', 'Answers.'], fr: ['Sept', 'Répond.'] }));
 const small = [
   ['small.en.md', collection({ bots: ['7', '8'] }, 'Text.\n')],
   ['small.de.md', collection({ title: 'Klein' })],
@@ -55,10 +57,10 @@ function partsOf(files: Readonly<Record<string, string>> = {}): FormParts {
     ...files,
   };
   return {
-    bots: { get: (id: string) => (id === '7' ? seven : undefined) },
+    bots,
     collections: { all: assembleCollections(new Map(parsed)).collections },
     readFile: (path) => all[path],
-    site: { settings: toSettings() },
+    site: testSite,
   };
 }
 

@@ -2,7 +2,6 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import type { BotRecord } from '../../../schemas/types.ts';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { AuthorIndex } from '../../../src/catalogue/lists/authors.ts';
-import type { Lists } from '../../../src/catalogue/lists/lists.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import {
@@ -66,6 +65,6 @@ describe('the path of a bot to share', () => {
   it('has its id where too many searches wait to look for its name', async () => {
     const bot = sampleBot('42', { en: ['Homer', 'Answers.'] });
     const page = async (): Promise<never> => await Promise.reject(new Error('queue-full'));
-    strictEqual(await findNamedPath({ lists: { page } as unknown as Lists }, bot), '/bots/42');
+    strictEqual(await findNamedPath({ page }, bot), '/bots/42');
   });
 });

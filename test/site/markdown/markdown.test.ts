@@ -1,26 +1,22 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual, notStrictEqual } from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
-import { Markdown } from '../../../src/site/markdown/markdown.ts';
-import type { MarkdownSource } from '../../../src/site/markdown/markdown-renderer.ts';
+import { Markdown, type MarkdownText } from '../../../src/site/markdown/markdown.ts';
 import { hostilePages } from '../../support/hostile-pages.ts';
 
 describe('markdown of strangers', () => {
-  const markdown = new Markdown(new CurrentCache(), 10_000);
-  after(async () => await markdown.close());
   const picture = 'https://example.org/a.png';
+  const copy = { path: '/appdata/a.webp', width: 200, height: 100 };
+  const copyOf = (url: string): typeof copy | undefined => (url === picture ? copy : undefined);
+  const markdown = new Markdown(new CurrentCache(), copyOf, 10_000);
+  after(async () => await markdown.close());
   const render = async (text: string, name = 'Homer'): Promise<string> =>
-    (
-      await markdown.render({
-        text,
-        name,
-        images: { [picture]: { path: '/appdata/a.webp', width: 200, height: 100 } },
-      })
-    ).html ?? 'too long';
+    (await markdown.render({ text, name, images: [picture, 'https://example.org/b.png'] })).html ??
+    'too long';
 
   it('that takes too long is given up, its thread ended, and the next text rendered @slow', async () => {
-    const hasty = new Markdown(new CurrentCache(), 1);
-    const slow = { text: hostilePages['code with tags'] ?? '', name: '', images: {} };
+    const hasty = new Markdown(new CurrentCache(), copyOf, 1);
+    const slow = { text: hostilePages['code with tags'] ?? '', name: '', images: [] };
     try {
       strictEqual((await hasty.render(slow)).html, null);
       strictEqual((await hasty.render({ ...slow, name: 'again' })).html, null);
@@ -31,9 +27,9 @@ describe('markdown of strangers', () => {
   });
 
   it('is rendered after one whose result arrived when its time was over @slow', async () => {
-    const hasty = new Markdown(new CurrentCache(), 50);
+    const hasty = new Markdown(new CurrentCache(), copyOf, 50);
     const render = async (text: string): Promise<unknown> =>
-      await hasty.render({ text, name: '', images: {} });
+      await hasty.render({ text, name: '', images: [] });
     try {
       await render('# A');
       const rendered = Promise.all([render('# B'), render('# C')]);
@@ -145,7 +141,7 @@ describe('markdown of strangers', () => {
   it('has headings that links lead to, each by an id of its own', async () => {
     const text =
       '# Homer\n\n## Commands\n\n### [Ping](https://example.org) & :tada: *pong*\n\n## Commands\n\n## 使い方\n\n## ***\n\n## 🎉';
-    const { html, headings } = await markdown.render({ text, name: 'Homer', images: {} });
+    const { html, headings } = await markdown.render({ text, name: 'Homer', images: [] });
     deepStrictEqual(
       headings.map(({ id, text: words, level }) => [level, id, words]),
       [
@@ -184,9 +180,9 @@ describe('markdown of strangers', () => {
 
   describe('that is still being written', () => {
     // With a minute to wait, however slow the machine is.
-    const patient = new Markdown(new CurrentCache(), 10_000, 60_000);
+    const patient = new Markdown(new CurrentCache(), copyOf, 10_000, 60_000);
     after(async () => await patient.close());
-    const write = (i: number): MarkdownSource => ({ text: `text ${i}`, name: '', images: {} });
+    const write = (i: number): MarkdownText => ({ text: `text ${i}`, name: '', images: [] });
     const preview = async (i: number, address: string): Promise<unknown> =>
       await patient.preview(write(i), address);
 
@@ -206,7 +202,7 @@ describe('markdown of strangers', () => {
     });
 
     it('is busy after a while, and is then not rendered', async () => {
-      const hasty = new Markdown(new CurrentCache(), 10_000, 1);
+      const hasty = new Markdown(new CurrentCache(), copyOf, 10_000, 1);
       try {
         deepStrictEqual(await Promise.all(['a', 'b'].map(async (a) => await hasty.preview(write(1), a))), [
           undefined,
@@ -223,7 +219,7 @@ describe('markdown of strangers', () => {
 
   it('of a listed bot does not wait for those that are still being written @slow', async () => {
     const done: string[] = [];
-    const source = { text: hostilePages['brackets'] ?? '', name: '', images: {} };
+    const source = { text: hostilePages['brackets'] ?? '', name: '', images: [] };
     const previews = ['a', 'b', 'c', 'd'].map(async (address) => {
       await markdown.preview(source, address);
       done.push(address);
@@ -235,7 +231,7 @@ describe('markdown of strangers', () => {
   });
 
   it('that waits for a review is rendered once for all who ask, and kept', async () => {
-    const source = { text: 'proposed', name: '', images: {} };
+    const source = { text: 'proposed', name: '', images: [] };
     const all = Array.from({ length: 9 }, async () => await markdown.renderProposed(source));
     deepStrictEqual(new Set(await Promise.all(all)), new Set(['<p>proposed</p>\n']));
     // What is not kept would be rendered after it.
