@@ -11,6 +11,10 @@ import type { RepositoryOpener } from './repository.ts';
 /** The clone that a service has for itself. */
 export interface Clone {
   readonly repositoryOpener: RepositoryOpener;
+  /** The folder for what is not in Git. */
+  readonly var: string;
+  /** Whether a person edits the catalogue in the clone. */
+  readonly isEdited: boolean;
   /** Each commit of this service. */
   readonly commits: CommitEvents;
   /** The commits on the branch, by any committer. */
@@ -26,13 +30,14 @@ export interface Clone {
 }
 
 interface CloneOptions {
+  readonly config: {
+    readonly var: string;
+    /** The remote that the clone is synchronised with, or null. */
+    readonly remote: { readonly remote: string } | null;
+    readonly dev: boolean;
+    readonly demo: object | null;
+  };
   readonly repositoryOpener: RepositoryOpener;
-  /** The folder for what is not in Git. */
-  readonly var: string;
-  /** The remote that the clone is synchronised with, or null. */
-  readonly remote: { readonly remote: string } | null;
-  /** Whether a person edits the catalogue in the clone. */
-  readonly isEdited: boolean;
   readonly log: Log;
 }
 
@@ -40,8 +45,9 @@ interface CloneOptions {
  * Takes the locks of a clone and of `var`, and removes what a crash left there.
  * @throws {UserError} when another service has one of them, or `var` cannot be used
  */
-export async function openClone(options: CloneOptions): Promise<Clone> {
-  const { repositoryOpener, var: folder, remote, isEdited, log } = options;
+export async function openClone({ config, repositoryOpener, log }: CloneOptions): Promise<Clone> {
+  const { var: folder, remote } = config;
+  const isEdited = config.dev || config.demo !== null;
   const lock = await takeInstanceLock(folder).catch((error: unknown) => {
     if (error instanceof UserError) throw error;
     throw new UserError(
@@ -54,6 +60,8 @@ export async function openClone(options: CloneOptions): Promise<Clone> {
     const commits = new CommitEvents(log);
     return {
       repositoryOpener,
+      var: folder,
+      isEdited,
       commits,
       branch: new BranchFeed({ file: join(folder, 'branch'), repositoryOpener, isEdited, log }),
       origin: await readOrigin(repositoryOpener),

@@ -120,7 +120,7 @@ export function createSite(
 export interface PagesParts
   extends
     Pick<OpenCatalogue, 'catalogue' | 'bots' | 'lists' | 'authors' | 'changes' | 'cache'>,
-    OpenCounts,
+    Pick<OpenCounts, 'state' | 'countHistory' | 'counts'>,
     Pick<OpenProposals, 'proposals' | 'hostReview' | 'drafts' | 'reports' | 'notify'> {
   readonly config: SiteConfig & {
     /** The folder that holds `bots/`. */
