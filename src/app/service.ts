@@ -1,10 +1,8 @@
 import { openCatalogue, ensureCatalogue } from '../catalogue/catalogue.ts';
 import { openCounts } from '../counts/counts.ts';
-import { openClone } from '../git/clone.ts';
+import { createOpener, openClone } from '../git/clone.ts';
 import { Committer } from '../git/committer.ts';
-import { GitRunner } from '../git/git-runner.ts';
 import type { GitClient } from '../git/run-git.ts';
-import { RepositoryOpener } from '../git/repository.ts';
 import { createPageEditor } from '../http/api/updates.ts';
 import { ProxyNotice } from '../http/middleware.ts';
 import { ResponseCache } from '../http/response-cache.ts';
@@ -51,7 +49,7 @@ export async function startService(
 ): Promise<Service> {
   const closers = new Closers();
   try {
-    const address = await start(config, log, closers, progress, git ?? closers.own(new GitRunner()));
+    const address = await start(config, log, closers, progress, git);
     return { address, close: async () => await closers.close() };
   } catch (error) {
     progress.end();
@@ -68,10 +66,10 @@ async function start(
   log: Log,
   closers: Closers,
   progress: StartProgress,
-  git: GitClient,
+  git: GitClient | undefined,
 ): Promise<string> {
   const started = performance.now();
-  const repositoryOpener = closers.own(new RepositoryOpener(config.catalogue, git));
+  const repositoryOpener = closers.own(createOpener(config.catalogue, git));
   // First, so that a mistyped name makes no folder.
   await ensureCatalogue(config.catalogue, repositoryOpener);
   const clone = closers.own(await openClone({ config, repositoryOpener, log }));

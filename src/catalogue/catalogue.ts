@@ -6,7 +6,6 @@ import type { BotId } from '../bot/id.ts';
 import type { BranchAdvance, CommitListener } from '../git/branch-feed.ts';
 import type { Clone } from '../git/clone.ts';
 import { findTreeEntries } from '../git/history.ts';
-import { isIndexLocked } from '../git/locks.ts';
 import { readHead, type Repository, type RepositoryOpener } from '../git/repository.ts';
 import { CurrentCache } from '../lib/current-cache.ts';
 import { codeOf, isError, messageOf, UserError } from '../lib/errors.ts';
@@ -58,7 +57,10 @@ export interface OpenCatalogue {
   close(): Promise<void>;
 }
 
-interface OpenCatalogueOptions extends Pick<Clone, 'repositoryOpener' | 'isEdited' | 'commits' | 'branch'> {
+interface OpenCatalogueOptions extends Pick<
+  Clone,
+  'repositoryOpener' | 'isEdited' | 'isGitWriting' | 'commits' | 'branch'
+> {
   readonly config: {
     /** The folder that holds `bots/`. */
     readonly catalogue: string;
@@ -87,7 +89,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
     root: config.catalogue,
     hash: await repositoryOpener.hash(),
     restoreFolder: async () => await restoreBotsFolder(config.catalogue, repositoryOpener),
-    isGitWriting: () => repositoryOpener.opened !== undefined && isIndexLocked(repositoryOpener.opened),
+    isGitWriting: options.isGitWriting,
     log,
     snapshot: join(config.var, 'index.snapshot'),
     settingsCopy: join(config.var, settingsName),

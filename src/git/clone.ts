@@ -3,10 +3,12 @@ import { messageOf, UserError } from '../lib/errors.ts';
 import { removeUnfinishedWrites } from '../lib/files.ts';
 import type { Log } from '../lib/log.ts';
 import { BranchFeed, CommitEvents } from './branch-feed.ts';
-import { takeCloneLock, takeInstanceLock } from './locks.ts';
+import { GitRunner } from './git-runner.ts';
+import { type InstanceLock, isIndexLocked, takeCloneLock, takeInstanceLock } from './locks.ts';
 import { Maintenance, type MaintenanceOptions } from './maintenance.ts';
 import { type Origin, readOrigin, readRemotePlace, type RemotePlace } from './remotes.ts';
-import type { RepositoryOpener } from './repository.ts';
+import { RepositoryOpener } from './repository.ts';
+import type { GitClient } from './run-git.ts';
 
 /** The clone that a service has for itself. */
 export interface Clone {
@@ -23,6 +25,8 @@ export interface Clone {
   readonly origin: Origin | null;
   /** Where the remote is that the clone is kept in step with; undefined if it is at no host. */
   readonly remotePlace: RemotePlace | undefined;
+  /** Whether a git may be writing files of the work tree now. */
+  readonly isGitWriting: () => boolean;
   /** Keeps Git fast from now on. @param prune as in MaintenanceOptions */
   maintain(prune: MaintenanceOptions['prune']): Maintenance;
   /** Releases the locks. */
@@ -41,6 +45,11 @@ interface CloneOptions {
   readonly log: Log;
 }
 
+/** Returns the opener of a clone. What runs git is a process of its own, which ends with it, if `git` is left out. */
+export function createOpener(catalogue: string, git: GitClient = new GitRunner()): RepositoryOpener {
+  return new RepositoryOpener(catalogue, git);
+}
+
 /**
  * Takes the locks of a clone and of `var`, and removes what a crash left there.
  * @throws {UserError} when another service has one of them, or `var` cannot be used
@@ -48,12 +57,7 @@ interface CloneOptions {
 export async function openClone({ config, repositoryOpener, log }: CloneOptions): Promise<Clone> {
   const { var: folder, remote } = config;
   const isEdited = config.dev || config.demo !== null;
-  const lock = await takeInstanceLock(folder).catch((error: unknown) => {
-    if (error instanceof UserError) throw error;
-    throw new UserError(
-      `${folder} cannot be used: ${messageOf(error)}. Set BOTSHELF_VAR to a writable folder`,
-    );
-  });
+  const lock = await lockVar(folder);
   try {
     await removeUnfinishedWrites(folder);
     const cloneLock = await takeCloneLock(repositoryOpener, log);
@@ -62,6 +66,7 @@ export async function openClone({ config, repositoryOpener, log }: CloneOptions)
       repositoryOpener,
       var: folder,
       isEdited,
+      isGitWriting: () => repositoryOpener.opened !== undefined && isIndexLocked(repositoryOpener.opened),
       commits,
       branch: new BranchFeed({ file: join(folder, 'branch'), repositoryOpener, isEdited, log }),
       origin: await readOrigin(repositoryOpener),
@@ -80,4 +85,14 @@ export async function openClone({ config, repositoryOpener, log }: CloneOptions)
     await lock.release();
     throw error;
   }
+}
+
+/** Takes the lock of `var`. @throws {UserError} when a service has it, or the folder cannot be used */
+export async function lockVar(folder: string): Promise<InstanceLock> {
+  return await takeInstanceLock(folder).catch((error: unknown) => {
+    if (error instanceof UserError) throw error;
+    throw new UserError(
+      `${folder} cannot be used: ${messageOf(error)}. Set BOTSHELF_VAR to a writable folder`,
+    );
+  });
 }
