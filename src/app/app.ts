@@ -1,77 +1,67 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Router } from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
-import type { Api } from '../http/api/api.ts';
+import type { Clone } from '../git/clone.ts';
+import { type Api, type ApiParts, createApi } from '../http/api/api.ts';
 import {
   handleUnrouted,
   type ProxyNotice,
-  type ReadOnly,
   refuseBadHeaders,
   refuseWrites,
   withoutBasePath,
 } from '../http/middleware.ts';
 import { createReportError, handleErrors, ProblemError } from '../http/problem.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
-import { computeMaxConnections, listen, type ListeningServer } from '../http/server.ts';
+import { computeMaxConnections, listen } from '../http/server.ts';
 import type { Closers } from '../lib/closers.ts';
-import type { Log } from '../lib/log.ts';
 import { basePathOf, formatAddress } from '../lib/network.ts';
-import type { Pages } from '../site/site.tsx';
-import { addHealthRoutes, type Health } from './health.ts';
+import { Markdown } from '../site/markdown/markdown.ts';
+import { createPages, createSite, type Pages, type PagesParts } from '../site/site.tsx';
+import type { Config } from './config.ts';
+import { createProbeRoutes, type Health } from './health.ts';
 import type { Metrics } from './metrics.ts';
-import { toAddressError } from './start-messages.ts';
 
-export interface AppParts extends Omit<Pages, 'live'>, Api {
-  readonly config: {
-    readonly host: string;
-    readonly port: number;
-    readonly accessLog: boolean;
-    readonly baseUrl: string;
-    readonly trustProxy: boolean;
-    /** The port for probes and metrics only; null if they are served here. */
-    readonly probePort: number | null;
-    readonly readOnly: ReadOnly | null;
+/** What the API and the pages are made from, and what watches them. */
+export type AppParts = Omit<ApiParts, 'site' | 'countRefusal'> &
+  Omit<PagesParts, 'site' | 'markdown'> &
+  Pick<Clone, 'branch' | 'origin'> & {
+    readonly config: Config;
+    readonly health: Health;
+    readonly metrics: Metrics;
+    /** Null if the public address is set. */
+    readonly proxyNotice: ProxyNotice | null;
+    /** The cache in front of the application, which fills it. */
+    readonly responses: ResponseCache;
   };
-  /** Whether everything has been read that responses are made from. */
-  readonly isLoaded: () => boolean;
-  readonly health: Health;
-  readonly metrics: Metrics;
-  /** Null if the public address is set. */
-  readonly proxyNotice: ProxyNotice | null;
-  /** The cache in front of the application, which fills it. */
-  readonly responses: ResponseCache;
-  readonly log: Log;
-}
 
 /**
- * Starts to listen: for probes first, where they have a port of their own, then for everything else.
- * @param closers gets what closes the probes
- * @returns the address of the application, such as http://127.0.0.1:8080, and its server, which the caller closes
+ * Creates the API and the pages, and starts to listen: for probes first, where they have a port of their own, then for
+ * everything else.
+ * @returns the address of the application, such as http://127.0.0.1:8080
  * @throws {UserError} when an address cannot be listened on, with the setting to change
  */
-export async function openServers(
-  parts: AppParts,
-  closers: Closers,
-): Promise<{ address: string; server: ListeningServer }> {
-  const { config, responses, log } = parts;
-  const { handle, rewrite } = createApp(parts);
+export async function openApp(parts: AppParts, closers: Closers): Promise<string> {
+  const { config, catalogue, branch, metrics, responses, log } = parts;
+  const site = createSite(config, catalogue, parts.origin, log);
+  const api = createApi({ ...parts, site, countRefusal: (reason) => metrics.tokenRefused(reason) });
+  const markdown = closers.own(new Markdown(parts.cache, (url) => parts.images?.copyOf(url)));
+  const pages = createPages({ ...parts, site, markdown });
+  const { handle, rewrite } = createApp(parts, api, pages);
   const { host, port, probePort, accessLog } = config;
   const options = { host, maxConnections: computeMaxConnections(), log };
   if (probePort !== null) {
-    const probes = await listen(createProbeApp(parts).callback(), { ...options, port: probePort }).catch(
-      (error: unknown) => {
-        throw toAddressError(error, host, probePort, 'BOTSHELF_PROBE_PORT');
-      },
-    );
-    closers.own(probes);
+    const own = { ...options, port: probePort, portSetting: 'BOTSHELF_PROBE_PORT' };
+    const probes = closers.own(await listen(createProbeApp(parts).callback(), own));
     log.info({}, `probes and metrics at ${formatAddress(host, probes.port)}`);
   }
-  const server = await listen(handle, { ...options, port, rewrite, accessLog }, responses).catch(
-    (error: unknown) => {
-      throw toAddressError(error, host, port, 'PORT');
-    },
-  );
-  return { address: formatAddress(host, server.port), server };
+  const server = await listen(handle, { ...options, port, rewrite, accessLog }, responses);
+  // Together: the server, which keeps no connection alive from now on, waits for the streams that the others end.
+  closers.add(async () => {
+    const closed = server.close();
+    pages.live?.close();
+    await Promise.all([closed, branch.close()]);
+  });
+  return formatAddress(host, server.port);
 }
 
 interface Application {
@@ -82,9 +72,11 @@ interface Application {
 }
 
 /** Creates the application: the middleware, then the routers, the busiest first. */
-function createApp(parts: AppParts): Application {
-  const { config, posts, update, reads, others, assets, pages, metrics, proxyNotice, log } = parts;
-  const probes = config.probePort === null ? createProbeRoutes(parts) : new Router();
+function createApp(parts: AppParts, api: Api, site: Pages): Application {
+  const { config, catalogue, state, metrics, proxyNotice, log } = parts;
+  const { posts, update, reads, others } = api;
+  const { assets, pages } = site;
+  const probes = config.probePort === null ? createProbeRoutes(parts.health, parts.metrics) : new Router();
   const basePath = basePathOf(config.baseUrl);
   const report = createReportError(log, basePath);
   const handle = handleErrors(report);
@@ -101,7 +93,7 @@ function createApp(parts: AppParts): Application {
   };
   const admit = (ctx: Context, next: Next): Promise<void> => {
     if (
-      !parts.isLoaded() &&
+      !(catalogue.isReady && state.isLoaded) &&
       ![probes, assets].some((each) => each.match(ctx.path, ctx.method).path.length > 0)
     ) {
       throw new ProblemError('starting', 'the catalogue is still being read: try again in a moment', {
@@ -113,14 +105,14 @@ function createApp(parts: AppParts): Application {
   };
   const app = new Koa({ proxy: config.trustProxy, maxIpsCount: 1 });
   app.use((ctx, next) => respond(ctx, next));
-  app.use(parts.showErrors(report));
+  app.use(site.showErrors(report));
   app.use(admit);
   app.use(posts.routes());
   app.use((ctx, next) => parts.responses.fill(ctx, next));
   app.use(reads.routes());
   app.use(probes.routes());
   app.use(assets.routes());
-  app.use(parts.refuseRemoved);
+  app.use(site.refuseRemoved);
   app.use(others.routes());
   app.use(pages.routes());
   const advice = `the lists of bots are at ${basePath}/api/v2/bots and ${basePath}/api/v1/bots`;
@@ -145,19 +137,11 @@ function createApp(parts: AppParts): Application {
 }
 
 /** Creates the application for a port that only probes and Prometheus reach. */
-function createProbeApp(parts: Pick<AppParts, 'health' | 'metrics' | 'log'>): Koa {
-  const probes = createProbeRoutes(parts);
+function createProbeApp({ health, metrics, log }: AppParts): Koa {
+  const probes = createProbeRoutes(health, metrics);
   const app = new Koa();
-  app.use(handleErrors(createReportError(parts.log)));
+  app.use(handleErrors(createReportError(log)));
   app.use(probes.routes());
   app.use(handleUnrouted([probes], 'this port has /healthz, /readyz and /metrics'));
   return app;
-}
-
-/** Matches the exact paths only, so that a proxy rule for them covers all: no trailing slash, no capitals. */
-function createProbeRoutes({ health, metrics }: Pick<AppParts, 'health' | 'metrics'>): Router {
-  const probes = new Router({ strict: true, sensitive: true });
-  addHealthRoutes(probes, health);
-  metrics.addRoute(probes);
-  return probes;
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { Router } from '@koa/router';
+import { Router } from '@koa/router';
 import { maxLeadMs } from '../bot/clock.ts';
 import type { OpenCatalogue } from '../catalogue/catalogue.ts';
 import type { Fault } from '../catalogue/page/fault.ts';
 import type { BotIndex, IndexedBot } from '../catalogue/store/bot-index.ts';
-import { maxNamedPaths, type UncommittedPages } from '../catalogue/store/uncommitted-pages.ts';
+import { maxNamedPaths } from '../catalogue/store/uncommitted-pages.ts';
 import type { OpenCounts } from '../counts/counts.ts';
 import type { Clone } from '../git/clone.ts';
 import type { Committer } from '../git/committer.ts';
@@ -12,26 +12,21 @@ import type { ProxyNotice } from '../http/middleware.ts';
 import type { Failure } from '../lib/retry.ts';
 import type { OpenProposals } from '../proposals/open.ts';
 import { notShared } from '../proposals/proposal.ts';
-import type { Sync } from '../sync/sync.ts';
-import type { Version } from './version.ts';
+import type { OpenSync } from '../sync/sync.ts';
+import { readVersion, type Version } from './version.ts';
 
 /** The parts of the service that report on themselves. */
 export interface HealthParts
   extends
     Pick<Clone, 'repositoryOpener'>,
-    Pick<OpenCatalogue, 'catalogue'>,
+    Pick<OpenCatalogue, 'catalogue' | 'uncommitted'>,
     Pick<OpenCounts, 'state'>,
+    Pick<OpenSync, 'sync' | 'remoteNotice'>,
     Pick<OpenProposals, 'sharedProposals' | 'hostReview'> {
-  readonly build: Version;
   readonly branch: Pick<Clone['branch'], 'fault'>;
   readonly committer: Pick<Committer<never>, 'outdatedPaths'>;
-  /** Null if there is no remote. */
-  readonly sync: Sync | null;
-  readonly uncommitted: UncommittedPages;
   /** Null if the public address is set. */
   readonly proxyNotice: ProxyNotice | null;
-  /** Why this clone is not in step with its Git host; null if it is or has none. */
-  readonly remoteNotice: string | null;
 }
 
 export interface HealthPart {
@@ -53,9 +48,9 @@ export interface Health {
 /** Returns the health of the parts, as `/readyz` and the metrics report it. */
 export function createHealth(parts: HealthParts): Health {
   const editedFault = createEditedNotice(parts.catalogue.store.bots);
-  const { build, catalogue, state, sync, sharedProposals, proxyNotice, remoteNotice, hostReview } = parts;
+  const { catalogue, state, sync, sharedProposals, proxyNotice, remoteNotice, hostReview } = parts;
   return {
-    build,
+    build: readVersion(),
     instance: randomUUID(),
     parts: () => {
       const { ready, watcherFault, folderFault } = catalogue.status;
@@ -94,9 +89,11 @@ export function createHealth(parts: HealthParts): Health {
 
 /**
  * `/healthz`: the process responds, with its version and a random ID. `/readyz`: whether every part is ready (else 503),
- * what fails although reads go on, and which files have faults.
+ * what fails although reads go on, and which files have faults. Both match the exact path only, as `/metrics` does, so that a
+ * proxy rule for it covers all: no trailing slash, no capitals.
  */
-export function addHealthRoutes(router: Router, health: Health): void {
+export function createProbeRoutes(health: Health, metrics: { addRoute(router: Router): void }): Router {
+  const router = new Router({ strict: true, sensitive: true });
   router.get('/healthz', (ctx) => {
     ctx.set('Cache-Control', 'no-store');
     ctx.body = { ok: true, ...health.build, instance: health.instance };
@@ -110,6 +107,8 @@ export function addHealthRoutes(router: Router, health: Health): void {
     const faultyFiles = new Set(files.map(({ path }) => path)).size;
     ctx.body = { ready, parts, faultyFiles, files: files.slice(0, maxFiles) };
   });
+  metrics.addRoute(router);
+  return router;
 }
 
 /** Files that a response names, so that a probe of a broken catalogue does not transfer megabytes. */

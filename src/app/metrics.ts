@@ -2,7 +2,7 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { maxNamedPaths } from '../catalogue/store/uncommitted-pages.ts';
-import type { CommitEvent } from '../git/branch-feed.ts';
+import type { Clone } from '../git/clone.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
 import type { Health, HealthPart, HealthParts } from './health.ts';
 
@@ -20,7 +20,8 @@ export class Metrics {
       uncommitted,
       state,
       sync,
-    }: Pick<HealthParts, 'catalogue' | 'uncommitted' | 'state' | 'sync'>,
+      commits,
+    }: Pick<HealthParts, 'catalogue' | 'uncommitted' | 'state' | 'sync'> & Pick<Clone, 'commits'>,
     health: Health,
     responses: ResponseCache,
   ) {
@@ -37,6 +38,9 @@ export class Metrics {
       help: 'Posted changes of content in one commit.',
       buckets: [1, 2, 5, 10, 25, 50, 100, 250, 1000],
       registers,
+    });
+    commits.subscribe((event) => {
+      if (event.ref === 'branch' && event.contents) this.#batches.observe(event.contents.size);
     });
     this.#refusedTokens = new Counter({
       name: 'botshelf_refused_tokens_total',
@@ -138,11 +142,6 @@ export class Metrics {
     const route = known ?? String((ctx as { _matchedRoute?: string | RegExp })._matchedRoute ?? 'none');
     const { method, status } = ctx;
     this.#requests.observe({ method, route, status }, (performance.now() - started) / 1000);
-  }
-
-  /** Observes the size of a commit of posted changes; ignores any other commit. */
-  committed(event: CommitEvent): void {
-    if (event.ref === 'branch' && event.contents) this.#batches.observe(event.contents.size);
   }
 
   /** Counts a post that was refused for its token. */

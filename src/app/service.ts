@@ -1,13 +1,8 @@
 import { openCatalogue, ensureCatalogue } from '../catalogue/catalogue.ts';
-import { UncommittedPages } from '../catalogue/store/uncommitted-pages.ts';
 import { openCounts } from '../counts/counts.ts';
-import { pruneHistory } from '../counts/state-ref.ts';
-import { openClone } from '../git/clone.ts';
+import { createOpener, openClone } from '../git/clone.ts';
 import { Committer } from '../git/committer.ts';
-import { GitRunner } from '../git/git-runner.ts';
 import type { GitClient } from '../git/run-git.ts';
-import { RepositoryOpener } from '../git/repository.ts';
-import { createApi } from '../http/api/api.ts';
 import { createPageEditor } from '../http/api/updates.ts';
 import { ProxyNotice } from '../http/middleware.ts';
 import { ResponseCache } from '../http/response-cache.ts';
@@ -15,18 +10,15 @@ import { openImages } from '../images/images.ts';
 import { Closers } from '../lib/closers.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
-import type { Login } from '../login/login.ts';
+import { openLogin } from '../login/settings.ts';
 import { openProposals } from '../proposals/open.ts';
-import { Markdown } from '../site/markdown/markdown.ts';
-import { createPages, createSite } from '../site/site.tsx';
 import { openSync } from '../sync/sync.ts';
 import { openTokens } from '../tokens/tokens.ts';
-import { openServers } from './app.ts';
+import { openApp } from './app.ts';
 import type { Config } from './config.ts';
 import { createHealth } from './health.ts';
 import { Metrics } from './metrics.ts';
-import { createRemoteNotice, logStart, type StartProgress, showBots } from './start-messages.ts';
-import { readVersion } from './version.ts';
+import { logStart, type StartProgress, showBots } from './start-messages.ts';
 
 export interface Service {
   /** Where it listens, such as http://127.0.0.1:8080. */
@@ -57,7 +49,7 @@ export async function startService(
 ): Promise<Service> {
   const closers = new Closers();
   try {
-    const address = await start(config, log, closers, progress, git ?? closers.own(new GitRunner()));
+    const address = await start(config, log, closers, progress, git);
     return { address, close: async () => await closers.close() };
   } catch (error) {
     progress.end();
@@ -68,107 +60,52 @@ export async function startService(
   }
 }
 
-/**
- * Opens the rooms in order, then starts them. They close in reverse: what must end earlier is opened later.
- * @param closers gets what closes each room
- * @returns the address
- */
+/** Opens the rooms in order, then starts them. They close in reverse: what must end earlier is opened later. */
 async function start(
   config: Config,
   log: Log,
   closers: Closers,
   progress: StartProgress,
-  git: GitClient,
+  git: GitClient | undefined,
 ): Promise<string> {
   const started = performance.now();
-  // The catalogue of these is edited in the clone.
-  const isEdited = config.dev || config.demo !== null;
-  const isReadOnly = config.readOnly !== null;
-  const repositoryOpener = closers.own(new RepositoryOpener(config.catalogue, git));
+  const repositoryOpener = closers.own(createOpener(config.catalogue, git));
   // First, so that a mistyped name makes no folder.
   await ensureCatalogue(config.catalogue, repositoryOpener);
-  const clone = closers.own(await openClone({ ...config, repositoryOpener, isEdited, log }));
-  const { branch, commits, origin } = clone;
+  const clone = closers.own(await openClone({ config, repositoryOpener, log }));
+  const context = { ...clone, config, log };
   const imageRoom = closers.own(config.images ? await openImages(config, log) : null);
   const images = imageRoom?.cache ?? null;
-  const countRoom = openCounts({ ...clone, config, onEdited: (id) => catalogueRoom.serveEdited(id), log });
-  const { state, countHistory } = countRoom;
-  const catalogueRoom = closers.own(
-    await openCatalogue({
-      ...clone,
-      ...countRoom,
-      config,
-      edited: (id) => state.edited(id),
-      cachedImages: images ? (named) => images.cachedImages(named) : undefined,
-      log,
-    }),
-  );
+  const countRoom = openCounts({ ...context, onEdited: (id) => catalogueRoom.serveEdited(id) });
+  const catalogueRoom = closers.own(await openCatalogue({ ...context, ...countRoom, images }));
   const { catalogue, bots } = catalogueRoom;
-  const maintenance = closers.own(
-    clone.maintain(async (repository) => {
-      if (isReadOnly) return 0;
-      const since = Date.now() / 1000 - config.stateDays * 24 * 60 * 60;
-      return await (sync ? sync.prune(repository, since) : pruneHistory(repository, since));
-    }),
-  );
-  const editor = createPageEditor(bots);
-  const committer = closers.own(new Committer({ ...clone, var: config.var, editor, log }));
-  const sync = closers.own(openSync({ ...clone, config, committer, state, log }));
+  const committer = closers.own(new Committer({ ...context, editor: createPageEditor(bots) }));
+  const syncRoom = closers.own(openSync({ ...context, ...countRoom, committer }));
+  const { sync } = syncRoom;
   // The last push has the last counts.
   closers.own(countRoom);
   const login = await openLogin(config, log);
-  const canLogIn = login?.disabledReason === null;
-  const proposalRoom = closers.own(
-    await openProposals({ ...clone, config, catalogue, committer, sync, canLogIn, log }),
-  );
-  const tokenRoom = openTokens({ ...clone, config, state, sync, log });
-  const uncommitted = closers.own(new UncommittedPages(repositoryOpener, log));
-  const markdown = closers.own(new Markdown(catalogueRoom.cache, (url) => images?.copyOf(url)));
-  const remoteNotice = createRemoteNotice(config, origin);
-  if (remoteNotice !== null) log.warn({}, remoteNotice);
+  const proposalRoom = closers.own(await openProposals({ ...context, catalogue, committer, sync, login }));
+  const tokenRoom = openTokens({ ...context, ...countRoom, sync });
   const proxyNotice = config.isBaseUrlSet || config.demo ? null : new ProxyNotice(config.baseUrl, log);
-  const build = readVersion();
-  const site = createSite(config, catalogue, origin, log);
-  const rooms = { ...clone, ...catalogueRoom, ...countRoom, ...proposalRoom, ...tokenRoom };
-  const parts = { ...rooms, config, committer, sync, login, images, site, log };
-  const health = createHealth({ ...parts, build, uncommitted, proxyNotice, remoteNotice });
+  const rooms = { ...catalogueRoom, ...countRoom, ...syncRoom, ...proposalRoom, ...tokenRoom };
+  const parts = { ...context, ...rooms, committer, login, images, proxyNotice };
+  const health = createHealth(parts);
   const responses = new ResponseCache();
-  const metrics = new Metrics({ ...parts, uncommitted }, health, responses);
-  sync?.onFetch(() => maintenance.packAdded());
-  commits.subscribe((event) => metrics.committed(event));
-  const api = createApi({ ...parts, countRefusal: (reason) => metrics.tokenRefused(reason) });
-  const pages = createPages({ ...parts, markdown });
-  const isLoaded = (): boolean => catalogue.isReady && state.isLoaded;
-  const app = { ...api, ...pages, config, isLoaded, health, metrics, proxyNotice, responses, log };
-  const { address, server } = await openServers(app, closers);
-  // Together: the server, which keeps no connection alive from now on, waits for the streams that the others end.
-  closers.add(async () => {
-    const closed = server.close();
-    pages.live?.close();
-    await Promise.all([closed, branch.close()]);
-  });
+  const metrics = new Metrics(parts, health, responses);
+  const address = await openApp({ ...parts, health, metrics, responses }, closers);
 
   await committer.recover();
-  const loading = catalogueRoom.load(async () => await state.load());
-  await showBots(progress, bots, loading);
+  await showBots(progress, bots, catalogueRoom.load());
   if (sync) progress.show('reading from the remote');
   await sync?.start();
   await proposalRoom.start();
   tokenRoom.start();
-  countHistory.start();
   catalogueRoom.start();
-  // In a demo the first visitor sees the complete front page.
-  if (config.demo) await countHistory.isRead('recent');
-  if (!isEdited && !isReadOnly) void uncommitted.start();
-  if (imageRoom) closers.add(imageRoom.follow(catalogue));
+  await countRoom.start();
+  imageRoom?.follow(catalogue);
   progress.end();
   const ms = Math.round(performance.now() - started);
-  logStart(config, { build, bots: bots.size, address, ms }, sync?.stateFetched !== false, log);
+  logStart(config, { build: health.build, bots: bots.size, address, ms }, sync?.stateFetched !== false, log);
   return address;
-}
-
-/** Imported where somebody can log in only, because most of it is libraries. */
-async function openLogin(config: Config, log: Log): Promise<Login | null> {
-  if (config.login === null && config.demo === null) return null;
-  return await (await import('../login/login.ts')).openLogin(config, log);
 }

@@ -6,7 +6,6 @@ import type { BotId } from '../bot/id.ts';
 import type { BranchAdvance, CommitListener } from '../git/branch-feed.ts';
 import type { Clone } from '../git/clone.ts';
 import { findTreeEntries } from '../git/history.ts';
-import { isIndexLocked } from '../git/locks.ts';
 import { readHead, type Repository, type RepositoryOpener } from '../git/repository.ts';
 import { CurrentCache } from '../lib/current-cache.ts';
 import { codeOf, isError, messageOf, UserError } from '../lib/errors.ts';
@@ -33,6 +32,7 @@ import { BotMirror, type BotMirrorOptions } from './store/bot-mirror.ts';
 import { BotStore } from './store/bot-store.ts';
 import type { FileMirror } from './store/file-mirror.ts';
 import { Collections, FolderMirror, SingleFileMirror } from './store/side-mirrors.ts';
+import { UncommittedPages } from './store/uncommitted-pages.ts';
 
 /** The catalogue of a service, and what is computed from it. */
 export interface OpenCatalogue {
@@ -49,25 +49,33 @@ export interface OpenCatalogue {
   readonly cache: CurrentCache;
   /** Serves the time at which the last commit changed a bot. */
   readonly serveEdited: (id: BotId) => void;
-  /** Reads the catalogue, and what changed since. @param loadState reads the times of the edits, at the same time */
-  load(loadState: () => Promise<void>): Promise<void>;
-  /** Builds in the background what takes long: the index of the search, and that of the changes. */
+  readonly uncommitted: UncommittedPages;
+  /** Reads the catalogue with the state, which has the times of the edits, and what changed since. */
+  load(): Promise<void>;
+  /** Builds in the background what takes long, and looks for uncommitted pages from now on. */
   start(): void;
   close(): Promise<void>;
 }
 
-interface OpenCatalogueOptions extends Pick<Clone, 'repositoryOpener' | 'commits' | 'branch'> {
+interface OpenCatalogueOptions extends Pick<
+  Clone,
+  'repositoryOpener' | 'isEdited' | 'isGitWriting' | 'commits' | 'branch'
+> {
   readonly config: {
     /** The folder that holds `bots/`. */
     readonly catalogue: string;
     readonly var: string;
     readonly blocked: string | null;
+    readonly readOnly: object | null;
   };
   readonly counts: ReadonlyCounts;
-  /** Returns when a commit last changed a bot; undefined if the state does not say. */
-  readonly edited: NonNullable<CatalogueOptions['edited']>;
-  /** Left out if images are not cached. */
-  readonly cachedImages: CatalogueOptions['cachedImages'] | undefined;
+  readonly state: {
+    /** Returns when a commit last changed a bot; undefined if the state does not say. */
+    edited(id: BotId): number | undefined;
+    load(): Promise<void>;
+  };
+  /** Null if images are not cached. */
+  readonly images: Pick<Required<CatalogueOptions>, 'cachedImages'> | null;
   /** Sets when the commits of an advance changed bots, before their records are served. */
   readonly setEditedTimes: (advance: BranchAdvance, changes: ReadonlyChanges) => Promise<void>;
   readonly log: Log;
@@ -75,20 +83,20 @@ interface OpenCatalogueOptions extends Pick<Clone, 'repositoryOpener' | 'commits
 
 /** Opens the catalogue; `load` reads it. */
 export async function openCatalogue(options: OpenCatalogueOptions): Promise<OpenCatalogue> {
-  const { config, repositoryOpener, commits, branch, counts, edited, cachedImages, setEditedTimes, log } =
-    options;
+  const { config, repositoryOpener, commits, branch, counts, state, images, setEditedTimes, log } = options;
+  const edited = (id: BotId): number | undefined => state.edited(id);
   const catalogue = new Catalogue({
     root: config.catalogue,
     hash: await repositoryOpener.hash(),
     restoreFolder: async () => await restoreBotsFolder(config.catalogue, repositoryOpener),
-    isGitWriting: () => repositoryOpener.opened !== undefined && isIndexLocked(repositoryOpener.opened),
+    isGitWriting: options.isGitWriting,
     log,
     snapshot: join(config.var, 'index.snapshot'),
     settingsCopy: join(config.var, settingsName),
     blockedFile: config.blocked,
     blockedCopy: join(config.var, `last-${blockedName}`),
     edited,
-    ...(cachedImages && { cachedImages }),
+    ...(images && { cachedImages: (named) => images.cachedImages(named) }),
   });
   const { bots } = catalogue.store;
   const cache = new CurrentCache();
@@ -108,6 +116,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
   const repository = await repositoryOpener.open().catch(() => undefined);
   commits.subscribe(showCommits(catalogue, repository?.prefix ?? ''));
   commits.subscribe(() => branch.lookNow(feed));
+  const uncommitted = new UncommittedPages(repositoryOpener, log);
   const early = new Set<BotId>();
   const serveNow = (id: BotId): void => catalogue.store.setEdited(id, edited(id) ?? 0);
   return {
@@ -119,14 +128,15 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
     changes,
     feed,
     cache,
+    uncommitted,
     serveEdited: (id) => void (catalogue.isReady ? serveNow(id) : early.add(id)),
-    load: async (loadState) => {
+    load: async () => {
       await feed.begin();
       const reading = catalogue.load().catch((error: unknown) => {
         throw toCatalogueError(error, config.catalogue);
       });
       // Each waits for the disk half of the time.
-      await Promise.all([reading, loadState()]);
+      await Promise.all([reading, state.load()]);
       await forEachInSlices(early, serveNow, 'service');
       // Once before the first request. What fails is logged by the next look.
       await branch.look(feed).catch(() => undefined);
@@ -137,8 +147,11 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
       void catalogue.bots.unpacked().then((isOpen) => {
         if (isOpen) branch.start(changes);
       });
+      // Nothing is posted to a copy, and edits are expected where a person makes them.
+      if (!options.isEdited && config.readOnly === null) void uncommitted.start();
     },
     close: async () => {
+      uncommitted.close();
       search.close();
       await catalogue.close();
     },

@@ -10,7 +10,7 @@ import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
 import { withValues, withDefaults } from '../catalogue/page/page.ts';
 import { isMainPage, isReadable } from '../catalogue/page/rules.ts';
 import type { IndexedBot } from '../catalogue/store/bot-index.ts';
-import { readCommittedPages } from '../catalogue/store/export.ts';
+import { readCommittedPages } from '../catalogue/store/bot-reader.ts';
 import { checkProposal } from '../check/check-changes.ts';
 import { CommittedState, createStateRef } from '../counts/state-ref.ts';
 import type { Count } from '../counts/state.ts';

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readDemoConfig } from '../app/config.ts';
-import { toAddressError } from '../app/start-messages.ts';
+import { toAddressError } from '../http/server.ts';
 import { formatAddress } from '../lib/network.ts';
 import { DemoProvider } from '../login/demo-provider.ts';
 

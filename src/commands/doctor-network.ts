@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../app/config.ts';
-import { createRemoteNotice } from '../app/start-messages.ts';
 import { formatVersion, readVersion } from '../app/version.ts';
 import { formatSwitch } from '../git/branch-feed.ts';
 import { removeCredentials } from '../git/run-git.ts';
@@ -11,6 +10,7 @@ import { messageOf } from '../lib/errors.ts';
 import { formatAddress } from '../lib/network.ts';
 import { callbackPath, isSecureOrigin } from '../login/settings.ts';
 import { describeRemoteError } from '../sync/remote.ts';
+import { createRemoteNotice } from '../sync/sync.ts';
 import {
   type DoctorCheck,
   type DoctorContext,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { findDefaultLocale } from '../bot/record.ts';
 import { readSchema, resolveProperties } from '../bot/schemas.ts';
 import { type IndexedBot, parseRecord } from '../catalogue/store/bot-index.ts';
-import { exportLines } from '../catalogue/store/export.ts';
+import { exportLines } from '../catalogue/store/bot-reader.ts';
 import { formatCount } from '../lib/text.ts';
 import { codeOf } from '../lib/errors.ts';
 import { withCatalogue } from './change-bots.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readConfig } from '../app/config.ts';
 import { toCatalogueError, Catalogue } from '../catalogue/catalogue.ts';
-import { takeInstanceLock } from '../git/locks.ts';
+import { lockVar } from '../git/clone.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import { type OpenImages, openImages, listNamedImages } from '../images/images.ts';
 import { UserError } from '../lib/errors.ts';
@@ -15,7 +15,7 @@ export async function images(): Promise<void> {
   if (!config.images) {
     throw new UserError('BOTSHELF_IMAGES is off, so no pictures are cached: set it to on to fetch them');
   }
-  const lock = await takeInstanceLock(config.var);
+  const lock = await lockVar(config.var);
   const log = process.stderr.isTTY ? silentLog : await createLog(config.log);
   const opened = await openImages(config, log);
   const repositoryOpener = new RepositoryOpener(config.catalogue);

@@ -13,7 +13,6 @@ import {
 } from '../catalogue/settings/settings.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import { importBots, ImportReport } from '../import/import-bots.ts';
-import { readRecords } from '../import/read-records.ts';
 import { suggestMap } from '../import/suggest-map.ts';
 import { isError, UserError } from '../lib/errors.ts';
 import { formatCount } from '../lib/text.ts';
@@ -35,7 +34,7 @@ export async function importList(path: string, flags: ImportFlags): Promise<void
   const { settings } = await readSettings(createDiskReader(root));
   const usable = settings ?? toSettings();
   if (flags.suggest) {
-    const map = await suggestMap(readRecords(path), usable.categories, (text) =>
+    const map = await suggestMap(path, usable.categories, (text) =>
       process.stderr.write(`${escapeInvisible(text)}\n`),
     );
     return void process.stdout.write(`${formatJson(map)}\n`);
@@ -55,8 +54,7 @@ export async function importList(path: string, flags: ImportFlags): Promise<void
   const opener = new RepositoryOpener(root);
   try {
     const repository = flags.dryRun ? null : await opener.open();
-    const records = readRecords(path, (...note) => report.note(...note));
-    await importBots(records, { ...options, repository }, (count) =>
+    await importBots(path, { ...options, repository }, (count) =>
       progress.show(`${formatCount(count, 'record')} read, ${report.counts.added} added`),
     );
   } finally {

@@ -21,6 +21,8 @@ export interface OpenCounts {
   readonly counts: ReadonlyCounts;
   /** Sets when the commits of an advance of the branch changed bots. */
   readonly setEditedTimes: (advance: BranchAdvance, changes: ReadonlyChanges) => Promise<void>;
+  /** Reads the counts over time from now on. In a demo it resolves when the front page has its growth. */
+  start(): Promise<void>;
   /** Commits the counts that are only in the journal. */
   close(): Promise<void>;
 }
@@ -31,6 +33,7 @@ interface CountsOptions extends Pick<Clone, 'repositoryOpener' | 'commits'> {
     readonly stateSeconds: number;
     readonly remote: { readonly syncSeconds: number } | null;
     readonly readOnly: object | null;
+    readonly demo: object | null;
   };
   /** Called with a bot whose time of the last edit has changed. */
   readonly onEdited: (id: BotId) => void;
@@ -62,7 +65,12 @@ export function openCounts({ config, repositoryOpener, commits, onEdited, log }:
     await state.close();
   };
   const setTimes: OpenCounts['setEditedTimes'] = async (...what) => await setEditedTimes(state, ...what);
-  return { state, countHistory, counts, setEditedTimes: setTimes, close };
+  const start = async (): Promise<void> => {
+    countHistory.start();
+    // The first visitor sees the complete front page.
+    if (config.demo) await countHistory.isRead('recent');
+  };
+  return { state, countHistory, counts, setEditedTimes: setTimes, start, close };
 }
 
 /**

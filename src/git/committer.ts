@@ -11,10 +11,10 @@ import type { Inspection } from './checkout.ts';
 import { importCommit, toPackFolder, type NewFile } from './commit-files.ts';
 import { unmerged } from './git-index.ts';
 import { diffTrees, findTreeEntries, type FileChange, type GitFile } from './history.ts';
-import { ensureNoOperation } from './locks.ts';
 import { removeLeftovers, wasKilled, waitForOrphans } from './maintenance.ts';
 import { computeBlobId, maxObjectBytes } from './objects.ts';
 import {
+  ensureNoOperation,
   readRef,
   type Repository,
   type RepositoryOpener,

@@ -48,19 +48,6 @@ export function isIndexLocked({ gitDir }: Pick<Repository, 'gitDir'>): boolean {
   return existsSync(join(gitDir, 'index.lock'));
 }
 
-/** @throws {BotshelfError} unavailable, while a merge, rebase, cherry-pick or revert of a person is in progress */
-export function ensureNoOperation({ gitDir }: LockFolders): void {
-  const marker = markerFiles.find((name) => existsSync(join(gitDir, name)));
-  if (marker !== undefined) {
-    throw new BotshelfError(
-      'unavailable',
-      `a merge, rebase or similar is in progress in the clone (${marker}): finish it, then the remote's commits are merged`,
-    );
-  }
-}
-
-const markerFiles = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-merge', 'rebase-apply'];
-
 /** Removes the lock of a killed service, and returns whether there was one. */
 export async function removeStaleIndexLock({ gitDir, staging }: LockFolders): Promise<boolean> {
   const lock = join(gitDir, 'index.lock');

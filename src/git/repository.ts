@@ -83,6 +83,19 @@ export function findBranch(repository: Repository): string | undefined {
   }
 }
 
+/** @throws {BotshelfError} unavailable, while a merge, rebase, cherry-pick or revert of a person is in progress */
+export function ensureNoOperation({ gitDir }: Pick<Repository, 'gitDir'>): void {
+  const marker = markerFiles.find((name) => existsSync(join(gitDir, name)));
+  if (marker !== undefined) {
+    throw new BotshelfError(
+      'unavailable',
+      `a merge, rebase or similar is in progress in the clone (${marker}): finish it, then the remote's commits are merged`,
+    );
+  }
+}
+
+const markerFiles = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-merge', 'rebase-apply'];
+
 /** Opens the repository when it is first needed, and again after a failure or when it was replaced. */
 export class RepositoryOpener {
   readonly #catalogue: string;
@@ -154,6 +167,7 @@ export class RepositoryOpener {
   close(): void {
     this.#isClosed = true;
     this.#end();
+    this.#client.close?.();
   }
 
   #end(): void {

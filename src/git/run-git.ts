@@ -184,6 +184,8 @@ export interface GitClient {
   isParent(pid: number): boolean;
   /** As runGit does. */
   run(command: GitCommand, signal?: AbortSignal): Promise<string>;
+  /** Called when the repository is closed; left out where others use it too. */
+  close?(): void;
 }
 
 /**

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { report } from 'node:process';
+import { codeOf, messageOf, UserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { logAccess, type RequestHandler, ProblemError, sendProblem } from './problem.ts';
 import { type ResponseCache, keepAliveSeconds } from './response-cache.ts';
@@ -16,6 +17,8 @@ export interface ListeningServer {
 interface ServerOptions {
   readonly host: string;
   readonly port: number;
+  /** The setting with the port; PORT if left out. */
+  readonly portSetting?: string;
   /** The most connections at a time; more are refused. */
   readonly maxConnections: number;
   /** Returns the address that the application has for that of a request; left out if they are the same. */
@@ -27,11 +30,11 @@ interface ServerOptions {
 
 /**
  * Serves an application, behind a response cache if there is one; the application fills it (`ResponseCache.fill`).
- * @throws a system error when the address is not available
+ * @throws {UserError} when the address cannot be listened on, with the setting to change
  */
 export async function listen(
   compute: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
-  { host, port, maxConnections, rewrite, accessLog = false, log }: ServerOptions,
+  { host, port, portSetting = 'PORT', maxConnections, rewrite, accessLog = false, log }: ServerOptions,
   cache?: ResponseCache,
 ): Promise<ListeningServer> {
   let closing = false;
@@ -70,7 +73,9 @@ export async function listen(
   logRefusals(server, log);
   server.on('clientError', refuse);
   server.listen(port, host);
-  await once(server, 'listening');
+  await once(server, 'listening').catch((error: unknown) => {
+    throw toAddressError(error, host, port, portSetting);
+  });
   return {
     port: (server.address() as AddressInfo).port,
     close: async () => {
@@ -78,6 +83,25 @@ export async function listen(
       await close(server);
     },
   };
+}
+
+/** Returns the error for an address that cannot be listened on. @param setting the one with the port */
+export function toAddressError(error: unknown, host: string, port: number, setting: string): UserError {
+  switch (codeOf(error)) {
+    case 'EADDRINUSE':
+      return new UserError(
+        `port ${port} is in use: stop what listens there, or set ${setting} to another one`,
+      );
+    case 'EACCES':
+      return new UserError(`port ${port} may not be used: set ${setting} to one above 1023`);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new UserError(
+        `${host} is not an address of this machine: set HOST to one that is, such as 127.0.0.1`,
+      );
+    default:
+      return new UserError(`cannot listen on ${host}, port ${port}: ${messageOf(error)}`);
+  }
 }
 
 /** Returns how many connections to accept, so that file descriptors are left for files, pipes and outgoing sockets. */

@@ -15,8 +15,8 @@ import { type ImageCache, openImageCache } from './cache.ts';
 /** The copies of images that a service has. */
 export interface OpenImages {
   readonly cache: ImageCache;
-  /** Keeps the copies and the catalogue in step. Returns a function that ends it. */
-  follow(catalogue: Catalogue): () => void;
+  /** Keeps the copies and the catalogue in step. */
+  follow(catalogue: Catalogue): void;
   close(): Promise<void>;
 }
 
@@ -34,10 +34,12 @@ export async function openImages(
     basePath: basePathOf(baseUrl),
     log,
   });
+  let endFollowing: (() => void) | undefined;
   return {
     cache,
-    follow: (catalogue) => followImages(catalogue, cache),
+    follow: (catalogue) => void (endFollowing = followImages(catalogue, cache)),
     close: async () => {
+      endFollowing?.();
       await cache.close();
       await connector.close();
     },

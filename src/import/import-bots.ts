@@ -24,7 +24,7 @@ import {
   toPageText,
   toTranslation,
 } from './map-record.ts';
-import type { SourceRecord } from './read-records.ts';
+import { readRecords, type SourceRecord } from './read-records.ts';
 
 interface ImportOptions {
   /** The folder that holds `bots/`. */
@@ -44,13 +44,14 @@ interface ImportOptions {
 }
 
 /**
- * Imports records, in commits of up to a thousand bots. A bot that is there with the same files, but for `created`, is
+ * Imports the records of a list, in commits of up to a thousand bots. A bot that is there with the same files, but for `created`, is
  * left as it is, so that an import that was killed goes on when it is run again.
  * @param onProgress is called with the number of records that are read
+ * @throws {UserError} for what is no list
  * @throws {GitError} for failures of Git: earlier commits stay
  */
 export async function importBots(
-  records: AsyncIterable<SourceRecord>,
+  path: string,
   options: ImportOptions,
   onProgress: (records: number) => void,
 ): Promise<void> {
@@ -59,7 +60,7 @@ export async function importBots(
   const digits = new LostDigits();
   let batch: PlacedBot[] = [];
   let [count, size] = [0, 0];
-  for await (const { place, fields } of records) {
+  for await (const { place, fields } of readRecords(path, (...note) => report.note(...note))) {
     onProgress(++count);
     const mapped = readBot(fields, options);
     const [main] = mapped.files;

@@ -2,21 +2,22 @@ import type { ImportMap, ImportRule } from '../../schemas/types.ts';
 import { parseInvite } from '../bot/invite.ts';
 import { findNearestName, quoteValue } from '../lib/text.ts';
 import { parseDate } from './map-record.ts';
-import type { SourceRecord } from './read-records.ts';
+import { readRecords } from './read-records.ts';
 
 /**
  * Returns a mapping to begin with, from the names and values of the first records of a list.
  * @param categories those that a bot can have
  * @param remark receives what is not mapped, and values that will be refused
+ * @throws {UserError} for what is no list
  */
 export async function suggestMap(
-  records: AsyncIterable<SourceRecord>,
+  path: string,
   categories: readonly string[],
   remark: (text: string) => void = () => {},
 ): Promise<ImportMap> {
   const columns: SourceColumns = new Map();
   let [total, left] = [0, 1000];
-  for await (const { fields } of records) {
+  for await (const { fields } of readRecords(path)) {
     if (typeof fields === 'object') addFields(columns, fields, ++total);
     if (--left === 0) break;
   }

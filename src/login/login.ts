@@ -127,25 +127,6 @@ function listReasons(error: Error): string[] {
   return said;
 }
 
-/** The settings of the login. */
-interface LoginConfig {
-  /** Whom visitors of a demo log in as; null if it is none. */
-  readonly demo: IdentityProvider | null;
-  readonly login: LoginSettings | null;
-  readonly secrets: readonly string[];
-  readonly baseUrl: string;
-  readonly var: string;
-}
-
-/** Opens the login at the configured provider, or that of a demo. Null if none is configured. */
-export async function openLogin(config: LoginConfig, log: Log): Promise<Login | null> {
-  const { demo, login, secrets, baseUrl } = config;
-  const provider = demo ?? (login && (await openProvider(login, baseUrl)));
-  if (provider === null) return null;
-  const own = secrets.length > 0 ? secrets : [await readSecretFile(config.var)];
-  return new Login({ provider, secrets: own, baseUrl, log });
-}
-
 /** Opens the provider that is configured. Imported here only, because most of it is libraries. */
 export async function openProvider(login: LoginSettings, baseUrl: string): Promise<Provider> {
   const { Provider } = await import('./provider.ts');

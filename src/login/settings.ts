@@ -1,4 +1,7 @@
+import type { Log } from '../lib/log.ts';
 import type { SettingReader } from '../lib/setting-reader.ts';
+import type { Login } from './login.ts';
+import type { IdentityProvider } from './provider.ts';
 
 /** The path that the provider redirects back to. */
 export const callbackPath = '/login/callback';
@@ -15,6 +18,27 @@ export interface LoginSettings {
   readonly clientSecret: string;
   /** The claim with the account's ID; unused for Discord, which has no claims. */
   readonly idClaim: string;
+}
+
+/** The settings of the login. */
+interface LoginConfig {
+  /** Whom visitors of a demo log in as; null if it is none. */
+  readonly demo: IdentityProvider | null;
+  readonly login: LoginSettings | null;
+  readonly secrets: readonly string[];
+  readonly baseUrl: string;
+  readonly var: string;
+}
+
+/** Opens the login at the configured provider, or that of a demo. Null if none is configured. */
+export async function openLogin(config: LoginConfig, log: Log): Promise<Login | null> {
+  const { demo, login, secrets, baseUrl } = config;
+  if (demo === null && login === null) return null;
+  // Imported here only, because most of it is libraries.
+  const { Login, openProvider, readSecretFile } = await import('./login.ts');
+  const provider = demo ?? (login && (await openProvider(login, baseUrl)));
+  const own = secrets.length > 0 ? secrets : [await readSecretFile(config.var)];
+  return provider && new Login({ provider, secrets: own, baseUrl, log });
 }
 
 /** Reads the provider from the variables `BOTSHELF_OAUTH_…`; null when none is set. */

@@ -38,21 +38,21 @@ interface OpenProposalsOptions extends Pick<Clone, 'repositoryOpener' | 'branch'
   readonly committer: Pick<Committer<never>, 'move'>;
   /** Null if there is no remote. */
   readonly sync: Sync | null;
-  readonly canLogIn: boolean;
+  /** Null where nobody can log in. */
+  readonly login: { readonly disabledReason: string | null } | null;
   readonly log: Log;
 }
 
 /** @throws {UserError} if the settings do not say which Git host it is */
 export async function openProposals(options: OpenProposalsOptions): Promise<OpenProposals> {
-  const { config, repositoryOpener, branch, remotePlace, catalogue, committer, sync, canLogIn, log } =
-    options;
+  const { config, repositoryOpener, branch, remotePlace, catalogue, committer, sync, login, log } = options;
   const { notifyUrl, baseUrl } = config;
   const notifications = notifyUrl === null ? null : new Notifications({ url: notifyUrl, log });
   const notify = (notice: Notice): void => notifications?.notify(notice);
   const confirmedTime = async (): Promise<number> => await readConfirmedTime(await repositoryOpener.open());
   const reports = await VisitorReports.open(join(config.var, 'reports'), log, confirmedTime);
   const proposals =
-    !canLogIn || config.proposals === 'off'
+    login?.disabledReason !== null || config.proposals === 'off'
       ? null
       : new Proposals({
           repositoryOpener,

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OpenCounts } from '../counts/counts.ts';
-import type { CommitEvents, CommitEvent } from '../git/branch-feed.ts';
+import { pruneHistory } from '../counts/state-ref.ts';
+import type { CommitEvent } from '../git/branch-feed.ts';
+import type { Clone } from '../git/clone.ts';
 import { removeStaleLocks } from '../git/maintenance.ts';
-import { GitError, maxStallSeconds } from '../git/run-git.ts';
+import { GitError, maxStallSeconds, removeCredentials } from '../git/run-git.ts';
 import { readRef, type Repository, type RepositoryOpener } from '../git/repository.ts';
 import { type Failure, FailureLog } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
@@ -371,17 +373,63 @@ function toFailureKind(error: unknown, message: string): string {
   return error.command.includes(' push ') ? 'push' : 'fetch';
 }
 
-interface OpenSyncOptions extends Pick<SyncOptions, 'repositoryOpener' | 'committer' | 'state' | 'log'> {
-  readonly config: { readonly remote: RemoteSettings | null; readonly readOnly: object | null };
-  readonly commits: CommitEvents;
+/** The synchronisation of a clone with a remote. */
+export interface OpenSync {
+  /** Null without a remote. */
+  readonly sync: Sync | null;
+  /** Why this clone is not in step with its Git host; null if it is or has none. */
+  readonly remoteNotice: string | null;
+  close(): Promise<void>;
 }
 
-/** Synchronises the clone with a remote once it is started; null without a remote. */
-export function openSync(options: OpenSyncOptions): Sync | null {
-  const { config, repositoryOpener, committer, commits, state, log } = options;
-  if (config.remote === null) return null;
+interface OpenSyncOptions
+  extends
+    Pick<Clone, 'repositoryOpener' | 'commits' | 'origin' | 'maintain'>,
+    Pick<SyncOptions, 'committer' | 'state' | 'log'> {
+  readonly config: {
+    readonly remote: RemoteSettings | null;
+    readonly readOnly: object | null;
+    /** The age after which state history is pruned to one commit a day. */
+    readonly stateDays: number;
+    readonly dev: boolean;
+    readonly isBaseUrlSet: boolean;
+  };
+}
+
+/** Synchronises the clone with a remote once it is started, and keeps its Git fast: the remote has a say in what is pruned. */
+export function openSync(options: OpenSyncOptions): OpenSync {
+  const { config, repositoryOpener, committer, commits, origin, state, log } = options;
+  const { remote } = config;
   const followsOnly = config.readOnly !== null;
-  const sync = new Sync({ ...config.remote, repositoryOpener, committer, state, log, followsOnly });
-  commits.subscribe((event) => sync.requestPush(event));
-  return sync;
+  const sync = remote && new Sync({ ...remote, repositoryOpener, committer, state, log, followsOnly });
+  if (sync) commits.subscribe((event) => sync.requestPush(event));
+  const maintenance = options.maintain(async (repository) => {
+    if (followsOnly) return 0;
+    const since = Date.now() / 1000 - config.stateDays * 24 * 60 * 60;
+    return await (sync ? sync.prune(repository, since) : pruneHistory(repository, since));
+  });
+  sync?.onFetch(() => maintenance.packAdded());
+  const remoteNotice = createRemoteNotice(config, origin);
+  if (remoteNotice !== null) log.warn({}, remoteNotice);
+  const close = async (): Promise<void> => {
+    await sync?.close();
+    await maintenance.close();
+  };
+  return { sync, remoteNotice, close };
+}
+
+/**
+ * Returns a sentence for the operator of a clone that is not kept in step with its Git host; null if it is, where
+ * there is no host, while somebody edits the catalogue with BOTSHELF_DEV, and for a trial, which has no public address.
+ */
+export function createRemoteNotice(
+  { remote, dev, isBaseUrlSet }: Pick<OpenSyncOptions['config'], 'remote' | 'dev' | 'isBaseUrlSet'>,
+  origin: Clone['origin'],
+): string | null {
+  if (origin === null || remote !== null || dev || !isBaseUrlSet) return null;
+  return (
+    `the clone has the remote origin (${removeCredentials(origin.remote)}), but BOTSHELF_REMOTE is not set: ` +
+    'merged pull requests do not arrive here and posts are not pushed; set BOTSHELF_REMOTE=origin, ' +
+    'or run "git remote remove origin" where this clone stands alone'
+  );
 }

@@ -50,10 +50,10 @@ export function openImportFile(): Target {
       if (kind === 'a.json' && !/\d{16}/.test(text))
         ensureRead(records, JSON.parse(text.replace(/^\uFEFF/, '')));
       if (kind === 'a.csv' && !text.includes('\0') && !text.includes('\uFFFD')) ensureCells(records, text);
-      const map = await suggestMap(of(records), ['fun', 'other']);
+      const map = await suggestMap(path, ['fun', 'other']);
       for (const rules of [undefined, map]) {
         const report = new ImportReport();
-        await importBots(of(records), { ...options, map: rules, report, locale: 'en' as Locale }, () => {});
+        await importBots(path, { ...options, map: rules, report, locale: 'en' as Locale }, () => {});
         const { added, refused, unchanged, replaced } = report.counts;
         strictEqual(added + refused + unchanged + replaced, records.length);
       }
@@ -81,11 +81,6 @@ async function list(records: AsyncIterable<SourceRecord>): Promise<SourceRecord[
     ok(error instanceof UserError, error as Error);
     return undefined;
   }
-}
-
-// oxlint-disable-next-line typescript/require-await -- records come from files
-async function* of(records: readonly SourceRecord[]): AsyncGenerator<SourceRecord> {
-  yield* records;
 }
 
 /** Ensures that the records are those of a document. */

@@ -2,7 +2,8 @@ import { notStrictEqual, rejects, strictEqual, throws } from 'node:assert/strict
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { ensureNoOperation, removeStaleIndexLock, withIndexLock } from '../../src/git/locks.ts';
+import { removeStaleIndexLock, withIndexLock } from '../../src/git/locks.ts';
+import { ensureNoOperation } from '../../src/git/repository.ts';
 import { committerOn } from '../support/committing.ts';
 import { setKey } from '../support/keys.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
@@ -104,10 +105,10 @@ describe('the index.lock', () => {
   });
 
   it('is not taken during an operation of a person', () => {
-    ensureNoOperation({ gitDir, staging });
+    ensureNoOperation({ gitDir });
     for (const name of ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-merge', 'rebase-apply']) {
       mkdirSync(join(gitDir, name));
-      throws(() => ensureNoOperation({ gitDir, staging }), new RegExp(`in progress in the clone .${name}.:`));
+      throws(() => ensureNoOperation({ gitDir }), new RegExp(`in progress in the clone .${name}.:`));
       rmSync(join(gitDir, name), { recursive: true });
     }
   });

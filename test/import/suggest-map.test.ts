@@ -1,18 +1,19 @@
 import { deepStrictEqual } from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { defaultCategories } from '../../src/bot/schemas.ts';
 import { validate } from '../../src/catalogue/page/schema.ts';
-import type { SourceRecord } from '../../src/import/read-records.ts';
+import type { SourceFields } from '../../src/import/read-records.ts';
 import { suggestMap } from '../../src/import/suggest-map.ts';
 import { readCases } from '../support/fixture-lines.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 /** Returns the mapping, and what is said about it. */
-async function suggest(...records: readonly SourceRecord['fields'][]): Promise<unknown[]> {
+async function suggest(...records: readonly SourceFields[]): Promise<unknown[]> {
   const remarks: string[] = [];
-  // oxlint-disable-next-line typescript/require-await -- as a reader does
-  async function* list(): AsyncGenerator<SourceRecord> {
-    yield* records.map((fields, i) => ({ place: `${i}`, fields }));
-  }
-  const map = await suggestMap(list(), defaultCategories, (text) => remarks.push(text));
+  const path = join(tempFolder(), 'bots.ndjson');
+  writeFileSync(path, records.map((fields) => `${JSON.stringify(fields)}\n`).join(''));
+  const map = await suggestMap(path, defaultCategories, (text) => remarks.push(text));
   deepStrictEqual(validate('import-map', map), []);
   return [map, ...remarks];
 }
@@ -21,7 +22,7 @@ describe('a suggested mapping', () => {
   for (const { title, input, expected } of readCases('suggested-maps'))
     it(title, async () => {
       const [map = '', ...remarks] = expected;
-      const records = JSON.parse(input) as SourceRecord['fields'][];
+      const records = JSON.parse(input) as SourceFields[];
       deepStrictEqual(await suggest(...records), [JSON.parse(map), ...remarks]);
     });
 

@@ -1,8 +1,7 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { printCommands } from '../../src/catalogue/page/commands.ts';
-import { withValues } from '../../src/catalogue/page/page.ts';
+import { printCommands, withValues } from '../../src/catalogue/page/page.ts';
 import { maxObjectBytes } from '../../src/git/objects.ts';
 import type { Repository } from '../../src/git/repository.ts';
 import { type BranchMerge, mergeBranches, replayOnto } from '../../src/sync/integration.ts';

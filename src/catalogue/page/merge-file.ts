@@ -2,9 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { SchemaName } from '../../bot/schemas.ts';
 import { removeKeys, setKeys, readStrictJson } from '../../lib/json.ts';
 import { mergeLines } from '../../lib/merge-lines.ts';
-import { maxCommandDepth } from './commands.ts';
 import { parseFilePath, parsePagePath } from './layout.ts';
-import { cutPage, type PageData, parsePage } from './page.ts';
+import { maxCommandDepth, cutPage, type PageData, parsePage } from './page.ts';
 import { validate } from './schema.ts';
 
 /** A file on two sides and at their merge base; null if there was none. */

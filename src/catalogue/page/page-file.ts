@@ -26,8 +26,7 @@ import {
   type PlaceFault,
   parsePlace,
 } from './layout.ts';
-import { maxCommandDepth } from './commands.ts';
-import { maxFileSize, type Page, type ParsedPage, parsePage } from './page.ts';
+import { maxCommandDepth, maxFileSize, type Page, type ParsedPage, parsePage } from './page.ts';
 import { parseJsonFile } from './side-file.ts';
 
 /**

@@ -1,17 +1,18 @@
+import { createHash } from 'node:crypto';
 import type { BotRecord, FullImages } from '../../../schemas/types.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { assembleRecord, type Content, type FilledMainPage } from '../../bot/record.ts';
-import { parseTree } from '../../git/objects.ts';
-import { type RepositoryOpener, toUnavailableError } from '../../git/repository.ts';
+import { parseTree, computeBlobId } from '../../git/objects.ts';
+import { type Repository, type RepositoryOpener, toUnavailableError } from '../../git/repository.ts';
+import { forEachInSlices } from '../../lib/time-slice.ts';
 import type { Fault } from '../page/fault.ts';
-import { isPage } from '../page/layout.ts';
-import { type PageFile, parsePageFile } from '../page/page-file.ts';
+import { botsFolder, type FilePlace, folderOf, isPage, parseFilePath, pathOf } from '../page/layout.ts';
+import { type PageFile, parsePageFile, readFileText } from '../page/page-file.ts';
 import { withDefaults } from '../page/page.ts';
 import { checkFiles, type PageLimits, type ReadablePage, noLimits } from '../page/rules.ts';
 import { parseSettings, type CatalogueSettings, settingsName, toSettings } from '../settings/settings.ts';
 import { indexBot, type IndexedBot, type IndexedFile, parseRecord } from './bot-index.ts';
-import { readCommittedPages } from './export.ts';
 
 /** The result of reading a bot's files: the bot to serve from now on, and the faults of the files. */
 export interface BotReading {
@@ -114,6 +115,21 @@ export async function readCommittedAuthors(
   }
 }
 
+/** Returns the places of a bot's files in a commit, each with its blob. @throws {GitError} */
+export async function readCommittedPages(
+  { objects, hash, prefix }: Pick<Repository, 'objects' | 'hash' | 'prefix'>,
+  commit: string,
+  id: BotId,
+): Promise<{ readonly place: FilePlace; readonly blob: string }[]> {
+  const folder = `${botsFolder}/${folderOf(id)}`;
+  const tree = await objects.readOne(`${commit}:${prefix}${folder}`);
+  const entries = tree?.type === 'tree' ? [...parseTree(tree.content, hash)] : [];
+  return entries.flatMap(([name, { mode, id: blob }]) => {
+    const place = name.startsWith(`${id}.`) ? parseFilePath(`${folder}/${name}`) : undefined;
+    return place && mode.startsWith('100') ? [{ place, blob }] : [];
+  });
+}
+
 /**
  * Reads the settings from the last commit: they decide who is a maintainer. Uncommitted edits and the index are ignored, and
  * so is the logo. The defaults where the commit has no such file; undefined if the file has a fault. Reads one object
@@ -145,4 +161,37 @@ let lastParsed: { readonly blob: string; readonly settings: CatalogueSettings | 
 function parseWithoutLogo(bytes: Buffer): CatalogueSettings | undefined {
   const { settings, faults } = parseSettings(bytes);
   return faults.every(({ rule }) => rule === 'logo') ? settings : undefined;
+}
+
+/**
+ * Yields one line of JSON a bot: the record, and in `files` the path and the text of each file in the version that is
+ * served. A file whose version is neither on disk nor in Git any more is left out of `files`.
+ * @param root the folder that holds `bots/`
+ * @param repository undefined if there is none
+ */
+export async function* exportLines(
+  bots: readonly IndexedBot[],
+  root: string,
+  repository: Pick<Repository, 'hash' | 'objects'> | undefined,
+): AsyncGenerator<Buffer> {
+  for (const { id, record, files } of bots) {
+    const texts: { path: string; text: string }[] = [];
+    for (const { locale, sha } of files) {
+      const path = pathOf(id, locale);
+      let text = readFileText(root, path);
+      if (text === undefined || computeBlobId(Buffer.from(text), repository?.hash ?? 'sha1') !== sha)
+        text = (await repository?.objects.readOne(sha).catch(() => undefined))?.content.toString();
+      if (text !== undefined) texts.push({ path, text });
+    }
+    yield Buffer.concat([record.subarray(0, -1), Buffer.from(`,"files":${JSON.stringify(texts)}}\n`)]);
+  }
+}
+
+/** Returns what differs between two exports of different bots. */
+export async function computeExportDigest(bots: readonly IndexedBot[]): Promise<string> {
+  const hash = createHash('sha1');
+  await forEachInSlices(bots, ({ digest, files }) => {
+    hash.update(`${digest} ${files.map(({ sha }) => sha).join(' ')}\n`);
+  });
+  return hash.digest('base64url');
 }

@@ -2,7 +2,7 @@ import type { Router } from '@koa/router';
 import type { ChangeFeed } from '../../catalogue/changes/change-feed.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
-import { computeExportDigest, exportLines } from '../../catalogue/store/export.ts';
+import { computeExportDigest, exportLines } from '../../catalogue/store/bot-reader.ts';
 import type { RepositoryOpener } from '../../git/repository.ts';
 import type { OpenImages } from '../../images/images.ts';
 import type { CurrentCache } from '../../lib/current-cache.ts';

@@ -4,10 +4,9 @@ import type { Category, Command, UpdateValues } from '../../../schemas/types.ts'
 import type { BotId } from '../../bot/id.ts';
 import { resolveProperties, readSchema } from '../../bot/schemas.ts';
 import { parseToken } from '../../bot/token.ts';
-import { maxCommandDepth, pickCommands, printCommands } from '../../catalogue/page/commands.ts';
 import { findPosition } from '../../catalogue/page/fault.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
-import { maxFileSize } from '../../catalogue/page/page.ts';
+import { maxCommandDepth, pickCommands, printCommands, maxFileSize } from '../../catalogue/page/page.ts';
 import { formatPlace } from '../../catalogue/page/rules.ts';
 import { validate } from '../../catalogue/page/schema.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';

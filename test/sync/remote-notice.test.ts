@@ -1,6 +1,6 @@
 import { match, ok, strictEqual } from 'node:assert/strict';
 import { readConfig } from '../../src/app/config.ts';
-import { createRemoteNotice } from '../../src/app/start-messages.ts';
+import { createRemoteNotice } from '../../src/sync/sync.ts';
 
 describe('the notice that a clone is not in step with its Git host', () => {
   const origin = { remote: 'https://shelf:key@git.example.org/bots.git', branch: 'main', prefix: '' };
