@@ -7,6 +7,7 @@ import { readRef, stateRef, type Repository, type RepositoryOpener } from '../gi
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { forEachInSlices } from '../lib/time-slice.ts';
+import { readStateFiles } from './state-ref.ts';
 import { parseDay, daysFolder, parseDayPath, toDay, type Count, type CountOfDay } from './state.ts';
 
 /** From the end of a day on, a bot had this count. */
@@ -311,7 +312,7 @@ export class CountHistory {
 
   async #readFile(objects: ObjectReader, id: string): Promise<string> {
     this.#stop.signal.throwIfAborted();
-    return (await objects.readOne(id))?.content.toString() ?? '';
+    return (await readStateFiles(objects, [id]))[0] ?? '';
   }
 
   /** Today, which is not over. */

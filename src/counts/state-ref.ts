@@ -11,7 +11,7 @@ import {
 } from '../git/commit-files.ts';
 import { diffTrees, listFiles, findTreeEntries } from '../git/history.ts';
 import { removeLeftovers, wasKilled } from '../git/maintenance.ts';
-import { computeBlobId } from '../git/objects.ts';
+import { computeBlobId, type ObjectReader } from '../git/objects.ts';
 import {
   createRefConflictError,
   listRefFolders,
@@ -320,14 +320,21 @@ async function readState(repository: Repository, known: string | undefined): Pro
   const commit = await readRef(repository, stateRef);
   const isRead = commit === null || commit === known;
   const blobs = isRead ? new Map<string, string>() : await listBlobs(repository, commit, known);
-  const objects = await repository.objects.read([...blobs.values()]);
-  const files = [...blobs.keys()].map((path, i): [string, string] => {
-    const object = objects[i];
-    if (object === undefined) throw new Error(`${path} of the state is too large to read: run "git fsck"`);
-    return [path, object.content.toString()];
-  });
+  const texts = await readStateFiles(repository.objects, [...blobs.values()]);
+  const files = [...blobs.keys()].map((path, i): [string, string] => [path, texts[i] ?? '']);
   return { commit, files: new Map(files) };
 }
+
+/** Returns the texts of blobs of the state. @throws what ObjectReader does, and an error if one is too large */
+export async function readStateFiles(objects: ObjectReader, ids: readonly string[]): Promise<string[]> {
+  return (await objects.read(ids, maxStateFileBytes)).map((file, i) => {
+    if (file) return file.content.toString();
+    throw new Error(`the blob ${ids[i]} of ${stateRef} is too large: restore its file from an older commit`);
+  });
+}
+
+/** Enough for a day on which 2.5 million bots post. */
+const maxStateFileBytes = 64 * 1024 * 1024;
 
 async function listBlobs(
   repository: Repository,

@@ -121,7 +121,7 @@ export class BatchParser {
   }
 }
 
-/** The bytes of the largest allowed file: every clone keeps it for good, and the service reads no larger one. */
+/** The bytes of the largest allowed file: every clone keeps it for good, and the service reads no larger one of people. */
 export const maxObjectBytes = 10 * 1024 * 1024;
 
 /** Returns id → type and size of those objects that exist here. */
@@ -203,11 +203,11 @@ export class ObjectReader {
 
   /**
    * Returns the objects of these names (ids, refs, `<commit>:<path>`; no line breaks), undefined if there is none,
-   * and for a file larger than `maxObjectBytes`, which is not read into memory.
+   * and for a file larger than `maxBytes`, which is not read into memory.
    * @throws {BotshelfError} missing-object, for an id, or the tree of one: an id that is known must have its object
    * @throws {GitError} when git ends first; the next call starts another, unless the reader is closed
    */
-  async read(names: readonly string[]): Promise<(GitObject | undefined)[]> {
+  async read(names: readonly string[], maxBytes = maxObjectBytes): Promise<(GitObject | undefined)[]> {
     if (names.length === 0) return [];
     if (names.some((name) => name.includes('\n')))
       throw new RangeError('the name of an object has no line break');
@@ -217,7 +217,7 @@ export class ObjectReader {
     const objects = names.map(
       async (name) =>
         await new Promise<GitObject | undefined>((resolve, reject) => {
-          this.#waiting.push({ name, resolve, reject });
+          this.#waiting.push({ name, maxBytes, resolve, reject });
         }),
     );
     child.stdin.write(`${names.join('\n')}\n`);
@@ -297,7 +297,7 @@ export class ObjectReader {
   }
 
   #begin(header: ObjectHeader | undefined): ObjectSink | undefined {
-    if (header === undefined || (header.type === 'blob' && header.size > maxObjectBytes)) {
+    if (header === undefined || (header.type === 'blob' && header.size > (this.#waiting[0]?.maxBytes ?? 0))) {
       const request = this.#waiting.shift();
       if (header) this.#restart();
       else if (request && idLike.test(request.name)) request.reject(createMissingError(request.name));
@@ -332,6 +332,7 @@ const requestsPerProcess = 100_000;
 
 interface ObjectRequest {
   readonly name: string;
+  readonly maxBytes: number;
   readonly resolve: (object: GitObject | undefined) => void;
   readonly reject: (error: Error) => void;
 }

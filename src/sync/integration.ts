@@ -1,7 +1,8 @@
 import { BotshelfError, isError } from '../lib/errors.ts';
 import type { BotId } from '../bot/id.ts';
-import { parseFilePath } from '../catalogue/page/layout.ts';
+import { parseFilePath, parsePagePath } from '../catalogue/page/layout.ts';
 import { isMergedByKey } from '../catalogue/page/merge-file.ts';
+import { readCommittedPages } from '../catalogue/store/export.ts';
 import { type NewFile, writeCommit } from '../git/commit-files.ts';
 import type { Committer } from '../git/committer.ts';
 import type { BranchMove } from '../git/branch-feed.ts';
@@ -21,6 +22,7 @@ import {
   type DroppedEdit,
   formatDroppedEdit,
   type FileVersions,
+  type MergedFiles,
   mergeFiles,
   type Sides,
   toCataloguePath,
@@ -160,7 +162,7 @@ export async function mergeBranches(repository: Repository, sides: Sides): Promi
   const both = new Map<string, FileVersions>(conflicts);
   for (const [path, versions] of changes.both)
     if (conflicts.has(path) || isMergedByKey(toCataloguePath(repository, path))) both.set(path, versions);
-  const { files, droppedEdits } = await mergeFiles(repository, both, changes.theirs, sides);
+  const { files, droppedEdits } = await mergeChanges(repository, { ...changes, both }, sides);
   const message = formatMergeMessage('Merge the updates of', changes.bots, droppedEdits);
   const commit = await writeCommit(repository, { parents: [theirs, ours], tree, files, message });
   return { commit, droppedEdits };
@@ -175,7 +177,7 @@ export async function mergeBranches(repository: Repository, sides: Sides): Promi
 export async function replayOnto(repository: Repository, sides: Sides): Promise<BranchMerge> {
   const { theirs } = sides;
   const changes = await readChanges(repository, sides);
-  const { files: merged, droppedEdits } = await mergeFiles(repository, changes.both, changes.theirs, sides);
+  const { files: merged, droppedEdits } = await mergeChanges(repository, changes, sides);
   const files = new Map([...changes.ours, ...merged]);
   const tree = await readTreeId(repository, theirs);
   if (files.size === 0 || tree === undefined) return { commit: theirs, droppedEdits };
@@ -184,6 +186,32 @@ export async function replayOnto(repository: Repository, sides: Sides): Promise<
   const commit = await writeCommit(repository, { parents: [theirs], tree, files, message });
   const isSame = (await readTreeId(repository, commit)) === tree;
   return { commit: isSame ? theirs : commit, droppedEdits };
+}
+
+/** Merges files that both sides changed, and removes what one side changed of a bot that the other removed. */
+async function mergeChanges(
+  repository: Repository,
+  { ours, theirs, both }: Changes,
+  sides: Sides,
+): Promise<MergedFiles> {
+  const { files, droppedEdits } = await mergeFiles(repository, both, theirs, sides);
+  const dropped = [...droppedEdits];
+  const idOf = (path: string): BotId | undefined => parseFilePath(path, repository.prefix)?.id;
+  const kept = new Set([...files].map(([path, file]) => file && parsePagePath(path, repository.prefix)?.id));
+  for (const [of, changed, other, side] of [
+    ['ours', ours, theirs, sides.theirs],
+    ['theirs', theirs, ours, sides.ours],
+  ] as const) {
+    const removed = new Set([...other].map(([path, file]) => (file === null ? idOf(path) : undefined)));
+    for (const [path, file] of changed) {
+      const id = file === null || files.get(path) === null ? undefined : idOf(path);
+      if (id === undefined || !removed.has(id) || kept.has(id)) continue;
+      if ((await readCommittedPages(repository, side, id)).length > 0) continue;
+      files.set(path, null);
+      dropped.push({ path, what: 'file', of, because: 'people changed the same' });
+    }
+  }
+  return { files, droppedEdits: dropped };
 }
 
 /** The changes of two sides since their base. */

@@ -1,5 +1,5 @@
 import { compareBotIds, type BotId } from '../bot/id.ts';
-import { writePrunedHistory } from '../counts/state-ref.ts';
+import { readStateFiles, writePrunedHistory } from '../counts/state-ref.ts';
 import { isOfDay, mergeDays, type BotState, mergeBotStates, readShard, writeShard } from '../counts/state.ts';
 import { writeCommit, type NewFile, toNewFile } from '../git/commit-files.ts';
 import { countCommits, diffTrees, mergeBase, readTreeId } from '../git/history.ts';
@@ -377,8 +377,7 @@ async function mergeFiles(
   for (const { path, before, after } of files) {
     if (after === null || !(isOfDay(path) || /^\d\d\/\d\d\.json$/.test(path))) continue;
     const ids = before === null ? [after.id] : [after.id, before.id];
-    const [mine, other] = await repository.objects.read(ids);
-    const [own = '', known = ''] = [mine, other].map((blob) => blob?.content.toString());
+    const [own = '', known = ''] = await readStateFiles(repository.objects, ids);
     const text = isOfDay(path) ? await mergeDays(known, own) : mergeShard(path, known, own);
     if (text !== known) merged.set(path, toNewFile(text));
     if (slice.isOver) await slice.next();

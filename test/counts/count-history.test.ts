@@ -1,6 +1,9 @@
 import { deepStrictEqual, strictEqual, rejects } from 'node:assert/strict';
 import type { BotId } from '../../src/bot/id.ts';
 import { CountHistory, CountSeries } from '../../src/counts/count-history.ts';
+import { toDayPath } from '../../src/counts/state.ts';
+import { maxObjectBytes } from '../../src/git/objects.ts';
+import { stateRef } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { commitCounts } from '../support/counts.ts';
 import { eventually } from '../support/eventually.ts';
@@ -107,6 +110,23 @@ describe('the counts over time', () => {
     strictEqual((await read(place)).growth(homer), undefined);
   });
 
+  it('are read from a file of a day that is larger than files of people', async () => {
+    const text = `${homer} 5\n${'-'.repeat(maxObjectBytes)}\n${marge} 9\n`;
+    const history = await read(placeWithDay(text));
+    deepStrictEqual(
+      [days(history, homer), days(history, marge)],
+      [
+        { '-1': 5, 0: 5 },
+        { '-1': 9, 0: 9 },
+      ],
+    );
+  });
+
+  it('refuse a file of a day that is too large to be read @slow', async () => {
+    const place = placeWithDay(`${homer} 5\n${'-'.repeat(64 * 1024 * 1024)}`);
+    await rejects(read(place), /the blob \w+ of refs\/botshelf\/state is too large: restore its file from/);
+  });
+
   it('tell when they are read', async () => {
     const place = newPlace();
     commitCounts(place, [{ time: today - day, counts: { [homer]: 1 } }]);
@@ -120,6 +140,13 @@ describe('the counts over time', () => {
 
 function newPlace(): string {
   return testRepository({ file: 'text' }).folder;
+}
+
+/** A place whose state has yesterday's file only. */
+function placeWithDay(text: string): string {
+  const { folder, git, commitOn } = testRepository({ file: 'text' });
+  git('update-ref', stateRef, commitOn(null, { files: { [toDayPath(today / day - 1)]: text } }));
+  return folder;
 }
 
 function historyOf(place: string, latest: Latest = {}, now = (): number => today): CountHistory {

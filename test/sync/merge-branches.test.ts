@@ -8,7 +8,7 @@ import { type BranchMerge, mergeBranches, replayOnto } from '../../src/sync/inte
 import type { DroppedEdit } from '../../src/sync/merge-files.ts';
 import { openUntilEnd } from '../support/opened.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
-import { commandsPath, mainPage, pagePath } from '../support/sample.ts';
+import { commandsPath, mainPage, pagePath, translation } from '../support/sample.ts';
 
 const homer = pagePath('312');
 const marge = pagePath('7');
@@ -60,6 +60,32 @@ describe('the merge of two branches', () => {
       repository.git('log', '-1', '--format=%B', commit),
       /Set aside, as the remote has changed the same:/,
     );
+  });
+
+  it('removes what one side changed of a bot that the other removed, but not where only a translation went', async () => {
+    const [commands, de, fr] = [commandsPath('312'), pagePath('312', 'de'), pagePath('312', 'fr')];
+    const text = translation('Homer', 'Answers.');
+    base = repository.commitOn(base, { files: { [de]: text, [commands]: printCommands([]) } });
+    const changed = { [commands]: printCommands([{ name: 'play' }]), [fr]: text };
+    const changing = commitOf(changed);
+    const removing = commitOf({ [homer]: null, [de]: null, [commands]: null });
+    const filesOf = (commit: string): string =>
+      repository.git('ls-tree', '--name-only', '-r', commit, 'bots/312');
+    for (const merge of [mergeBranches, replayOnto])
+      for (const [ours, theirs] of [
+        [changing, removing],
+        [removing, changing],
+      ] as const) {
+        const { commit, droppedEdits } = await merge(opened, { base, ours, theirs });
+        strictEqual(filesOf(commit), '');
+        const of = ours === changing ? 'ours' : 'theirs';
+        deepStrictEqual(
+          droppedEdits.map((edit) => [edit.path, edit.of]),
+          Object.keys(changed).map((path) => [path, of]),
+        );
+      }
+    const { commit, droppedEdits } = await merge(changed, { [de]: null });
+    deepStrictEqual([filesOf(commit), droppedEdits], [[commands, homer, fr].join('\n'), []]);
   });
 
   it('merges other files as Git does, and takes theirs where that is a conflict', async () => {

@@ -5,6 +5,7 @@ import type { Repository } from '../../src/git/repository.ts';
 import { readTreeId } from '../../src/git/history.ts';
 import { writePrunedHistory } from '../../src/counts/state-ref.ts';
 import { writeCommit } from '../../src/git/commit-files.ts';
+import { maxObjectBytes } from '../../src/git/objects.ts';
 import { writeShard } from '../../src/counts/state.ts';
 import type { TokenDigest } from '../../src/bot/token.ts';
 import { botId } from '../support/sample.ts';
@@ -51,10 +52,11 @@ describe('the merge of two states', () => {
 
   it('has the files of days of both, and of one day the larger counts', async () => {
     const base = await commit({ 1: [5, 1] });
+    const tooLargeForPeople = '-'.repeat(maxObjectBytes);
     const [ours = '', theirs = ''] = await Promise.all(
       [
         { 'days/2026/11-21': '1 5\n2 9\n', 'days/2026/11-20': '2 8\n' },
-        { 'days/2026/11-21': '1 6\n12 4\n', 'days/2026/11-22': '1 7\n' },
+        { 'days/2026/11-21': `1 6\n12 4\n${tooLargeForPeople}`, 'days/2026/11-22': '1 7\n' },
       ].map(async (texts) => {
         const files = Object.entries(texts).map(
           ([path, text]) => [path, { mode: '100644', content: Buffer.from(text) }] as const,
