@@ -39,8 +39,8 @@ export class BotshelfError extends Error {
 export interface ErrorDetails {
   /** Of unknown-bot: the ID that no bot has. */
   readonly id?: string;
-  /** Of precondition-failed: the digest of the bot's current version. */
-  readonly digest?: string;
+  /** Of precondition-failed: the digest of the current version, if there is one. */
+  readonly digest?: string | undefined;
 }
 
 /** Whether an error has one of these codes. */

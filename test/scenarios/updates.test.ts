@@ -291,14 +291,15 @@ describe('PUT /api/v2/bots/:id/commands', () => {
       (await service.request(path)).json.detail,
       /^no commands of \d+ are known: its owner can put them here/,
     );
-    const before = (await service.request(`/api/v2/bots/${homer}`)).headers.get('etag') ?? '';
+    const ofBot = (await service.request(`/api/v2/bots/${homer}`)).headers.get('etag') ?? '';
     const commands = [
       { name: 'zap', id: '1' },
       { name: 'flanders', description: 'Greets the neighbour' },
     ];
     strictEqual((await put(commands, { authorization: 'x' })).status, 401);
-    strictEqual((await put(commands, { 'if-match': '"other"' })).status, 412);
-    const { json } = await put(commands, { 'if-match': before });
+    const refusedFirst = await put(commands, { 'if-match': ofBot });
+    deepStrictEqual([refusedFirst.status, refusedFirst.headers.get('etag')], [412, null]);
+    const { json } = await put(commands);
     deepStrictEqual(json, { commands: 2, commit: repo.git('rev-parse', 'HEAD') });
     strictEqual(repo.status(), '');
     match(repo.git('log', '-1', '--format=%B'), /^Update Homer \(\d+\): commands\n\nBot: \d+$/);
@@ -307,6 +308,12 @@ describe('PUT /api/v2/bots/:id/commands', () => {
     const etag = { 'if-none-match': read.headers.get('etag') ?? '' };
     strictEqual((await service.request(path, { headers: etag })).status, 304);
     deepStrictEqual((await put(commands.toReversed())).json, { commands: 2, commit: null });
+    const ofCommands = read.headers.get('etag') ?? '';
+    const refused = await put([], { 'if-match': ofBot });
+    deepStrictEqual([refused.status, refused.headers.get('etag')], [412, ofCommands]);
+    strictEqual((await put([], { 'if-match': ofCommands })).status, 200);
+    strictEqual((await put(commands, { 'if-match': ofCommands })).status, 412);
+    strictEqual((await put(commands)).status, 200);
     strictEqual((await service.request('/api/v2/bots?q=neighbour')).json[0].id, homer);
     strictEqual((await service.request('/api/v1/bots')).json.length, 2);
     const page = await (await fetch(`${service.address}/bots/${homer}`)).text();

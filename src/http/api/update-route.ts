@@ -32,7 +32,7 @@ import {
 /**
  * Applies an update, all or nothing, and makes it durable. Returns the commit of its content; null where no content
  * changed.
- * @param isExpected whether the bot is the one the client read
+ * @param isExpected whether the client read the bot, or the commands, with this digest
  * @throws {BotshelfError} unknown-bot, when the bot has gone since it was looked up
  * @throws {BotshelfError} precondition-failed, when `isExpected` returns false, or the bot changes before the update is made
  * @throws {BotshelfError} unavailable, when nothing can be written now, or the bot's file is faulty
@@ -40,7 +40,7 @@ import {
 export type ApplyUpdate = (
   id: BotId,
   values: UpdateValues & PostedCommands,
-  isExpected?: (bot: IndexedBot) => boolean,
+  isExpected?: (digest: string | undefined) => boolean,
 ) => Promise<string | null>;
 
 /** Commands, which are posted alone: all that the bot has from then on. */
@@ -143,12 +143,12 @@ const commandsRules: BodyRules = {
   whenTooLarge: 'leave out keys that the list does not show, such as choices',
 };
 
-/** Returns the condition in If-Match: whether a bot's ETag, in any coding, is in its list. */
-function readExpectation(ctx: Context): ((bot: IndexedBot) => boolean) | undefined {
+/** Returns the condition in If-Match: whether the ETag with a digest, in any coding, is in its list. */
+function readExpectation(ctx: Context): ((digest: string | undefined) => boolean) | undefined {
   const condition = ctx.headers['if-match']?.trim() ?? '';
   if (condition === '' || condition === '*') return undefined;
   const expected = condition.split(',').map((etag) => etag.trim());
-  return ({ digest }) => listEtags(digest).some((etag) => expected.includes(etag));
+  return (digest) => digest !== undefined && listEtags(digest).some((etag) => expected.includes(etag));
 }
 
 function findMainPath({ id, files }: IndexedBot): string {
@@ -509,7 +509,7 @@ export const updatePaths: Paths = {
       operationId: 'putCommands',
       summary: 'Post the commands',
       description:
-        'What `GET /applications/{application.id}/commands` of Discord’s API returns, with `with_localizations=true` in all languages. The bot has these commands from then on, and no others: at most 200 of them, in 128 KiB. Names, descriptions, types, options and `nsfw` are kept, in the file `bots/…/ID.commands.json`; other keys are ignored. Send them when the bot starts: where nothing differs, nothing is written.',
+        'What `GET /applications/{application.id}/commands` of Discord’s API returns, with `with_localizations=true` in all languages. The bot has these commands from then on, and no others: at most 200 of them, in 128 KiB. Names, descriptions, types, options and `nsfw` are kept, in the file `bots/…/ID.commands.json`; other keys are ignored. Send them when the bot starts: where nothing differs, nothing is written. `If-Match` takes the ETag that `GET` of this path has.',
       security: [{ token: [] }],
       parameters: [createReference('parameters', 'id'), createReference('parameters', 'If-Match')],
       requestBody: {

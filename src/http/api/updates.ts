@@ -10,6 +10,7 @@ import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { Committer } from '../../git/committer.ts';
 import type { Editor, FileEdit } from '../../git/branch-feed.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
+import { createDocument } from '../representation.ts';
 import type { ApplyUpdate, PostedCommands } from './update-route.ts';
 
 /**
@@ -36,7 +37,7 @@ export function createUpdates(
     const expected = (): IndexedBot => {
       const bot = bots.get(id);
       if (bot === undefined) throw createUnknownBotError(id);
-      if (isExpected?.(bot) === false) throw createChangedError(bot);
+      if (isExpected?.(digestOf(bot, commands)) === false) throw createChangedError(bot, commands);
       return bot;
     };
     if (count !== undefined && commands === undefined && Object.keys(content).length === 0) {
@@ -45,10 +46,11 @@ export function createUpdates(
       return null;
     }
     return await queued(id, async () => {
-      const { facts, digest } = expected();
-      const [locale] = commands ? ([commandsPart] as const) : facts.locales;
+      const bot = expected();
+      const [locale] = commands ? ([commandsPart] as const) : bot.facts.locales;
       const values = commands ? { commands } : content;
-      const edit = { id, name: facts.name, values, digest: isExpected && digest };
+      const digest = isExpected && digestOf(bot, commands);
+      const edit = { id, name: bot.facts.name, values, digest };
       const commit = locale ? await committer.commit({ ...edit, path: pathOf(id, locale) }) : null;
       if (count !== undefined) await counts.setCount(id, count);
       return commit;
@@ -62,7 +64,7 @@ export interface PostedEdit extends FileEdit {
   /** The bot's name, for the commit's message. */
   readonly name: string;
   readonly values: Readonly<Record<string, unknown>> & PostedCommands;
-  /** The digest that the bot must still have, where the owner requires that. */
+  /** The digest that the bot or its commands must still have, where the owner requires that. */
   readonly digest: string | undefined;
 }
 
@@ -73,8 +75,9 @@ export function createPageEditor(bots: BotIndex): Editor<PostedEdit> {
       // Checked again on the file that is changed: a merge may have come in between.
       const bot = bots.get(edit.id);
       if (bot === undefined) throw createUnknownBotError(edit.id);
-      if (edit.digest !== undefined && bot.digest !== edit.digest) throw createChangedError(bot);
       const { commands } = edit.values;
+      if (edit.digest !== undefined && digestOf(bot, commands) !== edit.digest)
+        throw createChangedError(bot, commands);
       return commands ? printCommands(commands) : withValues(edit.path, text, edit.values, Date.now());
     },
     describe: (edits) =>
@@ -82,8 +85,14 @@ export function createPageEditor(bots: BotIndex): Editor<PostedEdit> {
   };
 }
 
-function createChangedError({ digest }: IndexedBot): BotshelfError {
+/** Returns the digest of what a client reads before it posts: the bot, or its commands; undefined if it has none. */
+function digestOf({ digest, commands }: IndexedBot, posted: PostedCommands['commands']): string | undefined {
+  if (posted === undefined) return digest;
+  return commands === null ? undefined : createDocument('application/json', commands).digest;
+}
+
+function createChangedError(bot: IndexedBot, posted: PostedCommands['commands']): BotshelfError {
   const message =
     'the bot has changed since it was read: read it again, then send the update again if it still applies';
-  return new BotshelfError('precondition-failed', message, { digest });
+  return new BotshelfError('precondition-failed', message, { digest: digestOf(bot, posted) });
 }
