@@ -43,11 +43,7 @@ describe('botshelf import', () => {
     const repository = testRepository({ 'bots/.gitkeep': '' });
     const pid = join(repository.folder, '.git/pid');
     // Git runs this for each file that it writes; Ctrl-C reaches all that is in the process group of the command.
-    repository.git(
-      'config',
-      'filter.stop.smudge',
-      `kill -s INT -- -$(cat '${pid}') 2>/dev/null; sleep 0.2; cat`,
-    );
+    repository.git('config', 'filter.stop.smudge', `kill -s INT -- -$(cat '${pid}'); sleep 0.2; cat`);
     writeFiles(repository.folder, { '.git/info/attributes': '*.md filter=stop\n' });
     const records = ['7', '8', '9'].map((id) => ({ ...homerKeys, id, name: `Bot ${id}` }));
     const list = tempFolder();
