@@ -1,4 +1,4 @@
-import { deepStrictEqual, fail, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, fail, match, ok, strictEqual } from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,9 +35,10 @@ export async function takeStep(
   }
 }
 
-/** The last step of a number: each of them in turn, and every fourth one stays open. */
-export function stepAfterSent(number: number): string | undefined {
-  return ['accepted', 'declined', undefined, 'withdrawn'][number % 4];
+/** The steps of a number after it was sent: every fourth one is opened again. */
+export function stepsAfterSent(number: number): string[] {
+  const decided = number % 8 < 4 ? 'accepted' : 'declined';
+  return [['accepted'], ['declined'], [decided, 'taken-back'], ['withdrawn']][number % 4] ?? [];
 }
 
 /** Has three people send proposals, and decide about them, until that is ended or the child is gone. */
@@ -50,9 +51,8 @@ export function startStepping(address: string): {
   const people = [0, 1, 2].map(async (person) => {
     const base = stepsBegun++ * 1000;
     for (let number = base + 10 + person; !ended.signal.aborted; number += 3) {
-      if (!(await takeStep(address, 'sent', number, answered))) return;
-      const next = stepAfterSent(number);
-      if (next !== undefined && !(await takeStep(address, next, number, answered))) return;
+      for (const step of ['sent', ...stepsAfterSent(number)])
+        if (!(await takeStep(address, step, number, answered))) return;
     }
   });
   const end = async (): Promise<void> => {
@@ -91,11 +91,15 @@ export async function checkProposals(repository: TestRepository, answered: Answe
   for (const number of numbers) {
     const all = proposals.listOf(accountId(number));
     strictEqual(all.length, 1, `${number} is ${all.map(({ state }) => state).join(' and ')}`);
-    const { state, commit } = all[0] ?? fail();
+    const { state, commit, takenBack } = all[0] ?? fail();
     const last = answered.get(number) ?? 'sent';
-    ok(last === 'sent' || state === last, `${number} was ${last}, and is ${state}`);
-    const commits = repository.git('log', '--format=%H', 'main', '--', pagePath(number));
-    strictEqual(commits, state === 'accepted' ? commit : '', `${number} is ${state}`);
+    const [first, second] = stepsAfterSent(Number(number));
+    const isTakenBack = takenBack === 1 && state === 'waiting' && second === 'taken-back';
+    const isAsAnswered = isTakenBack ? last === first || last === second : state === last;
+    ok(last === 'sent' || isAsAnswered, `${number} was ${last}, and is ${state}`);
+    const commits = repository.git('log', '--format=%H %s', 'main', '--', pagePath(number));
+    const expected = isTakenBack && first === 'accepted' ? /^\w+ Revert ".*"\n\w+ Add .*$/ : /^$/;
+    match(commits, state === 'accepted' ? new RegExp(`^${commit} .*$`) : expected, `${number} is ${state}`);
   }
   await committer.close();
   strictEqual(repository.status(), '', 'git status');

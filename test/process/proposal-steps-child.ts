@@ -13,8 +13,8 @@ import { accountId, botId, mainPage, pagePath } from '../support/sample.ts';
 
 /**
  * A process for the crash tests. `POST /sent/7` proposes to add the bot 7 as the account 7, `/accepted/7`, `/declined/7` and
- * `/withdrawn/7` end that; the response is the number and the step, as JSON. `GET /7` has the states of its proposals, and
- * `POST /<failpoint>/0` arms a failpoint.
+ * `/withdrawn/7` end that, and `/taken-back/7` opens it again; the response is the number and the step, as JSON. `GET /7` has
+ * the states of its proposals, and `POST /<failpoint>/0` arms a failpoint.
  */
 const [folder = ''] = process.argv.slice(2);
 const repositoryOpener = new RepositoryOpener(folder);
@@ -39,15 +39,16 @@ await proposals.closeAccepted();
 async function take(what: string, number: string): Promise<void> {
   const bot = botId(number);
   const account = accountId(number);
-  const version = proposals.find(bot, account)?.version ?? '';
+  const reviewer = { id: accountId('42'), name: 'Marge' };
+  const [{ version } = { version: '' }] = proposals.listOf(account);
   if (what === 'sent') {
     const pages = new Map([[pagePath(number), mainPage({ authors: [number] })]]);
     await proposals.send({ subject: bot, proposer: { id: account, name: 'Ned' }, pages, note: '' });
   } else if (what === 'withdrawn') await proposals.withdraw(bot, account, version);
-  else if (what === 'accepted' || what === 'declined') {
-    const reviewer = { id: accountId('42'), name: 'Marge' };
+  else if (what === 'accepted' || what === 'declined')
     await proposals.decide(bot, account, { state: what, reviewer, version, reason: null, text: '' });
-  } else armFailpoint(what);
+  else if (what === 'taken-back') await proposals.takeBack(bot, account, version, reviewer);
+  else armFailpoint(what);
 }
 
 const log = await createLog({ level: 'info', format: 'json' });

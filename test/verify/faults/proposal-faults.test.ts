@@ -6,7 +6,7 @@ import { needs } from '../../support/tools.ts';
 import {
   type AnsweredSteps,
   checkProposals,
-  stepAfterSent,
+  stepsAfterSent,
   stepsChild,
   stepsFiles,
 } from '../../process/proposal-aftermath.ts';
@@ -20,6 +20,7 @@ needs('gcc', describe)('a system call that fails once while a proposal', functio
     ['is sent', 2],
     ['is declined', 1],
     ['is withdrawn', 3],
+    ['is taken back', 2],
   ] as const;
   for (const [name, offset] of isWhole ? steps : steps.slice(0, 2)) {
     it(`${name} loses no step, and the step can be taken again without an operator`, async () => {
@@ -36,26 +37,27 @@ needs('gcc', describe)('a system call that fails once while a proposal', functio
       let number = offset + 4;
       await forEachFault(injector, async (inject, restart) => {
         number += 4;
-        const last = stepAfterSent(number);
+        const before = name === 'is sent' ? [] : ['sent', ...stepsAfterSent(number)];
+        const last = before.pop() ?? 'sent';
         const take = async (what: string): Promise<string> => {
           const response = await fetch(`${service.address}/${what}/${number}`, { method: 'POST' });
           const text = await response.text();
           ok(response.status === 200 || response.status === 409, text);
           return response.status === 200 ? '' : text;
         };
-        if (last !== undefined) strictEqual(await take('sent'), '');
-        const { result, failed } = await inject(async () => await take(last ?? 'sent'));
-        const state = last ?? 'waiting';
+        for (const step of before) strictEqual(await take(step), '');
+        const { result, failed } = await inject(async () => await take(last));
+        const state = last === 'sent' || last === 'taken-back' ? 'waiting' : last;
         const states = async (): Promise<string[]> => {
           const response = await fetch(`${service.address}/${number}`);
           return ((await response.json()) as { states: string[] }).states;
         };
         if (result === '') deepStrictEqual(await states(), [state], failed);
         await eventually(async () => {
-          if ((await states()).join() !== state) await take(last ?? 'sent');
+          if ((await states()).join() !== state) await take(last);
           deepStrictEqual(await states(), [state], `${failed}: ${result}`);
         });
-        answered.set(String(number), last ?? 'sent');
+        answered.set(String(number), last);
         await eventually(() => strictEqual(repository.status(), '', failed));
         if (!restart) return;
         await service.end('SIGKILL');

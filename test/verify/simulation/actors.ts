@@ -214,7 +214,7 @@ function findOpen({ recorder }: World): { bot: string; account: string }[] {
   const open = new Map<string, { bot: string; account: string }>();
   for (const { bot, account, what, outcome } of recorder.events) {
     if (bot === null || account === null || outcome !== 'done') continue;
-    if (what === 'send') open.set(`${bot} ${account}`, { bot, account });
+    if (what === 'send' || what === 'taken-back') open.set(`${bot} ${account}`, { bot, account });
     else if (what !== 'changes-asked') open.delete(`${bot} ${account}`);
   }
   return [...open.values()];
@@ -245,13 +245,29 @@ async function decide(
   const opened = page;
   const value = readValues(machine.clone.git('show', `${version}:${pagePath(bot)}`))['website'] ?? '';
   const writes = { proposal: value, ...(step.do === 'accepted' && { website: value }) };
-  await world.recorder.record({ ...about(step), bot, account, writes, commit: version }, async () => {
-    const visitor = await world.browserOf(who);
+  const visitor = await world.browserOf(who);
+  const press = async (fields: Readonly<Record<string, string>>): Promise<Partial<Event>> => {
     const path = opened.url.pathname + (isOwn ? '/withdraw' : '');
-    const decision = { decision: step.do, reason: 'duplicate', text: 'Words.' };
-    const { status } = await visitor.press(opened, path, { version, ...(!isOwn && decision) });
+    page = await visitor.press(opened, path, fields);
+    const { status } = page;
     return { status, outcome: status === 200 ? 'done' : status >= 500 ? 'maybe' : 'refused' };
-  });
+  };
+  const base = { ...about(step), bot, account };
+  const decision = { decision: step.do, reason: 'duplicate', text: 'Words.' };
+  const { outcome } = await world.recorder.record(
+    { ...base, writes, commit: version },
+    async () => await press({ version, ...(!isOwn && decision) }),
+  );
+  const [, last] = /value="taken-back"[^]*?name="version" value="(\w+)"/.exec(page.text) ?? [];
+  // Every third decision is taken back at once.
+  if (outcome !== 'done' || step.do === 'changes-asked' || step.number % 3 > 0 || last === undefined) return;
+  const accepted = machine.clone.git('show', '-s', '--format=%(trailers:key=Commit,valueonly)', last);
+  const before =
+    accepted && readValues(machine.clone.git('show', `${accepted}^:${pagePath(bot)}`))['website'];
+  await world.recorder.record(
+    { ...base, what: 'taken-back', writes: { proposal: value, ...(before && { website: before }) } },
+    async () => await press({ version: last, decision: 'taken-back' }),
+  );
 }
 
 /** The values of the addresses in the text of a page. */

@@ -255,7 +255,9 @@ export function judge(world: World, plan: Plan, checks: Map<string, number>): Fa
         proposal: `${bot}/${account}`,
         value,
         isAnswered: outcome === 'done',
-        isRewritten: isDropped({ machine, register: `${bot} website`, value }, rewrites),
+        isRewritten: [value, writes['website'] ?? value].some((one) =>
+          isDropped({ machine, register: `${bot} website`, value: one }, rewrites),
+        ),
       },
     ];
   });
@@ -277,7 +279,8 @@ export function judge(world: World, plan: Plan, checks: Map<string, number>): Fa
     );
     count('warnings and errors in logs', lines.length);
     const byPeople = events
-      .filter(({ byGit, what, machine }) => (byGit || what === 'accepted') && (machine ?? index) === index)
+      .filter(({ byGit, what }) => byGit || what === 'accepted' || what === 'taken-back')
+      .filter(({ machine }) => (machine ?? index) === index)
       .map(({ what, start }) => ({ kind: what, start, end: Number.POSITIVE_INFINITY }));
     const troubles = [...world.troubles.filter(({ machine }) => machine === index), ...byPeople];
     for (const text of findUnexplainedLines(lines, troubles, spared, 60_000 * world.slowness))

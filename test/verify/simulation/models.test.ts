@@ -208,6 +208,13 @@ describe('the model of proposals', () => {
     match(check(withdrawn, { open: 'x', closed: ['x'] }), /of x is open and closed/);
     strictEqual(check([...withdrawn, deed('send', 'y')], { open: 'y', closed: ['x'] }), '');
   });
+
+  it('refuses one that is closed after its end was taken back, unless it ended again', () => {
+    const takenBack = [deed('send'), deed('accepted'), deed('taken-back')];
+    strictEqual(check(takenBack, { open: 'x', inBranch: true }), '');
+    match(check(takenBack, { closed: ['x'], inBranch: true }), /is closed after it was taken back/);
+    strictEqual(check([...takenBack, deed('declined')], { closed: ['x'], inBranch: true }), '');
+  });
 });
 
 describe('the model of the log', () => {

@@ -231,7 +231,7 @@ export function findUnexplainedRewrites(rewrites: readonly Rewrite[]): Rewrite[]
 
 /** A step of a proposal that somebody asked for. */
 export interface ProposalDeed {
-  readonly what: 'send' | 'withdraw' | 'accepted' | 'declined' | 'changes-asked';
+  readonly what: 'send' | 'withdraw' | 'accepted' | 'declined' | 'changes-asked' | 'taken-back';
   /** The bot and the account. */
   readonly proposal: string;
   /** What was sent, or what the version that was decided about has. */
@@ -260,10 +260,12 @@ export function findWrongProposals(
   const faults = [...open]
     .filter(([proposal, value]) => closed.get(proposal)?.has(value) === true)
     .map(([proposal, value]) => `the proposal ${proposal} of ${value} is open and closed`);
-  for (const { what, proposal, value, isAnswered, isRewritten } of deeds) {
-    const isAccepted = deeds.some(
-      (deed) => deed.what === 'accepted' && deed.proposal === proposal && deed.value === value,
-    );
+  const isEnd = ({ what }: ProposalDeed): boolean => ['withdraw', 'declined', 'accepted'].includes(what);
+  for (const deed of deeds) {
+    const { what, proposal, value, isAnswered, isRewritten } = deed;
+    const related = deeds.filter((one) => one.proposal === proposal);
+    const takenBack = related.filter((one) => one.what === 'taken-back');
+    const isAccepted = related.some((one) => one.what === 'accepted' && one.value === value);
     if (what === 'send' && inBranch.has(value) && !isAccepted)
       faults.push(`the proposal ${proposal} of ${value} is in the branch, and nobody accepted it`);
     if (!isAnswered) continue;
@@ -271,10 +273,13 @@ export function findWrongProposals(
       faults.push(`the proposal ${proposal} of ${value} is lost after ${what}`);
     if (what === 'accepted' && !inBranch.has(value) && !isRewritten)
       faults.push(`the proposal ${proposal} of ${value} was accepted and is not in the branch`);
+    const isClosed = closed.get(proposal)?.has(value) === true;
     // What was sent elsewhere at the same time is open still.
-    const isEnd = what === 'withdraw' || what === 'declined' || what === 'accepted';
-    if (isEnd && closed.get(proposal)?.has(value) !== true)
+    if (isEnd(deed) && !isClosed && !takenBack.some((one) => one.value === value))
       faults.push(`the proposal ${proposal} of ${value} is not closed after ${what}`);
+    const hasOtherEnd = related.filter(isEnd).length > takenBack.length;
+    if (what === 'taken-back' && isClosed && !hasOtherEnd && !isRewritten)
+      faults.push(`the proposal ${proposal} of ${value} is closed after it was taken back`);
   }
   return [...new Set(faults)];
 }
