@@ -2,7 +2,7 @@ import { BotshelfError, isError } from '../lib/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { parseFilePath, parsePagePath } from '../catalogue/page/layout.ts';
 import { isMergedByKey } from '../catalogue/page/merge-file.ts';
-import { readCommittedPages } from '../catalogue/store/export.ts';
+import { readCommittedPages } from '../catalogue/store/bot-reader.ts';
 import { type NewFile, writeCommit } from '../git/commit-files.ts';
 import type { Committer } from '../git/committer.ts';
 import type { BranchMove } from '../git/branch-feed.ts';
