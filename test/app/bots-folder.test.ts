@@ -20,7 +20,7 @@ describe('a catalogue whose last bot is removed, with the folder that Git does n
     strictEqual((await service.request('/readyz')).status, 200);
   };
 
-  it('is served empty, also by the next start, and takes bots again @slow', async () => {
+  it('is served empty, also by the next start, and takes bots again @long', async () => {
     const repository = testRepository({
       [pagePath('7')]: mainPage({ name: 'Homer' }),
       'people/.gitkeep': '',

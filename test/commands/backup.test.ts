@@ -58,7 +58,7 @@ describe('botshelf backup and restore', () => {
     strictEqual(readFileSync(join(folder, names[1] ?? '', 'cookie-secret'), 'utf8'), 'first');
   });
 
-  it('write over nothing @slow', async () => {
+  it('write over nothing @long', async () => {
     const { folder: root } = testRepository({ [pagePath('7')]: mainPage() });
     const full = tempFolder();
     writeFileSync(join(full, 'x'), '');

@@ -179,7 +179,7 @@ describe('botshelf block', () => {
     deepStrictEqual([code, /the bot 12 is blocked/.test(stderr)], [2, true]);
   });
 
-  it('writes a private file, keeps its mode, and puts no reason into Git @slow', async () => {
+  it('writes a private file, keeps its mode, and puts no reason into Git @long', async () => {
     const { folder, git } = catalogue();
     const outside = tempFolder();
     writeFiles(outside, { 'who.json': '{"accounts":{"9":{"reason":"Old"}}}' });

@@ -139,7 +139,7 @@ describe('botshelf import', () => {
     match(stdout, /^ {7}1 blank rows were skipped \(first: bots\.csv:5\)$/m);
   });
 
-  it('makes a further record of a bot in another language one of its pages, also after a commit @slow', async () => {
+  it('makes a further record of a bot in another language one of its pages, also after a commit @long', async () => {
     const translation = { id: '7', locale: 'fr', name: 'Homère', description: 'Répond.', category: 'x' };
     const others = Array.from({ length: 1000 }, (_, i) => ({ ...homerKeys, id: `${100 + i}` }));
     const records = [{ ...homerKeys, id: '7', locale: 'en' }, translation, ...others];

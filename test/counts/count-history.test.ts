@@ -122,7 +122,7 @@ describe('the counts over time', () => {
     );
   });
 
-  it('refuse a file of a day that is too large to be read @slow', async () => {
+  it('refuse a file of a day that is too large to be read @long', async () => {
     const place = placeWithDay(`${homer} 5\n${'-'.repeat(64 * 1024 * 1024)}`);
     await rejects(read(place), /the blob \w+ of refs\/botshelf\/state is too large: restore its file from/);
   });

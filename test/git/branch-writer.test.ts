@@ -132,7 +132,7 @@ describe('a move of the branch', () => {
     strictEqual(existsSync(join(repository.folder, 'bots/001')), false);
   });
 
-  it('brings a file too large for memory, and its later version @slow', async () => {
+  it('brings a file too large for memory, and its later version @long', async () => {
     const repository = testRepository({ [path]: text });
     const large = Buffer.alloc(maxObjectBytes + 1, 'x').toString();
     const commit = prepared(repository, () => repository.write(path, large));

@@ -24,7 +24,7 @@ async function maintain({ folder }: TestRepository): Promise<void> {
 }
 
 describe('maintenance', () => {
-  it('keeps the packs few and the refs packed while commits go on @slow', async () => {
+  it('keeps the packs few and the refs packed while commits go on @long', async () => {
     const repository = testRepository({ [path]: 'name: One\n' });
     const lost = repository.git('commit-tree', 'HEAD^{tree}', '-m', 'Lost by a person');
     const repositoryOpener = openerOf(repository.folder);

@@ -19,7 +19,7 @@ describe('the reader of objects', () => {
     reader.close();
   });
 
-  it('returns nothing for a file that is too large, and goes on with the rest @slow', async () => {
+  it('returns nothing for a file that is too large, and goes on with the rest @long', async () => {
     const { folder } = testRepository({
       large: Buffer.alloc(maxObjectBytes + 1, 'x').toString(),
       most: Buffer.alloc(maxObjectBytes, 'x').toString(),

@@ -124,7 +124,7 @@ describe('the image cache, over time,', () => {
     equal(test.site.asked.length, 1);
   });
 
-  it('waits for the disk when it is at fault, not the image, and says what to do @slow', async () => {
+  it('waits for the disk when it is at fault, not the image, and says what to do @long', async () => {
     const said: string[] = [];
     const log: Log = { ...silentLog, error: (_fields, message) => said.push(message) };
     const digits = '0123456789abcdef'.split('');
@@ -142,7 +142,7 @@ describe('the image cache, over time,', () => {
     equal(test.cache.status().failing, 0);
   });
 
-  it('logs how far it is while there is work, and once more when there is none left @slow', async () => {
+  it('logs how far it is while there is work, and once more when there is none left @long', async () => {
     const said: string[] = [];
     let tell: (() => void) | undefined;
     const finished = new Promise<void>((resolve) => {
@@ -158,7 +158,7 @@ describe('the image cache, over time,', () => {
     equal(said.at(-1), 'image cache: 3 fetched, 1 failed, 0 left');
   });
 
-  it('closes in the middle of its work, and goes on with it after the next start @slow', async () => {
+  it('closes in the middle of its work, and goes on with it after the next start @long', async () => {
     let asked: (() => void) | undefined;
     const reached = new Promise<void>((resolve) => {
       asked = resolve;

@@ -57,7 +57,7 @@ describe('the image cache', () => {
     );
   });
 
-  it('notes the images of a whole catalogue without holding up the event loop @slow', async () => {
+  it('notes the images of a whole catalogue without holding up the event loop @long', async () => {
     await test.reopen({ fetch: async () => await Promise.reject(new ImageError('is not asked for here')) });
     let turns = 0;
     const turn = setInterval(() => (turns += 1), 1);

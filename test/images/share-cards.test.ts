@@ -114,7 +114,7 @@ describe('share cards', () => {
     ok(!names.includes('0.png') && names.includes('1.png'));
   });
 
-  it('are refused where too many others wait @slow', async () => {
+  it('are refused where too many others wait @long', async () => {
     const all = Array.from(
       { length: 40 },
       async (_, i) => await cards.get({ ...plain, name: `Bot ${i}` }, String(i)),

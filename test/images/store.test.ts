@@ -130,14 +130,14 @@ describe('the image store', () => {
       deepEqual(await store.readVariant(name, 128, decoder), bytes);
     });
 
-    it('makes them once for requests that come at the same time @slow', async () => {
+    it('makes them once for requests that come at the same time @long', async () => {
       const requests = [1, 2, 3].map(async () => await store.readVariant(name, 320, decoder));
       const [first, ...others] = await Promise.all(requests);
       ok(first);
       for (const other of others) equal(other, first);
     });
 
-    it('makes one again that a power loss has left empty @slow', async () => {
+    it('makes one again that a power loss has left empty @long', async () => {
       const bytes = await store.readVariant(name, 128, decoder);
       truncateSync(pathOf(folder, `${name}.128`));
       deepEqual(await store.readVariant(name, 128, decoder), bytes);

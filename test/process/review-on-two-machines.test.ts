@@ -258,7 +258,7 @@ describe('two machines with a login, whose people send and review', function () 
     }
   });
 
-  it('say what is saved on one of them only, and share it once the remote is back', async () => {
+  it('say what is saved on one of them only, and share it once the remote is back @long', async () => {
     const [a, b] = machines;
     for (const { service } of machines) {
       service.allowLog(/on this machine only|not shared with the other machines|remote|fetch|push/);
@@ -284,7 +284,7 @@ describe('two machines with a login, whose people send and review', function () 
     strictEqual(commitsOf(id).length, 1);
   });
 
-  it('refuse a maintainer whom a pull request has removed, also on an open page', async () => {
+  it('refuse a maintainer whom a pull request has removed, also on an open page @long', async () => {
     const [a, b] = machines;
     const id = '4001';
     await send(a, id);

@@ -194,7 +194,7 @@ describe('a service that cannot write', () => {
   );
 
   needs('unshare', it)(
-    'on a disk that became read-only says so on /readyz and ends with 1 on SIGTERM',
+    'on a disk that became read-only says so on /readyz and ends with 1 on SIGTERM @long',
     async () => {
       const template = testRepository({ [pagePath('1')]: mainPage() });
       const disk = tempFolder();

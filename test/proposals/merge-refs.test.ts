@@ -130,7 +130,7 @@ describe('the proposals of this clone and of the remote', () => {
     ensureJoined(merged[open], [asked, again], values, 'Sent at 1.');
   });
 
-  it('that were answered twice have the later answer, or any where they are equally late @slow', async () => {
+  it('that were answered twice have the later answer, or any where they are equally late @long', async () => {
     const ask = (text: string, made: number): string => make({ state: 'changes-asked', text }, [first], made);
     const [early, late, other] = [ask('A', 1_700_000_001), ask('B', 1_700_000_002), ask('C', 1_700_000_002)];
     const merged = await merge({ [open]: early }, { [open]: late });
@@ -141,7 +141,7 @@ describe('the proposals of this clone and of the remote', () => {
     ensureJoined(equal[open], [winner, loser], { text }, text);
   });
 
-  it('that were answered twice have the later answer, also of the earlier submission, and the later files @slow', async () => {
+  it('that were answered twice have the later answer, also of the earlier submission, and the later files @long', async () => {
     const again = send(1, first);
     const answer = (values: Partial<ProposalStep>, parent: string, made: number): string =>
       make({ state: 'changes-asked', ...values }, [parent], made);
@@ -158,7 +158,7 @@ describe('the proposals of this clone and of the remote', () => {
     ['withdrawn', 5, 5, true],
     ['withdrawn', 6, 5, false],
   ] as const)
-    it(`that are ${state} on one at ${at} and were sent again on the other at ${time} ${isOver ? 'are over' : 'stay open'} @slow`, async () => {
+    it(`that are ${state} on one at ${at} and were sent again on the other at ${time} ${isOver ? 'are over' : 'stay open'} @long`, async () => {
       const end = make({ state, text: 'The end.' }, [first]);
       const again = send(time, first);
       const closed = closedAt(at);
@@ -215,7 +215,7 @@ describe('the proposals of this clone and of the remote', () => {
     // Found in the branch by the other machine.
     ['accepted', 1, {}],
   ] as const)
-    it(`that were accepted on one at 5 and ${state} on the other at ${time} are accepted, with the reviewer @slow`, async () => {
+    it(`that were accepted on one at 5 and ${state} on the other at ${time} are accepted, with the reviewer @long`, async () => {
       const asked = make({ state: 'changes-asked', reviewer: maintainer, text: 'Why?' }, [first]);
       const accepted = make({ state: 'accepted', reviewer: maintainer, text: 'Yes.' }, [first]);
       const other = make({ state, ...values, text: state }, [asked], 1_700_000_000 + time);

@@ -132,7 +132,7 @@ describe('the merge of two branches', () => {
     strictEqual(repository.git('ls-tree', '-r', '--name-only', commit).includes('~'), false);
   });
 
-  it('takes a file of theirs that is too large to be looked into as it is @slow', async () => {
+  it('takes a file of theirs that is too large to be looked into as it is @long', async () => {
     const large = `${page}${'x'.repeat(maxObjectBytes)}\n`;
     const { commit, droppedEdits } = await merge({ [homer]: edited }, { [homer]: large });
     strictEqual(Number(repository.git('cat-file', '-s', `${commit}:${homer}`)), large.length);

@@ -260,7 +260,7 @@ describe('a change of a token', () => {
     strictEqual((await localTokens(store).issueToken(homer, 'user marge')).shared, true);
   });
 
-  it('and a check do not wait for a remote that never responds @slow', async () => {
+  it('and a check do not wait for a remote that never responds @long', async () => {
     const tokens = new Tokens(
       await open(newPlace()),
       remoteWith(async () => await new Promise(() => {})),

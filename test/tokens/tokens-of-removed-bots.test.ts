@@ -96,7 +96,7 @@ describe('the token of a bot that was removed', () => {
     strictEqual((await post(service, homer, issued))[0], 200);
   });
 
-  it('ends where that was committed while the service was stopped, also without what it kept @slow', async () => {
+  it('ends where that was committed while the service was stopped, also without what it kept @long', async () => {
     for (const keeps of [true, false]) {
       const { repository } = await begin();
       if (keeps) await open(repository).look();

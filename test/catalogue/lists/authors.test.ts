@@ -27,7 +27,7 @@ describe('the authors of the bots', () => {
     deepStrictEqual(await find('7'), [undefined, [], null]);
   });
 
-  it('are what they were until their own profile or a bot changes @slow', async () => {
+  it('are what they were until their own profile or a bot changes @long', async () => {
     const bots = new MutableBotIndex();
     const files = new Map([['5.json', ada]]);
     const authors = new AuthorIndex(bots, { files }, new CurrentCache());

@@ -19,7 +19,7 @@ describe('reading a catalogue of more than 10,000 files in threads', () => {
     }
   });
 
-  it('hands over each folder once, with every file in it, and one that is gone without files @slow', async () => {
+  it('hands over each folder once, with every file in it, and one that is gone without files @long', async () => {
     const readings: FolderReading[] = [];
     const task = { root, hash: 'sha1', limits: noLimits, folders: [...folders, 'gone'] } as const;
     await readFolders(task, (reading) => readings.push(reading));

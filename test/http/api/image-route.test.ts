@@ -103,7 +103,7 @@ describe('our copies of pictures', () => {
       strictEqual((await service.request(`/appdata/${name}`)).status, 404, name);
   });
 
-  it('are neither named nor served where the operator has them off @slow', async () => {
+  it('are neither named nor served where the operator has them off @long', async () => {
     const root = testRepository(files).folder;
     await keepImages(root, kept, { width: 60, height: 30 });
     const off = await startTestService({}, { root, env: { BOTSHELF_IMAGES: 'off' } });

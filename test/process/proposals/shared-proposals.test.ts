@@ -129,7 +129,7 @@ describe('proposals of two machines', () => {
     deepStrictEqual(logged, []);
   });
 
-  it('that are decided on both at once are decided once, and the second reviewer is told', async () => {
+  it('that are decided on both at once are decided once, and the second reviewer is told @long', async () => {
     const proposal = await sendToBoth();
     await decide(a, 'declined');
     await rejectsWith(decide(b, 'accepted', proposal), 'gone');

@@ -262,7 +262,7 @@ describe('a service with a remote', () => {
       await eventually(async () => strictEqual((await remoteFaults(service)).length, 19));
     });
 
-    it('takes in what it is fetching when it is stopped, and pushes what it has not pushed yet', async () => {
+    it('takes in what it is fetching when it is stopped, and pushes what it has not pushed yet @long', async () => {
       const { shared, clone, service, token } = withToken(replica);
       strictEqual((await post(service, id, token, { category: 'music' })).status, 200);
       const folder = tempFolder();

@@ -109,7 +109,7 @@ describe('the tokens of several machines', () => {
     for (const { stdout } of await Promise.all(runs)) match(stdout, /^\S+\n$/);
   });
 
-  it('are not refused as unknown by a new clone whose remote is away, which is not ready', async () => {
+  it('are not refused as unknown by a new clone whose remote is away, which is not ready @long', async () => {
     const known = (await token(clones[0])).stdout.trim();
     server.mode = 'cut';
     const late = await service(clones[1], originRemote);

@@ -26,7 +26,7 @@ describe('markdown of strangers', () => {
     match(await render('# A'), /<h2 id="page-a">A<\/h2>/);
   });
 
-  it('is rendered after one whose result arrived when its time was over @slow', async () => {
+  it('is rendered after one whose result arrived when its time was over @long', async () => {
     const hasty = new Markdown(new CurrentCache(), copyOf, 50);
     const render = async (text: string): Promise<unknown> =>
       await hasty.render({ text, name: '', images: [] });

@@ -45,7 +45,7 @@ needs('gcc', describe)('a count that the disk refuses', () => {
 });
 
 needs('gcc', describe)('a commit of counts that is not synced', () => {
-  it('is synced before its journal goes', async () => {
+  it('is synced before its journal goes @long', async () => {
     const repository = testRepository({ [pagePath('312')]: mainPage() });
     const token = await issueTestToken(repository.folder, '312');
     const journal = join(repository.folder, 'var/journal');
@@ -68,7 +68,7 @@ needs('gcc', describe)('a commit of counts that is not synced', () => {
 });
 
 needs('gcc', describe)('a count whose service dies as it answers', () => {
-  it('is there after the next start', async () => {
+  it('is there after the next start @long', async () => {
     const repository = testRepository({ [pagePath('312')]: mainPage() });
     const token = await issueTestToken(repository.folder, '312');
     const injector = faultInjector(repository.folder);

@@ -15,7 +15,7 @@ import { needs } from '../../support/tools.ts';
 const homer = pagePath('312');
 
 needs('gcc', describe)('the intent of a change', () => {
-  it('is kept until the new file is synced, also where the old one is being replaced while others are synced', async () => {
+  it('is kept until the new file is synced, also where the old one is being replaced while others are synced @long', async () => {
     const repository = testRepository({ [homer]: mainPage({ website: null }) });
     const token = await issueTestToken(repository.folder, '312');
     const syncs = faultInjector(repository.folder, `fsync of ${homer}`);

@@ -7,7 +7,7 @@ import { updateRequest } from '../../../support/update-request.ts';
 import type { Page } from '../../../support/visitor.ts';
 
 describe('a token', () => {
-  it('is shown as it is issued while the shared Git server is away, and says that others follow later', async () => {
+  it('is shown as it is issued while the shared Git server is away, and says that others follow later @long', async () => {
     const lonely = await openLoginSite({
       env: { ...originRemote, BOTSHELF_SYNC_SECONDS: '3600' },
     });
