@@ -100,7 +100,7 @@ describe('a read-only copy of a list', function () {
     copy = await startTestServiceProcess({}, { root: clone.folder, env });
   });
 
-  it('shows what is posted to the original, from a repository that it may only read @long', async () => {
+  it('shows what is posted to the original, from a repository that it may only read', async () => {
     strictEqual((await fetch(`${address}/info/refs?service=git-receive-pack`)).status, 403);
     strictEqual(
       (await post(writer, '1', token, { website: 'https://new.example.org', count: 7 })).status,
@@ -193,7 +193,7 @@ describe('a read-only copy of a list', function () {
     clone.git('checkout', '-q', '--', '.');
   });
 
-  it('goes on after it was killed @long', async () => {
+  it('goes on after it was killed', async () => {
     await copy.end('SIGKILL');
     shared.maintainer.commit({ [pagePath('1')]: mainPage({ name: 'Ned' }) });
     shared.maintainer.git('push', '-q', 'origin', 'HEAD:main');
