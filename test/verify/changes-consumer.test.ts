@@ -189,7 +189,7 @@ describe('a consumer that follows what changes in the catalogue', () => {
     );
   });
 
-  it('begins again after the branch was rewritten @long', async function () {
+  it('begins again after the branch was rewritten', async function () {
     this.timeout(300_000 + total * 12);
     await service.end('SIGTERM');
     clone.git('remote', 'remove', 'origin');
