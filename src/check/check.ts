@@ -275,9 +275,9 @@ export async function checkInThreads(
 ): Promise<CheckReport> {
   const bots = await checkBots(root, scope, options);
   if (scope !== 'everything') return bots;
-  const beside = await checkSideFiles(createFolderSource(root));
-  const findings = [...bots.findings, ...beside.findings].toSorted(compareFaults);
-  return { files: bots.files + beside.files, findings };
+  const sideFiles = await checkSideFiles(createFolderSource(root));
+  const findings = [...bots.findings, ...sideFiles.findings].toSorted(compareFaults);
+  return { files: bots.files + sideFiles.files, findings };
 }
 
 async function checkBots(root: string, scope: Scope, options: ReportOptions): Promise<CheckReport> {

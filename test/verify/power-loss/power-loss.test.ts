@@ -69,17 +69,14 @@ needs('strace', describe)('a power loss while the service', function () {
     });
   }
 
-  for (const type of ['ext4', 'xfs'] as const) {
-    if (!isLong) break;
-    it(`has its folder on ${type} keeps every change that was answered, and starts without an operator`, async function () {
-      const reason = whyNoImages(type);
-      if (reason !== undefined) {
-        process.stdout.write(`    no image of ${type} can be mounted here: ${reason}\n`);
-        // Only root can mount, and only where the kernel has the file system; npm run power-loss alone gets here.
-        this.skip();
-      }
-      await checkImages(type, Math.ceil(cuts / 25));
-    });
+  for (const type of isLong ? (['ext4', 'xfs'] as const) : []) {
+    // Only root can mount, and only where the kernel has the file system.
+    const reason = whyNoImages(type);
+    if (reason === undefined)
+      it(`has its folder on ${type} keeps every change that was answered, and starts without an operator`, async () => {
+        await checkImages(type, Math.ceil(cuts / 25));
+      });
+    else process.stdout.write(`    no image of ${type} can be mounted here: ${reason}\n`);
   }
 });
 
