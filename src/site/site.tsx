@@ -14,7 +14,7 @@ import type { ReportError } from '../http/problem.ts';
 import { findKnownAuthor, findKnownBot, parseQuery } from '../http/request.ts';
 import type { OpenImages } from '../images/images.ts';
 import type { Log } from '../lib/log.ts';
-import { basePathOf, toAddressGroup } from '../lib/network.ts';
+import { basePathOf } from '../lib/network.ts';
 import type { DemoPerson } from '../login/demo-provider.ts';
 import type { Login } from '../login/login.ts';
 import { parseReturnPath } from '../login/session.ts';
@@ -29,7 +29,7 @@ import { type BotPageParts, createBotRecipe } from './bot/bot-page.tsx';
 import { createCompareRecipe } from './bot/compare-page.tsx';
 import { refuseRemovedBots } from './bot/removed-bot-page.tsx';
 import { addReportRoutes } from './bot/report-routes.tsx';
-import { findByName } from './bot/related-bots.ts';
+import { readGroups } from './bot/related-bots.ts';
 import { addBadgeRoute, addShareRoute } from './bot/share.tsx';
 import { addChangesPage } from './changes/changes-page.tsx';
 import { FeedsPage } from './discover/feeds-page.tsx';
@@ -256,9 +256,7 @@ export function addOpenPages(
   });
   router.get('/bots/:id', async (ctx) => {
     const id = ctx.params['id'] ?? '';
-    const named = parseBotId(id)
-      ? undefined
-      : await findByName(parts.lists, id.toLowerCase(), toAddressGroup(ctx.ip));
+    const named = parseBotId(id) ? undefined : (await readGroups(parts)).named(id.toLowerCase());
     if (named) ctx.redirect(site.languages.of(ctx).href(`/bots/${named.id}${ctx.search}`));
     else if (!sendFaults(ctx, parts, parseBotId(id)))
       await respond(ctx, await createBotRecipe(ctx, parts, findKnownBot(bots, id)));

@@ -92,7 +92,6 @@ export async function createBotRecipe(
       const trustChanges = await readNamedTrustChanges(parts, id);
       const review = await readLastReview(parts.changes, id).catch(() => undefined);
       const reviewer = review && parts.authors.findProfile(review.reviewer)?.name;
-      const sharePath = await findNamedPath(parts.lists, indexed);
       const isRead = await countHistory.isRead('recent');
       const similar = findSimilarBots(groups, bot, locale).map((other) => {
         const [count, growth] = [counts.count(other.id), counts.growth(other.id)];
@@ -104,7 +103,7 @@ export async function createBotRecipe(
           count={counts.count(id)}
           growth={counts.growth(id)}
           counts={isRead ? countHistory.counts(id, today - chartDays + 1, today) : []}
-          sharePath={sharePath}
+          sharePath={findNamedPath(groups, indexed)}
           trustChanges={trustChanges}
           review={reviewer === undefined ? undefined : { reviewer, time: review?.time ?? 0 }}
           reportedAge={computeAge(counts.reportedAt(id))}

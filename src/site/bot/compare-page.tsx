@@ -19,7 +19,6 @@ import { Layout, type PageProps, type Site } from '../page/layout.tsx';
 import { Fact, withoutBidiControls } from '../page/elements.tsx';
 import type { PageRecipe } from '../page/html-response.ts';
 import { useServerCount, useUsage } from './bot-panels.tsx';
-import { maxSameName } from './related-bots.ts';
 
 interface CompareParts
   extends Pick<OpenCatalogue, 'bots' | 'lists' | 'authors' | 'changes'>, Pick<OpenCounts, 'counts'> {
@@ -68,6 +67,8 @@ export async function createCompareRecipe(
 }
 
 const maxCompared = 4;
+/** How many bots that a search finds may have the name. */
+const maxSameName = 10;
 const maxIdLength = 60;
 
 /** A bot, in a column of the table. */

@@ -3,7 +3,7 @@ import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { Author } from '../../catalogue/lists/authors.ts';
-import { type FirstBots, keepFirst, type Lists } from '../../catalogue/lists/lists.ts';
+import { type FirstBots, keepFirst } from '../../catalogue/lists/lists.ts';
 import { isStopWord, forEachWord } from '../../catalogue/search/words.ts';
 import { parseListElement, type IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { OpenCounts } from '../../counts/counts.ts';
@@ -13,6 +13,8 @@ import { forEachInSlices } from '../../lib/time-slice.ts';
 export interface BotGroups {
   /** Returns the bots on most servers among those that have the category and language of a bot and are for adults if it is. */
   readonly popular: (bot: Pick<BotRecord, 'category' | 'nsfw'>, locale: Locale) => readonly ComparedBot[];
+  /** Returns the one bot whose name is the words of a path, such as `rooks-gambit`; undefined if there is none, or several. */
+  readonly named: (slug: string) => IndexedBot | undefined;
 }
 
 interface ComparedBot {
@@ -41,29 +43,10 @@ export function listBotsOfSameAuthor(authors: readonly Author[], bot: BotRecord)
   return [...others];
 }
 
-/**
- * Returns the path of a bot that reads like its name; that with its id where other bots have the name, too, or where too many
- * searches wait.
- */
-export async function findNamedPath(lists: Pick<Lists, 'page'>, bot: IndexedBot): Promise<string> {
+/** Returns the path of a bot that reads like its name, or that with its id where other bots have the name, too. */
+export function findNamedPath({ named }: BotGroups, bot: IndexedBot): string {
   const slug = toNameSlug(bot.facts.name);
-  const isUnique = (await findByName(lists, slug).catch(() => undefined)) === bot;
-  return isUnique ? `/bots/${encodeURIComponent(slug)}` : `/bots/${bot.id}`;
-}
-
-/**
- * Returns the one bot whose name is the words of a path, such as `rooks-gambit`; undefined if there is none, or several.
- * @param client the group of addresses that asks
- */
-export async function findByName(
-  lists: Pick<Lists, 'page'>,
-  slug: string,
-  client?: string,
-): Promise<IndexedBot | undefined> {
-  if (/^\d*$/.test(slug) || slug.length > maxSlugLength) return undefined;
-  const { bots } = await lists.page({ q: slug.replaceAll('-', ' '), limit: maxSameName }, client);
-  const [bot, ...others] = bots.filter(({ facts }) => toNameSlug(facts.name) === slug);
-  return others.length === 0 ? bot : undefined;
+  return named(slug)?.id === bot.id ? `/bots/${encodeURIComponent(slug)}` : `/bots/${bot.id}`;
 }
 
 /** Returns the letters and digits of any script, in lower case, with hyphens between words. */
@@ -75,10 +58,6 @@ function toNameSlug(name: string): string {
     .match(/[\p{L}\p{M}\p{N}]+/gu);
   return words?.join('-') ?? '';
 }
-
-const maxSlugLength = 64;
-/** How many bots that a search finds may have the name. */
-export const maxSameName = 10;
 
 /** Returns the bots of the same category and language that share most words with this one. */
 export function findSimilarBots({ popular }: BotGroups, bot: BotRecord, locale: Locale): IndexedBot[] {
@@ -102,9 +81,12 @@ const groupSize = 60;
 async function groupBots(bots: readonly IndexedBot[], counts: ReadonlyCounts): Promise<BotGroups> {
   // Maps in maps: joining the three to one key would take longer than all else.
   const [adult, general] = [new Map<Category, Groups>(), new Map<Category, Groups>()];
+  const byName = new Map<string, IndexedBot | null>();
   const countOf = ({ id }: IndexedBot): number => counts.count(id) ?? -1;
   await forEachInSlices(bots, (bot) => {
-    const { nsfw, category, locales } = bot.facts;
+    const { name, nsfw, category, locales } = bot.facts;
+    const slug = toNameSlug(name);
+    byName.set(slug, byName.has(slug) ? null : bot);
     const byCategory = nsfw ? adult : general;
     const groups: Groups = byCategory.get(category) ?? new Map();
     byCategory.set(category, groups);
@@ -122,7 +104,10 @@ async function groupBots(bots: readonly IndexedBot[], counts: ReadonlyCounts): P
       return { bot, words: `\n${words.join('\n')}\n` };
     }));
   };
-  return { popular };
+  // A path of digits alone is an id.
+  const named: BotGroups['named'] = (slug) =>
+    /^\d*$/.test(slug) ? undefined : (byName.get(slug) ?? undefined);
+  return { popular, named };
 }
 
 /** The bots of a category by language. */

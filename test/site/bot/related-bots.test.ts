@@ -2,7 +2,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import type { BotRecord } from '../../../schemas/types.ts';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { AuthorIndex } from '../../../src/catalogue/lists/authors.ts';
-import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { type IndexedBot, MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import {
   findNamedPath,
@@ -59,12 +59,16 @@ describe('the bots that a page leads to', () => {
     const [one, other] = await Promise.all([readGroups(parts), readGroups(parts)]);
     strictEqual(one, other);
   });
-});
 
-describe('the path of a bot to share', () => {
-  it('has its id where too many searches wait to look for its name', async () => {
-    const bot = sampleBot('42', { en: ['Homer', 'Answers.'] });
-    const page = async (): Promise<never> => await Promise.reject(new Error('queue-full'));
-    strictEqual(await findNamedPath({ page }, bot), '/bots/42');
+  it('share a path with their name only where no other bot has it', async () => {
+    bots.set(sampleBot('50', { en: ["Rook's Gambit", 'Plays.'] }));
+    bots.set(sampleBot('51', { en: ['Homer', 'Answers.'] }));
+    bots.set(sampleBot('52', { en: ['homer!', 'Answers.'] }));
+    bots.set(sampleBot('53', { en: ['2048', 'A game.'] }));
+    const groups = await readGroups({ ...parts, cache: new CurrentCache() });
+    const paths = ['50', '51', '52', '53'].map((id) =>
+      findNamedPath(groups, bots.get(botId(id)) as IndexedBot),
+    );
+    deepStrictEqual(paths, ['/bots/rooks-gambit', '/bots/51', '/bots/52', '/bots/53']);
   });
 });
