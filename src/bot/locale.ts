@@ -25,11 +25,19 @@ export function parseLocale(text: string): Locale | LocaleRefusal {
 /** Returns the canonical form of a tag such as `EN-gb`; undefined when `text` is not the tag of a language that Intl knows. */
 export function toCanonicalLocale(text: string): Locale | undefined {
   if (text.length > 35 || !/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/.test(text)) return undefined;
-  const known = canonicalForms.get(text);
-  if (known !== undefined) return known;
-  const canonical = canonicalise(text);
-  if (canonical !== undefined && canonicalForms.size < 1000) canonicalForms.set(text, canonical);
-  return canonical;
+  return canonicalise(text);
+}
+
+/** Returns a function that keeps its results: Intl takes microseconds, and a catalogue has the same few locales in every file. */
+export function keepByLocale<V>(compute: (locale: string) => V): (locale: string) => V {
+  const kept = new Map<string, V>();
+  return (locale) => {
+    const known = kept.get(locale);
+    if (known !== undefined) return known;
+    const result = compute(locale);
+    if (result !== undefined && kept.size < 1000) kept.set(locale, result);
+    return result;
+  };
 }
 
 /** Returns the language of a locale without region and script: `pt` for `pt-BR`. */
@@ -38,13 +46,10 @@ export function toLanguage(locale: Locale): string {
   return end === -1 ? locale : locale.slice(0, end);
 }
 
-/** Intl takes microseconds, and a catalogue has the same few tags in every file. */
-const canonicalForms = new Map<string, Locale>();
-
 /** `english` is a well-formed tag, but not a language. Constructed on first use, which takes milliseconds. */
 let languageNames: Intl.DisplayNames | undefined;
 
-function canonicalise(tag: string): Locale | undefined {
+const canonicalise = keepByLocale((tag): Locale | undefined => {
   try {
     const locale = new Intl.Locale(tag);
     languageNames ??= new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
@@ -52,4 +57,4 @@ function canonicalise(tag: string): Locale | undefined {
   } catch {
     return undefined;
   }
-}
+});

@@ -1,4 +1,4 @@
-import { toCanonicalLocale, type Locale, toLanguage } from '../../bot/locale.ts';
+import { keepByLocale, toCanonicalLocale, type Locale, toLanguage } from '../../bot/locale.ts';
 
 /**
  * Returns the language ranges a reader prefers, best first: that of the address, then those of the browser. Only the first
@@ -55,10 +55,10 @@ export function withLocale(path: string, locale: string | undefined): string {
 }
 
 /** Returns the direction that a language is written in. */
-export function directionOf(locale: string): 'ltr' | 'rtl' {
+export const directionOf = keepByLocale((locale): 'ltr' | 'rtl' => {
   const { language, script } = new Intl.Locale(locale).maximize();
   return rightToLeft.has(script ?? '') || language === 'dv' ? 'rtl' : 'ltr';
-}
+});
 
 /** Returns a function that names languages in this one; a language without a name is named by its tag. */
 export function createLanguageNames(locale: string): (language: string) => string {
@@ -67,9 +67,7 @@ export function createLanguageNames(locale: string): (language: string) => strin
 }
 
 /** Returns the name of a language in that language, such as français. */
-export function formatOwnName(locale: string): string {
-  return createLanguageNames(locale)(locale);
-}
+export const formatOwnName = keepByLocale((locale) => createLanguageNames(locale)(locale));
 
 /** Finds the language itself, else a shorter form of it, else another regional form: pt-BR for pt-PT. */
 function lookUp(available: readonly Locale[], range: string): Locale | undefined {

@@ -113,6 +113,8 @@ export class RenderThread {
   readonly #rest: number;
   readonly #queue = new SerialQueue();
   #pool: WorkerPool<typeof renderMarkdown> | undefined;
+  /** Whether the thread has rendered the last text, and not ended with it. */
+  #isStarted = false;
   /** When the next text may begin, in milliseconds as `performance.now()` has them. */
   #begin = 0;
 
@@ -137,10 +139,11 @@ export class RenderThread {
       if (abandoned?.aborted) return { html: null, headings: [] };
       this.#pool ??= new WorkerPool(renderer, 'renderMarkdown', { threads: 1, memory: 128 });
       const pool = this.#pool;
-      // So that the start of the thread does not count as time of the text. The pool may give it to the last thread, which is ending.
-      await pool.run(emptySource).catch(async () => await pool.run(emptySource));
+      // So that the start of a thread does not count as time of the text. The pool may give it to the last thread, which is ending.
+      if (!this.#isStarted) await pool.run(emptySource).catch(async () => await pool.run(emptySource));
       const started = performance.now();
       const rendered = await pool.run(source, AbortSignal.timeout(this.#limit)).catch(() => null);
+      this.#isStarted = rendered !== null;
       this.#begin = performance.now() + (performance.now() - started) * this.#rest;
       return rendered ?? { html: null, headings: [] };
     });
@@ -149,6 +152,7 @@ export class RenderThread {
   async close(): Promise<void> {
     const pool = this.#pool;
     this.#pool = undefined;
+    this.#isStarted = false;
     await pool?.close();
   }
 }
