@@ -41,7 +41,7 @@ export function keepByLocale<V>(compute: (locale: string) => V): (locale: string
 }
 
 /** Returns the language of a locale without region and script: `pt` for `pt-BR`. */
-export function toLanguage(locale: Locale): string {
+export function toLanguage(locale: string): string {
   const end = locale.indexOf('-');
   return end === -1 ? locale : locale.slice(0, end);
 }

@@ -14,7 +14,7 @@ const files: Record<string, string> = {
   }),
   [pagePath(homer, 'fr')]: translation('Homère', 'Répond aux questions sur les beignets.', 'Bonjour.'),
   [pagePath('7')]: mainPage({ name: 'Seven\uFFFF', category: 'music', nsfw: true }),
-  [pagePath('8', 'ar')]: mainPage({ name: 'قيثارة', description: 'بوت' }, 'مرحبا'),
+  [pagePath('8', 'ar-EG')]: mainPage({ name: 'قيثارة', description: 'بوت' }, 'مرحبا'),
   [pagePath('9')]: mainPage(
     {
       name: '\u202Eevil\u2066 <b>',
@@ -149,8 +149,10 @@ describe('pages', () => {
       match(text, /href="\/\?sort=popular" aria-current="true">Open source<span aria-hidden="true">✕</);
       match(text, /Hidden by the filters: 32\..*<a href="\/\?sort=popular">Show all</);
       match(text, /href="\/\?source=open&amp;verified=true">Verified</);
-      deepStrictEqual(names(await html('/?language=ar')), ['قيثارة']);
-      match(await html('/?q=homer&language=ar'), /<h1>0 bots for “homer”, in Arabic</);
+      deepStrictEqual(names(await html('/?language=ar-EG')), ['قيثارة']);
+      const arabic = await html('/?q=homer&language=ar-EG');
+      match(arabic, /<h1>0 bots for “homer”, in Arabic<[^]*Language: Arabic<[^]*hreflang="pt-BR">português</);
+      match(await html('/compare?bots=7,8'), /<td[^>]*>(?:<[^>]*>)*Arabic</);
       for (const filter of ['verified=true', 'active=7d'])
         match(await html(`/?${filter}`), /<div class="empty">.*<h2>Without “/);
       const empty = await html('/?q=homer&verified=true');
@@ -206,7 +208,7 @@ describe('pages', () => {
     });
 
     it('is written from right to left where its language is', async () => {
-      match(await html('/bots/8'), /<div class="prose" lang="ar" dir="rtl">/);
+      match(await html('/bots/8'), /<div class="prose" lang="ar-EG" dir="rtl">/);
     });
 
     it('shows what owners wrote as text, without bidi controls in names', async () => {

@@ -549,7 +549,7 @@ function Control(props: FieldProps & { readonly fault: FieldFault | undefined })
     case 'language': {
       const sent = toCanonicalLocale(text.trim());
       const all = sent === undefined ? languages : [...languages, sent];
-      return createSelect(new Map(all.map((locale) => [locale, languageName(locale)])), sent ?? '');
+      return createSelect(new Map(all.map((locale) => [locale, languageName(locale, all)])), sent ?? '');
     }
     case 'page':
     case 'links':

@@ -436,7 +436,7 @@ function offerLanguages(
   const own = findLanguages(others, free);
   const proposed = own[0] ?? (existing.length === 0 ? chooseNewPageLanguage(settings) : '');
   const { compare } = new Intl.Collator(messages.locale);
-  const named = free.map((language) => ({ language, name: messages.languageName(language) }));
+  const named = free.map((language) => ({ language, name: messages.languageName(language, free) }));
   const byName = named.toSorted((a, b) => compare(a.name, b.name)).map(({ language }) => language);
   const first = proposed === '' ? [] : [proposed];
   return { languages: [...new Set([...first, ...own, ...byName])], proposed };

@@ -213,16 +213,16 @@ export function BotPage(props: BotPageProps): VNode {
 
 /** Says which language the page is in, with a link to translate it into that of the reader, if a page may be in that. */
 function OtherLanguage({ site, bot, locale }: BotPageProps): VNode {
-  const { t, href, languageName, locale: own } = useLanguage();
+  const { t, href, languageName, locale: own, locales } = useLanguage();
   const { languages } = site.settings;
   return (
     <p class="muted">
-      {t('bot.pageLanguage', { language: languageName(locale) })}{' '}
+      {t('bot.pageLanguage', { language: languageName(locale, Object.keys(bot.contents)) })}{' '}
       {site.hasForms && (languages === null || languages.includes(own)) && (
         <a
           href={href(translatePath(bot.id as BotId, locale === findDefaultLocale(bot) ? undefined : locale))}
         >
-          {t('bot.translateInto', { language: languageName(own) })}
+          {t('bot.translateInto', { language: languageName(own, locales) })}
         </a>
       )}
     </p>

@@ -355,8 +355,9 @@ export function useUsage({ bot, locale }: Pick<ListedBot, 'bot' | 'locale'>): VN
 /** The language that the page is in, as a menu where there are others. */
 function LanguagesOfBot({ bot, locale }: ShownBotProps): VNode {
   const { href } = useLanguage();
-  const others = Object.keys(bot.contents).filter((other) => other !== locale);
-  const current = <span lang={locale}>{formatOwnName(locale)}</span>;
+  const all = Object.keys(bot.contents);
+  const others = all.filter((other) => other !== locale);
+  const current = <span lang={locale}>{formatOwnName(locale, all)}</span>;
   if (others.length === 0) return current;
   return (
     <details class="menu">
@@ -365,7 +366,7 @@ function LanguagesOfBot({ bot, locale }: ShownBotProps): VNode {
         {others.map((other) => (
           <li key={other}>
             <a href={href(`/bots/${bot.id}?locale=${other}`)} lang={other} hreflang={other}>
-              {formatOwnName(other)}
+              {formatOwnName(other, all)}
             </a>
           </li>
         ))}

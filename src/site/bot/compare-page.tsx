@@ -243,6 +243,7 @@ function Rows({ title, rows }: RowsProps): VNode | null {
 /** Returns the rows about bots, but for each permission. For components only. */
 function useFacts(columns: readonly Column[]): ComparedRow[] {
   const { t, day, list, categoryName, languageName } = useLanguage();
+  const locales = columns.flatMap(({ bot }) => Object.keys(bot.contents));
   const row = (name: ComponentChildren, toCell: (column: Column) => Cell): ComparedRow => ({
     name,
     cells: columns.map(toCell),
@@ -271,7 +272,9 @@ function useFacts(columns: readonly Column[]): ComparedRow[] {
     }),
     row(t('bot.category'), ({ bot }) => toTextCell(categoryName(bot.category))),
     row(t('card.openSource'), ({ bot }) => toMarkCell(toSourceAddress(bot.codehost) !== null)),
-    row(t('bot.language'), ({ bot }) => toTextCell(list.format(Object.keys(bot.contents).map(languageName)))),
+    row(t('bot.language'), ({ bot }) =>
+      toTextCell(list.format(Object.keys(bot.contents).map((locale) => languageName(locale, locales)))),
+    ),
     row(t('bot.howToUse'), ({ bot, locale }) => {
       const content = useUsage({ bot, locale });
       const hasCommands = readInvite(bot.invite)?.commands;

@@ -41,7 +41,8 @@ export interface CardsProps extends ListProps {
 /** A list of bots as cards. */
 export function Cards({ bots, atOnce, ...others }: CardsProps): VNode {
   const language = useLanguage();
-  const tags = bots.map((bot) => listTags(bot, language));
+  const locales = bots.map(({ locale }) => locale);
+  const tags = bots.map((bot) => listTags(bot, language, locales));
   const common = findCommonTags(tags);
   return (
     <ul class="cards">
@@ -183,6 +184,7 @@ const msPerDay = 86_400_000;
 function listTags(
   { bot, locale, namesLanguage, growth = 0, reportedAt }: ListedBot,
   language: PageLanguage,
+  locales: readonly Locale[] = [locale],
 ): VNode[] {
   const { t, languageName } = language;
   const { owner, repo } = bot.codehost;
@@ -192,7 +194,7 @@ function listTags(
     readInvite(bot.invite)?.fullControl === true && toTag('control', t('card.fullControl'), 'warning'),
     bot.nsfw && toTag('adult', t('bot.adult'), 'adult'),
     noCount && toTag('count', noCount, 'warning'),
-    namesLanguage && toTag('language', languageName(locale)),
+    namesLanguage && toTag('language', languageName(locale, locales)),
     growth >= minGrowth && toTag('growth', <Growth change={growth} />, 'good'),
     owner !== null && repo !== null && toTag('source', t('card.openSource'), 'good'),
     prefix !== undefined && toTag('prefix', t('card.prefix', { prefix: withoutBidiControls(prefix.trim()) })),

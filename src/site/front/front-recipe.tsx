@@ -161,7 +161,9 @@ function AuthorPage(props: AuthorPageProps): VNode {
         {since !== null && (
           <dl class="bot-facts">
             <Fact name={t('author.since')}>{day(since)}</Fact>
-            <Fact name={t('author.languages')}>{language.list.format(locales.map(languageName))}</Fact>
+            <Fact name={t('author.languages')}>
+              {language.list.format(locales.map((other) => languageName(other, locales)))}
+            </Fact>
           </dl>
         )}
         {website !== null && (

@@ -89,13 +89,13 @@ export const cardsAtOnce = 8;
 
 /** What an empty list shows: the filter to drop, or what else to do, and the nearest bots. */
 function NothingFound(props: ListPageProps): VNode {
-  const { site, query, wider, nearest } = props;
+  const { site, query, languages, wider, nearest } = props;
   const { t, text, href, categoryName, languageName } = useLanguage();
   const { q, category, filters } = query;
   const [first] = wider;
   const nameOf = (dropped: NonNullable<Wider['dropped']>): string => {
     if (dropped === 'category') return categoryName(category ?? 'other');
-    if (dropped === 'locale') return languageName(filters.locale ?? '');
+    if (dropped === 'locale') return languageName(filters.locale ?? '', languages);
     return text(`filter.${dropped}`);
   };
   const nothing = q === '' ? t('list.nothing') : t('list.nothingFor', { query: q });
@@ -168,11 +168,13 @@ function Follow({ site, query }: Pick<ListPageProps, 'site' | 'query'>): VNode |
 /** Returns what a list shows: the order or the words, then the filters that are on. */
 function formatHeading(props: ListPageProps, language: PageLanguage): string {
   const { text, languageName } = language;
-  const { locale, ...others } = props.query.filters;
+  const { query, languages } = props;
+  const { locale, ...others } = query.filters;
   const filters = toggleNames
     .filter((name) => others[name] !== undefined)
     .map((name) => text(`heading.${name}`));
-  if (locale !== undefined) filters.push(text('heading.language', { language: languageName(locale) }));
+  if (locale !== undefined)
+    filters.push(text('heading.language', { language: languageName(locale, languages) }));
   return filters.reduce(
     (heading, filter) => text('heading.filtered', { heading, filter }),
     formatUnfilteredHeading(props, language),
@@ -287,7 +289,7 @@ function FilterChips(props: ListPageProps): VNode {
 function LanguageMenu({ query, languages }: ListPageProps): VNode {
   const { t, text, languageName } = useLanguage();
   const language = query.filters.locale;
-  const name = language && languageName(language);
+  const name = language && languageName(language, languages);
   return (
     <details class="menu">
       <summary class={language === undefined ? 'chip' : 'chip on'}>
@@ -299,7 +301,7 @@ function LanguageMenu({ query, languages }: ListPageProps): VNode {
         </Choice>
         {languages.slice(0, maxLanguages).map((other) => (
           <Choice key={other} to={withLanguage(query, other)} current={other === language}>
-            {languageName(other)}
+            {languageName(other, languages)}
           </Choice>
         ))}
       </ul>

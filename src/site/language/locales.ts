@@ -60,14 +60,27 @@ export const directionOf = keepByLocale((locale): 'ltr' | 'rtl' => {
   return rightToLeft.has(script ?? '') || language === 'dv' ? 'rtl' : 'ltr';
 });
 
-/** Returns a function that names languages in this one; a language without a name is named by its tag. */
-export function createLanguageNames(locale: string): (language: string) => string {
+/**
+ * Names a language: without its region and script if it is the only one of its kind among others, such as English for en-US
+ * next to de. A language without a name is named by its tag.
+ * @param among those that are listed with it; its name is whole if they are left out
+ */
+export type NameLanguage = (language: string, among?: readonly string[]) => string;
+
+/** Returns a function that names languages in this one. */
+export const createLanguageNames = keepByLocale((locale): NameLanguage => {
   const names = new Intl.DisplayNames([locale], { type: 'language', fallback: 'code' });
-  return (language) => names.of(language) ?? language;
-}
+  return (language, among) => {
+    const base = toLanguage(language);
+    const isOnly = among?.every((other) => other === language || toLanguage(other) !== base);
+    return names.of(isOnly ? base : language) ?? language;
+  };
+});
 
 /** Returns the name of a language in that language, such as français. */
-export const formatOwnName = keepByLocale((locale) => createLanguageNames(locale)(locale));
+export function formatOwnName(locale: string, among: readonly string[]): string {
+  return createLanguageNames(locale)(locale, among);
+}
 
 /** Finds the language itself, else a shorter form of it, else another regional form: pt-BR for pt-PT. */
 function lookUp(available: readonly Locale[], range: string): Locale | undefined {

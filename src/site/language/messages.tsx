@@ -2,7 +2,7 @@ import { IntlMessageFormat } from 'intl-messageformat';
 import type { ComponentChildren, VNode } from 'preact';
 import type english from '../../../locales/en.json';
 import { type Locale, toLanguage } from '../../bot/locale.ts';
-import { directionOf, createLanguageNames, createDates, type Dates } from './locales.ts';
+import { directionOf, createLanguageNames, createDates, type Dates, type NameLanguage } from './locales.ts';
 
 /** The name of a text of the interface, a key of `locales/en.json`. */
 export type MessageKey = keyof typeof english;
@@ -194,7 +194,7 @@ export interface Messages extends Dates {
   /** Formats how many days, months or years before the day of `now` a time is: today, 2 days ago, last month. */
   readonly daysAgo: (time: number, now: number) => string;
   /** Returns the name of a language in this language. */
-  readonly languageName: (locale: string) => string;
+  readonly languageName: NameLanguage;
 }
 
 /**

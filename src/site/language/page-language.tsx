@@ -47,7 +47,7 @@ export function LanguageSwitch(): VNode {
   const { locale: current, locales, href } = useLanguage();
   return (
     <details class="menu up">
-      <summary class="chip">{formatOwnName(current)}</summary>
+      <summary class="chip">{formatOwnName(current, locales)}</summary>
       <ul>
         {locales.map((locale) => (
           <li key={locale}>
@@ -59,7 +59,7 @@ export function LanguageSwitch(): VNode {
               hreflang={locale}
               aria-current={locale === current ? 'true' : undefined}
             >
-              {formatOwnName(locale)}
+              {formatOwnName(locale, locales)}
             </a>
           </li>
         ))}

@@ -47,8 +47,17 @@ describe('the language of a page', () => {
     for (const tag of ['en', 'az', 'zh-CN']) strictEqual(directionOf(tag), 'ltr', tag);
   });
   it('has a name of its own, and one in other languages', () => {
-    strictEqual(formatOwnName('fr'), 'français');
-    strictEqual(formatOwnName('xq'), 'xq');
-    deepStrictEqual(['de', 'xq'].map(createLanguageNames('fr')), ['allemand', 'xq']);
+    strictEqual(formatOwnName('fr', ['fr']), 'français');
+    strictEqual(formatOwnName('xq', []), 'xq');
+    const nameOf = createLanguageNames('fr');
+    deepStrictEqual([nameOf('de'), nameOf('xq'), nameOf('en-US')], ['allemand', 'xq', 'anglais américain']);
+  });
+  it('has a name without a region or a script where no other of its kind is listed', () => {
+    const tags = ['en-US', 'pt-BR', 'sr-Latn', 'zh-CN', 'zh-TW'];
+    deepStrictEqual(
+      tags.map((tag) => createLanguageNames('de')(tag, tags)),
+      ['Englisch', 'Portugiesisch', 'Serbisch', 'Chinesisch (China)', 'Chinesisch (Taiwan)'],
+    );
+    strictEqual(formatOwnName('pt-BR', tags), 'português');
   });
 });
