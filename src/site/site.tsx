@@ -9,7 +9,7 @@ import { findBlocked, nothingBlocked } from '../catalogue/settings/blocked.ts';
 import type { OpenCounts } from '../counts/counts.ts';
 import type { Origin } from '../git/remotes.ts';
 import type { RepositoryOpener } from '../git/repository.ts';
-import { formPaths, setCookie } from '../http/middleware.ts';
+import { formPaths } from '../http/middleware.ts';
 import type { ReportError } from '../http/problem.ts';
 import { findKnownAuthor, findKnownBot, parseQuery } from '../http/request.ts';
 import type { OpenImages } from '../images/images.ts';
@@ -275,13 +275,9 @@ function addLanguageRoute(router: Router, { baseUrl, languages }: Site): void {
     const page = isOwn && URL.canParse(from) ? new URL(from) : undefined;
     page?.searchParams.delete('locale');
     const path = parseReturnPath(page && page.pathname + page.search, basePathOf(baseUrl));
-    const locale = languages.locales.find((known) => known === parseQuery(ctx).get('locale'));
-    if (page && locale) setCookie(ctx, languages.cookie, { text: locale, seconds: secondsPerYear });
-    redirectTo(ctx, withLocale(path, locale));
+    redirectTo(ctx, withLocale(path, languages.findChosen(ctx, page !== undefined)));
   });
 }
-
-const secondsPerYear = 31_536_000;
 
 /**
  * Responds with the faults of a bot that has never been valid, where its editor is looking; false if there are none.

@@ -81,6 +81,7 @@ export function AddPage(props: AddPageProps): VNode {
       viewer={viewer}
       title={failed ? text('add.errorTitle', { title: text(title, named) }) : text(title, named)}
       script={assets.addScript.path}
+      form={{ id: formId, action }}
     >
       <div class="narrow stack">
         <h1>{t(title, named)}</h1>
@@ -121,10 +122,12 @@ export function AddPage(props: AddPageProps): VNode {
         class="add"
         method="post"
         action={href(action)}
+        id={formId}
         noValidate
         data-typed={props.isTyped || undefined}
       >
         {steps.length > 1 && <StepLinks {...props} steps={steps} />}
+        {isSent && <input type="hidden" name={sentField} value="true" />}
         <input type="hidden" name="base" value={form.base} />
         {/* The Enter key presses the first button of a form. */}
         <p hidden>
@@ -179,6 +182,11 @@ export function AddPage(props: AddPageProps): VNode {
     </Layout>
   );
 }
+
+const formId = 'form';
+
+/** The field of a form whose errors are shown, also in another language. */
+export const sentField = 'sent';
 
 const stepTitles = { basics: 'step.basics', links: 'step.links', page: 'field.page' } as const;
 

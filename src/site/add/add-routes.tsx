@@ -24,7 +24,7 @@ import type { MessageKey } from '../language/messages.tsx';
 import type { Markdown } from '../markdown/markdown.ts';
 import { toProposalPath, withParameter } from '../page/addresses.ts';
 import { redirectTo, sendOnce } from '../page/html-response.ts';
-import type { PageOptions } from '../page/layout.tsx';
+import type { PageOptions, Site } from '../page/layout.tsx';
 import { sendLogInPage } from '../page/message-pages.tsx';
 import {
   type FieldName,
@@ -34,7 +34,7 @@ import {
   toFrontMatter,
   withSchemes,
 } from '../page/fields.ts';
-import { AddPage, type FilledForm } from './add-page.tsx';
+import { AddPage, type FilledForm, sentField } from './add-page.tsx';
 import { addedAuthor, movedField } from './advice.tsx';
 import {
   createForm,
@@ -92,7 +92,7 @@ export function addAddRoutes(router: Router, parts: AddParts): void {
     router.post(
       [path, `${path}/file`],
       withForm(async (ctx, opened) => {
-        const sent = await readForm(ctx, opened);
+        const sent = await readForm(ctx, site, opened);
         const { path: file = '', text, faults } = makeFile(parts, sent.form, sent.texts);
         if (!ctx.path.endsWith('/file') || Object.keys(faults).length > 0)
           return await show(ctx, parts, sent);
@@ -107,7 +107,7 @@ export function addAddRoutes(router: Router, parts: AddParts): void {
         `${path}/send`,
         refuseCrossSite(site.baseUrl),
         withForm(async (ctx, opened) => {
-          await propose(ctx, { ...parts, proposals, drafts }, await readForm(ctx, opened));
+          await propose(ctx, { ...parts, proposals, drafts }, await readForm(ctx, site, opened));
         }),
       );
   }
@@ -218,16 +218,17 @@ async function propose(
  * previews take time.
  * @throws {ProblemError} cross-site, unsupported-type, too-large, bad-request
  */
-async function readForm(ctx: Context, opened: FilledForm): Promise<FilledForm> {
+async function readForm(ctx: Context, { languages }: Site, opened: FilledForm): Promise<FilledForm> {
   if (ctx.get('Sec-Fetch-Site') === 'cross-site')
     throw new ProblemError('cross-site', 'a page of another site has sent this form: open the form here');
-  return parseForm(await readFields(ctx, maxFormBytes, 'shorten the page'), opened);
+  const fields = await readFields(ctx, maxFormBytes, 'shorten the page');
+  return parseForm(fields, opened, languages.findChosen(ctx, true) !== undefined);
 }
 
 /** A page has up to 20,000 characters. */
 const maxFormBytes = 256 * 1024;
 
-function parseForm(fields: URLSearchParams, opened: FilledForm): FilledForm {
+function parseForm(fields: URLSearchParams, opened: FilledForm, isOtherLanguage = false): FilledForm {
   const { groups } = opened.form;
   const texts: Partial<Record<FieldName, string>> = {};
   for (const { name } of groups.flat()) {
@@ -248,7 +249,7 @@ function parseForm(fields: URLSearchParams, opened: FilledForm): FilledForm {
     base: fields.get('base') ?? '',
     note,
     isTyped: true,
-    isSent: moved === null,
+    isSent: moved === null && (!isOtherLanguage || fields.get(sentField) !== null),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Category } from '../../../schemas/types.ts';
 import { toCanonicalLocale, toLanguage, type Locale } from '../../bot/locale.ts';
 import { defaultCategories } from '../../bot/schemas.ts';
 import { localesFolder, type CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import { type Cookie, createCookie, readCookie } from '../../http/middleware.ts';
+import { type Cookie, createCookie, readCookie, setCookie } from '../../http/middleware.ts';
 import type { Log } from '../../lib/log.ts';
 import { chooseLocale, listWantedRanges, RegionalDates } from './locales.ts';
 import {
@@ -20,10 +20,10 @@ import type { PageLanguage } from './page-language.tsx';
 export class Languages {
   /** English first, then in the order of their tags. */
   readonly locales: readonly Locale[];
-  /** Has the language that a reader chose in the menu. */
-  readonly cookie: Cookie;
   readonly #settings: () => CatalogueSettings;
   readonly #texts: ReadonlyMap<Locale, MessageTexts>;
+  /** Has the language that a reader chose in the menu. */
+  readonly #cookie: Cookie;
   readonly #log: Log;
   readonly #href: (path: string) => string;
   readonly #messages = new Map<Locale, Messages>();
@@ -46,7 +46,7 @@ export class Languages {
     this.#log = log;
     this.#settings = settings;
     this.#href = href;
-    this.cookie = createCookie('botshelf-language', basePath);
+    this.#cookie = createCookie('botshelf-language', basePath);
     this.#texts = readFiles(folder, log);
     this.locales = [...this.#texts.keys()].toSorted((a, b) => Number(b === english) - Number(a === english));
     if (this.locales[0] !== english) throw new Error(`${folder}/en.json cannot be read`);
@@ -57,8 +57,18 @@ export class Languages {
    * among the languages of the interface, else the default.
    */
   of(ctx: Context): PageLanguage {
-    const remembered = toCanonicalLocale(readCookie(ctx, this.cookie) ?? '');
+    const remembered = toCanonicalLocale(readCookie(ctx, this.#cookie) ?? '');
     return this.choose(readLocale(ctx) ?? remembered, ctx.get('Accept-Language'));
+  }
+
+  /**
+   * Returns the language of the interface that the address names; undefined if it names none.
+   * @param isRemembered whether the browser keeps it, because the reader has chosen it on a page of this site
+   */
+  findChosen(ctx: Context, isRemembered: boolean): Locale | undefined {
+    const locale = this.locales.find((known) => known === readLocale(ctx));
+    if (locale && isRemembered) setCookie(ctx, this.#cookie, { text: locale, seconds: secondsPerYear });
+    return locale;
   }
 
   /** Returns the messages for the language in the address alone, else the default: for what programs read. */
@@ -127,6 +137,8 @@ export class Languages {
     return messages;
   }
 }
+
+const secondsPerYear = 31_536_000;
 
 function readLocale(ctx: Context): Locale | undefined {
   const [, tag = ''] = /(?:^|&)locale=([A-Za-z0-9-]{1,35})(?:&|$)/.exec(ctx.querystring) ?? [];

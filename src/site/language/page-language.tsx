@@ -2,7 +2,7 @@ import { createContext, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Category } from '../../../schemas/types.ts';
 import type { Locale } from '../../bot/locale.ts';
-import { directionOf, formatOwnName } from './locales.ts';
+import { directionOf, formatOwnName, withLocale } from './locales.ts';
 import type { Messages } from './messages.tsx';
 
 /** The language that a page is in. */
@@ -42,27 +42,43 @@ export function provideLanguage(language: PageLanguage, page: VNode): VNode {
 /** Leads back to the page in the language that `locale` names, which the browser remembers. */
 export const languagePath = '/language';
 
-/** A menu of the languages of the interface. */
-export function LanguageSwitch(): VNode {
+/** A form of a page, which what leaves the page sends, so that nothing that was typed is lost. */
+export interface SentForm {
+  readonly id: string;
+  /** The path of the form, which shows it again. */
+  readonly action: string;
+}
+
+/** A menu of the languages of the interface: links, or buttons of the form of the page. */
+export function LanguageSwitch({ form }: { readonly form: SentForm | undefined }): VNode {
   const { locale: current, locales, href } = useLanguage();
   return (
     <details class="menu up">
       <summary class="chip">{formatOwnName(current, locales)}</summary>
       <ul>
-        {locales.map((locale) => (
-          <li key={locale}>
-            <a
-              href={href(`${languagePath}?locale=${locale}`)}
-              rel="nofollow"
-              lang={locale}
-              dir={directionOf(locale)}
-              hreflang={locale}
-              aria-current={locale === current ? 'true' : undefined}
-            >
-              {formatOwnName(locale, locales)}
-            </a>
-          </li>
-        ))}
+        {locales.map((locale) => {
+          const common = {
+            lang: locale,
+            dir: directionOf(locale),
+            'aria-current': locale === current ? ('true' as const) : undefined,
+            children: formatOwnName(locale, locales),
+          };
+          const path = form?.action ?? languagePath;
+          return (
+            <li key={locale}>
+              {form ? (
+                <button
+                  class="plain"
+                  form={form.id}
+                  formAction={withLocale(href(path), locale)}
+                  {...common}
+                />
+              ) : (
+                <a href={withLocale(href(path), locale)} rel="nofollow" {...common} hreflang={locale} />
+              )}
+            </li>
+          );
+        })}
       </ul>
     </details>
   );

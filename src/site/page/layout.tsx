@@ -7,7 +7,7 @@ import type { Proposal } from '../../proposals/proposal.ts';
 import type { Languages } from '../language/languages.ts';
 import { directionOf } from '../language/locales.ts';
 import type { MessageKey } from '../language/messages.tsx';
-import { LanguageSwitch, useLanguage } from '../language/page-language.tsx';
+import { LanguageSwitch, type SentForm, useLanguage } from '../language/page-language.tsx';
 import { aboutPath, categoriesPath, collectionsPath, feedsPath } from './addresses.ts';
 import { assets, createOwnAssets } from './assets.ts';
 import { findInitial } from './bot-image.tsx';
@@ -85,6 +85,8 @@ interface LayoutProps extends PageProps {
   readonly current?: NavigationPath | undefined;
   /** The path of a script among the assets. The page works without it. */
   readonly script?: string;
+  /** The form that a change of the language sends. */
+  readonly form?: SentForm;
   readonly children: ComponentChildren;
 }
 
@@ -169,7 +171,7 @@ function Brand({ settings }: Pick<Site, 'settings'>): VNode {
 }
 
 /** A map of the site, and its languages. */
-function Footer({ site }: LayoutProps): VNode {
+function Footer({ site, form }: LayoutProps): VNode {
   const { t, text, href } = useLanguage();
   const { contact, repository, settings } = site;
   const { terms, privacy, report } = settings.links;
@@ -214,7 +216,7 @@ function Footer({ site }: LayoutProps): VNode {
         />
         <nav aria-label={text('layout.languages')}>
           <h2>{t('bot.language')}</h2>
-          <LanguageSwitch />
+          <LanguageSwitch form={form} />
         </nav>
       </div>
     </footer>

@@ -149,6 +149,26 @@ describe('sending a form', () => {
     deepStrictEqual([id, authors], [newBot, '11']);
   });
 
+  it('is shown in another language with what was typed, and with its faults if those were shown', async () => {
+    const visitor = new Visitor();
+    const page = await visitor.go(site.baseUrl + edit);
+    const action = `${edit}?locale=de`;
+    match(
+      page.text,
+      new RegExp(`<button[^>]* form="form" formaction="${action.replace('?', '\\?')}" lang="de"`, 'i'),
+    );
+    const typed = { name: '', description: 'Bakes.', note: 'Ask her.' };
+    const german = await press(visitor, page, action, typed);
+    match(german.text, /^<!doctype html>\n<html lang="de"/);
+    doesNotMatch(german.text, /id="errors"/);
+    const fields = readFormFields(german.text);
+    deepStrictEqual([fields['description'], fields['note']?.trim()], ['Bakes.', 'Ask her.']);
+    const sent = await visitor.press(german, `${edit}/send`, fields);
+    match(sent.text, /<html lang="de"[^]*id="errors"/);
+    const french = await visitor.press(sent, `${edit}?locale=fr`, readFormFields(sent.text));
+    match(french.text, /<html lang="fr"[^]*id="errors"[^]*>Bakes\./);
+  });
+
   it('shows a page that is far too long again, with its length', async () => {
     const { visitor, page } = await site.loggedIn(author, edit);
     const long = await press(visitor, page, `${edit}/send`, { page: 'x'.repeat(60_000) });
