@@ -83,6 +83,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'site/front/collection-pages.tsx maxAvatars',
     'site/front/front-list.ts limit',
     'site/front/front-list.ts maxExamples',
+    'site/front/front-list.ts maxNearWords',
     'site/front/front-list.ts maxOnShelf',
     'site/front/front-list.ts maxWaitMs',
     'site/front/front-page.tsx maxInitials',

@@ -161,9 +161,21 @@ describe('pages', () => {
       match(empty, /<h2 id="nearest">Nearest/);
     });
 
+    it('names the bots nearest to words that find nothing', async () => {
+      for (const [q, name] of [
+        ['fillerstation', /^Filler/],
+        ['qqqqqqqqq baignetz', /^Hom/],
+      ] as const) {
+        const text = await html(`/?q=${q}`);
+        match(text, /<h1>0 bots for[^]*<h2 id="nearest">Nearest/, q);
+        match(names(text)[0] ?? '', name);
+        doesNotMatch(text, /comes near/);
+      }
+    });
+
     it('has nothing to narrow or sort where nothing was found, but the largest bots and the way back from a filter', async () => {
       const text = await html('/?q=zzzzzz');
-      match(text, /<h2>No bots match[^]*<h2 id="nearest">Most servers/);
+      match(text, /<h2>No bots match[^]*No bot comes near it either[^]*<h2 id="nearest">Most servers/);
       strictEqual(names(text).length, 3);
       doesNotMatch(text, /class="sort"|source=open/);
       match(

@@ -4,6 +4,7 @@ import type { Locale } from '../../bot/locale.ts';
 import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { CatalogueSizes, PageOfBots } from '../../catalogue/lists/lists.ts';
 import type { ListQuery } from '../../catalogue/lists/parameters.ts';
+import { isStopWord, splitTypedWords } from '../../catalogue/search/words.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type IndexedBot, parseListElement, parseRecord } from '../../catalogue/store/bot-index.ts';
 import type { OpenCounts } from '../../counts/counts.ts';
@@ -32,8 +33,10 @@ export interface FrontList extends Omit<PageOfBots, 'next' | 'localesOf'> {
   readonly filtered: number;
   /** For a list that its filters empty: the same with fewer of them, that with most bots first. */
   readonly wider: readonly Wider[];
-  /** For an empty list: the first bots of the widest one. */
+  /** For an empty list: the first bots of the widest one, or those nearest to its words, or those with most servers. */
   readonly nearest: readonly IndexedBot[];
+  /** Whether they have anything of what is asked. */
+  readonly isNear: boolean;
 }
 
 /** How many bots a list has with fewer filters. */
@@ -177,12 +180,15 @@ export class FrontLists {
       pages: Math.ceil(found.total / pageSize),
       languages: [...locales].toSorted(([, a], [, b]) => b - a).map(([locale]) => locale),
       filtered: more,
-      ...(found.total === 0 ? await this.#widen(query, client) : { wider: [], nearest: [] }),
+      ...(found.total === 0 ? await this.#widen(query, client) : { wider: [], nearest: [], isNear: false }),
     };
   }
 
-  /** Finds what an empty list has without one of its filters, or else without all; the bots with most servers if nothing. */
-  async #widen(query: FrontQuery, client: string): Promise<Pick<FrontList, 'wider' | 'nearest'>> {
+  /**
+   * Finds what an empty list has without one of its filters, or else without all, or else by a part of its words; the bots with
+   * most servers if nothing.
+   */
+  async #widen(query: FrontQuery, client: string): Promise<Pick<FrontList, 'wider' | 'nearest' | 'isNear'>> {
     const found: (Wider & Pick<PageOfBots, 'bots'>)[] = [];
     for (const each of listWiderQueries(query)) {
       if (each.dropped === undefined && found.length > 0) break;
@@ -190,8 +196,30 @@ export class FrontLists {
       if (total > 0) found.push({ ...each, total, bots });
     }
     found.sort((a, b) => b.total - a.total);
-    const nearest = found[0]?.bots ?? (await this.#first(noQuery, client)).bots;
-    return { wider: found, nearest };
+    const near = found[0]?.bots ?? (await this.#findNear(query.q, client));
+    return {
+      wider: found,
+      nearest: near ?? (await this.#first(noQuery, client)).bots,
+      isNear: near !== undefined,
+    };
+  }
+
+  /** Searches for each of some words alone, and then for what they begin with: short beginnings only as they are spelled. */
+  async #findNear(q: string, client: string): Promise<readonly IndexedBot[] | undefined> {
+    const words = splitTypedWords(q)
+      .filter(({ text, unspaced }) => !unspaced && !isStopWord(text))
+      .map(({ text }) => text)
+      .toSorted((a, b) => b.length - a.length)
+      .slice(0, maxNearWords);
+    const toBeginnings = (share: number): string =>
+      words.map((word) => word.slice(0, Math.max(minBeginning, Math.ceil(word.length * share)))).join(' ');
+    for (const text of new Set([...words, toBeginnings(0.75), toBeginnings(0.5)])) {
+      if (text === '' || text === q) continue;
+      const { bots, corrected } = await this.#first({ ...noQuery, q: text }, client);
+      const isCertain = corrected === undefined || words.includes(text) || text.length >= minCorrected;
+      if (bots.length > 0 && isCertain) return bots;
+    }
+    return undefined;
   }
 
   async #first(query: FrontQuery, client: string): Promise<PageOfBots> {
@@ -208,6 +236,12 @@ const shelfSizes: Readonly<Record<ShelfName, number>> = {
   edited: 3,
 };
 const minOnShelf = 3;
+
+/** How many words of a search that finds nothing are searched for alone. */
+const maxNearWords = 3;
+/** The length of the beginning of a word, and of one that may be spelled otherwise. */
+const minBeginning = 6;
+const minCorrected = 8;
 
 /** How long a chosen bot is shown: 14 days. */
 const featuredMs = 14 * 86_400_000;

@@ -89,7 +89,7 @@ export const cardsAtOnce = 8;
 
 /** What an empty list shows: the filter to drop, or what else to do, and the nearest bots. */
 function NothingFound(props: ListPageProps): VNode {
-  const { site, query, languages, wider, nearest } = props;
+  const { site, query, languages, wider, nearest, isNear } = props;
   const { t, text, href, categoryName, languageName } = useLanguage();
   const { q, category, filters } = query;
   const [first] = wider;
@@ -117,7 +117,11 @@ function NothingFound(props: ListPageProps): VNode {
             })}
           </h2>
         )}
-        {q !== '' && <p class="muted">{t('list.nothingAdvice')}</p>}
+        {q !== '' && (
+          <p class="muted">
+            {!isNear && t('list.nothingNear')} {t('list.nothingAdvice')}
+          </p>
+        )}
         <ul class="actions">
           {wider.slice(0, maxWider).map(({ dropped, query: to, total }, i) => (
             <li key={dropped}>
@@ -144,7 +148,7 @@ function NothingFound(props: ListPageProps): VNode {
       {nearest.length > 0 && (
         <section class="shelf" aria-labelledby="nearest">
           <div class="shelf-head">
-            <h2 id="nearest">{t(first === undefined ? 'sort.popular' : 'list.nearest')}</h2>
+            <h2 id="nearest">{t(isNear ? 'list.nearest' : 'sort.popular')}</h2>
           </div>
           <Cards bots={nearest} heading="h3" atOnce={0} />
         </section>
