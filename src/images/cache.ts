@@ -18,6 +18,7 @@ import {
   parseImageName,
   type ImagePlace,
 } from './store.ts';
+import { ImagePreviews, type NamedImage } from './previews.ts';
 import { defaultIntervals, type FetchImage, ImageQueue, type Intervals } from './image-queue.ts';
 import { ShareCards } from './share-cards.ts';
 
@@ -66,6 +67,7 @@ export class ImageCache {
   readonly #store: ImageStore;
   readonly #decoder = new Decoder();
   readonly #queue: ImageQueue;
+  readonly #previews: ImagePreviews;
   readonly #listeners: CopyListener[] = [];
   readonly #closing = new AbortController();
   readonly #timers: NodeJS.Timeout[];
@@ -95,6 +97,10 @@ export class ImageCache {
       isWanted: (entry) => this.#isWanted(entry),
       onCopy: async (entry, copy) => await this.#replaceCopy(entry, copy),
       onFailure: (entry) => index.noteChange(entry),
+    });
+    this.#previews = new ImagePreviews(async ({ kind, url }, abandoned) => {
+      const signal = AbortSignal.any([abandoned, this.#closing.signal]);
+      return (await this.#decoder.decode(await fetch(url, signal), kind)).bytes;
     });
     void this.#scans.run(async () => await this.#dropLost());
     const { save, round, tick } = this.#intervals;
@@ -128,8 +134,28 @@ export class ImageCache {
   async read(name: string): Promise<Buffer | undefined> {
     const { digest, width } = parseImageName(name) ?? {};
     if (digest === undefined) return undefined;
-    if (width === undefined) return await this.#store.read(digest);
-    return await this.#store.readVariant(digest, width, this.#decoder);
+    const stored =
+      width === undefined
+        ? await this.#store.read(digest)
+        : await this.#store.readVariant(digest, width, this.#decoder);
+    return stored ?? this.#previews.read(digest);
+  }
+
+  /**
+   * Returns the paths of copies of the images of a form, each undefined if there is none. Those that no bot refers to yet are
+   * fetched for it, which takes some seconds at most, and their copies are kept for some minutes only.
+   * @param client whom the form is for, such as a group of addresses
+   */
+  async preview(images: readonly NamedImage[], client: string): Promise<(string | undefined)[]> {
+    const pathOf = ({ kind, url }: NamedImage): string | undefined => this.#placeOf(kind, url)?.path;
+    await this.#previews.fetch(
+      images.filter((image) => pathOf(image) === undefined),
+      client,
+    );
+    return images.map((image) => {
+      const name = this.#previews.nameOf(image);
+      return pathOf(image) ?? (name && this.#toPath(name));
+    });
   }
 
   /** Notes that a bot refers to these images: missing and old ones are fetched before all others. */
@@ -210,7 +236,11 @@ export class ImageCache {
     const copy = this.#index.get(kind, url)?.copy;
     if (!copy) return undefined;
     const { name, width, height } = copy;
-    return { path: `${this.#basePath}/appdata/${name}.webp`, width, height };
+    return { path: this.#toPath(name), width, height };
+  }
+
+  #toPath(name: ImageName): string {
+    return `${this.#basePath}/appdata/${name}.webp`;
   }
 
   #note(bot: BotId, { avatar, cover, preview }: FullImages, urgent: boolean): void {

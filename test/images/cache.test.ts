@@ -38,6 +38,22 @@ describe('the image cache', () => {
     equal(await test.cache.read('0'.repeat(64)), undefined);
   });
 
+  it('has copies for a form before a bot names the images, in memory only @slow', async () => {
+    const images = [
+      { kind: 'avatar', url: test.at('/avatar.png') },
+      { kind: 'wide', url: test.at('/lost.png') },
+      { kind: 'wide', url: 'https://127.0.0.2/inside.png' },
+    ] as const;
+    const [path, ...others] = await test.cache.preview(images, '');
+    deepEqual([await sizeOf(path ?? null), ...others], [['webp', 512, 512], undefined, undefined]);
+    ok((await test.cache.read(`${nameOf(path)}.128`)) !== undefined);
+    deepEqual([test.files(), test.cache.status().known], [[], 0]);
+    await test.want(test.avatarOnly());
+    equal(test.avatar(), path);
+    equal((await test.cache.preview(images, ''))[0], path);
+    deepEqual(test.site.asked, ['/avatar.png', '/lost.png', '/avatar.png']);
+  });
+
   it('fetches an address once, however many bots name it, but for an avatar and a cover apart @slow', async () => {
     const url = test.at('/avatar.png');
     const images: FullImages = { avatar: url, cover: url, preview: [url, url] };

@@ -21,7 +21,7 @@ import { Layout, type PageProps } from '../page/layout.tsx';
 import { BlockedNotice } from '../page/message-pages.tsx';
 import { adviceOf, listAuthors } from './advice.tsx';
 import { Checklist } from './checklist.tsx';
-import { type Form, type FormFile, type FieldFault, lacksAuthor } from './forms.ts';
+import { type Form, type FormFile, type FormImage, type FieldFault, lacksAuthor } from './forms.ts';
 import { Preview, type PreviewProps } from './preview.tsx';
 
 /** A text of the interface that says what happened to a form. */
@@ -51,6 +51,7 @@ export interface FilledForm {
 
 interface AddPageProps extends PageProps, PreviewProps, FilledForm {
   readonly file: FormFile;
+  readonly images: readonly FormImage[];
   /** What is done with a proposal; `off` where the form cannot be sent here. */
   readonly policy: ProposalPolicy;
   /** How long half of the last decisions took, in milliseconds; undefined if there were none. */

@@ -15,6 +15,7 @@ import { checkProposal } from '../../check/check-changes.ts';
 import { refuseCrossSite } from '../../http/middleware.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { parseFields, parseQuery, readFields } from '../../http/request.ts';
+import type { OpenImages } from '../../images/images.ts';
 import { toAddressGroup } from '../../lib/network.ts';
 import type { OpenProposals } from '../../proposals/open.ts';
 import { ProposalError, maxNoteLength, findSubject, isSubmission } from '../../proposals/proposal.ts';
@@ -40,9 +41,11 @@ import {
   createForm,
   type Form,
   type FormFile,
+  type FormImage,
   type FormParts,
   listForms,
   lacksAuthor,
+  listImages,
   makeFile,
   proposalParameter,
   readPlaceTexts,
@@ -58,6 +61,8 @@ interface AddParts
     Pick<Catalogue, 'blocked'>,
     Pick<OpenProposals, 'proposals' | 'drafts'> {
   readonly markdown: Markdown;
+  /** Null if images are not cached. */
+  readonly images: Pick<OpenImages['cache'], 'preview'> | null;
 }
 
 /**
@@ -266,14 +271,18 @@ function completeNewBot({ kind, mode, texts: first }: Form, texts: FieldTexts): 
 
 async function show(ctx: Context, parts: AddParts, filled: FilledForm, status = 200): Promise<void> {
   const { site, viewerOf, markdown, proposals } = parts;
+  const client = toAddressGroup(ctx.ip);
   const { form, texts } = filled;
   const viewer = await viewerOf(ctx);
   const language = site.languages.of(ctx);
   const file = makeFile(parts, form, texts);
-  const preview = form.kind === 'bot' ? createPreview(form, texts, file, language) : undefined;
+  const named = parts.images === null ? [] : listImages(form, texts, file.faults);
+  const paths = await parts.images?.preview(named, client);
+  const images = named.map((image, i): FormImage => ({ ...image, path: paths?.[i] }));
+  const preview = form.kind === 'bot' ? createPreview(form, texts, file, images, language) : undefined;
   const text = file.faults.page === undefined ? file.page : '';
   const name = preview?.bot.contents[preview.locale]?.name ?? '';
-  const html = await markdown.preview({ text, name, images: findImages(text) }, toAddressGroup(ctx.ip));
+  const html = await markdown.preview({ text, name, images: findImages(text) }, client);
   const policy =
     (!viewer?.blocked && proposals?.findPolicy(site.settings, form.owners, viewer?.id ?? null)) || 'off';
   const findings =
@@ -283,7 +292,19 @@ async function show(ctx: Context, parts: AddParts, filled: FilledForm, status = 
   const changes = form.mode === 'edit' || form.kind === 'profile' ? compareFile(form, file) : null;
   if (changes) await compareWords(changes.pages);
   const medianWaitMs = proposals?.medianWaitMs();
-  const props = { ...filled, site, viewer, file, preview, html, policy, medianWaitMs, findings, changes };
+  const props = {
+    ...filled,
+    site,
+    viewer,
+    file,
+    images,
+    preview,
+    html,
+    policy,
+    medianWaitMs,
+    findings,
+    changes,
+  };
   sendOnce(ctx, <AddPage {...props} />, language, status);
 }
 

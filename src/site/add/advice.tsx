@@ -1,16 +1,20 @@
 import type { RenderableProps, VNode } from 'preact';
 import { type InvitePermissions, findOtherClient, isServerInvite, readInvite } from '../../bot/invite.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import { OtherScopes, splitByHarm } from '../page/elements.tsx';
+import { OtherScopes, splitByHarm, withoutBidiControls } from '../page/elements.tsx';
+import { BotImage } from '../page/bot-image.tsx';
 import type { Viewer } from '../page/layout.tsx';
-import type { FieldName, FieldTexts } from '../page/fields.ts';
-import type { Form, FormFile } from './forms.ts';
+import type { FieldName, FieldTexts, FormField } from '../page/fields.ts';
+import type { Form, FormFile, FormImage } from './forms.ts';
 
 interface AdviceProps {
+  readonly field: FormField;
   readonly form: Form;
   readonly texts: FieldTexts;
   readonly file: Pick<FormFile, 'faults'>;
   readonly viewer: Viewer | null;
+  /** None where images are not cached, because no page has them there. */
+  readonly images: readonly FormImage[];
 }
 
 /** What the form says below a field while it is filled in. It does not keep the form from being sent: reviewers see it too. */
@@ -18,6 +22,9 @@ export const adviceOf: Partial<Record<FieldName, (props: AdviceProps) => VNode |
   invite: InviteAdvice,
   website: WebsiteAdvice,
   authors: AuthorsAdvice,
+  avatar: ImagesAdvice,
+  cover: ImagesAdvice,
+  preview: ImagesAdvice,
 };
 
 /** What the invite link asks for, or why nobody can add the bot with it. */
@@ -115,6 +122,34 @@ function AuthorsAdvice({ form, texts, viewer }: AdviceProps): VNode | null {
 
 /** The field with the account that the button adds. */
 export const addedAuthor = 'addedAuthor';
+
+/** The images that a field names, small, and the addresses that none could be loaded from. */
+function ImagesAdvice({ field: { name }, images, texts }: AdviceProps): VNode | null {
+  const { t, text } = useLanguage();
+  const own = images.filter(({ field }) => field === name);
+  if (own.length === 0) return null;
+  const sizes = { avatar: 96, cover: 240, preview: 171 } as const;
+  return (
+    <div class="asks images">
+      {own.map(({ url, path }) =>
+        path === undefined ? (
+          <p key={url}>{t('advice.noImage', { address: withoutBidiControls(url) })}</p>
+        ) : (
+          <BotImage
+            key={url}
+            path={path}
+            width={sizes[name as keyof typeof sizes]}
+            small={name === 'avatar' ? 128 : 320}
+            height={96}
+            alt={text(`field.${name}`)}
+            lazy
+            blurred={texts.nsfw !== undefined}
+          />
+        ),
+      )}
+    </div>
+  );
+}
 
 /** Returns the accounts in the field of authors. */
 export function listAuthors({ authors = '' }: FieldTexts): string[] {

@@ -18,6 +18,7 @@ import { type CatalogueSettings, chooseNewPageLanguage } from '../../catalogue/s
 import { parseRecord } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { findKnownBot } from '../../http/request.ts';
+import type { ImageKind } from '../../images/store.ts';
 import { setKeys } from '../../lib/json.ts';
 import { type FileTexts, findSubject } from '../../proposals/proposal.ts';
 import type { CollectionParts } from '../front/collections.ts';
@@ -362,6 +363,25 @@ export function makeFile(parts: FormParts, form: Form, texts: FieldTexts): FormF
 export function lacksAuthor({ groups }: Pick<Form, 'groups'>, { authors = '' }: FieldTexts): boolean {
   const field = groups.flat().find(({ name }) => name === 'authors');
   return field?.required === false && authors.trim() === '';
+}
+
+/** An image that a field of a form names. */
+export interface FormImage {
+  readonly field: FieldName;
+  readonly kind: ImageKind;
+  readonly url: string;
+  /** The path of our copy of it; undefined if there is none. */
+  readonly path?: string | undefined;
+}
+
+/** Returns the images that the fields of a form name, if their addresses are right. */
+export function listImages({ groups }: Form, texts: FieldTexts, faults: FieldFaults): FormImage[] {
+  return groups.flat().flatMap((field): FormImage[] => {
+    const { name, parent } = field;
+    if (parent !== 'images' || faults[name]) return [];
+    const urls = [parseValue(field, texts) ?? []].flat() as string[];
+    return urls.map((url) => ({ field: name, kind: name === 'avatar' ? 'avatar' : 'wide', url }));
+  });
 }
 
 /** Sets the values of fields in a page file. The line ends of its markdown stay what they are. */

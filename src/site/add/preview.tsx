@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { toCanonicalLocale, type Locale } from '../../bot/locale.ts';
-import { assembleRecord, type FilledMainPage, listElement } from '../../bot/record.ts';
+import { assembleRecord, type FilledMainPage, listElement, noCachedImages } from '../../bot/record.ts';
 import { withDefaults } from '../../catalogue/page/page.ts';
 import { Card, type ListedBot } from '../front/card.tsx';
 import { directionOf } from '../language/locales.ts';
@@ -9,13 +9,14 @@ import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from '../page/elements.tsx';
 import { Prose, type ProseProps } from '../page/prose.tsx';
 import type { FieldTexts } from '../page/fields.ts';
-import type { Form, FormFile } from './forms.ts';
+import type { Form, FormFile, FormImage } from './forms.ts';
 
 /** Returns the bot of a form. A text that is empty is the label of its field. */
 export function createPreview(
-  { listed, texts: first }: Form,
+  { listed, schema, texts: first }: Form,
   texts: FieldTexts,
   { data, page }: FormFile,
+  images: readonly FormImage[],
   { text, categories }: Pick<PageLanguage, 'text' | 'categories'>,
 ): ListedBot {
   const { id = '', locale: tag = '' } = { ...first, ...texts };
@@ -26,7 +27,9 @@ export function createPreview(
   const category = categories.includes(filled.category) ? filled.category : 'other';
   const main = { locale, page, data: { ...filled, category, name, description } };
   const botId = parseBotId(listed?.id ?? id.trim()) ?? unknownId;
-  const bot = listElement(assembleRecord(botId, main, [], listed?.cachedImages));
+  const avatar = images.find(({ field }) => field === 'avatar')?.path ?? null;
+  const cachedImages = schema === 'main-page' ? { ...noCachedImages, avatar } : listed?.cachedImages;
+  const bot = listElement(assembleRecord(botId, main, [], cachedImages));
   return { bot, locale, namesLanguage: false, count: undefined, growth: undefined };
 }
 

@@ -2,6 +2,7 @@ import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:asse
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
+import { keepImages } from '../../support/images.ts';
 import { readFormFields } from '../../support/form-fields.ts';
 import { author, homer, type LoginSite, openLoginSite, stranger } from '../../support/login-site.ts';
 import { proposalSettings } from '../../support/proposals.ts';
@@ -23,6 +24,7 @@ const add = {
   invite: 'https://discord.com/oauth2/authorize?client_id=123456789012345678',
 };
 const openRef = (bot: string, account: string): string => `refs/botshelf/proposals/${bot}/${account}`;
+const images = { avatar: 'https://example.org/a.png', cover: 'https://example.org/b.png', preview: [] };
 const settingsFile = (values: object): Record<string, string> => ({
   'botshelf.json': JSON.stringify({ maintainers: ['42'], ...values }),
 });
@@ -45,6 +47,8 @@ describe('sending a form', () => {
     const french = translation('Homer', 'Répond aux questions.', 'Bonjour.');
     site = await openLoginSite({
       files: { 'botshelf.json': proposalSettings, [pagePath(homer, 'fr')]: french },
+      env: { BOTSHELF_IMAGES: 'on' },
+      prepare: async ({ folder }) => await keepImages(folder, images, { width: 64, height: 64 }),
     });
   });
 
@@ -147,6 +151,32 @@ describe('sending a form', () => {
     const back = await visitor.logIn(await visitor.go(new URL(address, site.baseUrl)), '11');
     const { id, authors } = readFormFields(back.text);
     deepStrictEqual([id, authors], [newBot, '11']);
+  });
+
+  it('shows the images that it names, also in the preview, and says where there is none', async () => {
+    const visitor = new Visitor();
+    const page = await visitor.go(site.baseUrl + edit);
+    const { avatar, cover } = images;
+    const preview = 'https://127.0.0.1/inside.png';
+    const { text } = await press(visitor, page, edit, { avatar, cover, preview });
+    const pathOf = (field: string): string | undefined =>
+      new RegExp(`id="advice-${field}"><div class="asks images"><img src="([^"]*)"`).exec(text)?.[1];
+    match(pathOf('avatar') ?? '', /^\/appdata\/[0-9a-f]{64}\.128\.webp$/);
+    ok(text.includes(`<span class="avatar"><img src="${pathOf('avatar')}"`));
+    match(pathOf('cover') ?? '', /^\/appdata\/[0-9a-f]{64}\.320\.webp$/);
+    match(
+      text,
+      /id="advice-preview"><div class="asks images"><p>No image could be loaded from <bdi>https:\/\/127/,
+    );
+    const wrong = await press(visitor, page, edit, {
+      avatar: 'http://example.org/a.png',
+      nsfw: 'true',
+      cover,
+    });
+    match(
+      wrong.text,
+      /id="advice-avatar"><\/div>[^]*id="advice-cover"><div class="asks images"><img class="veiled"/,
+    );
   });
 
   it('is shown in another language with what was typed, and with its faults if those were shown', async () => {

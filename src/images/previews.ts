@@ -1,0 +1,74 @@
+import { hash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import { isError } from '../lib/errors.ts';
+import { FairQueue } from '../lib/serial-queue.ts';
+import type { ImageKind, ImageName } from './store.ts';
+
+/** An image by its address. */
+export interface NamedImage {
+  readonly kind: ImageKind;
+  readonly url: string;
+}
+
+/**
+ * Copies of images that forms name and no bot refers to yet. They are kept in memory for some minutes; the least recently used
+ * one goes first.
+ */
+export class ImagePreviews {
+  readonly #make: (image: NamedImage, signal: AbortSignal) => Promise<Buffer>;
+  readonly #queue = new FairQueue(8);
+  /** By kind and address; without bytes if it failed a short time ago. */
+  readonly #kept = new LRUCache<string, { readonly name: ImageName; readonly bytes: Buffer | null }>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ bytes }, key) => (bytes?.length ?? 0) + key.length * 2 + 500,
+  });
+
+  /** @param make fetches and decodes an image */
+  constructor(make: (image: NamedImage, signal: AbortSignal) => Promise<Buffer>) {
+    this.#make = make;
+  }
+
+  /** Returns the name of the copy of an image; undefined if there is none. */
+  nameOf(image: NamedImage): ImageName | undefined {
+    const kept = this.#kept.get(keyOf(image));
+    return kept?.bytes ? kept.name : undefined;
+  }
+
+  /** Returns the copy with that name; undefined if there is none. */
+  read(name: ImageName): Buffer | undefined {
+    for (const kept of this.#kept.values()) if (kept.name === name) return kept.bytes ?? undefined;
+    return undefined;
+  }
+
+  /** Fetches the images of a form one after the other, when it is the turn of its client. Resolves after some seconds at most. */
+  async fetch(images: readonly NamedImage[], client: string): Promise<void> {
+    const due = images.filter((image) => !this.#kept.has(keyOf(image)));
+    if (due.length === 0) return;
+    const abandoned = AbortSignal.timeout(maxWaitMs);
+    const work = async (): Promise<void> => {
+      for (const image of due) if (!abandoned.aborted) await this.#fetchOne(image, abandoned);
+    };
+    const fetched = this.#queue.run(client, work).catch((error: unknown) => {
+      if (!isError(error, 'queue-full')) throw error;
+    });
+    await Promise.race([fetched, sleep(maxWaitMs, undefined, { ref: false })]);
+  }
+
+  async #fetchOne(image: NamedImage, signal: AbortSignal): Promise<void> {
+    const bytes = await this.#make(image, signal).catch(() => null);
+    const name = bytes ? hash('sha256', bytes) : '';
+    this.#kept.set(keyOf(image), { name, bytes }, { ttl: bytes ? copyMs : failureMs });
+  }
+}
+
+function keyOf({ kind, url }: NamedImage): string {
+  return `${kind} ${url}`;
+}
+
+/** What all copies take up together. */
+const maxBytes = 16 * 1024 * 1024;
+const maxWaitMs = 3000;
+/** How long a copy is kept, and how long an image that failed is not tried again. */
+const copyMs = 600_000;
+const failureMs = 60_000;
