@@ -1,6 +1,7 @@
 import { deepStrictEqual, doesNotMatch, match, strictEqual } from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { agePages } from '../support/age-pages.ts';
 import { eventually } from '../support/eventually.ts';
 import { testRepository } from '../support/repository.ts';
 import { sampleImage } from '../support/sample-images.ts';
@@ -112,7 +113,8 @@ describe('the settings of a catalogue', () => {
     match(await get('/feeds/category/books.atom'), /label="Bücher"/);
     match(await get('/?q=B%C3%BCcher'), /Reader/);
     const tile = /<a [^>]*href="\/categories\/books"[^>]*>(?:(?!<\/a>)[^])*Bücher/;
-    await eventually(async () => match(await get('/'), tile));
+    agePages();
+    match(await get('/'), tile);
     const token = await issueTestToken(service.root, '8');
     const post = async (category: string): Promise<Answer> =>
       await service.request('/api/v2/bots/8', updateRequest(token, { category }));
