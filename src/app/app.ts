@@ -18,7 +18,7 @@ import { basePathOf, formatAddress } from '../lib/network.ts';
 import { Markdown } from '../site/markdown/markdown.ts';
 import { createPages, createSite, type Pages, type PagesParts } from '../site/site.tsx';
 import type { Config } from './config.ts';
-import { createProbeRoutes, type Health } from './health.ts';
+import { createProbeRoutes, type ServiceHealth } from './health.ts';
 import type { Metrics } from './metrics.ts';
 
 /** What the API and the pages are made from, and what watches them. */
@@ -26,7 +26,7 @@ export type AppParts = Omit<ApiParts, 'site' | 'countRefusal'> &
   Omit<PagesParts, 'site' | 'markdown'> &
   Pick<Clone, 'branch' | 'origin'> & {
     readonly config: Config;
-    readonly health: Health;
+    readonly health: ServiceHealth;
     readonly metrics: Metrics;
     /** Null if the public address is set. */
     readonly proxyNotice: ProxyNotice | null;

@@ -1,89 +1,49 @@
 import { randomUUID } from 'node:crypto';
 import { Router } from '@koa/router';
-import { maxLeadMs } from '../bot/clock.ts';
 import type { OpenCatalogue } from '../catalogue/catalogue.ts';
 import type { Fault } from '../catalogue/page/fault.ts';
-import type { BotIndex, IndexedBot } from '../catalogue/store/bot-index.ts';
 import { maxNamedPaths } from '../catalogue/store/uncommitted-pages.ts';
 import type { OpenCounts } from '../counts/counts.ts';
 import type { Clone } from '../git/clone.ts';
 import type { Committer } from '../git/committer.ts';
-import type { ProxyNotice } from '../http/middleware.ts';
-import type { Failure } from '../lib/retry.ts';
-import type { OpenProposals } from '../proposals/open.ts';
-import { notShared } from '../proposals/proposal.ts';
+import { type Health, joinHealth, listFaults } from '../lib/health.ts';
 import type { OpenSync } from '../sync/sync.ts';
 import { readVersion, type Version } from './version.ts';
 
-/** The parts of the service that report on themselves. */
+/** Parts of the service that report on themselves. */
 export interface HealthParts
   extends
     Pick<Clone, 'repositoryOpener'>,
     Pick<OpenCatalogue, 'catalogue' | 'uncommitted'>,
     Pick<OpenCounts, 'state'>,
-    Pick<OpenSync, 'sync' | 'remoteNotice'>,
-    Pick<OpenProposals, 'sharedProposals' | 'hostReview'> {
+    Pick<OpenSync, 'sync'> {
   readonly branch: Pick<Clone['branch'], 'fault'>;
   readonly committer: Pick<Committer<never>, 'outdatedPaths'>;
-  /** Null if the public address is set. */
-  readonly proxyNotice: ProxyNotice | null;
 }
 
-export interface HealthPart {
-  readonly ready: boolean;
-  /** What does not work, a sentence each. */
-  readonly faults: readonly string[];
-}
-
-export interface Health {
+export interface ServiceHealth {
   readonly build: Version;
   /** A random ID of this process, which tells whether an address leads to it. */
   readonly instance: string;
   /** Each part of the service by name. */
-  parts(): Readonly<Record<string, HealthPart>>;
+  parts(): Health;
   /** Every fault of every file. */
   fileFaults(): readonly Fault[];
 }
 
-/** Returns the health of the parts, as `/readyz` and the metrics report it. */
-export function createHealth(parts: HealthParts): Health {
-  const editedFault = createEditedNotice(parts.catalogue.store.bots);
-  const { catalogue, state, sync, sharedProposals, proxyNotice, remoteNotice, hostReview } = parts;
+/** Returns the health of the rooms, as `/readyz` and the metrics report it. */
+export function createHealth(
+  parts: HealthParts,
+  rooms: readonly ({ health(): Health } | null)[],
+): ServiceHealth {
   return {
     build: readVersion(),
     instance: randomUUID(),
     parts: () => {
-      const { ready, watcherFault, folderFault } = catalogue.status;
-      return {
-        catalogue: {
-          ready,
-          faults: [watcherFault, folderFault, editedFault()].filter((fault) => fault !== null),
-        },
-        repository: { ready: true, faults: listRepositoryFaults(parts) },
-        state: {
-          ready: state.isLoaded,
-          faults: [...state.failures().map(({ message }) => message), ...state.clockFaults()],
-        },
-        ...(sync && {
-          remote: {
-            ready: sync.stateFetched,
-            faults: [
-              ...(sync.failure ? [describeFailure('not in step with the remote', sync.failure)] : []),
-              ...(sharedProposals?.failure ? [describeFailure(notShared, sharedProposals.failure)] : []),
-              ...sync.droppedEdits,
-            ],
-          },
-        }),
-        ...(remoteNotice !== null && { remote: { ready: true, faults: [remoteNotice] } }),
-        ...(hostReview && {
-          host: { ready: true, faults: hostReview.failure ? [hostReview.failure.message] : [] },
-        }),
-        ...(proxyNotice && {
-          address: { ready: true, faults: proxyNotice.fault === null ? [] : [proxyNotice.fault] },
-        }),
-      };
+      const repository = { ready: true, faults: listRepositoryFaults(parts) };
+      return joinHealth([{ repository }, ...rooms.map((room) => room?.health() ?? {})]);
     },
-    fileFaults: () => catalogue.store.faults(),
+    fileFaults: () => parts.catalogue.store.faults(),
   };
 }
 
@@ -92,7 +52,10 @@ export function createHealth(parts: HealthParts): Health {
  * what fails although reads go on, and which files have faults. Both match the exact path only, as `/metrics` does, so that a
  * proxy rule for it covers all: no trailing slash, no capitals.
  */
-export function createProbeRoutes(health: Health, metrics: { addRoute(router: Router): void }): Router {
+export function createProbeRoutes(
+  health: ServiceHealth,
+  metrics: { addRoute(router: Router): void },
+): Router {
   const router = new Router({ strict: true, sensitive: true });
   router.get('/healthz', (ctx) => {
     ctx.set('Cache-Control', 'no-store');
@@ -123,30 +86,9 @@ function listRepositoryFaults({ repositoryOpener, branch, committer, uncommitted
     ...uncommitted.list().flatMap(({ path, message }) => (behind.has(path) ? [] : [message])),
   ];
   const more = sentences.length - maxNamedPaths;
-  const faults = [repositoryOpener.unavailableReason(), branch.fault(), uncommitted.conversion];
   return [
-    ...faults.filter((fault) => typeof fault === 'string'),
+    ...listFaults(repositoryOpener.unavailableReason(), branch.fault(), uncommitted.conversion),
     ...sentences.slice(0, maxNamedPaths),
     ...(more > 0 ? [`${more} more files are behind the branch or have uncommitted edits`] : []),
   ];
-}
-
-function describeFailure(what: string, { since, message }: Failure): string {
-  return `${what} since ${new Date(since).toISOString()}: ${message}`;
-}
-
-/** Returns a function that names the bot whose page was edited last, if that is ahead of this machine's clock; else null. */
-export function createEditedNotice(bots: Pick<BotIndex, 'version' | 'all'>): () => string | null {
-  let version: number | undefined;
-  let last: IndexedBot | undefined;
-  return () => {
-    if (version !== bots.version) {
-      version = bots.version;
-      last = undefined;
-      for (const bot of bots.all()) if (!last || bot.facts.edited > last.facts.edited) last = bot;
-    }
-    if (last === undefined || last.facts.edited <= Date.now() + maxLeadMs) return null;
-    const time = new Date(last.facts.edited).toISOString();
-    return `"edited" of the bot ${last.id} is ${time}, which is ahead of this machine's clock: run "timedatectl set-ntp true" on all machines; the next edit on the site or by a post sets it right`;
-  };
 }

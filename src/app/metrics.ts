@@ -4,7 +4,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { maxNamedPaths } from '../catalogue/store/uncommitted-pages.ts';
 import type { Clone } from '../git/clone.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
-import type { Health, HealthPart, HealthParts } from './health.ts';
+import type { HealthPart } from '../lib/health.ts';
+import type { HealthParts, ServiceHealth } from './health.ts';
 
 /** The metrics of the service, in the text format of Prometheus. They read its parts when they are requested. */
 export class Metrics {
@@ -22,7 +23,7 @@ export class Metrics {
       sync,
       commits,
     }: Pick<HealthParts, 'catalogue' | 'uncommitted' | 'state' | 'sync'> & Pick<Clone, 'commits'>,
-    health: Health,
+    health: ServiceHealth,
     responses: ResponseCache,
   ) {
     const registers = [this.#registry];

@@ -90,7 +90,7 @@ async function start(
   const proxyNotice = config.isBaseUrlSet || config.demo ? null : new ProxyNotice(config.baseUrl, log);
   const rooms = { ...catalogueRoom, ...countRoom, ...syncRoom, ...proposalRoom, ...tokenRoom };
   const parts = { ...context, ...rooms, committer, login, images, proxyNotice };
-  const health = createHealth(parts);
+  const health = createHealth(parts, [catalogueRoom, countRoom, syncRoom, proposalRoom, proxyNotice]);
   const responses = new ResponseCache();
   const metrics = new Metrics(parts, health, responses);
   const address = await openApp({ ...parts, health, metrics, responses }, closers);

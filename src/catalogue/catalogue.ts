@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { maxLeadMs } from '../bot/clock.ts';
 import type { ReadonlyCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
 import type { BranchAdvance, CommitListener } from '../git/branch-feed.ts';
@@ -9,6 +10,7 @@ import { findTreeEntries } from '../git/history.ts';
 import { readHead, type Repository, type RepositoryOpener } from '../git/repository.ts';
 import { CurrentCache } from '../lib/current-cache.ts';
 import { codeOf, isError, messageOf, UserError } from '../lib/errors.ts';
+import { type Health, listFaults } from '../lib/health.ts';
 import type { Log } from '../lib/log.ts';
 import { forEachInSlices } from '../lib/time-slice.ts';
 import { ChangeFeed } from './changes/change-feed.ts';
@@ -27,7 +29,7 @@ import {
   type CatalogueSettings,
   toSettings,
 } from './settings/settings.ts';
-import type { BotIndex } from './store/bot-index.ts';
+import type { BotIndex, IndexedBot } from './store/bot-index.ts';
 import { BotMirror, type BotMirrorOptions } from './store/bot-mirror.ts';
 import { BotStore } from './store/bot-store.ts';
 import type { FileMirror } from './store/file-mirror.ts';
@@ -50,6 +52,7 @@ export interface OpenCatalogue {
   /** Serves the time at which the last commit changed a bot. */
   readonly serveEdited: (id: BotId) => void;
   readonly uncommitted: UncommittedPages;
+  health(): Health;
   /** Reads the catalogue with the state, which has the times of the edits, and what changed since. */
   load(): Promise<void>;
   /** Builds in the background what takes long, and looks for uncommitted pages from now on. */
@@ -117,6 +120,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
   commits.subscribe(showCommits(catalogue, repository?.prefix ?? ''));
   commits.subscribe(() => branch.lookNow(feed));
   const uncommitted = new UncommittedPages(repositoryOpener, log);
+  const editedFault = createEditedNotice(bots);
   const early = new Set<BotId>();
   const serveNow = (id: BotId): void => catalogue.store.setEdited(id, edited(id) ?? 0);
   return {
@@ -129,6 +133,10 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
     feed,
     cache,
     uncommitted,
+    health: () => {
+      const { ready, watcherFault, folderFault } = catalogue.status;
+      return { catalogue: { ready, faults: listFaults(watcherFault, folderFault, editedFault()) } };
+    },
     serveEdited: (id) => void (catalogue.isReady ? serveNow(id) : early.add(id)),
     load: async () => {
       await feed.begin();
@@ -155,6 +163,22 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
       search.close();
       await catalogue.close();
     },
+  };
+}
+
+/** Returns a function that names the bot whose page was edited last, if that is ahead of this machine's clock; else null. */
+export function createEditedNotice(bots: Pick<BotIndex, 'version' | 'all'>): () => string | null {
+  let version: number | undefined;
+  let last: IndexedBot | undefined;
+  return () => {
+    if (version !== bots.version) {
+      version = bots.version;
+      last = undefined;
+      for (const bot of bots.all()) if (!last || bot.facts.edited > last.facts.edited) last = bot;
+    }
+    if (last === undefined || last.facts.edited <= Date.now() + maxLeadMs) return null;
+    const time = new Date(last.facts.edited).toISOString();
+    return `"edited" of the bot ${last.id} is ${time}, which is ahead of this machine's clock: run "timedatectl set-ntp true" on all machines; the next edit on the site or by a post sets it right`;
   };
 }
 

@@ -8,6 +8,7 @@ import type { PageFile } from '../catalogue/page/page-file.ts';
 import type { BranchAdvance } from '../git/branch-feed.ts';
 import type { Clone } from '../git/clone.ts';
 import type { Repository } from '../git/repository.ts';
+import type { Health } from '../lib/health.ts';
 import type { Log } from '../lib/log.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import { CountHistory } from './count-history.ts';
@@ -21,6 +22,7 @@ export interface OpenCounts {
   readonly counts: ReadonlyCounts;
   /** Sets when the commits of an advance of the branch changed bots. */
   readonly setEditedTimes: (advance: BranchAdvance, changes: ReadonlyChanges) => Promise<void>;
+  health(): Health;
   /** Reads the counts over time from now on. In a demo it resolves when the front page has its growth. */
   start(): Promise<void>;
   /** Commits the counts that are only in the journal. */
@@ -70,7 +72,11 @@ export function openCounts({ config, repositoryOpener, commits, onEdited, log }:
     // The first visitor sees the complete front page.
     if (config.demo) await countHistory.isRead('recent');
   };
-  return { state, countHistory, counts, setEditedTimes: setTimes, start, close };
+  const health = (): Health => {
+    const faults = [...state.failures().map(({ message }) => message), ...state.clockFaults()];
+    return { state: { ready: state.isLoaded, faults } };
+  };
+  return { state, countHistory, counts, setEditedTimes: setTimes, health, start, close };
 }
 
 /**

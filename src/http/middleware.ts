@@ -1,5 +1,6 @@
 import type { Router } from '@koa/router';
 import type { Context, Next } from 'koa';
+import { type Health, listFaults } from '../lib/health.ts';
 import type { Log } from '../lib/log.ts';
 import { originOf } from '../lib/network.ts';
 import { ProblemError } from './problem.ts';
@@ -130,9 +131,9 @@ export class ProxyNotice {
     this.#log = log;
   }
 
-  /** What to set, and why, a sentence; null until a request has come through a proxy. */
-  get fault(): string | null {
-    return this.#fault;
+  /** Says what to set, and why, once a request has come through a proxy. */
+  health(): Health {
+    return { address: { ready: true, faults: listFaults(this.#fault) } };
   }
 
   /** Checks the headers of each request until one is found that a proxy adds. */

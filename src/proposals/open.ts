@@ -5,11 +5,13 @@ import type { Clone } from '../git/clone.ts';
 import type { Committer } from '../git/committer.ts';
 import { readConfirmedTime } from '../git/repository.ts';
 import { messageOf } from '../lib/errors.ts';
+import { describeFailure, type Health, listFaults } from '../lib/health.ts';
 import type { Log } from '../lib/log.ts';
 import type { Sync } from '../sync/sync.ts';
 import { Drafts } from './dated-files.ts';
 import { createHostReview, type HostReview, type HostReviewConfig } from './host-review.ts';
 import { createProposalNotice, type Notice, noticeFaults, Notifications } from './notifications.ts';
+import { notShared } from './proposal.ts';
 import { Proposals } from './proposals.ts';
 import { SharedProposals } from './shared-proposals.ts';
 import { VisitorReports } from './visitor-reports.ts';
@@ -27,6 +29,7 @@ export interface OpenProposals {
   readonly reports: VisitorReports;
   /** Tells the people who run the list; does nothing if no address is set. */
   readonly notify: (notice: Notice) => void;
+  health(): Health;
   /** Reads the proposals, and sends notices from now on. Call it once the catalogue is served. */
   start(): Promise<void>;
   close(): Promise<void>;
@@ -79,6 +82,12 @@ export async function openProposals(options: OpenProposalsOptions): Promise<Open
     drafts,
     reports,
     notify,
+    health: () => ({
+      ...(sharedProposals && {
+        remote: { ready: true, faults: listFaults(describeFailure(notShared, sharedProposals.failure)) },
+      }),
+      ...(hostReview && { host: { ready: true, faults: listFaults(hostReview.failure?.message) } }),
+    }),
     start: async () => {
       if (notifications) endFaultNotices = noticeFaults(catalogue.store, baseUrl, notify);
       await proposals?.load().catch((error: unknown) => {

@@ -6,6 +6,7 @@ import type { Clone } from '../git/clone.ts';
 import { removeStaleLocks } from '../git/maintenance.ts';
 import { GitError, maxStallSeconds, removeCredentials } from '../git/run-git.ts';
 import { readRef, type Repository, type RepositoryOpener } from '../git/repository.ts';
+import { describeFailure, type Health, listFaults } from '../lib/health.ts';
 import { type Failure, FailureLog } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
 import type { RemoteState } from '../tokens/tokens.ts';
@@ -379,6 +380,7 @@ export interface OpenSync {
   readonly sync: Sync | null;
   /** Why this clone is not in step with its Git host; null if it is or has none. */
   readonly remoteNotice: string | null;
+  health(): Health;
   close(): Promise<void>;
 }
 
@@ -415,7 +417,12 @@ export function openSync(options: OpenSyncOptions): OpenSync {
     await sync?.close();
     await maintenance.close();
   };
-  return { sync, remoteNotice, close };
+  const health = (): Health => {
+    const late = describeFailure('not in step with the remote', sync?.failure);
+    const faults = listFaults(remoteNotice, late, ...(sync?.droppedEdits ?? []));
+    return sync || remoteNotice !== null ? { remote: { ready: sync?.stateFetched !== false, faults } } : {};
+  };
+  return { sync, remoteNotice, health, close };
 }
 
 /**

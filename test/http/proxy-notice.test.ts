@@ -16,10 +16,11 @@ describe('the notice of a proxy', () => {
         (ctx) => (ctx.body = 'text'),
       );
       await server.get({ Host: 'bots.example.org' });
-      strictEqual(notice.fault, null);
+      const faults = (): readonly string[] | undefined => notice.health()['address']?.faults;
+      deepStrictEqual(faults(), []);
       for (const value of ['1.1 proxy', 'b']) strictEqual((await server.get({ [name]: value })).status, 200);
-      deepStrictEqual(log.lines, [`warn: ${notice.fault}`]);
-      match(notice.fault ?? '', new RegExp(`\\(${name}\\), but BOTSHELF_BASE_URL is not set`));
+      deepStrictEqual(log.lines, [`warn: ${faults()?.[0]}`]);
+      match(faults()?.[0] ?? '', new RegExp(`\\(${name}\\), but BOTSHELF_BASE_URL is not set`));
     }
   });
 });
