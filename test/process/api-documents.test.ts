@@ -23,7 +23,6 @@ import { startTestService, type TestService } from '../support/service.ts';
 import { collection } from '../support/side-files.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
-import { needs } from '../support/tools.ts';
 
 const path = join(packageFolder, 'docs/api.md');
 const bot = 'localhost:8080/api/v2/bots/190519304972663312';
@@ -138,20 +137,6 @@ describe('docs/api.md', function () {
       `docs/api.md is not what the service does: ${advice}`,
     );
   });
-
-  const codes = (language: string): string[] =>
-    [...text.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, 'gm'))].map(([, code = '']) => code);
-
-  for (const [language, define, program, extension] of [
-    ['js', it, process.execPath, 'mjs'],
-    ['python', needs('python3', it), 'python3', 'py'],
-  ] as const)
-    define(`has code in ${language} that posts`, async () => {
-      const file = join(tempFolder(), `example.${extension}`);
-      writeFileSync(file, atService(codes(language)[1] ?? ''));
-      const { stdout } = await promisify(execFile)(program, [file], { env: { ...process.env, ...env } });
-      strictEqual(stdout.trim(), '{"bot":{"count":156},"commit":null}');
-    });
 
   it('has no example twice, and those of all routes', () => {
     const commands = listExamples(text).map(({ command }) => command);

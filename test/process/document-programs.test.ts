@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually.ts';
 import { type FaultyProxy, startFaultyProxy } from '../support/faulty-proxy.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
+import { runScript } from '../support/script.ts';
 import { startTestService, startTestServiceProcess, type TestService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
@@ -23,9 +24,14 @@ interface Program {
   readonly last: RegExp;
 }
 
+const posted = /^\{"bot":\{"count":156\},"commit":null\}$/m;
+const postedAgain = new RegExp(`${posted.source}[^]*Bad Gateway[^]*${posted.source}`, 'm');
+
 const programs: readonly Program[] = [
   { document: 'api', language: 'js', number: 0, first: /^2 bots\nnothing new$/m, last: /^3 bots$/m },
+  { document: 'api', language: 'js', number: 1, first: posted, last: postedAgain },
   { document: 'api', language: 'python', number: 0, first: /^2 bots\nnothing new$/m, last: /^3 bots$/m },
+  { document: 'api', language: 'python', number: 1, first: posted, last: postedAgain },
   { document: 'consumers', language: 'js', number: 0, first: /^1 counts$/m, last: /^2 counts$/m },
   { document: 'consumers', language: 'js', number: 1, first: /^2 bots$/m, last: /^3 bots$/m },
   // It is shown once. The other page needs a browser: test/browser/consumers.test.ts.
@@ -56,6 +62,7 @@ describe('the programs of the documents', () => {
   const runs: Run[] = [];
   let service: TestService;
   let kill: () => Promise<unknown>;
+  let token: string;
 
   const post = async (id: string, count: number): Promise<void> => {
     const update = updateRequest(await issueTestToken(root, id), { count });
@@ -63,10 +70,11 @@ describe('the programs of the documents', () => {
   };
 
   before(async () => {
-    const killed = await startTestServiceProcess({}, { root });
+    const killed = await startTestServiceProcess({}, { root, env: { BOTSHELF_RATE_LIMIT: '0' } });
     service = killed;
     kill = async () => await killed.end('SIGKILL');
     await post('8', 5);
+    token = await issueTestToken(root, '8');
     for (const _ of programs) runs.push({ proxy: await startFaultyProxy(service.address), printed: '' });
     for (const { proxy } of runs) proxy.faults.push(...restartFaults);
   });
@@ -87,7 +95,7 @@ describe('the programs of the documents', () => {
   };
 
   defineAll('read once a proxy lets them', async (program, run) => {
-    run.child = start(program, run);
+    run.child = start(program, run, token);
     await eventually(() => match(run.printed, program.first));
   });
 
@@ -97,7 +105,7 @@ describe('the programs of the documents', () => {
       for (const { proxy } of runs) proxy.faults.push(...restartFaults);
       repository.git('rm', '-q', pagePath('7'));
       repository.commit({ [pagePath('9')]: mainPage(), [pagePath('10')]: mainPage() });
-      service = await startTestService({}, { root });
+      service = await startTestService({}, { root, env: { BOTSHELF_RATE_LIMIT: '0' } });
       for (const { proxy } of runs) proxy.target = service.address;
       await post('9', 6);
     });
@@ -105,6 +113,29 @@ describe('the programs of the documents', () => {
     defineAll('go on', async ({ last }, run) => {
       await eventually(() => match(run.printed, last));
       strictEqual(run.child?.exitCode ?? 0, 0, run.printed);
+    });
+
+    it('retry with curl: README.md, docs/api.md, docs/consumers.md @long', async () => {
+      const texts = ['README', 'docs/api', 'docs/consumers'].map(textOf).join('\n');
+      const commands = [...texts.matchAll(/^(?:\$ )?(curl (?:.*\\\n)*.*)$/gm)].map(
+        ([, command = '']) => command,
+      );
+      const retried = commands.filter((command) => command.includes(' --retry '));
+      strictEqual(retried.length, 4);
+      await Promise.all(
+        retried.map(async (command) => {
+          const proxy = await startFaultyProxy(service.address);
+          proxy.faults.push({ status: 503, headers: { 'Retry-After': '1' } });
+          proxy.faults.push(command.includes('--retry-all-errors') ? 'cut' : { status: 502 });
+          const script = atProxy(command, proxy);
+          const { code, output } = await runScript(script, tempFolder(), {
+            PATH: process.env['PATH'] ?? '',
+            token,
+          });
+          strictEqual(code, 0, `${command}\n${output}`);
+          strictEqual(proxy.requests, 3, command);
+        }),
+      );
     });
   });
 });
@@ -116,19 +147,29 @@ interface Run {
   printed: string;
 }
 
-function start(program: Program, run: Run): ChildProcess {
+function start(program: Program, run: Run, token: string): ChildProcess {
   const isPython = program.language === 'python';
   const file = join(tempFolder(), isPython ? 'program.py' : 'program.mjs');
-  writeFileSync(file, codeOf(program).replaceAll('http://localhost:8080', run.proxy.address));
-  const child = spawn(isPython ? 'python3' : process.execPath, [file]);
+  writeFileSync(file, atProxy(codeOf(program), run.proxy));
+  const child = spawn(isPython ? 'python3' : process.execPath, [file], { env: { ...process.env, token } });
   for (const output of [child.stdout, child.stderr])
     output.on('data', (chunk) => (run.printed += String(chunk)));
   return child;
 }
 
+/** Returns the code with the address of the proxy, and with a bot that exists. */
+function atProxy(code: string, { address }: FaultyProxy): string {
+  return code.replaceAll(/(http:\/\/)?localhost:8080/g, address).replaceAll('190519304972663312', '8');
+}
+
+function textOf(document: string): string {
+  return readFileSync(join(packageFolder, `${document}.md`), 'utf8');
+}
+
 function codeOf({ document, language, number }: Program): string {
-  const text = readFileSync(join(packageFolder, `docs/${document}.md`), 'utf8');
-  const codes = [...text.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, 'gm'))];
+  const codes = [
+    ...textOf(`docs/${document}`).matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, 'gm')),
+  ];
   const code = (codes[number]?.[1] ?? '').replace(/seconds = \d+/, 'seconds = 0.1');
   return language === 'html'
     ? browser + (/<script type="module">([^]*)<\/script>/.exec(code)?.[1] ?? '')

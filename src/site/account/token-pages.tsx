@@ -308,7 +308,7 @@ export function createPostingCode(baseUrl: string, id: BotId): readonly PostingC
       code: `curl ${baseUrl}/api/v2/bots/${id} \\
   -H "Authorization: $BOTSHELF_TOKEN" \\
   -H "Content-Type: application/json" \\
-  -d '{"bot": {"count": 156}}'
+  -d '{"bot": {"count": 156}}' --retry 5 --retry-connrefused
 `,
     },
     {
