@@ -15,7 +15,7 @@ import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { openApi } from '../../../src/http/api/openapi.ts';
 import { clientPackages } from '../../../src/site/page/assets.ts';
 import { packageFolder } from '../../support/clone.ts';
-import { type FaultyProxy, startFaultyProxy } from '../../support/faulty-proxy.ts';
+import { type FaultyProxy, type ProxyFault, startFaultyProxy } from '../../support/faulty-proxy.ts';
 import { repositoryIn, testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -64,6 +64,17 @@ describe('a client that reads and posts', () => {
     await rejects(client.list({ sort: 'size' }).next(), /sort/);
     deepStrictEqual((await client.counts())['1']?.count, 7);
     deepStrictEqual(await client.counts({ since: '2100-01-01' }), {});
+    await rejects(client.post('1', undefined, { count: 8 }), /the token is empty/);
+    proxy.faults.push(redirect());
+    const moved = createClient({ baseUrl: proxy.address });
+    await rejects(moved.post('1', token, { count: 8 }), /the address redirects/);
+    strictEqual((await client.counts())['1']?.count, 7);
+  });
+
+  /** A redirect that would keep method, token and body. */
+  const redirect = (): ProxyFault => ({
+    status: 308,
+    headers: { Location: `${service.address}/api/v2/bots/1` },
   });
 
   needs('python3', it)('has all pages of a list, a bot, and what was changed: Python', async () => {
@@ -77,15 +88,21 @@ except botshelf.BotshelfError as error:
     status = error.status
 read, posted = shelf.read(2), shelf.post(1, sys.argv[2] + "\\n", {"count": 7})
 counts = [shelf.counts()["1"]["count"], shelf.counts(since="2100-01-01")]
-print(json.dumps([listed, first, read, posted, status, counts]))
+try:
+    botshelf.Client(sys.argv[3]).post(1, sys.argv[2], {"count": 8})
+except botshelf.BotshelfError as error:
+    moved = error.status
+print(json.dumps([listed, first, read, posted, status, counts, moved]))
 `;
-    deepStrictEqual(await runPython(code, service.address, token), [
+    proxy.faults.push(redirect());
+    deepStrictEqual(await runPython(code, service.address, token, proxy.address), [
       bots,
       ids.slice(0, 2),
       (await service.request('/api/v2/bots/2')).json,
       { bot: { count: 7 }, commit: null },
       404,
       [7, {}],
+      308,
     ]);
   });
 

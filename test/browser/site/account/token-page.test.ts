@@ -72,7 +72,7 @@ needs('chromium', describe)('the page of a bot’s token, in a browser', functio
     await page.waitForURL((url) => url.origin === site.provider.issuer);
   });
 
-  it('copies the token at a press of the button, and /docs a command without its output', async () => {
+  it('copies the token at a press of the button, and /docs, which is folded on a phone, a command without its output', async () => {
     const permissions = ['clipboard-read', 'clipboard-write'];
     const page = await openLoggedIn(site, author, tokenPath, { permissions });
     await page.getByRole('button', { name: 'Issue a token' }).click();
@@ -88,6 +88,18 @@ needs('chromium', describe)('the page of a bot’s token, in a browser', functio
       await page.evaluate<string>('navigator.clipboard.readText()'),
       new RegExp(`^curl '${site.baseUrl}/api/v2/bots\\?[^\n]*'$`),
     );
+
+    const isVisible = async (selector: string): Promise<boolean> =>
+      await page.locator(selector).first().isVisible();
+    ok(await isVisible('.contents ul'), 'a list next to the text');
+    await page.setViewportSize({ width: 390, height: 800 });
+    ok(!(await isVisible('.contents ul')), 'folded on a phone');
+    await page.locator('.contents summary').click();
+    ok(await isVisible('.contents ul'));
+    await page.goto(`${site.baseUrl}/docs/bots`);
+    ok(!(await isVisible('.prose table')), 'each route is folded');
+    await page.locator('.prose summary').first().click();
+    ok(await isVisible('.prose table'));
   });
 
   it('shows an account that is no author only how to use another account', async () => {
