@@ -53,12 +53,6 @@ export type ProblemType =
     )
   | string;
 /**
- * What it takes, or its subcommands.
- *
- * @maxItems 25
- */
-export type CommandOptions = CommandOption[];
-/**
  * The path of a field, such as owner.tags[0], or an object that says more.
  */
 export type ImportRule =
@@ -823,7 +817,12 @@ export interface Command {
    * Whether it is for adults only.
    */
   nsfw?: boolean;
-  options?: CommandOptions;
+  /**
+   * What it takes, or its subcommands.
+   *
+   * @maxItems 25
+   */
+  options?: CommandOption[];
 }
 /**
  * The name by language.
@@ -865,7 +864,12 @@ export interface CommandOption {
    * Whether the command cannot be used without it.
    */
   required?: boolean;
-  options?: CommandOptions;
+  /**
+   * What it takes, or its subcommands.
+   *
+   * @maxItems 25
+   */
+  options?: CommandOption[];
 }
 /**
  * botshelf import --map: which field of a record in another list is which key of a page file.

@@ -349,7 +349,7 @@ export const countPaths: Paths = {
     summary: 'Read the counts of a bot over time',
     description:
       'The number of servers of the bot at the end of each day (UTC), kept forever; the last day is not over. `Accept: text/csv` returns CSV.',
-    parameters: [createReference('parameters', 'id'), ...createQueryParameters(countParameters)],
+    parameters: [createReference('parameters', 'bot'), ...createQueryParameters(countParameters)],
     returns: 'The counts, the oldest first. `at` is the day.',
     content: {
       ...toJson({ type: 'array', items: { $ref: 'definitions.schema.json#/$defs/countAt' } }),

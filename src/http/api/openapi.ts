@@ -103,7 +103,9 @@ function createConverter(categories: readonly Category[]): {
   const convertKeys = (value: JsonObject, place: SchemaPlace): JsonObject => {
     const kept = Object.entries(value).filter(
       ([key, inner]) =>
-        !ownKeywords.has(key) && (key !== 'additionalProperties' || inner !== false || place.isSent),
+        !ownKeywords.has(key) &&
+        (key !== 'pattern' || !('enum' in value)) &&
+        (key !== 'additionalProperties' || inner !== false || place.isSent),
     );
     const placeOf = (key: string): SchemaPlace =>
       key === 'requestBody' ? { ...place, isSent: true } : place;

@@ -202,7 +202,7 @@ export async function refuseQuery(ctx: Context, next: Next): Promise<void> {
 }
 
 const oneBot = {
-  parameters: [createReference('parameters', 'id')],
+  parameters: [createReference('parameters', 'bot')],
   returns: 'The bot.',
   content: toJson({ $ref: 'record.schema.json' }),
   problems: [404],
@@ -248,7 +248,7 @@ export const readPaths: Paths = {
     operationId: 'getCommands',
     summary: 'Read the commands of a bot',
     description: 'By type, then by name. Keys are as in Discord’s API, without those that say nothing.',
-    parameters: [createReference('parameters', 'id')],
+    parameters: [createReference('parameters', 'bot')],
     returns: 'The commands.',
     content: toJson({ $ref: 'commands.schema.json#/properties/commands' }),
     problems: [404],

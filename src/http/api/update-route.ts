@@ -457,7 +457,7 @@ export const updatePaths: Paths = {
       summary: 'Post a count or change keys',
       description: `Any of \`${writableKeys.join(' ')}\` in \`bot\`; all of them are changed or none. \`count\` is a whole number from 0 to 10,000,000,000. Status 200 or 202 means that the change is saved and is not lost.`,
       security: [{ token: [] }],
-      parameters: [createReference('parameters', 'id'), createReference('parameters', 'If-Match')],
+      parameters: [createReference('parameters', 'bot'), createReference('parameters', 'If-Match')],
       requestBody: {
         required: true,
         content: {
@@ -478,7 +478,7 @@ export const updatePaths: Paths = {
       summary: 'Post a count as to other lists',
       description: `For libraries that post to many lists: only the address changes. The number of all servers is in one of \`${countKeys.join(' ')}\`, or in a list the number of each shard, which are added up; other keys are ignored. \`Authorization\` may begin with \`Bot\` or \`Token\`, too. \`POST /api/v2/bots/stats\` is the same for the bot that the token belongs to.`,
       security: [{ token: [] }],
-      parameters: [createReference('parameters', 'id'), createReference('parameters', 'If-Match')],
+      parameters: [createReference('parameters', 'bot'), createReference('parameters', 'If-Match')],
       requestBody: {
         required: true,
         content: {
@@ -510,7 +510,7 @@ export const updatePaths: Paths = {
       description:
         'What `GET /applications/{application.id}/commands` of Discord’s API returns, with `with_localizations=true` in all languages. The bot has these commands from then on, and no others: at most 200 of them, in 128 KiB. Names, descriptions, types, options and `nsfw` are kept, in the file `bots/…/ID.commands.json`; other keys are ignored. Send them when the bot starts: where nothing differs, nothing is written. `If-Match` takes the ETag that `GET` of this path has.',
       security: [{ token: [] }],
-      parameters: [createReference('parameters', 'id'), createReference('parameters', 'If-Match')],
+      parameters: [createReference('parameters', 'bot'), createReference('parameters', 'If-Match')],
       requestBody: {
         required: true,
         content: {

@@ -34,6 +34,19 @@ describe('the OpenAPI document', () => {
     );
     deepStrictEqual([...new Set(references)].toSorted(), named.toSorted());
     doesNotMatch(text, /"\$(?:defs|id|schema)":|"x-/);
+    // A generator puts schemas and parameters into one folder.
+    const files = named.map(
+      (name) => /\/(?:schemas|parameters)\/(.+)/.exec(name)?.[1]?.toLowerCase() ?? name,
+    );
+    strictEqual(new Set(files).size, files.length);
+    // A generator adds a pattern to an enum, which cannot have one.
+    doesNotMatch(text, /"pattern":"[^"]*","enum"|"enum":\[[^\]]*\],"pattern"/);
+    // A generator cannot limit the length of a list whose items refer to the list.
+    const schemas = components['schemas'] as Record<string, Schema>;
+    for (const [name, { items }] of Object.entries(schemas)) {
+      const item = schemas[items?.$ref?.split('/').at(-1) ?? ''];
+      ok(!JSON.stringify(item ?? {}).includes(`/${name}"`), name);
+    }
     // A generator ignores what is next to a reference.
     JSON.parse(text, (_key, value: unknown) => {
       if (typeof value === 'object' && value !== null && '$ref' in value)
@@ -128,6 +141,10 @@ describe('the OpenAPI document', () => {
 interface OpenApiInfo {
   readonly description: string;
   readonly license: unknown;
+}
+
+interface Schema {
+  readonly items?: { readonly $ref?: string };
 }
 
 interface Operation {
