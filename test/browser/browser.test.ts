@@ -108,7 +108,7 @@ needs('chromium', describe)('in a browser', function () {
     for (const path of paths) {
       await page.goto(path);
       await checkStillness(page, path);
-      await checkAtWidths(page, path, [1280, 390]);
+      await checkAtWidths(page, path, [1280, 320, 390]);
       if (['/bots/8', '/bots/11'].includes(path)) await checkInDark(page, path);
     }
     deepStrictEqual(wrongs, []);

@@ -1,4 +1,4 @@
-import { strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { openLoggedIn } from '../../../support/browser.ts';
 import { author, homer, type LoginSite, openLoginSite } from '../../../support/login-site.ts';
 import { checkAtWidths, checkInDark } from '../../../support/page-checks.ts';
@@ -66,6 +66,42 @@ needs('chromium', describe)('the review, in a browser', function () {
     for (const summary of await page.locator('.decide summary').all())
       if (await summary.isVisible()) await summary.click();
     await checkAtWidths(page, 'with a form open', [360]);
+  });
+
+  it('has keys: j and k lead on and back, a to the button that accepts, / to the search', async () => {
+    const page = await openLoggedIn(site, maintainer, '/review');
+    const focused = async (property: string): Promise<string> =>
+      await page.evaluate<string>(`document.activeElement.${property}`);
+    const rows: string[] = [];
+    for (const key of ['j', 'j', 'k']) {
+      await page.keyboard.press(key);
+      rows.push(await focused('pathname'));
+    }
+    const [first = '', second = ''] = rows;
+    deepStrictEqual(rows, [first, second, first]);
+    match(second, /^\/review\/\d+\/\d+$/);
+    await page.keyboard.press('/');
+    await page.keyboard.type('jka');
+    deepStrictEqual([await focused('id'), await focused('value')], ['q', 'jka']);
+
+    await page.goto(first);
+    await page.keyboard.press('a');
+    strictEqual(await focused('value'), 'accepted');
+    await page.keyboard.press('j');
+    await page.waitForURL(`**${second}`);
+    await page.keyboard.press('k');
+    await page.waitForURL(`**${first}`);
+    await page.locator('#keys input').uncheck();
+    await page.keyboard.press('a');
+    strictEqual(await focused('type'), 'checkbox');
+    // The pages of this file share what their browser keeps.
+    await page.evaluate('localStorage.clear()');
+
+    await page.goto('/review');
+    await page.emulateMedia({ forcedColors: 'active' });
+    const lined = `[...document.querySelectorAll('.tabs a')].map((tab) => getComputedStyle(tab).borderBottomColor
+      !== getComputedStyle(document.documentElement).backgroundColor)`;
+    deepStrictEqual(await page.evaluate(lined), [true, false, false, false], 'the line of the chosen tab');
   });
 
   it('is done on a phone without a script: the buttons are on the screen at once', async () => {
