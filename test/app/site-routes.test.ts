@@ -166,7 +166,11 @@ describe('the pages of the site', () => {
   });
 
   it('say who runs the list, who reviews, and by which rules', async () => {
-    match(await get('/about'), /<h1>About Botshelf<\/h1>.*Verified: the maintainers/s);
+    bots.set(sampleBot('8', seven));
+    match(
+      await get('/about'),
+      /<h1>About Botshelf<\/h1><p>1 bot, reviewed by people, in 2 languages\..*Verified: the maintainers/s,
+    );
     settings = toSettings({
       about: { text: 'A <list>.', rules: ['Be kind.'], verified: 'We tried it.' },
       maintainers: ['1', '2'],
@@ -179,6 +183,23 @@ describe('the pages of the site', () => {
       page,
       /<ol lang="en" dir="ltr"><li>Be kind\.<\/li><\/ol>.*<p lang="en" dir="ltr">We tried it\.<\/p>/s,
     );
+  });
+
+  it('end in a map of the site, without links that lead nowhere', async () => {
+    settings = toSettings({
+      about: { rules: ['Be kind.'] },
+      links: { report: 'https://example.org/report' },
+    });
+    const [, footer = ''] = (await get('/')).split('<footer');
+    const columns = [...footer.matchAll(/<h2>([^<]+)<\/h2><ul>(.*?)<\/ul>/g)].map(([, title, links = '']) => [
+      title,
+      ...Array.from(links.matchAll(/href="([^"]+)"/g), ([, href]) => href),
+    ]);
+    deepStrictEqual(columns, [
+      ['Catalogue', '/?sort=popular', '/categories', '/collections', '/feeds'],
+      ['About', '/about', '/about#rules', '/about#verified', 'https://example.org/report'],
+      ['Build', '/docs', 'https://github.com/o/r'],
+    ]);
   });
 
   it('have the guides for programs, which lead to each other and to no file @slow', async () => {

@@ -223,14 +223,13 @@ function Footer({ site, form }: LayoutProps): VNode {
   );
 }
 
-/** A column of the footer. A link without an address is left out, and so is a column without links. */
+/** A column of the footer. A link without an address is left out. */
 function FooterLinks(props: {
   readonly title: MessageKey;
   readonly links: readonly (readonly [address: string | undefined, text: MessageKey])[];
-}): VNode | null {
+}): VNode {
   const { t } = useLanguage();
   const links = props.links.flatMap(([href, key]) => (href === undefined ? [] : { href, key }));
-  if (links.length === 0) return null;
   return (
     <div>
       <h2>{t(props.title)}</h2>

@@ -70,6 +70,33 @@ describe('sending a form', () => {
     match((await visitor.go(`${site.baseUrl}/my-bots`)).text, /<bdi>&lt;i>Bookworm&lt;\/i><\/bdi>/);
   });
 
+  it('has three steps on one page, and says what the listing lacks', async () => {
+    const visitor = new Visitor();
+    const page = await visitor.go(`${site.baseUrl}/add`);
+    const stepsOf = ({ text }: Page): string[] =>
+      [...text.matchAll(/<a href="#(step-\w+)"[^>]*>.*?<small>([^<]*)</g)].map(([, id, state]) => {
+        ok(text.includes(`id="${id}"`), id);
+        return `${id} ${state}`;
+      });
+    const lackedOf = ({ text }: Page): string[] => {
+      const [, items = ''] = /<div class="checklist">.*?<ul>(.*?)<\/ul>/.exec(text) ?? [];
+      return Array.from(items.matchAll(/– <a href="([^"]+)"/g), ([, href = '']) => href);
+    };
+    deepStrictEqual(stepsOf(page), [
+      'step-basics 1 of 6 filled in',
+      'step-links optional',
+      'step-page optional',
+    ]);
+    deepStrictEqual(lackedOf(page), ['#avatar', '#cover', '#preview', '#page']);
+    const cover = 'https://example.org/cover.png';
+    const checked = await press(visitor, page, '/add', { ...add, cover, page: 'Reads.' });
+    match(checked.text, /<li class="done">✓ Cover<\/li>/);
+    deepStrictEqual(
+      [stepsOf(checked)[0], ...lackedOf(checked)],
+      ['step-basics 6 of 6 filled in', '#avatar', '#preview'],
+    );
+  });
+
   it('keeps 20,000 characters through the login, and one more press sends them', async () => {
     const visitor = new Visitor();
     const referer = site.baseUrl + edit;

@@ -60,6 +60,19 @@ describe('a program that reads what is beside the pages', () => {
     match(page, /href="\/feeds\/new\.atom\?locale=de"/);
   });
 
+  it('is led to the feed of a list by a link beside it, and to what a feed is', async () => {
+    for (const [path, feed] of [
+      ['/?sort=popular', 'new'],
+      ['/categories/music', 'category/music'],
+      ['/?author=5', 'author/5'],
+      ['/authors/5', 'author/5'],
+      ['/collections/quiet', 'collection/quiet'],
+    ] as const) {
+      const links = `<a href="/feeds/${feed}.atom">Follow this list</a> <a class="muted" href="/feeds">`;
+      ok((await text(path)).includes(links), path);
+    }
+  });
+
   it('reads feeds of new bots, of categories, of authors and of collections, newest first, and a bot that is added later', async () => {
     const titles = async (path: string): Promise<string[]> =>
       childrenOf(parseXml(await text(path)), 'entry').flatMap((entry) => textsOf(entry, 'title'));

@@ -57,6 +57,10 @@ describe('a card', () => {
     deepStrictEqual(tagsOf({ invite, reportedAt: Date.now() - 31 * day }), ['No count for 31 days']);
   });
 
+  it('has the colour of its category before its name', () => {
+    match(renderCards([{ category: 'music' }]), /<span class="of cat cat-music">Music<\/span>/);
+  });
+
   it('can be ticked, and the list ends in what compares the ticked ones', () => {
     const html = renderCards([{ count: 612_400 }]);
     match(html, /<input type="checkbox" name="bots" value="1" form="ticked"\/>.*Compare <bdi>/);

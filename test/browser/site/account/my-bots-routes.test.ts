@@ -42,6 +42,13 @@ describe('my bots', () => {
       match(text, /1,234 <span class="muted">Count updated <bdi>/);
       match(text, /Issued on <bdi>/);
       match(text, /This bot has no token/);
+      match(
+        text,
+        new RegExp(
+          `– <a href="/bots/${homer}/edit#cover">Cover</a>.*– <a href="/bots/${homer}/translate">A second language</a></li>` +
+            '<li class="done">✓ Server count this week</li>',
+        ),
+      );
       match(text, new RegExp(`href="/bots/${homer}/token"`));
       match(text, new RegExp(`<code>${pagePath('1001')}:`));
       match(headers.get('cache-control') ?? '', /no-store/);
