@@ -2,6 +2,7 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { brotliCompressSync, constants } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import type { BotListElement, BotRecord } from '../../schemas/types.ts';
 import { checkCatalogue } from '../../src/check/check.ts';
@@ -34,6 +35,38 @@ const observers = `${observeShifts}
   new PerformanceObserver((list) => {
     globalThis.largest = list.getEntries().at(-1)?.element?.outerHTML;
   }).observe({ type: 'largest-contentful-paint', buffered: true });`;
+
+/**
+ * Run in the page of all categories: the colour of each, and how it contrasts with the ground of its sign and, as an avatar
+ * without a picture, with its initial.
+ */
+const categoryColours = `(() => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const luminanceOf = (colour) => {
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    const [red, green, blue] = [...canvas.getImageData(0, 0, 1, 1).data]
+      .map((value) => value / 255)
+      .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const contrast = (...colours) => {
+    const [dark, light] = colours.map(luminanceOf).sort((a, b) => a - b);
+    return (light + 0.05) / (dark + 0.05);
+  };
+  return [...document.querySelectorAll('.tiles a')].map((tile) => {
+    const sign = tile.querySelector('.sign');
+    const colour = getComputedStyle(sign.querySelector('.icon')).stroke;
+    const avatar = tile.appendChild(document.createElement('span'));
+    const initials = [0, 1, 2, 3].flatMap((tint) => {
+      avatar.className = 'avatar tint-' + tint + ' ' + tile.className;
+      const { color, backgroundImage } = getComputedStyle(avatar);
+      return backgroundImage.match(/oklch\\([^)]*\\)/g).map((ground) => contrast(color, ground));
+    });
+    avatar.remove();
+    return { colour, contrasts: [contrast(colour, getComputedStyle(sign).backgroundColor), ...initials] };
+  });
+})()`;
 
 /** Run in the page: scrolls to its end, so that lazy pictures load and what they move is noted. */
 const scrollThrough = `(async () => {
@@ -87,6 +120,31 @@ describe('botshelf demo', function () {
     const paths = bots.slice(0, 8).map(({ cachedImages }) => cachedImages.avatar ?? '');
     for (const path of paths) match(await load(path), /^RIFF/);
     strictEqual(demo.stderr(), '');
+  });
+
+  it('has pages of every kind that are at most 8 KB when compressed', async () => {
+    const visitor = new Visitor();
+    const people = await visitor.go(`${demo.address}/login`);
+    const [, account = ''] = /value="(\d+)"[^>]*>Marge/.exec(people.text) ?? [];
+    await visitor.go(`${demo.address}/login/callback?account=${account}`);
+    const review = await visitor.go(`${demo.address}/review`);
+    const [proposal = ''] = /\/review\/\d+\/\d+/.exec(review.text) ?? [];
+    // It has the longest page.
+    const { id = '' } = bots.find(({ contents }) => contents['en']?.name === 'Showcase') ?? {};
+    const compared = bots.slice(0, 4).map(({ id }) => id);
+    const fixed =
+      '/ /?sort=popular /?q=music /?q=zzzz /categories /categories/music /collections /about /feeds /add /my-bots /review /review?tab=attention';
+    const ofBot = ['', '/edit', '/translate', '/changes', '/report'].map((end) => `/bots/${id}${end}`);
+    const paths = [...fixed.split(' '), proposal, ...ofBot, `/compare?bots=${compared.join()}`];
+    for (const path of paths)
+      // Russian has the largest pages, because its letters have two bytes.
+      for (const locale of ['en', 'ru']) {
+        const address = `${demo.address}${path}${path.includes('?') ? '&' : '?'}locale=${locale}`;
+        const { status, text } = await visitor.go(address, { headers: { accept: 'text/html' } });
+        strictEqual(status, 200, address);
+        const { length } = brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
+        ok(length <= 8 * 1024, `${address}: ${length}`);
+      }
   });
 
   it('is marked as a demo on every page', async () => {
@@ -298,6 +356,17 @@ describe('botshelf demo', function () {
       ok((await bytes()) <= 120 * 1024);
       await page.getByRole('link', { name: /See all.*New on the shelf/ }).click();
       strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), 'New on the shelf');
+    });
+
+    it('has a colour for each category, on which signs and initials can be read in light and in dark', async () => {
+      const { page } = await open('/categories');
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        const categories = await page.evaluate<{ colour: string; contrasts: number[] }[]>(categoryColours);
+        strictEqual(new Set(categories.map(({ colour }) => colour)).size, 12, colorScheme);
+        const least = Math.min(...categories.flatMap(({ contrasts }) => contrasts));
+        ok(least >= 4.5, `${colorScheme}: ${least}`);
+      }
     });
 
     it('shows the pictures of bots, and each has its size in the page', async () => {
