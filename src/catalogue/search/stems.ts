@@ -59,6 +59,17 @@ export class Stems {
     });
   }
 
+  /** Returns what every word begins with that has the same stem in one of these languages. */
+  findBeginning(languages: number): string {
+    let common: string | undefined;
+    for (const [place, [, stem]] of stemmers.entries()) {
+      if ((languages & (1 << place)) === 0) continue;
+      const beginning = this.#stem(place, stem).slice(0, -1);
+      common = common?.slice(0, countSharedLetters(common, beginning)) ?? beginning;
+    }
+    return common ?? '';
+  }
+
   #stem(place: number, stem: (word: string) => string): string {
     return (this.#stems[place] ??= stem(this.#word));
   }

@@ -82,7 +82,10 @@ export class WordIndex {
     if (word.length < minCommonPrefixLength) return forms;
     const { languages } = this.#packed;
     const stems = new Stems(word);
-    const [from, to] = this.#beginningWith(word.slice(0, minCommonPrefixLength));
+    const first = word.slice(0, minCommonPrefixLength);
+    let [from, to] = this.#beginningWith(first);
+    const common = stems.findBeginning(languages.subarray(from, to).reduce((all, some) => all | some, 0));
+    if (common.startsWith(first)) [from, to] = this.#beginningWith(common);
     for (let place = from; place < to; place++) {
       const form = this.word(place);
       // To work out a stem takes long, and thousands of words may have the same first letters.
@@ -127,13 +130,26 @@ export class WordIndex {
    */
   #listSimilar(word: string): (readonly [from: number, to: number, isOfEndings?: true])[] {
     const half = (word.length - 1) >> 1;
-    const ending = reverse(word.slice(half + 1));
-    const findEnding = (text: string): number =>
-      findFirstPlace(this.#packed.endings, (place) => reverse(this.word(place)) < text);
+    const ending = word.slice(half + 1);
     return [
       ...['', '=', '#'].map((sign) => this.#beginningWith(sign + word.slice(0, half))),
-      [findEnding(ending), findEnding(`${ending}\uffff`), true],
+      [this.#findEnding(ending), this.#findEnding(`\uffff${ending}`), true],
     ];
+  }
+
+  /** Returns the first place in `endings` of a word that is not before an ending, from the last letter to the first. */
+  #findEnding(ending: string): number {
+    const { text, wordStarts, endings } = this.#packed;
+    return findFirstPlace(endings, (place) => {
+      const start = wordStarts[place] ?? 0;
+      let end = wordStarts[place + 1] ?? 0;
+      for (let i = ending.length - 1; i >= 0; i--) {
+        if (end === start) return true;
+        const difference = text.charCodeAt(--end) - ending.charCodeAt(i);
+        if (difference !== 0) return difference < 0;
+      }
+      return false;
+    });
   }
 
   #postings(from: number, to: number): Uint32Array {
