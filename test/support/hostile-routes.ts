@@ -12,10 +12,16 @@ export const botCount = Number(process.env['BOTS'] ?? 300);
 /** The account that is the author of all bots, and their maintainer. */
 export const maintainer = '42';
 
-/** Returns the `i`th word of a description: one bot each has it, and twenty are of one bot. */
+/**
+ * Returns the `i`th word of a description: one bot each has it, and twenty are of one bot. It has no digit, because no other
+ * spelling is looked for of words with one.
+ */
 export function rareWord(i: number): string {
-  const letters = (((i % (botCount * wordsPerBot)) * 7919 + 1) % 36 ** 4).toString(36).padStart(4, '0');
-  return Array.from(letters, (letter) => `${letter}${'aeiou'[letter.charCodeAt(0) % 5]}`).join('');
+  const number = ((i % (botCount * wordsPerBot)) * 7919 + 1) % 26 ** 4;
+  return Array.from({ length: 4 }, (_, place) => {
+    const letter = Math.floor(number / 26 ** place) % 26;
+    return `${String.fromCharCode(97 + letter)}${'aeiou'[letter % 5]}`;
+  }).join('');
 }
 
 export const wordsPerBot = 20;
