@@ -41,10 +41,10 @@ export function packFolder(state: FolderState): PackedFolder {
 
 /** Returns the `meta` of a packed folder. */
 export function packMeta({ bots, stats }: FolderState): string {
-  const withLengths = bots.map(({ record, commands, ...bot }) => ({
+  const withLengths = bots.map((bot) => ({
     ...bot,
-    record: record.length,
-    commands: commands && commands.length,
+    record: bot.record.length,
+    commands: bot.commands && bot.commands.length,
   }));
   return JSON.stringify({ bots: withLengths, stats: [...stats] } satisfies FolderMeta);
 }
@@ -63,10 +63,11 @@ export function unpackFolder({ folder, fingerprint, meta, records }: PackedFolde
   return {
     folder,
     fingerprint,
-    bots: bots.map(({ record, commands, ...bot }) => ({
+    // Of a copy without some keys (`{ record, ...others }`) V8 gives each object a hidden class of its own.
+    bots: bots.map((bot) => ({
       ...bot,
-      record: take(record),
-      commands: commands === null ? null : take(commands),
+      record: take(bot.record),
+      commands: bot.commands === null ? null : take(bot.commands),
     })),
     stats: new Map(stats),
   };
