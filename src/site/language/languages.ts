@@ -58,7 +58,8 @@ export class Languages {
    */
   of(ctx: Context): PageLanguage {
     const remembered = toCanonicalLocale(readCookie(ctx, this.#cookie) ?? '');
-    return this.choose(readLocale(ctx) ?? remembered, ctx.get('Accept-Language'));
+    const language = this.choose(readLocale(ctx) ?? remembered, ctx.get('Accept-Language'));
+    return { ...language, wanted: [...language.wanted, language.locale] };
   }
 
   /**
