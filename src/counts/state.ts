@@ -7,7 +7,7 @@ import { forEachInSlices, sortInSlices } from '../lib/time-slice.ts';
 export interface BotState {
   readonly count?: Count;
   readonly token?: TokenState;
-  /** When a commit last changed a file of the bot; milliseconds since the epoch. See edited-times.ts. */
+  /** When a commit last changed a file of the bot; milliseconds since the epoch. `setEditedTimes` sets it. */
   readonly edited?: number;
 }
 

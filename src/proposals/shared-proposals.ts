@@ -11,7 +11,7 @@ import type { Proposals, RemoteProposals } from './proposals.ts';
 
 /**
  * The proposals of a service that is one of several. In each round of the sync the remote's are fetched, merged with ours
- * (merge-refs.ts), and pushed where they differ. A remote that refuses them does not keep branch and state from it.
+ * (`mergeRefs`), and pushed where they differ. A remote that refuses them does not keep branch and state from it.
  */
 export class SharedProposals implements RemoteProposals {
   readonly #proposals: Proposals;
