@@ -48,7 +48,7 @@ describe('the process that runs git', () => {
 
   it('kills what works in the background when it is no longer wanted', async () => {
     const stop = new AbortController();
-    const args = ['-c', 'alias.rest=!sleep 3', 'rest'];
+    const args = ['-c', 'alias.rest=!sleep 0.7', 'rest'];
     const waiting = runner.run({ folder, args, background: true }, stop.signal);
     stop.abort();
     await rejects(waiting, (error) => error instanceof GitError && error.status === null);

@@ -272,7 +272,7 @@ describe('the rate limits', () => {
 });
 
 describe('PUT /api/v2/bots/:id/commands', () => {
-  it('is saved, read back and searched at once, and not saved again where nothing differs', async () => {
+  it('is saved, read back and searched at once, and not saved again where nothing differs @slow', async () => {
     const repo = testRepository({
       [pagePath(homer)]: mainPage(),
       [pagePath(homer, 'fr')]: translation('a', 'b'),
