@@ -1,6 +1,8 @@
 /** The last time that a JavaScript date can have, in milliseconds since the epoch. Later times are neither written nor read. */
 export const maxTime = 8_640_000_000_000_000;
 
+export const msPerDay = 86_400_000;
+
 /** Returns the time for a value that replaces one from `previous`: now, or just after `previous` where the clock is behind it. */
 export function computeTimeAfter(previous: number | undefined, now: number = Date.now()): number {
   return Math.min(previous === undefined || previous < now ? now : previous + 1, maxTime);
@@ -45,4 +47,4 @@ export const eraMs = 10_000_000_000_000;
 export const maxLeadMs = 5 * 60 * 1000;
 
 /** A time of an edit that is further ahead is of a wrong clock, and not used. */
-export const maxEditedLeadMs = 24 * 60 * 60 * 1000;
+export const maxEditedLeadMs = 86_400_000;

@@ -1,3 +1,4 @@
+import { msPerDay } from '../bot/clock.ts';
 import type { BotId } from '../bot/id.ts';
 import { findOtherClient, isServerInvite, asksForAdministrator } from '../bot/invite.ts';
 import { toInviteKey } from '../bot/likeness.ts';
@@ -249,7 +250,7 @@ const pathRules: readonly (readonly [rule: string, find: (change: ChangedPath) =
 
 /** Whether a time is more than a day ahead, which no clock and no time zone explains. */
 function isInFuture(time: unknown): boolean {
-  return typeof time === 'number' && time > Date.now() + 86_400_000;
+  return typeof time === 'number' && time > Date.now() + msPerDay;
 }
 
 /** The page as it was does not say what the rules compare. */

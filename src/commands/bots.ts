@@ -1,3 +1,4 @@
+import { msPerDay } from '../bot/clock.ts';
 import { toOneLine } from '../bot/commit-message.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { asksFor, parsePermission, type Permission } from '../bot/invite.ts';
@@ -151,7 +152,7 @@ export async function selectBots(
   const asked = asks === undefined ? undefined : parsePermission(asks);
   if (typeof asked === 'object') faults.push(`--asks: there is no such permission: use ${asked.join(', ')}`);
   if (faults.length > 0) throw new UserError(faults.join('\n'));
-  const since = Date.now() - days * 24 * 60 * 60 * 1000;
+  const since = Date.now() - days * msPerDay;
   const among = new Set(ids);
   const search = createSearch(catalogue.store.bots, catalogue.settings, silentLog);
   try {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
 import type { Category, Command, FullImages } from '../../schemas/types.ts';
+import { msPerDay } from '../bot/clock.ts';
 import type { BotId } from '../bot/id.ts';
 import type { Locale } from '../bot/locale.ts';
 import type { Token } from '../bot/token.ts';
@@ -253,8 +254,6 @@ async function generateCounts(bots: readonly DemoBot[], identity: string, now: n
   const committer = `${identity} ${Math.floor(at / 1000)} +0000`;
   return { committer, message: `Count ${formatCount(counted.length, 'bot')}\n`, files: toNewFiles(texts) };
 }
-
-const msPerDay = 86_400_000;
 
 /** Draws the images of the bots and stores them in an image cache, as if fetched. @param folder of the cache */
 export async function fillImageCache(folder: string, bots: readonly DemoBot[]): Promise<void> {

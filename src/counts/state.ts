@@ -1,4 +1,4 @@
-import { maxTime, isAhead, toClockTime } from '../bot/clock.ts';
+import { isAhead, maxTime, msPerDay, toClockTime } from '../bot/clock.ts';
 import { type BotId, compareBotIds } from '../bot/id.ts';
 import type { TokenDigest } from '../bot/token.ts';
 import { forEachInSlices, sortInSlices } from '../lib/time-slice.ts';
@@ -261,8 +261,6 @@ export type CountOfDay = readonly [id: BotId, count: number];
 
 /** The folder of the state ref that has a file for each day. */
 export const daysFolder = 'days';
-
-const msPerDay = 86_400_000;
 
 /** Returns the day (UTC), since the epoch, of a count's time. */
 export function toDay(at: number): number {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { CachedImages, FullImages } from '../../schemas/types.ts';
+import { msPerDay } from '../bot/clock.ts';
 import type { BotId } from '../bot/id.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
@@ -92,7 +93,7 @@ export class ImageCache {
       decoder: this.#decoder,
       store: this.#store,
       log,
-      refreshAfter: refreshDays * 86_400_000,
+      refreshAfter: refreshDays * msPerDay,
       intervals: this.#intervals,
       isWanted: (entry) => this.#isWanted(entry),
       onCopy: async (entry, copy) => await this.#replaceCopy(entry, copy),

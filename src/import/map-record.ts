@@ -1,4 +1,5 @@
 import type { ImportMap, ImportRule } from '../../schemas/types.ts';
+import { msPerDay } from '../bot/clock.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { type Locale, toCanonicalLocale } from '../bot/locale.ts';
 import { readSchema, resolveProperties } from '../bot/schemas.ts';
@@ -48,8 +49,6 @@ const clock =
 function toTimes(number: number): readonly number[] {
   return [number, number * 1000, number / 1000, (number - 25_569) * msPerDay].map(Math.round);
 }
-
-const msPerDay = 86_400_000;
 
 function isPlausible(time: number): boolean {
   return time >= Date.UTC(2015, 0) && time <= Date.now() + msPerDay;

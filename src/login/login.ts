@@ -2,6 +2,7 @@ import { randomBytes, createHash, hkdfSync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EncryptJWT, errors, jwtDecrypt } from 'jose';
+import { msPerDay } from '../bot/clock.ts';
 import { type AccountId, parseAccountId } from '../bot/commit-message.ts';
 import { messageOf, ignoreMissing } from '../lib/errors.ts';
 import { writeAtomically } from '../lib/files.ts';
@@ -272,7 +273,7 @@ const idleSeconds = 7 * 86_400;
 const maxSessionSeconds = 30 * 86_400;
 
 /** Milliseconds. A new cookie in every response would be too many. */
-const renewAfter = 86_400_000;
+const renewAfter = msPerDay;
 
 function parseSession(value: unknown): Session | undefined {
   const { id, name, authenticatedAt, loggedInAt, readAt } = (value ?? {}) as Readonly<

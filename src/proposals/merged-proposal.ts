@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { editedTimeAfter } from '../bot/clock.ts';
+import { editedTimeAfter, msPerDay } from '../bot/clock.ts';
 import { type EditedBot, formatCommitMessage, type AccountId } from '../bot/commit-message.ts';
 import type { BotId } from '../bot/id.ts';
 import { readMainData } from '../catalogue/changes/bot-changes.ts';
@@ -223,8 +223,6 @@ export function ensureShort(note: string, pages: FileTexts = new Map()): void {
   if (note.length > maxNoteLength || bytes > maxProposalBytes)
     throw new ProposalError('too-large', { max: maxProposalBytes / 1024 });
 }
-
-export const msPerDay = 86_400_000;
 
 /** Open proposals of an account, and of all. */
 const maxOpenPerAccount = 5;

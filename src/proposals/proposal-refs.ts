@@ -1,3 +1,4 @@
+import { msPerDay } from '../bot/clock.ts';
 import type { AccountId } from '../bot/commit-message.ts';
 import { type NewCommit, writeCommit } from '../git/commit-files.ts';
 import { hasCommit, readTreeId } from '../git/history.ts';
@@ -217,8 +218,6 @@ const commitsAtOnce = 500;
 
 /** Steps of one proposal that are read. */
 const maxSteps = 200;
-
-const msPerDay = 86_400_000;
 
 /** Closed proposals are kept for so long, and so many of them. */
 const closedDays = 90;

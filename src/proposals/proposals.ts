@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { BotshelfError, isError } from '../lib/errors.ts';
-import { computeTimeAfter } from '../bot/clock.ts';
+import { computeTimeAfter, msPerDay } from '../bot/clock.ts';
 import type { AccountId } from '../bot/commit-message.ts';
 import { type Blocked, findBlocked, nothingBlocked, requireBlocked } from '../catalogue/settings/blocked.ts';
 import { type CatalogueSettings, toSettings } from '../catalogue/settings/settings.ts';
@@ -30,7 +30,6 @@ import {
   findKind,
   findPolicy,
   isReviewed,
-  msPerDay,
   type ProposalKind,
 } from './merged-proposal.ts';
 import { mergeRefs, type MovedRef, ProposalRefs, readSteps } from './proposal-refs.ts';

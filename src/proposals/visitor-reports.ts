@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { msPerDay } from '../bot/clock.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { toCanonicalLocale, type Locale } from '../bot/locale.ts';
 import type { Log } from '../lib/log.ts';
@@ -124,8 +125,6 @@ const maxPerNetworkAndDay = 30;
 
 /** Reports that are being written. */
 const maxUnsaved = 100;
-
-const msPerDay = 86_400_000;
 
 /** Returns the report in a file; undefined if it holds none. */
 function parseReport(name: string, content: string): SentReport | undefined {

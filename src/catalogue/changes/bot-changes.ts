@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { msPerDay } from '../../bot/clock.ts';
 import type { AccountId, CommitAuthor } from '../../bot/commit-message.ts';
 import type { BotId } from '../../bot/id.ts';
 import { comparePermissions, readInvite, type StatedPermissions } from '../../bot/invite.ts';
@@ -111,7 +112,7 @@ export interface TrustChange {
  * @throws {GitError}
  */
 export async function readTrustChanges(index: ReadonlyChanges, id: BotId): Promise<readonly TrustChange[]> {
-  const since = Date.now() - trustDays * 86_400_000;
+  const since = Date.now() - trustDays * msPerDay;
   const commits = (await index.listSteps(id)).filter(({ time }) => time >= since);
   // What a new bot has at first is no change.
   if (commits.length === 1 && commits[0]?.pages.every(({ before }) => before === undefined)) return [];

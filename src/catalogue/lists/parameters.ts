@@ -1,3 +1,4 @@
+import { msPerDay } from '../../bot/clock.ts';
 import { BotshelfError } from '../../lib/errors.ts';
 import type { BotListElement, Category } from '../../../schemas/types.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
@@ -130,7 +131,7 @@ export const filters = {
       );
     },
     matches: (days, counts) => {
-      const since = Date.now() - days * 24 * 60 * 60 * 1000;
+      const since = Date.now() - days * msPerDay;
       return ({ id }) => (counts.reportedAt(id) ?? 0) >= since;
     },
     isByCount: true,

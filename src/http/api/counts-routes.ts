@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Router } from '@koa/router';
+import { msPerDay } from '../../bot/clock.ts';
 import { compareBotIds } from '../../bot/id.ts';
 import { type ListParameter, type ParameterTexts, refuse } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
@@ -48,8 +49,6 @@ interface DaysQuery {
 
 /** How many days a response has at most: ten years. */
 const maxDays = 3660;
-
-const msPerDay = 86_400_000;
 
 /** A parameter that is a time. */
 const timeParameter = {

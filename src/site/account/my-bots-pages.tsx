@@ -1,5 +1,6 @@
 import type { Router } from '@koa/router';
 import type { VNode } from 'preact';
+import { msPerDay } from '../../bot/clock.ts';
 import type { Catalogue, OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
@@ -211,4 +212,4 @@ function Own({ bot, count, reportedAt, token, faults, attention }: OwnBot): VNod
   );
 }
 
-const msPerWeek = 7 * 86_400_000;
+const msPerWeek = 7 * msPerDay;

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import type { BotRecord, BotListElement, Category, Command } from '../../../schemas/types.ts';
+import { msPerDay } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
@@ -130,7 +131,7 @@ const maxCollections = 3;
 function computeAge(time: number | undefined): number | undefined {
   if (time === undefined) return undefined;
   const age = Math.max(Date.now() - time, 0);
-  const unit = [86_400_000, 3_600_000].find((size) => age >= size) ?? 60_000;
+  const unit = [msPerDay, 3_600_000].find((size) => age >= size) ?? 60_000;
   return Math.floor(age / unit) * unit;
 }
 

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { msPerDay } from '../../bot/clock.ts';
 import type { CountAt } from '../../counts/count-history.ts';
 import { useLanguage } from '../language/page-language.tsx';
 
@@ -92,8 +93,6 @@ function toChartHeight({ count }: CountAt, { lowest, highest }: CountRange): num
   const span = Math.max(highest - lowest, highest / 4, 1);
   return chartHeight / 2 + ((count - (lowest + highest) / 2) / span) * (chartHeight - 2 * chartMargin);
 }
-
-const msPerDay = 86_400_000;
 
 /** The part of the picture that the line has; the number at its end is above it. */
 const linePercent = 75;

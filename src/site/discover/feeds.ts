@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
+import { msPerDay } from '../../bot/clock.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
 import { maskTokens } from '../../bot/token.ts';
 import { type BotChange, readBotChanges } from '../../catalogue/changes/bot-changes.ts';
@@ -274,7 +275,7 @@ function formatAttention(item: OwnItem, { baseUrl, messages }: CommonOptions): X
   );
 }
 
-const msPerWeek = 7 * 86_400_000;
+const msPerWeek = 7 * msPerDay;
 
 function formatPerson(name: string, uri?: string): Xml {
   const address = uri === undefined ? [] : [formatTextElement('uri', uri)];

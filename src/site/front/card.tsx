@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { BotListElement } from '../../../schemas/types.ts';
+import { msPerDay } from '../../bot/clock.ts';
 import { readInvite } from '../../bot/invite.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { directionOf } from '../language/locales.ts';
@@ -177,8 +178,6 @@ function formatNoCount(reportedAge = 0, { t, inactiveDays }: PageLanguage): Comp
   const days = Math.floor(reportedAge / msPerDay);
   return days >= inactiveDays && t('card.noCount', { days });
 }
-
-const msPerDay = 86_400_000;
 
 /** Returns what tells a bot apart, warnings first: list items with a key each. */
 function listTags(

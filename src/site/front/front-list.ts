@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { msPerDay } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
@@ -244,7 +245,7 @@ const minBeginning = 6;
 const minCorrected = 8;
 
 /** How long a chosen bot is shown: 14 days. */
-const featuredMs = 14 * 86_400_000;
+const featuredMs = 14 * msPerDay;
 
 const maxExamples = 5;
 /** How long a page waits for its examples. */

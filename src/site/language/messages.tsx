@@ -1,6 +1,7 @@
 import { IntlMessageFormat } from 'intl-messageformat';
 import type { ComponentChildren, VNode } from 'preact';
 import type english from '../../../locales/en.json';
+import { msPerDay } from '../../bot/clock.ts';
 import { type Locale, toLanguage } from '../../bot/locale.ts';
 import { directionOf, createLanguageNames, createDates, type Dates, type NameLanguage } from './locales.ts';
 
@@ -237,8 +238,8 @@ export function createMessages(
       return format.format(Math.ceil(Math.max(length, 1) / milliseconds));
     },
     daysAgo(time, now) {
-      const days = Math.floor(now / aDay) - Math.floor(time / aDay);
-      return days < 1 ? relative.format(0, 'day') : own.ago(0, days * aDay);
+      const days = Math.floor(now / msPerDay) - Math.floor(time / msPerDay);
+      return days < 1 ? relative.format(0, 'day') : own.ago(0, days * msPerDay);
     },
     languageName: createLanguageNames(locale),
   };
@@ -266,13 +267,11 @@ function isolateTexts(values: Readonly<Record<string, string | number>>): Record
 
 const smallestUnit = ['minute', 60_000] as const;
 
-const aDay = 86_400_000;
-
 /** Milliseconds, the largest unit first. */
 const units = [
-  ['year', 365 * 86_400_000],
-  ['month', 30 * 86_400_000],
-  ['day', aDay],
+  ['year', 365 * msPerDay],
+  ['month', 30 * msPerDay],
+  ['day', msPerDay],
   ['hour', 3_600_000],
   smallestUnit,
 ] as const;

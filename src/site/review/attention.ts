@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { msPerDay } from '../../bot/clock.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { BotId } from '../../bot/id.ts';
 import { asksForAdministrator } from '../../bot/invite.ts';
@@ -224,8 +225,6 @@ function findJump(id: BotId, countHistory: AttentionSources['countHistory']): At
 
 const minJumpServers = 1000;
 const jumpDays = 30;
-const msPerDay = 86_400_000;
-
 /** What the list is made from. */
 interface AttentionParts extends AttentionSources {
   readonly repositoryOpener: RepositoryOpener;
@@ -262,7 +261,7 @@ export async function findNewAdministrators(
   const repository = await repositoryOpener.open();
   const found = new Map<BotId, number>();
   for (const days of [90, 7, 1]) {
-    const time = Date.now() - days * 86_400_000;
+    const time = Date.now() - days * msPerDay;
     const age = `--min-age=${Math.floor(time / 1000)}`;
     const commit = (await repository.run(['rev-list', '--max-count=1', age, 'HEAD'])).trim();
     if (commit === '') continue;
