@@ -59,7 +59,7 @@ export class GitRunner implements GitClient {
   }
 
   async run(command: GitCommand, signal?: AbortSignal): Promise<string> {
-    if (this.#isClosed) throw new GitError(command.args, null, hasEnded);
+    if (this.#isClosed) throw new GitError(command.args, null, isStopping);
     const runner = (this.#process ??= this.#start());
     const id = ++this.#lastId;
     const stop = (): void => void runner.send({ id, stop: true } satisfies RunnerStop, () => undefined);
@@ -83,7 +83,7 @@ export class GitRunner implements GitClient {
     this.#isClosed = true;
     if (this.#process === undefined) return;
     this.#process.disconnect();
-    this.#failAll(this.#process);
+    this.#failAll(this.#process, isStopping);
   }
 
   #start(): ChildProcess {
@@ -109,10 +109,10 @@ export class GitRunner implements GitClient {
     return child;
   }
 
-  #failAll(child: ChildProcess): void {
+  #failAll(child: ChildProcess, reason = hasEnded): void {
     if (this.#process !== child) return;
     this.#process = undefined;
-    for (const id of this.#pending.keys()) this.#settle({ id, status: null, stderr: hasEnded });
+    for (const id of this.#pending.keys()) this.#settle({ id, status: null, stderr: reason });
   }
 
   #settle(response: RunnerResponse): void {
@@ -125,6 +125,7 @@ export class GitRunner implements GitClient {
 }
 
 const hasEnded = 'the process that runs git has ended';
+const isStopping = 'the service is stopping';
 
 function findInputPipe(runner: ChildProcess): Socket | undefined {
   const pipe = runner.stdio[inputPipe];

@@ -52,6 +52,7 @@ const gitFailures = {
   'index-locked': /index\.lock/,
   'index-damaged':
     /index file (corrupt|smaller than expected)|unknown index entry format|malformed name field|broken index|sharedindex\S* index file open failed: No such file/,
+  'service-stopping': /^the service is stopping$/,
   'ref-locked': /cannot lock ref|failed to update ref|atomic transaction failed/,
 };
 

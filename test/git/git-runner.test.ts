@@ -2,9 +2,10 @@ import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { GitError } from '../../src/git/run-git.ts';
+import { GitError, isGitFailure } from '../../src/git/run-git.ts';
 import { GitRunner } from '../../src/git/git-runner.ts';
 import { computeBlobId } from '../../src/git/objects.ts';
+import { describeRemoteError } from '../../src/sync/remote.ts';
 import { eventually } from '../support/eventually.ts';
 import { testRepository } from '../support/repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -73,6 +74,17 @@ describe('the process that runs git', () => {
       runner.run({ folder, args, stallSeconds: 1 }),
       (error) => error instanceof GitError && error.status === 1 && error.stderr === 'fatal: refused\n',
     );
+  });
+
+  it('fails what is under way, and what comes later, because the service is stopping', async () => {
+    const other = new GitRunner();
+    const args = ['-c', 'alias.rest=!sleep 0.7', 'rest'];
+    const isStopping = (error: unknown): boolean =>
+      isGitFailure(error, 'service-stopping') && describeRemoteError(error) === 'the service is stopping';
+    const waiting = rejects(other.run({ folder, args, background: true }), isStopping);
+    other.close();
+    await waiting;
+    await rejects(other.run({ folder, args }), isStopping);
   });
 
   it('leaves nothing on the network behind when the service is gone', async () => {

@@ -38,7 +38,10 @@ export const explanations: readonly Explanation[] = [
     by: ['calls-fail'],
   },
   // It waited for a slow remote for longer than a stop waits for requests.
-  { pattern: /requests are refused: the service is stopping/, by: ['stop', 'clock'] },
+  {
+    pattern: /requests are refused: the service is stopping|"because":"the service is stopping"/,
+    by: ['stop', 'clock'],
+  },
   { pattern: /a login failed/, by: ['clock'] },
   // To a clock that is a day ahead, an edit of this moment is a day old.
   { pattern: /has had uncommitted edits since/, by: ['clock'] },
