@@ -247,7 +247,7 @@ function orderIn(architecture: string): string[] {
 
 /** The files that the map names after `Doors:`, from there to the end of the room's entry or of a sentence. */
 function doorsIn(text: string): string[] {
-  const [, map = ''] = /holds all this\.\n([^]*?)\nNext to `src\/`:/.exec(text) ?? [];
+  const [, map = ''] = /enforces all this\.\n([^]*?)\nNext to `src\/`:/.exec(text) ?? [];
   return map
     .split(/^- /m)
     .slice(1)
