@@ -43,19 +43,19 @@ export interface OpenCatalogue {
   readonly search: BotSearch;
   readonly lists: Lists;
   readonly authors: AuthorIndex;
-  /** What changed in each bot. */
+  /** The commits that changed each bot. */
   readonly changes: ChangeIndex;
-  /** What changed in the catalogue. */
+  /** All changes of bots, in the order of commits. */
   readonly feed: ChangeFeed;
-  /** Keeps what is computed from the catalogue. */
+  /** Caches values computed from the catalogue. */
   readonly cache: CurrentCache;
-  /** Serves the time at which the last commit changed a bot. */
+  /** Rebuilds the record of a bot, because the time of its last edit has changed. */
   readonly serveEdited: (id: BotId) => void;
   readonly uncommitted: UncommittedPages;
   health(): Health;
-  /** Reads the catalogue with the state, which has the times of the edits, and what changed since. */
+  /** Reads the catalogue and the state, which has the times of edits, and brings `feed` up to date. */
   load(): Promise<void>;
-  /** Builds in the background what takes long, and looks for uncommitted pages from now on. */
+  /** Starts the slow builds in the background, and the checks for uncommitted pages. */
   start(): void;
   close(): Promise<void>;
 }
@@ -79,7 +79,7 @@ interface OpenCatalogueOptions extends Pick<
   };
   /** Null if images are not cached. */
   readonly images: Pick<Required<CatalogueOptions>, 'cachedImages'> | null;
-  /** Sets when the commits of an advance changed bots, before their records are served. */
+  /** Sets the times of the last edits from the commits of an advance, before the records are served. */
   readonly setEditedTimes: (advance: BranchAdvance, changes: ReadonlyChanges) => Promise<void>;
   readonly log: Log;
 }
@@ -166,7 +166,9 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
   };
 }
 
-/** Returns a function that names the bot whose page was edited last, if that is ahead of this machine's clock; else null. */
+/**
+ * Returns a function that warns if the latest `edited` of all bots is ahead of this machine's clock; null if it is not.
+ */
 export function createEditedNotice(bots: Pick<BotIndex, 'version' | 'all'>): () => string | null {
   let version: number | undefined;
   let last: IndexedBot | undefined;
@@ -183,7 +185,7 @@ export function createEditedNotice(bots: Pick<BotIndex, 'version' | 'all'>): () 
 }
 
 /**
- * Makes `bots/` where Git removed it with the last bot.
+ * Creates `bots/` if Git removed it with the last bot.
  * @throws {UserError} when the catalogue's folder cannot be read
  * @throws {BotshelfError} wrong-user, when the clone belongs to another user, whose files cannot be written either
  */
@@ -200,7 +202,7 @@ export async function ensureCatalogue(catalogue: string, repositoryOpener: Repos
   });
 }
 
-/** Other errors appear again when the catalogue is read. */
+/** Rethrows a UserError. Other errors appear again when the catalogue is read. */
 function throwUserError(error: unknown): void {
   if (error instanceof UserError) throw error;
 }
@@ -218,8 +220,9 @@ export function toCatalogueError(error: unknown, catalogue: string): UserError {
 }
 
 /**
- * Makes `bots/` where the last commit has no bots, as Git keeps no empty folder; not in a repository that never had it.
- * @throws {UserError} where nothing is checked out although the remote has branches
+ * Creates `bots/` if the last commit has no bots, because Git keeps no empty folder; not if the repository never had
+ * it.
+ * @throws {UserError} if nothing is checked out although the remote has branches
  * @throws {GitError} and system errors
  */
 export async function restoreBotsFolder(root: string, repositoryOpener: RepositoryOpener): Promise<void> {
@@ -232,7 +235,10 @@ export async function restoreBotsFolder(root: string, repositoryOpener: Reposito
   await mkdir(join(root, botsFolder), { recursive: true });
 }
 
-/** A clone is empty if HEAD of its remote names a branch that is not there, as after `git init --bare` and a push of another. */
+/**
+ * Throws for an empty clone: HEAD of its remote names a missing branch, as after `git init --bare` and a push of
+ * another.
+ */
 async function refuseEmptyClone(root: string, repository: Repository): Promise<void> {
   const format = '--format=%(refname:lstrip=3)';
   const branches = (await repository.run(['for-each-ref', format, 'refs/remotes/origin'])).split('\n');
@@ -244,8 +250,8 @@ async function refuseEmptyClone(root: string, repository: Repository): Promise<v
 }
 
 /**
- * Returns a subscriber that shows commits in the catalogue without waiting for the watcher. A posted change is shown at
- * once, because its response waits for it; the files of a merge, which may be thousands, in slices of time.
+ * Returns a subscriber that shows commits in the catalogue without waiting for the watcher. A posted change is shown
+ * immediately, because its response waits for it; the files of a merge, which may be thousands, in slices of time.
  * @param prefix the catalogue's folder relative to the top of the repository: empty, or ending in a slash
  */
 export function showCommits(catalogue: Pick<Catalogue, 'put' | 'look'>, prefix: string): CommitListener {
@@ -282,25 +288,25 @@ interface CatalogueStatus {
   readonly ready: boolean;
   /** Why only rounds over all folders find changes. */
   readonly watcherFault: string | null;
-  /** Why folders cannot be read. What was served of them stays served. */
+  /** Why folders cannot be read; their last known bots stay served. */
   readonly folderFault: string | null;
 }
 
 /**
- * The files of a catalogue in memory, kept true to the disk by a mirror for each kind: bots, profiles, collections, the
- * settings and who is blocked.
+ * The files of a catalogue in memory, kept in sync with the disk by a mirror for each kind: bots, profiles,
+ * collections, settings and the block list.
  */
 export class Catalogue {
   readonly store: BotStore;
   readonly settings: SingleFileMirror<CatalogueSettings>;
   readonly blocked: SingleFileMirror<Blocked | null>;
-  /** What authors are called, by the names of the files in `people/`. */
+  /** The profiles of authors, by the names of their files in `people/`. */
   readonly profiles: FolderMirror<Profile>;
   readonly collections: Collections;
   readonly bots: BotMirror;
   readonly #root: string;
   readonly #mirrors: readonly FileMirror[];
-  /** Those of the files that commits change. */
+  /** The mirrors of files that commits change. */
   readonly #committed: readonly FileMirror[];
   #ready = false;
 
@@ -369,12 +375,15 @@ export class Catalogue {
     for (const mirror of this.#mirrors) mirror.start();
   }
 
-  /** Looks at files now, by their paths below the root: for a caller that has written them whole, or has changed what is made of them. */
+  /**
+   * Reads files now, by their paths below the root. For a caller that wrote them completely, or changed what their
+   * values depend on.
+   */
   look(paths: readonly string[]): void {
     for (const mirror of this.#committed) mirror.look(paths);
   }
 
-  /** Serves these bytes as the content of files now: for a caller that has committed them. */
+  /** Serves these bytes as the content of files immediately. For a caller that has committed them. */
   put(contents: ReadonlyMap<string, Buffer>): void {
     for (const mirror of this.#committed) mirror.put(contents);
   }

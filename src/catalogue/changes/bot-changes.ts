@@ -20,7 +20,7 @@ export interface BotChange {
   readonly by: CommitAuthor;
   /** A new page has no fields. The text of a page and images have no values. */
   readonly pages: readonly PageChange[];
-  /** Whether the bot has other commands since. */
+  /** Whether it changed the commands. */
   readonly hasOtherCommands: boolean;
   readonly invite: InviteChange;
   /** Whether it added the bot. */
@@ -36,7 +36,7 @@ export interface ChangesPage {
 
 /**
  * Reads what changed in a bot, 50 commits at a time. Commits that changed nothing that is shown are left out.
- * @param after the commit that the page begins after, the newest one if left out; after any other text there is nothing
+ * @param after the last commit of the previous page, left out for the first page; any other text returns no changes
  * @throws {GitError}
  */
 export async function readBotChanges(
@@ -95,7 +95,7 @@ export async function readLastReview(index: ReadonlyChanges, id: BotId): Promise
 
 const maxReviewCommits = 20;
 
-/** What matters to who trusts a bot, and is so since some time. */
+/** A recent change that matters to people who trust a bot. */
 export interface TrustChange {
   /** `permission`: it asks for these. `author`: these are authors. `bot`: the invite link adds another bot. */
   readonly kind: 'permission' | 'author' | 'bot' | 'nsfw';
@@ -106,9 +106,9 @@ export interface TrustChange {
 }
 
 /**
- * Reads what a bot has since less than 90 days: permissions, authors, another bot in the invite link, being for adults only.
- * Newest first. Of more than 50 commits those before the newest ones count as one, and so do those of a merged pull request.
- * An invite that adds the first bot again is no change.
+ * Reads what is new in a bot in the last 90 days, newest first: permissions, authors, another bot in the invite link,
+ * being for adults only. All commits before the newest 50 count as one, and so do those of a merged pull request. An
+ * invite that adds the first bot again is no change.
  * @throws {GitError}
  */
 export async function readTrustChanges(index: ReadonlyChanges, id: BotId): Promise<readonly TrustChange[]> {

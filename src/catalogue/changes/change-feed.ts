@@ -26,13 +26,13 @@ export interface ChangesAfter {
     readonly what: Change['what'];
     readonly json: string;
   }[];
-  /** Where the next ones begin. It is the released tip where there are no more. */
+  /** The cursor of the next ones; the released tip if there are no more. */
   readonly next: string;
 }
 
 /**
- * Whether a text can be a cursor: a commit or, inside of a step between two commits, both of them and the last bot. So the rest
- * of the step is the same even when a merge has made it part of another one.
+ * Returns whether a text has the form of a cursor: a commit or, inside a step between two commits, both commits and the
+ * last bot. With both, the rest of the step stays the same even if a merge makes it part of another step.
  */
 export function isChangeCursor(text: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?:\.(?:[0-9a-f]{40}|[0-9a-f]{64})\.[0-9]{1,20})?$/.test(text);
@@ -45,16 +45,16 @@ export interface ChangeFeedOptions {
   readonly catalogue: { readonly store: BotStore; look(paths: readonly string[]): void };
   readonly index: Pick<ReadonlyChanges, 'read'>;
   readonly cache: CurrentCache;
-  /** Does what the records of the commits depend on. */
+  /** Called before a commit is released, to update what the records depend on. */
   readonly beforeRelease?: (advance: BranchAdvance) => Promise<void>;
   /** Ends the feed. */
   readonly signal: AbortSignal;
 }
 
 /**
- * What was added, changed and removed in the catalogue, from Git's history up to the last commit of the branch whose pages are
- * served. A bot that is read after the commit was released is not older, whether the commit was posted, merged, or made by a
- * person in the clone.
+ * Lists the bots that were added, changed and removed, from Git's history up to the released tip: the last commit of
+ * the branch whose pages are served. A bot that is read after a commit was released is never older than it, whether the
+ * commit was posted, merged, or made by a person in the clone.
  */
 export class ChangeFeed implements BranchConsumer {
   readonly failed = (message: string): string =>
@@ -85,7 +85,7 @@ export class ChangeFeed implements BranchConsumer {
     this.#loaded = (await opening.then(readHead).catch(() => null)) ?? undefined;
   }
 
-  /** Waits until what the branch has now is served, and releases it. */
+  /** Waits until the pages at the tip of the branch are served, then releases the tip. */
   async handle(advance: BranchAdvance): Promise<void> {
     await this.#waitUntilServed(advance);
     // After the pages, so that no record is the old one with the time of the new one.
@@ -114,10 +114,10 @@ export class ChangeFeed implements BranchConsumer {
   }
 
   /**
-   * Returns what changed after a cursor: at most `limit` changes, and fewer where many commits changed nothing here. Readers
-   * that are at the same place, as most are, share what is read.
-   * @param since a cursor that `isChangeCursor`
-   * @param client whom they are for, such as a group of addresses
+   * Returns the changes after a cursor: at most `limit`, and fewer if many commits changed no bot. Readers at the same
+   * cursor, which most are, share one read.
+   * @param since a text that passes `isChangeCursor`
+   * @param client the client that requests them, such as a group of addresses
    * @throws {BotshelfError} unknown-cursor, queue-full
    * @throws {GitError}
    */
@@ -172,8 +172,9 @@ export class ChangeFeed implements BranchConsumer {
   }
 
   /**
-   * Whether a page is served as it was committed, or has faults. One that is on the disk and not served yet is read now. It is
-   * neither between a commit of the service and its files, and where a person edits the file.
+   * Returns whether a page is served as it was committed, or has faults. A page that is on the disk and not served yet
+   * is read now. Returns false between a commit of the service and the update of its files, and while a person edits
+   * the file.
    */
   #isShown({ hash }: Repository, id: BotId, { locale, after }: PageBlobs): boolean {
     const { root, catalogue } = this.#options;
@@ -214,7 +215,7 @@ async function* listSteps(repository: Repository, since: string, tip: string) {
   for await (const step of listStepsFrom(repository, to, tip)) yield { ...step, after: '' };
 }
 
-/** Whether a later commit has another version of a page, and tells of it once more. */
+/** Returns whether a later commit has another version of a page, which is then listed for that commit. */
 async function isReplaced(
   repository: Repository,
   id: BotId,

@@ -93,7 +93,7 @@ async function* readFolders(
   }
 }
 
-/** As many as make one read of Git worth its time. */
+/** Folders per read: enough to be worth the start of a read of Git. */
 const foldersAtATime = 16;
 
 async function readTop(repository: Repository, commit: string | null): Promise<Tree> {
@@ -135,12 +135,15 @@ function hasPage(tree: Tree, folder: string, id: BotId): boolean {
 }
 
 /**
- * Returns when a bot was removed, in milliseconds since the epoch: when its last file was seen to go, else the time of the
- * commit. Undefined for a bot of which that is not known, and for one that has a file: while that is faulty, it is not served.
+ * Returns when a bot was removed, in milliseconds since the epoch: when its last file disappeared, else the time of the
+ * commit. Undefined if that is not known, or if the bot still has a file, which is not served while it is faulty.
  */
 export type RemovedAt = (id: BotId) => Promise<number | undefined>;
 
-/** Notes the bots that go from now on. Of the others the index knows; nothing without a repository, or before it is complete. */
+/**
+ * Records the bots that are removed from now on; the index has earlier removals, if there is a repository, once it is
+ * complete.
+ */
 export function followRemovedBots(store: BotStore, changes: Pick<ReadonlyChanges, 'list'>): RemovedAt {
   const seen = new Map<BotId, number>();
   store.on('change', (id) => {
@@ -180,15 +183,16 @@ interface ChangeIndexOptions {
   readonly repositoryOpener: RepositoryOpener;
 }
 
-/** What reads of changes use. */
+/** The read methods of the index. */
 export type ReadonlyChanges = Readonly<
   Pick<ChangeIndex, 'isComplete' | 'stamp' | 'list' | 'listSteps' | 'read' | 'readAuthor'>
 >;
 
 /**
- * The commits that changed each bot, from the history of the branch: one file for each folder of `bots/`, a line for each bot
- * and commit. It is a cache: filled in the background, extended as the branch moves, and made again where the files are not as
- * they were left or the history was rewritten. So it has a place of its own in the history, with the sizes of the files.
+ * The commits that changed each bot, from the history of the branch: one file for each folder of `bots/`, a line for
+ * each bot and commit. It is a cache: filled in the background, extended as the branch moves, and rebuilt if its files
+ * were changed or the history was rewritten. To detect that, it stores the last commit that it read, with the sizes of
+ * its files.
  */
 export class ChangeIndex implements BranchConsumer {
   readonly failed = (message: string): string =>
@@ -199,7 +203,7 @@ export class ChangeIndex implements BranchConsumer {
   readonly #options: ChangeIndexOptions;
   /** The sizes of the files by their names. */
   #sizes = new Map<string, number>();
-  /** How often it was made. */
+  /** How often it was rebuilt. */
   #version = 0;
   /** One at a time, because each may take megabytes. */
   readonly #reads = new SerialQueue();
@@ -208,12 +212,12 @@ export class ChangeIndex implements BranchConsumer {
     this.#options = options;
   }
 
-  /** Returns what differs once the commits of a bot may be others. */
+  /** Returns a stamp that changes whenever the commits of a bot may have changed. */
   stamp(id: BotId): string {
     return `${this.#version} ${this.isComplete && this.#sizes.get(folderOf(id))}`;
   }
 
-  /** Reads the commits that it lacks. @throws what Git and the file system do; the next call makes it again */
+  /** Reads the missing commits. @throws errors of Git and the file system; the next call rebuilds the index */
   async handle({ repository, to, signal }: BranchAdvance): Promise<void> {
     const { folder } = this.#options;
     // The last commit that was read, and the size of all files then.
@@ -284,7 +288,7 @@ export class ChangeIndex implements BranchConsumer {
     return (await this.#readCommits(id)).filter(({ line }) => line !== 'merge');
   }
 
-  /** The same along first parents: of a merged pull request what it changed in all, as one commit. */
+  /** The same along first parents: a merged pull request is one commit with all that it changed. */
   async listSteps(id: BotId): Promise<BotCommit[]> {
     return (await this.#readCommits(id)).filter(({ line }) => line !== 'side');
   }

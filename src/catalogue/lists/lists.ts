@@ -29,7 +29,7 @@ import {
 } from './parameters.ts';
 import { type BestBots, selectBest } from './relevance.ts';
 
-/** A page of a list, and what there is to say about the list. */
+/** A page of a list, with facts about the whole list. */
 export interface PageOfBots extends BestBots, QueryReading {
   /** Returns the languages in which a bot matches a search, the best first; empty if neither its name nor its description does. */
   readonly localesOf: (bot: IndexedBot) => readonly Locale[];
@@ -38,9 +38,9 @@ export interface PageOfBots extends BestBots, QueryReading {
 /** A list as JSON: an array, one element a bot or file. */
 export interface List extends Pick<PageOfBots, 'total' | 'next' | 'corrected'> {
   readonly digest: string;
-  /** Whole, or in pieces that are made for each response. */
+  /** Whole, or in pieces that are generated for each response. */
   readonly body: Buffer | Pieces;
-  /** Bytes that it takes up in memory besides the index. */
+  /** Bytes that it takes up in memory in addition to the index. */
   readonly size: number;
 }
 
@@ -52,9 +52,8 @@ export interface CatalogueSizes {
 }
 
 /**
- * The lists of the API and of pages. What a query selects is found for one query at a time, with a bounded queue before it, in
- * which clients take turns: queue-full when too much waits. A client is a group of addresses; the service itself if it
- * is left out.
+ * The lists of the API and of pages. Queries run one at a time, from a bounded queue in which clients take turns; a
+ * full queue throws queue-full. A client is a group of addresses, or the service itself if it is left out.
  */
 export class Lists {
   readonly #bots: BotIndex;
@@ -74,7 +73,7 @@ export class Lists {
   }
 
   /**
-   * Returns a page of the bots that a query selects: in its order, else the best fit first, else by id.
+   * Returns a page of the bots that a query selects: in its order, else the best match first, else by id.
    * @throws {BotshelfError} queue-full
    */
   async page(query: ListQuery, client = ''): Promise<PageOfBots> {
@@ -82,7 +81,7 @@ export class Lists {
   }
 
   /**
-   * Returns the same as JSON, made once for a version of the index.
+   * Returns the same as JSON, built once per version of the index.
    * @throws {BotshelfError} queue-full
    */
   async json(query: ListQuery, client = ''): Promise<List & Current> {
@@ -113,8 +112,8 @@ export class Lists {
   }
 
   /**
-   * Returns the bots that are not for adults and among the first `count` with a page in some language, by each of these
-   * keys from the highest value down.
+   * Returns for each key the bots that have the `count` highest values among those with a page in the same language,
+   * highest first, without bots for adults.
    */
   async top(keys: readonly SortKey[], count: number): Promise<(readonly IndexedBot[])[]> {
     const valuesOf = keys.map((key) => this.#orders.valueOf(key));
@@ -166,7 +165,7 @@ export class Lists {
     query: ListQuery,
   ): Promise<CutPage> {
     const among = new Set(bots);
-    // To sort a few takes less than a look at all.
+    // Sorting a few is faster than a pass over all.
     const sorted =
       among.size < this.#bots.size / 16
         ? await this.#orders.sort(key, bots)
@@ -174,7 +173,10 @@ export class Lists {
     return cutPage(descending ? sorted.toReversed() : sorted, this.#orders.valueOf(key), descending, query);
   }
 
-  /** Picks a page in one pass over all bots, which takes less than to sort them; far down the list they are sorted. */
+  /**
+   * Picks a page in one pass over all bots, which is faster than sorting them; for a page far down the list they are
+   * sorted.
+   */
   async #pick({ category, limit = Infinity, ...query }: ListQuery, start: number): Promise<PageOfBots> {
     const { key, descending } = query.sort ?? byId;
     const end = start + limit;
@@ -197,7 +199,9 @@ export class Lists {
     return { ...noSearch, bots: page, total, next: undefined, categories };
   }
 
-  /** Returns the bots that pass the filters of a query, in its order. They are kept: a page of any length is cut from them. */
+  /**
+   * Returns the bots that pass the filters of a query, in its order. The result is cached: all pages are slices of it.
+   */
   async #filter(query: ListQuery): Promise<Filtered> {
     const { weaker: _weaker, after: _after, limit: _limit, fields: _fields, ...wanted } = query;
     const { key, descending } = query.sort ?? byId;
@@ -215,7 +219,7 @@ export class Lists {
     return await this.#cache.get(key, make, { inputs, isExact: true, sizeOf: ({ size }) => size });
   }
 
-  /** Returns what a list changes with. Among bots that fit a search equally well the count decides. */
+  /** Returns the inputs on whose change a list is rebuilt. Counts order the bots that match a search equally well. */
   #inputsOf(query: ListQuery): Input[] {
     const { q, sort } = query;
     const key = sort?.key ?? (q === undefined ? 'id' : 'count');
@@ -242,7 +246,7 @@ const maxPicked = 960;
 
 const byId: Sort = { key: 'id', descending: false };
 
-/** What there is to say of a list without a search. */
+/** The facts about a list without a search. */
 const noSearch: Omit<PageOfBots, keyof CutPage> = {
   hidden: 0,
   weaker: 0,
@@ -275,7 +279,7 @@ export interface FirstBots {
   readonly add: (bot: IndexedBot) => void;
 }
 
-/** Returns what keeps the first `count` of the bots that are added, in one order. */
+/** Returns a collector that keeps the first `count` of the added bots in an order. */
 export function keepFirst(valueOf: ValueOf, descending: boolean, count: number): FirstBots {
   const sorted: SortedBot[] = [];
   const isBefore = (value: SortValue, other: SortValue): boolean =>
@@ -345,7 +349,7 @@ async function buildList(
     bytes += computeElementSize(bot);
   }
   const page = { total, next, corrected, digest: hash.digest('base64url') };
-  // A larger list is made for each response; it has no bytes of its own.
+  // A larger list is generated for each response and not kept.
   if (bytes > pieceSize) {
     const body = { bytes, read: () => joinToPieces(formatArray(bots, toJson)) };
     return { ...page, body, size: bots.length * 8 };

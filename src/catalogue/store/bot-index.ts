@@ -7,7 +7,7 @@ import { findDefaultLocale } from '../../bot/record.ts';
 import { forEachInSlices, sortInSlices } from '../../lib/time-slice.ts';
 import { type FilePlace, folderOf, pathOf } from '../page/layout.ts';
 
-/** Returns the place of the first of sorted items that is not before what is looked for; their number where all are. */
+/** Searches sorted items: returns the index of the first one for which `isBefore` is false, or their number. */
 export function findFirstPlace<T>(sorted: ArrayLike<T>, isBefore: (item: T) => boolean): number {
   let low = 0;
   let high = sorted.length;
@@ -24,11 +24,11 @@ export interface IndexedBot {
   readonly id: BotId;
   /** The record as JSON. */
   readonly record: Buffer;
-  /** Where the pages are in the bytes of the record: begin and end of each. */
+  /** The offsets of the pages in the bytes of the record: start and end of each. */
   readonly pages: readonly number[];
   /** The hash of the record, 27 URL-safe characters: the same on every machine that serves the same bytes. */
   readonly digest: string;
-  /** Its commands as JSON, a list; null for a bot that has no such file. */
+  /** Its commands as a JSON list; null for a bot without a commands file. */
   readonly commands: Buffer | null;
   readonly facts: BotFacts;
   /** The files it was read from, in path order. */
@@ -75,7 +75,7 @@ export interface BotIndex {
   get(id: BotId): IndexedBot | undefined;
   /** Every bot in numeric id order. The array never changes: a later version has a new one. */
   all(): readonly IndexedBot[];
-  /** Resolves with the same, in slices of time where most has to be done for it, as after a start. */
+  /** Resolves with the same array. After a start, most of the sorting is done in time slices. */
   sorted(): Promise<readonly IndexedBot[]>;
 }
 

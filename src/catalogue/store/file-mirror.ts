@@ -30,7 +30,7 @@ export interface FileMirrorOptions {
   readonly isGitWriting?: (() => boolean) | undefined;
   /** Makes the folder if it is missing, as Git removes it with its last file; by default nothing does. */
   readonly restoreFolder?: (() => Promise<void>) | undefined;
-  /** The time for a round over all folders while the watcher works; a tenth of it while it does not. */
+  /** Seconds for a round over all folders while the watcher works, 60 by default; a tenth of it while it does not. */
   readonly roundSeconds?: number | undefined;
   readonly log: Log;
   /** Lists the faults of the files. */
@@ -49,15 +49,16 @@ export interface ReadFile {
 }
 
 /**
- * Why files are read: one may have changed, and may be half written; they are whole; or they are whole, and even equal
- * bytes may make another value.
+ * Why files are read. `hint`: one may have changed, and may be half written. `start`: they are complete. `told`: they
+ * are complete, and even equal bytes may give another value.
  */
 type Reason = 'hint' | 'start' | 'told';
 
 /**
- * Files in memory, kept true to the disk, in a folder and some of the folders in it. Each value is made of one file, or of
- * all files with one key. The files are the truth: a hint of the watcher or a slow round makes the mirror compare stats with
- * those of the last read. It reads what differs once that is not half written any more, and replaces the value.
+ * The files of a folder and of some folders in it, in memory and kept in sync with the disk. Each value is built from
+ * one file, or from all files with one key. The files are the truth: after a hint of the watcher, and in a slow scan of
+ * all folders (a round), the mirror compares stats with those of the last read. It reads files that differ once they
+ * are completely written, and replaces the value.
  */
 export abstract class FileMirror {
   protected readonly options: FileMirrorOptions;
@@ -91,7 +92,7 @@ export abstract class FileMirror {
     this.#watcher = watcher;
   }
 
-  /** Why a folder cannot be read, whose values stay as they were; null if all can. */
+  /** Why a folder cannot be read; its values stay as they were. Null if all can be read. */
   get fault(): string | null {
     return this.#unreadable.values().next().value ?? null;
   }
@@ -110,7 +111,7 @@ export abstract class FileMirror {
     await this.#lookAtAll('start');
   }
 
-  /** Starts to watch, and to look at all folders in rounds. */
+  /** Starts the watcher and the rounds over all folders. */
   start(): void {
     this.#watcher?.start();
     void this.#goRounds();
@@ -123,14 +124,14 @@ export abstract class FileMirror {
   }
 
   /**
-   * Reads these files now: for a caller that has written them whole, or has changed what is made of them. Ignores paths of
-   * other files, as `put` does.
+   * Reads these files now. For a caller that wrote them completely, or changed what their values depend on. Ignores
+   * paths of other files, as `put` does.
    */
   look(paths: readonly string[]): void {
     this.#readNow(new Map(paths.map((path) => [path, undefined])));
   }
 
-  /** Takes these bytes as the content of their files now: for a caller that has committed them. */
+  /** Uses these bytes as the content of their files immediately. For a caller that has committed them. */
   put(contents: ReadonlyMap<string, Buffer>): void {
     this.#readNow(contents);
   }
