@@ -16,15 +16,15 @@ export interface BranchStep {
   readonly time: number;
 }
 
-/** How the branch went on. */
+/** A move of the branch. */
 export interface BranchAdvance {
   readonly repository: Repository;
-  /** Where it, or the branch of an earlier start, was before; undefined if that is not known. */
+  /** The commit before the move, also one of an earlier run; undefined if that is not known. */
   readonly from: string | undefined;
   readonly to: string;
   /**
-   * The commits along first parents that the history of `from` does not have, oldest first. None if `from` is not known, or not
-   * in the history: the branch was rewritten.
+   * The commits along first parents that the history of `from` does not have, oldest first. Empty if `from` is not
+   * known, or not in the history, because the branch was rewritten.
    */
   readonly steps: readonly BranchStep[];
   /** Aborted once the feed is closed. */
@@ -32,11 +32,11 @@ export interface BranchAdvance {
 }
 
 /**
- * Follows the branch. Each call is repeated after a crash or an error, so it must do no harm the second time. Consumers are
- * independent: one that fails or takes long does not delay the others.
+ * Follows the branch. A call is repeated after a crash or an error, so it must be idempotent. Consumers are
+ * independent: one that fails or is slow does not delay the others.
  */
 export interface BranchConsumer extends Omit<FailureLogOptions, 'log'> {
-  /** Handles the commits since the last call. The first call after a start comes without any too. */
+  /** Handles the commits since the last call. The first call after a start is made even if there are none. */
   handle(advance: BranchAdvance): Promise<void>;
 }
 
@@ -50,9 +50,9 @@ export interface BranchFeedOptions {
 }
 
 /**
- * Tells consumers how the branch goes on that was checked out at the start, at least once and in order: every two seconds, as
- * people commit without telling the service, and when it is told to look. While another branch is checked out, that is a
- * fault: its files are served and posts are committed to it, unlike anyone expects.
+ * Reports the moves of the branch that was checked out at the start, to each consumer in order and at least once. It
+ * looks every two seconds, because people commit without notice, and on request. Another branch that is checked out is
+ * a fault, because its files are served and posts are committed to it.
  */
 export class BranchFeed {
   readonly #closing = new AbortController();
@@ -108,7 +108,7 @@ export class BranchFeed {
     await this.#keep(this.#branch);
   }
 
-  /** Returns that another branch is checked out than at the start, and what to do; null if it is the same. */
+  /** Returns a message if another branch is checked out than at the start, with the fix; null if it is the same. */
   fault(): string | null {
     const { repositoryOpener, isEdited = false } = this.#options;
     const branch = repositoryOpener.opened && findBranch(repositoryOpener.opened);
@@ -153,7 +153,7 @@ export class BranchFeed {
     }
   }
 
-  /** Keeps the commit of the consumer that is furthest behind. */
+  /** Saves the commit of the consumer that is furthest behind. */
   async #keep(branch: string): Promise<void> {
     const followers = [...this.#followers.values()].toSorted((a, b) => a.read - b.read);
     const place = `${branch} ${followers[0]?.at}`;
@@ -172,9 +172,9 @@ export function formatSwitch(from: string, to: string): string {
 }
 
 /**
- * Yields the steps from a commit to the tip of a branch, each from a commit to the next one along first parents. From a commit
- * next to that line, such as the tip of a machine before a merge, there is one step to the tip. For the same two commits they
- * are always the same.
+ * Yields the steps from a commit to the tip of a branch, each from a commit to the next one along first parents. A
+ * commit that is not on that line, such as the tip of a machine before a merge, has one step to the tip. The steps
+ * between the same two commits are always the same.
  * @param start must be a commit in the history of the tip
  * @throws {GitError}
  */

@@ -54,7 +54,7 @@ export interface Checkout {
 }
 
 interface CheckoutOptions {
-  /** Returns the blobs at a path that may be replaced; null is no file. */
+  /** Returns the blobs at a path that may be replaced; null stands for no file. */
   readonly replaceable: (change: FileChange) => ReadonlySet<string | null>;
   /** The bytes of new files by path, if they are in memory. */
   readonly contents?: ReadonlyMap<string, Buffer> | undefined;
@@ -383,7 +383,7 @@ async function moveInto(staged: string, absolute: string): Promise<void> {
   }
 }
 
-/** Read once, as reading it sets it for a moment. */
+/** Read once, because reading it sets it for a moment. */
 const umask = process.umask();
 
 function isSameStat(seen: Stats | undefined, now: Stats | undefined): boolean {

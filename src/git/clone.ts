@@ -23,7 +23,7 @@ export interface Clone {
   readonly branch: BranchFeed;
   /** Null if there is none. */
   readonly origin: Origin | null;
-  /** Where the remote is that the clone is kept in step with; undefined if it is at no host. */
+  /** The place of the remote that the clone is synchronised with; undefined if it is not at a host. */
   readonly remotePlace: RemotePlace | undefined;
   /** Whether a git may be writing files of the work tree now. */
   readonly isGitWriting: () => boolean;
@@ -45,7 +45,9 @@ interface CloneOptions {
   readonly log: Log;
 }
 
-/** Returns the opener of a clone. What runs git is a process of its own, which ends with it, if `git` is left out. */
+/**
+ * Returns the opener of a clone. If `git` is left out, git runs from a separate process, which ends with the opener.
+ */
 export function createOpener(catalogue: string, git: GitClient = new GitRunner()): RepositoryOpener {
   return new RepositoryOpener(catalogue, git);
 }

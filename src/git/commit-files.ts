@@ -106,7 +106,10 @@ async function writeObjects(repository: Repository, parts: readonly StreamPart[]
   return id;
 }
 
-/** Runs fast-import and returns what it prints. One that fails leaves a pack, where the disk is full, and a report: both go. */
+/**
+ * Runs fast-import and returns its output. After a failure, removes its crash report, and the pack that a full disk
+ * leaves.
+ */
 async function runFastImport(
   repository: Repository,
   settings: readonly string[],

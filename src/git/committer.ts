@@ -140,7 +140,7 @@ export class Committer<E extends FileEdit> {
   }
 
   /**
-   * Waits while the senders of the last batch send their next edit: the first one to come would be a batch of its own.
+   * Waits while the senders of the last batch send their next edits, which would otherwise begin with a batch of one.
    */
   async #gather(): Promise<void> {
     for (let seen = 0; this.#waiting.length < this.#lastSize && this.#waiting.length > seen;) {

@@ -13,8 +13,8 @@ export async function isCommit({ objects }: Repository, id: string): Promise<boo
 }
 
 /**
- * Returns whether `commit`, a whole id, is in the history of `tip`. A range of `git rev-list` would not tell: it goes by the
- * times of commits, and has too many where the clock of a machine was behind.
+ * Returns whether `commit`, a whole id, is in the history of `tip`. A range of `git rev-list` is not reliable: it uses
+ * the times of commits, and has too many if the clock of a machine was behind.
  * @throws {GitError} where either is no commit here
  */
 export async function hasCommit(repository: Repository, tip: string, commit: string): Promise<boolean> {
@@ -68,9 +68,10 @@ export interface LoggedCommits {
 }
 
 /**
- * Yields the files below the folder that the commits changed, oldest commit first. A merge has those that it takes from no
- * parent as they are, compared with its first one, and then all files that it changes in that one. The files of the first
- * commits of a shallow clone are left out. Git runs at the lowest priority and writes to a file, which is read piece by piece.
+ * Yields the files below the folder that the commits changed, oldest commit first. A merge yields the files that it
+ * takes from no parent, compared with its first parent, and then all files that differ from its first parent. The files
+ * of the first commits of a shallow clone are left out. Git runs at the lowest priority and writes to a file, which is
+ * read piece by piece.
  * @param file the temporary file
  * @param signal ends it
  * @throws {GitError} also when it is ended

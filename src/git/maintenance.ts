@@ -18,9 +18,9 @@ export interface MaintenanceOptions {
 }
 
 /**
- * Keeps Git fast while the service commits and fetches. Each commit and each fetch adds a pack, so packs are consolidated, refs packed and the
- * commit-graph written every few commits, at the lowest priority, one step at a time. Objects that no ref and no reflog
- * reaches are deleted after a day, because a person may still want them.
+ * Keeps Git fast while the service commits and fetches. Each commit and each fetch adds a pack, so packs are
+ * consolidated, refs packed and the commit-graph written every few commits, at the lowest priority, one step at a time.
+ * Objects that no ref and no reflog reaches are kept for a day, because a person may still want them.
  */
 export class Maintenance {
   readonly #options: MaintenanceOptions;
@@ -106,7 +106,7 @@ export class Maintenance {
 /** New packs between two runs. */
 const packsBetween = 32;
 
-/** Packs that slow nothing down. */
+/** As many packs do not slow Git down. */
 const packsAllowed = 16;
 
 /** Merges small packs so that each is at least twice as large as the next. Large packs stay. */

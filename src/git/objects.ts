@@ -252,7 +252,10 @@ export class ObjectReader {
     }
   }
 
-  /** Has later reads start another git: one that runs keeps the packs open that a repack has deleted, and their room on the disk. */
+  /**
+   * Makes later reads start a new git, because a running one keeps packs open that a repack has deleted, and so their
+   * disk space.
+   */
   renew(): void {
     if (this.#waiting.length > 0) this.#requested = Number.POSITIVE_INFINITY;
     else {
@@ -314,8 +317,8 @@ export class ObjectReader {
 }
 
 /**
- * Git does not distinguish an object that is missing from one that cannot be read. Were it taken for a file that does not
- * exist, an error of the disk would remove the file.
+ * Git does not distinguish an object that is missing from one that cannot be read. If it counted as a file that does
+ * not exist, a disk error would remove the file.
  */
 function createMissingError(name: string): BotshelfError {
   const message = `the object ${name} is missing or cannot be read: try again, and run "git fsck" if it stays`;

@@ -22,7 +22,7 @@ import { isIndexDamaged, rebuildIndex } from './git-index.ts';
 
 interface WorkTreeOptions {
   readonly log: Log;
-  /** Whether a path is never written by a commit of others, as files of the service are there. */
+  /** Whether a path is never written by a commit of others, because files of the service are there. */
   readonly isExcluded: (path: string) => boolean;
   /** Milliseconds to wait for a person's git to release index.lock. */
   readonly maxLockWaitMs: number;
@@ -50,9 +50,9 @@ interface PreparedUpdate extends UpdatePlan {
 }
 
 /**
- * Index and work tree of the clone, which follow the branch. From a moved branch on they only go forward: what cannot be
- * updated, because it fails or a person edits it, is kept and retried; after a crash the intents on disk say what it is. Call
- * its methods one at a time, in `locked` unless they say otherwise.
+ * Updates index and work tree of the clone to the branch. Once the branch has moved, nothing is undone: a path that
+ * cannot be updated, because that fails or a person edits the file, is remembered and retried; after a crash the intent
+ * log on disk lists it. Call its methods one at a time, in `locked` unless they say otherwise.
  */
 export class WorkTree {
   readonly #repository: Repository;
