@@ -10,7 +10,7 @@ import { forEachInSlices } from '../lib/time-slice.ts';
 import { readStateFiles } from './state-ref.ts';
 import { parseDay, daysFolder, parseDayPath, toDay, type Count, type CountOfDay } from './state.ts';
 
-/** From the end of a day on, a bot had this count. */
+/** The count of a bot from the end of a day on. */
 interface CountChange {
   /** The day (UTC), since the epoch. */
   readonly period: number;
@@ -26,12 +26,15 @@ export interface DayFile {
 }
 
 /**
- * The count at the end of each day, of every bot, in memory, and the files that they were read from. Only changes are kept,
- * in one to three bytes as a rule.
+ * The counts of all bots at the end of each day, in memory, and the files that they were read from. Only changes are
+ * stored, usually in one to three bytes each.
  */
 export class CountSeries {
   readonly #bots = new Map<BotId, BotSeries>();
-  /** The one that was added to last. Files have the bots in one order, so the next one is mostly found without the map. */
+  /**
+   * The series that was added to last. Files have the bots in one order, so the next one is usually found without the
+   * map.
+   */
   #last: BotSeries | undefined;
   #files: readonly DayFile[] = [];
 
@@ -40,7 +43,7 @@ export class CountSeries {
     return this.#files;
   }
 
-  /** Adds the count of a day; one that is not after the bot's last is left out. */
+  /** Adds the count of a day; a day that is not after the bot's last one is ignored. */
   add(id: BotId, period: number, count: number): void {
     let series = this.#last?.next;
     if (series?.id !== id) series = this.#bots.get(id) ?? this.#addBot(id);
@@ -121,7 +124,7 @@ interface BotSeries {
   length: number;
   period: number;
   count: number;
-  /** That of the bot which followed last. */
+  /** The series of the bot that followed last time. */
   next: BotSeries | undefined;
 }
 
@@ -205,14 +208,15 @@ interface CountHistoryOptions {
 }
 
 /**
- * Each bot's counts over time: at the end of each day. They are read from the files of days at the tip of the state ref, in
- * the background, and again each minute where that has other files. From the day of its latest count on, a bot has that.
+ * The count of each bot at the end of each day. They are read in the background from the files of days at the tip of
+ * the state ref, which is checked for other files each minute. From the day of a bot's latest count on, that count is
+ * returned.
  */
 export class CountHistory {
   readonly #options: CountHistoryOptions;
   readonly #now: () => number;
   #days = new CountSeries();
-  /** The count of each bot on the day that growth goes by. */
+  /** The count of each bot on the day that growth compares with. */
   #before: ReadonlyMap<BotId, number> = new Map();
   readonly #stop = new AbortController();
   #isRecentRead = false;
@@ -235,7 +239,10 @@ export class CountHistory {
     return this.#version;
   }
 
-  /** Whether the counts are read: those of all days, or of the last 90. Waits for that a moment at most. */
+  /**
+   * Resolves with whether the counts of all days, or of the last 90, have been read, after a wait of `readTimeoutMs` at
+   * most.
+   */
   async isRead(days: 'all' | 'recent'): Promise<boolean> {
     const isRead = (): boolean => (days === 'all' ? this.#isComplete : this.#isRecentRead);
     if (!isRead() && this.#running)
@@ -259,7 +266,7 @@ export class CountHistory {
 
   /**
    * Reads the files that the tip of the state ref has now: at first those of the last 90 days, then all.
-   * @param recentOnly whether that is all that is wanted
+   * @param recentOnly whether to stop after the last 90 days
    * @throws {GitError}
    * @throws {BotshelfError} unavailable, without a repository
    */
@@ -392,11 +399,11 @@ async function listDays(repository: Repository, folder: string): Promise<DayFile
 /** Milliseconds that a read waits for the history at the start. */
 const readTimeoutMs = 2000;
 
-/** Milliseconds between two looks at the tip; an attempt that failed is made again then. */
+/** Milliseconds between two looks at the tip, which also retry a failed read. */
 const lookAgainMs = 60_000;
 
 /** The files that are read first: lists and pages go no further back. */
 const recentDays = 90;
 
-/** The days before today with whose last one growth compares. */
+/** Growth compares with the count at the end of the day that is so many days ago. */
 const growthDays = 30;

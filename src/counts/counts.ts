@@ -20,10 +20,10 @@ export interface OpenCounts {
   readonly state: StateStore;
   readonly countHistory: CountHistory;
   readonly counts: ReadonlyCounts;
-  /** Sets when the commits of an advance of the branch changed bots. */
+  /** Sets the times of the last edits from the commits of an advance of the branch. */
   readonly setEditedTimes: (advance: BranchAdvance, changes: ReadonlyChanges) => Promise<void>;
   health(): Health;
-  /** Reads the counts over time from now on. In a demo it resolves when the front page has its growth. */
+  /** Starts to read the counts over time. In a demo it resolves once the front page can show growth. */
   start(): Promise<void>;
   /** Commits the counts that are only in the journal. */
   close(): Promise<void>;
@@ -80,9 +80,10 @@ export function openCounts({ config, repositoryOpener, commits, onEdited, log }:
 }
 
 /**
- * Sets in the state when commits of the branch changed bots, so that people need not write `edited`. A commit that raises
- * `edited` in the file itself, as a post does, and one that adds or removes the bot set nothing, nor does a merge of a service
- * for what is its own side. Every machine sets the same times, so it makes no difference which of them shares its state first.
+ * Sets in the state when commits of the branch changed bots, so that people need not write `edited`. A commit that
+ * raises `edited` in the file itself, as a post does, and one that adds or removes the bot set nothing, nor does a
+ * service's merge for its own side. Every machine sets the same times, so it makes no difference which of them shares
+ * its state first.
  * @throws {GitError} and what went wrong with a checkpoint
  */
 export async function setEditedTimes(
@@ -102,7 +103,7 @@ export async function setEditedTimes(
       const { before, after } = await index.read(id, { pages });
       const [was, is] = [readEdited(before), readEdited(after)];
       if (was !== undefined && is !== undefined && is > was) continue;
-      // That of a clock that is ahead would stay the latest one.
+      // A time from a clock that is ahead would stay the latest one.
       state.setEdited(id, Math.min(time, Date.now()));
       isSet = true;
     }

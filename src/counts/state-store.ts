@@ -16,16 +16,16 @@ export interface StateStoreOptions {
   /** The journal's folder: `<var>/journal`. */
   readonly folder: string;
   readonly ref: StateRef;
-  /** At most one checkpoint in that time. */
+  /** Minimum seconds between checkpoints. */
   readonly stateSeconds: number;
   /**
-   * The age after which an unchanged count is written again with its new time, because another machine may have another count
-   * from before. Undefined if there is no other machine: then an hour, which is the most.
+   * The age in seconds after which an unchanged count is written again with its new time, because another machine may
+   * have an earlier, different count. At most an hour, which is the default without other machines.
    */
   readonly repeatSeconds?: number | undefined;
   /** Whether it only reads the committed state, and takes no counts. */
   readonly readOnly?: boolean;
-  /** Called with a bot for which `edited` returns another time. */
+  /** Called with a bot when the time that `edited` returns has changed. */
   readonly onEdited?: (id: BotId) => void;
   readonly log: Log;
 }
@@ -42,7 +42,7 @@ export class StateStore implements CurrentCounts {
   readonly #checkpointer: Checkpointer;
   readonly #log: Log;
   /** Milliseconds. */
-  readonly #repeatAfter: number;
+  readonly #repeatAfterMs: number;
   /** The latest entry of each bot that is not durable yet. */
   readonly #pending = new Map<BotId, JournalEntry>();
   /** When an unchanged count was last posted that was not written again. */
@@ -59,7 +59,7 @@ export class StateStore implements CurrentCounts {
     const { folder, ref, stateSeconds, repeatSeconds, readOnly = false, onEdited, log } = options;
     this.#log = log;
     if (readOnly) this.#closed = 'this is a read-only copy of the list';
-    this.#repeatAfter = Math.min((repeatSeconds ?? Infinity) * 1000, msPerHour);
+    this.#repeatAfterMs = Math.min((repeatSeconds ?? Infinity) * 1000, msPerHour);
     this.#committed = new CommittedState(ref, log);
     this.#state = this.#committed.state;
     if (onEdited) this.#state.onEdited = onEdited;
@@ -142,7 +142,7 @@ export class StateStore implements CurrentCounts {
     return this.#checkpointer;
   }
 
-  /** Returns what does not work now: saving counts, which is retried for the next call, and committing them. */
+  /** Returns the current failures of saving counts and of committing them. Also retries to save, for the next call. */
   failures(): readonly Failure[] {
     this.#journal.retry();
     return [this.#journal.failure, this.#checkpointer.failure].filter((failure) => failure !== null);
@@ -166,7 +166,7 @@ export class StateStore implements CurrentCounts {
     const known = this.#state.count(id);
     // An entry that is not durable yet, or a refused one that may be on disk, is newer than the known count.
     const isKnown =
-      known?.value === count && Math.abs(Date.now() - toClockTime(known.at)) <= this.#repeatAfter;
+      known?.value === count && Math.abs(Date.now() - toClockTime(known.at)) <= this.#repeatAfterMs;
     if (isKnown && pending === undefined && !this.#journal.mayHoldRefused) {
       this.#repeatedAt.set(id, Date.now());
       this.#repeats++;
@@ -257,7 +257,7 @@ function createUnavailableError(message: string, error: unknown): BotshelfError 
 export interface CheckpointerOptions {
   readonly journal: Journal;
   readonly committed: CommittedState;
-  /** At most one checkpoint in that time. */
+  /** Minimum seconds between checkpoints. */
   readonly seconds: number;
   readonly log: Log;
 }

@@ -7,14 +7,17 @@ import { forEachInSlices, sortInSlices } from '../lib/time-slice.ts';
 export interface BotState {
   readonly count?: Count;
   readonly token?: TokenState;
-  /** When a commit last changed a file of the bot; milliseconds since the epoch. `setEditedTimes` sets it. */
+  /** When a commit last changed a file of the bot; milliseconds since the epoch. See `setEditedTimes`. */
   readonly edited?: number;
 }
 
 /** The number of servers a bot is in, as its owner posted it. */
 export interface Count {
   readonly value: number;
-  /** When it was posted, as `countTimeAfter` returns it: later than any count it replaces. `toClockTime` is that of a clock. */
+  /**
+   * When it was posted, as `countTimeAfter` returns it: later than any count it replaces. `toClockTime` converts it to
+   * a time.
+   */
   readonly at: number;
 }
 
@@ -59,8 +62,9 @@ export function chooseLaterCount(a: Count | undefined, b: Count | undefined): Co
 }
 
 /**
- * Returns the token of the higher generation, whatever the clocks say. Two different tokens of the same generation end
- * both: two replicas issued them without knowing of each other, and a replaced token must not become valid again.
+ * Returns the token of the higher generation, whatever the clocks say. Two different tokens of the same generation are
+ * both revoked: two replicas issued them without knowing of each other, and a replaced token must not become valid
+ * again.
  */
 export function mergeTokens(a: TokenState | undefined, b: TokenState | undefined): TokenState | undefined {
   if (a === undefined || b === undefined) return a ?? b;
@@ -169,7 +173,7 @@ export class State {
   readonly #ahead = new Set<BotId>();
   #version = 0;
   #reports = 0;
-  /** Called with a bot whose time of the last edit is another one. */
+  /** Called with a bot whose time of the last edit has changed. */
   onEdited: (id: BotId) => void = () => {};
 
   /** Grows with each change of a count. */

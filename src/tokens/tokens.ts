@@ -22,7 +22,7 @@ import { formatCount } from '../lib/text.ts';
 export type TokenChanger = string;
 
 /**
- * Issues a new token to a bot and ends the one it had. The new token's digest is committed when this resolves.
+ * Issues a new token to a bot and revokes the previous one. The new token's digest is committed when this resolves.
  * @throws what the state ref does when it cannot be read or written
  */
 export async function issueToken(committed: CommittedState, id: BotId, by: TokenChanger): Promise<Token> {
@@ -161,7 +161,7 @@ export class Tokens {
   }
 
   /**
-   * Issues a new token to a bot and ends the one it had. The token's digest is committed when this resolves.
+   * Issues a new token to a bot and revokes the previous one. The token's digest is committed when this resolves.
    * @throws {BotshelfError} unavailable, when it cannot be committed
    */
   async issueToken(id: BotId, by: TokenChanger): Promise<TokenChange<Token>> {
@@ -280,7 +280,7 @@ const maxWaitingChecksPerClient = 100;
 /** The tokens of a service. */
 export interface OpenTokens {
   readonly tokens: Tokens;
-  /** Ends the tokens of bots that are removed, from now on. */
+  /** Starts to revoke the tokens of removed bots. */
   start(): void;
 }
 
@@ -317,10 +317,10 @@ export interface TokensOfRemovedBotsOptions {
 }
 
 /**
- * Ends the token of each bot whose last page a commit of the branch removes, also one that was made while the service was
- * stopped and one after which the bot is back. A token that was issued after that commit stays. Reads commits only: files that
- * are missing or cannot be read, another branch that is checked out and a branch that was reset end nothing, nor does a commit
- * that moves the folder of the bots elsewhere.
+ * Revokes the token of each bot whose last page a commit of the branch removes, even if the service was stopped then,
+ * or a later commit restores the bot. A token that was issued after that commit stays. Only commits count: a missing or
+ * unreadable file, another branch that is checked out, a branch that was reset, and a commit that moves the folder of
+ * the bots revoke nothing.
  */
 export class TokensOfRemovedBots implements BranchConsumer {
   readonly failed = (message: string): string =>
@@ -354,7 +354,9 @@ export class TokensOfRemovedBots implements BranchConsumer {
       log.info({ bots: ended }, `${formatCount(ended.length, 'token')} ended because the bots were removed`);
   }
 
-  /** Returns all bots that a history ever removed, at no time, because it may have been rewritten. */
+  /**
+   * Returns all bots that a history ever removed, each with the time 0, because the history may have been rewritten.
+   */
   async #listEverRemoved({ repository, to, signal }: BranchAdvance): Promise<ReadonlyMap<BotId, number>> {
     const removed = new Map<BotId, number>();
     if (await isMovedAway(repository, to)) return removed;
