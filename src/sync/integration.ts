@@ -33,7 +33,7 @@ import { remoteRefs, setRefs } from './remote.ts';
 export interface IntegrationOptions {
   readonly committer: Pick<Committer<never>, 'move'>;
   readonly log: Log;
-  /** Gets what a merge has set aside of files that are not pages of bots. */
+  /** Receives the edits that a merge set aside in files that are not pages of bots. */
   readonly onSideFilesDropped?: (edits: readonly DroppedEdit[]) => void;
   /** Whether this clone has nothing of its own: its branch becomes the remote's, whatever that is. */
   readonly followsOnly?: boolean;
@@ -150,9 +150,9 @@ export interface BranchMerge {
 }
 
 /**
- * Makes a merge commit of both sides, theirs first. Files with keys that both changed are merged by meaning, whether Git
- * saw a conflict or not. Of a key of a page that both changed, what people committed wins over a post, the later of two
- * posts over the earlier, and theirs otherwise. The commit's message says what was set aside.
+ * Makes a merge commit of both sides, theirs first. Files that both changed are merged by key, whether Git saw a
+ * conflict or not. Of a key of a page that both changed, what people committed wins over a post, the later of two posts
+ * over the earlier, and theirs otherwise. The commit's message says what was set aside.
  * @throws {GitError}
  */
 export async function mergeBranches(repository: Repository, sides: Sides): Promise<BranchMerge> {
@@ -170,8 +170,8 @@ export async function mergeBranches(repository: Repository, sides: Sides): Promi
 
 /**
  * Replays what ours changed since `base` on top of theirs, which no longer has `base` in its history: one commit, with
- * theirs as its only parent. What both changed is decided as in a merge. Returns their tip itself where it has all of
- * our changes.
+ * theirs as its only parent. What both changed is decided as in a merge. Returns their tip itself if it has all of our
+ * changes.
  * @throws {GitError}
  */
 export async function replayOnto(repository: Repository, sides: Sides): Promise<BranchMerge> {
@@ -222,7 +222,7 @@ interface Changes {
   readonly theirs: ReadonlyMap<string, GitFile | null>;
   /** The files that both changed, each in another way. */
   readonly both: ReadonlyMap<string, FileVersions>;
-  /** The bots of which ours changed a file. */
+  /** Bots that our side changed. */
   readonly bots: readonly BotId[];
 }
 

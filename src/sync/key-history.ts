@@ -6,7 +6,7 @@ import { type GitFile, parseRawDiff, rawDiffOptions } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
 
 /**
- * The author of a key's value: a person by a commit, or an owner by a post, in milliseconds since the epoch.
+ * The writer of a key's value: a person by a commit, or an owner by a post at a time in milliseconds since the epoch.
  */
 export type KeyWriter = { readonly by: 'person' } | { readonly by: 'post'; readonly at: number };
 

@@ -82,7 +82,7 @@ export interface MergedFiles {
 }
 
 /**
- * Merges files that both sides changed by meaning, as `mergeFile` does. Of what is no text on both sides theirs stays.
+ * Merges files that both sides changed by key, as `mergeFile` does. If a file is not text on both sides, theirs stays.
  * @param theirFiles the files that theirs changed
  * @param sides decides a key that both changed by who wrote it last
  * @throws {GitError}

@@ -64,9 +64,9 @@ export interface SyncOptions extends ScheduleOptions, IntegrationOptions {
 export type RemoteWork = (repository: Repository, remote: Remote, isFetchDue: boolean) => Promise<void>;
 
 /**
- * Keeps branch and state in step with those of a remote: fetches, merges by meaning, pushes both together. One round
- * runs at a time; one that fails is retried, later each time. Reads and writes never depend on the remote. One that follows
- * only pushes nothing.
+ * Synchronises branch and state with a remote: fetches, merges by key, pushes both together. One round runs at a time;
+ * a failed one is retried, later each time. Reads and writes never depend on the remote. With `followsOnly` it pushes
+ * nothing.
  */
 export class Sync implements RemoteState {
   readonly #options: SyncOptions;
@@ -75,7 +75,7 @@ export class Sync implements RemoteState {
   readonly #queue = new SerialQueue();
   readonly #failures: FailureLog;
   readonly #further: RemoteWork[] = [];
-  /** Those who wait for the next push. */
+  /** The callers that wait for the next push. */
   readonly #waiters = new Set<(isPushed: boolean) => void>();
   #droppedEdits: readonly DroppedEdit[] = [];
   #stateFetched = false;
@@ -118,7 +118,7 @@ export class Sync implements RemoteState {
     return this.#stateFetched;
   }
 
-  /** Starts the first round. Resolves when a new clone has everything, or has waited for it as long as it may. */
+  /** Starts the first round. Resolves when a new clone has everything, or has waited for `startLimit` seconds. */
   async start(): Promise<void> {
     const repository = await this.#options.repositoryOpener.open().catch(() => undefined);
     if (repository !== undefined && !(await hasFetchedState(repository))) {
@@ -181,8 +181,8 @@ export class Sync implements RemoteState {
   }
 
   /**
-   * Waits for the next push. Resolves with whether the remote has everything that was answered by now; false if it
-   * is away, refuses it or is slow: it is pushed later.
+   * Waits for the next push. Resolves with whether the remote has everything that was answered by now; false if the
+   * remote is unreachable, slow or refuses the push, which is retried later.
    */
   async waitForPush(): Promise<boolean> {
     if (this.failure !== null) return false;
@@ -314,7 +314,7 @@ export class Sync implements RemoteState {
   }
 
   async #push(repository: Repository): Promise<void> {
-    // One who comes during the push waits for the next.
+    // A caller that comes during the push waits for the next one.
     const waiters = [...this.#waiters];
     if (waiters.length > 0) await this.#options.state.checkpoint();
     const remote = this.#remoteBranch(repository);
@@ -398,7 +398,7 @@ interface OpenSyncOptions
   };
 }
 
-/** Synchronises the clone with a remote once it is started, and keeps its Git fast: the remote has a say in what is pruned. */
+/** Opens the synchronisation with a remote, and the Git maintenance of the clone, which prunes on the remote first. */
 export function openSync(options: OpenSyncOptions): OpenSync {
   const { config, repositoryOpener, committer, commits, origin, state, log } = options;
   const { remote } = config;
