@@ -62,7 +62,7 @@ interface TakenPlace {
   readonly sentBefore: number;
 }
 
-/** The places for responses that are sent for long: a client has some of them. */
+/** Limits the responses that are sent for a long time, in all and for each client. */
 export class ClientPlaces {
   readonly #limits: Limits;
   readonly #taken = new Set<TakenPlace>();

@@ -12,13 +12,15 @@ export interface DatedFilesLimits<T> {
   /** Returns the time by which files are deleted for their age, which the clock alone does not decide. @throws {Error} */
   readonly confirmedTime: () => Promise<number>;
   readonly maxFiles: number;
-  /** Of more files than that, the newest of the largest group goes: a flood pushes out nobody else's. */
+  /**
+   * With more than `maxFiles`, the newest file of the largest group is deleted, so a flood pushes out no other group's.
+   */
   readonly groupOf: (entry: T) => string;
 }
 
 /**
- * A private folder of small texts: a file each, whose name begins with its time and cannot be guessed. What is too old or
- * too much is deleted. What is known of each, a `T`, is in memory.
+ * A private folder of small texts, one file each, whose name begins with its time and cannot be guessed. Files that are
+ * too old or too many are deleted. Metadata of each file, a `T`, is in memory.
  */
 export class DatedFiles<T> {
   readonly #folder: string;
@@ -87,7 +89,7 @@ export class DatedFiles<T> {
     }
   }
 
-  /** A failure is left to the next time. */
+  /** Deletes files that are too old. A failure is retried the next time. */
   async #deleteOld(): Promise<void> {
     const isAnyOld = [...this.#entries.keys()].some((name) => this.#isOld(name));
     const time = isAnyOld ? await this.#readConfirmedTime() : 0;
@@ -100,7 +102,7 @@ export class DatedFiles<T> {
     return await this.#limits.confirmedTime().catch(() => 0);
   }
 
-  /** Returns what is too much of what is not too old. */
+  /** Returns the files above the limit among those that are not too old. */
   #listExcess(): string[] {
     const { maxFiles, groupOf } = this.#limits;
     const names = this.list();
@@ -132,8 +134,9 @@ const namePattern = /^\d{13}-[0-9a-f]{32}$/;
 const cleanUpMs = 600_000;
 
 /**
- * Forms of people who have yet to log in, found by an id that cannot be guessed. They are kept for an hour, also over a
- * restart. If there are too many, some are deleted: the oldest of an address group, the newest of the largest network in all.
+ * Forms of people who have yet to log in, found by an id that cannot be guessed. They are kept for an hour, also across
+ * restarts. If there are too many, some are deleted: the oldest of an address group, the newest of the largest network
+ * in all.
  */
 export class Drafts {
   /** With the address group and the network that each comes from. No address is written down. */

@@ -39,15 +39,15 @@ interface Entry {
   /** The commit of its pull request, and the title. */
   readonly commit: string;
   readonly title: string;
-  /** When it could not be brought there, by `performance.now()`; 0 by default. */
+  /** When it last could not be sent to the host, by `performance.now()`; 0 by default. */
   failedAt: number;
 }
 
 /**
- * Sends proposals to the Git host for review: each waiting proposal becomes a branch with one commit and its pull request,
- * and what is decided about it there is taken over. One loop, apart from all requests, compares the proposals with the
- * remote's branches and the host's pull requests; what fails is retried, later each time. There is no store next to these:
- * the same proposal is always the same commit.
+ * Sends proposals to the Git host for review: each waiting proposal becomes a branch with one commit and its pull
+ * request, and the decision made there is applied here. One loop, apart from all requests, compares the proposals with
+ * the remote's branches and the host's pull requests; what fails is retried, later each time. There is no store next to
+ * these: the same proposal is always the same commit.
  */
 export class HostReview {
   /** The address of the repository's page at the host. */
@@ -100,7 +100,7 @@ export class HostReview {
     return pull && `${this.#options.pullPage}/${pull.number}`;
   }
 
-  /** Stops. What is not at the host yet is brought there after the next start. */
+  /** Stops. Proposals that are not at the host yet are sent after the next start. */
   async close(): Promise<void> {
     this.#abort.abort();
     this.wake();
@@ -120,7 +120,7 @@ export class HostReview {
     }
   }
 
-  /** Brings what is due to the host, and returns whether all of it is there. */
+  /** Sends due proposals to the host, and returns whether all of them are there. */
   async round(): Promise<boolean> {
     try {
       await this.#runRound();
@@ -134,7 +134,9 @@ export class HostReview {
     }
   }
 
-  /** Brings what is due to the host. @throws {Error} the first failure; the proposal is the last one of the next round */
+  /**
+   * Sends due proposals to the host. @throws {Error} the first failure; that proposal is the last one of the next round
+   */
   async #runRound(): Promise<void> {
     const { proposals, repositoryOpener } = this.#options;
     // Behind the step that is being made: a proposal that is published at once is never seen open.
@@ -407,7 +409,7 @@ const maxResponseBytes = 8 * 1024 * 1024;
 /** Pages of pull requests that are read at once. */
 const maxPages = 100;
 
-/** Milliseconds for which a host is left alone after it has limited or refused us. */
+/** Milliseconds without requests after a host has refused one, or limited us. */
 const refusedMs = 60_000;
 const maxShownLength = 300;
 

@@ -158,7 +158,7 @@ function readProfileName([file]: Iterable<readonly [path: string, text: string]>
   return parsed && 'value' in parsed && 'name' in parsed.value ? parsed.value.name : undefined;
 }
 
-/** Checks what a proposal makes of its files, and who sends it. */
+/** Checks the files as the proposal changes them, and its sender. */
 export function checkMerged(
   { subject, proposer }: Pick<Proposal, 'subject' | 'proposer'>,
   { before, changed }: MergedProposal,

@@ -184,8 +184,8 @@ function escapeMarkdown(text: string, maxLength: number): string {
 }
 
 /**
- * Sends a notice when files become faulty, one for all in a few seconds, as a merge may break many. A file is in no other
- * notice until it was fixed; one that is faulty now is in none.
+ * Sends a notice when files become faulty, one for all in a few seconds, because a merge may break many. A file is in
+ * one notice until it is fixed; a file that is faulty at the call is in none.
  * @param store lists the faults of all files
  * @returns a function that looks once more, and stops
  */

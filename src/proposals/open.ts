@@ -16,7 +16,7 @@ import { Proposals } from './proposals.ts';
 import { SharedProposals } from './shared-proposals.ts';
 import { VisitorReports } from './visitor-reports.ts';
 
-/** What people send to those who run the list: proposals of changes, and reports. */
+/** What people send to the maintainers: proposals of changes, and reports. */
 export interface OpenProposals {
   /** Null if nobody can log in, or proposals are off. */
   readonly proposals: Proposals | null;
@@ -27,7 +27,7 @@ export interface OpenProposals {
   /** Forms that are kept while people log in; null if there are no proposals. */
   readonly drafts: Drafts | null;
   readonly reports: VisitorReports;
-  /** Tells the people who run the list; does nothing if no address is set. */
+  /** Sends a notice to the maintainers; does nothing if no address is set. */
   readonly notify: (notice: Notice) => void;
   health(): Health;
   /** Reads the proposals, and sends notices from now on. Call it once the catalogue is served. */

@@ -24,7 +24,7 @@ import {
 /** The refs of proposals in this clone, and what their commits say. Call its methods one at a time. */
 export class ProposalRefs {
   readonly #proposals = new Map<string, Proposal>();
-  /** The versions that another one follows. A crash may leave the ref of one. */
+  /** The versions that a later one has replaced. A crash may leave the ref of one. */
   readonly #ended = new Set<string>();
   #open: readonly Proposal[] | undefined;
 

@@ -114,7 +114,7 @@ export class ProposalError extends BotshelfError {
 /** The state of a proposal. The last three end it. */
 type ProposalState = (typeof states)[number];
 
-/** All states, the stronger ones later: where two machines have brought about two, the later one of these stands. */
+/** All states, from weak to strong: if two machines have set different ones, the stronger one wins. */
 export const states = ['waiting', 'changes-asked', 'withdrawn', 'declined', 'accepted'] as const;
 
 /** A person, as logged in at that time. */
@@ -331,8 +331,8 @@ export interface SentProposal {
   readonly sentAt?: number;
 }
 
-/** What is done with a proposal: it is reviewed, published at once, or not taken. */
+/** What is done with a proposal: it is reviewed, published immediately, or refused. */
 export type ProposalPolicy = 'review' | 'publish' | 'off';
 
-/** What a machine reports that cannot push or fetch them. */
+/** The problem of a machine that cannot push or fetch them. */
 export const notShared = 'proposals are not shared with the other machines';

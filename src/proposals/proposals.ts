@@ -107,7 +107,7 @@ export interface HostDecision {
   readonly commit: string | null;
 }
 
-/** A step that is saved here, and whether the other machines have it: they do not while the remote is away. */
+/** A step that is saved here, and whether the other machines can fetch it: not while the remote is unreachable. */
 export interface SavedStep {
   readonly proposal: Proposal;
   readonly shared: boolean;
@@ -293,9 +293,9 @@ export class Proposals implements BranchConsumer {
   }
 
   /**
-   * Saves a proposal, or a new version of it. One that needs no review is published at once.
-   * @throws {ProposalError} off, blocked, new-account, too-many-open, too-many-sent, too-many-in-all, too-large, unchanged,
-   * conflict, faulty
+   * Saves a proposal, or a new version of it. One that needs no review is published immediately.
+   * @throws {ProposalError} off, blocked, new-account, too-many-open, too-many-sent, too-many-in-all, too-large,
+   * unchanged, conflict, faulty
    * @throws {BotshelfError} unavailable
    */
   async send(sent: SentProposal): Promise<SavedStep> {
@@ -351,7 +351,7 @@ export class Proposals implements BranchConsumer {
   }
 
   /**
-   * Ends a proposal, as its account wants.
+   * Withdraws a proposal for its account.
    * @param version the one that the account saw
    * @throws {ProposalError} gone, changed
    * @throws {BotshelfError} unavailable
@@ -604,8 +604,8 @@ export class Proposals implements BranchConsumer {
   }
 
   /**
-   * Runs `work` behind the step that is being made, when it is the turn of the account. A failed git may have moved refs, which are read again, and left locks,
-   * which are removed.
+   * Runs `work` after the current step, when it is the turn of the account. A failed git may have moved refs, which are
+   * re-read, and left locks, which are removed.
    */
   async #run<T>(work: (repository: Repository) => Promise<T>, by = service): Promise<T> {
     try {
