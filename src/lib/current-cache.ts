@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** A value that is right until something that it was made from changes, or its time is over. */
+/** A value that is valid until one of its inputs changes, or it expires. */
 export interface Current {
   readonly current: () => boolean;
 }
@@ -22,12 +22,12 @@ export interface Keeping<V> {
 }
 
 /**
- * What the service has computed from the catalogue, in one memory: values by key, each made once for all callers that want
- * it at the same time. The least recently used value goes first. All callers of a key make the same kind of value.
+ * An LRU cache of values computed from the catalogue, by key. Concurrent callers of a key share one computation. All
+ * callers of a key must make the same kind of value.
  *
- * A value is current for 5 s, or for 20 times as long as it took to make it, at most 60 s, unless one of its inputs changes
- * before. One that took so long is used for as long again while the next one is made. An exact value is current while its
- * inputs are the same.
+ * A value is current for 5 s, or for 20 times as long as it took to make it, at most 60 s, unless one of its inputs
+ * changes before. One that took over 250 ms to make is used for twice that time while the next one is made. An exact
+ * value is current while its inputs are the same.
  */
 export class CurrentCache {
   readonly #kept: LRUCache<string, Kept<object>>;
@@ -40,8 +40,8 @@ export class CurrentCache {
   }
 
   /**
-   * Returns the value that is kept, else the one that `make` resolves with. It is never one whose inputs had changed before
-   * the call.
+   * Returns the cached value, else the one that `make` resolves with; never one whose inputs had changed before the
+   * call.
    * @param make of an exact value uses nothing that can change but what its inputs read
    */
   async get<V extends object>(
@@ -70,7 +70,7 @@ export class CurrentCache {
     return making;
   }
 
-  /** Drops what cannot be used any more, and with it the old records that it holds on to; once in 5 s at most. */
+  /** Drops unusable values, and with them the old records that they reference; at most once in 5 s. */
   #sweep(): void {
     const now = performance.now();
     if (now - this.#swept < minAgeMs) return;
@@ -120,5 +120,5 @@ const overheadBytes = 500;
 const minAgeMs = 5000;
 const maxAgeMs = 60_000;
 
-/** Making a value again takes at most one part in so many of the time. */
+/** A value is current for so many times as long as it took to make it, within these bounds. */
 const minAgeRatio = 20;

@@ -24,9 +24,9 @@ export interface JsonFault {
 export type StrictJson<T> = { readonly data: T } | { readonly faults: readonly [JsonFault, ...JsonFault[]] };
 
 /**
- * Reads strict JSON: an object, no key twice, no half of a surrogate pair, no comment, no trailing comma, not nested too
- * deep. Returns all duplicate keys at once, up to a hundred; of any other kind only the first fault.
- * @param what what the text is called in messages
+ * Reads strict JSON: an object, no key twice, no half of a surrogate pair, no comment, no trailing comma, not nested
+ * too deep. Returns all duplicate keys at once, up to a hundred; of any other kind only the first fault.
+ * @param what the name of the text in messages
  * @param depth levels at most
  */
 export function readStrictJson(

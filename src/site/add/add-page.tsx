@@ -38,9 +38,9 @@ export interface FilledForm {
   readonly base: string;
   /** What only the reviewers read. */
   readonly note: string;
-  /** The fields that the page and a proposal have changed both, with what the page has now. */
+  /** The fields that both the page and the proposal changed, with the current value of the page. */
   readonly conflicts: ReadonlyMap<FieldName, string>;
-  /** The answer that asks for what is typed here; null if there is none. */
+  /** The reviewer's request for the changes that are typed here; null if there is none. */
   readonly answer: PastStep | null;
   /** Whether it is filled in with what was typed just now. */
   readonly isTyped: boolean;

@@ -17,7 +17,7 @@ interface AdviceProps {
   readonly images: readonly FormImage[];
 }
 
-/** What the form says below a field while it is filled in. It does not keep the form from being sent: reviewers see it too. */
+/** Advice below a field while the form is filled in. It does not prevent sending, because reviewers see it too. */
 export const adviceOf: Partial<Record<FieldName, (props: AdviceProps) => VNode | null>> = {
   invite: InviteAdvice,
   website: WebsiteAdvice,

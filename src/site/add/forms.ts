@@ -323,8 +323,8 @@ export interface FieldFault {
 }
 
 /**
- * Makes the file of a form: what it begins with, with the values of its fields. Of a file that is there only the keys
- * whose fields have changed are written, and one without a change keeps its bytes.
+ * Builds the file of a form from its source and the values of its fields. In an existing file only the keys of changed
+ * fields are written; without a change its bytes stay the same.
  */
 export function makeFile(parts: FormParts, form: Form, texts: FieldTexts): FormFile {
   const { kind, mode, source, schema } = form;
@@ -410,7 +410,7 @@ function fillIn(form: Form, fields: readonly FormField[], texts: FieldTexts): st
   return toCanonicalForm(before + setKeys(json, values) + body, fileKinds[form.kind].schema);
 }
 
-/** Checks the file that a form makes. What no field of the form has is reported at the page. */
+/** Checks the file that a form makes. Faults that belong to no field are reported at the page. */
 function findFieldFaults(
   { page, faults }: ParsedPage,
   schema: Form['schema'],

@@ -127,7 +127,10 @@ export async function createBotRecipe(
 const chartDays = 90;
 const maxCollections = 3;
 
-/** Returns how long ago a time is, in whole minutes, hours or days: a page changes no more often than what it says. */
+/**
+ * Returns the age of a time in milliseconds, rounded down to minutes, hours or days, so that the page changes only with
+ * its text.
+ */
 function computeAge(time: number | undefined): number | undefined {
   if (time === undefined) return undefined;
   const age = Math.max(Date.now() - time, 0);
@@ -310,7 +313,7 @@ function Similar({ bot, similar }: BotPageProps): VNode | null {
   );
 }
 
-/** What search engines get to know of a bot's page. */
+/** The facts of a bot's page for search engines. */
 export interface DescribedBot extends Pick<
   ShownBotProps,
   'site' | 'locale' | 'name' | 'description' | 'count' | 'shareCard' | 'authors'

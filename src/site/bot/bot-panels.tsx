@@ -47,7 +47,7 @@ export function BotPanels(props: ShownBotProps): VNode {
   );
 }
 
-/** What changed lately that matters to who trusts the bot. */
+/** Recent changes that matter to people who trust the bot. */
 function Lately({ trustChanges }: ShownBotProps): VNode | null {
   const { t } = useLanguage();
   if (trustChanges.length === 0) return null;

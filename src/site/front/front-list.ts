@@ -36,7 +36,7 @@ export interface FrontList extends Omit<PageOfBots, 'next' | 'localesOf'> {
   readonly wider: readonly Wider[];
   /** For an empty list: the first bots of the widest one, or those nearest to its words, or those with most servers. */
   readonly nearest: readonly IndexedBot[];
-  /** Whether they have anything of what is asked. */
+  /** Whether those match a part of the query. */
   readonly isNear: boolean;
 }
 
@@ -90,7 +90,7 @@ export class FrontLists {
 
   /**
    * Returns the bots that a page shows.
-   * @param client whom they are for, such as a group of addresses
+   * @param client the client that requests them, such as a group of addresses
    * @throws {BotshelfError} queue-full
    */
   async get(query: FrontQuery, client: string): Promise<FrontList> {
@@ -186,8 +186,8 @@ export class FrontLists {
   }
 
   /**
-   * Finds what an empty list has without one of its filters, or else without all, or else by a part of its words; the bots with
-   * most servers if nothing.
+   * Widens an empty list: drops one of its filters, else all of them, else searches for a part of its words; if nothing
+   * is found, returns the bots with most servers.
    */
   async #widen(query: FrontQuery, client: string): Promise<Pick<FrontList, 'wider' | 'nearest' | 'isNear'>> {
     const found: (Wider & Pick<PageOfBots, 'bots'>)[] = [];

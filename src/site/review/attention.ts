@@ -65,7 +65,7 @@ export interface Attention {
   readonly isComplete: boolean;
 }
 
-/** What is looked through: parts of the service. */
+/** The parts of the service that are searched. */
 export interface AttentionSources {
   readonly store: Pick<Catalogue['store'], 'bots' | 'faults'>;
   readonly settings: { readonly current: Pick<CatalogueSettings, 'inactiveDays'> };
@@ -79,7 +79,7 @@ export interface AttentionSources {
 
 /**
  * Returns what needs attention. Looks at all bots, in slices of time.
- * @param beforeAdministrator when the bots that ask for Administrator did not yet; undefined if Git cannot be read
+ * @param beforeAdministrator the last known time at which each bot did not ask for it; undefined if Git cannot be read
  */
 export async function listAttention(
   { store, settings, blocked, state, countHistory, images }: AttentionSources,
@@ -231,14 +231,14 @@ interface AttentionParts extends AttentionSources {
   readonly log: Log;
 }
 
-/** Returns what lists what owners can fix of their bots. @param root the folder of the catalogue */
+/** Returns a function that lists the problems owners can fix in their bots. @param root the folder of the catalogue */
 export function createOwnAttention(parts: Omit<OwnSources, 'modifiedAt'>, root: string): ListOwn {
   const modifiedAt = (path: string): number =>
     statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
   return async (...what) => await listOwnAttention({ ...parts, modifiedAt }, ...what);
 }
 
-/** Lists what needs attention. Where Git cannot be read, the list is not complete. */
+/** Lists what needs attention. The list is incomplete if Git cannot be read. */
 export async function readAttention(parts: AttentionParts): Promise<Attention> {
   const { store, countHistory, repositoryOpener, log } = parts;
   await countHistory.isRead('recent');
