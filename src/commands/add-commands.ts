@@ -137,7 +137,7 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
   program
     .command('backup')
     .description(
-      'back up the catalogue, its counts and tokens, and what is beside Git, also while it is served',
+      'back up the catalogue, its counts and tokens, and the private files outside Git (safe while it is served)',
     )
     .argument('<folder>', 'a new or empty folder, or that of an earlier backup, which is brought up to date')
     .addHelpText('after', '\nExit code: 0 the backup is complete, 2 it is not; an earlier one is still good.')
@@ -150,9 +150,7 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
     .action(load(async () => (await import('./backup.ts')).restore));
   program
     .command('doctor')
-    .description(
-      'look at all that the service depends on, also while it runs, and say what mends what is wrong',
-    )
+    .description('check everything that the service depends on, and suggest fixes (safe while it runs)')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',

@@ -35,8 +35,8 @@ import {
 import { formatJson } from './output.ts';
 
 /**
- * Looks at all that a service with these settings depends on, also while it runs, and prints what is wrong with what
- * fixes it. Changes nothing.
+ * Checks everything that a service with these settings depends on, and prints problems with their fixes. Changes
+ * nothing, and is safe while the service runs.
  * @throws {ConfigError}
  */
 export async function doctor({ json = false }: { readonly json?: boolean }): Promise<void> {
