@@ -40,7 +40,7 @@ import {
   toDay,
   toDayPath,
   writeDay,
-  isOfDay,
+  isDayPath,
 } from './state.ts';
 
 /** The changes of a commit: bot → values that are merged into its state. */
@@ -344,11 +344,11 @@ async function listBlobs(
   if (known !== undefined && (await repository.objects.has(known))) {
     const files = await diffTrees(repository, known, commit);
     return new Map(
-      files.flatMap(({ path, after }) => (after === null || isOfDay(path) ? [] : [[path, after.id]])),
+      files.flatMap(({ path, after }) => (after === null || isDayPath(path) ? [] : [[path, after.id]])),
     );
   }
   const files = await listFiles(repository, commit);
-  return new Map(files.flatMap(({ path, id }) => (isOfDay(path) ? [] : [[path, id]])));
+  return new Map(files.flatMap(({ path, id }) => (isDayPath(path) ? [] : [[path, id]])));
 }
 
 async function findChangedFiles(
@@ -361,7 +361,7 @@ async function findChangedFiles(
   const compare = ([path, text]: readonly [string, string]): void => {
     const content = Buffer.from(text);
     const id = computeBlobId(content, repository.hash);
-    if (old.get(path)?.id !== id && !(isOfDay(path) && old.has(path)))
+    if (old.get(path)?.id !== id && !(isDayPath(path) && old.has(path)))
       changed.set(path, { mode: '100644', content });
   };
   await forEachInSlices(files, compare, 'service');

@@ -278,7 +278,7 @@ export function toDayPath(day: number): string {
 }
 
 /** Returns whether a path in the state ref is that of a day's file. */
-export function isOfDay(path: string): boolean {
+export function isDayPath(path: string): boolean {
   return path.startsWith(`${daysFolder}/`);
 }
 

@@ -4,7 +4,7 @@ import { BotshelfError, messageOf } from '../lib/errors.ts';
 import { writeAtomically } from '../lib/files.ts';
 import type { Log } from '../lib/log.ts';
 import { FailureLog, type FailureLogOptions } from '../lib/retry.ts';
-import { hasCommit, isCommit, type FileChange } from './history.ts';
+import { isAncestor, isCommit, type FileChange } from './history.ts';
 import { readRef, findBranch, type Repository, type RepositoryOpener } from './repository.ts';
 
 /** The changes of a commit of a branch. */
@@ -221,7 +221,7 @@ async function listSteps(repository: Repository, from: string, to: string): Prom
   const [, parent, seconds] =
     /^(?:tree .*\n)parent (.*)\n(?:parent .*\n)*author .*\ncommitter .* (\d+) [+-]\d+\n/.exec(commit) ?? [];
   if (parent === from) return [{ from, to, time: Number(seconds) * 1000 }];
-  if (!(await isCommit(repository, from)) || !(await hasCommit(repository, to, from))) return [];
+  if (!(await isCommit(repository, from)) || !(await isAncestor(repository, from, to))) return [];
   return await readSteps(repository, ['--first-parent', to, `^${from}`]);
 }
 

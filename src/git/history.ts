@@ -13,12 +13,12 @@ export async function isCommit({ objects }: Repository, id: string): Promise<boo
 }
 
 /**
- * Returns whether `commit`, a whole id, is in the history of `tip`. A range of `git rev-list` is not reliable: it uses
- * the times of commits, and has too many if the clock of a machine was behind.
- * @throws {GitError} where either is no commit here
+ * Returns whether `ancestor`, a whole id, is `commit` or in its history. A range of `git rev-list` is not reliable: it
+ * uses the times of commits, and has too many if the clock of a machine was behind.
+ * @throws {GitError} if either is not a commit here
  */
-export async function hasCommit(repository: Repository, tip: string, commit: string): Promise<boolean> {
-  return tip === commit || (await mergeBase(repository, commit, tip)) === commit;
+export async function isAncestor(repository: Repository, ancestor: string, commit: string): Promise<boolean> {
+  return commit === ancestor || (await mergeBase(repository, ancestor, commit)) === ancestor;
 }
 
 /** Returns how many commits the histories of `tips` have that those of `others` lack. @throws {GitError} */

@@ -177,7 +177,7 @@ export async function send(
   ctx.status = 200;
   ctx.set({ ...headers, ETag: formatEtag(digest, coding) });
   if (current) (ctx.state as RepeatableState).repeatableWhile = current;
-  if (isKnown(ctx)) {
+  if (isNotModified(ctx)) {
     ctx.status = 304;
     return;
   }
@@ -191,7 +191,7 @@ export async function send(
  * Whether the client has this response already, by If-None-Match. Ignores the request's Cache-Control: it is for caches
  * in between, and `fetch` in Node sends `no-cache` with every condition.
  */
-export function isKnown(ctx: Context): boolean {
+export function isNotModified(ctx: Context): boolean {
   const known = ctx
     .get('If-None-Match')
     .split(',')

@@ -189,7 +189,7 @@ function escapeMarkdown(text: string, maxLength: number): string {
  * @param store lists the faults of all files
  * @returns a function that looks once more, and stops
  */
-export function noticeFaults(
+export function notifyFaults(
   store: { readonly faults: () => readonly Fault[] },
   baseUrl: string,
   notify: (notice: Notice) => void,

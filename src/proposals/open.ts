@@ -10,7 +10,7 @@ import type { Log } from '../lib/log.ts';
 import type { Sync } from '../sync/sync.ts';
 import { Drafts } from './dated-files.ts';
 import { createHostReview, type HostReview, type HostReviewConfig } from './host-review.ts';
-import { createProposalNotice, type Notice, noticeFaults, Notifications } from './notifications.ts';
+import { createProposalNotice, type Notice, notifyFaults, Notifications } from './notifications.ts';
 import { notShared } from './proposal.ts';
 import { Proposals } from './proposals.ts';
 import { SharedProposals } from './shared-proposals.ts';
@@ -89,7 +89,7 @@ export async function openProposals(options: OpenProposalsOptions): Promise<Open
       ...(hostReview && { host: { ready: true, faults: listFaults(hostReview.failure?.message) } }),
     }),
     start: async () => {
-      if (notifications) endFaultNotices = noticeFaults(catalogue.store, baseUrl, notify);
+      if (notifications) endFaultNotices = notifyFaults(catalogue.store, baseUrl, notify);
       await proposals?.load().catch((error: unknown) => {
         const message = `the proposals could not be read: ${messageOf(error)}; retrying when one is sent`;
         log.error({ err: error }, message);

@@ -1,7 +1,7 @@
 import { msPerDay } from '../bot/clock.ts';
 import type { AccountId } from '../bot/commit-message.ts';
 import { type NewCommit, writeCommit } from '../git/commit-files.ts';
-import { hasCommit, readTreeId } from '../git/history.ts';
+import { isAncestor, readTreeId } from '../git/history.ts';
 import { readConfirmedTime, moveRefs, type Repository } from '../git/repository.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import type { PushedRef } from '../sync/remote.ts';
@@ -393,8 +393,8 @@ async function joinAll(
 
 /** Returns a proposal at a commit that has both in its history. Every machine makes the same commit. */
 async function join(repository: Repository, a: Proposal, b: Proposal): Promise<Proposal> {
-  if (await hasCommit(repository, a.version, b.version)) return a;
-  if (await hasCommit(repository, b.version, a.version)) return b;
+  if (await isAncestor(repository, b.version, a.version)) return a;
+  if (await isAncestor(repository, a.version, b.version)) return b;
   const [contentA = '', contentB = ''] = await readContents(repository, [a.version, b.version]);
   const [madeA, madeB] = [parseCommit(contentA), parseCommit(contentB)];
   // A machine that finds a proposal in the branch closes it, without a reviewer.

@@ -8,7 +8,7 @@ import { blockedRule, type Finding } from '../check/check.ts';
 import type { BranchConsumer } from '../git/branch-feed.ts';
 import { writeCommit, toNewFile } from '../git/commit-files.ts';
 import { type Committer, readTip } from '../git/committer.ts';
-import { diffTrees, hasCommit, ignoreDiffLimit, readTreeId } from '../git/history.ts';
+import { diffTrees, isAncestor, ignoreDiffLimit, readTreeId } from '../git/history.ts';
 import { removeLeftovers } from '../git/maintenance.ts';
 import { moveRefs, type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
 import type { Log } from '../lib/log.ts';
@@ -666,7 +666,7 @@ async function isInBranch(
   if (before?.id === now?.id) return false;
   if ((await mergeProposal(repository, tip, proposal)).changed.size > 0) return false;
   // Another machine may have reverted them in a commit that is still to come.
-  return (await hasCommit(repository, tip, proposal.base)) ? true : undefined;
+  return (await isAncestor(repository, proposal.base, tip)) ? true : undefined;
 }
 
 function toFiles({ prefix }: Repository, pages: FileTexts): Map<string, ReturnType<typeof toNewFile>> {

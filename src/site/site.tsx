@@ -3,7 +3,7 @@ import type { Context, Middleware } from 'koa';
 import type { VNode } from 'preact';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import type { OpenCatalogue, Catalogue } from '../catalogue/catalogue.ts';
-import { followRemovedBots } from '../catalogue/changes/change-index.ts';
+import { trackRemovedBots } from '../catalogue/changes/change-index.ts';
 import { readFileText } from '../catalogue/page/page-file.ts';
 import { findBlocked, nothingBlocked } from '../catalogue/settings/blocked.ts';
 import type { OpenCounts } from '../counts/counts.ts';
@@ -185,7 +185,7 @@ export function createPages(parts: PagesParts): Pages {
   addAddRoutes(pages, all);
   addReportRoutes(pages, all);
   addOpenPages(pages, all);
-  const refuseRemoved = refuseRemovedBots(all, followRemovedBots(store, parts.changes));
+  const refuseRemoved = refuseRemovedBots(all, trackRemovedBots(store, parts.changes));
   return { assets, pages, showErrors: (report) => showErrorPages(all, report), refuseRemoved, live };
 }
 

@@ -11,7 +11,7 @@ import {
   listFiles,
   type GitFile,
   countCommits,
-  hasCommit,
+  isAncestor,
   mergeBase,
   readTreeId,
 } from '../git/history.ts';
@@ -81,24 +81,24 @@ async function planMove(
   const base = await readRef(repository, remoteRefs.base);
   const refs = new Map([[remoteRefs.base as string, theirs]]);
   const former = `the former branch is at ${remoteRefs.rewritten}`;
-  if (followsOnly && !(await hasCommit(repository, theirs, ours))) {
+  if (followsOnly && !(await isAncestor(repository, ours, theirs))) {
     const message = `the remote's branch was rewritten, or this clone had commits of its own: reset to the remote's; ${former}`;
     refs.set(remoteRefs.rewritten, ours);
     return { commit: theirs, refs, isRewrite: true, message, droppedEdits: [] };
   }
   if (
     base !== null &&
-    !(await hasCommit(repository, theirs, base)) &&
-    (await hasCommit(repository, ours, base))
+    !(await isAncestor(repository, base, theirs)) &&
+    (await isAncestor(repository, base, ours))
   ) {
     if (!(await isSameCatalogue(repository, base, theirs))) throw new BotshelfError('unavailable', unrelated);
     const { commit, droppedEdits } = await replayOnto(repository, { base, ours, theirs });
     const message = `the remote's branch was rewritten: replayed the commits that were not pushed yet; ${former}`;
     return { commit, refs: refs.set(remoteRefs.rewritten, ours), isRewrite: true, message, droppedEdits };
   }
-  if (await hasCommit(repository, ours, theirs)) return undefined;
+  if (await isAncestor(repository, theirs, ours)) return undefined;
   const commits = await countCommits(repository, [theirs], [ours]);
-  if (await hasCommit(repository, theirs, ours)) {
+  if (await isAncestor(repository, ours, theirs)) {
     const files = (await diffTrees(repository, ours, theirs)).length;
     const message = `fast-forwarded to the remote's branch (${formatCount(commits, 'commit')}, ${formatCount(files, 'file')})`;
     return { commit: theirs, refs, isRewrite: false, message, droppedEdits: [] };

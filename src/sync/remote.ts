@@ -1,6 +1,13 @@
 import { compareBotIds, type BotId } from '../bot/id.ts';
 import { readStateFiles, writePrunedHistory } from '../counts/state-ref.ts';
-import { isOfDay, mergeDays, type BotState, mergeBotStates, readShard, writeShard } from '../counts/state.ts';
+import {
+  isDayPath,
+  mergeDays,
+  type BotState,
+  mergeBotStates,
+  readShard,
+  writeShard,
+} from '../counts/state.ts';
 import { writeCommit, type NewFile, toNewFile } from '../git/commit-files.ts';
 import { countCommits, diffTrees, mergeBase, readTreeId } from '../git/history.ts';
 import { fetchCommand } from '../git/remotes.ts';
@@ -376,10 +383,10 @@ async function mergeFiles(
   const merged = new Map<string, NewFile>();
   const slice = new TimeSlice('service');
   for (const { path, before, after } of files) {
-    if (after === null || !(isOfDay(path) || /^\d\d\/\d\d\.json$/.test(path))) continue;
+    if (after === null || !(isDayPath(path) || /^\d\d\/\d\d\.json$/.test(path))) continue;
     const ids = before === null ? [after.id] : [after.id, before.id];
     const [own = '', known = ''] = await readStateFiles(repository.objects, ids);
-    const text = isOfDay(path) ? await mergeDays(known, own) : mergeShard(path, known, own);
+    const text = isDayPath(path) ? await mergeDays(known, own) : mergeShard(path, known, own);
     if (text !== known) merged.set(path, toNewFile(text));
     if (slice.isOver) await slice.next();
   }

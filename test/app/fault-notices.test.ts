@@ -2,7 +2,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { createFileFault } from '../../src/catalogue/page/fault.ts';
 import { BotStore } from '../../src/catalogue/store/bot-store.ts';
 import { silentLog } from '../../src/lib/log.ts';
-import { noticeFaults, type Notice } from '../../src/proposals/notifications.ts';
+import { notifyFaults, type Notice } from '../../src/proposals/notifications.ts';
 import { pagePath } from '../support/sample.ts';
 
 describe('the notices of faulty files', () => {
@@ -15,7 +15,7 @@ describe('the notices of faulty files', () => {
 
   before(() => {
     set(three, 'was faulty before');
-    look = noticeFaults(store, 'https://bots.example.org', (notice) => notices.push(notice));
+    look = notifyFaults(store, 'https://bots.example.org', (notice) => notices.push(notice));
   });
   beforeEach(() => void notices.splice(0));
 

@@ -2,7 +2,7 @@ import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
 import type { BotId } from '../../src/bot/id.ts';
 import { CommittedState } from '../../src/counts/state-ref.ts';
-import { isOfDay, toDay, toDayPath, type BotState } from '../../src/counts/state.ts';
+import { isDayPath, toDay, toDayPath, type BotState } from '../../src/counts/state.ts';
 import { createRefConflictError, stateRef } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { FileRef } from '../support/file-ref.ts';
@@ -83,7 +83,7 @@ describe('the state and its ref', () => {
     };
     const days = (): Record<string, string> => {
       const files = Object.entries(new FileRef(path).history().at(-1)?.files ?? {});
-      return Object.fromEntries(files.filter(([name]) => isOfDay(name)));
+      return Object.fromEntries(files.filter(([name]) => isDayPath(name)));
     };
     const unset = botId('1970');
     await count(newCommitted(path), [

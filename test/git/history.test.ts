@@ -1,5 +1,5 @@
 import { strictEqual } from 'node:assert/strict';
-import { hasCommit } from '../../src/git/history.ts';
+import { isAncestor } from '../../src/git/history.ts';
 import { openUntilEnd } from '../support/opened.ts';
 import { gitSync } from '../support/run-sync.ts';
 import { testRepository } from '../support/repository.ts';
@@ -24,8 +24,8 @@ describe('the history of a commit', () => {
       [tip, first, false],
       [tip, tip, true],
     ] as const)
-      strictEqual(await hasCommit(repository, descendant, ancestor), expected);
+      strictEqual(await isAncestor(repository, ancestor, descendant), expected);
     git('checkout', '-q', '--orphan', 'other');
-    strictEqual(await hasCommit(repository, commit(20), first), false);
+    strictEqual(await isAncestor(repository, first, commit(20)), false);
   });
 });

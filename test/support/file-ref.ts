@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
 import type { StateRef, StateTree } from '../../src/counts/state-ref.ts';
-import { isOfDay } from '../../src/counts/state.ts';
+import { isDayPath } from '../../src/counts/state.ts';
 import { createRefConflictError, stateRef } from '../../src/git/repository.ts';
 
 /** A commit of a FileRef. */
@@ -40,7 +40,7 @@ export class FileRef implements StateRef {
     const last = this.history().at(-1);
     if (last !== undefined && last.commit === known) return { commit: known, files: new Map() };
     this.reads++;
-    const files = Object.entries(last?.files ?? {}).filter(([path]) => !isOfDay(path));
+    const files = Object.entries(last?.files ?? {}).filter(([path]) => !isDayPath(path));
     return { commit: last?.commit ?? null, files: new Map(files) };
   }
 
@@ -52,7 +52,7 @@ export class FileRef implements StateRef {
     const history = this.history();
     const last = history.at(-1);
     if ((last?.commit ?? null) !== onto) throw createRefConflictError(stateRef);
-    const added = [...files].filter(([path]) => !isOfDay(path) || last?.files[path] === undefined);
+    const added = [...files].filter(([path]) => !isDayPath(path) || last?.files[path] === undefined);
     const tree = { ...last?.files, ...Object.fromEntries(added) };
     if (JSON.stringify(tree) === JSON.stringify(last?.files ?? {})) return onto;
     const commit = createHash('sha1')

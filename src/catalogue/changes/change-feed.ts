@@ -6,7 +6,7 @@ import type { CatalogueChanges } from '../../../schemas/types.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { readSchema, resolveProperties } from '../../bot/schemas.ts';
 import { type BranchConsumer, type BranchAdvance, listStepsFrom } from '../../git/branch-feed.ts';
-import { hasCommit, isCommit, findTreeEntries } from '../../git/history.ts';
+import { isAncestor, isCommit, findTreeEntries } from '../../git/history.ts';
 import { readHead, type Repository, type RepositoryOpener } from '../../git/repository.ts';
 import type { Current, CurrentCache } from '../../lib/current-cache.ts';
 import { FairQueue } from '../../lib/serial-queue.ts';
@@ -209,7 +209,7 @@ function readMainValues(files: readonly PageFile[]): Readonly<Record<string, unk
 async function* listSteps(repository: Repository, since: string, tip: string) {
   const [from = '', to = from, after = ''] = since.split('.');
   for (const id of new Set([from, to]))
-    if (!(await isCommit(repository, id)) || !(await hasCommit(repository, tip, id)))
+    if (!(await isCommit(repository, id)) || !(await isAncestor(repository, id, tip)))
       throw new BotshelfError('unknown-cursor', `${id} is not in the history of the catalogue`);
   for await (const step of listStepsFrom(repository, from, to)) yield { ...step, after };
   for await (const step of listStepsFrom(repository, to, tip)) yield { ...step, after: '' };

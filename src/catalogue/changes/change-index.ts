@@ -10,7 +10,7 @@ import {
   type LoggedChange,
   type LoggedCommits,
   readChangeLog,
-  hasCommit,
+  isAncestor,
 } from '../../git/history.ts';
 import { parseTree, toKind, type TreeEntry } from '../../git/objects.ts';
 import type { Repository, RepositoryOpener } from '../../git/repository.ts';
@@ -144,7 +144,7 @@ export type RemovedAt = (id: BotId) => Promise<number | undefined>;
  * Records the bots that are removed from now on; the index has earlier removals, if there is a repository, once it is
  * complete.
  */
-export function followRemovedBots(store: BotStore, changes: Pick<ReadonlyChanges, 'list'>): RemovedAt {
+export function trackRemovedBots(store: BotStore, changes: Pick<ReadonlyChanges, 'list'>): RemovedAt {
   const seen = new Map<BotId, number>();
   store.on('change', (id) => {
     if (store.bots.get(id)) seen.delete(id);
@@ -229,7 +229,7 @@ export class ChangeIndex implements BranchConsumer {
       this.#sizes = await readSizes(folder);
     }
     const isWhole = kept !== undefined && Number(bytes) === this.#countBytes();
-    const from = isWhole && (await hasCommit(repository, to, kept).catch(() => false)) ? kept : undefined;
+    const from = isWhole && (await isAncestor(repository, kept, to).catch(() => false)) ? kept : undefined;
     this.isComplete &&= from !== undefined;
     try {
       if (from === undefined) {

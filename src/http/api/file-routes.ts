@@ -9,7 +9,7 @@ import type { CurrentCache } from '../../lib/current-cache.ts';
 import { joinToPieces } from '../../lib/text.ts';
 import { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
-import { compressedBodies, createDataHeaders, send, isKnown } from '../representation.ts';
+import { compressedBodies, createDataHeaders, send, isNotModified } from '../representation.ts';
 import { describeRead, type Paths } from './operation.ts';
 import { refuseQuery } from './read-routes.ts';
 
@@ -113,7 +113,7 @@ export function addImageRoute(router: Router, images: Pick<OpenImages['cache'], 
       'Cross-Origin-Resource-Policy': 'cross-origin',
       ETag: `"${name}"`,
     });
-    if (isKnown(ctx)) {
+    if (isNotModified(ctx)) {
       ctx.status = 304;
       return;
     }

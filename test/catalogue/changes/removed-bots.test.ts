@@ -1,7 +1,7 @@
 import { ok, strictEqual } from 'node:assert/strict';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { ChangeIndex, followRemovedBots } from '../../../src/catalogue/changes/change-index.ts';
+import { ChangeIndex, trackRemovedBots } from '../../../src/catalogue/changes/change-index.ts';
 import { BotStore } from '../../../src/catalogue/store/bot-store.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { followBranch } from '../../support/branch.ts';
@@ -17,7 +17,7 @@ describe('the removed bots of a folder outside of Git', () => {
     const files = { [pagePath('7')]: mainPage(), [pagePath('7', 'fr')]: translation('Sept', 'Répond.') };
     const { root, catalogue, write, name } = await openCatalogue({ ...files, [pagePath('8')]: mainPage() });
     const index = new ChangeIndex({ folder: tempFolder(), repositoryOpener: openerOf(root) });
-    const removedAt = followRemovedBots(catalogue.store, index);
+    const removedAt = trackRemovedBots(catalogue.store, index);
     const at = async (id: string): Promise<number | undefined> => await removedAt(botId(id));
     const path = (id: string, locale?: string): string => join(root, pagePath(id, locale));
 
@@ -46,7 +46,7 @@ describe('the removed bots of a folder outside of Git', () => {
 
   it('are the first 100,000 of them', async () => {
     const store = new BotStore(silentLog);
-    const removedAt = followRemovedBots(store, { list: async () => [] });
+    const removedAt = trackRemovedBots(store, { list: async () => [] });
     for (let id = 1; id <= 100_001; id++) store.emit('change', botId(String(id)));
     ok(await removedAt(botId('100000')));
     strictEqual(await removedAt(botId('100001')), undefined);
@@ -72,7 +72,7 @@ describe('the removed bots of a repository', () => {
     rmSync(join(root, pagePath('10')));
     const { catalogue } = await openCatalogue({}, { root });
     const index = new ChangeIndex({ folder: tempFolder(), repositoryOpener: openerOf(root) });
-    const removedAt = followRemovedBots(catalogue.store, index);
+    const removedAt = trackRemovedBots(catalogue.store, index);
     const at = async (id: string): Promise<number | undefined> => await removedAt(botId(id));
     strictEqual(await at('7'), undefined, 'the history was not read yet');
     await followBranch(root, index)();
