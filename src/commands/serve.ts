@@ -10,8 +10,8 @@ import { armFailpoint } from '../lib/failpoint.ts';
 import type { Log } from '../lib/log.ts';
 
 /**
- * Runs the service until SIGTERM or SIGINT; a second signal kills it at once. The exit code is 1 when a part could not
- * close cleanly.
+ * Runs the service until SIGTERM or SIGINT; a second signal kills it immediately. The exit code is 1 when a part could
+ * not close cleanly.
  */
 export async function serve(config: Config = readConfig()): Promise<void> {
   if (config.failpoint !== null) armFailpoint(config.failpoint);

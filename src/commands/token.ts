@@ -15,8 +15,8 @@ import { changeToken, issueToken, revokeToken, type TokenChanger } from '../toke
 import type { CatalogueOnDisk } from './change-bots.ts';
 
 /**
- * Issues or revokes a token in the state ref, which a running service follows: the change takes effect there at once, and
- * on other machines when the remote has it.
+ * Issues or revokes a token in the state ref, which a running service follows: the change takes effect there
+ * immediately, and on other machines when the remote has it.
  */
 export async function token(text: string, { revoke = false }: { revoke?: boolean }): Promise<void> {
   const config = readConfig();

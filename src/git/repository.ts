@@ -225,7 +225,7 @@ function toNoRepositoryError(catalogue: string, error: unknown): BotshelfError {
   return createNoRepositoryError(none, error, 'run "git init" there');
 }
 
-/** @param fix what the operator can do, besides to serve another folder */
+/** @param fix what the operator can do, other than serve another folder */
 function createNoRepositoryError(problem: string, cause?: unknown, fix?: string): BotshelfError {
   const other = 'set BOTSHELF_CATALOGUE to a clone';
   const message = `${problem}: ${fix === undefined ? other : `${fix}, or ${other}`}`;

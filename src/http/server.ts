@@ -244,7 +244,7 @@ function hasNoResponseInProgress(socket: Socket): boolean {
   return !response.headersSent && !response.req.complete;
 }
 
-/** Ends the connection once the response in progress is sent, or at once where it has begun to be sent. */
+/** Ends the connection once the response in progress is sent, or immediately if it has begun to be sent. */
 function endAfterResponse(socket: Socket): void {
   const response = latest.get(socket);
   if (!response || response.headersSent) socket.destroy();

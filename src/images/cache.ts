@@ -23,7 +23,7 @@ import { ImagePreviews, type NamedImage } from './previews.ts';
 import { defaultIntervals, type FetchImage, ImageQueue, type Intervals } from './image-queue.ts';
 import { ShareCards } from './share-cards.ts';
 
-/** How far the cache is. */
+/** The progress of the cache. */
 export interface ImageCacheStatus {
   /** Images that bots refer to, and those of them that have a copy. */
   readonly known: number;
@@ -143,9 +143,9 @@ export class ImageCache {
   }
 
   /**
-   * Returns the paths of copies of the images of a form, each undefined if there is none. Those that no bot refers to yet are
-   * fetched for it, which takes some seconds at most, and their copies are kept for some minutes only.
-   * @param client whom the form is for, such as a group of addresses
+   * Returns the paths of copies of the images of a form, each undefined if there is none. Those that no bot refers to
+   * yet are fetched for it, which takes some seconds at most, and their copies are kept for some minutes only.
+   * @param client the client that sends the form, such as a group of addresses
    */
   async preview(images: readonly NamedImage[], client: string): Promise<(string | undefined)[]> {
     const pathOf = ({ kind, url }: NamedImage): string | undefined => this.#placeOf(kind, url)?.path;

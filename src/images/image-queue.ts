@@ -10,7 +10,7 @@ interface HostQueueOptions<T> {
   readonly concurrency: number;
   /**
    * Does an item, and returns whether its host works. Never rejects.
-   * @param spend counts milliseconds of what all hosts share towards the host, whose next item waits for hosts with fewer
+   * @param spend charges milliseconds of a shared resource to the host, whose next item waits for hosts with fewer
    */
   readonly work: (item: T, spend: (ms: number) => void) => Promise<boolean>;
   /** Milliseconds that a host is left alone after it failed; doubled each time until it works again. */

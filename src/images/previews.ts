@@ -66,7 +66,7 @@ function keyOf({ kind, url }: NamedImage): string {
   return `${kind} ${url}`;
 }
 
-/** What all copies take up together. */
+/** Bytes of all copies together. */
 const maxBytes = 16 * 1024 * 1024;
 const maxWaitMs = 3000;
 /** How long a copy is kept, and how long an image that failed is not tried again. */

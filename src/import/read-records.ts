@@ -84,7 +84,7 @@ function readRecordFile(path: string): readonly [fields: unknown, others: Source
   return [read(frontMatter), { file, body }];
 }
 
-/** Parses YAML. @throws {Error} for text that is none, and for a key that is there twice */
+/** Parses YAML. @throws {Error} for text that is not YAML, and for a duplicate key */
 function parseYaml(text: string): unknown {
   // The library compares keys with each other, which takes quadratic time.
   const document = parseDocument(text, { intAsBigInt: true, uniqueKeys: false, logLevel: 'error' });

@@ -194,7 +194,7 @@ const targets: readonly Target[] = [
   },
   { key: 'invite', name: /(?:)/, fits: (value) => parseInvite(value) !== undefined, what: 'no invites' },
   { key: 'invite', name: /invite|oauth/, fits: isAddress, what: noAddress },
-  // Others lead to a page of the bot that leads on.
+  // Others lead to a page of the bot with further links.
   {
     key: 'invite',
     name: /^(?:link|url)$/,

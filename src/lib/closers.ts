@@ -1,6 +1,6 @@
 import { messageOf } from './errors.ts';
 
-/** What closes the parts of a service. The last added closes first, because it may use those before. */
+/** Closes the parts of a service, the last added first, because it may use those before. */
 export class Closers {
   readonly #closers: Closer[] = [];
 

@@ -6,16 +6,16 @@ export interface Current {
 }
 
 /**
- * Reads something that a value is made from, such as a version. What it returns is compared by identity with what it
- * returned before. It is called for every use of the value, so it is fast and does not throw.
+ * Reads something that a value is made from, such as a version. Results are compared by identity. It is called for
+ * every use of the value, so it must be fast and not throw.
  */
 export type Input = () => unknown;
 
 /** How a value is kept. */
 export interface Keeping<V> {
-  /** What makes the value old as soon as it changes: none if left out. */
+  /** The inputs whose change makes the value old; none if left out. */
   readonly inputs?: readonly Input[];
-  /** Whether the value is made from nothing else, so that it does not age. */
+  /** Whether the value depends on nothing else, so that it does not expire. */
   readonly isExact?: boolean;
   /** Returns the bytes of a value; if left out, those of its texts, buffers and lists of what others keep. */
   readonly sizeOf?: (value: V) => number;
@@ -34,7 +34,7 @@ export class CurrentCache {
   readonly #making = new Map<string, Promise<Kept<object>>>();
   #swept = 0;
 
-  /** @param maxBytes what all values may take up together */
+  /** @param maxBytes the limit for all values together */
   constructor(maxBytes = 256 * 1024 * 1024) {
     this.#kept = new LRUCache({ maxSize: maxBytes });
   }
@@ -59,7 +59,7 @@ export class CurrentCache {
         return kept.value;
       }
       const { value } = await making;
-      // What was begun after a first one had ended was begun after the call.
+      // A value that was begun after the first one had ended was begun after the call.
       if (joined === undefined || joins++ > 0 || value.current()) return value;
     }
   }
@@ -114,7 +114,7 @@ function estimateBytes(value: object): number {
   }, 0);
 }
 
-/** Bytes that an entry takes up besides its value, about. */
+/** Approximate bytes of an entry in addition to its value. */
 const overheadBytes = 500;
 
 const minAgeMs = 5000;

@@ -35,7 +35,7 @@ export class BotshelfError extends Error {
   }
 }
 
-/** The data of an error, besides its cause. */
+/** The data of an error, in addition to its cause. */
 export interface ErrorDetails {
   /** Of unknown-bot: the ID that no bot has. */
   readonly id?: string;

@@ -50,7 +50,7 @@ export function computeDistance(a: string, b: string, maxDistance: number): numb
   return Math.min(last[b.length] ?? 0, maxDistance + 1);
 }
 
-/** Reused by every call, as a search with a typo makes thousands of calls. */
+/** Reused by every call, because a search with a typo makes thousands of calls. */
 const rows: readonly [number[], number[], number[]] = [[], [], []];
 
 /**

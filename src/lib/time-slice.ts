@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 
 /**
- * Who starts a piece of work. Work of clients comes in any number: each piece waits for its slice, and of all that wait
- * one slice runs per round of the event loop. Work of the service itself is little at a time: it begins at once, and
- * lets the event loop go round once after each slice.
+ * The origin of a piece of work. Clients cause any number of pieces: each waits for its slice, and one slice of all
+ * waiting pieces runs per round of the event loop. The service causes few: they begin immediately, and let the event
+ * loop run once after each slice.
  */
 type SliceOwner = 'client' | 'service';
 

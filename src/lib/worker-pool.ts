@@ -61,12 +61,12 @@ export class WorkerPool<F extends (task: never) => unknown> {
   }
 }
 
-/** Divides items into parts of `size` items, as a task for each item takes longer to send than to run. */
+/** Divides items into parts of `size` items, because a task for each item takes longer to send than to run. */
 export function splitIntoParts<T>(items: readonly T[], size: number): T[][] {
   const parts: T[][] = [];
   for (let at = 0; at < items.length; at += size) parts.push(items.slice(at, at + size));
   return parts;
 }
 
-/** `setTimeout` fires at once for a longer delay. */
+/** `setTimeout` fires immediately for a longer delay. */
 const maxTimerMs = 2 ** 31 - 1;

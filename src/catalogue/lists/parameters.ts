@@ -24,7 +24,10 @@ export interface ListQuery extends FilterValues {
   readonly fields?: readonly ListField[];
 }
 
-/** A key of an element of a list. The count is returned only where it is named, as it changes more often than all else. */
+/**
+ * A key of an element of a list. The count is returned only if it is named, because it changes more often than all
+ * else.
+ */
 export type ListField = keyof BotListElement | 'count';
 
 export interface Sort {

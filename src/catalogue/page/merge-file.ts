@@ -20,8 +20,8 @@ export interface FileTextVersions {
 export interface MergedFile {
   readonly text: string;
   /**
-   * What of ours was dropped: keys, such as `links.terms` for one in the value of another; `page` for lines of the markdown,
-   * `lines` for those of a text, `file` for all of it.
+   * The parts of ours that were dropped: keys, such as `links.terms` for one in the value of another; `page` for lines
+   * of the markdown, `lines` for those of a text, `file` for all of it.
    */
   readonly droppedKeys: readonly string[];
 }
@@ -32,11 +32,11 @@ export function isMergedByKey(path: string): boolean {
 }
 
 /**
- * Merges a file by meaning: files of bots, collections, profiles, settings and `blocked.json` key by key, anything else
- * line by line. A key that one side changed takes that side. One that both changed takes theirs unless it is in `keep`;
- * in other files than those of bots, objects are merged in turn, and lists member by member. Of two times in `edited` the
- * later stays. Markdown is merged by line. Every byte that ours did not change is as in theirs.
- * Where a side cannot be parsed, or the result would break a rule that theirs keeps, the file is theirs.
+ * Merges a file: files of bots, collections, profiles, settings and `blocked.json` key by key, anything else line by
+ * line. A key that one side changed takes that side. One that both changed takes theirs unless it is in `keep`; in
+ * other files than those of bots, objects are merged in turn, and lists member by member. Of two times in `edited` the
+ * later stays. Markdown is merged by line. Every byte that ours did not change is as in theirs. Where a side cannot be
+ * parsed, or the result would break a rule that theirs keeps, the file is theirs.
  * @param path relative to the catalogue's folder
  */
 export function mergeFile(
@@ -130,7 +130,10 @@ function mergeMembers(
   ];
 }
 
-/** Returns what tells whether a list has an equal member: a look at each would take minutes for thousands of blocks. */
+/**
+ * Returns a function that tells whether a list has an equal member. Comparing each takes minutes for thousands of
+ * blocks.
+ */
 function createLookup(list: readonly unknown[]): (member: unknown) => boolean {
   const texts = new Set(list.map((member) => JSON.stringify(member)));
   return (member) => texts.has(JSON.stringify(member));

@@ -188,7 +188,7 @@ export function listTop(root: string): string[] {
 }
 
 /**
- * Returns the same in any order, each with its type, as a call for each of a thousand names would delay requests.
+ * Returns the same in any order, each with its type, because a call for each of a thousand names would delay requests.
  * @param top `bots`, or a folder next to it
  * @throws as listTop
  */

@@ -286,8 +286,8 @@ function createFaultyError(path: string, why: string): BotshelfError {
 export const maxCommandDepth = 16;
 
 /**
- * Returns commands, as Discord's API has them, with the keys that the list keeps, in the order of the schema. What says
- * nothing is left out. The result may break the schema, as what is given may.
+ * Returns commands, as Discord's API has them, with the keys that the list keeps, in the order of the schema. Keys that
+ * say nothing are left out. The result breaks the schema if the input does.
  */
 export function pickCommands(commands: readonly unknown[]): unknown[] {
   return commands.map((command) => pick(command, definitions['command'] ?? {}));

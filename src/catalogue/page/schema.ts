@@ -131,7 +131,7 @@ interface SchemaFault {
 }
 
 /**
- * Validates a value and never changes it. Returns all faults at once, up to a hundred; none when the value is valid.
+ * Validates a value and never changes it. Returns all faults, up to a hundred; an empty list if the value is valid.
  * @param categories those that a bot can have; null for any
  */
 export function validate(

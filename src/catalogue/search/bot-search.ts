@@ -12,7 +12,7 @@ import { toLanguageBit } from './stems.ts';
 import { WordIndex } from './word-index.ts';
 import { languageWords, withoutStopWords, splitTypedWords, type Word } from './words.ts';
 
-/** What people look for: a category, or something that bots of several do; and the words for it in many languages. */
+/** A thing that people look for: a category, or something that bots of several do, with its names in many languages. */
 interface Need {
   readonly category: Category | undefined;
   /** By their text, which is folded and without spaces. */
@@ -24,7 +24,7 @@ export interface NamedNeed extends Need {
   readonly locale: string;
 }
 
-/** What the words of queries are looked for as well: names of categories, and words that mean the same. */
+/** The expansions of words in queries: names of categories, and words that mean the same. */
 export class Needs {
   /** Every word of every name. The number of a posting's "bot" is that of a name, the place is that in the name. */
   readonly index: WordIndex;
@@ -144,12 +144,12 @@ export class BotSearch {
     };
   }
 
-  /** Differs from what it was when a search may find something else though no bot and no need changed. */
+  /** Changes whenever a search may find something else although no bot and no need changed. */
   get version(): number {
     return this.#version;
   }
 
-  /** What words mean, the same object while that is the same. */
+  /** The meanings of words; the same object until they change. */
   get needs(): Needs {
     return this.#needs();
   }
@@ -160,7 +160,10 @@ export class BotSearch {
     return await runSearch(this.#segments, text, slice, this.#needs());
   }
 
-  /** Indexes what is not indexed yet. Resolves when every bot of now is there; pages of a large catalogue may follow. */
+  /**
+   * Indexes new and changed bots. Resolves when every current bot is indexed; the pages of a large catalogue may
+   * follow.
+   */
   async update(): Promise<void> {
     // An update that is going on may have begun before; the one after it cannot.
     for (let tries = 0; tries < 2 && this.#indexed !== (await this.#bots.sorted()); tries++)
@@ -213,7 +216,7 @@ export class BotSearch {
     return segment;
   }
 
-  /** Builds everything again in a thread, while searches use what there is. The next update takes it over. */
+  /** Rebuilds the whole index in a thread, while searches use the old one. The next update replaces it. */
   #rebuild(bots: readonly IndexedBot[]): void {
     this.#isRebuilding = true;
     const rebuild = buildLargeSegment(bots, this.#closing.signal)

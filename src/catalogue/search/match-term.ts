@@ -64,12 +64,12 @@ export function listHalves(
 const joinedFit = 0.9;
 const categoryFit = 0.7;
 const needFit = 0.75;
-/** What a word of another language counts that means the same. */
+/** Weight of a word with the same meaning in another language. */
 const foreignFit = 0.25;
 const prefixFit = 0.3;
 const minPrefixLength = 4;
 
-/** What bots count, by their numbers: for one term of a query, or for all. */
+/** The weights of bots, by their numbers: for one term of a query, or for all. */
 export class Sums {
   /** The bots that count; the first `size` of them are set. */
   readonly bots: Uint32Array;

@@ -1,4 +1,4 @@
-/** What part of a bot a word is in. */
+/** The part of a bot that a word is in. */
 export const Field = { name: 0, description: 1, page: 2, commands: 3 } as const;
 export type Field = (typeof Field)[keyof typeof Field];
 

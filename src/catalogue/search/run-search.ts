@@ -36,7 +36,7 @@ export interface QueryReading {
   readonly unmatched: readonly string[];
 }
 
-/** What a search found. A bot is known by its place here until it is needed: most are only counted. */
+/** The result of a search. A bot is a place in these arrays until it is needed, because most are only counted. */
 export class Found {
   readonly reading: QueryReading;
   /** How many bots were found. */
@@ -52,7 +52,7 @@ export class Found {
   readonly #segments: readonly { readonly segment: IndexSegment; readonly end: number }[];
 
   /**
-   * Puts together what the parts of a search have. A bot that has only some of the terms scores less.
+   * Joins the results of the segments. A bot that has only some of the terms scores less.
    * @param weight of all terms
    */
   constructor(parts: readonly SegmentSearch[], weight: number, ownWeight: number, reading: QueryReading) {
@@ -137,8 +137,8 @@ class Search {
   }
 
   /**
-   * Finds a term, and adds what it counts. Where hardly any bot has it, other spellings are looked for, and
-   * if there is none, its parts.
+   * Finds a term, and adds its weight. If hardly any bot has it, other spellings are searched for, and if none is
+   * found, its parts.
    * @returns another spelling that was searched for in its place; null if nothing was found
    */
   async #addTerm(term: Term, isOnly: boolean): Promise<string | null | undefined> {
@@ -247,11 +247,11 @@ class Search {
 const minCoverageFactor = 0.25;
 const idScore = 1000;
 const nameScore = 1;
-/** What a neighbour in the text adds. */
+/** Weight that a neighbour in the text adds. */
 const phraseWeight = 0.4;
-/** What a term counts at least that all bots have. */
+/** Minimum weight of a term: that of one that all bots have. */
 const minRarity = 0.2;
-/** From this value on more of a term counts little more: the k1 of BM25F. */
+/** Above this value, more of a term adds little: the k1 of BM25F. */
 const termSaturation = 1.5;
 /** A term that fewer bots have is searched for with other spellings, too. */
 const minMatches = 3;
@@ -261,5 +261,5 @@ const maxExpandedTerms = 8;
 const maxSpelledTerms = 6;
 const minPrefixLength = 3;
 const nearFit = 0.8;
-/** What another spelling counts where some bot has the term as it is spelled. */
+/** Weight of a corrected spelling when the typed spelling also occurs. */
 const besidesFit = 0.3;

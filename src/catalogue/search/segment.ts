@@ -9,7 +9,7 @@ import { Sums } from './match-term.ts';
 import { PostingsBuilder } from './postings-builder.ts';
 import { type PackedIndex, WordIndex } from './word-index.ts';
 
-/** The words of many bots, as they were at one time. A bot that changes is taken out, and is in a later segment. */
+/** The words of many bots, as they were at one time. A bot that changes is removed, and added to a later segment. */
 export class IndexSegment {
   /** In numeric order of their ids, which is that of their numbers; undefined if a bot has changed since. */
   readonly #bots: (IndexedBot | undefined)[];
@@ -19,7 +19,7 @@ export class IndexSegment {
   readonly indexes: WordIndex[];
   /** How many of its bots have not changed since. */
   live: number;
-  /** What searches that have ended leave to the next ones: new arrays of this size cost more than to empty them. */
+  /** Arrays of ended searches for the next ones, because emptying them costs less than new arrays of this size. */
   readonly #idle: SegmentSearch[] = [];
 
   constructor(bots: readonly IndexedBot[], ...packed: PackedIndex[]) {
@@ -64,7 +64,7 @@ export class IndexSegment {
     this.live--;
   }
 
-  /** Lends what a search keeps of each bot while it runs, empty. */
+  /** Returns the state of a new search, in arrays that are reused. */
   startSearch(): SegmentSearch {
     return this.#idle.pop() ?? new SegmentSearch(this);
   }

@@ -25,7 +25,7 @@ export interface PackedIndex {
   readonly shares: Uint8Array;
 }
 
-/** Where words are that are found for a word of the query, and how well they fit: 1 for the word itself. */
+/** The postings of a word that is found for a word of the query, and how well it fits: 1 for the word itself. */
 export interface Expansion {
   readonly postings: Uint32Array;
   readonly fit: number;

@@ -52,7 +52,9 @@ export interface CatalogueSettings {
 /** What is done with proposals, by who sends them; `off` takes none. */
 interface ProposalPolicies {
   readonly newBots: 'review' | 'off';
-  /** For changes of a bot by its authors. `publish` commits them at once, but for those of `findReviewedChanges`. */
+  /**
+   * For changes of a bot by its authors. `publish` commits them immediately, except for those of `findReviewedChanges`.
+   */
   readonly authors: 'review' | 'publish' | 'off';
   /** For changes of a bot by anybody else. */
   readonly others: 'review' | 'off';

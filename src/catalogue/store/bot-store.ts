@@ -71,7 +71,7 @@ export class BotStore extends EventEmitter<BotEvents> {
 
   /**
    * Replaces the faults of a bot or a path, and logs those that are new and the files that have none any more.
-   * @param paths the files that exist, as a file that is gone is not valid again
+   * @param paths the files that exist, because a file that is gone is not valid again
    */
   report(key: string, faults: readonly Fault[], paths: readonly string[] = []): void {
     const before = this.faultsOf(key);

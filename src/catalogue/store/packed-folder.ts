@@ -93,7 +93,9 @@ export class BlockMemory {
   }
 }
 
-/** Of this size and above, glibc returns memory to the system at once. What is not used of it takes up no memory. */
+/**
+ * Of this size and above, glibc returns memory to the system immediately. What is not used of it takes up no memory.
+ */
 const blockSize = 32 * 1024 * 1024;
 
 /** For the records of all bots. */

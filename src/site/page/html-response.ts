@@ -13,7 +13,7 @@ import type { PageOptions, PageProps } from './layout.tsx';
 export interface PageRecipe {
   /** What the request selects: as JSON, with the language of the interface, it is the key of the stored page. */
   readonly key: object;
-  /** Reads what the page is about: when that is another object, the page is made again at once. */
+  /** Reads the object that the page is about: when it is another one, the page is rebuilt immediately. */
   readonly entry?: Input;
   readonly render: (props: PageProps) => Promise<VNode>;
 }

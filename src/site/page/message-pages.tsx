@@ -22,7 +22,7 @@ interface MessagePageProps extends PageProps {
   readonly action: MessageKey;
 }
 
-/** A page that says one thing, and leads on. */
+/** A page with one message and a link to continue. */
 export function MessagePage(props: RenderableProps<MessagePageProps>): VNode {
   const { site, viewer, title, to, action, children } = props;
   const { t, text } = useLanguage();
@@ -38,8 +38,8 @@ export function MessagePage(props: RenderableProps<MessagePageProps>): VNode {
 }
 
 /**
- * Responds with a page that goes on to the login by itself, which leads back to `to`. A form cannot redirect there: browsers
- * apply `form-action` to every redirect after a form, and those lead to the provider.
+ * Responds with a page that continues to the login by itself, which returns to `to`. A form cannot redirect there:
+ * browsers apply `form-action` to every redirect after a form, and those lead to the provider.
  * @param to a path of this site
  * @param key the text that says what the login is for
  */
