@@ -220,7 +220,7 @@ function addBotsCommand(program: Command): void {
     .option('--yes', 'commit what --set and --remove only describe without it')
     .addHelpText(
       'after',
-      '\nReads the files on disk, and the counts that are committed. --set and --remove make one commit.\nExit code: 0 done, also where no bot is found; 2 nothing was changed, or tokens have not ended.',
+      '\nReads the files on disk, and the counts that are committed. --set and --remove make one commit.\nExit code: 0 done, also where no bot is found; 2 nothing was changed, or tokens could not be revoked.',
     )
     .action(load(async () => (await import('./bots.ts')).bots));
 }

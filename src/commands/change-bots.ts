@@ -75,8 +75,8 @@ export interface ChangeOptions {
 }
 
 /**
- * Removes all files of bots in one commit, and ends their tokens. Returns a line for each bot that is removed.
- * @throws {UserError} where nothing was removed, or the tokens have not ended
+ * Removes all files of bots in one commit, and revokes their tokens. Returns a line for each bot that is removed.
+ * @throws {UserError} where nothing was removed, or the tokens could not be revoked
  */
 export async function removeBots(
   opened: CatalogueOnDisk,
@@ -95,7 +95,7 @@ export async function removeBots(
   } catch (error) {
     const advice = 'a service that runs in this clone ends them, or “botshelf revoke”';
     throw new UserError(
-      `the bots are removed, and their tokens have not ended: ${messageOf(error)}; ${advice}`,
+      `the bots are removed, but their tokens could not be revoked: ${messageOf(error)}; ${advice}`,
     );
   }
   return lines;

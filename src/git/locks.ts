@@ -178,7 +178,7 @@ async function listenIn(folder: string, name: string, server: Server): Promise<v
     });
   } catch (error) {
     throw new UserError(
-      `${dirname(folder)} takes no Unix socket, which keeps a second service away (${messageOf(error)}): put it on a local disk`,
+      `${dirname(folder)} does not support the Unix socket that locks it (${messageOf(error)}): put it on a local disk`,
       { cause: error },
     );
   }

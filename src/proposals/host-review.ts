@@ -221,7 +221,9 @@ export class HostReview {
     if (proposal.state !== 'waiting' || (isOpen && at === commit)) return;
     if (at !== undefined && (await isReviewers(at))) {
       if (isOpen) return;
-      throw new Error(`${branch} has commits of a reviewer and no pull request: delete that branch there`);
+      throw new Error(
+        `${branch} has commits of a reviewer and no pull request: delete the branch on the host to retry`,
+      );
     }
     const description = formatBody(proposal, baseUrl + toSubjectPath(proposal.subject));
     if (isOpen) await this.#pulls.change(pull.number, title, description);

@@ -437,6 +437,6 @@ export function createRemoteNotice(
   return (
     `the clone has the remote origin (${removeCredentials(origin.remote)}), but BOTSHELF_REMOTE is not set: ` +
     'merged pull requests do not arrive here and posts are not pushed; set BOTSHELF_REMOTE=origin, ' +
-    'or run "git remote remove origin" where this clone stands alone'
+    'or run "git remote remove origin" if this clone is not meant to have a remote'
   );
 }

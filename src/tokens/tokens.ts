@@ -324,7 +324,7 @@ export interface TokensOfRemovedBotsOptions {
  */
 export class TokensOfRemovedBots implements BranchConsumer {
   readonly failed = (message: string): string =>
-    `could not end the tokens of bots that were removed: ${message}; retrying`;
+    `could not revoke the tokens of removed bots: ${message}; retrying`;
   readonly ended = 'the tokens of bots that were removed have ended';
   readonly #options: TokensOfRemovedBotsOptions;
 
@@ -351,7 +351,7 @@ export class TokensOfRemovedBots implements BranchConsumer {
       return await revokeTokens(committed, ids, 'the removal of all pages');
     });
     if (ended.length > 0)
-      log.info({ bots: ended }, `${formatCount(ended.length, 'token')} ended because the bots were removed`);
+      log.info({ bots: ended }, `revoked ${formatCount(ended.length, 'token')} of removed bots`);
   }
 
   /**

@@ -94,7 +94,7 @@ describe('a service that cannot write', () => {
     for (const answer of await Promise.all([2, 3, 4].map(async (count) => await post({ count }))))
       refused(answer, /cannot be saved now/);
     service.expectLog(/counts cannot be saved: files may not grow any more in .*: raise the file size limit/);
-    service.allowLog(/could not save the index|could not read Git’s history|could not end the tokens/);
+    service.allowLog(/could not save the index|could not read Git’s history|could not revoke the tokens/);
     service.expectLog(/requests are refused: .*files may not grow any more/);
     strictEqual(await latest(service), 1);
     limit('unlimited');
@@ -206,7 +206,7 @@ describe('a service that cannot write', () => {
       match(parts.repository.faults.join(), /^the repository is on a read-only file system/);
       strictEqual(await service.end('SIGTERM'), 1);
       // What follows the branch may still have begun its files.
-      service.allowLog(/could not (?:read Git’s history|end the tokens)/);
+      service.allowLog(/could not (?:read Git’s history|revoke the tokens)/);
       service.expectLog(/could not save the index/);
       service.expectLog(/stopped, but not cleanly: EROFS: read-only file system/);
     },

@@ -84,7 +84,7 @@ describe('the token of a bot that was removed', () => {
     strictEqual((await post(service, homer, token))[0], 200);
     remove(repository);
     await eventually(async () => strictEqual(await listTokens(repository), '8'));
-    await eventually(() => match(service.log(), /1 token ended because the bots were removed/));
+    await eventually(() => match(service.log(), /revoked 1 token of removed bots/));
     match(repository.git('log', '-1', '--format=%s', 'refs/botshelf/state'), /^Revoke the token of 7, by /);
     repository.git('revert', '--no-edit', 'HEAD');
     await eventually(async () => strictEqual((await service.request('/api/v2/bots/7')).status, 200));

@@ -269,7 +269,7 @@ export function createSearch(
 ): BotSearch {
   return new BotSearch(
     bots,
-    (error) => log.error({ err: error }, 'the search index could not be built: searches use what there is'),
+    (error) => log.error({ err: error }, 'could not rebuild the search index: searches use the existing one'),
     () => getNeeds(settings.current),
   );
 }
@@ -287,6 +287,6 @@ export async function buildSearchIndex(
     log.debug({ ms: Math.round(performance.now() - started) }, 'the search index is built');
   } catch (error) {
     if (!search.closed)
-      log.error({ err: error }, 'the search index could not be built: the next search tries again');
+      log.error({ err: error }, 'could not build the search index: the next search retries');
   }
 }

@@ -140,7 +140,10 @@ export class Watcher {
 
   #setFault(fault: string | null): void {
     if (fault !== null && fault !== this.#fault)
-      this.#log.warn({ fault }, 'the watcher does not work: only rounds over all folders find changes');
+      this.#log.warn(
+        { fault },
+        'the watcher does not work: changes are found later, by scans of all folders; retrying',
+      );
     this.#fault = fault;
   }
 }

@@ -200,7 +200,10 @@ describe('proposals that are reviewed at the Git host', () => {
       await send({ nsfw: true });
       await send({ nsfw: true }, note, visitor);
       for (let i = 0; i < 2; i++) strictEqual(await review.round(), false);
-      match(failure(), /has commits of a reviewer and no pull request: delete that branch there/);
+      match(
+        failure(),
+        /has commits of a reviewer and no pull request: delete the branch on the host to retry/,
+      );
       strictEqual(host.shared.git('rev-parse', branch), theirs);
       deepStrictEqual([host.pulls.length, pull().branch], [2, `proposals/${homer}-${visitor.id}`]);
     });
