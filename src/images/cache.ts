@@ -102,7 +102,7 @@ export class ImageCache {
     this.#previews = new ImagePreviews(async ({ kind, url }, abandoned) => {
       const signal = AbortSignal.any([abandoned, this.#closing.signal]);
       return (await this.#decoder.decode(await fetch(url, signal), kind)).bytes;
-    });
+    }, this.#intervals.formWait);
     void this.#scans.run(async () => await this.#dropLost());
     const { save, round, tick } = this.#intervals;
     this.#timers = [

@@ -148,6 +148,8 @@ export const defaultIntervals = {
   /** The wait after an image's first failure. It doubles with each failure, up to `lastRetry`. */
   firstRetry: minuteMs,
   lastRetry: 24 * 60 * minuteMs,
+  /** How long a form waits for the images that it names. */
+  formWait: 3_000,
   /** How often failed images are checked for a retry. */
   tick: 15_000,
   /** The pause after a host fails; it doubles too. */

@@ -17,6 +17,7 @@ export interface NamedImage {
  */
 export class ImagePreviews {
   readonly #make: (image: NamedImage, signal: AbortSignal) => Promise<Buffer>;
+  readonly #waitMs: number;
   readonly #queue = new FairQueue(8);
   /** By kind and address; without bytes if it failed a short time ago. */
   readonly #kept = new LRUCache<string, { readonly name: ImageName; readonly bytes: Buffer | null }>({
@@ -24,9 +25,13 @@ export class ImagePreviews {
     sizeCalculation: ({ bytes }, key) => (bytes?.length ?? 0) + key.length * 2 + 500,
   });
 
-  /** @param make fetches and decodes an image */
-  constructor(make: (image: NamedImage, signal: AbortSignal) => Promise<Buffer>) {
+  /**
+   * @param make fetches and decodes an image
+   * @param waitMs that a form waits for its images
+   */
+  constructor(make: (image: NamedImage, signal: AbortSignal) => Promise<Buffer>, waitMs: number) {
     this.#make = make;
+    this.#waitMs = waitMs;
   }
 
   /** Returns the name of the copy of an image; undefined if there is none. */
@@ -45,14 +50,14 @@ export class ImagePreviews {
   async fetch(images: readonly NamedImage[], client: string): Promise<void> {
     const due = images.filter((image) => !this.#kept.has(keyOf(image)));
     if (due.length === 0) return;
-    const abandoned = AbortSignal.timeout(maxWaitMs);
+    const abandoned = AbortSignal.timeout(this.#waitMs);
     const work = async (): Promise<void> => {
       for (const image of due) if (!abandoned.aborted) await this.#fetchOne(image, abandoned);
     };
     const fetched = this.#queue.run(client, work).catch((error: unknown) => {
       if (!isError(error, 'queue-full')) throw error;
     });
-    await Promise.race([fetched, sleep(maxWaitMs, undefined, { ref: false })]);
+    await Promise.race([fetched, sleep(this.#waitMs, undefined, { ref: false })]);
   }
 
   async #fetchOne(image: NamedImage, signal: AbortSignal): Promise<void> {
@@ -68,7 +73,6 @@ function keyOf({ kind, url }: NamedImage): string {
 
 /** Bytes of all copies together. */
 const maxBytes = 16 * 1024 * 1024;
-const maxWaitMs = 3000;
 /** How long a copy is kept, and how long an image that failed is not tried again. */
 const copyMs = 600_000;
 const failureMs = 60_000;

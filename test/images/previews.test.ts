@@ -11,7 +11,7 @@ describe('images of forms', () => {
       await new Promise(setImmediate);
       running--;
       return Buffer.from(url);
-    });
+    }, 60_000);
     const fetchFor = async (clients: readonly string[]): Promise<boolean[]> =>
       await Promise.all(
         clients.map(async (client, i) => {
@@ -25,7 +25,7 @@ describe('images of forms', () => {
     deepStrictEqual(others, [...Array.from({ length: 9 }, () => true), false, false]);
   });
 
-  it('that fail are not fetched again for the next check, and others keep no form waiting for more than seconds @slow', async () => {
+  it('that fail are not fetched again for the next check, and others keep no form waiting for long', async () => {
     const asked: string[] = [];
     const previews = new ImagePreviews(async ({ url }, signal) => {
       asked.push(url.slice(-1));
@@ -33,7 +33,7 @@ describe('images of forms', () => {
       return await new Promise((_resolve, reject) => {
         signal.addEventListener('abort', () => reject(new Error('it is too slow')));
       });
-    });
+    }, 300);
     for (const urls of ['b', 'b', 'ca', 'c']) await previews.fetch(urls.split('').map(image), '');
     deepStrictEqual(asked, ['b', 'c']);
     strictEqual(previews.nameOf(image('b')), undefined);
@@ -41,7 +41,10 @@ describe('images of forms', () => {
 
   it('are 16 MiB at most: the oldest go first', async () => {
     const size = 5 * 1024 * 1024;
-    const previews = new ImagePreviews(async ({ url }) => await Promise.resolve(Buffer.alloc(size, url)));
+    const previews = new ImagePreviews(
+      async ({ url }) => await Promise.resolve(Buffer.alloc(size, url)),
+      60_000,
+    );
     for (const i of [1, 2, 3, 4]) await previews.fetch([image(i)], '');
     strictEqual(previews.nameOf(image(1)), undefined);
     const name = previews.nameOf(image(4));

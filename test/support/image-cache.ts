@@ -50,7 +50,7 @@ export async function openTestImages(): Promise<TestImages> {
       fetch: async (url, signal) => await fetcher.fetch(url, signal),
       log: silentLog,
       ...more,
-      intervals: { firstRetry: never, lastRetry: never, hostRest: 1, ...more.intervals },
+      intervals: { firstRetry: never, lastRetry: never, formWait: 60_000, hostRest: 1, ...more.intervals },
     });
   const at = (path: string): string => `https://images.test:${site.port}${path}`;
   const avatarOnly = (): FullImages => ({ avatar: at('/avatar.png'), cover: null, preview: [] });
