@@ -92,7 +92,7 @@ export class CommittedState {
   /** Whether memory has what was committed 5 ms ago: by the time, or by one peek. */
   #isCurrent(): boolean {
     const now = performance.now();
-    if (now - this.#peekedAt < peekInterval) return true;
+    if (now - this.#peekedAt < peekIntervalMs) return true;
     if (this.#ref.peek() !== this.#peeked) return false;
     this.#peekedAt = now;
     return true;
@@ -216,7 +216,7 @@ export class CommittedState {
 const minDay = toDay(Date.UTC(2020, 0));
 
 /** Milliseconds between two peeks. */
-const peekInterval = 5;
+const peekIntervalMs = 5;
 
 function isConflict(error: unknown): boolean {
   return isError(error, 'ref-conflict');

@@ -215,7 +215,7 @@ async function removeStaleSockets(lock: string, shown: string): Promise<void> {
 async function findHolder(path: string): Promise<string | undefined> {
   return await new Promise((resolve) => {
     let said = '';
-    const socket = connect(path).setTimeout(answerLimit);
+    const socket = connect(path).setTimeout(maxAnswerMs);
     socket.on('data', (text) => (said += String(text)));
     socket.on('timeout', () => socket.destroy());
     socket.on('error', (error) => {
@@ -229,8 +229,7 @@ async function findHolder(path: string): Promise<string | undefined> {
   });
 }
 
-/** Milliseconds. */
-const answerLimit = 1000;
+const maxAnswerMs = 1000;
 
 /**
  * Runs `work` with a path of a socket that fits into an address: if the folder's own path is too long, it is one

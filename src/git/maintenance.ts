@@ -208,7 +208,7 @@ export async function waitForOrphans(repository: Repository): Promise<void> {
  */
 async function removePartialPacks(
   repository: Repository,
-  hiddenBefore = Date.now() - hiddenPackAge,
+  hiddenBefore = Date.now() - hiddenPackAgeMs,
 ): Promise<void> {
   // Listed before the processes are: a git that starts in between writes others.
   const files = await listPartialFiles(join(repository.commonDir, 'objects'));
@@ -295,7 +295,7 @@ async function findOrphans(repository: Repository): Promise<GitProcess[]> {
 }
 
 /** Milliseconds after which a partial pack is removed that a hidden git may still write. It blocks nothing. */
-const hiddenPackAge = 600_000;
+const hiddenPackAgeMs = 600_000;
 
 async function listPartialFiles(objects: string): Promise<string[]> {
   const paths = await readdir(objects, { recursive: true }).catch(() => []);

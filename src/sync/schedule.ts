@@ -41,12 +41,12 @@ export class Schedule {
   /** Schedules a round that fetches, at most one a second. */
   requestFetch(): void {
     this.#fetchRequested = true;
-    this.runIn(this.#fetchStartedAt + fetchInterval - performance.now());
+    this.runIn(this.#fetchStartedAt + fetchIntervalMs - performance.now());
   }
 
   /** Schedules a round for the time of the next push. */
   requestPush(): void {
-    this.runIn(Math.max(gatherTime, this.#pushDelay));
+    this.runIn(Math.max(gatherMs, this.#pushDelay));
   }
 
   fetchStarts(): void {
@@ -107,7 +107,7 @@ export class Schedule {
 }
 
 /** Milliseconds in which commits are gathered for one push. */
-const gatherTime = 50;
+const gatherMs = 50;
 
 /** Milliseconds between two fetches that were requested. */
-const fetchInterval = 1000;
+const fetchIntervalMs = 1000;

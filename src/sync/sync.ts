@@ -118,11 +118,11 @@ export class Sync implements RemoteState {
     return this.#stateFetched;
   }
 
-  /** Starts the first round. Resolves when a new clone has everything, or has waited for `startLimit` seconds. */
+  /** Starts the first round. Resolves when a new clone has everything, or has waited for `maxStartWaitSeconds`. */
   async start(): Promise<void> {
     const repository = await this.#options.repositoryOpener.open().catch(() => undefined);
     if (repository !== undefined && !(await hasFetchedState(repository))) {
-      await Promise.race([this.#queueRound(), sleep(startLimit * 1000, undefined, { ref: false })]);
+      await Promise.race([this.#queueRound(), sleep(maxStartWaitSeconds * 1000, undefined, { ref: false })]);
       return;
     }
     this.#stateFetched = true;
@@ -193,7 +193,7 @@ export class Sync implements RemoteState {
         this.#waiters.delete(finish);
         resolve(isPushed);
       };
-      const limit = (this.#options.pushSeconds + pushLimit) * 1000;
+      const limit = (this.#options.pushSeconds + maxPushWaitSeconds) * 1000;
       const timer = setTimeout(() => finish(false), limit).unref();
       this.#waiters.add(finish);
     });
@@ -218,7 +218,7 @@ export class Sync implements RemoteState {
    */
   async close(): Promise<void> {
     this.#schedule.stop();
-    const timer = setTimeout(() => this.#abort.abort(), closeLimit * 1000);
+    const timer = setTimeout(() => this.#abort.abort(), maxCloseWaitSeconds * 1000);
     try {
       await this.#queue.run(async () => {
         if (this.failure === null && !this.#options.followsOnly) await this.#pushLast();
@@ -357,16 +357,16 @@ export class Sync implements RemoteState {
 }
 
 /** Seconds that a response waits for a push, beyond the time to the next one. */
-const pushLimit = 8;
+const maxPushWaitSeconds = 8;
 
 /** Edits that are named: the last ones. */
 const maxDroppedEdits = 20;
 
 /** Seconds that a new clone waits for the remote before it serves without. */
-const startLimit = 30;
+const maxStartWaitSeconds = 30;
 
 /** Seconds that a stop waits for the last push. */
-const closeLimit = 5;
+const maxCloseWaitSeconds = 5;
 
 /** Returns the part of a message of git that is the same at each retry, without times and numbers. */
 function toFailureKind(error: unknown, message: string): string {

@@ -69,12 +69,12 @@ function findReason(ctx: Context, sent: Proof | undefined, secret: string): stri
     return 'BOTSHELF_WEBHOOK_SECRET is no signing token of GitLab, which begins with whsec_: set it to that of the webhook';
   return isRecent(ctx.get('webhook-timestamp'))
     ? `${header} is a signature of another call or with another token: ${fix}`
-    : `webhook-timestamp is not within ${oldestCall / 60} minutes: check the clocks of both machines, or resend the call`;
+    : `webhook-timestamp is not within ${toleranceSeconds / 60} minutes: check the clocks of both machines, or resend the call`;
 }
 
 const hooks = Object.values<GitHost>(gitHosts).map(({ hook }) => hook);
 
-/** What proves that a call is genuine, by header. A call with none of them is refused before its body is read. */
+/** The proof that a call is genuine, by header. A call with none of them is refused before its body is read. */
 const proofs: readonly Proof[] = [
   ...hooks.flatMap(({ proofs }) => Object.entries(proofs)),
   // Of Bitbucket. GitHub sends it as well, with SHA-1.
@@ -135,11 +135,11 @@ function readKey(secret: string): string | undefined {
 
 /** @param time seconds since the epoch */
 function isRecent(time: string): boolean {
-  return /^\d{1,12}$/.test(time) && Math.abs(Date.now() / 1000 - Number(time)) <= oldestCall;
+  return /^\d{1,12}$/.test(time) && Math.abs(Date.now() / 1000 - Number(time)) <= toleranceSeconds;
 }
 
-/** Seconds, for the difference between the two clocks and the transfer. */
-const oldestCall = 300;
+/** The difference in seconds that a call's time may have from this clock, for both clocks and the transfer. */
+const toleranceSeconds = 300;
 
 /** A call has two while a key is replaced. */
 const maxSignatures = 10;
