@@ -167,7 +167,8 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
 }
 
 /**
- * Returns a function that warns if the latest `edited` of all bots is ahead of this machine's clock; null if it is not.
+ * Returns a function that returns a warning if the latest `edited` of all bots is ahead of this machine's clock, else
+ * null.
  */
 export function createEditedNotice(bots: Pick<BotIndex, 'version' | 'all'>): () => string | null {
   let version: number | undefined;

@@ -57,8 +57,8 @@ const maxFiles = 1000;
 const watched = [botsFolder, settingsName, blockedName, ...sideFolders];
 
 /**
- * Checks a change, which is the difference between two trees: the bots of which it changes a file against every rule, and
- * the change itself, with its files outside `bots/` where `scope` is everything, against the rules about changes.
+ * Checks a change, which is the difference between two trees. Changed bots are checked against every rule. The change
+ * itself, with its files outside `bots/` if `scope` is everything, is checked against the rules about changes.
  * @param root the catalogue's folder
  * @param base the revision that the change is made for
  * @param head the last commit of the change; the work tree if left out

@@ -8,13 +8,13 @@ import { ignoreMissing, UserError } from '../lib/errors.ts';
 import { makeRoom, quoteForShell } from './init.ts';
 
 /*
- * A backup is a folder with `catalogue.git`, a bare repository with all refs, and `private-<time>`, what is next to Git. The
- * latter is complete once it has that name.
+ * A backup is a folder with `catalogue.git`, a bare repository with all refs, and `private-<time>`, the files outside
+ * Git. The latter is complete once it has that name.
  */
 
 /**
- * Makes a backup, or brings an earlier one up to date, also while a service runs: it has every write that was answered
- * before. An earlier backup is good until this one is complete.
+ * Makes a backup, or updates an earlier one. Safe while a service runs: the backup has every write that was answered
+ * before. An earlier backup stays valid until this one is complete.
  * @throws {UserError} for a folder with something else
  * @throws {GitError}
  */
@@ -54,8 +54,8 @@ export async function backup(name: string): Promise<void> {
 }
 
 /**
- * Makes the catalogue and the var folder of the settings from a backup.
- * @throws {UserError} if there is no backup, or something where it is to go
+ * Restores the catalogue and the var folder of the settings from a backup.
+ * @throws {UserError} if there is no backup, or a target exists already
  * @throws {GitError}
  */
 export async function restore(name: string): Promise<void> {
@@ -94,7 +94,10 @@ function listPrivate({ var: folder, blocked }: Config): [string, string][] {
   return blocked === null ? inVar : [...inVar, ['blocked.json', blocked]];
 }
 
-/** Copies a file or a folder, for this user alone to read. What is missing, or goes meanwhile, is left out. */
+/**
+ * Copies a file or a folder, for this user alone to read. Missing files, and those that disappear meanwhile, are
+ * skipped.
+ */
 async function copyDurably(from: string, to: string): Promise<void> {
   const stats = await ignoreMissing(stat(from));
   if (stats?.isDirectory()) {

@@ -25,14 +25,13 @@ export interface BlockFlags {
   readonly remove?: true;
   /** Whether the removal is made, and not only described. */
   readonly yes?: true;
-  /** Whether it is blocked no more. */
+  /** Whether it is unblocked. */
   readonly ends?: boolean;
 }
 
 /**
- * Blocks an account, a bot or a host, which may be named by an address, and lists its bots. In the catalogue that is one
- * commit, with the removal of the bots;
- * a file that the setting names is written first.
+ * Blocks an account, a bot or a host, which may be named by an address, and lists its bots. In the catalogue that is
+ * one commit, with the removal of the bots; a file outside it is written first.
  * @throws {UserError}
  */
 export async function block(kind: BlockedName['kind'], text: string, flags: BlockFlags): Promise<void> {
@@ -108,7 +107,7 @@ export async function block(kind: BlockedName['kind'], text: string, flags: Bloc
   });
 }
 
-/** Bots that a host can have although these are most of the catalogue. */
+/** As many bots a host may have, even if these are most of the catalogue. */
 const minCommonHost = 10;
 
 /** Domains in which anybody gets a name: a label alone, such as `co.uk`, and those of services that host sites and bots. */

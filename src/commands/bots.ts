@@ -117,7 +117,9 @@ const minNameWidth = 16;
 const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\p{Emoji_Presentation}]/u;
 
-/** Which bots a command is about: those that fit all of it. Of each filter the texts, or true if it was named without one. */
+/**
+ * The filters of a command, all of which its bots must pass: the texts of each, or true if it was named without one.
+ */
 export interface BotSelectors extends Readonly<Record<string, unknown>> {
   /** Days without a count, such as 90d; a bot without any counts from when it was created. */
   readonly inactive?: string;
@@ -127,7 +129,7 @@ export interface BotSelectors extends Readonly<Record<string, unknown>> {
 /**
  * Returns the bots that a command selects, by id.
  * @param ids any where empty
- * @throws {UserError} with every bad value at once, and for ids that no bot has
+ * @throws {UserError} with every bad value, and for ids that no bot has
  */
 export async function selectBots(
   { catalogue, counts }: CatalogueOnDisk,

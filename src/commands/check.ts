@@ -32,7 +32,7 @@ export async function check(paths: string[], { base, head, fetch, format }: Chec
   // A clone without a work tree has a catalogue too, in its commits.
   const scope = head !== undefined && paths.length === 0 ? 'everything' : toScope(root, paths);
   if (head !== undefined && fetch !== undefined) await fetchCommit(root, fetch, head);
-  // What it says is for maintainers, and a check of a pull request is public.
+  // The reasons are for maintainers, and a check of a pull request is public.
   const privateBlocked = blockedFile === null ? undefined : ensureValid(readBlocked(root, blockedFile));
   const report = await showFiles('checked', async (onProgress) =>
     base === undefined
@@ -81,7 +81,7 @@ function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (error) {
-    // What is above it is a file.
+    // Its parent is a file.
     if (codeOf(error) === 'ENOTDIR') return false;
     throw error;
   }

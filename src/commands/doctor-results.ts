@@ -18,7 +18,7 @@ export interface DoctorResult extends Outcome {
   readonly name: string;
 }
 
-/** What the checks look at. */
+/** The input of the checks. */
 export interface DoctorContext {
   readonly config: Config;
   readonly repositoryOpener: RepositoryOpener;
@@ -26,10 +26,10 @@ export interface DoctorContext {
   readonly signal: AbortSignal;
 }
 
-/** Looks at one thing, changes nothing. What it throws is its outcome: an error, with the message as the reason. */
+/** Checks one thing and changes nothing. If it throws, its outcome is an error with the message as the reason. */
 export type DoctorCheck = (context: DoctorContext) => Outcome | Promise<Outcome>;
 
-/** Returns a check of the clone, which is not run where there is none: the check `clone` says why. */
+/** Returns a check of the clone, which is skipped without one: the check `clone` reports that. */
 export function inClone(
   check: (repository: Repository, context: DoctorContext) => Promise<Outcome>,
 ): DoctorCheck {
@@ -58,7 +58,7 @@ export function toOutcome(state: 'warning' | 'error', message: string): Outcome 
 }
 
 /**
- * Runs all checks side by side. Returns their outcomes in the order of the checks.
+ * Runs all checks concurrently. Returns their outcomes in the order of the checks.
  * @param seconds how long a check may take; one that takes longer is an error
  */
 export async function runChecks(

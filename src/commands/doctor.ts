@@ -159,7 +159,7 @@ export const checkLocks = inClone(async (repository) => {
 /** Git holds its locks for a moment only. */
 const staleAfterMs = 60_000;
 
-/** What is written stays: the disks of the clone and of `var/` sync, and tell names by their capitals. */
+/** Writes are durable: the disks of the clone and of `var/` sync, and their names are case-sensitive. */
 export const checkFileSystem: DoctorCheck = async ({ config, repositoryOpener }) => {
   const repository = await repositoryOpener.open().catch(() => undefined);
   const found: string[] = [];
@@ -269,7 +269,7 @@ export function assessWatches(folders: number, watches: number, instances: numbe
   return watches < folders * 2 + 100 || instances < 16 ? warning(limits, fix) : fine(limits);
 }
 
-/** There are descriptors for the connections of a busy hour. */
+/** There are enough file descriptors for many connections. */
 export const checkOpenFiles: DoctorCheck = () => assessOpenFiles(computeMaxConnections());
 
 /** @param connections how many the limit on open files leaves room for */

@@ -97,7 +97,7 @@ export class DatedFiles<T> {
     await this.delete([...old, ...this.#listExcess()]).catch(() => {});
   }
 
-  /** Without it nothing is deleted for its age. */
+  /** Returns 0 if it cannot be read: then nothing is deleted for its age. */
   async #readConfirmedTime(): Promise<number> {
     return await this.#limits.confirmedTime().catch(() => 0);
   }

@@ -79,7 +79,7 @@ export interface SiteConfig {
 }
 
 /**
- * Returns what all pages share, with the settings of the catalogue as they are at each request.
+ * Returns the properties that all pages share; its settings are those in force at each request.
  * @param origin the remote of the clone: the links to the repository are made from it where the settings name none
  */
 export function createSite(
@@ -140,9 +140,9 @@ export interface PagesParts
 export interface Pages {
   readonly assets: Router;
   readonly pages: Router;
-  /** Responds with a page where what follows throws and the client is a browser. */
+  /** Middleware: if a later one throws, responds to a browser with an error page. */
   readonly showErrors: (report: ReportError) => Middleware;
-  /** Says of a bot that is not there whether it was removed. */
+  /** Middleware: responds to requests for removed bots with a 410. */
   readonly refuseRemoved: Middleware;
   /** Null if open pages do not reload on edits. */
   readonly live: LivePreview | null;
@@ -279,9 +279,7 @@ function addLanguageRoute(router: Router, { baseUrl, languages }: Site): void {
   });
 }
 
-/**
- * Responds with the faults of a bot that has never been valid, where its editor is looking; false if there are none.
- */
+/** With BOTSHELF_DEV, responds with the faults of a bot that has never been valid; returns false if it has none. */
 function sendFaults(ctx: Context, { site, bots, store }: BotPageParts, id: BotId | undefined): boolean {
   if (!site.live || id === undefined || bots.get(id) !== undefined) return false;
   const faults = store.faultsOf(id);

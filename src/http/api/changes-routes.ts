@@ -101,7 +101,7 @@ async function* follow(
     while (next === feed.tip) {
       await firstOf(commentMs, [feed.moves, 'move'], [response, 'close']);
       if (feed.signal.aborted || response.closed) return;
-      // Also notices readers that have gone without a word.
+      // This also detects readers that have gone without closing.
       if (next === feed.tip) yield ':\n\n';
     }
     // All readers wait for the same move.

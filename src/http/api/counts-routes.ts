@@ -47,7 +47,7 @@ interface DaysQuery {
   readonly to: number | undefined;
 }
 
-/** How many days a response has at most: ten years. */
+/** The maximum number of days in a response: ten years. */
 const maxDays = 3660;
 
 /** A parameter that is a time. */

@@ -30,7 +30,7 @@ export function addExportRoute(
   settings: () => Pick<CatalogueSettings, 'license'>,
 ): void {
   const readExport = async (): Promise<Export> => {
-    // Before the bots: who follows the changes from there on misses none.
+    // Before the bots: a client that follows the changes from there misses none.
     const cursor = feed.tip;
     const all = await bots.sorted();
     return { all, cursor, digest: `${cursor ?? ''}-${await computeExportDigest(all)}` };
@@ -72,7 +72,7 @@ export function createExportPlaces(): ClientPlaces {
   });
 }
 
-/** Each takes up half a megabyte, and for a million bots some minutes. */
+/** Each takes half a megabyte of memory, and for a million bots some minutes. */
 const maxExports = 8;
 
 const maxExportsPerClient = 2;

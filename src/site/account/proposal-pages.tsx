@@ -44,7 +44,7 @@ export function addProposalRoutes(
 ): void {
   const { site, viewerOf, hostReview } = parts;
   const readOwn = createReviewReader(proposals, parts, 'sent');
-  /** Withdraws the proposal where the button was pressed; shows it where it was not, or that failed. */
+  /** Withdraws the proposal if the button was pressed; shows it otherwise, or if that failed. */
   const respond = async (ctx: Context): Promise<void> => {
     const subject = parseSubject(ctx['params'].subject ?? '');
     if (subject === undefined) throw new ProblemError('not-found', 'this is not the ID of a bot');

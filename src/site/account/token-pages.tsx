@@ -245,7 +245,7 @@ function Notice({ bad = false, text }: { readonly bad?: boolean; readonly text: 
   );
 }
 
-/** Issuing the first token takes one click; ending one that may be in use takes two. */
+/** Issuing the first token takes one click; revoking one that may be in use takes two. */
 function Buttons({ path, info }: { readonly path: string; readonly info: TokenInfo }): VNode {
   const { t } = useLanguage();
   if (info.issuedAt === undefined) return <PostButton path={path}>{t('token.issue')}</PostButton>;

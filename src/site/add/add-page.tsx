@@ -40,7 +40,7 @@ export interface FilledForm {
   readonly note: string;
   /** The fields that both the page and the proposal changed, with the current value of the page. */
   readonly conflicts: ReadonlyMap<FieldName, string>;
-  /** The reviewer's request for the changes that are typed here; null if there is none. */
+  /** The last decision, if it asks for changes or declines; null otherwise. */
   readonly answer: PastStep | null;
   /** Whether it is filled in with what was typed just now. */
   readonly isTyped: boolean;

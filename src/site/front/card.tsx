@@ -179,7 +179,7 @@ function formatNoCount(reportedAge = 0, { t, inactiveDays }: PageLanguage): Comp
   return days >= inactiveDays && t('card.noCount', { days });
 }
 
-/** Returns what tells a bot apart, warnings first: list items with a key each. */
+/** Returns the tags that tell a bot apart, warnings first: list items with a key each. */
 function listTags(
   { bot, locale, namesLanguage, growth = 0, reportedAt }: ListedBot,
   language: PageLanguage,

@@ -144,7 +144,7 @@ export class FrontLists {
     }));
   }
 
-  /** Returns the chosen bot for some days, if it has what there is to show and is for everyone. */
+  /** Returns the featured bot, for `featuredMs` after it was chosen, if it can be shown to everyone. */
   #findFeatured({ id, since }: NonNullable<CatalogueSettings['featured']>): IndexedBot | undefined {
     const age = Date.now() - Date.parse(since);
     const bot = this.#parts.bots.get(id as BotId);
@@ -205,7 +205,9 @@ export class FrontLists {
     };
   }
 
-  /** Searches for each of some words alone, and then for what they begin with: short beginnings only as they are spelled. */
+  /**
+   * Searches for each of some words alone, and then for their beginnings; short beginnings only as they are spelled.
+   */
   async #findNear(q: string, client: string): Promise<readonly IndexedBot[] | undefined> {
     const words = splitTypedWords(q)
       .filter(({ text, unspaced }) => !unspaced && !isStopWord(text))
@@ -272,9 +274,9 @@ const fewBots = 24;
 const shelfSorts = ['growing', 'newest', 'edited'] as const satisfies readonly ShelfName[];
 
 /**
- * Chooses the first bots of each shelf, in its order and none of them twice, nor a featured one: those with a page in a language of the reader,
- * and one other. A shelf with fewer than three is left out; where that leaves none, others fill the shelves. The shelf of all
- * bots has all.
+ * Chooses the first bots of each shelf, in its order, without repeats and without the featured one: those with a page
+ * in a language of the reader, and one other. A shelf with fewer than three is left out; if none is left, bots in other
+ * languages fill the shelves. The shelf of all bots has all.
  */
 export function chooseShelves(
   { shelves, featured }: Pick<Front, 'shelves' | 'featured'>,

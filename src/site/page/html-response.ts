@@ -11,7 +11,7 @@ import type { PageOptions, PageProps } from './layout.tsx';
 
 /** How a page is made. */
 export interface PageRecipe {
-  /** What the request selects: as JSON, with the language of the interface, it is the key of the stored page. */
+  /** The selection of the request: as JSON, with the language of the interface, it is the key of the stored page. */
   readonly key: object;
   /** Reads the object that the page is about: when it is another one, the page is rebuilt immediately. */
   readonly entry?: Input;
@@ -22,8 +22,9 @@ export interface PageRecipe {
 export type RespondWithPage = (ctx: Context, recipe: PageRecipe) => Promise<void>;
 
 /**
- * Returns what responds with pages. Visitors who are not logged in get the same bytes for some seconds, or until the
- * entry of the page or the settings change; someone who is logged in gets a page that is rendered for that one request.
+ * Returns a function that responds with pages. Visitors who are not logged in get the same bytes for some seconds, or
+ * until the entry of the page or the settings change; someone who is logged in gets a page that is rendered for that
+ * one request.
  */
 export function createPageResponder(parts: PageOptions & { cache: CurrentCache }): RespondWithPage {
   const readSettings = (): unknown => parts.site.settings;
