@@ -25,8 +25,8 @@ import { addMyBotsRoute } from './account/my-bots-pages.tsx';
 import { addProposalRoutes } from './account/proposal-pages.tsx';
 import { addTokenRoutes } from './account/token-pages.tsx';
 import { addAddRoutes } from './add/add-routes.tsx';
-import { type BotPageParts, createBotRecipe } from './bot/bot-page.tsx';
-import { createCompareRecipe } from './bot/compare-page.tsx';
+import { type BotPageParts, createBotView } from './bot/bot-page.tsx';
+import { createCompareView } from './bot/compare-page.tsx';
 import { refuseRemovedBots } from './bot/removed-bot-page.tsx';
 import { addReportRoutes } from './bot/report-routes.tsx';
 import { readGroups } from './bot/related-bots.ts';
@@ -34,7 +34,7 @@ import { addBadgeRoute, addShareRoute } from './bot/share.tsx';
 import { addChangesPage } from './changes/changes-page.tsx';
 import { FeedsPage } from './discover/feeds-page.tsx';
 import { addDiscoverRoutes } from './discover/discover-routes.ts';
-import { createCollectionRecipe, createCollectionsRecipe } from './front/collection-pages.tsx';
+import { createCollectionView, createCollectionsView } from './front/collection-pages.tsx';
 import { FrontLists, type ListParts } from './front/front-list.ts';
 import {
   formatFrontPath,
@@ -43,19 +43,14 @@ import {
   parseCategory,
   readFrontQuery,
 } from './front/front-query.ts';
-import {
-  createAuthorRecipe,
-  createCategoriesRecipe,
-  createFrontRecipe,
-  listRecipe,
-} from './front/front-recipe.tsx';
+import { createAuthorView, createCategoriesView, createFrontView, listView } from './front/front-views.tsx';
 import { Languages } from './language/languages.ts';
 import { withLocale } from './language/locales.ts';
 import { languagePath } from './language/page-language.tsx';
 import type { Markdown } from './markdown/markdown.ts';
 import { aboutPath, categoriesPath, collectionsPath, feedsPath, toCollectionPath } from './page/addresses.ts';
 import { addAssetRoutes, addClientRoutes } from './page/assets.ts';
-import { type AboutParts, createAboutRecipe } from './page/about-page.tsx';
+import { type AboutParts, createAboutView } from './page/about-page.tsx';
 import { DocsPage, docsPaths, renderGuide } from './page/docs-page.tsx';
 import { FaultyBotPage } from './page/faults.tsx';
 import { createPageResponder, redirectTo, sendOnce } from './page/html-response.ts';
@@ -213,7 +208,7 @@ export function addOpenPages(
   const respond = createPageResponder(parts);
   const lists = new FrontLists(parts);
   const respondWithList = async (ctx: Context, query: FrontQuery): Promise<void> =>
-    await respond(ctx, await listRecipe(ctx, site, lists, query));
+    await respond(ctx, await listView(ctx, site, lists, query));
   router.get('/', async (ctx) => {
     const params = parseQuery(ctx);
     const query = readFrontQuery(params, undefined);
@@ -221,17 +216,17 @@ export function addOpenPages(
     const category = site.settings.categories.find((id) => id === params.get('category'));
     if (category !== undefined) ctx.redirect(language.href(formatFrontPath({ ...query, category })));
     else if (isFront(query))
-      await respond(ctx, await createFrontRecipe(ctx, site, lists, parts.authors, language));
+      await respond(ctx, await createFrontView(ctx, site, lists, parts.authors, language));
     else await respondWithList(ctx, query);
   });
-  router.get(categoriesPath, async (ctx) => await respond(ctx, await createCategoriesRecipe(parts.lists)));
+  router.get(categoriesPath, async (ctx) => await respond(ctx, await createCategoriesView(parts.lists)));
   router.get(`${categoriesPath}/:category`, async (ctx) => {
     const category = parseCategory(ctx.params['category'] ?? '', site.settings);
     await respondWithList(ctx, readFrontQuery(parseQuery(ctx), category));
   });
-  router.get(collectionsPath, async (ctx) => await respond(ctx, createCollectionsRecipe(ctx, site, parts)));
+  router.get(collectionsPath, async (ctx) => await respond(ctx, createCollectionsView(ctx, site, parts)));
   router.get(toCollectionPath(':name'), async (ctx) => {
-    await respond(ctx, createCollectionRecipe(ctx, parts, lists, ctx.params['name'] ?? ''));
+    await respond(ctx, createCollectionView(ctx, parts, lists, ctx.params['name'] ?? ''));
   });
   addLanguageRoute(router, site);
   router.get(feedsPath, async (ctx) => {
@@ -239,7 +234,7 @@ export function addOpenPages(
     const render = async (props: PageProps): Promise<VNode> => <FeedsPage {...{ ...props, ...sizes }} />;
     await respond(ctx, { key: { page: feedsPath }, render });
   });
-  router.get(aboutPath, async (ctx) => await respond(ctx, createAboutRecipe(parts)));
+  router.get(aboutPath, async (ctx) => await respond(ctx, createAboutView(parts)));
   for (const path of docsPaths) {
     let guide: Awaited<ReturnType<typeof renderGuide>> | undefined;
     const render = async (props: PageProps): Promise<VNode> => {
@@ -252,17 +247,17 @@ export function addOpenPages(
   }
   router.get('/authors/:id', async (ctx) => {
     const author = await findKnownAuthor(parts.authors, ctx.params['id'] ?? '');
-    await respond(ctx, await createAuthorRecipe(ctx, site, lists, author));
+    await respond(ctx, await createAuthorView(ctx, site, lists, author));
   });
   router.get('/bots/:id', async (ctx) => {
     const id = ctx.params['id'] ?? '';
     const named = parseBotId(id) ? undefined : (await readGroups(parts)).named(id.toLowerCase());
     if (named) ctx.redirect(site.languages.of(ctx).href(`/bots/${named.id}${ctx.search}`));
     else if (!sendFaults(ctx, parts, parseBotId(id)))
-      await respond(ctx, await createBotRecipe(ctx, parts, findKnownBot(bots, id)));
+      await respond(ctx, await createBotView(ctx, parts, findKnownBot(bots, id)));
   });
   addChangesPage(router, parts, respond);
-  router.get('/compare', async (ctx) => await respond(ctx, await createCompareRecipe(ctx, parts)));
+  router.get('/compare', async (ctx) => await respond(ctx, await createCompareView(ctx, parts)));
   addBadgeRoute(router, parts);
   addShareRoute(router, parts);
 }

@@ -47,7 +47,7 @@ import {
 } from '../page/elements.tsx';
 import { Faults } from '../page/faults.tsx';
 import { createBreadcrumbData, type LinkedData, type PageMeta } from '../page/head.tsx';
-import type { PageRecipe } from '../page/html-response.ts';
+import type { PageView } from '../page/html-response.ts';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { Prose } from '../page/prose.tsx';
 import { BotCommands } from './bot-commands.tsx';
@@ -64,11 +64,11 @@ export interface BotPageParts
 }
 
 /** Returns how the page of a bot is made, in the language and with the images that the request selects. */
-export async function createBotRecipe(
+export async function createBotView(
   ctx: Context,
   parts: BotPageParts,
   indexed: IndexedBot,
-): Promise<PageRecipe> {
+): Promise<PageView> {
   const { site, bots, counts, countHistory, markdown } = parts;
   const { id, facts } = indexed;
   markdown.start();

@@ -17,7 +17,7 @@ import { toSourceAddress } from '../page/addresses.ts';
 import { AllBotsLink } from '../page/message-pages.tsx';
 import { Layout, type PageProps, type Site } from '../page/layout.tsx';
 import { Fact, withoutBidiControls } from '../page/elements.tsx';
-import type { PageRecipe } from '../page/html-response.ts';
+import type { PageView } from '../page/html-response.ts';
 import { useServerCount, useUsage } from './bot-panels.tsx';
 
 interface CompareParts
@@ -29,10 +29,10 @@ interface CompareParts
  * Returns how the page is made that has the bots of the parameter `bots` side by side: ids, or parts of names.
  * @throws {BotshelfError} queue-full
  */
-export async function createCompareRecipe(
+export async function createCompareView(
   ctx: Context,
   { site, bots, lists, counts, changes, authors }: CompareParts,
-): Promise<PageRecipe> {
+): Promise<PageView> {
   const params = parseQuery(ctx);
   const texts = params.getAll('bots').flatMap((text) => text.split(',', maxCompared + 1));
   const named = new Set(

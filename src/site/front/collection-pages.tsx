@@ -24,7 +24,7 @@ import {
   type PageLinksProps,
 } from '../page/elements.tsx';
 import { createBreadcrumbData, type PageMeta } from '../page/head.tsx';
-import { type PageRecipe, pickPage } from '../page/html-response.ts';
+import { type PageView, pickPage } from '../page/html-response.ts';
 import { Layout, type PageProps, type Site } from '../page/layout.tsx';
 import { Prose } from '../page/prose.tsx';
 import { BotAvatar, Cards, type ListedBot } from './card.tsx';
@@ -38,19 +38,19 @@ import {
   type ShownCollection,
 } from './collections.ts';
 import type { FrontLists } from './front-list.ts';
-import { findReaderLanguages, showIn, toKey } from './front-recipe.tsx';
+import { findReaderLanguages, showIn, toKey } from './front-views.tsx';
 import { cardsAtOnce } from './list-page.tsx';
 
 /**
  * Returns how the page of a collection is made.
  * @throws {ProblemError} not-found
  */
-export function createCollectionRecipe(
+export function createCollectionView(
   ctx: Context,
   { site, bots, collections, markdown }: CollectionParts & { site: Site; markdown: Markdown },
   lists: FrontLists,
   name: string,
-): PageRecipe {
+): PageView {
   const collection = findCollection(collections, name);
   markdown.start();
   const language = site.languages.of(ctx);
@@ -77,7 +77,7 @@ export function createCollectionRecipe(
 }
 
 /** Returns how the list of collections is made. */
-export function createCollectionsRecipe(ctx: Context, site: Site, parts: CollectionParts): PageRecipe {
+export function createCollectionsView(ctx: Context, site: Site, parts: CollectionParts): PageView {
   const { wanted } = site.languages.of(ctx);
   const { page, pages, shown: picked } = pickPage(ctx, listLinkedCollections(parts));
   const shown = picked.map(({ collection, listed }) => ({ ...showCollection(collection, wanted), listed }));

@@ -6,7 +6,7 @@ import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { aboutPath } from './addresses.ts';
 import { listNamedAuthors, NameLink, type NameLinkProps } from './elements.tsx';
-import type { PageRecipe } from './html-response.ts';
+import type { PageView } from './html-response.ts';
 import { Layout, OperatorContact, type PageProps, type Site } from './layout.tsx';
 
 /** What the page about the site is made from. */
@@ -16,7 +16,7 @@ export interface AboutParts
 }
 
 /** Returns how the page about the site is made. */
-export function createAboutRecipe({ site, lists, authors, proposals }: AboutParts): PageRecipe {
+export function createAboutView({ site, lists, authors, proposals }: AboutParts): PageView {
   return {
     key: { page: aboutPath },
     render: async (props) => (

@@ -9,8 +9,8 @@ import { TimeSlice } from '../../lib/time-slice.ts';
 import { provideLanguage, type PageLanguage } from '../language/page-language.tsx';
 import type { PageOptions, PageProps } from './layout.tsx';
 
-/** How a page is made. */
-export interface PageRecipe {
+/** How a page is made: what it depends on, and its rendering. */
+export interface PageView {
   /** The selection of the request: as JSON, with the language of the interface, it is the key of the stored page. */
   readonly key: object;
   /** Reads the object that the page is about: when it is another one, the page is rebuilt immediately. */
@@ -18,8 +18,8 @@ export interface PageRecipe {
   readonly render: (props: PageProps) => Promise<VNode>;
 }
 
-/** Responds with the page of a recipe. */
-export type RespondWithPage = (ctx: Context, recipe: PageRecipe) => Promise<void>;
+/** Responds with the page that a view makes. */
+export type RespondWithPage = (ctx: Context, view: PageView) => Promise<void>;
 
 /**
  * Returns a function that responds with pages. Visitors who are not logged in get the same bytes for some seconds, or

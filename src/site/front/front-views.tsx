@@ -12,7 +12,7 @@ import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
 import { toAuthorPath, toFeedPath } from '../page/addresses.ts';
 import { ActionLink, Fact, FollowLinks, OwnLink, withoutBidiControls } from '../page/elements.tsx';
 import type { PageMeta } from '../page/head.tsx';
-import type { PageRecipe } from '../page/html-response.ts';
+import type { PageView } from '../page/html-response.ts';
 import { Layout, type PageProps, type Site } from '../page/layout.tsx';
 import { Cards, type ListedBot } from './card.tsx';
 import { CategoriesPage } from './categories-page.tsx';
@@ -22,13 +22,13 @@ import { formatFrontPath, type FrontQuery, noQuery } from './front-query.ts';
 import { cardsAtOnce, ListPage } from './list-page.tsx';
 
 /** Returns how the front page is made for a reader of a language. */
-export async function createFrontRecipe(
+export async function createFrontView(
   ctx: Context,
   { settings }: Site,
   lists: FrontLists,
   authors: AuthorIndex,
   language: PageLanguage,
-): Promise<PageRecipe> {
+): Promise<PageView> {
   const { featured: chosen, maintainers } = settings;
   const front = await lists.front(chosen);
   const { sizes, featured } = front;
@@ -62,7 +62,7 @@ export async function createFrontRecipe(
 }
 
 /** Returns how the page of all categories is made. */
-export async function createCategoriesRecipe(lists: Lists): Promise<PageRecipe> {
+export async function createCategoriesView(lists: Lists): Promise<PageView> {
   const sizes = await lists.sizes(false);
   return {
     key: { page: 'categories' },
@@ -75,12 +75,12 @@ export async function createCategoriesRecipe(lists: Lists): Promise<PageRecipe> 
  * @throws {BotshelfError} queue-full
  * @throws {ProblemError} not-found for a page past the last one
  */
-export async function listRecipe(
+export async function listView(
   ctx: Context,
   site: Site,
   lists: FrontLists,
   query: FrontQuery,
-): Promise<PageRecipe> {
+): Promise<PageView> {
   const { bots, matched, nearest, ...numbers } = await lists.get(query, toAddressGroup(ctx.ip));
   const { pages } = numbers;
   if (query.page > Math.max(1, pages))
@@ -104,12 +104,12 @@ export async function listRecipe(
  * Returns how the page of an author is made.
  * @throws {BotshelfError} queue-full
  */
-export async function createAuthorRecipe(
+export async function createAuthorView(
   ctx: Context,
   { languages, settings }: Site,
   lists: FrontLists,
   author: Author,
-): Promise<PageRecipe> {
+): Promise<PageView> {
   const { id, profile, locales } = author;
   const language = languages.of(ctx);
   const { bots } = await lists.get({ ...noQuery, filters: { author: id } }, toAddressGroup(ctx.ip));
