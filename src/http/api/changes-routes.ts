@@ -74,7 +74,7 @@ const feedParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Ma
       parse: ([text]) =>
         isChangeCursor(text) ? text : refuse('it is not a cursor: take it from “next” of a response'),
       description:
-        'The cursor after which the changes begin. Without it, none: only `next`, the current one.',
+        'The cursor after which the changes begin. Without it, no changes: only `next`, the current cursor.',
       schema: { type: 'string' },
     },
     limit: { ...limitParameter, description: 'How many changes to return, 1 to 1,000. Without it, 100.' },
@@ -155,7 +155,7 @@ const changeParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new 
     {
       parse: ([text]) => text,
       description:
-        'Where the next page begins. Follow the `Link` header and you need not look at it. Without it, the first page.',
+        'Where the page begins, as the `Link` header of the page before says. Without it, the first page.',
       schema: { type: 'string' },
     },
   ],

@@ -247,7 +247,7 @@ export const readPaths: Paths = {
   '/api/v2/bots/{id}/commands': describeRead({
     operationId: 'getCommands',
     summary: 'Read the commands of a bot',
-    description: 'By type, then by name. Keys are as in Discord’s API, without those that say nothing.',
+    description: 'By type, then by name. Keys are as in Discord’s API, without empty ones and defaults.',
     parameters: [createReference('parameters', 'bot')],
     returns: 'The commands.',
     content: toJson({ $ref: 'commands.schema.json#/properties/commands' }),
@@ -269,7 +269,7 @@ export const otherReadPaths: Paths = {
     operationId: 'listCollections',
     summary: 'List the collections',
     description:
-      'Bots that somebody recommends together, in the order of the ids. `contents` has a key for each language, the main one first.',
+      'Bots that a person recommends together, in the order of the ids. `contents` has a key for each language, the main one first.',
     parameters: createQueryParameters(pageParameters),
     returns: 'The collections. `X-Total-Count` is how many there are on all pages, `Link` the next page.',
     content: toJson({ type: 'array', items: { $ref: 'definitions.schema.json#/$defs/collectionItem' } }),

@@ -486,7 +486,7 @@ export const updatePaths: Paths = {
             schema: {
               title: 'Stats',
               description:
-                'The number of servers. `shards` is one where it is a list and no other key has the number.',
+                'The number of servers. `shards` counts only as a list, and only if no other key has the number.',
               type: 'object',
               minProperties: 1,
               properties: Object.fromEntries(
