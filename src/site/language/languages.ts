@@ -58,8 +58,7 @@ export class Languages {
    */
   of(ctx: Context): PageLanguage {
     const remembered = toCanonicalLocale(readCookie(ctx, this.#cookie) ?? '');
-    const language = this.choose(readLocale(ctx) ?? remembered, ctx.get('Accept-Language'));
-    return { ...language, wanted: [...language.wanted, language.locale] };
+    return this.choose(readLocale(ctx) ?? remembered, ctx.get('Accept-Language'));
   }
 
   /**

@@ -1,14 +1,13 @@
 import { keepByLocale, toCanonicalLocale, type Locale, toLanguage } from '../../bot/locale.ts';
 
 /**
- * Returns the language ranges a reader prefers, best first: that of the address, then those of the browser, up to one for any
- * language. Only the first twenty, because each bot of a list is compared with all of them.
+ * Returns the language ranges a reader prefers, best first: that of the address, then those of the browser. Only the first
+ * twenty, because each bot of a list is compared with all of them.
  * @param requested the value of `?locale=`
  * @param accepted the value of Accept-Language
  */
 export function listWantedRanges(requested: string | undefined, accepted: string): string[] {
-  const ranges = [...(requested === undefined ? [] : [requested]), ...parseLanguageRanges(accepted), '*'];
-  return ranges.slice(0, Math.min(ranges.indexOf('*'), 20));
+  return [...(requested === undefined ? [] : [requested]), ...parseLanguageRanges(accepted)].slice(0, 20);
 }
 
 /**
@@ -17,6 +16,7 @@ export function listWantedRanges(requested: string | undefined, accepted: string
  */
 export function chooseLocale(available: readonly Locale[], wanted: readonly string[]): Locale | undefined {
   for (const range of wanted) {
+    if (range === '*') break;
     const found = lookUp(available, range);
     if (found !== undefined) return found;
   }

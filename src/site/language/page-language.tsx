@@ -17,7 +17,7 @@ export interface PageLanguage extends Messages {
   readonly categoryTitle: (category: Category) => string;
   /** The language in the address, or else in the cookie, in canonical case; undefined if there is none. */
   readonly requested: Locale | undefined;
-  /** The language ranges that the reader prefers, best first, and that of the interface last: for texts of bots. */
+  /** The language ranges that the reader prefers, best first: for texts that are in other languages than the interface. */
   readonly wanted: readonly string[];
   /** The languages that the interface has. */
   readonly locales: readonly Locale[];
