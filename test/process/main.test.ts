@@ -50,6 +50,7 @@ describe('botshelf in a process of its own', () => {
     const needed = [
       'app/config',
       'app/version',
+      'bot/clock',
       'bot/id',
       'bot/locale',
       'bot/schemas',
