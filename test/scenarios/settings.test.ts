@@ -90,7 +90,7 @@ describe('the settings of a catalogue', () => {
     match(await get('/opensearch.xml'), /<Image [^>]*type="image\/png"/);
   });
 
-  it('name the categories and languages of bots, for files, API, form, search and feeds @slow', async () => {
+  it('name the categories and languages of bots, for files, API, form, search and feeds', async () => {
     const own = {
       ...german,
       categories: { fun: {}, books: { de: 'Bücher' } },
