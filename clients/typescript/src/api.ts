@@ -404,7 +404,7 @@ export interface ListQuery {
    */
   limit?: number;
   /**
-   * Where the page begins, as the `Link` header of the page before says. Without it, the first page. A bot whose value in the order changes between two pages, such as its count, may be on both or on neither: sort by `id` to get every bot once.
+   * A value from the `Link` header of the previous page. Without it, the first page. A bot whose value in the order changes between two pages, such as its count, may be on both or on neither: sort by `id` to get every bot once.
    */
   after?: string;
   /**

@@ -154,8 +154,7 @@ const changeParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new 
     'after',
     {
       parse: ([text]) => text,
-      description:
-        'Where the page begins, as the `Link` header of the page before says. Without it, the first page.',
+      description: 'A value from the `Link` header of the previous page. Without it, the first page.',
       schema: { type: 'string' },
     },
   ],
