@@ -59,7 +59,7 @@ export class GitRunner implements GitClient {
   }
 
   async run(command: GitCommand, signal?: AbortSignal): Promise<string> {
-    if (this.#isClosed) throw new GitError(command.args, null, isStopping);
+    if (this.#isClosed) throw new GitError(command.args, null, isStopping, true);
     const runner = (this.#process ??= this.#start());
     const id = ++this.#lastId;
     const stop = (): void => void runner.send({ id, stop: true } satisfies RunnerStop, () => undefined);
@@ -83,7 +83,7 @@ export class GitRunner implements GitClient {
     this.#isClosed = true;
     if (this.#process === undefined) return;
     this.#process.disconnect();
-    this.#failAll(this.#process, isStopping);
+    this.#failAll(this.#process);
   }
 
   #start(): ChildProcess {
@@ -109,10 +109,11 @@ export class GitRunner implements GitClient {
     return child;
   }
 
-  #failAll(child: ChildProcess, reason = hasEnded): void {
+  #failAll(child: ChildProcess): void {
     if (this.#process !== child) return;
     this.#process = undefined;
-    for (const id of this.#pending.keys()) this.#settle({ id, status: null, stderr: reason });
+    for (const id of this.#pending.keys())
+      this.#settle({ id, status: null, stderr: this.#isClosed ? isStopping : hasEnded });
   }
 
   #settle(response: RunnerResponse): void {
@@ -120,7 +121,8 @@ export class GitRunner implements GitClient {
     this.#pending.delete(response.id);
     if (this.#pending.size === 0) this.#process?.channel?.unref();
     if ('output' in response) pending?.resolve(response.output);
-    else pending?.reject(new GitError(pending.command.args, response.status, response.stderr));
+    else
+      pending?.reject(new GitError(pending.command.args, response.status, response.stderr, this.#isClosed));
   }
 }
 

@@ -15,8 +15,10 @@ export class GitError extends BotshelfError {
   readonly status: number | null;
   /** The standard error of git. */
   readonly stderr: string;
+  /** Whether it was ended, or not started, because the service is stopping. */
+  readonly isStopping: boolean;
 
-  constructor(args: readonly string[], status: number | null, stderr: string) {
+  constructor(args: readonly string[], status: number | null, stderr: string, isStopping = false) {
     const command = removeCredentials(`git ${args.join(' ')}`);
     const end = status === null ? 'was killed' : `ended with ${status}`;
     const clean = removeCredentials(stderr);
@@ -26,6 +28,7 @@ export class GitError extends BotshelfError {
     this.command = command;
     this.status = status;
     this.stderr = clean;
+    this.isStopping = isStopping;
   }
 
   /** Whether git could not be started. */
@@ -52,7 +55,6 @@ const gitFailures = {
   'index-locked': /index\.lock/,
   'index-damaged':
     /index file (corrupt|smaller than expected)|unknown index entry format|malformed name field|broken index|sharedindex\S* index file open failed: No such file/,
-  'service-stopping': /^the service is stopping$/,
   'ref-locked': /cannot lock ref|failed to update ref|atomic transaction failed/,
 };
 

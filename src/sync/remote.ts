@@ -33,7 +33,7 @@ export async function withRemoteMessage<T>(work: Promise<T>): Promise<T> {
 export function describeRemoteError(error: unknown): string {
   if (!(error instanceof GitError)) return error instanceof Error ? error.message : String(error);
   if (error.notStarted) return noGit;
-  if (isGitFailure(error, 'service-stopping')) return error.stderr;
+  if (error.isStopping) return error.stderr;
   if (error.status === null)
     return `${error.stderr.trim() || 'git was killed'}: look at the load of this machine, the network and the Git server`;
   const lines = error.stderr.split('\n').map((line) => line.replace(/\p{Cc}/gu, ' ').trim());

@@ -2,7 +2,7 @@ import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { GitError, isGitFailure } from '../../src/git/run-git.ts';
+import { GitError } from '../../src/git/run-git.ts';
 import { GitRunner } from '../../src/git/git-runner.ts';
 import { computeBlobId } from '../../src/git/objects.ts';
 import { describeRemoteError } from '../../src/sync/remote.ts';
@@ -80,7 +80,9 @@ describe('the process that runs git', () => {
     const other = new GitRunner();
     const args = ['-c', 'alias.rest=!sleep 0.7', 'rest'];
     const isStopping = (error: unknown): boolean =>
-      isGitFailure(error, 'service-stopping') && describeRemoteError(error) === 'the service is stopping';
+      error instanceof GitError &&
+      error.isStopping &&
+      describeRemoteError(error) === 'the service is stopping';
     const waiting = rejects(other.run({ folder, args, background: true }), isStopping);
     other.close();
     await waiting;
