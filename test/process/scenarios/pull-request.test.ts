@@ -59,6 +59,7 @@ describe('a pull request, from fork to merge', () => {
       updateRequest(token, { category: 'music', website: 'https://example.org/posted' }),
     );
     strictEqual(posted.status, 200);
+    await eventually(() => match(service.log(), /not in step with the remote/));
 
     const good = fork.commit(
       { [pagePath(id)]: mainPage({ website: null, category: 'games', description: 'Plays and wins.' }) },
