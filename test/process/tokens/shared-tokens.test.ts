@@ -140,6 +140,7 @@ describe('the tokens of several machines', () => {
     const restarted = await service(clones[1]);
     restarted.expectLog(remoteAway);
     strictEqual((await post(restarted, known)).status, 200);
+    await eventually(() => match(restarted.log(), remoteAway));
   });
 });
 
