@@ -69,7 +69,7 @@ export class ResponseCache {
 }
 
 /** Bytes above which a response is not stored, and its body not copied. */
-const maxEntryBytes = 1024 * 1024;
+const maxEntryBytes = 4 * 1024 * 1024;
 
 /** Characters of address and headers together above which a response is not stored. */
 const maxKeyLength = 1000;
@@ -146,7 +146,7 @@ class SerializedResponse {
   /** Sends it. Returns false, with nothing sent, where the connection ends after it or Node's internals have changed. */
   send(response: ServerResponse): boolean {
     const open = response as ServerResponse & WrittenHead;
-    if (open._header !== null || !open.shouldKeepAlive) return false;
+    if (open._header !== null || typeof open._writeRaw !== 'function' || !open.shouldKeepAlive) return false;
     const second = Math.floor(Date.now() / 1000);
     if (this.#second !== second) {
       this.#second = second;
@@ -156,7 +156,9 @@ class SerializedResponse {
     response.statusCode = this.#status;
     open._header = 'in the bytes';
     open._headerSent = true;
-    response.end(this.#bytes);
+    // `end` with the bytes would write an empty string after them.
+    open._writeRaw(this.#bytes);
+    response.end();
     return true;
   }
 }
@@ -164,10 +166,12 @@ class SerializedResponse {
 const noBody: Buffer = Buffer.alloc(0);
 
 /**
- * Where Node keeps the head of a response. Undocumented; test/http/serialized-response.test.ts checks it for every
- * supported Node.
+ * Where Node keeps the head of a response, and how it writes one. Undocumented; test/http/serialized-response.test.ts
+ * checks it for every supported Node.
  */
 interface WrittenHead {
   _header: string | null;
   _headerSent: boolean;
+  /** Writes to the connection, or after the responses before it. */
+  _writeRaw(bytes: Buffer): void;
 }
