@@ -69,7 +69,7 @@ function findReason(ctx: Context, sent: Proof | undefined, secret: string): stri
     return 'BOTSHELF_WEBHOOK_SECRET is no signing token of GitLab, which begins with whsec_: set it to that of the webhook';
   return isRecent(ctx.get('webhook-timestamp'))
     ? `${header} is a signature of another call or with another token: ${fix}`
-    : `webhook-timestamp is not within ${toleranceSeconds / 60} minutes: check the clocks of both machines, or resend the call`;
+    : `webhook-timestamp is not within ${maxAgeSeconds / 60} minutes: check the clocks of both machines, or resend the call`;
 }
 
 const hooks = Object.values<GitHost>(gitHosts).map(({ hook }) => hook);
@@ -135,11 +135,11 @@ function readKey(secret: string): string | undefined {
 
 /** @param time seconds since the epoch */
 function isRecent(time: string): boolean {
-  return /^\d{1,12}$/.test(time) && Math.abs(Date.now() / 1000 - Number(time)) <= toleranceSeconds;
+  return /^\d{1,12}$/.test(time) && Math.abs(Date.now() / 1000 - Number(time)) <= maxAgeSeconds;
 }
 
 /** The difference in seconds that a call's time may have from this clock, for both clocks and the transfer. */
-const toleranceSeconds = 300;
+const maxAgeSeconds = 300;
 
 /** A call has two while a key is replaced. */
 const maxSignatures = 10;

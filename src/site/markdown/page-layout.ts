@@ -155,7 +155,7 @@ function wrapInScroller(table: Element): Element {
 }
 
 /** Characters: what fits next to each other on a small screen, what the space between two columns takes. */
-const widthOfPhone = 24;
+const widthOfPhone = 20;
 const gapOfColumns = 2;
 
 const maxNameLength = 100;
