@@ -1,4 +1,4 @@
-import { close, constants, fdatasync, fstat, ftruncate, open, write, existsSync } from 'node:fs';
+import { close, constants, existsSync, fdatasync, fstat, ftruncate, open, type Stats, write } from 'node:fs';
 import { readdir, readFile, stat, rename, unlink } from 'node:fs/promises';
 import { dirname, join, basename } from 'node:path';
 import { promisify } from 'node:util';
@@ -31,6 +31,8 @@ export interface JournalEntry {
 export class Segment {
   readonly path: string;
   readonly #file: number;
+  /** The file itself, whatever is at its path. */
+  readonly #inode: Inode;
   #length = 0;
   /** The file's size, with the zeros. */
   #allocated = 0;
@@ -38,15 +40,17 @@ export class Segment {
   #mayHoldRefused = false;
   #isGone = false;
 
-  private constructor(path: string, file: number) {
+  private constructor(path: string, file: number, inode: Inode) {
     this.path = path;
     this.#file = file;
+    this.#inode = inode;
   }
 
   /** Creates the file, whose name sorts after those of lower numbers. @throws a system error if it exists */
   static async create(folder: string, number: number): Promise<Segment> {
     const path = join(folder, `${String(number).padStart(12, '0')}.ndjson`);
-    return new Segment(path, await openFile(path, flags));
+    const file = await openFile(path, flags);
+    return new Segment(path, file, await statFile(file));
   }
 
   /** The number of durable bytes. */
@@ -106,8 +110,8 @@ export class Segment {
   }
 
   async #ensureInPlace(): Promise<void> {
-    const [open, named] = await Promise.all([statFile(this.#file), ignoreMissing(stat(this.path))]);
-    this.#isGone = named?.ino !== open.ino || named.dev !== open.dev;
+    const named = await ignoreMissing(stat(this.path));
+    this.#isGone = named?.ino !== this.#inode.ino || named.dev !== this.#inode.dev;
     if (this.#isGone)
       throw new BotshelfError(
         'write-failed',
@@ -120,6 +124,8 @@ export class Segment {
     this.#allocated = this.#length + Math.max(zeroFillBytes, atLeast);
   }
 }
+
+type Inode = Pick<Stats, 'dev' | 'ino'>;
 
 /** Returns the paths of the segments in a folder, oldest first; empty if the folder does not exist. */
 export async function listSegments(folder: string): Promise<string[]> {
