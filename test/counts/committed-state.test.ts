@@ -85,23 +85,29 @@ describe('the state and its ref', () => {
       const files = Object.entries(new FileRef(path).history().at(-1)?.files ?? {});
       return Object.fromEntries(files.filter(([name]) => isDayPath(name)));
     };
-    const unset = botId('1970');
+    const [unset, first] = [botId('1970'), botId('2020')];
     await count(newCommitted(path), [
       [homer, 1, before],
       [marge, 2, yesterday],
       [unset, 3, 5],
+      [first, 8, Date.UTC(2020, 0)],
     ]);
     deepStrictEqual(days(), {});
     const here = newCommitted(path);
     await here.follow();
     // In the journal, and not committed yet.
     here.state.merge(marge, { count: { value: 9, at: yesterday + 1 } });
+    here.state.merge(homer, { count: { value: 3, at: now } });
     await count(here, [
       [homer, 4],
       [marge, 5],
       [unset, 6],
     ]);
-    const wanted = { [toDayPath(toDay(before))]: '7 1\n', [toDayPath(toDay(yesterday))]: '12 9\n' };
+    const wanted = {
+      'days/2020/01-01': '2020 8\n',
+      [toDayPath(toDay(before))]: '7 1\n',
+      [toDayPath(toDay(yesterday))]: '12 9\n',
+    };
     deepStrictEqual(days(), wanted);
     await count(here, [[botId('13'), 1, before]]);
     await count(newCommitted(path), [[botId('13'), 2]]);
