@@ -132,6 +132,13 @@ describe('the merge of two branches', () => {
     strictEqual(repository.git('ls-tree', '-r', '--name-only', commit).includes('~'), false);
   });
 
+  it('takes a file of theirs as it is where ours is no text', async () => {
+    const binary = (): void => repository.write(homer, Buffer.of(0xff, 0xfe));
+    const { commit, droppedEdits } = await merge(binary, { [homer]: edited });
+    strictEqual(`${repository.git('show', `${commit}:${homer}`)}\n`, edited);
+    deepStrictEqual(droppedEdits, [fileOf(homer)]);
+  });
+
   it('takes a file of theirs that is too large to be looked into as it is @long', async () => {
     const large = `${page}${'x'.repeat(maxObjectBytes)}\n`;
     const { commit, droppedEdits } = await merge({ [homer]: edited }, { [homer]: large });
@@ -269,7 +276,7 @@ describe('the merge of two branches', () => {
     const root = repository.git('commit-tree', `${base}^{tree}`, '-m', 'Begin again');
     const theirs = repository.commitOn(root, { files: { [marge]: page.replace('Answers', 'Asks') } });
     const { commit } = await replayOnto(opened, { base, ours, theirs });
-    strictEqual(repository.git('log', '-1', '--format=%P', commit), theirs);
+    match(repository.git('log', '-1', '--format=%P %s', commit), new RegExp(`^${theirs} .* of the bot 312$`));
     match(repository.git('show', `${commit}:${homer}`), /"music"/);
     match(repository.git('show', `${commit}:${marge}`), /Asks/);
     strictEqual(repository.git('show', `${commit}:notes`), 'new');
