@@ -65,6 +65,8 @@ describe('the check of a proposal', () => {
       strictEqual(find(before ?? {}, after ?? {}), `5 authors ${change}: ${rest}`);
     }
     match(find({}, { en: { created: future } }), /^9 created is in the future: .+, now \d+$/);
+    const soon = { created: Date.now() + 60_000, edited: Date.now() + 14 * 3_600_000 };
+    deepStrictEqual(check(files({}), files({ en: soon })), [], 'of other clocks and zones');
     match(
       find({ en: { authors: 'me' } }, { en: {} }),
       /^5 bots\/312\/\d+\.en\.md could not be read before this change: compare /,

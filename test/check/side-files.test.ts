@@ -57,10 +57,11 @@ describe('the check of the files beside bots/', () => {
     ]);
     match(bad.messages.at(-1) ?? '', /the account 2 is called/);
     const removal = catalogueOfTwo({ [small]: collection({ bots: [homer, lenny] }) });
-    pullRequest(removal, { [pagePath(lenny)]: null });
+    pullRequest(removal, { [pagePath(lenny)]: null, notes: '' });
     deepStrictEqual((await check(removal)).found, [
       `${pagePath(lenny)} bot-removed notice`,
       'collections/small.en.md unknown-bot warning',
+      'notes outside-bots notice',
     ]);
     const other = catalogueOfTwo({ [small]: collection({ bots: [homer, '1'] }) });
     pullRequest(other, { notes: '' });
