@@ -1,4 +1,4 @@
-import { rejects, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -64,11 +64,15 @@ describe('files that a command commits', () => {
     repository.git('config', 'merge.autoStash', 'true');
     repository.write(path, 'edited');
     const opened = await openUntilEnd(repository.folder);
+    let plans = 0;
     await rejects(
-      commitFiles(opened, async () => toCommit({ [path]: 'new' })),
+      commitFiles(opened, async () => {
+        plans++;
+        return toCommit({ [path]: 'new' });
+      }),
       /local changes.*would be overwritten/,
     );
-    strictEqual(repository.git('rev-parse', 'HEAD'), tip);
+    deepStrictEqual([repository.git('rev-parse', 'HEAD'), plans], [tip, 1]);
     await commitFiles(opened, async () => toCommit({ [other]: 'new' }));
     strictEqual(repository.read(path), 'edited');
     strictEqual(repository.status(), `M ${path}`);
