@@ -77,6 +77,16 @@ describe('a committer', () => {
     strictEqual(repository.git('ls-files', path), path);
   });
 
+  it('moves no branch that has no commit, and says so', async () => {
+    const repository = repositoryIn(tempFolder());
+    repository.git('init', '-q', '-b', 'main');
+    const prepare = async (): Promise<undefined> => undefined;
+    await rejects(committerOn(repository.folder).move(prepare), (error) => {
+      match(String(error), /the branch has no commit yet: make the first one/);
+      return isUnavailable(error);
+    });
+  });
+
   it('keeps the modes of files, in Git and on disk', async () => {
     const repository = testRepository({ [path]: text });
     chmodSync(join(repository.folder, path), 0o755);
