@@ -244,12 +244,29 @@ describe('the token of a bot that was removed', () => {
     await expectAll(tokens);
   });
 
+  it('ends when the folder comes back without the bot, not when the folder moves', async () => {
+    const { repository } = await begin();
+    const tokens = open(repository);
+    await tokens.look();
+    repository.git('mv', 'bots', 'moved');
+    repository.commit({}, 'Move');
+    await tokens.look();
+    strictEqual(await listTokens(repository), '7 8');
+    repository.git('mv', 'moved', 'bots');
+    repository.git('rm', '-q', '-f', ...pages);
+    repository.commit({}, 'Move back');
+    await tokens.look();
+    strictEqual(await listTokens(repository), '8');
+  });
+
   it('does not end before the tokens of all machines are known', async () => {
     const { repository } = await begin();
     let isKnown = false;
-    const tokens = open(repository, () => isKnown);
+    let questions = 0;
+    const tokens = open(repository, () => ++questions > 0 && isKnown);
     remove(repository);
     const looking = tokens.look();
+    await eventually(() => questions > 1);
     strictEqual(await listTokens(repository), '7 8');
     isKnown = true;
     await looking;
