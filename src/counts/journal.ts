@@ -31,8 +31,8 @@ export interface JournalEntry {
 export class Segment {
   readonly path: string;
   readonly #file: number;
-  /** The file itself, whatever is at its path. */
-  readonly #inode: Inode;
+  /** The file itself, whatever is at its path; undefined before the first append. */
+  #inode: Pick<Stats, 'dev' | 'ino'> | undefined;
   #length = 0;
   /** The file's size, with the zeros. */
   #allocated = 0;
@@ -40,17 +40,15 @@ export class Segment {
   #mayHoldRefused = false;
   #isGone = false;
 
-  private constructor(path: string, file: number, inode: Inode) {
+  private constructor(path: string, file: number) {
     this.path = path;
     this.#file = file;
-    this.#inode = inode;
   }
 
   /** Creates the file, whose name sorts after those of lower numbers. @throws a system error if it exists */
   static async create(folder: string, number: number): Promise<Segment> {
     const path = join(folder, `${String(number).padStart(12, '0')}.ndjson`);
-    const file = await openFile(path, flags);
-    return new Segment(path, file, await statFile(file));
+    return new Segment(path, await openFile(path, flags));
   }
 
   /** The number of durable bytes. */
@@ -110,8 +108,9 @@ export class Segment {
   }
 
   async #ensureInPlace(): Promise<void> {
+    const { ino, dev } = (this.#inode ??= await statFile(this.#file));
     const named = await ignoreMissing(stat(this.path));
-    this.#isGone = named?.ino !== this.#inode.ino || named.dev !== this.#inode.dev;
+    this.#isGone = named?.ino !== ino || named.dev !== dev;
     if (this.#isGone)
       throw new BotshelfError(
         'write-failed',
@@ -124,8 +123,6 @@ export class Segment {
     this.#allocated = this.#length + Math.max(zeroFillBytes, atLeast);
   }
 }
-
-type Inode = Pick<Stats, 'dev' | 'ino'>;
 
 /** Returns the paths of the segments in a folder, oldest first; empty if the folder does not exist. */
 export async function listSegments(folder: string): Promise<string[]> {
