@@ -2,9 +2,10 @@
  * Makes system calls on files below a folder fail: loaded into a service and all that it starts by LD_PRELOAD.
  *
  * FAULT_FOLDER is the folder, absolute, and FAULT_CONTROL a file of 4,096 bytes that the test shares with it:
- * int armed (2 has a process killed as soon as it has answered a post), int target (which call of a kind that is counted
- * fails, from 1; 0 is a full disk: all that write fail), int count, int error, int fired, then the words that say what was made to fail. FAULT_ONLY, such as "rename of
- * .git/index", counts such calls only. CLOCK_OFFSET is the seconds by which the clock is wrong.
+ * int armed (2 has a process killed as soon as it has answered a post), int target (which of the calls that are counted
+ * fails, from 1; 0 is a full disk: all that write fail), int count, int error (the number of the error among those of a
+ * call, from 0: calls with fewer are not counted), int fired, then the words that say what was made to fail. FAULT_ONLY,
+ * such as "rename of .git/index", counts such calls only. CLOCK_OFFSET is the seconds by which the clock is wrong.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -77,11 +78,12 @@ static int fails(const char *call, const char *path, int errors[4]) {
   char words[PATH_MAX + 64];
   snprintf(words, sizeof words, "%s of %s", call, path + folder_length);
   if (only != NULL && strcmp(words, only) != 0) return 0;
-  int count = __sync_add_and_fetch(&control->count, 1);
   int kinds = 0, full = 0;
   for (; kinds < 4 && errors[kinds] != 0; kinds++) full |= errors[kinds] == ENOSPC;
+  if (control->error >= kinds) return 0;
+  int count = __sync_add_and_fetch(&control->count, 1);
   if (control->target == 0 ? !full : count != control->target) return 0;
-  int error = control->target == 0 ? ENOSPC : errors[control->error % kinds];
+  int error = control->target == 0 ? ENOSPC : errors[control->error];
   snprintf((char *)control->words, sizeof control->words, "%s, %s", words, strerrorname_np(error));
   control->fired = 1;
   errno = error;
