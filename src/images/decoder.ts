@@ -100,8 +100,12 @@ function startProcess(): ChildProcess {
   child.on('error', () => {});
   child.unref();
   child.channel?.unref();
-  // At the lowest, a machine whose cores are busy would take most images for ones that never end.
-  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  try {
+    // At the lowest, a machine whose cores are busy would take most images for ones that never end.
+    if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // A service whose own priority is lower may not raise that of a child; it keeps the lower one.
+  }
   return child;
 }
 

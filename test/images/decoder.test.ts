@@ -1,5 +1,7 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
 import { deflateSync } from 'node:zlib';
 import { Decoder, ImageError } from '../../src/images/decoder.ts';
 import { sampleImage, samplePng } from '../support/sample-images.ts';
@@ -30,6 +32,21 @@ describe('the decoder process', () => {
   it('goes on after an image that cannot be read', async () => {
     await rejects(decoder.decode(Buffer.from('no image'), 'avatar'), ImageError);
     equal((await decoder.decode(await sampleImage(), 'avatar')).width, 40);
+  });
+
+  it('decodes where it may not set its priority, as below a service with a lower one', async () => {
+    const { setPriority } = os;
+    const refuse = (): void => {
+      throw Object.assign(new Error('permission denied'), { code: 'ERR_SYSTEM_ERROR' });
+    };
+    Object.assign(os, { setPriority: refuse });
+    syncBuiltinESMExports();
+    try {
+      equal((await decoder.decode(await sampleImage(), 'avatar')).width, 40);
+    } finally {
+      Object.assign(os, { setPriority });
+      syncBuiltinESMExports();
+    }
   });
 
   it('is killed from outside where an image takes longer than the limit @slow', async () => {
