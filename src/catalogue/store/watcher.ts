@@ -27,7 +27,8 @@ export class Watcher {
   #topWatcher: FSWatcher | undefined;
   #guard: NodeJS.Timeout | undefined;
   #fault: string | null = 'the watcher has not started yet';
-  #inode: number | undefined;
+  /** Which folder the watched top is. */
+  #identity: string | undefined;
   #retryAt = Number.POSITIVE_INFINITY;
   /** Hints of this second. */
   #hints = 0;
@@ -66,12 +67,12 @@ export class Watcher {
   #check(): void {
     if (this.#hints >= maxHintsPerSecond) this.#listener.onMiss();
     this.#hints = 0;
-    const inode = readFolderInode(this.#top);
-    if (inode === undefined) {
+    const identity = readFolderIdentity(this.#top);
+    if (identity === undefined) {
       // The listener says that it is gone, or makes it again.
-      this.#inode = undefined;
+      this.#identity = undefined;
       this.#listener.onMiss();
-    } else if (inode !== this.#inode || Date.now() >= this.#retryAt) {
+    } else if (identity !== this.#identity || Date.now() >= this.#retryAt) {
       void this.#topWatcher?.close();
       this.#watchAll();
     }
@@ -81,7 +82,7 @@ export class Watcher {
   #watchAll(): void {
     for (const watcher of this.#folders.values()) watcher.close();
     this.#folders.clear();
-    this.#inode = readFolderInode(this.#top);
+    this.#identity = readFolderIdentity(this.#top);
     this.#retryAt = Number.POSITIVE_INFINITY;
     const watcher = watch(this.#top, {
       depth: 0,
@@ -108,7 +109,7 @@ export class Watcher {
   #follow(name: string): void {
     this.#folders.get(name)?.close();
     this.#folders.delete(name);
-    const isThere = this.#isChild(name) && readFolderInode(join(this.#top, name)) !== undefined;
+    const isThere = this.#isChild(name) && readFolderIdentity(join(this.#top, name)) !== undefined;
     if (!isThere) return;
     try {
       const watcher = watchFolder(join(this.#top, name), (event, file) => {
@@ -160,10 +161,11 @@ const maxHintsPerSecond = 8000;
 /** A file that is put in the place of another is one hint, a save is three. */
 const busyHintsPerSecond = 60;
 
-function readFolderInode(path: string): number | undefined {
+/** Returns which folder is at a path; undefined if there is none. The next folder often gets the inode of a removed one. */
+function readFolderIdentity(path: string): string | undefined {
   try {
     const stat = lstatSync(path, { throwIfNoEntry: false });
-    return stat?.isDirectory() ? stat.ino : undefined;
+    return stat?.isDirectory() ? `${stat.ino} ${stat.birthtimeMs}` : undefined;
   } catch {
     // A look at it reports why nothing above it can be read.
     return undefined;

@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import {
+import fs, {
   appendFileSync,
   mkdirSync,
   readdirSync,
@@ -8,6 +8,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { isFolderName } from '../../../src/catalogue/page/layout.ts';
@@ -119,6 +120,28 @@ describe('the watcher', () => {
     pass(1);
     await eventually(() => misses > before);
     await hintedForGood('001');
+  });
+
+  it('watches another bots/ that has the inode of the first, as ext4 gives it', async () => {
+    const { lstatSync } = fs;
+    const { ino } = lstatSync(bots);
+    const withInode = (path: string): fs.Stats | undefined => {
+      const stat = lstatSync(path, { throwIfNoEntry: false });
+      return stat && path === bots ? Object.assign(stat, { ino }) : stat;
+    };
+    Object.assign(fs, { lstatSync: withInode });
+    syncBuiltinESMExports();
+    try {
+      rmSync(bots, { recursive: true });
+      mkdirSync(bots);
+      const before = misses;
+      pass(1);
+      await eventually(() => misses > before);
+      await hinted('004', () => mkdirSync(join(bots, '004')));
+    } finally {
+      Object.assign(fs, { lstatSync });
+      syncBuiltinESMExports();
+    }
   });
 
   it('is silent once it is closed', async () => {
