@@ -195,11 +195,13 @@ export class BotMirror extends FileMirror {
     if (snapshot === null || !existsSync(snapshot)) return false;
     const looking = readFingerprints(root);
     looking.catch(() => {});
-    const saved = await readSnapshot(snapshot, this.#limits);
+    const saved = await readSnapshot(snapshot);
     if (saved === undefined) return false;
-    for (const packed of saved) this.#add(packed);
+    // Where others are in force now, every bot is read again after the start.
+    this.#limits = saved.limits;
+    for (const packed of saved.folders) this.#add(packed);
     this.#savedVersion = store.bots.version;
-    const before = new Map(saved.map(({ folder, fingerprint }) => [folder, fingerprint]));
+    const before = new Map(saved.folders.map(({ folder, fingerprint }) => [folder, fingerprint]));
     const now = await looking;
     const slice = new TimeSlice('service');
     for (const folder of new Set([...before.keys(), ...now.keys()]))

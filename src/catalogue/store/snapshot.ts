@@ -22,39 +22,40 @@ import {
 export async function writeSnapshot(
   path: string,
   folders: Iterable<FolderState>,
-  limits: PageLimits,
+  { categories, languages }: PageLimits,
 ): Promise<void> {
   const write = async (file: FileHandle): Promise<void> => {
-    await file.write(formatMagic(limits));
+    await file.write(`${magic}\n`);
     for (const state of folders) {
       const { folder, fingerprint, bots } = state;
       const head: BlockHead = { folder, fingerprint, size: bots.length };
       await writeBlock(file, head, packMeta(state), listParts(bots));
     }
-    await writeBlock(file, null, '', []);
+    await writeBlock(file, { limits: { categories, languages } }, '', []);
   };
   await writeAtomically(path, write, { fsync: 'none' });
 }
 
+/** The folders of a snapshot, and the limits that their records fit. */
+interface Snapshot {
+  readonly folders: readonly PackedFolder[];
+  readonly limits: PageLimits;
+}
+
 /**
- * Reads the snapshot at `path`. Returns undefined when there is none, when other code, schemas or limits made it, when
- * it is torn, or when any checksum is wrong: then nothing of it is used.
+ * Reads the snapshot at `path`. Returns undefined when there is none, when other code or schemas made it, when it is
+ * torn, or when any checksum is wrong: then nothing of it is used.
  */
-export async function readSnapshot(path: string, limits: PageLimits): Promise<PackedFolder[] | undefined> {
+export async function readSnapshot(path: string): Promise<Snapshot | undefined> {
   const file = await open(path).catch(() => undefined);
   if (file === undefined) return undefined;
   try {
-    return await readBlocks(file, Buffer.from(formatMagic(limits)));
+    return await readBlocks(file, Buffer.from(`${magic}\n`));
   } catch {
     return undefined;
   } finally {
     await file.close();
   }
-}
-
-/** Identifies the code that made a snapshot, and the limits that its records fit. */
-function formatMagic({ categories, languages }: PageLimits): string {
-  return `${magic} ${hash('sha1', JSON.stringify([categories, languages]))}\n`;
 }
 
 /**
@@ -76,8 +77,8 @@ function formatCodeMagic(): string {
   return `botshelf snapshot ${hash('sha1', JSON.stringify([code, schemas, definitions]))}`;
 }
 
-/** The head of a folder's block; that of the last block is null. */
-type BlockHead = Pick<PackedFolder, 'folder' | 'fingerprint' | 'size'>;
+/** The head of a folder's block, or that of the last block. */
+type BlockHead = Pick<PackedFolder, 'folder' | 'fingerprint' | 'size'> | Pick<Snapshot, 'limits'>;
 
 /**
  * Writes a block: the lengths of head, meta and records and a checksum of all, 4 bytes each; head and meta as JSON; the
@@ -85,7 +86,7 @@ type BlockHead = Pick<PackedFolder, 'folder' | 'fingerprint' | 'size'>;
  */
 async function writeBlock(
   file: FileHandle,
-  head: BlockHead | null,
+  head: BlockHead,
   meta: string,
   records: readonly Buffer[],
 ): Promise<void> {
@@ -100,8 +101,8 @@ function computeCrc(parts: readonly Uint8Array[]): number {
   return parts.reduce((sum, part) => (part.length > 0 ? crc32(part, sum) : sum), 0);
 }
 
-/** Returns the folders of a snapshot; undefined if it has another magic or ends early. @throws when a block is damaged */
-async function readBlocks(file: FileHandle, expected: Buffer): Promise<PackedFolder[] | undefined> {
+/** Returns the content of a snapshot; undefined if it has another magic or ends early. @throws when a block is damaged */
+async function readBlocks(file: FileHandle, expected: Buffer): Promise<Snapshot | undefined> {
   const { size: fileSize } = await file.stat();
   const found = Buffer.alloc(expected.length);
   let header = new Uint32Array(4);
@@ -119,8 +120,8 @@ async function readBlocks(file: FileHandle, expected: Buffer): Promise<PackedFol
     header = new Uint32Array(4);
     const { bytesRead } = await file.readv([head, meta, records, header]);
     if (bytesRead < length || computeCrc([head, meta, records]) !== crc) return undefined;
-    const block = JSON.parse(head.toString()) as BlockHead | null;
-    if (block === null) return bytesRead === length ? folders : undefined;
+    const block = JSON.parse(head.toString()) as BlockHead;
+    if ('limits' in block) return bytesRead === length ? { folders, limits: block.limits } : undefined;
     folders.push({ ...block, meta, records });
   }
 }

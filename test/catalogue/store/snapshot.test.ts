@@ -16,7 +16,8 @@ import { sampleBot } from '../../support/sample-bot.ts';
 import { botId, commandsPath, mainPage, pagePath, translation, writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
-const limits = toSettings();
+const { categories, languages } = toSettings();
+const limits = { categories, languages };
 
 describe('a snapshot', () => {
   let path: string;
@@ -57,7 +58,7 @@ describe('a snapshot', () => {
   it('may be empty', async () => {
     const copy = join(tempFolder(), 'index.snapshot');
     await writeSnapshot(copy, [], limits);
-    deepStrictEqual(await readSnapshot(copy, limits), []);
+    deepStrictEqual(await readSnapshot(copy), { folders: [], limits });
   });
 
   it('leaves no other file behind', () => {
@@ -65,8 +66,8 @@ describe('a snapshot', () => {
   });
 
   it('is none where there is none', async () => {
-    strictEqual(await readSnapshot(join(tempFolder(), 'nothing'), limits), undefined);
-    strictEqual(await readSnapshot(tempFolder(), limits), undefined);
+    strictEqual(await readSnapshot(join(tempFolder(), 'nothing')), undefined);
+    strictEqual(await readSnapshot(tempFolder()), undefined);
     strictEqual(await reading(Buffer.alloc(0)), undefined);
   });
 
@@ -143,8 +144,7 @@ async function reading(bytes: Buffer): Promise<FolderState[] | undefined> {
 }
 
 async function unpacked(path: string): Promise<FolderState[] | undefined> {
-  const folders = await readSnapshot(path, limits);
-  return folders?.map(unpackFolder);
+  return (await readSnapshot(path))?.folders.map(unpackFolder);
 }
 
 /** Where the first line and each block of a snapshot end. */
@@ -273,6 +273,19 @@ describe('a restart with a snapshot', () => {
         );
       });
     }
+  });
+
+  it('keeps the last valid version where the settings have changed, too, and reads every bot by them', async () => {
+    writeFiles(root, {
+      [pagePath('7')]: 'broken',
+      'botshelf.json': JSON.stringify({ categories: { music: {} } }),
+    });
+    for (const _ of [1, 2])
+      await started(async (catalogue) => {
+        deepStrictEqual(names(catalogue), ['7 Old', '30 Old', '200 Old']);
+        const categories = (): unknown[] => catalogue.store.bots.all().map(({ facts }) => facts.category);
+        await eventually(() => deepStrictEqual(categories(), ['other', 'other', 'other']));
+      });
   });
 
   it('with a wrong one reads everything, and writes a good one', async () => {
