@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type BotId, parseBotId } from '../../bot/id.ts';
+import { noCachedImages } from '../../bot/record.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { forEachInSlices, TimeSlice } from '../../lib/time-slice.ts';
 import { createFileFault, type Fault } from '../page/fault.ts';
@@ -16,7 +17,7 @@ import {
 } from '../page/layout.ts';
 import { toPageFile, computeFingerprint, isFolder, listTop } from '../page/page-file.ts';
 import { noLimits, type PageLimits } from '../page/rules.ts';
-import { type IndexedBot, type IndexedFile, listPaths } from './bot-index.ts';
+import { indexBot, type IndexedBot, type IndexedFile, listPaths, parseRecord } from './bot-index.ts';
 import { readBot, type RecordLookups } from './bot-reader.ts';
 import type { BotStore } from './bot-store.ts';
 import { FileMirror, type FileMirrorOptions, type ReadFile } from './file-mirror.ts';
@@ -228,7 +229,7 @@ export class BotMirror extends FileMirror {
         if (stat === null) cache.addUnread(name);
         else if (cache.record(name, stat, at)) this.schedule(folder, undefined, clockTick);
       }
-      return bots;
+      return this.options.cachedImages ? bots : bots.map(withoutCopies);
     } catch {
       // It is damaged, and has no bots until it is read.
       this.schedule(folder, undefined, 0);
@@ -254,6 +255,15 @@ const nothing = { bot: undefined, faults: [] };
 function pickLimits({ categories, languages }: PageLimits): PageLimits {
   return { categories, languages };
 }
+
+/** Returns a bot without the copies of its images, which an earlier run had. */
+function withoutCopies(bot: IndexedBot): IndexedBot {
+  if (bot.record.includes(noCopies)) return bot;
+  const record = { ...parseRecord(bot), cachedImages: noCachedImages };
+  return indexBot(bot.id, record, bot.files, bot.commands);
+}
+
+const noCopies = `"cachedImages":${JSON.stringify(noCachedImages)}`;
 
 /** Returns the name of a folder in `bots/`; empty for `bots` itself. */
 function childOf(folder: string): string {

@@ -5,7 +5,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
-import { Catalogue } from '../../../src/catalogue/catalogue.ts';
+import type { BotRecord } from '../../../schemas/types.ts';
+import { noCachedImages } from '../../../src/bot/record.ts';
+import { Catalogue, type CatalogueOptions } from '../../../src/catalogue/catalogue.ts';
 import { computeFingerprint, listFolder } from '../../../src/catalogue/page/page-file.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { type FolderState, packFolder, unpackFolder } from '../../../src/catalogue/store/packed-folder.ts';
@@ -181,8 +183,11 @@ describe('a restart with a snapshot', () => {
   });
 
   /** What `look` sees of a catalogue that has just read everything. */
-  async function started<T>(look: (catalogue: Catalogue) => T | Promise<T>): Promise<T> {
-    const catalogue = new Catalogue({ root, log: silentLog, snapshot: path });
+  async function started<T>(
+    look: (catalogue: Catalogue) => T | Promise<T>,
+    options: Partial<CatalogueOptions> = {},
+  ): Promise<T> {
+    const catalogue = new Catalogue({ root, log: silentLog, snapshot: path, ...options });
     await catalogue.load();
     try {
       return await look(catalogue);
@@ -286,6 +291,23 @@ describe('a restart with a snapshot', () => {
         const categories = (): unknown[] => catalogue.store.bots.all().map(({ facts }) => facts.category);
         await eventually(() => deepStrictEqual(categories(), ['other', 'other', 'other']));
       });
+  });
+
+  it('has no copies of images where they are no longer kept', async () => {
+    const avatarOf = (catalogue: Catalogue): string | null => {
+      const record = catalogue.store.bots.get(botId('7'))?.record.toString() ?? '';
+      return (JSON.parse(record) as BotRecord).cachedImages.avatar;
+    };
+    const cachedImages = (): typeof noCachedImages => ({ ...noCachedImages, avatar: '/appdata/0.webp' });
+    await started(
+      async (catalogue) => {
+        catalogue.look([pagePath('7')]);
+        await saved(catalogue, path);
+      },
+      { cachedImages },
+    );
+    strictEqual(await started(avatarOf, { cachedImages }), '/appdata/0.webp');
+    strictEqual(await started(avatarOf), null);
   });
 
   it('with a wrong one reads everything, and writes a good one', async () => {
