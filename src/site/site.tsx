@@ -249,6 +249,12 @@ export function addOpenPages(
     const author = await findKnownAuthor(parts.authors, ctx.params['id'] ?? '');
     await respond(ctx, await createAuthorView(ctx, site, lists, author));
   });
+  // The address of a bot without its end, or the public address.
+  const shortened = basePathOf(site.baseUrl) === '/bots' ? '/' : '/?sort=popular';
+  router.get('/bots', (ctx) => {
+    ctx.redirect(site.languages.of(ctx).href(shortened));
+    ctx.status = 301;
+  });
   router.get('/bots/:id', async (ctx) => {
     const id = ctx.params['id'] ?? '';
     const named = parseBotId(id) ? undefined : (await readGroups(parts)).named(id.toLowerCase());

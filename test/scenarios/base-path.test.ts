@@ -149,6 +149,21 @@ describe('a service whose public address has a path', function () {
     strictEqual((await hits()) - before, 1);
   });
 
+  it('has its list of all bots where an address ends before the id of a bot, or its front page at its own', async () => {
+    const env = { BOTSHELF_BASE_URL: 'https://example.org/bots' };
+    const { address } = await startTestService({ [pagePath('7')]: mainPage() }, { env });
+    for (const [url, location] of [
+      [`${baseUrl}/bots`, '/shelf/?sort=popular'],
+      [`${baseUrl}/bots/`, '/shelf/?sort=popular'],
+      [`${origin}/bots`, '/shelf/?sort=popular'],
+      [`${address}/bots`, '/bots/'],
+    ] as const) {
+      const { status, headers } = await fetch(url, { redirect: 'manual' });
+      deepStrictEqual([status, headers.get('location')], [301, location], url);
+    }
+    strictEqual((await fetch(`${address}/bots/`)).status, 200);
+  });
+
   it('has no probes below its path, so that a rule of a proxy for their paths keeps them private', async () => {
     for (const path of ['/healthz', '/readyz', '/metrics']) {
       strictEqual((await fetch(origin + path)).status, 200, path);

@@ -245,6 +245,17 @@ describe('pages', () => {
     });
   });
 
+  describe('the address of a bot without its id', () => {
+    it('redirects for good to the list of all bots', async () => {
+      for (const method of ['GET', 'HEAD'])
+        for (const path of ['/bots', '/bots/', '/bots/?locale=de']) {
+          const init = { method, redirect: 'manual' } as const;
+          const { status, headers } = await fetch(service.address + path, init);
+          deepStrictEqual([status, headers.get('location')], [301, '/?sort=popular'], `${method} ${path}`);
+        }
+    });
+  });
+
   describe('an unknown address', () => {
     it('responds 404 to a browser with a page that has a search', async () => {
       for (const path of [
