@@ -73,6 +73,8 @@ export class ClientPlaces {
 
   /** Takes a place for the response to a request until it is closed. @throws {ProblemError} busy */
   take({ ip, res: response }: Pick<Context, 'ip' | 'res'>): void {
+    // It never closes again.
+    if (response.closed) return;
     const { what, max, maxPerClient } = this.#limits;
     const client = toAddressGroup(ip);
     const own = [...this.#taken].filter((place) => place.client === client);
