@@ -193,8 +193,7 @@ export class Sync implements RemoteState {
         this.#waiters.delete(finish);
         resolve(isPushed);
       };
-      const limit = (this.#options.pushSeconds + maxPushWaitSeconds) * 1000;
-      const timer = setTimeout(() => finish(false), limit).unref();
+      const timer = setTimeout(() => finish(false), maxPushWaitSeconds * 1000).unref();
       this.#waiters.add(finish);
     });
   }
@@ -356,7 +355,7 @@ export class Sync implements RemoteState {
   }
 }
 
-/** Seconds that a response waits for a push, beyond the time to the next one. */
+/** Seconds that a response waits for a push: less than posting libraries wait for a response. */
 const maxPushWaitSeconds = 8;
 
 /** Edits that are named: the last ones. */

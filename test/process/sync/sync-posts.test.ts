@@ -16,6 +16,7 @@ import {
   stateOf,
 } from '../../support/replica.ts';
 import { issueTestTokens } from '../../support/token.ts';
+import { updateRequest } from '../../support/update-request.ts';
 
 const id = '312';
 const homer = pagePath(id);
@@ -102,6 +103,19 @@ describe('a service with a remote that owners post to', () => {
     }
     clone.git('remote', 'set-url', 'origin', shared.address);
     await eventually(async () => strictEqual((await remoteFaults(service)).length, 0));
+  });
+
+  it('responds 202 before clients give up where the next push comes later @slow', async () => {
+    const { service, tokens } = await startReplica({ BOTSHELF_ACK: 'remote', BOTSHELF_PUSH_SECONDS: '3600' });
+    // One of them comes after a push.
+    for (const count of [1, 2]) {
+      const init = updateRequest(tokens.get(id) ?? '', { count });
+      const answer = await service.request(`/api/v2/bots/${id}`, {
+        ...init,
+        signal: AbortSignal.timeout(30_000),
+      });
+      ok(count === 1 || answer.status === 202, answer.text);
+    }
   });
 
   it('pushes all that it has when it stops, merged with what another has pushed since it last fetched', async () => {
