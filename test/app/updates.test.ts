@@ -1,5 +1,6 @@
-import { rejects, strictEqual } from 'node:assert/strict';
+import { match, rejects, strictEqual, throws } from 'node:assert/strict';
 import { isUnavailable } from '../../src/bot/errors.ts';
+import type { Catalogue } from '../../src/catalogue/catalogue.ts';
 import type { StateStore } from '../../src/counts/state-store.ts';
 import { createPageEditor, createUpdates } from '../../src/http/api/updates.ts';
 import { committerWith } from '../support/committing.ts';
@@ -15,10 +16,11 @@ describe('an update', () => {
   let repository: TestRepository;
   let place: Place;
   let counts: StateStore;
+  let catalogue: Catalogue;
   let apply: ReturnType<typeof createUpdates>;
   beforeEach(async () => {
     repository = testRepository({ [path]: mainPage() });
-    const { catalogue } = await openCatalogue({}, { root: repository.folder });
+    ({ catalogue } = await openCatalogue({}, { root: repository.folder }));
     place = newPlace();
     counts = await open(place);
     const { bots } = catalogue.store;
@@ -42,5 +44,22 @@ describe('an update', () => {
     }
     strictEqual(counts.count(id), undefined);
     strictEqual(repository.git('rev-parse', 'HEAD'), head);
+  });
+
+  it('is not made in a file that a person has changed since it was read, where the bot before is expected', () => {
+    const { bots } = catalogue.store;
+    const digest = bots.get(id)?.digest;
+    const edit = (text: string | null, expected = digest): string | null =>
+      createPageEditor(bots).edit(text, {
+        id,
+        name: 'Homer',
+        path,
+        values: { category: 'music' },
+        digest: expected,
+      });
+    match(edit(mainPage()) ?? '', /"category": "music"/);
+    for (const text of [mainPage({ category: 'games' }), null])
+      throws(() => edit(text), { code: 'precondition-failed' });
+    throws(() => edit(mainPage(), 'another'), { code: 'precondition-failed' });
   });
 });

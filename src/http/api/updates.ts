@@ -8,6 +8,7 @@ import { printCommands, withValues } from '../../catalogue/page/page.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { Committer } from '../../git/committer.ts';
 import type { Editor, FileEdit } from '../../git/branch-feed.ts';
+import { computeBlobId } from '../../git/objects.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { createDocument } from '../representation.ts';
 import type { ApplyUpdate, PostedCommands } from './update-route.ts';
@@ -36,7 +37,8 @@ export function createUpdates(
     const expected = (): IndexedBot => {
       const bot = bots.get(id);
       if (bot === undefined) throw createUnknownBotError(id);
-      if (isExpected?.(digestOf(bot, commands)) === false) throw createChangedError(bot, commands);
+      const digest = digestOf(bot, commands);
+      if (isExpected?.(digest) === false) throw createChangedError(digest);
       return bot;
     };
     if (count !== undefined && commands === undefined && Object.keys(content).length === 0) {
@@ -75,8 +77,9 @@ export function createPageEditor(bots: BotIndex): Editor<PostedEdit> {
       const bot = bots.get(edit.id);
       if (bot === undefined) throw createUnknownBotError(edit.id);
       const { commands } = edit.values;
-      if (edit.digest !== undefined && digestOf(bot, commands) !== edit.digest)
-        throw createChangedError(bot, commands);
+      const digest = digestOf(bot, commands);
+      if (edit.digest !== undefined && digest !== edit.digest) throw createChangedError(digest);
+      if (edit.digest !== undefined && !isServed(bot, edit.path, text)) throw createChangedError(undefined);
       return commands ? printCommands(commands) : withValues(edit.path, text, edit.values, Date.now());
     },
     describe: (edits) =>
@@ -90,8 +93,16 @@ function digestOf({ digest, commands }: IndexedBot, posted: PostedCommands['comm
   return commands === null ? undefined : createDocument('application/json', commands).digest;
 }
 
-function createChangedError(bot: IndexedBot, posted: PostedCommands['commands']): BotshelfError {
+/** Whether the served bot has this text of a file. It has an older one until what a person has committed is read. */
+function isServed({ id, files }: IndexedBot, path: string, text: string | null): boolean {
+  const sha = files.find(({ locale }) => pathOf(id, locale) === path)?.sha;
+  if (text === null || sha === undefined) return text === null && sha === undefined;
+  return computeBlobId(Buffer.from(text), sha.length === 40 ? 'sha1' : 'sha256') === sha;
+}
+
+/** @param digest the current one; undefined if it is not known */
+function createChangedError(digest: string | undefined): BotshelfError {
   const message =
     'the bot has changed since it was read: read it again, then send the update again if it still applies';
-  return new BotshelfError('precondition-failed', message, { digest: digestOf(bot, posted) });
+  return new BotshelfError('precondition-failed', message, { digest });
 }
