@@ -34,8 +34,10 @@ export function normaliseHost(host: string): string {
  * @param bits 48 for what one site of a customer can have at most
  */
 export function toAddressGroup(address: string, bits: 64 | 48 = 64): string {
-  if (!ipaddr.isValid(address)) return address;
-  const ip = ipaddr.process(address).toString();
+  // Some proxies put the port behind it in X-Forwarded-For.
+  const host = address.replace(/^(?:\[([^\]]*)\]|([\d.]+)):\d+$/, '$1$2');
+  if (!ipaddr.isValid(host)) return address;
+  const ip = ipaddr.process(host).toString();
   return ip.includes(':') ? ipaddr.IPv6.networkAddressFromCIDR(`${ip}/${bits}`).toString() : ip;
 }
 

@@ -16,4 +16,9 @@ describe('the group of an address', () => {
   it('is the input itself where that is no address', () => {
     strictEqual(toAddressGroup(''), '');
   });
+
+  it('is the same for all ports, which some proxies name', () => {
+    strictEqual(toAddressGroup('203.0.113.7:50123'), '203.0.113.7');
+    strictEqual(toAddressGroup('[2001:db8:1:2::9]:50123'), '2001:db8:1:2::');
+  });
 });
