@@ -236,11 +236,16 @@ export function addOpenPages(
   });
   router.get(aboutPath, async (ctx) => await respond(ctx, createAboutView(parts)));
   for (const path of docsPaths) {
-    let guide: Awaited<ReturnType<typeof renderGuide>> | undefined;
+    let guide: ReturnType<typeof renderGuide> | undefined;
     const render = async (props: PageProps): Promise<VNode> => {
-      const rendered = guide ?? (await renderGuide(path, site.canonicalUrl));
+      // Pages that wait share one rendering, because each takes a thread.
+      guide ??= renderGuide(path, site.canonicalUrl);
+      const rendered = await guide.catch((error: unknown) => {
+        guide = undefined;
+        throw error;
+      });
       // On a busy machine the time may be over.
-      if (rendered.html !== null) guide = rendered;
+      if (rendered.html === null) guide = undefined;
       return <DocsPage {...props} {...rendered} path={path} />;
     };
     router.get(path, async (ctx) => await respond(ctx, { key: { page: path }, render }));

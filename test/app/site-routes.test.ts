@@ -229,6 +229,23 @@ describe('the pages of the site', () => {
     for (const page of [api, data, ...others]) doesNotMatch(page, /\]\((?!https:)/);
   });
 
+  it('render a guide once, in one thread, for all who open it in a language @slow', async () => {
+    let threads = 0;
+    const count = (): void => void threads++;
+    process.on('worker', count);
+    try {
+      const languages = ['de', 'fr', 'fr-CA', 'en-AA', 'en-AB', 'en-AC'];
+      const pages = await Promise.all(
+        languages.map(async (language) => await get(`/docs/errors?locale=${language}`)),
+      );
+      for (const page of pages)
+        match(page, /<h1 lang="en" dir="ltr">Examples of errors<\/h1>[^]*<li><strong>403/);
+      strictEqual(threads, 1);
+    } finally {
+      process.off('worker', count);
+    }
+  });
+
   const paths = ['/docs', '/bots/7', '/', '/?nsfw=true', '/authors/1', '/?q=answers&nsfw=true'] as const;
   for (const path of paths)
     it(`are rendered again at once when the settings change: ${path}`, async () => {
