@@ -128,7 +128,7 @@ export function parseValue({ name, kind, required = false }: FormField, texts: F
     case 'ids':
       return splitWords(text);
     case 'links':
-      return splitWords(text).map(toLink);
+      return splitLinks(text).map(toLink);
     case 'lines':
       return splitLines(text);
     case 'page':
@@ -184,6 +184,12 @@ function toLink(text: string): string {
 function splitLines(text: string): string[] {
   const lines = text.trimStart().split(/[\n\r]\s*/, maxEntries);
   return lines.filter((line) => line !== '');
+}
+
+/** Splits a text into links, which may have commas: one separates them before a blank or the next `https://` only. */
+function splitLinks(text: string): string[] {
+  const links = text.split(/,?(?:\s+|$)|,(?=https?:\/\/)/i, maxEntries);
+  return links.filter((link) => link !== '');
 }
 
 function splitWords(text: string): string[] {
