@@ -24,7 +24,7 @@ import {
   showCollection,
   type ShownCollection,
 } from '../front/collections.ts';
-import { chooseLocale, findLanguages } from '../language/locales.ts';
+import { chooseLocale, findLanguages, withLocale } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import type { Heading } from '../markdown/html-tree.ts';
 import type { Html, Markdown } from '../markdown/markdown.ts';
@@ -234,13 +234,14 @@ function OtherLanguage({ site, bot, locale }: BotPageProps): VNode {
 }
 
 /** Says why the images are blurred, with a link that shows them. */
-function Veil({ bot, locale }: BotPageProps): VNode | null {
-  const { t } = useLanguage();
+function Veil({ bot, html }: BotPageProps): VNode | null {
+  const { t, requested } = useLanguage();
   const { avatar, cover, preview } = bot.cachedImages;
-  if (avatar === null && cover === null && preview.length === 0) return null;
+  const isInPage = html?.includes('<img ') === true;
+  if (avatar === null && cover === null && preview.length === 0 && !isInPage) return null;
   return (
     <p class="notice">
-      {t('bot.blurred')} <a href={`?locale=${locale}&pictures=shown`}>{t('bot.showImages')}</a>
+      {t('bot.blurred')} <a href={withLocale('?pictures=shown', requested)}>{t('bot.showImages')}</a>
     </p>
   );
 }

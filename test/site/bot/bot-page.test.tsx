@@ -3,6 +3,7 @@ import { renderToString } from 'preact-render-to-string';
 import type { BotRecord } from '../../../schemas/types.ts';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
+import { provideLanguage } from '../../../src/site/language/page-language.tsx';
 import { inEnglish, testSite } from '../../support/languages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { accountId } from '../../support/sample.ts';
@@ -100,9 +101,25 @@ describe("a bot's page", () => {
   it('blurs every picture of a bot for adults, and leads to them', () => {
     const html = render({ blurImages: true });
     for (const tag of images(html)) match(tag, /class="veiled"/);
-    match(html, /href="\?locale=en&amp;pictures=shown"/);
+    match(html, /href="\?pictures=shown"/);
     match(html, /class="prose veiled-pictures"/);
     doesNotMatch(render(), /veiled/);
+    const bare = { bot: { ...record, cachedImages: { avatar: null, cover: null, preview: [] } } };
+    doesNotMatch(render({ ...bare, blurImages: true }), /pictures=shown/);
+    match(
+      render({ ...bare, blurImages: true, html: '<p><img src="/appdata/p.webp"></p>' }),
+      /pictures=shown/,
+    );
+  });
+
+  it('leads to the pictures in the language that the reader has, which may not be that of the page', () => {
+    const shown = { ...props, blurImages: true, isForeign: true };
+    const render = (requested?: Locale): string =>
+      renderToString(
+        provideLanguage({ ...testSite.languages.choose(requested, 'de'), requested }, <BotPage {...shown} />),
+      );
+    match(render(), /<html lang="de"[^]* href="\?pictures=shown"/);
+    match(render('it' as Locale), /<html lang="it"[^]* href="\?pictures=shown&amp;locale=it"/);
   });
 
   it('has an initial where there is no avatar', () => {
