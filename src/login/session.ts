@@ -65,4 +65,4 @@ export function parseReturnPath(text: string | undefined, basePath = ''): string
 }
 
 /** Below the path of the public address. */
-const pages = /^(?!\/log)(?:\/|(?:\/[a-z0-9-]{1,80}){1,4})(?:\?[\w=&%.+~*-]{1,1000})?$/;
+const pages = /^(?!\/log)(?:\/|(?:\/[a-z0-9-]{1,80}){1,4})(?:\?[\w=&%.,+~*-]{1,1000})?$/;

@@ -48,7 +48,14 @@ import { Languages } from './language/languages.ts';
 import { withLocale } from './language/locales.ts';
 import { languagePath } from './language/page-language.tsx';
 import type { Markdown } from './markdown/markdown.ts';
-import { aboutPath, categoriesPath, collectionsPath, feedsPath, toCollectionPath } from './page/addresses.ts';
+import {
+  aboutPath,
+  categoriesPath,
+  collectionsPath,
+  feedsPath,
+  toCollectionPath,
+  toFormPage,
+} from './page/addresses.ts';
 import { addAssetRoutes, addClientRoutes } from './page/assets.ts';
 import { type AboutParts, createAboutView } from './page/about-page.tsx';
 import { DocsPage, docsPaths, renderGuide } from './page/docs-page.tsx';
@@ -280,7 +287,7 @@ function addLanguageRoute(router: Router, { baseUrl, languages }: Site): void {
     const isOwn = ctx.get('Sec-Fetch-Site') === 'same-origin' || from.startsWith(`${baseUrl}/`);
     const page = isOwn && URL.canParse(from) ? new URL(from) : undefined;
     page?.searchParams.delete('locale');
-    const path = parseReturnPath(page && page.pathname + page.search, basePathOf(baseUrl));
+    const path = parseReturnPath(page && toFormPage(page.pathname + page.search), basePathOf(baseUrl));
     redirectTo(ctx, withLocale(path, languages.findChosen(ctx, page !== undefined)));
   });
 }

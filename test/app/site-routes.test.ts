@@ -163,6 +163,13 @@ describe('the pages of the site', () => {
     match(await get('/?locale=fr', { Cookie: '__Host-botshelf-language=ja' }), /<html lang="fr"/);
     deepStrictEqual(await choose('xx', 'https://bots.example.org/docs'), ['/docs', 'no-store']);
     deepStrictEqual(await choose('ja', 'https://evil.example/docs'), ['/?locale=ja', 'no-store']);
+    // A reader cannot open what only a form is sent to.
+    for (const [sent, page] of [
+      ['/bots/7/token/revoke', '/bots/7/token'],
+      ['/proposals/collection-best/withdraw?locale=fr', '/proposals/collection-best'],
+      ['/collections/send', '/collections/send'],
+    ] as const)
+      deepStrictEqual(await choose('xx', `https://bots.example.org${sent}`), [page, 'no-store']);
   });
 
   it('say who runs the list, who reviews, and by which rules', async () => {

@@ -9,6 +9,7 @@ import type { Login } from '../../login/login.ts';
 import { LoginError, type LoginErrorKind, parseReturnPath, type Session } from '../../login/session.ts';
 import { callbackPath, peoplePath } from '../../login/settings.ts';
 import { EnglishSentence } from '../language/messages.tsx';
+import { toFormPage } from '../page/addresses.ts';
 import { redirectTo, sendOnce } from '../page/html-response.ts';
 import { Layout, type Site } from '../page/layout.tsx';
 
@@ -68,7 +69,7 @@ export function addLoginRoutes(router: Router, site: Site, login: Login): void {
 
 /** Returns the public path of an address of this site: the page that the link to the login was on. */
 function toReturnPath(address: string, baseUrl: string): string | undefined {
-  return address.startsWith(`${baseUrl}/`) ? address.slice(originOf(baseUrl).length) : undefined;
+  return address.startsWith(`${baseUrl}/`) ? toFormPage(address.slice(originOf(baseUrl).length)) : undefined;
 }
 
 /** Returns the session of the browser, null when nobody is logged in or can. Renews the session when that is due. */

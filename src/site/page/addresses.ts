@@ -101,6 +101,14 @@ export function toAttentionPath(account: string): string {
   return `${toAuthorPath(account)}/attention.atom`;
 }
 
+/** Returns the path of the page with a form, for a path that the form is sent to, where a reader cannot return to. */
+export function toFormPage(path: string): string {
+  return path.replace(sentPath, '$1');
+}
+
+const sentPath =
+  /^([^?]*\/(?:add|collection|edit|name|token|translate|proposals\/[^/?]+))\/(?:file|revoke|send|withdraw)(?=\?|$)/;
+
 /** Returns a path with a parameter more. */
 export function withParameter(path: string, name: string, value: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(value)}`;

@@ -25,6 +25,9 @@ describe('the login', () => {
       ['/login', '/?q=homer', '/?q=homer'],
       ['/login?locale=de', `/bots/${homer}/edit?locale=de`, `/bots/${homer}/edit?locale=de`],
       ['/login', '/login/callback?locale=de', '/'],
+      ['/login', `/bots/${homer}/edit/send?language=en`, `/bots/${homer}/edit?language=en`],
+      ['/login', '/add/file', '/add'],
+      ['/login', `/compare?bots=${homer},1`, `/compare?bots=${homer},1`],
       ['/login?to=/my-bots', '/', '/my-bots'],
     ] as const) {
       const visitor = new Visitor();
