@@ -240,6 +240,8 @@ function parseForm(fields: URLSearchParams, opened: FilledForm, isOtherLanguage 
     const text = fields.get(name);
     if (text !== null) texts[name] = text;
   }
+  if (isOtherLanguage && listDescriptions(opened.form).includes(texts.description))
+    texts.description = opened.form.texts.description ?? '';
   const [author, moved] = [fields.get(addedAuthor), fields.get(movedField)];
   if (author !== null) texts.authors = `${texts.authors ?? ''} ${author}`.trim();
   if (moved === 'invite' || moved === 'website') {
@@ -256,6 +258,13 @@ function parseForm(fields: URLSearchParams, opened: FilledForm, isOtherLanguage 
     isTyped: true,
     isSent: moved === null && (!isOtherLanguage || fields.get(sentField) !== null),
   };
+}
+
+/** Returns what a profile has as descriptions: in another language, the form has the one of that language in their place. */
+function listDescriptions({ kind, source }: Form): unknown[] {
+  if (kind !== 'profile') return [];
+  const { description } = parsePage('', Buffer.from(toFrontMatter(source))).page?.data ?? {};
+  return ['', ...Object.values(description ?? {})];
 }
 
 /** Fills in what a person need not type for a new bot: its ID is in the link that adds it, and its author is who is logged in. */

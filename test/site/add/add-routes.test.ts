@@ -413,6 +413,21 @@ describe('the forms of what is beside bots/', () => {
     const both = { name: 'Homer J.', website: null, description: { en: 'Bakes.', de: 'Backt.' } };
     deepStrictEqual(JSON.parse(read('main', path)), both);
     const last = await visitor.go(referer);
+    const describeIn = async (locale: string, typed: object): Promise<string | undefined> =>
+      readFormFields((await press(visitor, last, `/my-bots/name?locale=${locale}`, typed)).text)[
+        'description'
+      ];
+    deepStrictEqual(
+      [
+        await describeIn('en', {}),
+        await describeIn('fr', {}),
+        await describeIn('en', { description: '' }),
+        await describeIn('fr', { description: 'Cuit.' }),
+        await describeIn('de', { description: 'Bakes.' }),
+      ],
+      ['Bakes.', '', 'Bakes.', 'Cuit.', 'Backt.'],
+    );
+    await visitor.go(`${site.baseUrl}/language?locale=de`, { headers: { referer } });
     await press(visitor, last, '/my-bots/name/send', { description: '' });
     deepStrictEqual(JSON.parse(read('main', path)).description, { en: 'Bakes.' });
   });
