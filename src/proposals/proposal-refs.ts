@@ -250,7 +250,7 @@ export interface MergedRefs {
  * - Diverged versions are merged: the files of the later submission, the state and the words of the stronger step.
  * - Of two ends of one submission the stronger one stays, and has the other one in its history.
  * - A version that an end does not include stays open if it was sent after what was accepted, or after the withdrawal.
- * - A decision that was taken back is in the history of what followed.
+ * - A decision that was taken back is in the history of what followed. A withdrawal is no decision.
  * @throws {GitError} {BotshelfError} ref-conflict
  */
 export async function mergeRefs(repository: Repository): Promise<MergedRefs> {
@@ -345,7 +345,8 @@ async function mergeGroup(
 
 /** Returns whether the decision that ended a proposal was taken back before another state of it. */
 function isTakenBack(end: Proposal, later: Proposal): boolean {
-  return (end.takenBack ?? 0) < (later.takenBack ?? 0) && toQueueTime(end) === toQueueTime(later);
+  const isOlder = (end.takenBack ?? 0) < (later.takenBack ?? 0);
+  return isOlder && end.state !== 'withdrawn' && toQueueTime(end) === toQueueTime(later);
 }
 
 /** Returns the closed proposal that ends an open one; undefined if it stays open. */
@@ -397,9 +398,11 @@ async function join(repository: Repository, a: Proposal, b: Proposal): Promise<P
   if (await isAncestor(repository, a.version, b.version)) return b;
   const [contentA = '', contentB = ''] = await readContents(repository, [a.version, b.version]);
   const [madeA, madeB] = [parseCommit(contentA), parseCommit(contentB)];
+  const takenBack = Math.max(a.takenBack ?? 0, b.takenBack ?? 0);
+  const isEnded = (a.closedAt === null) !== (b.closedAt === null) && !isTakenBack(a, b) && !isTakenBack(b, a);
   // A machine that finds a proposal in the branch closes it, without a reviewer.
   const difference =
-    (a.takenBack ?? 0) - (b.takenBack ?? 0) ||
+    (isEnded ? 0 : (a.takenBack ?? 0) - (b.takenBack ?? 0)) ||
     states.indexOf(a.state) - states.indexOf(b.state) ||
     Number(a.reviewer !== null) - Number(b.reviewer !== null) ||
     madeA.at - madeB.at;
@@ -407,7 +410,13 @@ async function join(repository: Repository, a: Proposal, b: Proposal): Promise<P
   const [winner, loser, { committer }] = isFirst ? [a, b, madeA] : [b, a, madeB];
   const hasLater = winner.closedAt === null && loser.sentAt > winner.sentAt;
   const { version, base, sentAt } = hasLater ? loser : winner;
-  const step: ProposalStep = { ...winner, base, sentAt };
+  const step: ProposalStep = {
+    ...winner,
+    base,
+    sentAt,
+    ...(hasLater && { queuedAt: toQueueTime(winner) }),
+    ...(takenBack > 0 && { takenBack }),
+  };
   const tree = await readTreeId(repository, version);
   const joined = await writeCommit(repository, {
     parents: [winner.version, loser.version],

@@ -8,6 +8,7 @@ import {
   formatStep,
   parseStep,
   type ProposalStep,
+  toQueueTime,
 } from '../../src/proposals/proposal.ts';
 import { gitSync } from '../support/run-sync.ts';
 import { openUntilEnd } from '../support/opened.ts';
@@ -182,13 +183,24 @@ describe('the proposals of this clone and of the remote', () => {
       const joined = await merge({ [open]: again }, { [ref]: decided });
       const merged = await merge(joined, { [open]: back });
       deepStrictEqual(Object.keys(merged), [open]);
-      const step = parseStep(clone.git('log', '-1', '--format=%B', merged[open] ?? ''));
-      deepStrictEqual([step?.state, step?.takenBack], ['waiting', 1]);
+      const step = parseStep(clone.git('log', '-1', '--format=%B', merged[open] ?? '')) as ProposalStep;
+      deepStrictEqual([step.state, step.takenBack, toQueueTime(step)], ['waiting', 1, start]);
+      // Another machine has found it in the branch, and closed it.
+      const found = make({ state: 'accepted' }, [first]);
+      deepStrictEqual(Object.keys(await merge(merged, { [closedAt(7)]: found })), [open]);
       const ended = make({ state: 'accepted', takenBack: 1, sentAt: start + 2, queuedAt: start }, [
         send(2, back),
       ]);
       deepStrictEqual(await merge({ [closedAt(6)]: ended }, { [ref]: decided }), { [closedAt(6)]: ended });
     }
+  });
+
+  it('that were withdrawn on one are over, also where a decision was taken back on the other @slow', async () => {
+    const back = make({ reviewer: maintainer, takenBack: 1 }, [make({ state: 'declined' }, [first])]);
+    const withdrawn = make({ state: 'withdrawn' }, [first]);
+    const merged = await merge({ [open]: back }, { [closedAt(5)]: withdrawn });
+    deepStrictEqual(Object.keys(merged), [closedAt(5)]);
+    ensureJoined(merged[closedAt(5)], [withdrawn, back], { state: 'withdrawn', takenBack: 1 }, sentStep.text);
   });
 
   it('that began on both, and ended with what began on one, are over with both @slow', async () => {
