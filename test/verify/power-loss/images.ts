@@ -17,7 +17,7 @@ export function whyNoImages(type: ImageType): string | undefined {
   try {
     const [image, folder] = newImage(type);
     mount(type, image, folder);
-    execFileSync('umount', [folder]);
+    execFileSync('umount', ['--lazy', folder]);
     return undefined;
   } catch (error) {
     return String(error).replaceAll(/\s+/g, ' ');
@@ -53,11 +53,11 @@ export async function checkImages(type: ImageType, many: number): Promise<void> 
       } catch (error) {
         throw new Error(`power loss ${cut} of ${many} on ${type}: ${String(error)}`, { cause: error });
       } finally {
-        execFileSync('umount', [after]);
+        execFileSync('umount', ['--lazy', after]);
       }
     }
   } finally {
-    execFileSync('umount', [folder]);
+    execFileSync('umount', ['--lazy', folder]);
   }
 }
 
