@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { chmod, readdir, readFile, rename, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Config, readConfig } from '../app/config.ts';
-import { runCommandLineGit, GitError } from '../git/run-git.ts';
+import { runCommandLineGit, GitError, isGitFailure } from '../git/run-git.ts';
 import { writeAtomically, fsyncFolder, makeFolder } from '../lib/files.ts';
 import { ignoreMissing, UserError } from '../lib/errors.ts';
 import { makeRoom, quoteForShell } from './init.ts';
@@ -22,12 +22,13 @@ export async function backup(name: string): Promise<void> {
   const config = readConfig();
   const folder = resolve(name);
   const mirror = join(folder, 'catalogue.git');
-  const found = await runGit(config.catalogue, 'rev-parse', '--show-toplevel', '--show-prefix');
-  const [top = '', prefix = ''] = found.split('\n');
+  const query = ['--show-toplevel', '--show-object-format', '--is-shallow-repository', '--show-prefix'];
+  const found = await runGit(config.catalogue, 'rev-parse', ...query);
+  const [top = '', format = '', isShallow, prefix = ''] = found.split('\n');
   const branch = (await runGit(config.catalogue, 'symbolic-ref', 'HEAD')).trim();
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (!existsSync(mirror)) makeRoom(folder, name);
-  await runGit(folder, 'init', '--quiet', '--bare', mirror);
+  await runGit(folder, 'init', '--quiet', '--bare', `--object-format=${format}`, mirror);
   // First the journal: a count that is no longer in it is in the state ref that is fetched then.
   const unfinished = join(folder, `unfinished-${process.pid}`);
   rmSync(unfinished, { recursive: true, force: true });
@@ -35,7 +36,13 @@ export async function backup(name: string): Promise<void> {
   for (const [part, path] of listPrivate(config)) await copyDurably(path, join(unfinished, part));
   const parts = ['catalogue.git', ...readdirSync(unfinished)].join(', ');
 
-  await runGit(mirror, ...fetchAll, '--prune', top, '+refs/*:refs/*');
+  const missing = isShallow === 'false' && existsSync(join(mirror, 'shallow')) ? ['--unshallow'] : [];
+  const fetch = [...fetchAll, ...missing, '--prune', top, '+refs/*:refs/*'];
+  await runGit(mirror, 'fetch', '--atomic', ...fetch).catch(async (error: unknown) => {
+    if (!isGitFailure(error, 'ref-locked')) throw error;
+    // No transaction replaces a branch `a` by `a/b`.
+    await runGit(mirror, 'fetch', ...fetch);
+  });
   await runGit(mirror, 'symbolic-ref', 'HEAD', branch);
   await runGit(mirror, 'config', 'botshelf.prefix', prefix);
   await runGit(mirror, '-c', 'gc.auto=6700', '-c', 'gc.autoDetach=false', 'gc', '--auto', '--quiet');
@@ -72,9 +79,10 @@ export async function restore(name: string): Promise<void> {
   for (const place of [top, catalogue, config.var]) makeRoom(place, place);
   if (blocked !== null && existsSync(blocked)) throw new UserError(`${blocked} is there: move it away`);
 
-  await runGit(top, 'init', '--quiet');
+  const format = (await runGit(mirror, 'rev-parse', '--show-object-format')).trim();
+  await runGit(top, 'init', '--quiet', `--object-format=${format}`);
   await runGit(top, 'symbolic-ref', 'HEAD', (await runGit(mirror, 'symbolic-ref', 'HEAD')).trim());
-  await runGit(top, ...fetchAll, '--update-head-ok', mirror, '+refs/*:refs/*');
+  await runGit(top, 'fetch', '--atomic', ...fetchAll, '--update-head-ok', mirror, '+refs/*:refs/*');
   for (const [part, path] of listPrivate(config)) await copyDurably(join(folder, finished, part), path);
   // The files come last: without them the service does not start on what is half restored.
   await runGit(top, 'reset', '--quiet', '--hard');
@@ -84,8 +92,8 @@ export async function restore(name: string): Promise<void> {
   process.stdout.write(`${catalogue} is restored. Next: ${steps}botshelf doctor, botshelf serve\n`);
 }
 
-/** Refs are updated all or none. */
-const fetchAll = ['fetch', '--quiet', '--atomic', '--no-write-fetch-head', '--no-auto-maintenance'];
+/** Without `--update-shallow` the fetch from a shallow repository succeeds and leaves its branches out. */
+const fetchAll = ['--quiet', '--update-shallow', '--no-write-fetch-head', '--no-auto-maintenance'];
 
 /** Returns what no ref has and no start can rebuild: its name in a backup and where it is here. */
 function listPrivate({ var: folder, blocked }: Config): [string, string][] {

@@ -58,6 +58,39 @@ describe('botshelf backup and restore', () => {
     strictEqual(readFileSync(join(folder, names[1] ?? '', 'cookie-secret'), 'utf8'), 'first');
   });
 
+  it('take a shallow repository as it is, and what it fetches later @slow', async () => {
+    const origin = testRepository({ [pagePath('7')]: mainPage() });
+    origin.commit({ [pagePath('8')]: mainPage() });
+    const root = tempFolder();
+    origin.git('clone', '-q', '--depth=1', `file://${origin.folder}`, root);
+    const shallow = repositoryIn(root);
+    const folder = tempFolder();
+    await botshelf(root, ['backup', folder]);
+    const top = join(tempFolder(), 'new');
+    strictEqual((await restore(folder, top)).code, 0);
+    strictEqual(repositoryIn(top).git('show-ref'), shallow.git('show-ref'));
+    shallow.git('fetch', '-q', '--unshallow');
+    strictEqual((await botshelf(root, ['backup', folder])).code, 0);
+    strictEqual(repositoryIn(join(folder, 'catalogue.git')).git('rev-list', '--count', 'main'), '2');
+  });
+
+  it('take a repository of SHA-256, and branches whose names were folders before @slow', async () => {
+    const root = tempFolder();
+    const repo = repositoryIn(root);
+    repo.git('init', '-q', '--initial-branch=main', '--object-format=sha256');
+    repo.commit({ [pagePath('7')]: mainPage() });
+    const folder = tempFolder();
+    const branches = ['edits/7', 'edits', 'edits/8'];
+    for (const [i, branch] of branches.entries()) {
+      if (i > 0) repo.git('branch', '-q', '-D', branches[i - 1] ?? '');
+      repo.git('branch', branch);
+      strictEqual((await botshelf(root, ['backup', folder])).stderr, '');
+    }
+    const top = join(tempFolder(), 'new');
+    strictEqual((await restore(folder, top)).code, 0);
+    strictEqual(repositoryIn(top).git('show-ref'), repo.git('show-ref'));
+  });
+
   it('write over nothing @long', async () => {
     const { folder: root } = testRepository({ [pagePath('7')]: mainPage() });
     const full = tempFolder();
