@@ -76,6 +76,10 @@ export async function restore(name: string): Promise<void> {
     throw new UserError(`${JSON.stringify(name)} has no backup: pass the folder of one that was completed`);
   const prefix = (await runGit(mirror, 'config', '--get', 'botshelf.prefix')).trim();
   const top = resolve(catalogue, prefix.replaceAll(/[^/]+/g, '..'));
+  if (join(top, prefix, '/') !== join(catalogue, '/'))
+    throw new UserError(
+      `the catalogue is in ${prefix} of this repository: let BOTSHELF_CATALOGUE end in /${prefix.slice(0, -1)}`,
+    );
   for (const place of [top, catalogue, config.var]) makeRoom(place, place);
   if (blocked !== null && existsSync(blocked)) throw new UserError(`${blocked} is there: move it away`);
 

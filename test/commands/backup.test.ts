@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { botshelf, type Run } from '../support/command-line.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
@@ -89,6 +89,19 @@ describe('botshelf backup and restore', () => {
     const top = join(tempFolder(), 'new');
     strictEqual((await restore(folder, top)).code, 0);
     strictEqual(repositoryIn(top).git('show-ref'), repo.git('show-ref'));
+  });
+
+  it('restore no catalogue beside the folder that the settings name @slow', async () => {
+    const { folder: root } = testRepository({ [`list/${pagePath('7')}`]: mainPage() });
+    const folder = tempFolder();
+    await botshelf(join(root, 'list'), ['backup', folder]);
+    const top = join(tempFolder(), 'new');
+    deepStrictEqual(await restore(folder, join(top, 'other')), {
+      code: 2,
+      stdout: '',
+      stderr: 'the catalogue is in list/ of this repository: let BOTSHELF_CATALOGUE end in /list\n',
+    });
+    strictEqual(existsSync(top), false);
   });
 
   it('write over nothing @long', async () => {
