@@ -6,7 +6,13 @@ import { readSchema, resolveProperties } from '../bot/schemas.ts';
 import type { Fault } from '../catalogue/page/fault.ts';
 import { type PagePlace, parsePagePath } from '../catalogue/page/layout.ts';
 import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
-import { toCanonicalForm, createSizeFault, maxFileSize, trimMarkdown } from '../catalogue/page/page.ts';
+import {
+  toCanonicalForm,
+  createSizeFault,
+  editPage,
+  maxFileSize,
+  trimMarkdown,
+} from '../catalogue/page/page.ts';
 import { formatPlace } from '../catalogue/page/rules.ts';
 import { validate } from '../catalogue/page/schema.ts';
 import { quoteValue } from '../lib/text.ts';
@@ -133,7 +139,17 @@ export function readExportedRow(fields: SourceFields, defaultLocale: Locale): Ma
   });
   const keys = Object.keys(resolveProperties(readSchema('import-map')));
   const map: ImportMap = { id: 'id', ...Object.fromEntries(keys.map((key) => [key, key])) };
-  return mapRecord(map, Object.fromEntries(values), defaultLocale);
+  const cells: SourceFields = Object.fromEntries(values);
+  const bot = mapRecord(map, cells, defaultLocale);
+  const { prefix } = { ...(cells['trigger'] as { prefix?: unknown } | null) };
+  if (!Array.isArray(prefix) || prefix.length === 0) return bot;
+  return { ...bot, files: bot.files.map((file) => withPrefixes(file, prefix)) };
+}
+
+/** Returns a page with prefixes as they are: a mapping trims them, and one such as `bot ` ends in a space. */
+function withPrefixes(file: PageText, prefix: readonly unknown[]): PageText {
+  const trigger = { ...(file.page?.data['trigger'] as object | undefined), prefix };
+  return toPageText(file, toCanonicalForm(editPage(file.text, { trigger })));
 }
 
 /**

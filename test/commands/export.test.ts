@@ -42,7 +42,7 @@ describe('botshelf export', () => {
     const { folder } = testRepository({
       ...Object.fromEntries(bots),
       [pagePath('30', 'de')]: mainPage(
-        { images: { avatar: 'https://a.example/a.png' } },
+        { images: { avatar: 'https://a.example/a.png' }, trigger: { prefix: ['homer ', '!'] } },
         'a\u001b[2J\u009b\n\nb',
       ),
     });
