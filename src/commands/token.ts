@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Config, readConfig, readUserName } from '../app/config.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
+import { botsFolder } from '../catalogue/page/layout.ts';
 import { readPageFile, listPages } from '../catalogue/page/page-file.ts';
 import { noLimits } from '../catalogue/page/rules.ts';
 import { ensureValid } from '../catalogue/page/side-file.ts';
@@ -63,7 +66,7 @@ export async function changeTokens<T>(
 
 /** @throws {UserError} when there is no such bot, or it is blocked */
 async function ensureMayHaveToken({ catalogue, blocked }: Config, id: BotId): Promise<void> {
-  const places = listPages(catalogue, id);
+  const places = existsSync(join(catalogue, botsFolder)) ? listPages(catalogue, id) : [];
   if (places.length === 0)
     throw new UserError(
       `there is no bot ${id} in ${catalogue}: add its page first, or set BOTSHELF_CATALOGUE`,
