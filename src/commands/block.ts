@@ -46,7 +46,7 @@ export async function block(kind: BlockedName['kind'], text: string, flags: Bloc
   const update = (parsed: Parsed<Blocked>): string => {
     const before = ensureValid(parsed);
     const { [name]: former, ...others } = before[key];
-    if (ends && former === undefined) throw new UserError(`the ${kind} ${name} is not blocked`);
+    if (ends && !Object.hasOwn(before[key], name)) throw new UserError(`the ${kind} ${name} is not blocked`);
     const kept = { ...others, [name]: { ...entry, ...former, ...(reason !== undefined && { reason }) } };
     const after = printBlocked({ ...before, [key]: ends ? others : kept });
     ensureValid(parseBlocked(Buffer.from(after)));

@@ -94,6 +94,8 @@ describe('botshelf block', () => {
     match(await refuse('block', 'person', '5'), /account, bot, host/);
     for (const suffix of ['com', 'co.uk', 'https://github.io/'])
       match(await refuse('block', 'host', suffix), /is a domain that anybody gets names in: name the host/);
+    for (const name of ['constructor', '__proto__'])
+      strictEqual(await refuse('unblock', 'account', name), `the account ${name} is not blocked\n`);
     write('blocked.json', '{ }\n');
     match(await refuse('block', 'account', '5'), /blocked\.json/);
     strictEqual(git('rev-parse', 'HEAD'), tip);
