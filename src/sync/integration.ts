@@ -28,7 +28,7 @@ import {
   toCataloguePath,
   formatMergeMessage,
 } from './merge-files.ts';
-import { remoteRefs, setRefs } from './remote.ts';
+import { remoteRefs, setRefs, toBaseRef } from './remote.ts';
 
 export interface IntegrationOptions {
   readonly committer: Pick<Committer<never>, 'move'>;
@@ -43,6 +43,7 @@ export interface IntegrationOptions {
  * Integrates the fetched tip of the remote's branch into the checked-out one: fast-forwards to it, merges it, or replays
  * our commits on it if it was rewritten. A clone that follows only resets its branch to it.
  * @param theirs the tip, null if the remote has no such branch
+ * @param baseRef as `toBaseRef` returned it before the fetch
  * @throws {BotshelfError} unavailable, when that cannot or must not be done
  * @throws {GitError}
  */
@@ -50,13 +51,17 @@ export async function integrate(
   repository: Repository,
   theirs: string | null,
   options: IntegrationOptions,
+  baseRef: string = toBaseRef(repository),
 ): Promise<void> {
   if (theirs === null) {
-    if ((await readRef(repository, remoteRefs.base)) === null) return;
+    if ((await readRef(repository, remoteRefs.branch)) === null) return;
     throw new BotshelfError('unavailable', branchGone);
   }
   const move = await options.committer
-    .move(async (repository, ours) => await planMove(repository, ours, theirs, options.followsOnly))
+    .move(async (repository, ours) => {
+      if (toBaseRef(repository) !== baseRef) throw new BotshelfError('unavailable', otherBranch);
+      return await planMove(repository, baseRef, { ours, theirs }, options.followsOnly);
+    })
     .catch((error: unknown) => {
       throw isError(error, 'diff-too-large')
         ? new BotshelfError('unavailable', `${error.message}: ${tooManyFiles}`)
@@ -68,18 +73,18 @@ export async function integrate(
       move.droppedEdits.filter(({ path }) => !parseFilePath(path, repository.prefix)),
     );
   }
-  if ((await readRef(repository, remoteRefs.base)) !== theirs)
-    await setRefs(repository, new Map([[remoteRefs.base, theirs]]));
+  if ((await readRef(repository, baseRef)) !== theirs)
+    await setRefs(repository, new Map([[baseRef, theirs]]));
 }
 
 async function planMove(
   repository: Repository,
-  ours: string,
-  theirs: string,
+  baseRef: string,
+  { ours, theirs }: Omit<Sides, 'base'>,
   followsOnly = false,
 ): Promise<LoggedMove | undefined> {
-  const base = await readRef(repository, remoteRefs.base);
-  const refs = new Map([[remoteRefs.base as string, theirs]]);
+  const base = await readRef(repository, baseRef);
+  const refs = new Map([[baseRef, theirs]]);
   const former = `the former branch is at ${remoteRefs.rewritten}`;
   if (followsOnly && !(await isAncestor(repository, ours, theirs))) {
     const message = `the remote's branch was rewritten, or this clone had commits of its own: reset to the remote's; ${former}`;
@@ -137,6 +142,8 @@ async function isSameCatalogue(repository: Repository, a: string, b: string): Pr
 
 const branchGone =
   'the remote has no such branch any more: push it there again, or set BOTSHELF_BRANCH to another one';
+
+const otherBranch = 'another branch was checked out during the fetch: fetching again';
 
 const tooManyFiles = `stop the service, run "git merge ${remoteRefs.branch}" in its clone, and start it`;
 

@@ -11,7 +11,14 @@ import {
 import { writeCommit, type NewFile, toNewFile } from '../git/commit-files.ts';
 import { countCommits, diffTrees, mergeBase, readTreeId } from '../git/history.ts';
 import { fetchCommand } from '../git/remotes.ts';
-import { moveRefs, readRef, stateRef, type Repository, type RepositoryOpener } from '../git/repository.ts';
+import {
+  findBranch,
+  moveRefs,
+  readRef,
+  stateRef,
+  type Repository,
+  type RepositoryOpener,
+} from '../git/repository.ts';
 import { GitError, isGitFailure, noGit, maxStallSeconds } from '../git/run-git.ts';
 import { isError } from '../lib/errors.ts';
 import { retry } from '../lib/retry.ts';
@@ -71,6 +78,8 @@ export interface Remote {
 export interface RemoteBranch extends Remote {
   /** The branch there, such as `refs/heads/main`. */
   readonly branch: string;
+  /** The ref of its last commit that is merged into ours: see `toBaseRef`. */
+  readonly baseRef: string;
 }
 
 /** Refs of this clone about the remote; never pushed. */
@@ -79,11 +88,18 @@ export const remoteRefs = {
   branch: 'refs/botshelf/remote/branch',
   /** The remote's state at the last fetch or push. */
   state: 'refs/botshelf/remote/state',
-  /** The last commit of the remote's branch that is merged into ours. */
-  base: 'refs/botshelf/remote/base',
   /** Our branch before it moved to a remote branch that was rewritten. */
   rewritten: 'refs/botshelf/remote/before-rewrite',
 } as const;
+
+/**
+ * Returns the ref of the last commit of the remote's branch that is merged into ours. Each branch of this clone has its
+ * own: to another one the remote's would look rewritten.
+ */
+export function toBaseRef(repository: Repository): string {
+  const branch = findBranch(repository) ?? 'HEAD';
+  return `refs/botshelf/remote/base-${branch.replace('refs/heads/', '').replaceAll('/', '%2F')}`;
+}
 
 /** The tips of the remote's branch and state; null for a missing one. */
 interface RemoteTips {
@@ -226,13 +242,13 @@ export async function listRefsToPush(
 export async function pushRefs(
   repository: Repository,
   refs: readonly TipToPush[],
-  remote: Remote,
+  remote: RemoteBranch,
 ): Promise<void> {
   await pushRemote(repository, refs, remote);
   const pushed = new Map<string, string>();
   for (const { ref, commit } of refs) {
     if (ref === stateRef) pushed.set(remoteRefs.state, commit);
-    else pushed.set(remoteRefs.branch, commit).set(remoteRefs.base, commit);
+    else pushed.set(remoteRefs.branch, commit).set(remote.baseRef, commit);
   }
   await setRefs(repository, pushed);
 }
@@ -271,7 +287,8 @@ export async function pushPrunedState(
   if (tip !== (await readRef(repository, remoteRefs.state))) return undefined;
   const pruned = tip === null ? undefined : await writePrunedHistory(repository, tip, since);
   if (tip === null || pruned === undefined) return { commit: null, removed: 0 };
-  await pushRefs(repository, [{ ref: stateRef, commit: pruned.commit, lease: tip }], remote);
+  await pushRemote(repository, [{ ref: stateRef, commit: pruned.commit, lease: tip }], remote);
+  await setRefs(repository, new Map([[remoteRefs.state, pruned.commit]]));
   return pruned;
 }
 
@@ -324,7 +341,7 @@ export async function pushState(repository: Repository, remote: Remote): Promise
 /** Returns whether the state of a remote was ever fetched into this clone. */
 export async function hasFetchedState(repository: Repository): Promise<boolean> {
   const found = await Promise.all(
-    [remoteRefs.state, remoteRefs.base].map(async (ref) => await readRef(repository, ref)),
+    [remoteRefs.state, toBaseRef(repository)].map(async (ref) => await readRef(repository, ref)),
   );
   return found.some((commit) => commit !== null);
 }

@@ -30,6 +30,7 @@ import {
   type RemoteBranch,
   remoteRefs,
   setRefs,
+  toBaseRef,
 } from './remote.ts';
 import { Schedule, type ScheduleOptions } from './schedule.ts';
 
@@ -298,11 +299,12 @@ export class Sync implements RemoteState {
   async #fetch(repository: Repository): Promise<boolean> {
     const before = await readKnownTips(repository);
     this.#schedule.fetchStarts();
-    const tips = await fetchRemote(repository, this.#remoteBranch(repository));
+    const remote = this.#remoteBranch(repository);
+    const tips = await fetchRemote(repository, remote);
     this.#schedule.fetchEnds();
     if (tips.state !== null) await this.#mergeState(repository, tips.state);
     this.#stateFetched = true;
-    await integrate(repository, tips.branch, this.#options);
+    await integrate(repository, tips.branch, this.#options, remote.baseRef);
     const isNew = before.branch !== tips.branch || before.state !== tips.state;
     if (isNew) this.#onFetch();
     return isNew;
@@ -351,7 +353,11 @@ export class Sync implements RemoteState {
 
   #remoteBranch(repository: Repository): RemoteBranch {
     const { branch } = this.#options;
-    return { ...this.#remote, branch: branch === null ? repository.branch() : `refs/heads/${branch}` };
+    return {
+      ...this.#remote,
+      branch: branch === null ? repository.branch() : `refs/heads/${branch}`,
+      baseRef: toBaseRef(repository),
+    };
   }
 }
 

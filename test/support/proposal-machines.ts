@@ -6,7 +6,7 @@ import { SerialQueue } from '../../src/lib/serial-queue.ts';
 import { Proposals } from '../../src/proposals/proposals.ts';
 import { SharedProposals } from '../../src/proposals/shared-proposals.ts';
 import { integrate } from '../../src/sync/integration.ts';
-import { listRefsToPush, pushRefs, fetchRemote } from '../../src/sync/remote.ts';
+import { listRefsToPush, pushRefs, fetchRemote, toBaseRef } from '../../src/sync/remote.ts';
 import type { RemoteWork } from '../../src/sync/sync.ts';
 import { committerOn } from './committing.ts';
 import { openerOf } from './opened.ts';
@@ -52,12 +52,12 @@ export async function proposalMachine(
   await proposals.load();
   const round = async (): Promise<void> => {
     await run(async (repository, remote) => {
-      const branch = { ...remote, branch: 'refs/heads/main' };
+      const branch = { ...remote, branch: 'refs/heads/main', baseRef: toBaseRef(repository) };
       const tips = await fetchRemote(repository, branch);
       await integrate(repository, tips.branch, { committer, log: silentLog });
       for (const work of works) await work(repository, remote, true);
       const refs = await listRefsToPush(repository, branch);
-      if (refs.length > 0) await pushRefs(repository, refs, remote);
+      if (refs.length > 0) await pushRefs(repository, refs, branch);
     });
     await proposals.closeAccepted();
   };

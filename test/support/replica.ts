@@ -40,7 +40,7 @@ export async function startReplica(more: Readonly<Record<string, string>> = {}):
   const tokens = await issueTestTokens(clone.folder, ids);
   const env = { ...originRemote, BOTSHELF_STATE_SECONDS: '1', ...more };
   const service = await startTestService({}, { root: clone.folder, env });
-  await eventually(() => clone.git('rev-parse', 'refs/botshelf/remote/base'));
+  await eventually(() => clone.git('rev-parse', 'refs/botshelf/remote/base-main'));
   return { shared, clone, service, tokens };
 }
 

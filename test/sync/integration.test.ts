@@ -2,7 +2,7 @@ import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict
 import { isUnavailable } from '../../src/bot/errors.ts';
 import type { Repository } from '../../src/git/repository.ts';
 import { integrate, type IntegrationOptions } from '../../src/sync/integration.ts';
-import { remoteRefs } from '../../src/sync/remote.ts';
+import { remoteRefs, setRefs, toBaseRef } from '../../src/sync/remote.ts';
 import { committerOn } from '../support/committing.ts';
 import { openUntilEnd } from '../support/opened.ts';
 import { type RecordedLog, recordedLog } from '../support/recorded-log.ts';
@@ -37,14 +37,14 @@ describe('the integration of a branch that was fetched', () => {
     await integrate(opened, null, { committer, log });
     strictEqual(fresh.git('for-each-ref', 'refs/botshelf'), '');
     await integrate(opened, tip, { committer: committerOn(fresh.folder), log });
-    strictEqual(fresh.git('rev-parse', remoteRefs.base, 'HEAD'), `${tip}\n${tip}`);
+    strictEqual(fresh.git('rev-parse', toBaseRef(opened), 'HEAD'), `${tip}\n${tip}`);
     deepStrictEqual(log.lines, []);
   });
 
   it('fast-forwards to it, and commits nothing of its own', async () => {
     const tip = theirs({ [homer]: page.replace('"fun"', '"games"'), 'docs/a.md': 'two' });
     await take(tip);
-    strictEqual(clone.git('rev-parse', 'HEAD', remoteRefs.base), `${tip}\n${tip}`);
+    strictEqual(clone.git('rev-parse', 'HEAD', toBaseRef(repository)), `${tip}\n${tip}`);
     strictEqual(clone.status(), '');
     await take(tip);
     deepStrictEqual(log.lines, ["info: fast-forwarded to the remote's branch (1 commit, 2 files)"]);
@@ -53,9 +53,9 @@ describe('the integration of a branch that was fetched', () => {
   it('stays where it is when it has all of it', async () => {
     const own = clone.commit({ [homer]: page.replace('"fun"', '"games"') });
     await take(base);
-    strictEqual(clone.git('rev-parse', 'HEAD', remoteRefs.base), `${own}\n${base}`);
+    strictEqual(clone.git('rev-parse', 'HEAD', toBaseRef(repository)), `${own}\n${base}`);
     await take(own);
-    strictEqual(clone.git('rev-parse', 'HEAD', remoteRefs.base), `${own}\n${own}`);
+    strictEqual(clone.git('rev-parse', 'HEAD', toBaseRef(repository)), `${own}\n${own}`);
     deepStrictEqual(log.lines, []);
   });
 
@@ -75,7 +75,7 @@ describe('the integration of a branch that was fetched', () => {
     await take(tip, { onSideFilesDropped: (edits) => dropped.push(...edits.map(({ path }) => path)) });
     deepStrictEqual(dropped, ['docs/a.md']);
     strictEqual(clone.git('log', '-1', '--format=%P'), `${tip} ${own}`);
-    strictEqual(clone.git('rev-parse', remoteRefs.base), tip);
+    strictEqual(clone.git('rev-parse', toBaseRef(repository)), tip);
     match(clone.read(homer), /ours\.example/);
     strictEqual(clone.status(), '');
     deepStrictEqual(log.lines, [
@@ -92,7 +92,7 @@ describe('the integration of a branch that was fetched', () => {
     strictEqual(clone.git('log', '-1', '--format=%P'), tip);
     match(clone.read(homer), /"games"/);
     match(clone.read(marge), /Lisa/);
-    strictEqual(clone.git('rev-parse', remoteRefs.rewritten, remoteRefs.base), `${own}\n${tip}`);
+    strictEqual(clone.git('rev-parse', remoteRefs.rewritten, toBaseRef(repository)), `${own}\n${tip}`);
     deepStrictEqual(log.lines, [
       `warn: the remote's branch was rewritten: replayed the commits that were not pushed yet; the former branch is at ${remoteRefs.rewritten}`,
     ]);
@@ -108,16 +108,34 @@ describe('the integration of a branch that was fetched', () => {
     strictEqual(log.lines.length, 1);
   });
 
+  it('takes no branch for rewritten because another one was checked out before', async () => {
+    clone.git('switch', '-q', '-c', 'trial/1');
+    const trial = clone.commit({ [homer]: page.replace('"fun"', '"games"') });
+    const fetchedHere = toBaseRef(repository);
+    await take(trial);
+    clone.git('switch', '-q', 'main');
+    clone.git('merge', '-q', 'trial/1');
+    // What was fetched for the other branch says nothing about this one.
+    await rejects(
+      integrate(repository, trial, { committer, log }, fetchedHere),
+      refused(/another branch was checked out/),
+    );
+    await take(base);
+    strictEqual(clone.git('rev-parse', 'HEAD', toBaseRef(repository)), `${trial}\n${base}`);
+    deepStrictEqual(log.lines, []);
+  });
+
   it('refuses one with which it has no commit and no page in common, and changes nothing', async () => {
     const unlike = rewritten({ [homer]: mainPage({ name: 'Bart' }), 'docs/a.md': 'one' });
     await rejects(take(unlike), refused(/no commit in common/));
-    clone.git('update-ref', '-d', remoteRefs.base);
+    clone.git('update-ref', '-d', toBaseRef(repository));
     await rejects(take(rewritten({ [homer]: page })), refused(/no commit in common/));
     strictEqual(clone.git('rev-parse', 'HEAD'), base);
     deepStrictEqual(log.lines, []);
   });
 
   it('refuses to go on where the remote no longer has the branch', async () => {
+    await setRefs(repository, new Map([[remoteRefs.branch, base]]));
     await rejects(take(null), refused(/^the remote has no such branch any more/));
   });
 
@@ -130,7 +148,7 @@ describe('the integration of a branch that was fetched', () => {
     const tip = rewritten({ [homer]: mainPage({ name: 'Bart' }) });
     await follow(tip);
     strictEqual(
-      clone.git('rev-parse', 'HEAD', remoteRefs.rewritten, remoteRefs.base),
+      clone.git('rev-parse', 'HEAD', remoteRefs.rewritten, toBaseRef(repository)),
       `${tip}\n${own}\n${tip}`,
     );
     strictEqual(clone.status(), '');

@@ -10,6 +10,7 @@ import {
   fetchRemote,
   type RemoteBranch,
   remoteRefs,
+  toBaseRef,
 } from '../../src/sync/remote.ts';
 import { openUntilEnd } from '../support/opened.ts';
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
@@ -29,7 +30,8 @@ describe('what is pushed', () => {
     shared = sharedRepository({ file: 'text' });
     clone = shared.clone();
     repository = await openUntilEnd(clone.folder);
-    remote = { address: shared.address, branch, stallSeconds: 20, signal: new AbortController().signal };
+    const { signal } = new AbortController();
+    remote = { address: shared.address, branch, baseRef: toBaseRef(repository), stallSeconds: 20, signal };
     await fetchRemote(repository, remote);
   });
 
@@ -92,9 +94,13 @@ describe('what is pushed', () => {
   });
 
   function known(): Record<'branch' | 'state' | 'base', string | null> {
-    const read = (name: 'branch' | 'state' | 'base'): string | null =>
-      clone.git('for-each-ref', '--format=%(objectname)', remoteRefs[name]) || null;
-    return { branch: read('branch'), state: read('state'), base: read('base') };
+    const read = (ref: string): string | null =>
+      clone.git('for-each-ref', '--format=%(objectname)', ref) || null;
+    return {
+      branch: read(remoteRefs.branch),
+      state: read(remoteRefs.state),
+      base: read(toBaseRef(repository)),
+    };
   }
 });
 

@@ -9,6 +9,7 @@ import {
   pushRemote,
   type RemoteBranch,
   remoteRefs,
+  toBaseRef,
 } from '../../src/sync/remote.ts';
 import type { Repository } from '../../src/git/repository.ts';
 import { eventually } from '../support/eventually.ts';
@@ -31,7 +32,8 @@ describe('a remote behind HTTP', () => {
     clone = shared.clone();
     opened = await openUntilEnd(clone.folder);
     const address = `${server.address}/shared.git`;
-    remote = { address, branch: 'refs/heads/main', stallSeconds: 20, signal: new AbortController().signal };
+    const { signal } = new AbortController();
+    remote = { address, branch: 'refs/heads/main', baseRef: toBaseRef(opened), stallSeconds: 20, signal };
   });
   beforeEach(() => {
     server.mode = 'serve';

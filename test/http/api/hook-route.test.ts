@@ -179,7 +179,7 @@ describe('POST /hooks/push', () => {
     };
     const clone = shared.clone();
     const service = await startTestService({}, { root: clone.folder, env });
-    await eventually(() => clone.git('rev-parse', 'refs/botshelf/remote/base'));
+    await eventually(() => clone.git('rev-parse', 'refs/botshelf/remote/base-main'));
     shared.mergePullRequest((person) => person.write(pagePath('2'), mainPage({ name: 'Marge' })));
     const body = '{"ref":"refs/heads/main"}';
     const init = { method: 'POST', body };

@@ -30,7 +30,7 @@ describe('a service with a remote that owners post to', () => {
     const second = await startTestService({}, { root: other.folder, env });
     service.expectLog(/not in step with the remote: .*gone/);
     await eventually(() => {
-      other.git('rev-parse', 'refs/botshelf/remote/base', 'refs/botshelf/state');
+      other.git('rev-parse', 'refs/botshelf/remote/base-main', 'refs/botshelf/state');
     });
     const posted = async (where: LocalService, name: string): Promise<void> => {
       const { status, text } = await post(where, id, token, { website: `https://${name}.example/` });

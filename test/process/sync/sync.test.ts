@@ -44,7 +44,7 @@ describe('a service with a remote', () => {
 
     it('fetches although killed git processes have left the locks of its refs @long', async () => {
       const { shared, clone, service } = withToken(replica);
-      for (const ref of ['botshelf/remote/branch', 'botshelf/remote/base', 'remotes/origin/main'])
+      for (const ref of ['botshelf/remote/branch', 'botshelf/remote/base-main', 'remotes/origin/main'])
         writeFileSync(join(clone.folder, '.git/refs', `${ref}.lock`), '');
       service.expectLog(clearedLock);
       shared.mergePullRequest((person) =>

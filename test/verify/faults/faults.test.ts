@@ -46,14 +46,14 @@ needs('gcc', describe)('a system call that fails once', function () {
   it('between the refs of a merge leaves none of its files behind @long', async () => {
     const shared = sharedRepository({ [homer]: mainPage({ website: null }) });
     const clone = shared.clone();
-    const injector = faultInjector(clone.folder, 'rename of .git/refs/botshelf/remote/base');
+    const injector = faultInjector(clone.folder, 'rename of .git/refs/botshelf/remote/base-main');
     const service = await start(clone, injector, originRemote);
     shared.mergePullRequest((person) => person.write(homer, mainPage({ website: websiteOf(1) })));
     await eventually(async () => strictEqual(await servedWebsite(service), websiteOf(1)));
     injector.arm(1, 0);
     shared.mergePullRequest((person) => person.write(homer, mainPage({ website: websiteOf(2) })));
     await eventually(async () => strictEqual(await servedWebsite(service), websiteOf(2)));
-    strictEqual(injector.disarm().failed, 'rename of .git/refs/botshelf/remote/base, ENOSPC');
+    strictEqual(injector.disarm().failed, 'rename of .git/refs/botshelf/remote/base-main, ENOSPC');
     await isClean(clone, service, 'the second ref');
   });
 
