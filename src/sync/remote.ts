@@ -9,7 +9,7 @@ import {
   writeShard,
 } from '../counts/state.ts';
 import { writeCommit, type NewFile, toNewFile } from '../git/commit-files.ts';
-import { countCommits, diffTrees, mergeBase, readTreeId } from '../git/history.ts';
+import { countCommits, diffTrees, isAncestor, mergeBase, readTreeId } from '../git/history.ts';
 import { fetchCommand } from '../git/remotes.ts';
 import {
   findBranch,
@@ -244,7 +244,14 @@ export async function pushRefs(
   refs: readonly TipToPush[],
   remote: RemoteBranch,
 ): Promise<void> {
-  await pushRemote(repository, refs, remote);
+  const { branch: known } = await readKnownTips(repository);
+  const leased = refs.map(async (pushed): Promise<PushedRef> => {
+    // What goes forward from the known tip would bring back what people have just removed from the branch there.
+    const isForward =
+      pushed.ref !== stateRef && known !== null && (await isAncestor(repository, known, pushed.commit));
+    return isForward ? { ...pushed, lease: known } : pushed;
+  });
+  await pushRemote(repository, await Promise.all(leased), remote);
   const pushed = new Map<string, string>();
   for (const { ref, commit } of refs) {
     if (ref === stateRef) pushed.set(remoteRefs.state, commit);

@@ -80,6 +80,23 @@ describe('what is pushed', () => {
     strictEqual(known().state, pruned?.commit);
   });
 
+  it('does not bring back what people have removed from the branch, nor make one that the remote lacks @slow', async () => {
+    const first = clone.git('rev-parse', 'HEAD');
+    const removed = clone.commit({ file: 'one' });
+    await pushRefs(repository, await listRefsToPush(repository, remote), remote);
+    clone.commit({ file: 'two' });
+    shared.git('update-ref', branch, first);
+    await rejects(pushRefs(repository, await listRefsToPush(repository, remote), remote), /stale info/);
+    strictEqual(shared.git('rev-parse', 'main'), first);
+
+    shared.git('update-ref', branch, removed);
+    const other = { ...remote, branch: 'refs/heads/other' };
+    await rejects(pushRefs(repository, await listRefsToPush(repository, other), other), /stale info/);
+    clone.git('reset', '-q', '--hard', first);
+    await rejects(pushRefs(repository, await listRefsToPush(repository, remote), remote), /non-fast-forward/);
+    strictEqual(shared.git('for-each-ref', '--format=%(refname) %(objectname)'), `${branch} ${removed}`);
+  });
+
   it('is never put over what another has pushed @slow', async () => {
     commitCounts(
       clone.folder,
