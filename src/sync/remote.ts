@@ -136,6 +136,9 @@ export async function fetchRemote(repository: Repository, remote: RemoteBranch):
     ...(tips.branch !== null && tips.branch !== known.branch ? [`+${branch}:${remoteRefs.branch}`] : []),
     ...(tips.state !== null && tips.state !== known.state ? [`+${stateRef}:${remoteRefs.state}`] : []),
   ];
+  // A server that has lost the state gets it again with the next push.
+  if (tips.state === null && known.state !== null)
+    await moveRefs(repository, new Map([[remoteRefs.state, { from: known.state, to: null }]]));
   if (wanted.length === 0) return tips;
   await repository.run([...fetch, address, ...wanted], toRunOptions(remote));
   const fetched = await readKnownTips(repository);

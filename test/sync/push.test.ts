@@ -57,6 +57,10 @@ describe('what is pushed', () => {
     deepStrictEqual(known(), { branch: own, state: counts, base: own });
     strictEqual(shared.git('rev-parse', 'main'), own);
     deepStrictEqual(await listRefsToPush(repository, remote), []);
+
+    shared.git('update-ref', '-d', state);
+    deepStrictEqual(await fetchRemote(repository, remote), { branch: own, state: null });
+    deepStrictEqual(await listRefsToPush(repository, remote), [{ ref: state, commit: counts }]);
   });
 
   it('is nothing of a branch without a commit, also where the remote has one', async () => {
