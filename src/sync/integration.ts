@@ -2,6 +2,8 @@ import { BotshelfError, isError } from '../lib/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { parseFilePath, parsePagePath } from '../catalogue/page/layout.ts';
 import { isMergedByKey } from '../catalogue/page/merge-file.ts';
+import { parsePage } from '../catalogue/page/page.ts';
+import { isMainPage } from '../catalogue/page/rules.ts';
 import { readCommittedPages } from '../catalogue/store/bot-reader.ts';
 import { type NewFile, writeCommit } from '../git/commit-files.ts';
 import type { Committer } from '../git/committer.ts';
@@ -22,6 +24,7 @@ import {
   type DroppedEdit,
   formatDroppedEdit,
   type FileVersions,
+  isFile,
   type MergedFiles,
   mergeFiles,
   type Sides,
@@ -204,7 +207,16 @@ async function mergeChanges(
   const { files, droppedEdits } = await mergeFiles(repository, both, theirs, sides);
   const dropped = [...droppedEdits];
   const idOf = (path: string): BotId | undefined => parseFilePath(path, repository.prefix)?.id;
-  const kept = new Set([...files].map(([path, file]) => file && parsePagePath(path, repository.prefix)?.id));
+  const kept = new Set<BotId>();
+  for (const [path, file] of files) {
+    const id = file && parsePagePath(path, repository.prefix)?.id;
+    if (!id) continue;
+    const blob = 'id' in file && isFile(file) ? await repository.objects.readOne(file.id) : undefined;
+    const text = 'content' in file ? file.content : blob?.content;
+    const { page } = parsePage(path, text ?? Buffer.alloc(0));
+    // A translation alone is no bot.
+    if (page === undefined || isMainPage({ page })) kept.add(id);
+  }
   for (const [of, changed, other, side] of [
     ['ours', ours, theirs, sides.theirs],
     ['theirs', theirs, ours, sides.ours],

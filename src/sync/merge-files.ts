@@ -220,6 +220,7 @@ function createNewFile({ text }: MergedFile, { texts, file }: ChangedText): NewF
   return text === texts.theirs ? file : { mode: file.mode, content: Buffer.from(text) };
 }
 
-function isFile(file: GitFile | null): file is GitFile {
+/** Returns whether there is a regular file. */
+export function isFile(file: GitFile | null): file is GitFile {
   return file !== null && file.mode.startsWith('100');
 }

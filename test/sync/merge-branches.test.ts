@@ -66,7 +66,8 @@ describe('the merge of two branches', () => {
     const [commands, de, fr] = [commandsPath('312'), pagePath('312', 'de'), pagePath('312', 'fr')];
     const text = translation('Homer', 'Answers.');
     base = repository.commitOn(base, { files: { [de]: text, [commands]: printCommands([]) } });
-    const changed = { [commands]: printCommands([{ name: 'play' }]), [fr]: text };
+    const added = { [commands]: printCommands([{ name: 'play' }]), [fr]: text };
+    const changed = { ...added, [de]: translation('Homer', 'Asks.') };
     const changing = commitOf(changed);
     const removing = commitOf({ [homer]: null, [de]: null, [commands]: null });
     const filesOf = (commit: string): string =>
@@ -80,11 +81,11 @@ describe('the merge of two branches', () => {
         strictEqual(filesOf(commit), '');
         const of = ours === changing ? 'ours' : 'theirs';
         deepStrictEqual(
-          droppedEdits.map((edit) => [edit.path, edit.of]),
-          Object.keys(changed).map((path) => [path, of]),
+          new Map(droppedEdits.map((edit) => [edit.path, edit.of])),
+          new Map(Object.keys(changed).map((path) => [path, of])),
         );
       }
-    const { commit, droppedEdits } = await merge(changed, { [de]: null });
+    const { commit, droppedEdits } = await merge(added, { [de]: null });
     deepStrictEqual([filesOf(commit), droppedEdits], [[commands, homer, fr].join('\n'), []]);
   });
 
