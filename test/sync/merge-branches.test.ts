@@ -11,7 +11,7 @@ import { testRepository, type TestRepository } from '../support/repository.ts';
 import { commandsPath, mainPage, pagePath, translation } from '../support/sample.ts';
 
 const homer = pagePath('312');
-const marge = pagePath('7');
+const [marge, bart] = [pagePath('7'), pagePath('8')];
 const page = mainPage({ website: null, edited: 1_700_000_000_000 });
 const edited = page.replace('"fun"', '"music"').replace('"edited": 17', '"edited": 18');
 
@@ -50,6 +50,21 @@ describe('the merge of two branches', () => {
     match(text, /"music"/);
     match(text, /Antwortet/);
     strictEqual(repository.tryGit('cat-file', '-e', `${commit}:${homer}`), 128);
+  });
+
+  it('takes no new bot for a removed one that was moved, whichever side has it', async () => {
+    const added = page.replace('Homer', 'Bart');
+    const [posting, replacing] = [commitOf({ [homer]: edited }), commitOf({ [homer]: null, [bart]: added })];
+    const other = commitOf({ [homer]: null, [pagePath('9')]: added });
+    for (const [ours, theirs] of [
+      [posting, replacing],
+      [replacing, posting],
+      [replacing, other],
+      [other, replacing],
+    ] as const) {
+      const { commit } = await mergeBranches(opened, { base, ours, theirs });
+      strictEqual(`${repository.git('show', `${commit}:${bart}`)}\n`, added);
+    }
   });
 
   it('lets a removal by theirs stand, and says that ours was set aside', async () => {
