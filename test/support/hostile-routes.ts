@@ -130,6 +130,7 @@ export const routes: RouteTable = {
   ],
   'GET /authors/:id': [() => `/authors/${maintainer}`, (i) => `/authors/${maintainer}?locale=x-a${i}`],
   'GET /authors/:id/attention.atom': [(i) => `/authors/${maintainer}/attention.atom?locale=x-a${i}`],
+  'GET /bots': [(i) => `/bots?locale=x-a${i}`],
   'GET /feeds/author/:id.atom': [(i) => `/feeds/author/${maintainer}.atom?locale=x-a${i}`],
   'GET /feeds/bot/:id.atom': [(i) => `/feeds/bot/${hostedBot(i)}.atom`],
   'GET /feeds/category/:name.atom': [(i) => `/feeds/category/fun.atom?locale=x-a${i}`],
