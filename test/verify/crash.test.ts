@@ -75,6 +75,7 @@ describe(`a service that is killed ${rounds} times while owners post`, () => {
       await rest(isLong ? Math.random() * 400 : (400 * round) / rounds);
       await service.end('SIGKILL');
       await Promise.all(posting);
+      if (isLong && round % 500 === 499) process.stdout.write(`    ${round + 1} kills, none lost\n`);
       if (round % 10 === 9) {
         // A git that outlives the service may still write what fsck would miss.
         await eventually(async () => {
