@@ -170,12 +170,12 @@ export async function mergeBranches(repository: Repository, sides: Sides): Promi
   const { ours, theirs } = sides;
   const changes = await readChanges(repository, sides);
   const { tree, conflicts } = await mergeTrees(repository, ours, theirs);
-  for (const path of changes.newBots.keys()) conflicts.delete(path);
+  for (const path of changes.added.keys()) conflicts.delete(path);
   const both = new Map<string, FileVersions>(conflicts);
   for (const [path, versions] of changes.both)
     if (conflicts.has(path) || isMergedByKey(toCataloguePath(repository, path))) both.set(path, versions);
   const { files: merged, droppedEdits } = await mergeChanges(repository, { ...changes, both }, sides);
-  const files = new Map([...changes.newBots, ...merged]);
+  const files = new Map([...changes.added, ...merged]);
   const message = formatMergeMessage('Merge the updates of', changes.bots, droppedEdits);
   const commit = await writeCommit(repository, { parents: [theirs, ours], tree, files, message });
   return { commit, droppedEdits };
@@ -245,10 +245,10 @@ interface Changes {
   /** The files that both changed, each in another way. */
   readonly both: ReadonlyMap<string, FileVersions>;
   /**
-   * The files that one side added, of bots of which it moved none. As pages look alike, Git takes some for files of
-   * other bots that were moved, and would merge into them what was changed there.
+   * The files that one side added of bots of which it moved none, and its new profiles and collections. As they look
+   * alike, Git takes some for files of others that were moved, and would merge into them what was changed there.
    */
-  readonly newBots: ReadonlyMap<string, NewFile>;
+  readonly added: ReadonlyMap<string, NewFile>;
   /** Bots that our side changed. */
   readonly bots: readonly BotId[];
 }
@@ -268,15 +268,17 @@ async function readChanges(repository: Repository, { base, ours, theirs }: Sides
     const bot = parseFilePath(path, repository.prefix)?.id;
     if (bot !== undefined) bots.add(bot);
   }
-  const newBots = new Map([
-    ...listNewBots(repository, ourChanges).filter(([path]) => !theirFiles.has(path)),
-    ...listNewBots(repository, theirChanges).filter(([path]) => !alone.has(path) && !both.has(path)),
+  const added = new Map([
+    ...listAdded(repository, ourChanges).filter(([path]) => !theirFiles.has(path)),
+    ...listAdded(repository, theirChanges).filter(([path]) => !alone.has(path) && !both.has(path)),
   ]);
-  return { ours: alone, theirs: theirFiles, both, newBots, bots: [...bots] };
+  return { ours: alone, theirs: theirFiles, both, added, bots: [...bots] };
 }
 
-function listNewBots({ prefix }: Repository, changes: readonly FileChange[]): [path: string, NewFile][] {
-  const idOf = (path: string): BotId | undefined => parseFilePath(path, prefix)?.id;
+function listAdded(repository: Repository, changes: readonly FileChange[]): [path: string, NewFile][] {
+  const idOf = (path: string): string | undefined =>
+    parseFilePath(path, repository.prefix)?.id ??
+    (isMergedByKey(toCataloguePath(repository, path)) ? path : undefined);
   const removed = new Set(changes.flatMap(({ path, after }) => (after === null ? idOf(path) : [])));
   if (removed.size === 0) return [];
   return changes.flatMap(({ path, before, after }) => {

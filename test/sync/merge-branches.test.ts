@@ -67,6 +67,22 @@ describe('the merge of two branches', () => {
     }
   });
 
+  it('takes no new profile or collection for a removed one that was moved', async () => {
+    const profile = '{\n  "name": "Homer",\n  "bio": "Makes bots.",\n  "website": "https://a.example"\n}\n';
+    const collection = '{\n  "name": "Homer",\n  "bots": ["7", "8"]\n}\n---\nMakes bots.\n';
+    for (const [removed, added, text] of [
+      ['people/1.json', 'people/2.json', profile],
+      ['collections/music.md', 'collections/fun.md', collection],
+    ] as const) {
+      base = repository.commitOn(base, { files: { [removed]: text } });
+      const other = text.replace('Homer', 'Bart');
+      const edited = text.replace('Makes bots', 'Answers');
+      const { commit } = await merge({ [removed]: edited }, { [removed]: null, [added]: other });
+      strictEqual(`${repository.git('show', `${commit}:${added}`)}\n`, other);
+      strictEqual(repository.tryGit('cat-file', '-e', `${commit}:${removed}`), 128);
+    }
+  });
+
   it('lets a removal by theirs stand, and says that ours was set aside', async () => {
     const { commit, droppedEdits } = await merge({ [homer]: edited }, { [homer]: null });
     strictEqual(repository.tryGit('cat-file', '-e', `${commit}:${homer}`), 128);
