@@ -255,8 +255,14 @@ export class ImageCache {
     const entry = this.#index.getOrCreate(kind, url);
     addReferringBot(entry, bot);
     entry.seenIn = this.#scan;
-    entry.unwantedSince = null;
+    this.#setUnwanted(entry, null);
     this.#queue.add(entry, urgent);
+  }
+
+  #setUnwanted(entry: ImageEntry, since: number | null): void {
+    if (entry.unwantedSince === since) return;
+    entry.unwantedSince = since;
+    this.#index.noteChange(entry);
   }
 
   /** Whether a bot referred to the image in the last full scan, or since. */
@@ -321,9 +327,9 @@ export class ImageCache {
     await this.#forEachEntry((entry) => {
       if (this.#isWanted(entry)) this.#queue.add(entry, false);
       else {
-        entry.unwantedSince ??= Date.now();
-        if (!entry.queued && entry.unwantedSince <= Date.now() - this.#intervals.grace)
-          return void orphans.push(entry);
+        const since = entry.unwantedSince ?? Date.now();
+        this.#setUnwanted(entry, since);
+        if (!entry.queued && since <= Date.now() - this.#intervals.grace) return void orphans.push(entry);
       }
       if (entry.copy) names.add(entry.copy.name);
     });

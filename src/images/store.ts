@@ -361,9 +361,9 @@ export class ImageIndex {
   #applyLine(text: string): boolean {
     const json = text.slice(9);
     if (text.slice(0, 8) !== formatChecksum(json)) return false;
-    const [kind, url, copy, failure] = JSON.parse(json) as Line;
+    const [kind, url, copy, failure, unwantedSince = null] = JSON.parse(json) as Line;
     if (copy === null && failure === null) this.#entries[kind].delete(url);
-    else Object.assign(this.getOrCreate(kind, url), { copy, failure });
+    else Object.assign(this.getOrCreate(kind, url), { copy, failure, unwantedSince });
     return true;
   }
 }
@@ -375,10 +375,10 @@ const spareLines = 1_000;
 
 const blockLines = 1_000;
 
-type Line = readonly [ImageKind, string, ImageCopy | null, FetchFailure | null];
+type Line = readonly [ImageKind, string, ImageCopy | null, FetchFailure | null, (number | null)?];
 
-function formatLine({ kind, url, copy, failure }: ImageEntry, known: boolean): string {
-  const line: Line = [kind, url, known ? copy : null, known ? failure : null];
+function formatLine({ kind, url, copy, failure, unwantedSince }: ImageEntry, known: boolean): string {
+  const line: Line = known ? [kind, url, copy, failure, unwantedSince] : [kind, url, null, null];
   const json = JSON.stringify(line);
   return `${formatChecksum(json)} ${json}\n`;
 }

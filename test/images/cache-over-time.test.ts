@@ -114,6 +114,16 @@ describe('the image cache, over time,', () => {
     deepEqual(test.cache.status(), { known: 1, cached: 1, failing: 0, left: 0 });
   });
 
+  it('counts the grace period of what nothing names from before a restart', async () => {
+    await test.want(test.avatarOnly());
+    await test.cache.setWanted([]);
+    await test.cache.cleanUp();
+    await test.reopen({ intervals: { grace: 1 } });
+    await test.cache.setWanted([]);
+    await test.cache.cleanUp();
+    equal(test.cache.status().known, 0);
+  });
+
   it('serves an image that is named again within its grace period at once @slow', async () => {
     await test.want(test.avatarOnly());
     await test.cache.setWanted([]);
