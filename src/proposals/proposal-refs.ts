@@ -318,18 +318,21 @@ async function mergeGroup(
     }
     const end = await joinAll(repository, first, others);
     closed.set(ref, end);
-    const same = [...closed.values()].find(
-      (other) =>
-        other !== end && (other.sentAt === end.sentAt || isTakenBack(end, other) || isTakenBack(other, end)),
-    );
-    if (same === undefined) continue;
-    const joined = await join(repository, same, end);
-    for (const one of [same, end]) replaceEnd(one, joined);
+    for (const other of closed.values()) {
+      if (
+        other === end ||
+        (other.sentAt !== end.sentAt && !(await isEitherTakenBack(repository, other, end)))
+      )
+        continue;
+      const joined = await join(repository, other, end);
+      for (const one of [other, end]) replaceEnd(one, joined);
+      break;
+    }
   }
   const stays: Proposal[] = [];
   for (let proposal of open) {
     for (const [ref, end] of closed)
-      if (isTakenBack(end, proposal)) {
+      if (await isTakenBack(repository, end, proposal)) {
         closed.delete(ref);
         proposal = await join(repository, proposal, end);
       }
@@ -343,10 +346,21 @@ async function mergeGroup(
   return merged;
 }
 
-/** Returns whether the decision that ended a proposal was taken back before another state of it. */
-function isTakenBack(end: Proposal, later: Proposal): boolean {
-  const isOlder = (end.takenBack ?? 0) < (later.takenBack ?? 0);
-  return isOlder && end.state !== 'withdrawn' && toQueueTime(end) === toQueueTime(later);
+/**
+ * Returns whether the decision that ended a proposal was taken back before another state of it. One about what was sent
+ * later says nothing of it.
+ */
+async function isTakenBack(repository: Repository, end: Proposal, later: Proposal): Promise<boolean> {
+  const { state, sentAt, takenBack = 0 } = end;
+  if (takenBack >= (later.takenBack ?? 0) || state === 'withdrawn' || toQueueTime(end) !== toQueueTime(later))
+    return false;
+  if (sentAt === later.sentAt) return true;
+  const steps = await readSteps(repository, later.version);
+  return steps.some((step) => step.state === state && step.sentAt === sentAt);
+}
+
+async function isEitherTakenBack(repository: Repository, a: Proposal, b: Proposal): Promise<boolean> {
+  return (await isTakenBack(repository, a, b)) || (await isTakenBack(repository, b, a));
 }
 
 /** Returns the closed proposal that ends an open one; undefined if it stays open. */
@@ -365,7 +379,9 @@ async function findEnd(
     const read = ends.map(
       async ([ref, id]) => closed.get(ref) ?? (await readProposals(repository, ref, [id]))[0],
     );
-    return (await Promise.all(read)).flatMap((end) => (end && !isTakenBack(end, proposal) ? end : []));
+    const known = (await Promise.all(read)).filter((end) => end !== undefined);
+    const areTakenBack = await Promise.all(known.map((end) => isTakenBack(repository, end, proposal)));
+    return known.filter((_, i) => areTakenBack[i] === false);
   };
   const [end] = await listEnds(version);
   if (end !== undefined) return end;
@@ -399,7 +415,8 @@ async function join(repository: Repository, a: Proposal, b: Proposal): Promise<P
   const [contentA = '', contentB = ''] = await readContents(repository, [a.version, b.version]);
   const [madeA, madeB] = [parseCommit(contentA), parseCommit(contentB)];
   const takenBack = Math.max(a.takenBack ?? 0, b.takenBack ?? 0);
-  const isEnded = (a.closedAt === null) !== (b.closedAt === null) && !isTakenBack(a, b) && !isTakenBack(b, a);
+  const isEnded =
+    (a.closedAt === null) !== (b.closedAt === null) && !(await isEitherTakenBack(repository, a, b));
   // A machine that finds a proposal in the branch closes it, without a reviewer.
   const difference =
     (isEnded ? 0 : (a.takenBack ?? 0) - (b.takenBack ?? 0)) ||

@@ -174,7 +174,7 @@ describe('the proposals of this clone and of the remote', () => {
 
   it('whose decision was taken back on one stay open, whatever the other has of that decision @slow', async () => {
     const again = send(1, first);
-    for (const state of ['declined', 'changes-asked'] as const) {
+    for (const state of ['declined', 'changes-asked', 'accepted'] as const) {
       const ref = state === 'changes-asked' ? open : closedAt(5);
       const decided = make({ state, reviewer: maintainer }, [first]);
       const back = make({ reviewer: maintainer, takenBack: 1 }, [decided]);
@@ -187,12 +187,31 @@ describe('the proposals of this clone and of the remote', () => {
       deepStrictEqual([step.state, step.takenBack, toQueueTime(step)], ['waiting', 1, start]);
       // Another machine has found it in the branch, and closed it.
       const found = make({ state: 'accepted' }, [first]);
-      deepStrictEqual(Object.keys(await merge(merged, { [closedAt(7)]: found })), [open]);
+      if (state === 'accepted')
+        deepStrictEqual(Object.keys(await merge(merged, { [closedAt(7)]: found })), [open]);
       const ended = make({ state: 'accepted', takenBack: 1, sentAt: start + 2, queuedAt: start }, [
         send(2, back),
       ]);
       deepStrictEqual(await merge({ [closedAt(6)]: ended }, { [ref]: decided }), { [closedAt(6)]: ended });
     }
+  });
+
+  it('whose decision about a later submission was taken back on one keep that of the other about an earlier @slow', async () => {
+    const again = send(1, first);
+    const later = { sentAt: start + 1, queuedAt: start };
+    const declined = make({ ...later, state: 'declined', reviewer: maintainer }, [again]);
+    const back = make({ ...later, reviewer: maintainer, takenBack: 1 }, [declined]);
+    const second = make({ ...later, state: 'declined', reviewer: visitor, takenBack: 1 }, [back]);
+    const [accepted, refused] = (['accepted', 'declined'] as const).map((state) =>
+      make({ state, reviewer: visitor }, [first]),
+    ) as [string, string];
+    const ends = { [closedAt(5)]: accepted };
+    deepStrictEqual(await merge({ [open]: back }, ends), { [open]: back, ...ends });
+    const both = { [closedAt(6)]: second, ...ends };
+    deepStrictEqual(await merge({ [closedAt(6)]: second }, ends), both);
+    const merged = await merge({ [open]: back }, { [closedAt(5)]: refused });
+    deepStrictEqual(Object.keys(merged), [closedAt(5)]);
+    ensureJoined(merged[closedAt(5)], [refused, back], { state: 'declined', takenBack: 1 }, sentStep.text);
   });
 
   it('that were withdrawn on one are over, also where a decision was taken back on the other @slow', async () => {

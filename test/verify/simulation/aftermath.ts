@@ -97,8 +97,9 @@ export async function look(world: World): Promise<void> {
     ...(['read', 'read-count'] as const).flatMap((what) =>
       allBots.map(async (bot) => await read(world, { actor: 'the end', do: what, machine: index, bot })),
     ),
-    ...[...tokens].flatMap(([bot, all]) =>
-      all.map(async (token) => {
+    // One after the other: only so many unknown ones may wait for a fetch.
+    ...[...tokens].map(async ([bot, all]) => {
+      for (const token of all) {
         const about = { actor: 'the end', what: 'try a token', machine: index, bot };
         await recorder.record(about, async () => {
           const { status } = await fetch(`${address}/api/v2/bots/${bot}`, updateRequest(token, {}));
@@ -106,8 +107,8 @@ export async function look(world: World): Promise<void> {
           // A change of nothing is refused, with a token that is valid.
           return { status, outcome: 'done', seen: status === 422 ? { token } : {} };
         });
-      }),
-    ),
+      }
+    }),
   ]);
   await Promise.all(looks);
 }
