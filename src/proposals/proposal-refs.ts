@@ -352,8 +352,7 @@ async function mergeGroup(
  */
 async function isTakenBack(repository: Repository, end: Proposal, later: Proposal): Promise<boolean> {
   const { state, sentAt, takenBack = 0 } = end;
-  if (takenBack >= (later.takenBack ?? 0) || state === 'withdrawn' || toQueueTime(end) !== toQueueTime(later))
-    return false;
+  if (takenBack >= (later.takenBack ?? 0) || state === 'withdrawn') return false;
   if (sentAt === later.sentAt) return true;
   const steps = await readSteps(repository, later.version);
   return steps.some((step) => step.state === state && step.sentAt === sentAt);
@@ -414,7 +413,6 @@ async function join(repository: Repository, a: Proposal, b: Proposal): Promise<P
   if (await isAncestor(repository, a.version, b.version)) return b;
   const [contentA = '', contentB = ''] = await readContents(repository, [a.version, b.version]);
   const [madeA, madeB] = [parseCommit(contentA), parseCommit(contentB)];
-  const takenBack = Math.max(a.takenBack ?? 0, b.takenBack ?? 0);
   const isEnded =
     (a.closedAt === null) !== (b.closedAt === null) && !(await isEitherTakenBack(repository, a, b));
   // A machine that finds a proposal in the branch closes it, without a reviewer.
@@ -432,7 +430,6 @@ async function join(repository: Repository, a: Proposal, b: Proposal): Promise<P
     base,
     sentAt,
     ...(hasLater && { queuedAt: toQueueTime(winner) }),
-    ...(takenBack > 0 && { takenBack }),
   };
   const tree = await readTreeId(repository, version);
   const joined = await writeCommit(repository, {

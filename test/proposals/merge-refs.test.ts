@@ -196,6 +196,18 @@ describe('the proposals of this clone and of the remote', () => {
     }
   });
 
+  it('that began on both, and had a decision on each taken back, stay open @slow', async () => {
+    const decide = (values: Partial<ProposalStep>, parent: string): [decided: string, back: string] => {
+      const decided = make({ ...values, state: 'accepted', reviewer: maintainer }, [parent]);
+      return [decided, make({ ...values, reviewer: maintainer, takenBack: 1 }, [decided])];
+    };
+    const [, back] = decide({}, first);
+    const [accepted, otherBack] = decide({ sentAt: start + 3 }, send(3, base));
+    const again = { sentAt: start + 4, queuedAt: start + 3, takenBack: 1 };
+    const merged = await merge({ [open]: back }, { [open]: make(again, [otherBack]) });
+    deepStrictEqual(Object.keys(await merge(merged, { [closedAt(5)]: accepted })), [open]);
+  });
+
   it('whose decision about a later submission was taken back on one keep that of the other about an earlier @slow', async () => {
     const again = send(1, first);
     const later = { sentAt: start + 1, queuedAt: start };
@@ -211,7 +223,10 @@ describe('the proposals of this clone and of the remote', () => {
     deepStrictEqual(await merge({ [closedAt(6)]: second }, ends), both);
     const merged = await merge({ [open]: back }, { [closedAt(5)]: refused });
     deepStrictEqual(Object.keys(merged), [closedAt(5)]);
-    ensureJoined(merged[closedAt(5)], [refused, back], { state: 'declined', takenBack: 1 }, sentStep.text);
+    ensureJoined(merged[closedAt(5)], [refused, back], { state: 'declined' }, sentStep.text);
+    // Its own decision can be taken back still.
+    const own = make({ reviewer: visitor, takenBack: 1 }, [refused]);
+    deepStrictEqual(Object.keys(await merge({ [open]: own }, merged)), [open]);
   });
 
   it('that were withdrawn on one are over, also where a decision was taken back on the other @slow', async () => {
@@ -219,7 +234,7 @@ describe('the proposals of this clone and of the remote', () => {
     const withdrawn = make({ state: 'withdrawn' }, [first]);
     const merged = await merge({ [open]: back }, { [closedAt(5)]: withdrawn });
     deepStrictEqual(Object.keys(merged), [closedAt(5)]);
-    ensureJoined(merged[closedAt(5)], [withdrawn, back], { state: 'withdrawn', takenBack: 1 }, sentStep.text);
+    ensureJoined(merged[closedAt(5)], [withdrawn, back], { state: 'withdrawn' }, sentStep.text);
   });
 
   it('that began on both, and ended with what began on one, are over with both @slow', async () => {

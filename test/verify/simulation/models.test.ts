@@ -214,6 +214,8 @@ describe('the model of proposals', () => {
     strictEqual(check(takenBack, { open: 'x', inBranch: true }), '');
     match(check(takenBack, { closed: ['x'], inBranch: true }), /is closed after it was taken back/);
     strictEqual(check([...takenBack, deed('declined')], { closed: ['x'], inBranch: true }), '');
+    const asked = [deed('send'), deed('changes-asked'), deed('taken-back'), deed('withdraw')];
+    strictEqual(check(asked, { closed: ['x'] }), '');
   });
 });
 

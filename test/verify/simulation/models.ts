@@ -277,7 +277,8 @@ export function findWrongProposals(
     // What was sent elsewhere at the same time is open still.
     if (isEnd(deed) && !isClosed && !takenBack.some((one) => one.value === value))
       faults.push(`the proposal ${proposal} of ${value} is not closed after ${what}`);
-    const hasOtherEnd = related.filter(isEnd).length > takenBack.length;
+    const decisions = related.filter((one) => isEnd(one) || one.what === 'changes-asked');
+    const hasOtherEnd = decisions.length > takenBack.length;
     if (what === 'taken-back' && isClosed && !hasOtherEnd && !isRewritten)
       faults.push(`the proposal ${proposal} of ${value} is closed after it was taken back`);
   }
