@@ -1,11 +1,13 @@
-import { notStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { existsSync, renameSync } from 'node:fs';
 import * as fc from 'fast-check';
-import { ProposalError } from '../../../src/proposals/proposal.ts';
+import { type Proposal, ProposalError } from '../../../src/proposals/proposal.ts';
 import { type ProposalMachine, proposalMachine } from '../../support/proposal-machines.ts';
 import { author, maintainer, proposalSettings, visitor } from '../../support/proposals.ts';
 import { botId, mainPage, pagePath } from '../../support/sample.ts';
 import { sharedRepository } from '../../support/shared-repository.ts';
+import { readProposals } from '../../verify/simulation/aftermath.ts';
+import { findWrongProposals, type ProposalDeed } from '../../verify/simulation/models.ts';
 
 const homer = botId('190519304972663312');
 const homerPath = pagePath(homer);
@@ -24,6 +26,8 @@ const step = fc.record({
     'accepted',
     'changes-asked',
     'declined',
+    'taken-back',
+    'taken-back',
     'fetch',
     'round',
     'round',
@@ -53,6 +57,13 @@ async function ensureAgreement(steps: readonly Step[], count: number): Promise<v
   const away = `${shared.folder}.away`;
   const said: string[] = [];
   const accepted: string[] = [];
+  const websites = new Map<number, string>();
+  const deeds: ProposalDeed[] = [];
+  const note = (what: ProposalDeed['what'], { proposer, sentAt }: Proposal): void => {
+    const proposal = `${homer}/${proposer.id}`;
+    const value = websites.get(sentAt) ?? '';
+    deeds.push({ what, proposal, value, isAnswered: true, isRewritten: false });
+  };
   const take = async ({ machine, proposer, what }: Step, text: string): Promise<void> => {
     const { proposals, shared: remote, round } = machines[machine % count] as ProposalMachine;
     const version = proposals.find(homer, proposer.id)?.version ?? '';
@@ -61,14 +72,22 @@ async function ensureAgreement(steps: readonly Step[], count: number): Promise<v
       else renameSync(shared.folder, away);
     } else if (what === 'fetch') await remote.fetchProposals().catch(() => undefined);
     else if (what === 'round') await round().catch(() => undefined);
-    else if (what === 'withdraw') await proposals.withdraw(homer, proposer.id, version);
+    else if (what === 'withdraw')
+      note(what, (await proposals.withdraw(homer, proposer.id, version)).proposal);
     else if (what === 'send') {
-      const pages = new Map([[homerPath, mainPage({ website: `https://example.org/${said.length}` })]]);
-      await proposals.send({ subject: homer, proposer, pages, note: text });
+      const website = `https://example.org/${said.length}`;
+      const pages = new Map([[homerPath, mainPage({ website })]]);
+      const { proposal } = await proposals.send({ subject: homer, proposer, pages, note: text });
+      websites.set(proposal.sentAt, website);
+      note(what, proposal);
       said.push(text);
+    } else if (what === 'taken-back') {
+      const decided = proposals.findLast(homer, proposer.id)?.version ?? '';
+      note(what, (await proposals.takeBack(homer, proposer.id, decided, maintainer)).proposal);
     } else {
       const decision = { state: what, reviewer: maintainer, version, reason: null, text };
       const { proposal } = await proposals.decide(homer, proposer.id, decision);
+      note(what, proposal);
       said.push(text);
       if (what === 'accepted') accepted.push(proposal.commit ?? '');
     }
@@ -92,6 +111,8 @@ async function ensureAgreement(steps: readonly Step[], count: number): Promise<v
     '--glob=refs/botshelf/proposals',
     '--glob=refs/botshelf/closed',
   );
+  const inBranch = new Set(deeds.flatMap(({ what, value }) => (what === 'accepted' ? value : [])));
+  deepStrictEqual(findWrongProposals(deeds, { ...readProposals(first.clone), inBranch }), []);
   for (const text of said) ok(log.includes(`\n${text}\n`), `"${text}" is in no history`);
   for (const { clone, proposals } of machines) {
     for (const commit of accepted) clone.git('merge-base', '--is-ancestor', commit, 'main');

@@ -475,7 +475,8 @@ function readBlobs(folder: string, ids: readonly string[]): Map<string, string> 
 }
 
 /** Reads from the remote which values of proposals are open, and all in the history of their refs. */
-function readProposals(shared: Pick<TestRepository, 'git'>): Omit<ProposalEnds, 'inBranch'> {
+/** Reads where the proposals are, each by its bot and account, of which a version is known by its website. */
+export function readProposals(shared: Pick<TestRepository, 'git'>): Omit<ProposalEnds, 'inBranch'> {
   const open = new Map<string, string>();
   const values = new Map<string, Set<string>>();
   const closed = new Map<string, Set<string>>();
