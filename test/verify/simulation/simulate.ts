@@ -8,6 +8,6 @@ const { values } = parseArgs({
 });
 const { seed = String(Math.floor(Math.random() * 1e6)), minutes } = values;
 const file = fileURLToPath(new URL('simulation.test.js', import.meta.url));
-const args = ['mocha', '--no-config', '--enable-source-maps', '--timeout', '60000', file];
+const args = ['mocha', '--enable-source-maps', file];
 const env = { ...process.env, SIMULATE_SEED: seed, SIMULATE_MINUTES: minutes };
 process.exitCode = spawnSync('npx', args, { stdio: 'inherit', env }).status ?? 1;
