@@ -319,7 +319,7 @@ const countKeys = ['server_count', 'serverCount', 'guild_count', 'guildCount', '
 
 const noCountAdvice = `there is no number of servers: send it as one of ${countKeys.join(', ')}, such as ${statsExample}`;
 
-/** Returns the sum of the counts of shards, and any other value, such as the empty list of a client that starts, as it is. */
+/** Returns the sum of the counts of shards; anything else, and an empty list, unchanged. */
 function sumShards(value: unknown): unknown {
   if (!Array.isArray(value) || value.length === 0) return value;
   if (!value.every((count) => Number.isInteger(count) && count >= 0)) return value;
