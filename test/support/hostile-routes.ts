@@ -64,6 +64,7 @@ const pages: readonly Make<string>[] = [
   ...['popular', 'name'].map((sort) => (i: number) => `sort=${sort}&page=${(i % 12) + 1}&locale=x-a${i}`),
   (i) => `language=x-a${i}`,
   (i) => `nsfw=true&source=open&verified=true&administrator=false&active=7d&author=${i}`,
+  (i) => `nsfw=true&source=open&administrator=false&active=7d&language=x-a${i}`,
 ];
 
 /** Bodies of forms: many fields, a short one and long ones. */

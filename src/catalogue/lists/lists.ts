@@ -9,7 +9,7 @@ import { forEachInSlices, sortInSlices, TimeSlice } from '../../lib/time-slice.t
 import { folderOf, isPage, pathOf } from '../page/layout.ts';
 import type { BotSearch } from '../search/bot-search.ts';
 import { findMatchingLocales } from '../search/query.ts';
-import type { QueryReading } from '../search/run-search.ts';
+import type { Found, QueryReading } from '../search/run-search.ts';
 import {
   type BotIndex,
   computeElementSize,
@@ -81,6 +81,24 @@ export class Lists {
   }
 
   /**
+   * Returns the first page of each of some queries that differ in their filters alone: bots are looked at once for all
+   * of them.
+   * @throws {BotshelfError} queue-full
+   */
+  async firstPages(queries: readonly ListQuery[], client = ''): Promise<PageOfBots[]> {
+    const [query] = queries;
+    if (query === undefined) return [];
+    return await this.#run(client, query, async () => {
+      if (query.q === undefined) return await this.#pick(queries, 0);
+      const slice = new TimeSlice();
+      const found = await this.#search.search(query.q, slice);
+      const pages: PageOfBots[] = [];
+      for (const each of queries) pages.push(await this.#choose(found, each, slice));
+      return pages;
+    });
+  }
+
+  /**
    * Returns the same as JSON, built once per version of the index.
    * @throws {BotshelfError} queue-full
    */
@@ -142,18 +160,18 @@ export class Lists {
 
   async #select(query: ListQuery, slice: TimeSlice): Promise<PageOfBots> {
     const { q, after, sort = byId } = query;
-    if (q !== undefined) return await this.#find(q, query, slice);
-    if (typeof after === 'number') return await this.#pick(query, after);
+    if (q !== undefined) return await this.#choose(await this.#search.search(q, slice), query, slice);
+    if (typeof after === 'number') return (await this.#pick([query], after))[0] as PageOfBots;
     const { bots } = await this.#filter(query);
     return { ...noSearch, ...cutPage(bots, this.#orders.valueOf(sort.key), sort.descending, query) };
   }
 
-  async #find(q: string, query: ListQuery, slice: TimeSlice): Promise<PageOfBots> {
-    const found = await this.#search.search(q, slice);
+  /** Chooses the page of a query from what the search for its words found. */
+  async #choose(found: Found, query: ListQuery, slice: TimeSlice): Promise<PageOfBots> {
     const { reading } = found;
+    const { q = '', after: _after, limit: _limit, sort, ...whole } = query;
     const localesOf = (bot: IndexedBot): readonly Locale[] =>
       findMatchingLocales(parseListElement(bot).contents, reading.corrected ?? q);
-    const { after: _after, limit: _limit, sort, ...whole } = query;
     const best = await selectBest(found, sort ? whole : query, this.#counts, slice);
     const sorted = sort && (await this.#cutSorted(best.bots, sort, query));
     return { ...best, ...sorted, ...reading, localesOf };
@@ -165,38 +183,47 @@ export class Lists {
     query: ListQuery,
   ): Promise<CutPage> {
     const among = new Set(bots);
-    // Sorting a few is faster than a pass over all.
-    const sorted =
-      among.size < this.#bots.size / 16
-        ? await this.#orders.sort(key, bots)
-        : await filterInSlices(await this.#orders.by(key), (bot) => among.has(bot));
+    const sorted = this.#areFew(among.size)
+      ? await this.#orders.sort(key, bots)
+      : await filterInSlices(await this.#orders.by(key), (bot) => among.has(bot));
     return cutPage(descending ? sorted.toReversed() : sorted, this.#orders.valueOf(key), descending, query);
   }
 
   /**
-   * Picks a page in one pass over all bots, which is faster than sorting them; for a page far down the list they are
-   * sorted.
+   * Picks the page of each of some queries in one pass over all bots, which is faster than sorting them; those for a page
+   * far down a list are sorted.
    */
-  async #pick({ category, limit = Infinity, ...query }: ListQuery, start: number): Promise<PageOfBots> {
-    const { key, descending } = query.sort ?? byId;
-    const end = start + limit;
-    const isFar = end > maxPicked;
-    const all = isFar ? (await this.#filter(query)).bots : await this.#bots.sorted();
+  async #pick(queries: readonly ListQuery[], start: number): Promise<PageOfBots[]> {
+    const [{ category: _category, sort = byId, limit = Infinity, ...others } = {}] = queries;
+    const isFar = queries.length === 1 && start + limit > maxPicked;
+    const all = isFar ? (await this.#filter({ ...others, sort })).bots : await this.#candidates(queries);
     // Later ids were made later: in this direction few bots push others out.
-    const bots = descending && !isFar ? all.toReversed() : all;
+    const bots = sort.descending && !isFar ? all.toReversed() : all;
+    const picked = queries.map((query) => this.#startPage(query, start));
+    await forEachInSlices(bots, (bot) => {
+      for (const { add } of picked) add(bot);
+    });
+    return picked.map(({ page }) => page());
+  }
+
+  /** Returns what a page of a query is picked with from bots that are added by id, in the direction of its order. */
+  #startPage({ category, limit = Infinity, sort = byId, ...query }: ListQuery, start: number): PageBuilder {
     const check = createCheck(query, this.#counts);
-    const first = keepFirst(this.#orders.valueOf(key), descending, end);
+    const first = keepFirst(this.#orders.valueOf(sort.key), sort.descending, start + limit);
     const categories = new Map<Category, number>();
     let total = 0;
-    await forEachInSlices(bots, (bot) => {
+    const add = (bot: IndexedBot): void => {
       if (check?.(bot) === false) return;
       increase(categories, bot.facts.category);
       if (category?.includes(bot.facts.category) === false) return;
       total++;
       first.add(bot);
-    });
-    const page = first.sorted.slice(start).map(({ bot }) => bot);
-    return { ...noSearch, bots: page, total, next: undefined, categories };
+    };
+    const page = (): PageOfBots => {
+      const bots = first.sorted.slice(start).map(({ bot }) => bot);
+      return { ...noSearch, bots, total, next: undefined, categories };
+    };
+    return { add, page };
   }
 
   /**
@@ -206,13 +233,33 @@ export class Lists {
     const { weaker: _weaker, after: _after, limit: _limit, fields: _fields, ...wanted } = query;
     const { key, descending } = query.sort ?? byId;
     const filter = async (): Promise<Filtered> => {
-      const bots = await this.#orders.by(key);
+      const few = Object.keys(wanted).length > 1 ? await this.#fewOfAuthor(wanted) : undefined;
+      const bots = few ? await this.#orders.sort(key, few) : await this.#orders.by(key);
       const sorted = descending ? bots.toReversed() : bots;
       const check = createCheck(query, this.#counts);
       return { bots: check ? await filterInSlices(sorted, check) : sorted };
     };
     const keeping = { inputs: this.#inputsOf(wanted), isExact: true };
     return await this.#cache.get(`filtered ${JSON.stringify(wanted)}`, filter, keeping);
+  }
+
+  /** Returns bots by id, among which are all that some queries select. */
+  async #candidates(queries: readonly ListQuery[]): Promise<readonly IndexedBot[]> {
+    const [{ author } = {}] = queries;
+    const few = queries.every((query) => query.author === author) && (await this.#fewOfAuthor({ author }));
+    return few || (await this.#bots.sorted());
+  }
+
+  /** Returns the bots of the author of a query, by id, if there is one with few: other filters look at these alone. */
+  async #fewOfAuthor({ author }: ListQuery): Promise<readonly IndexedBot[] | undefined> {
+    if (author === undefined) return undefined;
+    const { bots } = await this.#filter({ author });
+    return this.#areFew(bots.length) ? bots : undefined;
+  }
+
+  /** Whether sorting so many bots is faster than a pass over all. */
+  #areFew(count: number): boolean {
+    return count < this.#bots.size / 16;
   }
 
   async #keep(key: string, inputs: readonly Input[], make: () => Promise<List>): Promise<List & Current> {
@@ -258,6 +305,12 @@ const noSearch: Omit<PageOfBots, keyof CutPage> = {
 
 interface Filtered {
   readonly bots: readonly IndexedBot[];
+}
+
+/** A page for which bots are looked at one by one. */
+interface PageBuilder {
+  readonly add: (bot: IndexedBot) => void;
+  readonly page: () => PageOfBots;
 }
 
 async function filterInSlices(

@@ -190,19 +190,20 @@ export class FrontLists {
    * is found, returns the bots with most servers.
    */
   async #widen(query: FrontQuery, client: string): Promise<Pick<FrontList, 'wider' | 'nearest' | 'isNear'>> {
-    const found: (Wider & Pick<PageOfBots, 'bots'>)[] = [];
-    for (const each of listWiderQueries(query)) {
-      if (each.dropped === undefined && found.length > 0) break;
-      const { total, bots } = await this.#first(each.query, client);
-      if (total > 0) found.push({ ...each, total, bots });
-    }
+    const queries = listWiderQueries(query);
+    const pages = await this.#parts.lists.firstPages(
+      queries.map((each) => toFirst(each.query)),
+      client,
+    );
+    const found = queries.flatMap((each, i): (Wider & Pick<PageOfBots, 'bots'>)[] => {
+      const { total = 0, bots = [] } = pages[i] ?? {};
+      return total > 0 ? [{ ...each, total, bots }] : [];
+    });
     found.sort((a, b) => b.total - a.total);
-    const near = found[0]?.bots ?? (await this.#findNear(query.q, client));
-    return {
-      wider: found,
-      nearest: near ?? (await this.#first(noQuery, client)).bots,
-      isNear: near !== undefined,
-    };
+    const one = found.filter(({ dropped }) => dropped !== undefined);
+    const wider = one.length > 0 ? one : found;
+    const near = wider[0]?.bots ?? (await this.#findNear(query.q, client));
+    return { wider, nearest: near ?? (await this.#popular(client)), isNear: near !== undefined };
   }
 
   /**
@@ -225,8 +226,17 @@ export class FrontLists {
     return undefined;
   }
 
+  /** Returns the bots with most servers, which every empty list shows. */
+  async #popular(client: string): Promise<readonly IndexedBot[]> {
+    const find = async (): Promise<Pick<PageOfBots, 'bots'>> => {
+      const { bots } = await this.#first(noQuery, client);
+      return { bots };
+    };
+    return (await this.#parts.cache.get('popular', find)).bots;
+  }
+
   async #first(query: FrontQuery, client: string): Promise<PageOfBots> {
-    return await this.#parts.lists.page({ ...toListQuery(query), after: 0, limit: minOnShelf }, client);
+    return await this.#parts.lists.page(toFirst(query), client);
   }
 }
 
@@ -263,6 +273,10 @@ function toListQuery(query: FrontQuery): ListQuery {
     ...(query.category && { category: [query.category] }),
     ...(adult !== true && { nsfw: false }),
   };
+}
+
+function toFirst(query: FrontQuery): ListQuery {
+  return { ...toListQuery(query), after: 0, limit: minOnShelf };
 }
 
 /** How many bots a page of a list has. */

@@ -1,7 +1,7 @@
 import { deepStrictEqual, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { isError } from '../../../src/lib/errors.ts';
-import type { Lists } from '../../../src/catalogue/lists/lists.ts';
+import type { Lists, PageOfBots } from '../../../src/catalogue/lists/lists.ts';
 import { filters, sortKeys } from '../../../src/catalogue/lists/parameters.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
@@ -89,10 +89,13 @@ describe('the bots that a query selects', () => {
 });
 
 describe('the beginning of a list', () => {
-  it('is the same whether it is picked or cut from the whole order', async () => {
+  it('is the same whether it is picked, alone or with others, or cut from the whole order', async () => {
+    const author = fc.constantFrom('1', '2', '3');
     const bot = fc.record({
       created: fc.integer({ min: 0, max: 4 }),
       nsfw: fc.boolean(),
+      // Few have the last two.
+      author: fc.oneof({ weight: 9, arbitrary: fc.constant('1') }, { weight: 1, arbitrary: author }),
       count: fc.option(fc.nat(3)),
     });
     await fc.assert(
@@ -101,19 +104,24 @@ describe('the beginning of a list', () => {
         fc.constantFrom(...sortKeys),
         fc.boolean(),
         fc.integer({ min: 1, max: 50 }),
-        async (drawn, key, descending, limit) => {
+        fc.option(author, { nil: undefined }),
+        async (drawn, key, descending, limit, author) => {
           const bots = new MutableBotIndex();
-          drawn.forEach(({ created, nsfw }, i) => {
-            bots.set(
-              sampleBot(String(i * 7), { en: [`Bot ${created}`, 'x'] }, { created, edited: created, nsfw }),
-            );
+          drawn.forEach(({ created, nsfw, author }, i) => {
+            const keys = { created, edited: created, nsfw, authors: [author] };
+            bots.set(sampleBot(String(i * 7), { en: [`Bot ${created}`, 'x'] }, keys));
           });
           const count = (id: string): number | undefined => drawn[Number(id) / 7]?.count ?? undefined;
           const lists = listsOf(bots, { ...noCounts, count });
-          const query = { nsfw: false, sort: { key, descending }, limit };
+          const query = { nsfw: false, sort: { key, descending }, limit, ...(author && { author }) };
+          const ofAdults = { ...query, nsfw: true };
           const picked = await lists.page({ ...query, after: 0 });
           const cut = await lists.page(query);
           deepStrictEqual([idsOf(picked.bots), picked.total], [idsOf(cut.bots), cut.total]);
+          const selected = drawn.filter((one) => !one.nsfw && one.author === (author ?? one.author));
+          strictEqual(picked.total, selected.length);
+          const others = await lists.page({ ...ofAdults, after: 0 });
+          deepStrictEqual(await lists.firstPages([query, ofAdults]), [picked, others]);
         },
       ),
     );
@@ -274,6 +282,20 @@ describe('what a search found, the best first', () => {
       const page = await lists.page({ q, after, limit: 7 });
       deepStrictEqual([page.bots, page.total], [whole.slice(after, after + 7), 200]);
     }
+  });
+
+  it('is the same for one of several queries as for it alone', async () => {
+    const queries = [
+      { q: 'shepherd goats', category: ['fun'], limit: 3 },
+      { q: 'shepherd goats', weaker: true, limit: 3 },
+    ] as const;
+    const [alone, together] = [
+      await Promise.all(queries.map(async (query) => await lists.page({ ...query, after: 0 }))),
+      await lists.firstPages(queries),
+    ];
+    const toFacts = ({ bots, total }: PageOfBots): unknown => [idsOf(bots), total];
+    deepStrictEqual(together.map(toFacts), alone.map(toFacts));
+    deepStrictEqual(await lists.firstPages([]), []);
   });
 
   it('has verified bots first among those of one score, then large ones, then those that were edited last', async () => {
