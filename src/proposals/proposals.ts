@@ -5,12 +5,18 @@ import type { AccountId } from '../bot/commit-message.ts';
 import { type Blocked, findBlocked, nothingBlocked, requireBlocked } from '../catalogue/settings/blocked.ts';
 import { type CatalogueSettings, toSettings } from '../catalogue/settings/settings.ts';
 import { blockedRule, type Finding } from '../check/check.ts';
-import type { BranchConsumer } from '../git/branch-feed.ts';
+import type { BranchConsumer, BranchMove } from '../git/branch-feed.ts';
 import { writeCommit, toNewFile } from '../git/commit-files.ts';
 import { type Committer, readTip } from '../git/committer.ts';
 import { diffTrees, isAncestor, ignoreDiffLimit, readTreeId } from '../git/history.ts';
 import { removeLeftovers } from '../git/maintenance.ts';
-import { moveRefs, type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
+import {
+  moveRefs,
+  readRef,
+  type Repository,
+  type RepositoryOpener,
+  toUnavailableError,
+} from '../git/repository.ts';
 import type { Log } from '../lib/log.ts';
 import { tryRemote } from '../lib/retry.ts';
 import { FairQueue } from '../lib/serial-queue.ts';
@@ -410,7 +416,10 @@ export class Proposals implements BranchConsumer {
     return await this.#transact(subject, account, version, work, reviewer.id);
   }
 
-  /** Reverts the commit of an accepted proposal, on which `step` opens it again in one transaction. */
+  /**
+   * Reverts the commit of an accepted proposal, on which `step` opens it again. It is open before the branch moves: after a
+   * power loss the branch follows it (`#finishRevert`), while an accepted one that the branch lacks would stay.
+   */
   async #revert(
     decided: Proposal,
     accepted: string,
@@ -419,7 +428,7 @@ export class Proposals implements BranchConsumer {
   ): Promise<Proposal> {
     const { subject, version, proposer } = decided;
     let opened = decided;
-    await this.#options.committer.move(async (repository, tip) => {
+    const revert = async (repository: Repository, tip: string): Promise<BranchMove> => {
       const merged = await mergeProposal(repository, `${accepted}^`, decided);
       const describe = (by: Person): string => describeChange(subject, merged, formatTrailers(by, reviewer));
       const { content } = (await repository.objects.readOne(accepted)) ?? {};
@@ -442,10 +451,27 @@ export class Proposals implements BranchConsumer {
         tree: (await readTreeId(repository, commit)) ?? '',
         files: toFiles(repository, merged.changed),
       });
-      return { commit, refs: new Map([[opened.ref, opened.version]]) };
+      const from = await readRef(repository, opened.ref);
+      await moveRefs(repository, new Map([[opened.ref, { from, to: opened.version }]]));
+      return { commit, refs: new Map() };
+    };
+    const repository = await this.#options.repositoryOpener.open();
+    await this.#options.committer.move(revert).catch(async (error: unknown) => {
+      const { ref, version: from, base } = opened;
+      const isOpened = opened !== decided && !(await isAncestor(repository, base, await readTip(repository)));
+      if (isOpened) await moveRefs(repository, new Map([[ref, { from, to: null }]]));
+      throw error;
     });
-    await this.#refs.replace(await this.#options.repositoryOpener.open(), decided, opened);
+    await this.#refs.replace(repository, decided, opened);
     return opened;
+  }
+
+  /** Moves the branch to the commit on which an accepted proposal was opened again, if it is the next one. */
+  async #finishRevert({ base }: Proposal): Promise<void> {
+    await this.#options.committer.move(async (repository, tip): Promise<BranchMove | undefined> => {
+      const before = await repository.objects.readOne(`${base}^`);
+      return before?.id === tip ? { commit: base, refs: new Map() } : undefined;
+    });
   }
 
   /**
@@ -531,6 +557,8 @@ export class Proposals implements BranchConsumer {
               text: '',
             });
           if (isAccepted !== undefined) this.#compared.add(proposal);
+          else if (proposal.takenBack !== undefined)
+            await this.#finishRevert(proposal).catch(() => undefined);
         }
       });
     this.#comparedTip = tip;

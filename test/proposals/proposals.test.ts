@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
-import { renameSync, rmSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isUnavailable } from '../../src/bot/errors.ts';
 import type { AccountId } from '../../src/bot/commit-message.ts';
@@ -602,6 +602,40 @@ describe('proposals', () => {
     const same = await send();
     repository.commit({ [homerPath]: mainPage({ nsfw: true }) });
     await rejectsWith(takeBack(await accept(same)), 'changed');
+  });
+
+  it('leave the branch when they were opened again and a power loss came before that', async () => {
+    const { proposal: accepted } = await proposals.decide(homer, author.id, decision(await send()));
+    const { proposal: opened } = await proposals.takeBack(homer, author.id, accepted.version, maintainer);
+    repository.git('reset', '-q', '--hard', 'HEAD^');
+    proposals = await openProposals(repository.folder);
+    deepStrictEqual(
+      proposals.open.map(({ version }) => version),
+      [opened.version],
+    );
+    strictEqual(repository.git('rev-parse', 'main'), opened.base);
+    strictEqual(repository.read(homerPath), mainPage());
+    // Where a commit of someone else came in between, people decide.
+    repository.git('reset', '-q', '--hard', 'HEAD^');
+    repository.commit({ 'notes.md': 'A note.\n' });
+    proposals = await openProposals(repository.folder);
+    match(repository.read(homerPath), /"nsfw": true/);
+    const { proposal } = await proposals.decide(homer, author.id, decision(opened));
+    deepStrictEqual([proposal.state, proposals.open], ['accepted', []]);
+  });
+
+  it('stay accepted where the branch cannot be moved, until that is over', async () => {
+    const { proposal: accepted } = await proposals.decide(homer, author.id, decision(await send()));
+    const takeBack = async (): Promise<unknown> =>
+      await proposals.takeBack(homer, author.id, accepted.version, maintainer);
+    const mergeHead = join(repository.folder, '.git/MERGE_HEAD');
+    writeFileSync(mergeHead, `${accepted.commit}\n`);
+    await rejects(takeBack(), isUnavailable);
+    deepStrictEqual([refs(repository), proposals.open], [closedRef, []]);
+    rmSync(mergeHead);
+    await takeBack();
+    strictEqual(refs(repository), openRef);
+    strictEqual(repository.read(homerPath), mainPage());
   });
 
   it('are limited to five open and twenty sent a day for an account, also of those that ended', async () => {
