@@ -70,10 +70,11 @@ export type NameLanguage = (language: string, among?: readonly string[]) => stri
 /** Returns a function that names languages in this one. */
 export const createLanguageNames = keepByLocale((locale): NameLanguage => {
   const names = new Intl.DisplayNames([locale], { type: 'language', fallback: 'code' });
+  const nameOf = keepByLocale((language) => names.of(language) ?? language);
   return (language, among) => {
     const base = toLanguage(language);
     const isOnly = among?.every((other) => other === language || toLanguage(other) !== base);
-    return names.of(isOnly ? base : language) ?? language;
+    return nameOf(isOnly ? base : language);
   };
 });
 

@@ -1,4 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
+import { keepByLocale } from '../../bot/locale.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { toPathInLanguage, sitePaths, type LanguageAddress } from './addresses.ts';
@@ -113,10 +114,10 @@ function printData(data: LinkedData): string {
 }
 
 /** Returns a language with a territory, such as pt_BR, as Open Graph names it. */
-function toTerritoryLocale(tag: string): string {
+const toTerritoryLocale = keepByLocale((tag) => {
   const { language, region } = new Intl.Locale(tag).maximize();
   return region === undefined ? language : `${language}_${region}`;
-}
+});
 
 /** What a page says about itself to search engines and to programs that show a preview of a link. */
 export interface PageMeta {
