@@ -417,8 +417,9 @@ export class Proposals implements BranchConsumer {
   }
 
   /**
-   * Reverts the commit of an accepted proposal, on which `step` opens it again. It is open before the branch moves: after a
-   * power loss the branch follows it (`#finishRevert`), while an accepted one that the branch lacks would stay.
+   * Reverts the commit of an accepted proposal, on which `step` opens it again. The proposal is opened first: if the power
+   * fails before the branch moves, `#finishRevert` moves it after the next start. In the other order the proposal would
+   * stay accepted, and the branch would not have it.
    */
   async #revert(
     decided: Proposal,
