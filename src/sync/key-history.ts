@@ -25,20 +25,20 @@ interface PageCommit {
 /** Path → the commits that changed the page, by id, newest first. */
 export type PageHistory = ReadonlyMap<string, ReadonlyMap<string, PageCommit>>;
 
-/** Reads the commits of `tip` that `other` lacks and that changed one of these pages. @throws {GitError} */
+/** Reads the commits of `tip` that none of `others` has and that changed one of these pages. @throws {GitError} */
 export async function readPageHistory(
   repository: Repository,
   tip: string,
-  other: string,
+  others: readonly string[],
   paths: readonly string[],
 ): Promise<PageHistory> {
-  const input = [tip, `^${other}`, '--', ...paths, ''].join('\n');
+  const input = [tip, ...others.map((other) => `^${other}`), '--', ...paths, ''].join('\n');
   return parseLog(await repository.run(log, { input }));
 }
 
 /**
- * Returns who set a key of a bot's page to the value that it has at the tip. Undefined if no commit of this side did:
- * the value is older than the divergence.
+ * Returns who last set a key of a bot's page to a value. Undefined if no commit of this side did: then the value at its
+ * tip is older than the divergence.
  * @throws {GitError}
  */
 export async function findKeyWriter(

@@ -7,10 +7,11 @@ import {
   type MergedFile,
   parseKeys,
 } from '../catalogue/page/merge-file.ts';
+import type { PageData } from '../catalogue/page/page.ts';
 import type { NewFile } from '../git/commit-files.ts';
 import type { GitFile } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
-import { findKeyWriter, type KeyWriter, readPageHistory } from './key-history.ts';
+import { findKeyWriter, type KeyWriter, type PageHistory, readPageHistory } from './key-history.ts';
 
 /** A change that gave way to another one in a merge. It stays in the history. */
 export interface DroppedEdit {
@@ -142,12 +143,12 @@ interface DisputedPage extends ChangedText {
 async function mergeByWriters(
   repository: Repository,
   pages: readonly DisputedPage[],
-  { ours, theirs }: Sides,
+  { base, ours, theirs }: Sides,
 ): Promise<MergedFiles> {
   const paths = pages.map(({ path }) => path);
   const [ourHistory, theirHistory] = await Promise.all([
-    readPageHistory(repository, ours, theirs, paths),
-    readPageHistory(repository, theirs, ours, paths),
+    readPageHistory(repository, ours, [theirs, base], paths),
+    readPageHistory(repository, theirs, [ours], paths),
   ]);
   const files = new Map<string, NewFile>();
   const droppedEdits: DroppedEdit[] = [];
@@ -156,13 +157,15 @@ async function mergeByWriters(
     const [our, their] = [texts.ours, texts.theirs].map((text) => parseKeys(path, text));
     const decisions: DroppedEdit[] = [];
     for (const what of page.dropped) {
-      const [mine, other] = isKey(what)
-        ? await Promise.all([
-            findKeyWriter(repository, ourHistory, { path, bot, key: what, value: our?.[what] }),
-            findKeyWriter(repository, theirHistory, { path, bot, key: what, value: their?.[what] }),
-          ])
+      const find = async (history: PageHistory, data: PageData | undefined): Promise<KeyWriter | undefined> =>
+        await findKeyWriter(repository, history, { path, bot, key: what, value: data?.[what] });
+      const [mine, other, former] = isKey(what)
+        ? await Promise.all([find(ourHistory, our), find(theirHistory, their), find(ourHistory, their)])
         : [];
-      decisions.push({ path, what, ...chooseLoser(mine, other) });
+      // A push that was not answered may have landed before people rewrote the branch. Then a commit of a person has an
+      // earlier value of ours, which nobody has set there.
+      const isOurs = other?.by === 'person' && former !== undefined;
+      decisions.push({ path, what, ...chooseLoser(mine, isOurs ? undefined : other) });
     }
     const keep = new Set(decisions.flatMap(({ what, of }) => (of === 'theirs' ? what : [])));
     const merged = mergeFile(name, { ...texts, keep });

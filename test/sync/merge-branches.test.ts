@@ -346,6 +346,30 @@ describe('the merge of two branches', () => {
     }
   });
 
+  it('takes no earlier value of ours for a change by people who rewrote the branch after a push without an answer', async () => {
+    const pushed = post('https://first.example/', 1);
+    const ours = post('https://second.example/', 2, pushed);
+    const root = repository.git('commit-tree', `${base}^{tree}`, '-m', 'Begin again');
+    for (const [website, merge, winner] of [
+      ['https://first.example/', replayOnto, /second\.example/],
+      ['https://first.example/', mergeBranches, /second\.example/],
+      ['https://person.example/', replayOnto, /person\.example/],
+    ] as const) {
+      const theirs = post(website, 1, merge === replayOnto ? root : base, 'Squash');
+      const { commit } = await merge(opened, { base, ours, theirs });
+      match(repository.git('show', `${commit}:${homer}`), winner);
+    }
+  });
+
+  it('replays ours not over an older value that people have brought back', async () => {
+    const old = post('https://old.example/', 1);
+    const pushed = post('https://new.example/', 2, old);
+    const ours = post('https://latest.example/', 3, pushed);
+    const theirs = post('https://old.example/', 1, base, 'Squash');
+    const { commit } = await replayOnto(opened, { base: pushed, ours, theirs });
+    match(repository.git('show', `${commit}:${homer}`), /old\.example/);
+  });
+
   function fileOf(path: string): DroppedEdit {
     return { path, what: 'file', of: 'ours', because: 'the remote has changed the same' };
   }
