@@ -118,18 +118,20 @@ export class FrontLists {
   }
 
   /**
-   * Returns the first few of some searches that find bots as they are spelled. Choosing them waits for the search index; a
-   * page hardly waits for that, and is rendered with the last ones, or without.
+   * Returns the first few of some searches that find bots as they are spelled. Choosing them waits for the search index: a
+   * page is rendered with the last ones, and the first page hardly waits for any.
    */
   async examples(candidates: readonly string[]): Promise<Examples> {
     const key = candidates.join('\n');
-    const last = this.#lastExamples.get(key) ?? { queries: [] };
+    const last = this.#lastExamples.get(key);
     const chosen = this.#parts.cache.get(`examples ${key}`, async () => {
       const examples = await this.#choose(candidates);
       this.#lastExamples.set(key, examples);
       return examples;
     });
-    return await Promise.race([chosen.catch(() => last), wait(maxWaitMs, last, { ref: false })]);
+    const none = { queries: [] };
+    const first = chosen.catch(() => none);
+    return last ?? (await Promise.race([first, wait(maxWaitMs, none, { ref: false })]));
   }
 
   /** Returns bots with what their cards show. */
@@ -260,7 +262,7 @@ const minCorrected = 8;
 const featuredMs = 14 * msPerDay;
 
 const maxExamples = 5;
-/** How long a page waits for its examples. */
+/** How long a page waits for its first examples. */
 const maxWaitMs = 20;
 
 function toListQuery(query: FrontQuery): ListQuery {
