@@ -6,7 +6,7 @@ import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
 import type { Catalogue, OpenCatalogue } from '../../catalogue/catalogue.ts';
-import { readLastReview, type TrustChange } from '../../catalogue/changes/bot-changes.ts';
+import type { TrustChange } from '../../catalogue/changes/bot-changes.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import {
   type IndexedBot,
@@ -16,7 +16,7 @@ import {
 } from '../../catalogue/store/bot-index.ts';
 import type { CountAt, ReadonlyCountHistory } from '../../counts/count-history.ts';
 import { parseQuery } from '../../http/request.ts';
-import { readNamedTrustChanges } from '../changes/changed-fields.tsx';
+import { readBotTrust } from '../changes/changed-fields.tsx';
 import { Cards, type ListedBot } from '../front/card.tsx';
 import {
   type CollectionParts,
@@ -90,8 +90,7 @@ export async function createBotView(
       const { name = '', page: text = '' } = bot.contents[locale] ?? {};
       const { html, headings } = await markdown.render({ text, name, images: listPageImages(indexed) });
       const today = countHistory.present();
-      const trustChanges = await readNamedTrustChanges(parts, id);
-      const review = await readLastReview(parts.changes, id).catch(() => undefined);
+      const { changes: trustChanges, review } = await readBotTrust(parts, id);
       const reviewer = review && parts.authors.findProfile(review.reviewer)?.name;
       const isRead = await countHistory.isRead('recent');
       const similar = findSimilarBots(groups, bot, locale).map((other) => {
@@ -113,8 +112,7 @@ export async function createBotView(
           authors={listNamedAuthors(parts.authors, bot.authors)}
           sameAuthor={listBotsOfSameAuthor(authors, bot)}
           shareCard={parts.shareCards === null ? undefined : formatShareCardAddress(parts, bot, locale)}
-          collections={listLinkedCollections(parts)
-            .filter(({ collection }) => collection.bots.includes(id))
+          collections={listLinkedCollections(parts, id)
             .slice(0, maxCollections)
             .map(({ collection }) => showCollection(collection, [language.locale]))}
           faults={site.live ? parts.store.faultsOf(id) : []}

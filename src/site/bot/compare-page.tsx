@@ -9,7 +9,7 @@ import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-ind
 import type { OpenCounts } from '../../counts/counts.ts';
 import { parseQuery } from '../../http/request.ts';
 import { toAddressGroup } from '../../lib/network.ts';
-import { readNamedTrustChanges, TrustChangeText } from '../changes/changed-fields.tsx';
+import { readBotTrust, TrustChangeText } from '../changes/changed-fields.tsx';
 import { BotAvatar, BotName, type ListedBot, useNoCount } from '../front/card.tsx';
 import { chooseLocale, directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
@@ -21,7 +21,9 @@ import type { PageView } from '../page/html-response.ts';
 import { useServerCount, useUsage } from './bot-panels.tsx';
 
 interface CompareParts
-  extends Pick<OpenCatalogue, 'bots' | 'lists' | 'authors' | 'changes'>, Pick<OpenCounts, 'counts'> {
+  extends
+    Pick<OpenCatalogue, 'bots' | 'lists' | 'authors' | 'changes' | 'cache'>,
+    Pick<OpenCounts, 'counts'> {
   readonly site: Site;
 }
 
@@ -29,10 +31,8 @@ interface CompareParts
  * Returns how the page is made that has the bots of the parameter `bots` side by side: ids, or parts of names.
  * @throws {BotshelfError} queue-full
  */
-export async function createCompareView(
-  ctx: Context,
-  { site, bots, lists, counts, changes, authors }: CompareParts,
-): Promise<PageView> {
+export async function createCompareView(ctx: Context, parts: CompareParts): Promise<PageView> {
+  const { site, bots, lists, counts } = parts;
   const params = parseQuery(ctx);
   const texts = params.getAll('bots').flatMap((text) => text.split(',', maxCompared + 1));
   const named = new Set(
@@ -58,7 +58,7 @@ export async function createCompareView(
         const bot = parseListElement(indexed);
         const locale = locales[i] as Locale;
         const [count, growth, reportedAt] = [counts.count(id), counts.growth(id), counts.reportedAt(id)];
-        const trustChanges = await readNamedTrustChanges({ changes, authors }, id);
+        const { changes: trustChanges } = await readBotTrust(parts, id);
         return { bot, locale, count, growth, reportedAt, trustChanges };
       });
       return <ComparePage {...{ ...props, missing, isCut }} columns={await Promise.all(columns)} />;

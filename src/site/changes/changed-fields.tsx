@@ -1,11 +1,14 @@
 import type { VNode } from 'preact';
+import { msPerDay } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Permission } from '../../bot/invite.ts';
 import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import {
   type BotChange,
   type ChangesPage,
+  type AcceptedReview,
   readBotChanges,
+  readLastReview,
   readTrustChanges,
   type TrustChange,
   type FieldChange,
@@ -174,19 +177,32 @@ export function formatFieldName(name: string, text: Messages['text']): string {
   return field === undefined ? name : text(`field.${field.name}`);
 }
 
-/** Reads what matters to who trusts a bot, with the names of accounts. Without Git there is nothing. */
-export async function readNamedTrustChanges(
-  { changes, authors }: Pick<OpenCatalogue, 'changes' | 'authors'>,
+/** Why people may trust a bot: what is new in it, with the names of accounts, and its last review. */
+export interface BotTrust {
+  readonly changes: readonly TrustChange[];
+  readonly review: AcceptedReview | undefined;
+}
+
+/** Reads why people may trust a bot, from its history, which is read once for each of its commits. Without Git there is nothing. */
+export async function readBotTrust(
+  { changes: index, authors, cache }: Pick<OpenCatalogue, 'changes' | 'authors' | 'cache'>,
   id: BotId,
-): Promise<readonly TrustChange[]> {
-  const read = await readTrustChanges(changes, id).catch(() => []);
-  return read.map(({ values, ...change }) => {
+): Promise<BotTrust> {
+  const read = async (): Promise<BotTrust> => {
+    const changes = await readTrustChanges(index, id);
+    return { changes, review: await readLastReview(index, id) };
+  };
+  const inputs = [() => index.stamp(id), () => Math.floor(Date.now() / msPerDay)];
+  const kept = cache.get(`trust ${id}`, read, { inputs, isExact: true });
+  const { changes, review } = await kept.catch((): BotTrust => ({ changes: [], review: undefined }));
+  const named = changes.map(({ values, ...change }) => {
     const isOfAuthors = change.kind === 'author';
     return {
       ...change,
       values: isOfAuthors ? values.map((account) => nameAccount(authors, account)) : values,
     };
   });
+  return { changes: named, review };
 }
 
 /** Returns the name of an account; its id where it has none. */

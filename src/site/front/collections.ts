@@ -1,3 +1,4 @@
+import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { Catalogue, OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { Collection, CollectionText } from '../../catalogue/page/side-file.ts';
@@ -35,9 +36,16 @@ export function findListedBots(collection: Collection, bots: BotIndex): IndexedB
   return collection.bots.flatMap((id) => bots.get(id) ?? []).filter(({ facts }) => !facts.nsfw);
 }
 
-/** Returns the collections that pages link to: those with enough bots to show. */
-export function listLinkedCollections({ collections, bots }: CollectionParts): LinkedCollection[] {
+/**
+ * Returns the collections that pages link to: those with enough bots to show.
+ * @param having a bot that all of them have
+ */
+export function listLinkedCollections(
+  { collections, bots }: CollectionParts,
+  having?: BotId,
+): LinkedCollection[] {
   return [...collections.all.values()]
+    .filter((collection) => having === undefined || collection.bots.includes(having))
     .map((collection) => ({ collection, listed: findListedBots(collection, bots) }))
     .filter(({ listed }) => listed.length >= minListed);
 }
