@@ -14,6 +14,7 @@ import {
 } from '../catalogue/page/page-file.ts';
 import { collectionsFolder, peopleFolder } from '../catalogue/page/side-file.ts';
 import { createDiskReader, type FileReader } from '../catalogue/settings/settings.ts';
+import { runCommandLineGit } from '../git/run-git.ts';
 import { ObjectReader, parseTree, toKind, type TreeEntry } from '../git/objects.ts';
 
 /** A part of the catalogue: all of it, or names in `bots/` with all or some of the names in each. */
@@ -105,11 +106,14 @@ export function openCommitSource(root: string, commit: string): CatalogueSource 
     return await tree;
   };
   const readTree = async (folder: string): Promise<ReadonlyMap<string, TreeEntry>> => {
-    const { mode, id } = folder === '.' ? top : ((await findEntry(folder)) ?? { mode: '', id: '' });
+    const { mode, id } = (await (folder === '.' ? findTop() : findEntry(folder))) ?? { mode: '', id: '' };
     const tree = toKind(mode) === 'folder' ? await objects.readOne(id) : undefined;
     return tree ? parseTree(tree.content, tree.id.length === 64 ? 'sha256' : 'sha1') : new Map();
   };
-  const top: TreeEntry = { mode: '40000', id: `${commit}:./` };
+  const findTop = async (): Promise<TreeEntry> => {
+    const prefix = await runCommandLineGit(root, ['rev-parse', '--show-prefix']);
+    return { mode: '40000', id: `${commit}:${prefix.replace(/\n$/, '')}` };
+  };
   const findEntry = async (path: string): Promise<TreeEntry | undefined> =>
     (await openTree(posix.dirname(path))).get(posix.basename(path));
   const readFile: FileReader = async (path) => {

@@ -85,6 +85,14 @@ describe('a pull request is checked without being checked out', () => {
     deepStrictEqual((await check(repo)).found, [`${pagePath('7')} enum error`]);
   });
 
+  it('in a bare repository, as a Git host has it', async () => {
+    const repo = catalogueOfTwo();
+    pullRequest(repo, { [pagePath(homer)]: mainPage({ created: 1 }) });
+    const folder = join(tempFolder(), 'list.git');
+    repo.git('clone', '--quiet', '--mirror', repo.folder, folder);
+    match((await check({ folder })).text, /^bots\/312\/190519304972663312\.en\.md:9:14 created-stays /m);
+  });
+
   it('in a catalogue that is a folder of a repository @slow', async () => {
     const repo = testRepository({ [`inner/${pagePath(homer)}`]: mainPage() });
     pullRequest(repo, {
