@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { readMirrorConfig } from '../app/config.ts';
 import { runCommandLineGit, GitError, removeCredentials, maxStallSeconds } from '../git/run-git.ts';
 import { UserError } from '../lib/errors.ts';
@@ -18,7 +18,8 @@ export interface MirrorOptions {
  */
 export async function mirror(given: string, { folder, port, canonical }: MirrorOptions): Promise<void> {
   const address = toAddress(given);
-  const top = resolve(folder ?? basename(address.replace(/(?:\/|\.git)*$/, '')));
+  const name = /([^/:]*?)(?:\/|\.git)*$/.exec(address)?.[1] ?? '';
+  const top = resolve(folder ?? name);
   const catalogue = join(top, 'catalogue');
   const config = readMirrorConfig({
     BOTSHELF_CATALOGUE: catalogue,

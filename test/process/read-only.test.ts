@@ -223,6 +223,13 @@ describe('a read-only copy of a list', function () {
     match(stderr, /is a copy of http.*--folder/);
   });
 
+  it('is put into a folder that has the name of the repository alone', async () => {
+    const folder = tempFolder();
+    const { code, stderr } = await botshelf(folder, ['mirror', 'git@127.0.0.1:list.git']);
+    strictEqual(code, 2);
+    match(stderr, /cloning git@127\.0\.0\.1:list\.git into \S+\/list\/catalogue\n/);
+  });
+
   it('refuses addresses that would run a program', async () => {
     const folder = tempFolder();
     for (const bad of [
