@@ -227,14 +227,7 @@ class Client:
     def export(self) -> Export:
         """Returns all bots with their pages and files, which are read as they come. :raises BotshelfError:"""
         exchange = _Exchange(f"{self._address}/export.ndjson", self._timeout)
-
-        def read_bots() -> Iterator[ExportLine]:
-            rest = b""
-            for chunk in exchange.read():
-                *lines, rest = (rest + chunk).split(b"\n")
-                yield from map(exchange.parse, lines)
-
-        return Export(exchange.response.headers.get("X-Cursor"), read_bots())
+        return Export(exchange.response.headers.get("X-Cursor"), exchange.read_lines())
 
     def changes(
         self,
@@ -314,6 +307,14 @@ class _Exchange:
                         raise TimeoutError("timed out")
         except (OSError, HTTPException, ValueError) as error:
             raise self._no_response(error) from None
+
+    def read_lines(self) -> Iterator[Any]:
+        rest = b""
+        for chunk in self.read():
+            *lines, rest = (rest + chunk).split(b"\n")
+            yield from map(self.parse, lines)
+        if rest:
+            raise self._no_response(EOFError("it was cut off within a line"))
 
     def parse(self, text: bytes) -> Any:
         try:

@@ -365,6 +365,7 @@ async function startExport(address: string, timeoutMs: number): Promise<Export> 
     try {
       for (;;) {
         const read = await within(reader?.read() ?? Promise.reject(new Error('it is empty')));
+        if (read.done && rest !== '') throw new Error('it was cut off within a line');
         if (read.done) return;
         const lines = (rest + read.value).split('\n');
         rest = lines.pop() ?? '';

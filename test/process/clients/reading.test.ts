@@ -106,6 +106,9 @@ print(json.dumps([listed, first, read, posted, status, counts, moved]))
     ]);
   });
 
+  /** An export that ends early, as after a proxy that has stopped. */
+  const cutOff = { status: 200, headers: {}, body: '{"id": "1"}\n{"id": ' };
+
   /** What stands between, and may be met in a restart. */
   const faults = [
     { status: 502, headers: { 'Content-Type': 'text/html' }, body: '<p>Bad gateway</p>' },
@@ -123,6 +126,10 @@ print(json.dumps([listed, first, read, posted, status, counts, moved]))
     proxy.faults.push('half');
     const cut = createClient({ baseUrl: proxy.address, timeoutMs: 200 });
     await rejects((await cut.export()).bots.next(), /nothing came for 200 ms/);
+    proxy.faults.push(cutOff);
+    const short = (await client.export()).bots;
+    strictEqual((await short.next()).value?.id, '1');
+    await rejects(short.next(), /no response: it was cut off within a line/);
     proxy.faults.push(...faults);
     const errors: unknown[] = [];
     const options = { since: cursor, intervalMs: 20, onError: (error: unknown) => errors.push(error) };
@@ -141,12 +148,14 @@ print(json.dumps([listed, first, read, posted, status, counts, moved]))
   needs('python3', it)('has all bots and what changes from then on, after every fault: Python', async () => {
     const { next } = (await service.request('/api/v2/changes')).json as CatalogueChanges;
     repositoryIn(root).commit({ [pagePath('201')]: mainPage() });
-    proxy.faults.push('half', ...faults);
+    proxy.faults.push('half', cutOff, ...faults);
     const code = `
-try:
-    list(botshelf.Client(sys.argv[1], timeout=0.2).export().bots)
-except botshelf.BotshelfError as error:
-    cut = str(error)
+cut = []
+for _ in range(2):
+    try:
+        list(botshelf.Client(sys.argv[1], timeout=0.2).export().bots)
+    except botshelf.BotshelfError as error:
+        cut.append(str(error).split("no response: ")[1])
 shelf = botshelf.Client(sys.argv[1])
 errors = []
 page = next(shelf.changes(sys.argv[2], interval=0.02, on_error=errors.append))
@@ -158,10 +167,11 @@ try:
 except botshelf.BotshelfError as error:
     status = error.status
 print(json.dumps([
-    cut[-9:], len(errors), page["changes"][0]["bot"], len(cursor), first["files"][0]["path"], status,
+    cut, len(errors), page["changes"][0]["bot"], len(cursor), first["files"][0]["path"], status,
 ]))
 `;
-    const seen = ['timed out', faults.length, '201', 40, pagePath('1'), 410];
+    const cut = ['timed out', 'it was cut off within a line'];
+    const seen = [cut, faults.length, '201', 40, pagePath('1'), 410];
     deepStrictEqual(await runPython(code, proxy.address, next), seen);
   });
 });
