@@ -299,6 +299,7 @@ describe('PUT /api/v2/bots/:id/commands', () => {
     strictEqual((await put(commands, { authorization: 'x' })).status, 401);
     const refusedFirst = await put(commands, { 'if-match': ofBot });
     deepStrictEqual([refusedFirst.status, refusedFirst.headers.get('etag')], [412, null]);
+    strictEqual((await put(commands, { 'if-match': '*' })).status, 412, 'there are none yet');
     const { json } = await put(commands);
     deepStrictEqual(json, { commands: 2, commit: repo.git('rev-parse', 'HEAD') });
     strictEqual(repo.status(), '');
@@ -314,6 +315,7 @@ describe('PUT /api/v2/bots/:id/commands', () => {
     strictEqual((await put([], { 'if-match': ofCommands })).status, 200);
     strictEqual((await put(commands, { 'if-match': ofCommands })).status, 412);
     strictEqual((await put(commands)).status, 200);
+    strictEqual((await put(commands, { 'if-match': '*' })).status, 200);
     strictEqual((await service.request('/api/v2/bots?q=neighbour')).json[0].id, homer);
     strictEqual((await service.request('/api/v1/bots')).json.length, 2);
     const page = await (await fetch(`${service.address}/bots/${homer}`)).text();

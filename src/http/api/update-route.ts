@@ -142,10 +142,11 @@ const commandsRules: BodyRules = {
   whenTooLarge: 'leave out keys that the list does not show, such as choices',
 };
 
-/** Returns the condition in If-Match: whether the ETag with a digest, in any coding, is in its list. */
+/** Returns the condition in If-Match: whether the ETag with a digest, in any coding, is in its list; of `*`, whether there is one. */
 function readExpectation(ctx: Context): ((digest: string | undefined) => boolean) | undefined {
   const condition = ctx.headers['if-match']?.trim() ?? '';
-  if (condition === '' || condition === '*') return undefined;
+  if (condition === '') return undefined;
+  if (condition === '*') return (digest) => digest !== undefined;
   const expected = condition.split(',').map((etag) => etag.trim());
   return (digest) => digest !== undefined && listEtags(digest).some((etag) => expected.includes(etag));
 }
@@ -270,7 +271,7 @@ export function parseStats(text: string): Pick<UpdateValues, 'count'> {
   const errors = [
     ...validate('update', { bot: { count } }).map(({ message }) => ({
       pointer: `#/${first}`,
-      detail: message,
+      detail: Array.isArray(count) ? shardsAdvice : message,
     })),
     ...keys
       .filter((key) => sumShards(body[key]) !== count)
@@ -318,6 +319,9 @@ const statsExample = '{"server_count": 156}';
 const countKeys = ['server_count', 'serverCount', 'guild_count', 'guildCount', 'servers', 'guilds', 'count'];
 
 const noCountAdvice = `there is no number of servers: send it as one of ${countKeys.join(', ')}, such as ${statsExample}`;
+
+const shardsAdvice =
+  'this list has no count of a shard, or a wrong one: send whole numbers, such as [78, 78]';
 
 /** Returns the sum of the counts of shards; anything else, and an empty list, unchanged. */
 function sumShards(value: unknown): unknown {

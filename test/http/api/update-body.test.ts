@@ -165,8 +165,8 @@ describe('the body of an update', () => {
       [{ shard_count: 1, shards: 2 }, '#', /^there is no number of servers: /],
       [[1, 2], '#', /^there is no number of servers: /],
       [{ serverCount: '5' }, '#/serverCount', /^this is the text "5": write a whole number/],
-      [{ shards: [] }, '#/shards', /^this is a list: write a whole number/],
-      [{ shards: [1, '2'] }, '#/shards', /^this is a list: write a whole number/],
+      [{ shards: [] }, '#/shards', /^this list has no count of a shard/],
+      [{ shards: [1, '2'] }, '#/shards', /^this list .* send whole numbers, such as \[78, 78\]/],
       [{ guilds: [9_999_999_999, 2] }, '#/guilds', /^10000000001 is too large: /],
       [{ count: 5, servers: 6 }, '#/count', /^this is not the same as servers: send one of them$/],
     ] as const) {
