@@ -142,7 +142,10 @@ const commandsRules: BodyRules = {
   whenTooLarge: 'leave out keys that the list does not show, such as choices',
 };
 
-/** Returns the condition in If-Match: whether the ETag with a digest, in any coding, is in its list; of `*`, whether there is one. */
+/**
+ * Returns the condition in If-Match: whether the ETag with a digest, in any coding, is in its list. The condition `*` is
+ * whether there is one.
+ */
 function readExpectation(ctx: Context): ((digest: string | undefined) => boolean) | undefined {
   const condition = ctx.headers['if-match']?.trim() ?? '';
   if (condition === '') return undefined;
