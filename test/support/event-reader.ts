@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+
 /** An event as a browser reads it. */
 export interface ReadEvent {
   readonly name: string;
@@ -10,8 +13,8 @@ export class EventReader {
   readonly events: ReadEvent[] = [];
   /** Where it would begin when it connects again. */
   lastId = '';
-  /** Resolves once the stream has ended. */
-  readonly ended: Promise<void>;
+  /** Resolves once the stream has ended, with whether the service ended it; the connection may have been cut off. */
+  readonly ended: Promise<boolean>;
   /** The status of the response; undefined until the stream has ended, 0 where there was no response. */
   status: number | undefined;
   readonly #closing = new AbortController();
@@ -27,27 +30,31 @@ export class EventReader {
     this.#closing.abort();
   }
 
-  async #read(address: string): Promise<void> {
+  async #read(address: string): Promise<boolean> {
     const headers = {
       Accept: 'text/event-stream',
       ...(this.lastId !== '' && { 'Last-Event-ID': this.lastId }),
     };
     let status = 0;
+    let isWhole = false;
     try {
-      const response = await fetch(address, { headers, signal: this.#closing.signal });
-      ({ status } = response);
-      const decoder = new TextDecoder();
+      // `fetch` takes a response that is cut off for a whole one where the connection was to be closed after it.
+      const sent = get(address, { headers, signal: this.#closing.signal });
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      status = response.statusCode ?? 0;
       let text = '';
-      for await (const piece of response.body ?? []) {
-        text += decoder.decode(piece, { stream: true });
+      for await (const piece of response.setEncoding('utf8') as AsyncIterable<string>) {
+        text += piece;
         const blocks = text.split('\n\n');
         text = blocks.pop() ?? '';
         if (status === 200) for (const block of blocks) this.#parse(block);
       }
+      isWhole = true;
     } catch {
       // The connection was lost, or closed here.
     }
     this.status = status;
+    return isWhole;
   }
 
   #parse(block: string): void {

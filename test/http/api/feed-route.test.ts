@@ -154,10 +154,8 @@ describe('GET /api/v2/changes', () => {
     const other = await startTestService({ [pagePath('7')]: mainPage() });
     const reader = new EventReader(`${other.address}${path}`);
     await eventually(() => reader.lastId !== '');
-    const begun = performance.now();
     await other.stop();
-    await reader.ended;
-    ok(performance.now() - begun < 9000, 'it waited until connections are cut off');
+    ok(await reader.ended, 'it was cut off');
     rmSync(join(other.root, '.git'), { recursive: true });
     const without = await startTestService({}, { root: other.root });
     without.allowLog(/Git repository/);
