@@ -131,7 +131,7 @@ export interface BotSelectors extends Readonly<Record<string, unknown>> {
  * @param ids any where empty
  * @throws {UserError} with every bad value, and for ids that no bot has
  */
-export async function selectBots(
+async function selectBots(
   { catalogue, counts }: CatalogueOnDisk,
   ids: readonly string[],
   selectors: BotSelectors,

@@ -256,7 +256,7 @@ async function generateCounts(bots: readonly DemoBot[], identity: string, now: n
 }
 
 /** Draws the images of the bots and stores them in an image cache, as if fetched. @param folder of the cache */
-export async function fillImageCache(folder: string, bots: readonly DemoBot[]): Promise<void> {
+async function fillImageCache(folder: string, bots: readonly DemoBot[]): Promise<void> {
   const store = new ImageStore(folder);
   const index = await ImageIndex.open(join(folder, 'index'));
   const add = async (kind: ImageKind, url: string | null, svg: string): Promise<void> => {

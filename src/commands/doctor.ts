@@ -59,7 +59,7 @@ export async function doctor({ json = false }: { readonly json?: boolean }): Pro
 const secondsPerCheck = 60;
 
 /** Every BOTSHELF_ variable is a setting. Values that cannot be used end the command before. */
-export const checkSettings: DoctorCheck = ({ config: { unknown } }) =>
+const checkSettings: DoctorCheck = ({ config: { unknown } }) =>
   unknown.length === 0
     ? fine('every BOTSHELF_ variable is a setting')
     : toOutcome('warning', unknown.join('; '));
@@ -160,7 +160,7 @@ export const checkLocks = inClone(async (repository) => {
 const staleAfterMs = 60_000;
 
 /** Writes are durable: the disks of the clone and of `var/` sync, and their names are case-sensitive. */
-export const checkFileSystem: DoctorCheck = async ({ config, repositoryOpener }) => {
+const checkFileSystem: DoctorCheck = async ({ config, repositoryOpener }) => {
   const repository = await repositoryOpener.open().catch(() => undefined);
   const found: string[] = [];
   for (const path of [repository?.gitDir ?? config.catalogue, findExistingFolder(config.var)]) {
@@ -220,7 +220,7 @@ function findExistingFolder(folder: string): string {
 }
 
 /** There is room for commits, the journal and pictures. */
-export const checkSpace: DoctorCheck = async ({ config }) => {
+const checkSpace: DoctorCheck = async ({ config }) => {
   const folder = findExistingFolder(config.var);
   const clone = assessSpace(config.catalogue, await statfs(config.catalogue));
   const others = assessSpace(folder, await statfs(folder));
@@ -245,7 +245,7 @@ const minFreeBytes = 100 * 2 ** 20;
 const minFreeFiles = 10_000;
 
 /** The kernel lets the service watch every folder of the catalogue. */
-export const checkWatches: DoctorCheck = ({ config }) => {
+const checkWatches: DoctorCheck = ({ config }) => {
   const folders = listTop(config.catalogue).length;
   try {
     return assessWatches(folders, readLimit('max_user_watches'), readLimit('max_user_instances'));
@@ -270,7 +270,7 @@ export function assessWatches(folders: number, watches: number, instances: numbe
 }
 
 /** There are enough file descriptors for many connections. */
-export const checkOpenFiles: DoctorCheck = () => assessOpenFiles(computeMaxConnections());
+const checkOpenFiles: DoctorCheck = () => assessOpenFiles(computeMaxConnections());
 
 /** @param connections how many the limit on open files leaves room for */
 export function assessOpenFiles(connections: number): Outcome {

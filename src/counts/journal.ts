@@ -163,7 +163,7 @@ export function formatJournalLine({ id, count, countedAt }: JournalEntry): strin
 }
 
 /** Parses a line without its newline. Returns undefined when the line is damaged. */
-export function parseJournalLine(line: string): JournalEntry | undefined {
+function parseJournalLine(line: string): JournalEntry | undefined {
   const [, body = '', id, count, countedAt, crc] = pattern.exec(line) ?? [];
   if (crc === undefined || crc32(body) !== Number(crc) || Number(countedAt) > maxTime) return undefined;
   return { id: id as BotId, count: Number(count), countedAt: Number(countedAt) };

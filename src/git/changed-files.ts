@@ -99,12 +99,12 @@ export async function readChangeHistory(
 }
 
 /** Returns the error for a list of files that is longer than a limit. */
-export function createListError(limit: string): BotshelfError {
+function createListError(limit: string): BotshelfError {
   return new BotshelfError('list-too-long', `more than ${limit} are listed`);
 }
 
 /** Runs git and returns the list that it prints. @throws {BotshelfError} list-too-long, when that has more than `maxListBytes` */
-export async function runLimited(folder: string, args: readonly string[], input?: string): Promise<string> {
+async function runLimited(folder: string, args: readonly string[], input?: string): Promise<string> {
   const pieces: Buffer[] = [];
   let length = 0;
   const take = (piece: Buffer): void => {

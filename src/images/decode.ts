@@ -78,7 +78,7 @@ export interface ShareCard {
 }
 
 /** Draws a share card, a PNG. Long texts are cut, and a text is left out if no font has its letters. */
-export async function drawShareCard(card: ShareCard): Promise<DecodedImage> {
+async function drawShareCard(card: ShareCard): Promise<DecodedImage> {
   const { avatar, accent, isRightToLeft } = card;
   const beside = avatar === null ? marginPx : marginPx + avatarPx + 40;
   const tick = card.verified && (await hasGlyph('✔')) ? ` <span foreground="${accent}">✔</span>` : '';

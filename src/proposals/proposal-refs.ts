@@ -152,7 +152,7 @@ export async function readSteps(repository: Repository, version: string): Promis
 }
 
 /** Returns the commits with which a proposal began: two where two machines began it. @throws {GitError} */
-export async function listFirstSteps(repository: Repository, version: string): Promise<string[]> {
+async function listFirstSteps(repository: Repository, version: string): Promise<string[]> {
   const commits = await readOwnCommits(repository, version);
   return [...commits].flatMap(([id, { own }]) => (own.some((parent) => commits.has(parent)) ? [] : id));
 }

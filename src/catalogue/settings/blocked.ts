@@ -13,7 +13,7 @@ export type Blocked = Readonly<Required<BlockedFile>>;
 export const blockedName = 'blocked.json';
 
 /** The setting that names another file, whose content is not public. */
-export const blockedSetting = 'BOTSHELF_BLOCKED';
+const blockedSetting = 'BOTSHELF_BLOCKED';
 
 export const nothingBlocked: Blocked = { accounts: {}, bots: {}, hosts: {} };
 

@@ -38,7 +38,7 @@ interface AboutPageProps extends PageProps {
   readonly medianWaitMs: number | undefined;
 }
 
-export function AboutPage({ site, viewer, sizes, reviewers, medianWaitMs }: AboutPageProps): VNode {
+function AboutPage({ site, viewer, sizes, reviewers, medianWaitMs }: AboutPageProps): VNode {
   const { t, text, duration, locale } = useLanguage();
   const { name, about, language } = site.settings;
   const own = { lang: language, dir: directionOf(language) };
