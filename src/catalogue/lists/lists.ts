@@ -161,7 +161,7 @@ export class Lists {
   async #select(query: ListQuery, slice: TimeSlice): Promise<PageOfBots> {
     const { q, after, sort = byId } = query;
     if (q !== undefined) return await this.#choose(await this.#search.search(q, slice), query, slice);
-    if (typeof after === 'number') return (await this.#pick([query], after))[0] as PageOfBots;
+    if (typeof after === 'number') return await this.#cutPicked(query, after);
     const { bots } = await this.#filter(query);
     return { ...noSearch, ...cutPage(bots, this.#orders.valueOf(sort.key), sort.descending, query) };
   }
@@ -187,6 +187,18 @@ export class Lists {
       ? await this.#orders.sort(key, bots)
       : await filterInSlices(await this.#orders.by(key), (bot) => among.has(bot));
     return cutPage(descending ? sorted.toReversed() : sorted, this.#orders.valueOf(key), descending, query);
+  }
+
+  /** Cuts a page from the first bots of a list, which are picked for ten pages at once and kept for some seconds. */
+  async #cutPicked(query: ListQuery, start: number): Promise<PageOfBots> {
+    const { after: _after, limit = Infinity, ...whole } = query;
+    const pick = async (from: number, count: number): Promise<PageOfBots> =>
+      (await this.#pick([{ ...whole, limit: count }], from))[0] as PageOfBots;
+    const end = Math.ceil((start + limit) / pickedTogether) * pickedTogether;
+    if (end > maxPicked) return await pick(start, limit);
+    const key = `picked ${end} ${JSON.stringify(whole)}`;
+    const { current: _current, ...picked } = await this.#cache.get(key, async () => await pick(0, end));
+    return { ...picked, bots: picked.bots.slice(start, start + limit) };
   }
 
   /**
@@ -290,6 +302,7 @@ export class Lists {
 
 /** Up to this place in a list, picking the bots is cheaper than sorting them all. */
 const maxPicked = 960;
+const pickedTogether = 240;
 
 const byId: Sort = { key: 'id', descending: false };
 

@@ -205,7 +205,8 @@ export class FrontLists {
     const one = found.filter(({ dropped }) => dropped !== undefined);
     const wider = one.length > 0 ? one : found;
     const near = wider[0]?.bots ?? (await this.#findNear(query.q, client));
-    return { wider, nearest: near ?? (await this.#popular(client)), isNear: near !== undefined };
+    const nearest = near ?? (await this.#first(noQuery, client)).bots;
+    return { wider, nearest, isNear: near !== undefined };
   }
 
   /**
@@ -226,15 +227,6 @@ export class FrontLists {
       if (bots.length > 0 && isCertain) return bots;
     }
     return undefined;
-  }
-
-  /** Returns the bots with most servers, which every empty list shows. */
-  async #popular(client: string): Promise<readonly IndexedBot[]> {
-    const find = async (): Promise<Pick<PageOfBots, 'bots'>> => {
-      const { bots } = await this.#first(noQuery, client);
-      return { bots };
-    };
-    return (await this.#parts.cache.get('popular', find)).bots;
   }
 
   async #first(query: FrontQuery, client: string): Promise<PageOfBots> {

@@ -100,7 +100,7 @@ describe('the beginning of a list', () => {
     });
     await fc.assert(
       fc.asyncProperty(
-        fc.array(bot, { maxLength: 40 }),
+        fc.array(bot, { maxLength: 300 }),
         fc.constantFrom(...sortKeys),
         fc.boolean(),
         fc.integer({ min: 1, max: 50 }),
@@ -118,6 +118,12 @@ describe('the beginning of a list', () => {
           const picked = await lists.page({ ...query, after: 0 });
           const cut = await lists.page(query);
           deepStrictEqual([idsOf(picked.bots), picked.total], [idsOf(cut.bots), cut.total]);
+          const { limit: _limit, ...unlimited } = query;
+          const whole = idsOf((await lists.page(unlimited)).bots);
+          for (const after of [3, 240, 1000]) {
+            const later = await lists.page({ ...query, after });
+            deepStrictEqual([idsOf(later.bots), later.total], [whole.slice(after, after + limit), cut.total]);
+          }
           const selected = drawn.filter((one) => !one.nsfw && one.author === (author ?? one.author));
           strictEqual(picked.total, selected.length);
           const others = await lists.page({ ...ofAdults, after: 0 });
