@@ -5,6 +5,11 @@ export function formatCount(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
+/** Returns how many characters a text has, as schemas count them: code points. Fast, because a client may send long ones. */
+export function countCharacters(text: string): number {
+  return text.replace(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g, '_').length;
+}
+
 /** Returns a value as JSON for a message, shortened to 58 characters. */
 export function quoteValue(value: unknown): string {
   const text = JSON.stringify(value);

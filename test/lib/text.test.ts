@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { computeDistance, findNearestName, formatCount } from '../../src/lib/text.ts';
+import { computeDistance, countCharacters, findNearestName, formatCount } from '../../src/lib/text.ts';
 
 describe('a number with its noun', () => {
   it('has the plural for all numbers but one', () => {
@@ -27,6 +27,13 @@ describe('the distance of two spellings', () => {
         strictEqual(computeDistance(a, b, 9) === 0, a === b);
       }),
     );
+  });
+});
+
+describe('the number of characters', () => {
+  it('is that of the code points', () => {
+    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('\ud800', '😀\udc00', 'é👩‍🚀'));
+    fc.assert(fc.property(text, (text) => strictEqual(countCharacters(text), Array.from(text).length)));
   });
 });
 

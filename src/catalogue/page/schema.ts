@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Category } from '../../../schemas/types.ts';
 import { parseLocale } from '../../bot/locale.ts';
 import { type SchemaDocument, readSchema, type SchemaName, schemaNames } from '../../bot/schemas.ts';
-import { findNearestName, quoteValue } from '../../lib/text.ts';
+import { countCharacters, findNearestName, quoteValue } from '../../lib/text.ts';
 import { maxFaults } from './fault.ts';
 
 /** The part of a validator's error that messages need. */
@@ -51,7 +51,7 @@ function describeSchemaError(error: SchemaError, errors: readonly SchemaError[])
     case 'minLength':
       return `the text is empty: write ${limit} to ${parentSchema.maxLength} characters`;
     case 'maxLength':
-      return `the text has ${Array.from(String(data)).length} characters: shorten it to at most ${limit}`;
+      return `the text has ${countCharacters(String(data))} characters: shorten it to at most ${limit}`;
     case 'minItems':
       return `the list is too short: write at least ${limit}`;
     case 'maxItems':

@@ -4,7 +4,7 @@ import { useLanguage } from '../language/page-language.tsx';
 import { OtherScopes, splitByHarm, withoutBidiControls } from '../page/elements.tsx';
 import { BotImage } from '../page/bot-image.tsx';
 import type { Viewer } from '../page/layout.tsx';
-import type { FieldName, FieldTexts, FormField } from '../page/fields.ts';
+import { type FieldName, type FieldTexts, type FormField, splitWords } from '../page/fields.ts';
 import type { Form, FormFile, FormImage } from './forms.ts';
 
 interface AdviceProps {
@@ -153,7 +153,7 @@ function ImagesAdvice({ field: { name }, images, texts }: AdviceProps): VNode | 
 
 /** Returns the accounts in the field of authors. */
 export function listAuthors({ authors = '' }: FieldTexts): string[] {
-  return authors.split(/[\s,]+/).filter(Boolean);
+  return splitWords(authors);
 }
 
 function Warning({ children }: RenderableProps<object>): VNode {

@@ -20,6 +20,7 @@ import { ProblemError } from '../../http/problem.ts';
 import { findKnownBot } from '../../http/request.ts';
 import type { ImageKind } from '../../images/store.ts';
 import { setKeys } from '../../lib/json.ts';
+import { countCharacters } from '../../lib/text.ts';
 import { type FileTexts, findSubject } from '../../proposals/proposal.ts';
 import type { CollectionParts } from '../front/collections.ts';
 import { findLanguages } from '../language/locales.ts';
@@ -42,6 +43,7 @@ import {
   newBotFields,
   parseValue,
   readFieldTexts,
+  splitWords,
   toFrontMatter,
 } from '../page/fields.ts';
 
@@ -153,10 +155,10 @@ const fileKinds: Readonly<Record<FileKindName, FileKind>> = {
     },
     findFaults({ bots, collections }, { mode }, { collection = '', bots: ids = '' }) {
       const exists = mode === 'add' && collections.all.has(collection.trim());
-      const unlisted = ids
-        .split(/[\s,]+/)
-        // Bots that are removed later are left out.
-        .filter((id) => parseBotId(id) !== undefined && bots.get(id as BotId) === undefined);
+      // Bots that are removed later are left out.
+      const unlisted = splitWords(ids).filter(
+        (id) => parseBotId(id) !== undefined && bots.get(id as BotId) === undefined,
+      );
       const values = { ids: unlisted.slice(0, 30).join(', ') };
       return {
         ...(exists && { collection: { key: 'fault.collectionExists' } }),
@@ -399,8 +401,8 @@ function fillIn(form: Form, fields: readonly FormField[], texts: FieldTexts): st
     const [key, inner] = findPlace(field);
     const value = parseValue(field, texts);
     if (field.kind === 'page') {
-      const eol = after.includes('\r\n') ? '\r\n' : '\n';
-      body = `---\n\n${String(value)}${value === '' ? '' : '\n'}`.replaceAll('\n', eol);
+      body = `---\n\n${String(value)}${value === '' ? '' : '\n'}`;
+      if (after.includes('\r\n')) body = body.replaceAll('\n', '\r\n');
     } else if (key !== undefined && inner === undefined) values[key] = value;
     else if (key !== undefined && inner !== undefined) {
       const { [inner]: _former, ...others } = (values[key] ?? data[key] ?? {}) as PageData;
@@ -440,7 +442,7 @@ function createFileFieldFault(reason: string): FieldFault {
 
 function createLengthFault(name: FieldName, text: string): FieldFault {
   const limit = limits[name]?.maxLength ?? 0;
-  return { key: 'fault.tooLong', values: { count: Array.from(text).length, limit } };
+  return { key: 'fault.tooLong', values: { count: countCharacters(text), limit } };
 }
 
 const limits = readSchema('definitions')['$defs'] as Partial<Record<string, { readonly maxLength?: number }>>;

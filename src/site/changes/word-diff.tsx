@@ -24,7 +24,7 @@ export function diffWords(before: string, after: string): readonly Words[] | nul
 }
 
 /** The time grows with the square of the words that differ, and a proposal has several pages. */
-const maxChangedWords = 400;
+const maxChangedWords = 200;
 const maxWordsMs = 20;
 
 /** The words of a text that change, each marked with a colour and a word for screen readers, with a few words around them. */

@@ -192,7 +192,8 @@ function splitLinks(text: string): string[] {
   return links.filter((link) => link !== '');
 }
 
-function splitWords(text: string): string[] {
+/** Splits a text into words, which have commas or blanks between them; it may have more than any list. */
+export function splitWords(text: string): string[] {
   const words = text.split(/[\s,]+/, maxEntries);
   return words.filter((word) => word !== '');
 }
