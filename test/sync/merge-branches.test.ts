@@ -203,6 +203,20 @@ describe('the merge of two branches', () => {
     }
   });
 
+  it('says why a key was set aside, with people on either side, and lets the remote win where nothing else decides', async () => {
+    const by = (website: string, message: string): string => post(website, 1, base, message);
+    const [mine, others] = ['https://ours.example/', 'https://theirs.example/'];
+    for (const [ours, theirs, of, because] of [
+      [by(mine, ofService), by(others, 'Edit'), 'ours', 'people changed the same'],
+      [by(mine, 'Edit'), by(others, ofService), 'theirs', 'people changed the same'],
+      [by(mine, 'Edit'), by(others, 'Edit'), 'ours', 'the remote has changed the same'],
+      [by(mine, ofService), by(others, ofService), 'ours', 'a later post changed the same'],
+    ] as const) {
+      const { droppedEdits } = await mergeBranches(opened, { base, ours, theirs });
+      deepStrictEqual(droppedEdits, [{ path: homer, what: 'website', of, because }]);
+    }
+  });
+
   it('takes the commands of the later of two posts, all of them', async () => {
     const path = commandsPath('312');
     const [earlier, later] = ['earlier', 'later'].map((name, i) => {
