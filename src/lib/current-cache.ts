@@ -25,7 +25,7 @@ export interface Keeping<V> {
  * An LRU cache of values computed from the catalogue, by key. Concurrent callers of a key share one computation. All
  * callers of a key must make the same kind of value.
  *
- * A value is current for 5 s, or for 100 times as long as it took to make it, at most 60 s, unless one of its inputs
+ * A value is current for 5 s, or for 20 times as long as it took to make it, at most 60 s, unless one of its inputs
  * changes before. One that took over 50 ms to make is used for a minute more while the next one is made. An exact
  * value is current while its inputs are the same.
  */
@@ -93,7 +93,7 @@ export class CurrentCache {
       (isExact || performance.now() < end + milliseconds) && inputs.every((read, i) => before[i] === read());
     const kept = {
       value: { ...made, current: () => isWithin(age) },
-      isUsable: () => isWithin(age > minAgeMs ? age + maxAgeMs : age),
+      isUsable: () => isWithin(end - start > slowMs ? age + maxAgeMs : age),
     };
     this.#kept.set(key, kept, { size: sizeOf(made) + key.length * 2 + overheadBytes });
     return kept;
@@ -121,4 +121,7 @@ const minAgeMs = 5000;
 const maxAgeMs = 60_000;
 
 /** A value is current for so many times as long as it took to make it, within these bounds. */
-const minAgeRatio = 100;
+const minAgeRatio = 20;
+
+/** A value that took longer to make is used while the next one is made. */
+const slowMs = 50;
