@@ -189,7 +189,7 @@ export class Lists {
     return cutPage(descending ? sorted.toReversed() : sorted, this.#orders.valueOf(key), descending, query);
   }
 
-  /** Cuts a page from the first bots of a list, which are picked for ten pages at once and kept for some seconds. */
+  /** Cuts a page from the first bots of a list, which are picked for ten pages at once and kept while they are the same. */
   async #cutPicked(query: ListQuery, start: number): Promise<PageOfBots> {
     const { after: _after, limit = Infinity, ...whole } = query;
     const pick = async (from: number, count: number): Promise<PageOfBots> =>
@@ -197,7 +197,12 @@ export class Lists {
     const end = Math.ceil((start + limit) / pickedTogether) * pickedTogether;
     if (end > maxPicked) return await pick(start, limit);
     const key = `picked ${end} ${JSON.stringify(whole)}`;
-    const { current: _current, ...picked } = await this.#cache.get(key, async () => await pick(0, end));
+    const keeping = { inputs: this.#inputsOf(whole), isExact: true };
+    const { current: _current, ...picked } = await this.#cache.get(
+      key,
+      async () => await pick(0, end),
+      keeping,
+    );
     return { ...picked, bots: picked.bots.slice(start, start + limit) };
   }
 
