@@ -469,6 +469,7 @@ class _Poster:
         self._post = lambda number: client.post(bot_id, token, {"count": number})
         self._put = lambda commands: client.put_commands(bot_id, token, commands)
         self._commands: Any = None
+        self._commands_due_at = -math.inf
         self._interval = _to_interval(interval, 1800)
         self._on_post = on_post or (lambda _: None)
         self._on_error = on_error or _print_error("The count was not posted")
@@ -495,12 +496,13 @@ class _Poster:
             if isinstance(commands, Exception):
                 raise commands
             listed = None if commands is None else _pick_commands(commands)
-            if number is not None and listed != self._commands:
+            if number is not None and listed != self._commands and time.monotonic() >= self._commands_due_at:
                 self._put(listed)
                 self._commands = listed
         except Exception as error:
-            # Not final: counts do not depend on them.
-            return posted, BotshelfError(str(error), retry_after=getattr(error, "retry_after", 0))
+            # Neither final nor waited for: counts do not depend on them.
+            self._commands_due_at = time.monotonic() + getattr(error, "retry_after", 0)
+            return posted, BotshelfError(str(error))
         return posted, None
 
     def plan(self, posted: Optional[int], error: Optional[Exception]) -> Optional[float]:

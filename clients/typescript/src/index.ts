@@ -224,10 +224,12 @@ export function autopost(options: AutopostOptions): Autopost {
     return await Promise.race([got, signal.aborted ? undefined : Promise.reject(late)]);
   };
   let postedCommands = '';
+  let commandsDueAt = 0;
   const postCommands = async (): Promise<void> => {
     const now = commands && (await ask('commands', commands));
     const text = now === undefined ? '' : formatCommands(now);
     if (now === undefined || text === postedCommands || signal.aborted) return;
+    if (performance.now() < commandsDueAt) return;
     await createClient(options).putCommands(id, token, now);
     postedCommands = text;
   };
@@ -246,11 +248,15 @@ export function autopost(options: AutopostOptions): Autopost {
           call(() => onPost(now));
         }
         failures = 0;
-        // The next look tries again: counts do not depend on them.
-        if (now !== undefined) await postCommands().catch((error: unknown) => call(() => onError(error)));
+        // A later look tries again: counts do not depend on them.
+        if (now !== undefined)
+          await postCommands().catch((error: unknown) => {
+            commandsDueAt = performance.now() + toDetails(error).retryAfterMs;
+            call(() => onError(error));
+          });
       } catch (error) {
         call(() => onError(error));
-        const { isFinal = false, retryAfterMs = 0 } = error instanceof BotshelfError ? error : {};
+        const { isFinal, retryAfterMs } = toDetails(error);
         if (isFinal) return;
         waitMs = toBackOffMs(everyMs, failures++, retryAfterMs);
       }
@@ -264,6 +270,10 @@ export function autopost(options: AutopostOptions): Autopost {
       await ended;
     },
   };
+}
+
+function toDetails(error: unknown): Pick<BotshelfError, 'isFinal' | 'retryAfterMs'> {
+  return error instanceof BotshelfError ? error : { isFinal: false, retryAfterMs: 0 };
 }
 
 const msPerHour = 3_600_000;

@@ -12,6 +12,7 @@ import botshelf  # noqa: E402
 
 kind, base_url, bot_id = sys.argv[1:]
 line = ""
+name = "play"
 
 
 def count():
@@ -40,10 +41,12 @@ def on_error(error):
 
 
 def read_lines():
-    global line
+    global line, name
     for text in map(str.strip, sys.stdin):
         if text == "wait":
             time.sleep(0.3)
+        elif text == "rename":
+            name = "sing"
         else:
             line = text
         tell(f"did {text}")
@@ -53,7 +56,7 @@ class Command:
     """As discord.py has it."""
 
     def to_dict(self):
-        return {"id": "1", "name": "play", "name_localizations": {"de": "spiel"}, "options": []}
+        return {"id": "1", "name": name, "name_localizations": {"de": "spiel"}, "options": []}
 
 
 options = {

@@ -3,11 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { autopost } from '../../../clients/typescript/src/index.ts';
 
 /*
- * Posts the counts that come as lines: a number, `throw`, or `wait`, which waits for some posts; says what happens. The end
- * of the lines stops it. test/process/clients/driver.py does the same.
+ * Posts the counts that come as lines: a number, `throw`, `rename`, which changes the commands, or `wait`, which waits for
+ * some posts; says what happens. The end of the lines stops it. test/process/clients/driver.py does the same.
  */
 const [baseUrl = '', id = ''] = process.argv.slice(2);
 let line = '';
+let name = 'play';
 const posting = autopost({
   baseUrl,
   id,
@@ -19,8 +20,7 @@ const posting = autopost({
     return line === '' ? undefined : Number(line);
   },
   // As discord.js has them.
-  commands: () =>
-    new Map([['1', { id: '1', name: 'play', nameLocalizations: { de: 'spiel' }, options: [] }]]),
+  commands: () => new Map([['1', { id: '1', name, nameLocalizations: { de: 'spiel' }, options: [] }]]),
   onPost: (count) => {
     console.log(`posted ${count}`);
     throw new Error('onPost fails');
@@ -32,6 +32,7 @@ const posting = autopost({
 });
 for await (const next of createInterface({ input: process.stdin })) {
   if (next === 'wait') await sleep(300);
+  else if (next === 'rename') name = 'sing';
   else line = next;
   console.log(`did ${next}`);
 }

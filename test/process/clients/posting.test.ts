@@ -94,6 +94,7 @@ describe('a client that posts counts', () => {
       let proxy: FaultyProxy;
       let driver: Driver;
       const token = (): string => tokens.get(id) ?? '';
+      const waits = (): number => driver.said().filter((line) => line === 'did wait').length;
       const errors = (): string[] => driver.said().filter((line) => line.startsWith('error '));
 
       before(async () => {
@@ -113,7 +114,6 @@ describe('a client that posts counts', () => {
           const { json } = await service.request(`/api/v2/bots/${id}/commands`);
           deepStrictEqual(json, [{ name: 'play', name_localizations: { de: 'spiel' } }]);
         });
-        const waits = (): number => driver.said().filter((line) => line === 'did wait').length;
         // On a slow machine a commit takes longer than the client waits, and the commands are put once more.
         await eventually(async () => {
           const [requests, before] = [proxy.requests, waits()];
@@ -149,6 +149,19 @@ describe('a client that posts counts', () => {
         strictEqual(proxy.mostInFlight, 1);
         ok(errors().length >= faults, errors().join('\n'));
         match(errors().join('\n'), /503[^]*429[^]*404[^]*500[^]*is this the address of the list\?/);
+      });
+
+      it('posts counts while the commands have to wait, and puts those no earlier', async () => {
+        proxy.faults.push({ status: 429, headers: { 'Retry-After': '3600' } });
+        driver.say('rename');
+        await eventually(() => proxy.faults.length === 0);
+        driver.say('7');
+        await countIs(id, 7);
+        const before = waits();
+        driver.say('wait');
+        await eventually(() => waits() > before);
+        const { json } = await service.request(`/api/v2/bots/${id}/commands`);
+        deepStrictEqual(json, [{ name: 'play', name_localizations: { de: 'spiel' } }]);
       });
 
       it('goes on when the count cannot be told', async () => {
