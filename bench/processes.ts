@@ -109,6 +109,8 @@ export async function startService(
       BOTSHELF_CATALOGUE: stage.catalogue,
       BOTSHELF_VAR: stage.var,
       BOTSHELF_RATE_LIMIT: '0',
+      BOTSHELF_CONTENT_LIMIT: '0',
+      BOTSHELF_COMMANDS_LIMIT: '0',
       BOTSHELF_BAD_TOKEN_LIMIT: '0',
       BOTSHELF_IMAGES: 'off',
       ...env,

@@ -73,6 +73,10 @@ function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
     trustProxy: reader.flag('BOTSHELF_TRUST_PROXY'),
     /** Posts per minute per bot; 0 = unlimited. */
     rateLimit: reader.integer('BOTSHELF_RATE_LIMIT', 120, 0, 1_000_000),
+    /** Commits of posted content per hour per bot; 0 = unlimited. */
+    contentLimit: reader.integer('BOTSHELF_CONTENT_LIMIT', 30, 0, 1_000_000),
+    /** Commits of posted commands per hour per bot; 0 = unlimited. */
+    commandsLimit: reader.integer('BOTSHELF_COMMANDS_LIMIT', 10, 0, 1_000_000),
     /** Refused tokens per minute per address; 0 = unlimited. */
     badTokenLimit: reader.integer('BOTSHELF_BAD_TOKEN_LIMIT', 20, 0, 1_000_000),
     /** Minimum seconds between commits of counts. */

@@ -4,21 +4,23 @@ import { LRUCache } from 'lru-cache';
 import { toAddressGroup } from '../lib/network.ts';
 import { ProblemError } from './problem.ts';
 
-/** Limits how often something happens per minute, by key. Where clients use more keys than fit, the oldest are forgotten. */
+/**
+ * Limits how often something happens in a minute or an hour, by key. Where clients use more keys than fit, the oldest are
+ * forgotten.
+ */
 export class RateLimit {
-  readonly #name: string;
-  readonly #limit: number;
-  /** The count of each key's minute, which starts with its first event. */
-  readonly #counted = new LRUCache<string, { times: number }>({
-    ttl: msPerMinute,
-    maxSize: 16 * 1024 * 1024,
-    sizeCalculation: (_counted, key) => key.length * 2 + 300,
-  });
+  readonly #policy: RatePolicy;
+  /** The count of each key's minute or hour, which starts with its first event. */
+  readonly #counted: LRUCache<string, { times: number }>;
 
-  /** @param limit a minute; 0 is no limit */
-  constructor(name: string, limit: number) {
-    this.#name = name;
-    this.#limit = limit;
+  /** @param limit in a period; 0 is no limit */
+  constructor(name: string, limit: number, period: RatePolicy['period'] = 'minute') {
+    this.#policy = { name, limit, period };
+    this.#counted = new LRUCache({
+      ttl: secondsOf[period] * 1000,
+      maxSize: 16 * 1024 * 1024,
+      sizeCalculation: (_counted, key) => key.length * 2 + 300,
+    });
   }
 
   /**
@@ -26,24 +28,56 @@ export class RateLimit {
    * @throws {ProblemError} too-many-requests
    */
   count(ctx: Context, key: string, advice: string): void {
-    if (this.#limit === 0) return;
+    if (this.#policy.limit === 0) return;
+    const left = this.#policy.limit - this.add(key);
+    const seconds = this.#secondsLeft(key);
+    ctx.set(createHeaders(this.#policy, left, seconds));
+    if (left < 0) throw createLimitError(this.#policy, seconds, advice);
+  }
+
+  /** Counts one for `key`. Returns how many there were in its period. */
+  add(key: string): number {
     const counted = this.#counted.get(key) ?? { times: 0 };
     if (counted.times === 0) this.#counted.set(key, counted);
-    counted.times++;
-    const seconds = Math.max(1, Math.ceil(this.#counted.getRemainingTTL(key) / 1000));
-    const headers = {
-      'RateLimit-Policy': `"${this.#name}";q=${this.#limit};w=60`,
-      RateLimit: `"${this.#name}";r=${Math.max(0, this.#limit - counted.times)};t=${seconds}`,
-    };
-    ctx.set(headers);
-    if (counted.times <= this.#limit) return;
-    throw new ProblemError('too-many-requests', `more than ${this.#limit} a minute: ${advice}`, {
-      headers: { ...headers, 'Retry-After': String(seconds) },
-    });
+    return ++counted.times;
+  }
+
+  /** Counts nothing. @throws {ProblemError} too-many-requests, if nothing is left for `key` */
+  ensureLeft(key: string, advice: string): void {
+    const { times = 0 } = this.#counted.get(key) ?? {};
+    if (this.#policy.limit !== 0 && times >= this.#policy.limit)
+      throw createLimitError(this.#policy, this.#secondsLeft(key), advice);
+  }
+
+  #secondsLeft(key: string): number {
+    return Math.max(1, Math.ceil(this.#counted.getRemainingTTL(key) / 1000));
   }
 }
 
-const msPerMinute = 60_000;
+interface RatePolicy {
+  readonly name: string;
+  readonly limit: number;
+  readonly period: 'minute' | 'hour';
+}
+
+const secondsOf = { minute: 60, hour: 3600 } as const;
+
+function createHeaders(
+  { name, limit, period }: RatePolicy,
+  left: number,
+  seconds: number,
+): Record<string, string> {
+  return {
+    'RateLimit-Policy': `"${name}";q=${limit};w=${secondsOf[period]}`,
+    RateLimit: `"${name}";r=${Math.max(0, left)};t=${seconds}`,
+  };
+}
+
+function createLimitError(policy: RatePolicy, seconds: number, advice: string): ProblemError {
+  const headers = { ...createHeaders(policy, 0, seconds), 'Retry-After': String(seconds) };
+  const period = policy.period === 'hour' ? 'an hour' : 'a minute';
+  return new ProblemError('too-many-requests', `more than ${policy.limit} ${period}: ${advice}`, { headers });
+}
 
 interface Limits {
   /** The name of the responses, such as `exports`. */

@@ -3,6 +3,7 @@ import { isUnavailable } from '../../src/bot/errors.ts';
 import type { Catalogue } from '../../src/catalogue/catalogue.ts';
 import type { StateStore } from '../../src/counts/state-store.ts';
 import { createPageEditor, createUpdates } from '../../src/http/api/updates.ts';
+import { RateLimit } from '../../src/http/limits.ts';
 import { committerWith } from '../support/committing.ts';
 import { openCatalogue } from '../support/live-catalogue.ts';
 import { newPlace, open, type Place } from '../support/place.ts';
@@ -24,7 +25,8 @@ describe('an update', () => {
     place = newPlace();
     counts = await open(place);
     const { bots } = catalogue.store;
-    apply = createUpdates(bots, committerWith(createPageEditor(bots), repository.folder), counts);
+    const limits = { content: new RateLimit('content', 0), commands: new RateLimit('commands', 0) };
+    apply = createUpdates(bots, committerWith(createPageEditor(bots), repository.folder), counts, limits);
   });
 
   it('fails where its count cannot be saved, with content or without', async () => {
@@ -56,6 +58,7 @@ describe('an update', () => {
         path,
         values: { category: 'music' },
         digest: expected,
+        ensureMayCommit: () => {},
       });
     match(edit(mainPage()) ?? '', /"category": "music"/);
     for (const text of [mainPage({ category: 'games' }), null])

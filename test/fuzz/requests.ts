@@ -65,6 +65,8 @@ async function openService(): Promise<FuzzedService> {
     BOTSHELF_VAR: tempFolder(),
     BOTSHELF_BASE_URL: baseUrl,
     BOTSHELF_RATE_LIMIT: '0',
+    BOTSHELF_CONTENT_LIMIT: '0',
+    BOTSHELF_COMMANDS_LIMIT: '0',
     BOTSHELF_BAD_TOKEN_LIMIT: '0',
     BOTSHELF_TRUST_PROXY: 'on',
     BOTSHELF_IMAGES: 'off',

@@ -269,6 +269,53 @@ describe('the rate limits', () => {
     strictEqual((await send('2', 'junk')).status, 429);
     strictEqual((await send('2', two)).status, 200, 'a valid token is not kept out by its address');
   });
+
+  it('count the commits of content and of commands by bot, and refuse the one over them whole @slow', async () => {
+    const repo = testRepository({ [pagePath('1')]: mainPage(), [pagePath('2')]: mainPage() });
+    const service = await startTestService(
+      {},
+      { root: repo.folder, env: { BOTSHELF_CONTENT_LIMIT: '2', BOTSHELF_COMMANDS_LIMIT: '2' } },
+    );
+    const [one, two] = [await issueTestToken(repo.folder, '1'), await issueTestToken(repo.folder, '2')];
+    const post = async (bot: object, id = '1', token = one): Promise<Answer> =>
+      await service.request(`/api/v2/bots/${id}`, updateRequest(token, bot));
+    const put = async (name: string): Promise<Answer> =>
+      await service.request('/api/v2/bots/1/commands', {
+        ...updateRequest(one, {}),
+        method: 'PUT',
+        body: JSON.stringify([{ name, description: 'Plays' }]),
+      });
+    const commits = (): number => Number(repo.git('rev-list', '--count', 'HEAD'));
+    const before = commits();
+    for (const [policy, send, advice] of [
+      [
+        'content',
+        async (n: number) => await post({ website: `https://example.org/${n}`, count: n }),
+        /counts alone/,
+      ],
+      ['commands', async (n: number) => await put(`play${n}`), /only when they change/],
+    ] as const) {
+      const answers = await Promise.all([1, 2, 3].map(send));
+      const refused = answers.filter(({ status }) => status === 429);
+      deepStrictEqual([policy, refused.length], [policy, 1]);
+      const { json, headers } = refused[0] ?? (await send(4));
+      strictEqual(json.type, 'urn:botshelf:problem:too-many-requests');
+      match(json.detail, advice);
+      strictEqual(headers.get('ratelimit-policy'), `"${policy}";q=2;w=3600`);
+      ok(Number(headers.get('retry-after')) > 60);
+      const { count } = (await service.request('/api/v2/counts')).json['1'];
+      const saved = answers.flatMap(({ status }, i) => (status === 200 ? [i + 1] : []));
+      ok(saved.includes(count), `${count} is of a post that was refused`);
+    }
+    const { website } = (await service.request('/api/v2/bots/1')).json;
+    const unchanged = await post({ website, count: 5 });
+    deepStrictEqual([unchanged.status, unchanged.json.commit], [200, null]);
+    const [{ name }] = (await service.request('/api/v2/bots/1/commands')).json;
+    strictEqual((await put(name)).status, 200);
+    strictEqual((await post({ count: 6 })).status, 200);
+    strictEqual((await post({ nsfw: true }, '2', two)).status, 200, 'another bot has limits of its own');
+    strictEqual(commits() - before, 5);
+  });
 });
 
 describe('PUT /api/v2/bots/:id/commands', () => {

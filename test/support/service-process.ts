@@ -65,6 +65,8 @@ export function testSettings(root: string): Readonly<Record<string, string>> {
     BOTSHELF_BASE_URL: 'https://bots.example.org',
     PORT: '0',
     BOTSHELF_RATE_LIMIT: '0',
+    BOTSHELF_CONTENT_LIMIT: '0',
+    BOTSHELF_COMMANDS_LIMIT: '0',
     BOTSHELF_BAD_TOKEN_LIMIT: '0',
     BOTSHELF_IMAGES: 'off',
   };

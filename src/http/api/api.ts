@@ -33,6 +33,8 @@ export interface ApiParts
     readonly catalogue: string;
     readonly rateLimit: number;
     readonly badTokenLimit: number;
+    readonly contentLimit: number;
+    readonly commandsLimit: number;
     readonly remote: Pick<RemoteSettings, 'ack' | 'webhookSecret'> | null;
   };
   readonly committer: Pick<Committer<PostedEdit>, 'commit'>;
@@ -69,7 +71,10 @@ export function createApi(parts: ApiParts): Api {
   const update = addUpdateRoute(posts, {
     ...parts,
     settings,
-    applyUpdate: createUpdates(bots, parts.committer, state),
+    applyUpdate: createUpdates(bots, parts.committer, state, {
+      content: new RateLimit('content', config.contentLimit, 'hour'),
+      commands: new RateLimit('commands', config.commandsLimit, 'hour'),
+    }),
     posts: new RateLimit('posts', config.rateLimit),
     badTokens,
     tokenAdvice: (id) => adviseOnToken(id, parts),

@@ -35,6 +35,7 @@ import {
  * @throws {BotshelfError} unknown-bot, when the bot has gone since it was looked up
  * @throws {BotshelfError} precondition-failed, when `isExpected` returns false, or the bot changes before the update is made
  * @throws {BotshelfError} unavailable, when nothing can be written now, or the bot's file is faulty
+ * @throws {ProblemError} too-many-requests, if it would be one commit too many of the bot
  */
 export type ApplyUpdate = (
   id: BotId,

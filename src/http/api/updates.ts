@@ -10,18 +10,26 @@ import type { Committer } from '../../git/committer.ts';
 import type { Editor, FileEdit } from '../../git/branch-feed.ts';
 import { computeBlobId } from '../../git/objects.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
+import type { RateLimit } from '../limits.ts';
 import { createDocument } from '../representation.ts';
 import type { ApplyUpdate, PostedCommands } from './update-route.ts';
+
+/** How many commits a bot may have: they stay in the history. */
+interface CommitLimits {
+  readonly content: RateLimit;
+  readonly commands: RateLimit;
+}
 
 /**
  * Returns a function that applies owners' updates, all or nothing: content is committed, counts go to the journal. An
  * update that has resolved is durable. A bot's updates come one after the other, so that each sees what the one before
- * did.
+ * did, and its commit is counted before the next is planned.
  */
 export function createUpdates(
   bots: BotIndex,
   committer: Pick<Committer<PostedEdit>, 'commit'>,
   counts: Pick<Counts, 'setCount'>,
+  limits: CommitLimits,
 ): ApplyUpdate {
   const queues = new Map<BotId, SerialQueue>();
   const queued = async <T>(id: BotId, work: () => Promise<T>): Promise<T> => {
@@ -51,8 +59,16 @@ export function createUpdates(
       const [locale] = commands ? ([commandsPart] as const) : bot.facts.locales;
       const values = commands ? { commands } : content;
       const digest = isExpected && digestOf(bot, commands);
-      const edit = { id, name: bot.facts.name, values, digest };
+      const [limit, advice] = commands
+        ? [limits.commands, 'each change of the commands is a commit, so put them only when they change']
+        : [
+            limits.content,
+            'each change of keys is a commit, so send all keys in one post; counts alone are still taken',
+          ];
+      const ensureMayCommit = (): void => limit.ensureLeft(id, advice);
+      const edit = { id, name: bot.facts.name, values, digest, ensureMayCommit };
       const commit = locale ? await committer.commit({ ...edit, path: pathOf(id, locale) }) : null;
+      if (commit !== null) limit.add(id);
       if (count !== undefined) await counts.setCount(id, count);
       return commit;
     });
@@ -67,6 +83,8 @@ export interface PostedEdit extends FileEdit {
   readonly values: Readonly<Record<string, unknown>> & PostedCommands;
   /** The digest that the bot or its commands must still have, where the owner requires that. */
   readonly digest: string | undefined;
+  /** Called if the edit changes the file. @throws {ProblemError} too-many-requests, if the bot may have no commit now */
+  readonly ensureMayCommit: () => void;
 }
 
 /** Returns the editor of the catalogue's pages and commands. */
@@ -80,7 +98,9 @@ export function createPageEditor(bots: BotIndex): Editor<PostedEdit> {
       const digest = digestOf(bot, commands);
       if (edit.digest !== undefined && digest !== edit.digest) throw createChangedError(digest);
       if (edit.digest !== undefined && !isServed(bot, edit.path, text)) throw createChangedError(undefined);
-      return commands ? printCommands(commands) : withValues(edit.path, text, edit.values, Date.now());
+      const after = commands ? printCommands(commands) : withValues(edit.path, text, edit.values, Date.now());
+      if (after !== text) edit.ensureMayCommit();
+      return after;
     },
     describe: (edits) =>
       formatCommitMessage(edits.map((edit) => ({ ...edit, keys: Object.keys(edit.values) }))),
