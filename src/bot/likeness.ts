@@ -1,11 +1,30 @@
 /**
- * Returns a key that is equal for names which people take for the same: without case, accents, width, blanks and
- * invisible characters, and with letters and digits that look alike as one. Empty if nothing is left.
+ * Returns keys of a name. Two names are the same if they have a key in common: without case, accents, width, blanks,
+ * punctuation and invisible characters, and with letters and digits that look alike as one. So are names with the same
+ * slug. A name of symbols alone keeps them.
  */
-export function toNameKey(name: string): string {
-  return name
-    .normalize('NFKD')
-    .replaceAll(/[\p{M}\p{Cf}\s]+/gu, '')
+export function toNameKeys(name: string): readonly string[] {
+  const visible = name.normalize('NFKD').replaceAll(/[\p{M}\p{Cf}\s]+/gu, '');
+  const letters = visible.replaceAll(/[^\p{L}\p{N}|]+/gu, '') || visible;
+  // The bar looks like an l, and slugs leave it out.
+  const spellings = letters.includes('|') ? [letters, letters.replaceAll('|', '')] : [letters];
+  return spellings.filter((spelling) => spelling !== '').map(fold);
+}
+
+/** Returns the end of the address of a name: its letters and digits of any script, in lower case, with hyphens between words. */
+export function toNameSlug(name: string): string {
+  const words = name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/['’]/g, '')
+    .match(/[\p{L}\p{M}\p{N}]+/gu);
+  return words?.join('-') ?? '';
+}
+
+function fold(text: string): string {
+  // Both cases of ß become ss.
+  return text
+    .toLowerCase()
     .toUpperCase()
     .toLowerCase()
     .replaceAll(lookalike, (character) => lookalikes.get(character) ?? character)

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { BotId } from '../bot/id.ts';
 import { isSameInvite } from '../bot/invite.ts';
-import { toInviteKey, toNameKey } from '../bot/likeness.ts';
+import { toInviteKey, toNameKeys } from '../bot/likeness.ts';
 import { compareFaults, type Fault } from '../catalogue/page/fault.ts';
 import { botsFolder, gitkeep, parsePagePath } from '../catalogue/page/layout.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
@@ -267,27 +267,29 @@ async function checkDuplicates(
   commit: string,
   newcomers: readonly AddedBot[],
 ): Promise<Finding[]> {
+  const values: NewValue[] = [];
   const wanted = new Map<string, NewValue[]>();
   for (const { id, page, keys } of newcomers) {
     for (const key of keys) {
-      const likeness = toComparisonKey(key, page.data[key]);
-      if (likeness === undefined) continue;
-      wanted.set(likeness, [...(wanted.get(likeness) ?? []), { id, page, key, others: new Set() }]);
+      const value = { id, page, key, others: new Set<string>() };
+      values.push(value);
+      for (const likeness of toComparisonKeys(key, page.data[key]))
+        wanted.set(likeness, [...(wanted.get(likeness) ?? []), value]);
     }
   }
   if (wanted.size === 0) return [];
   await fetchMissing(root, [`${commit}^{tree}`, '--', botsFolder]);
-  const keys = new Set([...wanted.values()].flatMap((values) => values.map(({ key }) => `"${key}"`)));
+  const keys = new Set(values.map(({ key }) => `"${key}"`));
   await grepLines(root, commit, botsFolder, [...keys], (path, line) => {
     for (const [, key, value = ''] of line.matchAll(keyAndText)) {
-      const likeness = toComparisonKey(key as NewValue['key'], parseJsonString(value));
-      for (const { id, others } of wanted.get(likeness ?? '') ?? []) {
+      const likenesses = toComparisonKeys(key as NewValue['key'], parseJsonString(value));
+      for (const { id, others } of likenesses.flatMap((likeness) => wanted.get(likeness) ?? [])) {
         const place = parsePagePath(path);
         if (place && place.id !== id) others.add(path);
       }
     }
   });
-  return [...wanted.values()].flat().flatMap(listTakenWarnings);
+  return values.flatMap(listTakenWarnings);
 }
 
 interface NewValue {
@@ -300,10 +302,10 @@ interface NewValue {
 
 const keyAndText = /"(name|invite)"\s*:\s*("(?:[^"\\]|\\.)*")/g;
 
-function toComparisonKey(key: NewValue['key'], value: unknown): string | undefined {
-  if (typeof value !== 'string') return undefined;
-  const likeness = key === 'name' ? toNameKey(value) : toInviteKey(value);
-  return likeness === '' || likeness === undefined ? undefined : `${key} ${likeness}`;
+function toComparisonKeys(key: NewValue['key'], value: unknown): readonly string[] {
+  if (typeof value !== 'string') return [];
+  const keys = key === 'name' ? toNameKeys(value) : [toInviteKey(value) ?? []].flat();
+  return keys.map((likeness) => `${key} ${likeness}`);
 }
 
 /** Parses a JSON string. Most have no escapes. */

@@ -127,13 +127,14 @@ describe('a maintainer is informed of a pull request', () => {
     );
   });
 
-  it('that adds a bot whose invite or name another has, whatever the case, accents and other parameters', async () => {
+  it('that adds a bot whose invite or name another has, whatever the case, accents, punctuation and other parameters', async () => {
     const invite = 'https://www.discordapp.com/api/oauth2/authorize?permissions=8&client_id=77';
     const { passes, found, messages, text } = await checkChange({
       [pagePath('7')]: mainPage({ name: 'LÉNNY', invite }),
       [pagePath('8')]: mainPage({ name: 'homere', invite: 'https://EXAMPLE.org/lenny/' }),
       [pagePath('9')]: mainPage({ name: 'Н\u043Emer', invite: 'https://example.org/9' }),
       [pagePath('10')]: mainPage({ name: 'New', invite: 'https://example.org/10' }),
+      [pagePath('11')]: mainPage({ name: '| Lenny |', invite: 'https://example.org/11' }),
     });
     ok(passes);
     deepStrictEqual(found, [
@@ -143,15 +144,16 @@ describe('a maintainer is informed of a pull request', () => {
       `${pagePath('8')} name-taken warning`,
       `${pagePath('8')} invite-taken warning`,
       `${pagePath('9')} name-taken warning`,
+      `${pagePath('11')} name-taken warning`,
     ]);
     match(
       messages[0] ?? '',
-      /^name: "LÉNNY" is the name of bots\/313\/190519304972663313\.en\.md already, or looks like it: /,
+      /^name: "LÉNNY" is the name of bots\/011\/11\.en\.md and 1 more already, or looks like it: /,
     );
     match(messages[1] ?? '', /^invite adds the bot 77, not 7: correct the link, or set oauth to 77/);
     match(messages[2] ?? '', /^invite: bots\/312\/190519304972663312\.en\.md adds the same bot already: /);
     match(text, /^bots\/007\/7\.en\.md:3:11 name-taken warning: name: /m);
-    match(text, /^4 files, 0 faults, 6 warnings$/m);
+    match(text, /^5 files, 0 faults, 7 warnings$/m);
   });
 
   it('that adds a bot whose name several have, however it is written', async () => {

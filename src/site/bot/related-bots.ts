@@ -1,5 +1,6 @@
 import type { BotListElement, BotRecord, Category } from '../../../schemas/types.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
+import { toNameSlug } from '../../bot/likeness.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { Author } from '../../catalogue/lists/authors.ts';
@@ -47,16 +48,6 @@ export function listBotsOfSameAuthor(authors: readonly Author[], bot: BotRecord)
 export function findNamedPath({ named }: BotGroups, bot: IndexedBot): string {
   const slug = toNameSlug(bot.facts.name);
   return named(slug)?.id === bot.id ? `/bots/${encodeURIComponent(slug)}` : `/bots/${bot.id}`;
-}
-
-/** Returns the letters and digits of any script, in lower case, with hyphens between words. */
-function toNameSlug(name: string): string {
-  const words = name
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/['’]/g, '')
-    .match(/[\p{L}\p{M}\p{N}]+/gu);
-  return words?.join('-') ?? '';
 }
 
 /** Returns the bots of the same category and language that share most words with this one. */

@@ -4,7 +4,7 @@ import { msPerDay } from '../../bot/clock.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { BotId } from '../../bot/id.ts';
 import { asksForAdministrator } from '../../bot/invite.ts';
-import { toInviteKey, toNameKey } from '../../bot/likeness.ts';
+import { toInviteKey, toNameKeys } from '../../bot/likeness.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { isPage, parseFilePath, parsePagePath } from '../../catalogue/page/layout.ts';
@@ -111,9 +111,10 @@ export async function listAttention(
     for (const item of listFailures(bot, images)) add(item);
     const since = beforeAdministrator?.get(id);
     if (since !== undefined) addBot('administrator-added', { since });
-    const [name, link] = [`name ${toNameKey(facts.name)}`, `invite ${toInviteKey(invite)}`].map((key) => {
-      const first = oldest.get(key);
-      if (first === undefined) oldest.set(key, id);
+    const nameKeys = toNameKeys(facts.name).map((key) => `name ${key}`);
+    const [name, link] = [nameKeys, [`invite ${toInviteKey(invite)}`]].map((keys) => {
+      const first = keys.map((key) => oldest.get(key)).find((other) => other !== undefined);
+      for (const key of keys) if (!oldest.has(key)) oldest.set(key, id);
       return first;
     });
     if (name !== undefined || link !== undefined) {

@@ -1,5 +1,5 @@
 import type { BotRecord } from '../../../schemas/types.ts';
-import { toInviteKey, toNameKey } from '../../bot/likeness.ts';
+import { toInviteKey, toNameKeys } from '../../bot/likeness.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { listElement } from '../../bot/record.ts';
@@ -179,7 +179,7 @@ export async function findRelated(
   name: string,
   invite: string,
 ): Promise<RelatedBots> {
-  const [nameKey, inviteKey] = [toNameKey(name), toInviteKey(invite)];
+  const [nameKeys, inviteKey] = [toNameKeys(name), toInviteKey(invite)];
   // Only records with these bytes are parsed: few, unless the invite is made for that.
   const mark = /client_id=\d+/.exec(invite)?.[0] ?? (URL.canParse(invite) ? new URL(invite).hostname : '');
   const hasInvite = (bot: IndexedBot): boolean =>
@@ -190,7 +190,7 @@ export async function findRelated(
   await forEachInSlices(await bots.sorted(), (bot) => {
     const { id, facts } = bot;
     if (id === subject) return;
-    if (toNameKey(facts.name) === nameKey || hasInvite(bot)) similar.push(bot);
+    if (toNameKeys(facts.name).some((key) => nameKeys.includes(key)) || hasInvite(bot)) similar.push(bot);
     if (facts.authors.includes(proposer.id)) ofProposer.push(bot);
   });
   return { similar: similar.slice(0, maxRelated), ofProposer: ofProposer.slice(0, maxRelated) };

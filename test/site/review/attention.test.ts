@@ -130,7 +130,7 @@ describe('what needs attention', () => {
         created: 3,
       }),
       [pagePath('5')]: page('5', { name: 'Both', invite: 'https://both.example/', created: 4 }),
-      [pagePath('6')]: page('6', { name: 'both', invite: 'https://both.example', created: 5 }),
+      [pagePath('6')]: page('6', { name: '[both]', invite: 'https://both.example', created: 5 }),
     });
     deepEqual(
       itemsOf(attention)

@@ -22,6 +22,14 @@ describe('the bots that a reviewer compares a proposal with', () => {
     );
   });
 
+  it('have another name with the same address', async () => {
+    const { similar } = await findRelated(bots, proposal, 'Bart!', 'x');
+    deepStrictEqual(
+      similar.map(({ id }) => id),
+      ['3'],
+    );
+  });
+
   it('are found for an invite that is no address', async () => {
     const { similar } = await findRelated(bots, proposal, 'Bart', 'no address');
     deepStrictEqual(
