@@ -152,7 +152,7 @@ export const orders = {
   id: { valueOf: () => () => 0 },
   created: { valueOf: () => (bot) => bot.facts.created },
   edited: { valueOf: () => (bot) => bot.facts.edited },
-  name: { valueOf: () => (bot) => bot.facts.nameKey },
+  name: { valueOf: () => (bot) => bot.facts.sortName },
   random: { valueOf: () => (bot) => bot.facts.random },
   count: { valueOf: (counts) => (bot) => counts.count(bot.id) ?? -1, isByCount: true },
   growth: { valueOf: (counts) => (bot) => counts.growth(bot.id) ?? -2, isByCount: true },

@@ -39,7 +39,7 @@ export interface BotFacts {
   /** In the default locale. */
   readonly name: string;
   /** The name without case and width, to sort by. */
-  readonly nameKey: string;
+  readonly sortName: string;
   readonly category: Category;
   readonly nsfw: boolean;
   readonly verified: boolean;
@@ -123,7 +123,7 @@ export function indexBot(
     commands,
     facts: {
       name,
-      nameKey: name.normalize('NFKC').toLowerCase(),
+      sortName: name.normalize('NFKC').toLowerCase(),
       category: record.category,
       nsfw: record.nsfw,
       verified: record.verified,

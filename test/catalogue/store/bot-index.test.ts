@@ -41,7 +41,7 @@ describe('an indexed bot', () => {
     strictEqual(computeElementSize(indexed), JSON.stringify(listElement(parsed)).length);
     deepStrictEqual(facts, {
       name: 'Homer',
-      nameKey: 'homer',
+      sortName: 'homer',
       category: 'fun',
       nsfw: false,
       openSource: false,
