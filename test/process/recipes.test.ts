@@ -89,46 +89,66 @@ describe('the workflows of the project', () => {
     }
   });
 
-  it('have actions pinned by commit, and a token that may read alone, but for the job that publishes', () => {
-    for (const name of readdirSync(join(packageFolder, '.github/workflows'))) {
-      const text = textOf(`.github/workflows/${name}`);
-      const { permissions, jobs } = parseYaml(text) as {
-        permissions: unknown;
-        jobs: Record<string, { permissions?: unknown; steps: { uses?: string; run?: string }[] }>;
-      };
-      deepStrictEqual(permissions, { contents: 'read' }, name);
-      for (const [job, { permissions: own, steps }] of Object.entries(jobs)) {
-        deepStrictEqual(
-          own,
-          job === 'release' ? { contents: 'write', 'id-token': 'write' } : undefined,
-          `${name} ${job}`,
-        );
+  interface Job {
+    readonly needs?: string | readonly string[];
+    readonly permissions?: Readonly<Record<string, string>>;
+    readonly steps: readonly { readonly uses?: string; readonly run?: string }[];
+  }
+
+  const jobsOf = (name: string): [string, Job][] => {
+    const { permissions, jobs } = parseYaml(textOf(`.github/workflows/${name}`)) as {
+      permissions: unknown;
+      jobs: Record<string, Job>;
+    };
+    deepStrictEqual(permissions, { contents: 'read' }, name);
+    return Object.entries(jobs);
+  };
+
+  it('have actions pinned by commit, and a token that may read alone, but for the jobs that publish', () => {
+    const powers: Record<string, Job['permissions']> = {};
+    for (const name of readdirSync(join(packageFolder, '.github/workflows')))
+      for (const [job, { permissions, steps }] of jobsOf(name)) {
+        if (permissions) powers[`${name} ${job}`] = permissions;
         for (const { uses, run } of steps) {
           if (uses !== undefined) match(uses, /@[0-9a-f]{40}$/, name);
           doesNotMatch(run ?? '', /\$\{\{/, 'nothing of an event is put into a command');
         }
       }
-    }
+    deepStrictEqual(powers, {
+      'release.yml npm': { 'id-token': 'write' },
+      'release.yml pypi': { 'id-token': 'write' },
+      'release.yml github': { contents: 'write' },
+    });
   });
 
-  it('publish a version and the clients with their provenance, and attach the package and its list of libraries', () => {
-    const { jobs } = parseYaml(textOf('.github/workflows/release.yml')) as {
-      jobs: {
-        release: {
-          needs: string;
-          permissions: Record<string, string>;
-          steps: { uses?: string; run?: string }[];
-        };
-      };
-    };
-    const { needs, permissions, steps } = jobs.release;
-    deepStrictEqual(needs, 'test');
-    const commands = steps.map(({ run = '' }) => run).join('\n');
-    deepStrictEqual(permissions['id-token'], 'write');
-    match(commands, /^npm run -s sbom > botshelf\.cdx\.json$/m);
-    match(commands, /^npm publish --provenance --access public$/m);
-    match(commands, /\|\| npm publish --provenance --access public \.\/dist\/packages\/\*\.tgz$/m);
-    ok(steps.some(({ uses }) => uses?.startsWith('pypa/gh-action-pypi-publish@')));
-    match(commands, /^gh release create .* botshelf-\*\.tgz botshelf\.cdx\.json$/m);
+  it('run no code of the project or of a library in a job that publishes', () => {
+    for (const name of readdirSync(join(packageFolder, '.github/workflows')))
+      for (const [, { steps }] of jobsOf(name).filter(([, job]) => job.permissions))
+        for (const { uses, run = '' } of steps) {
+          if (uses !== undefined)
+            match(uses, /^(?:actions\/(?:download-artifact|setup-node)|pypa\/gh-action-pypi-publish)@/);
+          doesNotMatch(run, /\b(?:npx|node|npm (?!view|publish)\S+)\b/);
+          for (const [line] of run.matchAll(/npm publish.*/g))
+            match(line, /^npm publish \.\/\S+\.tgz --provenance --access public --ignore-scripts$/);
+        }
+  });
+
+  it('publish a version and the clients that were built and tested, and attach the package and its list of libraries', () => {
+    const jobs = Object.fromEntries(jobsOf('release.yml'));
+    const commandsOf = (job: string): string => jobs[job]?.steps.map(({ run = '' }) => run).join('\n') ?? '';
+    deepStrictEqual(
+      ['npm', 'pypi', 'github'].map((job) => jobs[job]?.needs),
+      [
+        ['test', 'build'],
+        ['test', 'build'],
+        ['npm', 'pypi'],
+      ],
+    );
+    match(commandsOf('build'), /^npm run -s sbom > release\/botshelf\.cdx\.json$/m);
+    match(commandsOf('build'), /^npm pack --pack-destination release$/m);
+    match(commandsOf('npm'), /^npm publish \.\/botshelf-\*\.tgz /m);
+    match(commandsOf('npm'), /\|\| npm publish \.\/client\/\*\.tgz /m);
+    ok(jobs['pypi']?.steps.some(({ uses }) => uses?.startsWith('pypa/gh-action-pypi-publish@')));
+    match(commandsOf('github'), /^gh release create .* botshelf-\*\.tgz botshelf\.cdx\.json$/m);
   });
 });
