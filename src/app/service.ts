@@ -84,7 +84,7 @@ async function start(
   const { sync } = syncRoom;
   // The last push has the last counts.
   closers.own(countRoom);
-  const login = await openLogin(config, log);
+  const login = await openLogin(context);
   const proposalRoom = closers.own(await openProposals({ ...context, catalogue, committer, sync, login }));
   const tokenRoom = openTokens({ ...context, ...countRoom, sync });
   const proxyNotice = config.isBaseUrlSet || config.demo ? null : new ProxyNotice(config.baseUrl, log);

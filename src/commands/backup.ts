@@ -101,7 +101,7 @@ const fetchAll = ['--quiet', '--update-shallow', '--no-write-fetch-head', '--no-
 
 /** Returns what no ref has and no start can rebuild: its name in a backup and where it is here. */
 function listPrivate({ var: folder, blocked }: Config): [string, string][] {
-  const parts = ['journal', 'reports', 'cookie-secret'];
+  const parts = ['journal', 'reports', 'cookie-secret', 'log-outs.json'];
   const inVar = parts.map((part): [string, string] => [part, join(folder, part)]);
   return blocked === null ? inVar : [...inVar, ['blocked.json', blocked]];
 }

@@ -10,7 +10,8 @@ import type { Log } from '../lib/log.ts';
 import { basePathOf } from '../lib/network.ts';
 import { LogThrottle } from '../lib/retry.ts';
 import type { AuthorizationRequest, IdentityProvider, Provider } from './provider.ts';
-import { type Account, LoginError, parseReturnPath, type Session } from './session.ts';
+import type { LogOuts } from './log-outs.ts';
+import { type Account, LoginError, maxSessionMs, parseReturnPath, type Session } from './session.ts';
 import { isSecureOrigin, type LoginSettings, callbackPath } from './settings.ts';
 
 export interface LoginOptions {
@@ -19,6 +20,7 @@ export interface LoginOptions {
   readonly secrets: readonly string[];
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
+  readonly logOuts: LogOuts;
   readonly log: Log;
 }
 
@@ -36,13 +38,13 @@ export class Login {
   readonly #log: Log;
   readonly #failures = new LogThrottle();
 
-  constructor({ provider, secrets, baseUrl, log }: LoginOptions) {
+  constructor({ provider, secrets, baseUrl, logOuts, log }: LoginOptions) {
     this.#provider = provider;
     this.#keys = new KeyRing(secrets);
     this.#log = log;
     this.provider = provider.name;
     this.basePath = basePathOf(baseUrl);
-    this.sessions = new Sessions(this.#keys, provider.issuer);
+    this.sessions = new Sessions(this.#keys, provider.issuer, logOuts);
     this.disabledReason = isSecureOrigin(baseUrl)
       ? null
       : `login needs https, and this service is at ${baseUrl}: its operator has to set up https`;
@@ -227,19 +229,24 @@ export interface CookieText {
   readonly seconds: number;
 }
 
-/** Sessions. They end a week after the last use, and a month after the login at the latest. */
+/**
+ * Sessions. They end a week after the last use, a month after the login at the latest, and when their account logs out on
+ * this machine.
+ */
 export class Sessions {
   readonly #keys: KeyRing;
   readonly #purpose: string;
+  readonly #logOuts: LogOuts;
 
   /** @param issuer the provider; sessions of another provider do not open */
-  constructor(keys: KeyRing, issuer: string) {
+  constructor(keys: KeyRing, issuer: string, logOuts: LogOuts) {
     this.#keys = keys;
     this.#purpose = `session of ${issuer}`;
+    this.#logOuts = logOuts;
   }
 
   async begin(account: Account): Promise<CookieText> {
-    return await this.#seal({ ...account, loggedInAt: Date.now() });
+    return await this.#seal({ ...account, loggedInAt: this.#logOuts.computeBegin(account.id) });
   }
 
   /** Renews a session whose account has just read the answers to its proposals. */
@@ -247,16 +254,25 @@ export class Sessions {
     return await this.#seal({ ...session, readAt: Date.now() });
   }
 
-  /** Opens the session in a cookie, with its renewal when one is due. Returns undefined for an invalid or expired one. */
+  /** Opens the session in a cookie, with its renewal when one is due. Returns undefined for an invalid or ended one. */
   async open(
     text: string,
   ): Promise<{ readonly session: Session; readonly renewal: CookieText | undefined } | undefined> {
     const opened = await this.#keys.open(this.#purpose, text);
-    if (opened === undefined) return undefined;
-    const session = parseSession(opened.value);
-    if (session === undefined) return undefined;
+    const session = parseSession(opened?.value);
+    if (opened === undefined || session === undefined || this.#logOuts.hasEnded(session)) return undefined;
     const due = !opened.newest || Date.now() - opened.sealedAt > renewAfter;
     return { session, renewal: due ? await this.#seal(session) : undefined };
+  }
+
+  /**
+   * Ends the session in a cookie and all that its account began before now, also copies of them. Does nothing for an
+   * invalid one.
+   * @throws {BotshelfError} unavailable
+   */
+  async end(text: string): Promise<void> {
+    const session = parseSession((await this.#keys.open(this.#purpose, text))?.value);
+    if (session !== undefined) await this.#logOuts.add(session);
   }
 
   async #seal(session: Omit<Session, 'readAt'> & Partial<Session>): Promise<CookieText> {
@@ -266,11 +282,10 @@ export class Sessions {
 }
 
 function countSecondsLeft({ loggedInAt }: Pick<Session, 'loggedInAt'>): number {
-  return Math.floor((loggedInAt - Date.now()) / 1000) + maxSessionSeconds;
+  return Math.floor((loggedInAt + maxSessionMs - Date.now()) / 1000);
 }
 
 const idleSeconds = 7 * 86_400;
-const maxSessionSeconds = 30 * 86_400;
 
 /** Milliseconds. A new cookie in every response would be too many. */
 const renewAfter = msPerDay;
@@ -283,7 +298,7 @@ function parseSession(value: unknown): Session | undefined {
   const hasTimes = typeof authenticatedAt === 'number' && typeof loggedInAt === 'number';
   if (account === undefined || typeof name !== 'string' || !hasTimes) return undefined;
   // Nobody knows what an earlier session has read, so the answers of a month are unread.
-  const firstReadAt = loggedInAt - maxSessionSeconds * 1000;
+  const firstReadAt = loggedInAt - maxSessionMs;
   const read = typeof readAt === 'number' ? readAt : firstReadAt;
   return { id: account, name, authenticatedAt, loggedInAt, readAt: read };
 }

@@ -1,3 +1,4 @@
+import { msPerDay } from '../bot/clock.ts';
 import type { AccountId } from '../bot/commit-message.ts';
 
 /** The account of the person who logged in. */
@@ -20,12 +21,19 @@ export interface Session extends Account {
   readonly readAt: number;
 }
 
-/** Whether the provider authenticated the person within the last ten minutes. */
-export function isFresh({ authenticatedAt }: Pick<Session, 'authenticatedAt'>): boolean {
-  return Date.now() - authenticatedAt < tenMinutes;
+/** How long a session can live. */
+export const maxSessionMs = 30 * msPerDay;
+
+/** Whether the provider authenticated the person recently enough. */
+export function isFresh(
+  { authenticatedAt }: Pick<Session, 'authenticatedAt'>,
+  act: keyof typeof freshMinutes,
+): boolean {
+  return Date.now() - authenticatedAt < freshMinutes[act] * 60_000;
 }
 
-const tenMinutes = 600_000;
+/** How old the authentication may be, for a press on the token page and for what a maintainer does. */
+const freshMinutes = { token: 10, review: 60 };
 
 /**
  * Why a login failed:

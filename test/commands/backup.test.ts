@@ -40,7 +40,7 @@ describe('botshelf backup and restore', () => {
   it('leave an earlier backup as it is when a later one fails @slow', async () => {
     const repo = testRepository({ [pagePath('7')]: mainPage() });
     const { folder: root } = repo;
-    writeFiles(root, { 'var/cookie-secret': 'first' });
+    writeFiles(root, { 'var/cookie-secret': 'first', 'var/log-outs.json': '[]' });
     const folder = tempFolder();
     await botshelf(root, ['backup', folder]);
     const names = readdirSync(folder);
@@ -56,6 +56,7 @@ describe('botshelf backup and restore', () => {
       names,
     );
     strictEqual(readFileSync(join(folder, names[1] ?? '', 'cookie-secret'), 'utf8'), 'first');
+    strictEqual(readFileSync(join(folder, names[1] ?? '', 'log-outs.json'), 'utf8'), '[]');
   });
 
   it('take a shallow repository as it is, and what it fetches later @slow', async () => {

@@ -11,6 +11,7 @@ import { cleanUpAtEnd } from '../support/cleanup.ts';
 import { eventually } from '../support/eventually.ts';
 import { startProvider } from '../support/login-provider.ts';
 import { loginEnv } from '../support/login-site.ts';
+import { noLogOuts } from '../support/no-log-outs.ts';
 import { recordedLog } from '../support/recorded-log.ts';
 import { testRepository } from '../support/repository.ts';
 import { accountId, mainPage, pagePath, translation } from '../support/sample.ts';
@@ -84,7 +85,7 @@ async function openService(): Promise<FuzzedService> {
     agent.destroy();
     await service.close();
   });
-  const sessions = new Sessions(new KeyRing(secrets), issuer);
+  const sessions = new Sessions(new KeyRing(secrets), issuer, noLogOuts());
   const account = { id: accountId('77'), name: visitor, authenticatedAt: Date.now() };
   const cookie = `__Host-botshelf=${(await sessions.begin(account)).text}`;
   const send = async ({ method, path, headers = [], body }: SentRequest): Promise<void> => {

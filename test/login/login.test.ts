@@ -6,6 +6,7 @@ import { type IdentityProvider, Provider } from '../../src/login/provider.ts';
 import { LoginError, type LoginErrorKind, parseReturnPath } from '../../src/login/session.ts';
 import { atTime } from '../support/at-time.ts';
 import { fixtureLines } from '../support/fixture-lines.ts';
+import { noLogOuts } from '../support/no-log-outs.ts';
 import { type RecordedLog, recordedLog } from '../support/recorded-log.ts';
 import { accountId } from '../support/sample.ts';
 
@@ -15,6 +16,7 @@ describe('the age of an account', () => {
     const options = {
       provider: new Provider(login, 'https://a.example/login/callback'),
       secrets: ['x'.repeat(32)],
+      logOuts: noLogOuts(),
       baseUrl: 'https://a.example',
       log: silentLog,
     };
@@ -33,7 +35,7 @@ describe('a login', () => {
   const back = new URLSearchParams({ account: marge?.id ?? '' });
   let log: RecordedLog;
   const loginAt = (baseUrl = 'https://a.example/shelf', provider: IdentityProvider = people): Login =>
-    new Login({ provider, secrets: ['x'.repeat(32)], baseUrl, log });
+    new Login({ provider, secrets: ['x'.repeat(32)], baseUrl, logOuts: noLogOuts(), log });
   const failing = (reason: unknown): IdentityProvider => ({
     kind: 'oidc',
     name: 'Example',

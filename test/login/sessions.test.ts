@@ -6,6 +6,7 @@ import { type AccountId, parseAccountId } from '../../src/bot/commit-message.ts'
 import { KeyRing, Sessions, readSecretFile } from '../../src/login/login.ts';
 import { isFresh } from '../../src/login/session.ts';
 import { atTime } from '../support/at-time.ts';
+import { noLogOuts } from '../support/no-log-outs.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const day = 86_400_000;
@@ -18,7 +19,7 @@ describe('Sessions', () => {
 
   beforeEach(() => {
     mock.timers.enable({ apis: ['Date'], now: begin });
-    sessions = new Sessions(new KeyRing([secret]), 'https://login.example.org');
+    sessions = new Sessions(new KeyRing([secret]), 'https://login.example.org', noLogOuts());
   });
 
   afterEach(() => mock.timers.reset());
@@ -66,16 +67,16 @@ describe('Sessions', () => {
   it('are sealed again when there is a newer key', async () => {
     const { text } = await sessions.begin(marge());
     const newer = 'a newer secret of thirty-two characters';
-    sessions = new Sessions(new KeyRing([newer, secret]), 'https://login.example.org');
+    sessions = new Sessions(new KeyRing([newer, secret]), 'https://login.example.org', noLogOuts());
     const { renewal } = (await sessions.open(text)) ?? {};
-    sessions = new Sessions(new KeyRing([newer]), 'https://login.example.org');
+    sessions = new Sessions(new KeyRing([newer]), 'https://login.example.org', noLogOuts());
     strictEqual(await open(text), undefined);
     strictEqual(await open(renewal?.text ?? ''), '2');
   });
 
   it('of another provider are not opened', async () => {
     const { text } = await sessions.begin(marge());
-    sessions = new Sessions(new KeyRing([secret]), 'https://other.example.org');
+    sessions = new Sessions(new KeyRing([secret]), 'https://other.example.org', noLogOuts());
     strictEqual(await open(text), undefined);
   });
 
@@ -88,10 +89,14 @@ describe('Sessions', () => {
     }
   });
 
-  it('are fresh for ten minutes after the account proved who it is', () => {
-    const session = { ...marge(), loggedInAt: begin };
-    ok(isFresh({ ...session, authenticatedAt: Date.now() - 9 * 60_000 }));
-    ok(!isFresh({ ...session, authenticatedAt: Date.now() - 10 * 60_000 }));
+  it('are fresh for ten minutes after the account proved who it is, for reviews an hour', () => {
+    for (const [act, minutes] of [
+      ['token', 10],
+      ['review', 60],
+    ] as const) {
+      ok(isFresh({ authenticatedAt: Date.now() - minutes * 60_000 + 1 }, act));
+      ok(!isFresh({ authenticatedAt: Date.now() - minutes * 60_000 }, act));
+    }
   });
 
   function marge(): { id: AccountId; name: string; authenticatedAt: number } {

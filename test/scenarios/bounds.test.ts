@@ -152,7 +152,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'lib/text.ts maxNameLength',
     'lib/setting-reader.ts maxSecretBytes',
     'lib/worker-pool.ts maxTimerMs',
-    'login/login.ts maxSessionSeconds',
+    'login/session.ts maxSessionMs',
     'proposals/shared-proposals.ts maxRefsPerPush',
     'proposals/visitor-reports.ts maxAgeMs',
     'site/discover/feeds.ts maxValueLength',

@@ -21,6 +21,7 @@ import { loginEnv } from '../support/login-site.ts';
 import { type Cost, costOf, cpuOf } from '../support/process-cost.ts';
 import { openProposals } from '../support/proposals.ts';
 import { testRepository } from '../support/repository.ts';
+import { noLogOuts } from '../support/no-log-outs.ts';
 import { accountId, botId, mainPage, pagePath, translation } from '../support/sample.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { collection } from '../support/side-files.ts';
@@ -175,6 +176,10 @@ const requests: Readonly<Record<string, (i: number, token: string) => HostileReq
   },
   'a collection of a hundred thousand bots': () =>
     postForm(`collection=x&locale=en&bots=${'1+'.repeat(100_000)}`, '/add/collection'),
+  'a decision of a stranger, kept through the login': () => {
+    const form = postForm(`decision=declined&text=${'a%0D%0A'.repeat(2000)}`, '/review/7/801');
+    return { ...form, headers: { ...form.headers, 'Sec-Fetch-Site': 'same-origin' } };
+  },
   'a form with twenty thousand pictures': () => postForm(`name=x&preview=${'x+'.repeat(20_000)}`),
   'an edit that changes every line': (i) =>
     postForm(`name=x&page=${`${i}%0A`.repeat(15_000)}`, '/bots/7/edit'),
@@ -308,7 +313,7 @@ describe(`a hostile request costs less than ${20 * tolerance} plain ones:`, func
     const baseUrl = 'http://localhost:1';
     const secrets = ['a-secret-of-the-tests-which-is-long-enough'];
     const { settings, issuer } = await startProvider(baseUrl);
-    const sessions = new Sessions(new KeyRing(secrets), issuer);
+    const sessions = new Sessions(new KeyRing(secrets), issuer, noLogOuts());
     const account = { id: accountId(maintainer), name: 'Marge', authenticatedAt: Date.now() };
     cookie = `__Host-botshelf=${(await sessions.begin(account)).text}`;
     const env = {

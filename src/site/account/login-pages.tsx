@@ -61,8 +61,9 @@ export function addLoginRoutes(router: Router, site: Site, login: Login): void {
       redirectTo(ctx, to);
     }),
   );
-  router.post('/logout', refuseCrossSite(baseUrl), (ctx) => {
+  router.post('/logout', refuseCrossSite(baseUrl), async (ctx) => {
     setCookie(ctx, sessionCookie, null);
+    await login.sessions.end(readCookie(ctx, sessionCookie) ?? '');
     redirectTo(ctx, site.languages.of(ctx).href('/'));
   });
 }

@@ -54,7 +54,7 @@ export function addTokenRoutes(
     const [found] = [...ofBot, ...findBlocked(all, { authors: [viewer.id] })];
     if (found) return { kind: 'blocked', viewer, blocked: found };
     const info = await tokens.tokenInfo(id);
-    if (!isFresh(viewer)) return { kind: 'stale', viewer, info, pressed };
+    if (!isFresh(viewer, 'token')) return { kind: 'stale', viewer, info, pressed };
     return { kind: 'author', viewer, info, done: null };
   };
   /** @param act what the button does, for an author; left out if the page is only opened */

@@ -1,4 +1,6 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   author,
   homer,
@@ -155,6 +157,37 @@ describe('the login', () => {
     ok(!isLoggedIn());
     const older = await visitor.go(logout, { method: 'POST', headers: { origin: site.baseUrl } });
     strictEqual(older.url.pathname, '/');
+  });
+
+  it('ends with all earlier sessions of the account, also copied cookies, and can begin again', async () => {
+    const { visitor, page } = await site.loggedIn(author);
+    const [copy, elsewhere] = [new Visitor(), (await site.loggedIn(author)).visitor];
+    copy.cookies.set(page.url.host, new Map(visitor.cookies.get(page.url.host)));
+    match((await copy.go(page.url)).text, /Person/);
+    await visitor.press(page, '/logout');
+    for (const ended of [copy, elsewhere]) {
+      const told = await ended.press(page, tokenPath);
+      strictEqual(told.status, 403);
+      doesNotMatch(told.text, /Person|botshelf_/);
+      ok(!ended.cookies.get(page.url.host)?.has('__Host-botshelf'));
+    }
+    const again = await site.loggedIn(author);
+    match((await again.visitor.press(again.page, tokenPath)).text, /id="token"/);
+  });
+
+  it('says when a log-out is not saved, and ends the sessions all the same', async () => {
+    const { visitor, page } = await site.loggedIn(author);
+    const copy = new Visitor();
+    copy.cookies.set(page.url.host, new Map(visitor.cookies.get(page.url.host)));
+    const file = join(site.service.root, 'var', 'log-outs.json');
+    rmSync(file, { force: true });
+    mkdirSync(file);
+    site.service.expectLog(/cannot be written to/);
+    const told = await visitor.press(page, '/logout');
+    rmSync(file, { recursive: true });
+    strictEqual(told.status, 503);
+    doesNotMatch(told.text, /Person/);
+    doesNotMatch((await copy.go(page.url)).text, /Person/);
   });
 
   it('says that the provider is away, works when it is back, and says so when it goes in the middle', async () => {

@@ -4,6 +4,7 @@ import { parseToken } from '../../../src/bot/token.ts';
 import { KeyRing, Sessions } from '../../../src/login/login.ts';
 import { eventually } from '../../support/eventually.ts';
 import { author, loginEnv, openLoginSite, type LoginSite, stranger } from '../../support/login-site.ts';
+import { noLogOuts } from '../../support/no-log-outs.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService } from '../../support/service.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -38,7 +39,7 @@ describe('the page of a bot’s token', () => {
   const sealSession = async (secrets: readonly string[], authenticatedAt = Date.now()): Promise<string> => {
     const id = parseAccountId(author);
     ok(id);
-    const sessions = new Sessions(new KeyRing(secrets), site.provider.issuer);
+    const sessions = new Sessions(new KeyRing(secrets), site.provider.issuer, noLogOuts());
     return (await sessions.begin({ id, name: 'Marge', authenticatedAt })).text;
   };
   const hasToken = (): boolean =>
