@@ -152,7 +152,7 @@ export interface Pages {
 
 /** Creates all pages, with what is next to them: assets, feeds, the sitemap. */
 export function createPages(parts: PagesParts): Pages {
-  const { config, site, catalogue, cache, proposals, hostReview, images, login, tokens } = parts;
+  const { config, site, catalogue, cache, proposals, drafts, hostReview, images, login, tokens } = parts;
   const { store, settings, blocked, collections } = catalogue;
   const all = {
     ...parts,
@@ -176,9 +176,9 @@ export function createPages(parts: PagesParts): Pages {
     addLoginRoutes(pages, site, login);
     addMyBotsRoute(pages, all, login, tokens, ownAttention);
   }
-  if (proposals) {
+  if (proposals && drafts) {
     addProposalRoutes(pages, all, proposals, login);
-    addReviewRoutes(pages, all, proposals, findAttention, hostReview?.home ?? null);
+    addReviewRoutes(pages, { ...all, drafts }, proposals, findAttention, hostReview?.home ?? null);
   }
   addTokenRoutes(pages, all);
   const live = config.dev ? new LivePreview(store) : null;

@@ -18,8 +18,8 @@ import type { RelatedBots, Review } from './reviews.ts';
 /** A decision that was not taken, with the text that was sent. */
 export interface FailedDecision extends Pick<Decision, 'state' | 'text'> {
   readonly reason: string;
-  /** What the form lacks, or what has changed. */
-  readonly problem: 'text' | 'reason' | 'changed' | 'asked' | 'blocked' | 'stands';
+  /** What the form lacks, what has changed, or that a login came between. */
+  readonly problem: 'text' | 'reason' | 'changed' | 'asked' | 'blocked' | 'stands' | 'undecided' | 'expired';
 }
 
 interface ShownPage {
@@ -75,9 +75,11 @@ export function ReviewPage(props: ReviewPageProps): VNode {
         <LastDecision {...props} />
         {failed && (
           <p class="notice bad" role="alert">
-            {t(`review.problem.${failed.problem}`, {
-              name: withoutBidiControls(proposal.reviewer?.name ?? ''),
-            })}
+            {failed.problem === 'expired'
+              ? t('proposal.draftExpired')
+              : t(`review.problem.${failed.problem}`, {
+                  name: withoutBidiControls(proposal.reviewer?.name ?? ''),
+                })}
           </p>
         )}
       </div>

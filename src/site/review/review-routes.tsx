@@ -6,6 +6,7 @@ import { defaultReasons } from '../../catalogue/settings/settings.ts';
 import { refuseCrossSite } from '../../http/middleware.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { parseQuery, readFields } from '../../http/request.ts';
+import { isFresh } from '../../login/session.ts';
 import type { OpenProposals } from '../../proposals/open.ts';
 import { type Proposal, ProposalError, parseSubject } from '../../proposals/proposal.ts';
 import type { Decision, Proposals } from '../../proposals/proposals.ts';
@@ -14,7 +15,7 @@ import { reviewPath, toReviewPath, withParameter } from '../page/addresses.ts';
 import { Step } from '../page/conversation.tsx';
 import { pickPage, redirectTo, sendOnce } from '../page/html-response.ts';
 import type { PageOptions, Viewer } from '../page/layout.tsx';
-import { MessagePage } from '../page/message-pages.tsx';
+import { MessagePage, sendLogInPage } from '../page/message-pages.tsx';
 import type { Attention } from './attention.ts';
 import { QueuePage, type QueueRow, tabs } from './queue-page.tsx';
 import {
@@ -28,29 +29,35 @@ import { createReviewReader, findRelated, renderPreview, type ReviewParts } from
 
 /**
  * Adds the pages of the review, for maintainers only: each request reads from the last commit who is one. `/review` has
- * what waits, `/review/:subject/:account` a proposal. A decision is about the version that the form carries.
+ * what waits, `/review/:subject/:account` a proposal. A decision is about the version that the form carries. Forms need a
+ * login of the last hour, and are kept through it.
  * @param host the repository at the Git host, where that is where proposals are reviewed: then only `/review` is there,
  *   without them
  */
 export function addReviewRoutes(
   router: Router,
-  parts: ReviewParts & PageOptions & Pick<OpenCatalogue, 'authors'> & Pick<OpenProposals, 'reports'>,
+  parts: ReviewParts &
+    PageOptions &
+    Pick<OpenCatalogue, 'authors'> &
+    Pick<OpenProposals, 'reports'> & { readonly drafts: NonNullable<OpenProposals['drafts']> },
   proposals: Proposals,
   findAttention: () => Promise<Attention>,
   host: string | null,
 ): void {
-  const { site, bots, authors, viewerOf } = parts;
+  const { site, bots, authors, viewerOf, drafts } = parts;
   const readReview = createReviewReader(proposals, parts, 'branch');
   type Handler = (ctx: Context, viewer: Viewer) => Promise<void>;
 
+  /** @param keepForm for a form: keeps what was typed while the person logs in, and returns the path that shows it again */
   const forMaintainers =
-    (handle: Handler) =>
+    (handle: Handler, keepForm?: (ctx: Context) => string | Promise<string>) =>
     async (ctx: Context): Promise<void> => {
       const viewer = await viewerOf(ctx);
       const { href } = site.languages.of(ctx);
-      if (viewer === null) redirectTo(ctx, href(withParameter('/login', 'to', href(ctx.path))));
-      else if (viewer.toReview === undefined) sendRefusal(ctx, viewer);
-      else await handle(ctx, viewer);
+      if (viewer && viewer.toReview === undefined) sendRefusal(ctx, viewer);
+      else if (viewer && (keepForm === undefined || isFresh(viewer, 'review'))) await handle(ctx, viewer);
+      else if (keepForm) sendLogInPage(ctx, site, await keepForm(ctx), 'review.logIn');
+      else redirectTo(ctx, href(withParameter('/login', 'to', href(ctx.path))));
     };
   /** Says who may review. */
   const sendRefusal = (ctx: Context, viewer: Viewer): void => {
@@ -156,13 +163,28 @@ export function addReviewRoutes(
     sendOnce(ctx, <ReviewPage {...props} />, language, failed ? statuses[failed.problem] : 200);
   };
 
+  /** Shows a proposal, with what was typed before the login where the address names that. */
+  const openProposal: Handler = async (ctx, viewer) => {
+    const id = parseQuery(ctx).get('draft');
+    if (id === null) return await showProposal(ctx, viewer);
+    const draft = await drafts.read(id);
+    const { version, decision, ...typed } = parseDecision(new URLSearchParams(draft));
+    const isSame = version === findNamed(ctx).version;
+    const problem = draft === undefined ? 'expired' : isSame ? 'undecided' : 'changed';
+    const state = states.find((known) => known === decision) ?? 'accepted';
+    await showProposal(ctx, viewer, { ...typed, state, problem });
+  };
+  const keepDecision = async (ctx: Context): Promise<string> => {
+    const typed = await readDecision(ctx);
+    const { subject, account } = ctx['params'];
+    if (typed.decision === 'taken-back') return withParameter(reviewPath, 'done', `${subject}/${account}`);
+    const draft = await drafts.save(String(new URLSearchParams({ ...typed })), ctx.ip);
+    return withParameter(ctx.path, 'draft', draft);
+  };
+
   const decide: Handler = async (ctx, viewer) => {
     const proposal = findNamed(ctx);
-    const fields = await readFields(ctx, maxFormBytes, 'shorten the text');
-    // Browsers send line ends as two characters, and count one.
-    const [version = '', decision, reason = '', text = ''] = ['version', 'decision', 'reason', 'text'].map(
-      (name) => fields.get(name)?.replaceAll('\r\n', '\n'),
-    );
+    const { version, decision, reason, text } = await readDecision(ctx);
     const { subject, proposer } = proposal;
     const reviewer = { id: viewer.id, name: viewer.name };
     const redirect = (to: string): void => redirectTo(ctx, site.languages.of(ctx).href(to));
@@ -204,7 +226,7 @@ export function addReviewRoutes(
 
   const removeReport: Handler = async (ctx) => {
     await parts.reports.remove(String(ctx['params'].id));
-    redirectTo(ctx, site.languages.of(ctx).href(`${reviewPath}?tab=reports`));
+    redirectTo(ctx, site.languages.of(ctx).href(reportsPath));
   };
 
   router.get(reviewPath, forMaintainers(showQueue));
@@ -213,9 +235,34 @@ export function addReviewRoutes(
     router.all(path, () => {
       throw new ProblemError('not-found', `proposals are reviewed as pull requests at ${host}`);
     });
-  router.get(path, forMaintainers(showProposal));
-  router.post(path, refuseCrossSite(site.baseUrl), forMaintainers(decide));
-  router.post(`${reviewPath}/reports/:id/done`, refuseCrossSite(site.baseUrl), forMaintainers(removeReport));
+  const ownPagesOnly = refuseCrossSite(site.baseUrl);
+  router.get(path, forMaintainers(openProposal));
+  router.post(path, ownPagesOnly, forMaintainers(decide, keepDecision));
+  router.post(
+    `${reviewPath}/reports/:id/done`,
+    ownPagesOnly,
+    forMaintainers(removeReport, () => reportsPath),
+  );
+}
+
+const reportsPath = `${reviewPath}?tab=reports`;
+
+/** The fields of the forms that decide. */
+type TypedDecision = Readonly<Record<'version' | 'decision' | 'reason' | 'text', string>>;
+
+async function readDecision(ctx: Context): Promise<TypedDecision> {
+  return parseDecision(await readFields(ctx, maxFormBytes, 'shorten the text'));
+}
+
+function parseDecision(fields: URLSearchParams): TypedDecision {
+  // Browsers send line ends as two characters, and count one.
+  const read = (name: string): string => (fields.get(name) ?? '').replaceAll('\r\n', '\n');
+  return {
+    version: read('version'),
+    decision: read('decision'),
+    reason: read('reason'),
+    text: read('text'),
+  };
 }
 
 /** Other proposals of the account that are shown. */
@@ -223,6 +270,15 @@ const maxOthers = 10;
 
 const states = ['accepted', 'changes-asked', 'declined'] as const satisfies readonly Decision['state'][];
 
-const statuses = { text: 422, reason: 422, changed: 409, asked: 409, blocked: 409, stands: 409 } as const;
+const statuses: Readonly<Record<FailedDecision['problem'], number>> = {
+  text: 422,
+  reason: 422,
+  changed: 409,
+  asked: 409,
+  blocked: 409,
+  stands: 409,
+  undecided: 200,
+  expired: 200,
+};
 
 const maxFormBytes = 16 * 1024;

@@ -1,7 +1,9 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { KeyRing, Sessions } from '../../../src/login/login.ts';
 import { formatOpenRef, type ProposalStep, type SentProposal } from '../../../src/proposals/proposal.ts';
 import { eventually } from '../../support/eventually.ts';
 import { author, homer, type LoginSite, openLoginSite, stranger } from '../../support/login-site.ts';
+import { noLogOuts } from '../../support/no-log-outs.ts';
 import { commitUnreadable, importProposals, openProposals, sentStep } from '../../support/proposals.ts';
 import type { TestRepository } from '../../support/repository.ts';
 import { accountId, botId, mainPage, pagePath, translation } from '../../support/sample.ts';
@@ -51,6 +53,22 @@ describe('the review of proposals', () => {
   let site: LoginSite;
   const open = async (path: string, account = maintainer): Promise<{ visitor: Visitor; page: Page }> =>
     await site.loggedIn(account ?? '', path);
+  /** A maintainer who logged in an hour ago. */
+  const openLater = async (path: string): Promise<{ visitor: Visitor; page: Page }> => {
+    const sessions = new Sessions(new KeyRing(site.secrets), site.provider.issuer, noLogOuts());
+    const account = { id: accountId('42'), name: 'Person 42', authenticatedAt: Date.now() - 3_600_000 };
+    const visitor = new Visitor();
+    const cookie = ['__Host-botshelf', (await sessions.begin(account)).text] as const;
+    visitor.cookies.set(new URL(site.baseUrl).host, new Map([cookie]));
+    return { visitor, page: await visitor.go(site.baseUrl + path) };
+  };
+  /** Logs in where the page after a form leads by itself. */
+  const logInAgain = async (visitor: Visitor, page: Page): Promise<Page> => {
+    strictEqual(page.status, 200);
+    match(page.text, /reviewing needs a login of the last hour/);
+    const [, to = ''] = /^0; url=(.+)$/.exec(page.headers.get('refresh') ?? '') ?? [];
+    return await visitor.logIn(await visitor.go(new URL(to, page.url)), '42');
+  };
   const press = async (
     { visitor, page }: { visitor: Visitor; page: Page },
     decision: string,
@@ -162,9 +180,9 @@ describe('the review of proposals', () => {
       const fields = { version: 'x', decision: 'accepted' };
       strictEqual((await visitor.press(page, reviewOf(homer, 702), fields)).status, 403);
       strictEqual((await visitor.press(page, '/review/reports/1/done')).status, 403);
-      const reader = new Visitor();
-      reader.stopBefore = `${site.baseUrl}/login`;
-      strictEqual((await reader.press(page, reviewOf(homer, 702), fields)).status, 0);
+      const asked = await new Visitor().press(page, reviewOf(homer, 702), fields);
+      match(asked.text, /reviewing needs a login of the last hour/);
+      doesNotMatch(asked.text, /Proposer 70/);
       ok(isOpen(homer, 702));
       const robots = await fetch(`${site.service.address}/robots.txt`);
       match(await robots.text(), /Disallow: \/review\n/);
@@ -181,6 +199,9 @@ describe('the review of proposals', () => {
       const [, path = ''] = /action="(\/review\/reports\/[^"]+\/done)"/.exec(page.text) ?? [];
       strictEqual(await send(path, 'cross-site'), 403);
       match((await open('/review?tab=reports')).page.text, /Asks for passwords/);
+      const later = await openLater('/review?tab=reports');
+      const asked = await later.visitor.press(later.page, path);
+      match((await logInAgain(later.visitor, asked)).text, /Asks for passwords/);
       match((await visitor.press(page, path)).text, /Review \(5\)[^]*There are no reports/);
     });
 
@@ -289,6 +310,9 @@ describe('the review of proposals', () => {
       const refused = await second.visitor.press(second.page, reviewOf('1006', 706), fields);
       strictEqual(refused.status, 409);
       match(refused.text, /The decision was not taken back/);
+      const later = await openLater('/review');
+      const asked = await later.visitor.press(later.page, reviewOf('1006', 706), fields);
+      match((await logInAgain(later.visitor, asked)).text, /declined it[^]*value="taken-back">Take back/);
       const again = await opened.visitor.press(told, reviewOf('1006', 706), fields);
       match(again.text, /took the decision back/);
       ok(isOpen('1006', 706));
@@ -309,6 +333,43 @@ describe('the review of proposals', () => {
         match(told.text, /write a message of up to 1,000 characters/);
       }
       strictEqual((await press(opened, 'changes-asked', { text: `${'x'.repeat(998)}\r\ny` })).status, 200);
+    });
+
+    for (const [decision, reason, text] of [
+      ['accepted', '', ''],
+      ['changes-asked', '', 'Which\nserver, <b>please</b>?'],
+      ['declined', 'duplicate', 'See Homer.'],
+    ] as const)
+      for (const isLoggedIn of [true, false])
+        it(`asks for a login of the last hour, and keeps what was typed: ${decision}, ${isLoggedIn}`, async () => {
+          const path = reviewOf('1008', 708);
+          const { visitor, page } = await openLater(path);
+          const version = versionIn(page);
+          if (!isLoggedIn) visitor.cookies.clear();
+          const typed = { version, decision, reason, text: text.replaceAll('\n', '\r\n') };
+          const kept = await logInAgain(visitor, await visitor.press(page, path, typed));
+          ok(isOpen('1008', 708));
+          strictEqual(kept.url.pathname, path);
+          match(kept.text, /You are logged in\. Nothing has been decided yet/);
+          strictEqual(versionIn(kept), version);
+          deepStrictEqual(
+            [...kept.text.matchAll(/<details class="([^"]*)"[^>]* open/g)].map(([, name]) => name),
+            decision === 'accepted' ? [] : [decision],
+          );
+          ok(kept.text.includes(`>${text.replaceAll('<', '&lt;')}</textarea>`));
+          strictEqual(/<option value="(\w+)" selected/.exec(kept.text)?.[1] ?? '', reason);
+          const again = `${site.baseUrl}${path}?draft=x`;
+          match((await visitor.go(again)).text, /is no longer here/);
+          const other = kept.url.href.replace(path, reviewOf('1003', 703));
+          match((await visitor.go(other)).text, /asked for changes/);
+        });
+
+    it('shows what was typed with the version that was sent meanwhile', async () => {
+      const path = reviewOf('1008', 708);
+      const { visitor, page } = await openLater(path);
+      const typed = { version: 'x', decision: 'declined', reason: 'rules', text: 'My words.' };
+      const kept = await logInAgain(visitor, await visitor.press(page, path, typed));
+      match(kept.text, /the proposal has changed since you opened[^]*My words\.<\/textarea>/);
     });
 
     it('takes nothing from another site, by a link, or without a decision', async () => {
