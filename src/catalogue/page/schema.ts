@@ -1,4 +1,5 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { _, Ajv2020, type AnySchemaObject, type KeywordCxt, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Type } from 'ajv/dist/compile/util.js';
 import type { Category } from '../../../schemas/types.ts';
 import { parseLocale } from '../../bot/locale.ts';
 import { type SchemaDocument, readSchema, type SchemaName, schemaNames } from '../../bot/schemas.ts';
@@ -173,7 +174,16 @@ const ajv = new Ajv2020({
   },
 });
 
-// ajv's own compares each entry with every other: seconds for a list as long as a file can hold.
+// ajv's own copies all errors so far for each entry that breaks a recursive `$ref`: minutes for a list as long as a file can hold.
+ajv.removeKeyword('items').addKeyword({
+  keyword: 'items',
+  type: 'array',
+  schemaType: 'object',
+  before: 'uniqueItems',
+  code: checkItems,
+});
+
+// ajv's own reports one entry only.
 ajv.removeKeyword('uniqueItems').addKeyword({
   keyword: 'uniqueItems',
   type: 'array',
@@ -211,9 +221,24 @@ function isKnownCategory(
   return categories === null || categories.includes(text);
 }
 
+/** Generates the validation of a list's entries: up to one more than the maximum, and until there are errors enough. */
+function checkItems(context: KeywordCxt): void {
+  const { gen, data, parentSchema } = context;
+  const end = gen.const('end', _`Math.min(${data}.length, ${countChecked(parentSchema)})`);
+  const i = gen.name('i');
+  gen.for(_`let ${i} = 0; ${i} < ${end} && errors < ${maxFaults}; ${i}++`, () => {
+    context.subschema({ keyword: 'items', dataProp: i, dataPropType: Type.Num }, gen.name('valid'));
+  });
+}
+
+/** Returns how many entries of a list are validated. */
+function countChecked(schema: AnySchemaObject | undefined): number {
+  return Number(schema?.['maxItems'] ?? Infinity) + 1;
+}
+
 /** Whether the entries of a list are distinct; reports each that is not. */
-function uniqueItems(wanted: boolean, list: readonly unknown[]): boolean {
-  const entries = list.map((entry) => JSON.stringify(entry));
+function uniqueItems(wanted: boolean, list: readonly unknown[], schema?: AnySchemaObject): boolean {
+  const entries = list.slice(0, countChecked(schema)).map((entry) => JSON.stringify(entry));
   const first = new Map(entries.map((entry, i) => [entry, i] as const).toReversed());
   const errors = entries.flatMap((entry, i) =>
     first.get(entry) === i ? [] : [{ keyword: 'uniqueItems', params: { i } }],
