@@ -207,6 +207,23 @@ const requests: Readonly<Record<string, (i: number, token: string) => HostileReq
       }),
     ]),
   ),
+  ...Object.fromEntries(
+    Object.entries({
+      numbers: '1',
+      'empty objects': '{}',
+      'nested lists': '[[[[1]]]]',
+      'options that are numbers': `{"options":[${Array.from({ length: 25 }, () => 1).join()}]}`,
+      'thousands of languages': `{"name_localizations":{${Array.from({ length: 9000 }, (_, n) => `"k${n}":1`).join()}}}`,
+    }).map(([name, entry]) => [
+      `commands that are a list of ${name}`,
+      (_i: number, token: string): HostileRequest => ({
+        path: '/api/v2/bots/7/commands',
+        method: 'PUT',
+        headers: { 'Content-Type': 'application/json', Authorization: token },
+        body: `[${Array.from({ length: Math.floor((127 * 1024) / (entry.length + 1)) }, () => entry).join()}]`,
+      }),
+    ]),
+  ),
 };
 
 /** Texts of pages that strangers propose. */

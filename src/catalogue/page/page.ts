@@ -290,7 +290,7 @@ export const maxCommandDepth = 16;
  * say nothing are left out. The result breaks the schema if the input does.
  */
 export function pickCommands(commands: readonly unknown[]): unknown[] {
-  return commands.map((command) => pick(command, definitions['command'] ?? {}));
+  return pick(commands, commandList) as unknown[];
 }
 
 /** Returns the text of the file that has these commands: the same one whatever their order. */
@@ -302,10 +302,13 @@ export function printCommands(commands: readonly Command[]): string {
 }
 
 const definitions = readSchema('definitions')['$defs'] as Readonly<Record<string, SchemaDocument>>;
+const commandList = resolveProperties(readSchema('commands'))['commands'] ?? {};
 
 function pick(value: unknown, schema: SchemaDocument): unknown {
-  const { items, properties } = resolve(schema);
-  if (Array.isArray(value)) return items ? value.map((item) => pick(item, items)) : value;
+  const { items, maxItems = Infinity, properties } = resolve(schema);
+  // What a list has beyond its maximum stays as it is: only its length is looked at.
+  if (Array.isArray(value))
+    return items ? value.map((item, i) => (i < maxItems ? pick(item, items) : item)) : value;
   if (typeof value !== 'object' || value === null) return value;
   const values = value as Readonly<Record<string, unknown>>;
   // Texts by language have keys that the schema does not name.
@@ -319,6 +322,7 @@ function pick(value: unknown, schema: SchemaDocument): unknown {
 
 function resolve(schema: SchemaDocument): {
   readonly items?: SchemaDocument;
+  readonly maxItems?: number;
   readonly properties?: Readonly<Record<string, SchemaDocument>>;
 } {
   const [, name = ''] = /#\/\$defs\/(\w+)$/.exec(String(schema['$ref'])) ?? [];

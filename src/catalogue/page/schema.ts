@@ -221,7 +221,7 @@ function isKnownCategory(
   return categories === null || categories.includes(text);
 }
 
-/** Generates the validation of a list's entries: up to one more than the maximum, and until there are errors enough. */
+/** Generates the validation of a list's entries: up to the maximum, and until there are errors enough. */
 function checkItems(context: KeywordCxt): void {
   const { gen, data, parentSchema } = context;
   const end = gen.const('end', _`Math.min(${data}.length, ${countChecked(parentSchema)})`);
@@ -233,7 +233,7 @@ function checkItems(context: KeywordCxt): void {
 
 /** Returns how many entries of a list are validated. */
 function countChecked(schema: AnySchemaObject | undefined): number {
-  return Number(schema?.['maxItems'] ?? Infinity) + 1;
+  return Number(schema?.['maxItems'] ?? Infinity);
 }
 
 /** Whether the entries of a list are distinct; reports each that is not. */

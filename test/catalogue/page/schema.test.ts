@@ -79,7 +79,7 @@ describe('a value held against a schema', () => {
     );
   });
 
-  it('is validated up to one entry more than a list may have, and its real length is reported', () => {
+  it('is validated as far as a list may go, and its real length is reported', () => {
     for (const [schema, path, maximum] of longLists)
       for (const entry of [1, '1', {}, [], { options: Array.from({ length: 100 }, () => 1) }]) {
         const { list, reads } = countReads(Array.from({ length: 65_536 }, () => entry));
@@ -88,7 +88,7 @@ describe('a value held against a schema', () => {
           .reduceRight<unknown>((inner, key) => (key === '0' ? [inner] : { [key]: inner }), list);
         const messages = validate(schema, value).map(({ message }) => message);
         ok(messages.includes(`the list has 65536 entries: keep at most ${maximum}`), messages.join('\n'));
-        ok(reads.size <= maximum + 1, `${path}: ${reads.size} entries were read`);
+        ok(reads.size <= maximum, `${path}: ${reads.size} entries were read`);
       }
   });
 
