@@ -43,7 +43,12 @@ export function describeRemoteError(error: unknown): string {
   if (error.isStopping) return error.stderr;
   if (error.status === null)
     return `${error.stderr.trim() || 'git was killed'}: look at the load of this machine, the network and the Git server`;
-  const lines = error.stderr.split('\n').map((line) => line.replace(/\p{Cc}/gu, ' ').trim());
+  const lines = error.stderr.split('\n').map((line) =>
+    line
+      .slice(0, maxLineLength)
+      .replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')
+      .trim(),
+  );
   const rejected = lines.flatMap((line) => findRejection(line) ?? []);
   const first = lines.findIndex((line) => /^(fatal|error):/.test(line));
   // A line that ends in a colon continues in the next one.
@@ -51,10 +56,16 @@ export function describeRemoteError(error: unknown): string {
     rejected.length > 0
       ? [rejected.join(', ')]
       : lines.slice(first, first + (lines[first]?.endsWith(':') ? 2 : 1));
-  const remote = lines.flatMap((line) => /^(?:remote:|ERROR:)\s*(.*\p{L}.*)$/u.exec(line)?.[1] ?? []);
+  const remote = lines
+    .filter((line) => /^(?:remote|ERROR):/.test(line))
+    .map((line) => line.slice(line.indexOf(':') + 1).trim())
+    .filter((words) => /\p{L}/u.test(words));
   const quoted = remote.length > 0 ? `the remote says: ${remote.join(' ').slice(0, 500)}; ` : '';
   return `${quoted}git says: ${said.join(' ').slice(0, 300)}`;
 }
+
+/** Of what Git prints; the remote may send any text. */
+const maxLineLength = 1000;
 
 /**
  * Returns the ref and the reason of a rejection; undefined for a ref that was rejected only because another one was.

@@ -1,4 +1,4 @@
-import { strictEqual } from 'node:assert/strict';
+import { match, strictEqual } from 'node:assert/strict';
 import { GitError } from '../../src/git/run-git.ts';
 import { describeRemoteError } from '../../src/sync/remote.ts';
 
@@ -43,5 +43,19 @@ describe('the message about a remote', () => {
   it('has no control characters of the remote', () => {
     const error = new GitError(['fetch'], 128, 'remote: \u001B[31mred\nfatal: no');
     strictEqual(describeRemoteError(error), 'the remote says: [31mred; git says: fatal: no');
+  });
+
+  it('is made of the beginnings of lines, whatever the remote sends', () => {
+    const blanks = '\t \u2028'.repeat(20_000);
+    for (const line of [
+      `remote:${blanks}a`,
+      `remote: a${blanks}`,
+      `ERROR:${blanks}`,
+      `remote: a${'b\u2028'.repeat(30_000)}`,
+    ])
+      match(
+        describeRemoteError(new GitError(['push'], 1, `${line}\nfatal: no`)),
+        /^.{0,700}git says: fatal: no$/,
+      );
   });
 });
