@@ -185,7 +185,7 @@ function readContact(reader: SettingReader): string | null {
 function readSecurityContact(reader: SettingReader): string | null {
   const value = reader.text('BOTSHELF_SECURITY_CONTACT');
   if (value === undefined) return null;
-  const uri = /^[^\s@/:]+@[^\s@/]+\.[^\s@/]+$/.test(value) ? `mailto:${value}` : value;
+  const uri = /^[^\s@/:]+@[^\s@/]+\.[^\s@/.]+$/.test(value) ? `mailto:${value}` : value;
   if (/^(?:https:\/\/|mailto:|tel:)[\x21-\x7E]{1,200}$/.test(uri) && URL.canParse(uri)) return uri;
   reader.faults.push(
     `BOTSHELF_SECURITY_CONTACT is ${JSON.stringify(value)}: give a mail address, or a link that begins with https://.`,
@@ -237,7 +237,7 @@ const minWebhookSecretLength = 16;
 function readHostSettings(reader: SettingReader, isUsed: boolean) {
   const kind = reader.choice('BOTSHELF_HOST_KIND', Object.keys(gitHosts) as GitHostId[]) ?? null;
   const token = reader.secret('BOTSHELF_HOST_TOKEN') ?? null;
-  const api = reader.text('BOTSHELF_HOST_API')?.replace(/\/+$/, '') ?? null;
+  const api = reader.text('BOTSHELF_HOST_API')?.replace(/(?<!\/)\/+$/, '') ?? null;
   if (api !== null && !/^(?:https:\/\/|http:\/\/(?:localhost|127\.0\.0\.1)[:/])[^\s@?#]+$/.test(api))
     reader.faults.push(
       'BOTSHELF_HOST_API is not an address that can be used: give one such as https://github.example.org/api/v3.',

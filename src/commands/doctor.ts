@@ -73,7 +73,7 @@ export const checkGit: DoctorCheck = async () =>
 
 /** @param text what `git --version` prints; empty if there is no git */
 export function assessGitVersion(text: string): Outcome {
-  const [version, major, minor] = /(\d+)\.(\d+)[\w.]*/.exec(text) ?? [];
+  const [version, major, minor] = /(?<!\d)(\d+)\.(\d+)[\w.]*/.exec(text) ?? [];
   if (version === undefined) return failure('git cannot be run', 'apt-get install git');
   return Number(major) > 2 || (Number(major) === 2 && Number(minor) >= 38)
     ? fine(`Git ${version}`)

@@ -18,7 +18,8 @@ export interface MirrorOptions {
  */
 export async function mirror(given: string, { folder, port, canonical }: MirrorOptions): Promise<void> {
   const address = toAddress(given);
-  const name = /([^/:]*?)(?:\/|\.git)*$/.exec(address)?.[1] ?? '';
+  const parts = address.split(/[/:]/).filter((part) => part !== '' && part !== '.git');
+  const name = parts.at(-1)?.replace(/\.git$/, '') ?? '';
   const top = resolve(folder ?? name);
   const catalogue = join(top, 'catalogue');
   const config = readMirrorConfig({

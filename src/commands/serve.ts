@@ -100,6 +100,6 @@ export function listSettings(): void {
   for (const [, name = '', text = ''] of entries) {
     const { value, source } = inForce.get(name) ?? {};
     const now = value === undefined ? 'the default' : `${value}, from ${source}`;
-    process.stdout.write(`${name}\n  ${text.replaceAll(/\]\([^)]*\)|[`[]/g, '')}\n  now: ${now}\n`);
+    process.stdout.write(`${name}\n  ${text.replaceAll(/\]\([^()]*\)|[`[]/g, '')}\n  now: ${now}\n`);
   }
 }

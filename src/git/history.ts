@@ -98,7 +98,7 @@ export async function* readChangeLog(
     await repository.run(args, { ...options, input, outputFile: file });
     let [commit, time, lastTime] = ['', 0, 0];
     for await (const line of createInterface({ input: createReadStream(file) })) {
-      const [, colons, text = '', path = ''] = /^(:+)([^\t]+)\t(.*)$/.exec(line) ?? [];
+      const [, colons, text = '', path = ''] = /^(:+)([^:\t][^\t]*)\t(.*)$/.exec(line) ?? [];
       if (colons !== undefined) {
         const words = text.split(' ');
         const count = colons.length;
@@ -213,7 +213,7 @@ export function parseRawDiff(output: string): RawDiffEntry[] {
   let header = '';
   const fields = output.split('\0').values();
   for (const field of fields) {
-    const [, colons, text = ''] = /^\n?(:+)(.*)$/.exec(field) ?? [];
+    const [, colons, text = ''] = /^\n?(:+)([^:].*)$/.exec(field) ?? [];
     if (colons === undefined) {
       header = field;
       continue;

@@ -38,7 +38,7 @@ export function parseRemote(remote: string): RemotePlace | undefined {
   const url = scpHost === undefined && URL.canParse(remote) ? new URL(remote) : undefined;
   if (url && !['https:', 'http:', 'ssh:', 'git:', 'git+ssh:'].includes(url.protocol)) return undefined;
   const host = scpHost ?? (url?.protocol.startsWith('http') ? url.host : url?.hostname);
-  const path = (scpPath ?? url?.pathname ?? '').replace(/^\/+|(\.git)?\/*$/g, '');
+  const path = (scpPath ?? url?.pathname ?? '').replace(/^\/+|(\.git)?(?<!\/)\/*$/g, '');
   return host !== undefined && /^[\w.-]+(\/[\w.~-]+)+$/.test(path)
     ? { host: host.toLowerCase(), path }
     : undefined;

@@ -54,7 +54,7 @@ const gitFailures = {
   'disk-full': /no space left|out of diskspace|quota exceeded|file too large/i,
   'index-locked': /index\.lock/,
   'index-damaged':
-    /index file (corrupt|smaller than expected)|unknown index entry format|malformed name field|broken index|sharedindex\S* index file open failed: No such file/,
+    /index file (corrupt|smaller than expected)|unknown index entry format|malformed name field|broken index|sharedindex\S{0,80} index file open failed: No such file/,
   'ref-locked': /cannot lock ref|failed to update ref|atomic transaction failed/,
 };
 

@@ -49,7 +49,7 @@ export function parseDate(text: string): number | undefined {
 const maxDateLength = 100;
 
 const clock =
-  /[T, ]+(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?: ?([ap]m))?(?: ?(?:Z|UTC|GMT))?(?: ?([+-]\d\d(?::?\d\d)?))?(?: \([^()]*\))?$/i;
+  /(?<![T, ])[T, ]+(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?: ?([ap]m))?(?: ?(?:Z|UTC|GMT))?(?: ?([+-]\d\d(?::?\d\d)?))?(?: \([^()]*\))?$/i;
 
 /** Returns what a number may be: milliseconds, seconds, microseconds, or the days of a spreadsheet, which begin in 1899. */
 function toTimes(number: number): readonly number[] {

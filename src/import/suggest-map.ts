@@ -136,7 +136,11 @@ function findBad(
 function isNamed(path: string, { key, name, not }: Target): boolean {
   if (
     not?.test(toFieldName(path)) ||
-    (key !== 'authors' && /(?:owner|author|dev|creator|maker)\w*(?:\[\])?\./i.test(path))
+    (key !== 'authors' &&
+      path
+        .split('.')
+        .slice(0, -1)
+        .some((part) => /owner|author|dev|creator|maker/i.test(part)))
   )
     return false;
   return name.source === '(?:)' || name.test(toFieldName(path));

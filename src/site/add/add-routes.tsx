@@ -101,7 +101,7 @@ export function addAddRoutes(router: Router, parts: AddParts): void {
         const { path: file = '', text, faults } = makeFile(parts, sent.form, sent.texts);
         if (!ctx.path.endsWith('/file') || Object.keys(faults).length > 0)
           return await show(ctx, parts, sent);
-        ctx.attachment(file.replace(/.*\//, ''));
+        ctx.attachment(file.slice(file.lastIndexOf('/') + 1));
         ctx.set('Cache-Control', 'no-store');
         ctx.type = file.endsWith('.json') ? 'json' : 'text/markdown; charset=utf-8';
         ctx.body = text;

@@ -39,7 +39,7 @@ export function parseLanguageRanges(header: string): string[] {
     .slice(0, 500)
     .split(',')
     .map((part) => {
-      const [range = '', ...parameters] = part.trim().split(/\s*;\s*/);
+      const [range = '', ...parameters] = part.split(';').map((piece) => piece.trim());
       const weight = parameters.find((parameter) => parameter.startsWith('q='));
       return { range, weight: weight === undefined ? 1 : Number(weight.slice(2)) };
     });

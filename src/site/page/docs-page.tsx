@@ -31,8 +31,9 @@ const documents = Object.fromEntries(docsPaths.map((path) => [path, readDocument
 function readDocument(path: DocsPath): string {
   const text = readFileSync(new URL(files[path], import.meta.resolve('#package')), 'utf8');
   if (files[path] !== files['/docs']) return text;
-  const [, routes = '', errors = ''] =
-    /^<!-- routes -->([^]*?)<!-- end -->[^]*^<!-- errors -->([^]*?)<!-- end -->/m.exec(text) ?? [];
+  const [routes = '', errors = ''] = ['routes', 'errors'].map(
+    (part) => text.split(`\n<!-- ${part} -->`)[1]?.split('<!-- end -->')[0],
+  );
   const parts = routes.split(/^(?=### )/m);
   if (path === '/docs/bots') return `# Routes of bots\n\n${parts.filter(isOfBots).join('')}`;
   if (path === '/docs/lists')
@@ -80,7 +81,7 @@ function readGuide(path: DocsPath, baseUrl: string): string {
     .map((part) => {
       if (part.startsWith('```')) return part;
       const joined = part.replaceAll(/(\S)\n *(?=[^\s<#|-])(?!\d+\. )/g, '$1 ');
-      return joined.replaceAll(/\[([^\]]+)\]\(([\w./-]+\.md)?(#[\w-]+)?\)/g, toLink);
+      return joined.replaceAll(/\[([^[\]]+)\]\(([\w./-]+\.md)?(#[\w-]+)?\)/g, toLink);
     })
     .join('')
     .replaceAll(/(?:http:\/\/)?localhost:8080|https:\/\/bots\.example\.org/g, () => baseUrl);

@@ -290,7 +290,7 @@ export function reportAddress(address: string, subject: string, about: string): 
 /** Returns the address that a contact links to; undefined for plain text. */
 function toContactAddress(contact: string): string | undefined {
   if (/^https:\/\//i.test(contact) && URL.canParse(contact)) return contact;
-  return /^[^\s@/]+@[^\s@/]+\.[^\s@/]+$/.test(contact) ? `mailto:${contact}` : undefined;
+  return /^[^\s@/]+@[^\s@/]+\.[^\s@/.]+$/.test(contact) ? `mailto:${contact}` : undefined;
 }
 
 /** Searches all bots. Works without a script. @param props q: what was searched for last */

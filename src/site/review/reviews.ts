@@ -134,7 +134,7 @@ function nameProposer(field: ShownField, { proposer }: Proposal): ShownField {
 /** Parses the files of what is not a bot. */
 function parseOthers(texts: FileTexts): ComparedFile[] {
   return [...texts].map(([path, text]) => {
-    const { locale = 'en' as Locale } = parseCollectionName(path.replace(/.*\//, '')) ?? {};
+    const { locale = 'en' as Locale } = parseCollectionName(path.slice(path.lastIndexOf('/') + 1)) ?? {};
     const read = path.endsWith('.json') ? readStrictJson(text, 'the file') : undefined;
     const data = read && ('data' in read ? { data: read.data, page: '' } : undefined);
     return { path, locale, page: data ?? parsePage(path, Buffer.from(text)).page };
