@@ -9,7 +9,7 @@ import { findPageConversion, findUncommittedPages } from '../catalogue/store/unc
 import { checkInThreads } from '../check/check.ts';
 import { listSegments, replaySegment } from '../counts/journal.ts';
 import { createStateRef } from '../counts/state-ref.ts';
-import { readShard } from '../counts/state.ts';
+import { readShard, SkippedLines } from '../counts/state.ts';
 import { findGitProcesses, lockFiles } from '../git/maintenance.ts';
 import { ensureNoOperation, RepositoryOpener, type Repository } from '../git/repository.ts';
 import { directClient } from '../git/run-git.ts';
@@ -19,6 +19,7 @@ import { ignoreMissing, messageOf } from '../lib/errors.ts';
 import { fsyncFolder } from '../lib/files.ts';
 import { silentLog } from '../lib/log.ts';
 import { formatCount } from '../lib/text.ts';
+import { TimeSlice } from '../lib/time-slice.ts';
 import * as network from './doctor-network.ts';
 import {
   type DoctorCheck,
@@ -318,15 +319,24 @@ export const checkJournal: DoctorCheck = async ({ config }) => {
 
 /** The counts and tokens in Git can be read. */
 export const checkState = inClone(async (_repository, { repositoryOpener }) => {
-  const { commit, files } = await createStateRef(repositoryOpener, silentLog).read();
+  const { commit, shards } = await createStateRef(repositoryOpener, silentLog).read();
   if (commit === null) return fine('there are no counts and tokens yet');
   let bots = 0;
-  const faults = [...files].flatMap(([path, text]) => readShard(path, text, () => bots++));
-  const [first] = faults;
+  const skipped = new SkippedLines();
+  const slice = new TimeSlice('service');
+  for await (const [path, content] of shards)
+    await readShard(
+      path,
+      content,
+      slice,
+      () => bots++,
+      (fault) => skipped.add(fault),
+    );
+  const [first] = skipped.first;
   return first === undefined
     ? fine(`refs/botshelf/state has ${formatCount(bots, 'bot')}`)
     : failure(
-        `refs/botshelf/state has ${formatCount(faults.length, 'faulty line')}, the first is ${first.path}:${first.line} (${first.message})`,
+        `refs/botshelf/state has ${formatCount(skipped.first.length + skipped.more, 'faulty line')}, the first is ${first.path}:${first.line} (${first.message})`,
         'git log -p refs/botshelf/state has the lines before; the next posts of those bots replace counts, an author of each issues a new token on its token page',
       );
 });

@@ -1,28 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { getHeapStatistics } from 'node:v8';
 import { isUnavailable } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
-import { findTreeEntries, listFiles } from '../git/history.ts';
 import { ObjectReader } from '../git/objects.ts';
-import { readRef, stateRef, type Repository, type RepositoryOpener } from '../git/repository.ts';
-import { messageOf } from '../lib/errors.ts';
+import { readRef, stateRef, type RepositoryOpener } from '../git/repository.ts';
+import { isError, messageOf } from '../lib/errors.ts';
+import { listFaults } from '../lib/health.ts';
 import type { Log } from '../lib/log.ts';
 import { forEachInSlices } from '../lib/time-slice.ts';
-import { readStateFiles } from './state-ref.ts';
-import { parseDay, daysFolder, parseDayPath, toDay, type Count, type CountOfDay } from './state.ts';
+import { type DayFile, findDaysFolder, listDays, readStateFiles } from './state-files.ts';
+import { copyText, parseDay, toDay, type Count, type CountOfDay } from './state.ts';
 
 /** The count of a bot from the end of a day on. */
 interface CountChange {
   /** The day (UTC), since the epoch. */
   readonly period: number;
   readonly count: number;
-}
-
-/** A file of the counts at the end of a day. */
-export interface DayFile {
-  /** The day (UTC), since the epoch. */
-  readonly period: number;
-  /** The id of its blob. */
-  readonly id: string;
 }
 
 /**
@@ -37,6 +30,18 @@ export class CountSeries {
    */
   #last: BotSeries | undefined;
   #files: readonly DayFile[] = [];
+  readonly #maxBytes: number;
+  #bytes = 0;
+  #isFull = false;
+
+  constructor(maxBytes: number = maxSeriesBytes) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Whether changes were left out, because the others take up all of its memory. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
 
   /** The files that were read, ascending. */
   get files(): readonly DayFile[] {
@@ -45,12 +50,16 @@ export class CountSeries {
 
   /** Adds the count of a day; a day that is not after the bot's last one is ignored. */
   add(id: BotId, period: number, count: number): void {
+    if (this.#bytes > this.#maxBytes) {
+      this.#isFull = true;
+      return;
+    }
     let series = this.#last?.next;
     if (series?.id !== id) series = this.#bots.get(id) ?? this.#addBot(id);
     if (this.#last) this.#last.next = series;
     this.#last = series;
     if (series.period >= period || (series.length > 0 && series.count === count)) return;
-    appendChange(series, { period, count });
+    this.#bytes += appendChange(series, { period, count });
   }
 
   /** The bot's changes, ascending. */
@@ -64,22 +73,25 @@ export class CountSeries {
    * @param files ascending
    * @throws errors of `read`; the next call continues with the file that was not read
    */
-  async update(files: readonly DayFile[], read: (id: string) => Promise<string>): Promise<void> {
+  async update(files: readonly DayFile[], read: (id: string) => Promise<Buffer>): Promise<void> {
     const known = this.#files;
     const other = known.findIndex(({ period, id }, i) => period !== files[i]?.period || id !== files[i].id);
     const same = other === -1 ? known.length : other;
     this.#files = known.slice(0, same);
     // This also forgets what an update that failed has read of a file.
     await this.#cut(known[same - 1]?.period ?? -1);
-    const readAt = async (i: number): Promise<string> => (files[i] ? await read(files[i].id) : '');
+    const readAt = async (i: number): Promise<Buffer> =>
+      files[i] ? await read(files[i].id) : Buffer.alloc(0);
     let next = readAt(same);
     for (const [i, { period }] of files.entries()) {
       if (i < same) continue;
-      const text = await next;
+      const content = await next;
       // Git reads one file while the one before is parsed.
       next = readAt(i + 1);
       next.catch(() => {});
-      await forEachInSlices(parseDay(text), ([bot, count]) => this.add(bot, period, count));
+      await forEachInSlices(parseDay(content), (counts) => {
+        for (const [bot, count] of counts) this.add(bot, period, count);
+      });
       this.#files = files.slice(0, i + 1);
     }
   }
@@ -96,22 +108,27 @@ export class CountSeries {
   }
 
   #addBot(id: BotId): BotSeries {
-    // A copy: V8 keeps all of a text in memory for an id that was cut out of it.
-    const series = createBotSeries(Buffer.from(id).toString() as BotId);
+    const series = createBotSeries(copyText(id) as BotId);
     this.#bots.set(series.id, series);
+    this.#bytes += bytesPerBot;
     return series;
   }
 
   /** Forgets the counts after a day. */
   async #cut(last: number): Promise<void> {
     this.#last = undefined;
+    this.#bytes = 0;
+    this.#isFull = false;
     await forEachInSlices(this.#bots, ([id, series]) => {
-      series.next = undefined;
-      if (series.period <= last) return;
-      const kept = createBotSeries(id);
-      for (const change of listChanges(series)) if (change.period <= last) appendChange(kept, change);
-      if (kept.length === 0) this.#bots.delete(id);
-      else this.#bots.set(id, kept);
+      let kept = series;
+      kept.next = undefined;
+      if (series.period > last) {
+        kept = createBotSeries(id);
+        for (const change of listChanges(series)) if (change.period <= last) appendChange(kept, change);
+        if (kept.length === 0) this.#bots.delete(id);
+        else this.#bots.set(id, kept);
+      }
+      if (kept.length > 0) this.#bytes += bytesPerBot + kept.bytes.length;
     });
   }
 }
@@ -137,9 +154,10 @@ function createBotSeries(id: BotId): BotSeries {
 
 /**
  * Appends the difference to the count before, with its sign in the lowest bit but one. The lowest bit says whether days
- * were left out; then their number follows.
+ * were left out; then their number follows. Returns how many bytes of memory are added.
  */
-function appendChange(series: BotSeries, { period, count }: CountChange): void {
+function appendChange(series: BotSeries, { period, count }: CountChange): number {
+  const { bytes } = series;
   const difference = count - series.count;
   const gap = period - series.period - 1;
   const code = Math.abs(difference) * 4 + (difference < 0 ? 2 : 0) + (gap > 0 ? 1 : 0);
@@ -153,6 +171,7 @@ function appendChange(series: BotSeries, { period, count }: CountChange): void {
   if (gap > 0) series.length = writeVarint(series.bytes, series.length, gap);
   series.period = period;
   series.count = count;
+  return series.bytes.length - bytes.length;
 }
 
 function listChanges({ bytes, length }: BotSeries): CountChange[] {
@@ -172,6 +191,12 @@ function listChanges({ bytes, length }: BotSeries): CountChange[] {
 
 /** Two numbers. */
 const maxChangeBytes = 16;
+
+/** What the series of a bot takes next to its bytes. */
+const bytesPerBot = 300;
+
+/** As much as half of the heap. */
+const maxSeriesBytes = Math.min(4 * 1024 ** 3, getHeapStatistics().heap_size_limit / 2);
 
 /** Writes a whole number in at most eight bytes: seven bits in each, the lowest first. Returns the position after it. */
 function writeVarint(bytes: Uint8Array, start: number, value: number): number {
@@ -226,8 +251,11 @@ export class CountHistory {
   #version = 0;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
-  /** How often it has failed in a row. */
+  /** The days of the last read that cannot be read, a sentence each. */
+  #faults: readonly string[] = [];
+  /** How often it has failed in a row, and why. */
   #failures = 0;
+  #failure: string | undefined;
 
   constructor(options: CountHistoryOptions) {
     this.#options = options;
@@ -273,12 +301,13 @@ export class CountHistory {
   async update({ recentOnly = false } = {}): Promise<void> {
     const repository = await this.#options.repositoryOpener.open();
     const tip = await readRef(repository, stateRef);
-    const folder = (await findTreeEntries(repository, tip, [daysFolder])).get(daysFolder)?.id;
+    const folder = tip === null ? undefined : await findDaysFolder(repository, tip);
     const read = `${folder} ${this.present()}`;
     if (read === this.#read) return;
-    const files = folder === undefined ? [] : await listDays(repository, folder);
+    const { days: files, faults } = tip === null ? { days: [], faults: [] } : await listDays(repository, tip);
+    this.#faults = faults;
     const objects = new ObjectReader(repository.folder);
-    const readFile = async (id: string): Promise<string> => await this.#readFile(objects, id);
+    const readFile = async (id: string): Promise<Buffer> => await this.#readFile(objects, id);
     const readInto = async (days: CountSeries, wanted: readonly DayFile[]): Promise<void> => {
       await days.update(wanted, readFile);
       this.#before = await days.countsAt(this.present() - growthDays);
@@ -295,6 +324,19 @@ export class CountHistory {
     } finally {
       objects.close();
     }
+  }
+
+  /** Returns why counts over time are left out, a sentence each. */
+  faults(): string[] {
+    const more = this.#faults.length - maxNamedDays;
+    return listFaults(
+      this.#failure,
+      ...this.#faults.slice(0, maxNamedDays),
+      more > 0 ? `${more} more days are left out of the counts over time` : null,
+      this.#days.isFull
+        ? 'the counts over time take too much memory, and the last days are left out: give the service more (NODE_OPTIONS=--max-old-space-size), or remove the first files of days from the state ref'
+        : null,
+    );
   }
 
   /** The files of days that are over, from one day to another, both included, ascending. */
@@ -317,9 +359,9 @@ export class CountHistory {
     }
   }
 
-  async #readFile(objects: ObjectReader, id: string): Promise<string> {
+  async #readFile(objects: ObjectReader, id: string): Promise<Buffer> {
     this.#stop.signal.throwIfAborted();
-    return (await readStateFiles(objects, [id]))[0] ?? '';
+    return (await readStateFiles(objects, [id]))[0] ?? Buffer.alloc(0);
   }
 
   /** Today, which is not over. */
@@ -365,15 +407,16 @@ export class CountHistory {
     try {
       await this.update();
       this.#failures = 0;
+      this.#failure = undefined;
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       this.#failures++;
       // Warns once, when it fails again; a repository that is missing is reported by every write.
-      const level = this.#failures === 2 && !isUnavailable(error) ? 'warn' : 'debug';
-      this.#options.log[level](
-        { err: error },
-        `could not read counts over time from the state ref: ${messageOf(error)}; retrying in a minute`,
-      );
+      const isReported = isUnavailable(error) && !isError(error, 'state-refused');
+      const message = `could not read counts over time from the state ref: ${messageOf(error)}; retrying in a minute`;
+      if (this.#failures > 1 && !isReported) this.#failure = message;
+      const level = this.#failures === 2 && !isReported ? 'warn' : 'debug';
+      this.#options.log[level]({ err: error }, message);
     }
   }
 }
@@ -385,15 +428,7 @@ export type ReadonlyCountHistory = Pick<CountHistory, 'isRead' | 'present' | 'fi
 interface CountsOfDay {
   /** The day (UTC), since the epoch. */
   readonly period: number;
-  readonly counts: Iterable<CountOfDay>;
-}
-
-/** Lists the files of days, ascending. @param folder the id of their tree @throws {GitError} */
-async function listDays(repository: Repository, folder: string): Promise<DayFile[]> {
-  return (await listFiles(repository, folder)).flatMap(({ path, id }) => {
-    const period = parseDayPath(path);
-    return period === undefined ? [] : [{ period, id }];
-  });
+  readonly counts: Iterable<readonly CountOfDay[]>;
 }
 
 /** Milliseconds that a read waits for the history at the start. */
@@ -401,6 +436,9 @@ const readTimeoutMs = 2000;
 
 /** Milliseconds between two looks at the tip, which also retry a failed read. */
 const lookAgainMs = 60_000;
+
+/** The days that are named of those that cannot be read. */
+const maxNamedDays = 10;
 
 /** The files that are read first: lists and pages go no further back. */
 const recentDays = 90;

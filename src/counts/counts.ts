@@ -73,7 +73,8 @@ export function openCounts({ config, repositoryOpener, commits, onEdited, log }:
     if (config.demo) await countHistory.isRead('recent');
   };
   const health = (): Health => {
-    const faults = [...state.failures().map(({ message }) => message), ...state.clockFaults()];
+    const failures = new Set(state.failures().map(({ message }) => message));
+    const faults = [...failures, ...state.clockFaults(), ...countHistory.faults()];
     return { state: { ready: state.isLoaded, faults } };
   };
   return { state, countHistory, counts, setEditedTimes: setTimes, health, start, close };

@@ -9,9 +9,9 @@ import {
   type RefCommit,
   writeHistory,
 } from '../git/commit-files.ts';
-import { diffTrees, listFiles, findTreeEntries } from '../git/history.ts';
+import { findTreeEntries } from '../git/history.ts';
 import { removeLeftovers, wasKilled } from '../git/maintenance.ts';
-import { computeBlobId, type ObjectReader } from '../git/objects.ts';
+import { computeBlobId } from '../git/objects.ts';
 import {
   createRefConflictError,
   listRefFolders,
@@ -22,12 +22,20 @@ import {
   toUnavailableError,
   updateRefs,
 } from '../git/repository.ts';
-import { isError } from '../lib/errors.ts';
+import { type BotshelfError, isError } from '../lib/errors.ts';
 import { fsyncFolders } from '../lib/files.ts';
 import type { Log } from '../lib/log.ts';
 import { retry } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
-import { forEachInSlices } from '../lib/time-slice.ts';
+import { forEachInSlices, TimeSlice } from '../lib/time-slice.ts';
+import {
+  createRefusal,
+  findShards,
+  listShards,
+  maxBots,
+  readStateFiles,
+  type StateFile,
+} from './state-files.ts';
 import {
   type BotState,
   mergeBotStates,
@@ -37,6 +45,7 @@ import {
   writeShard,
   State,
   type CountOfDay,
+  SkippedLines,
   toDay,
   toDayPath,
   writeDay,
@@ -61,8 +70,8 @@ export class CommittedState {
   #reading: Promise<void> | undefined;
   #committing: Promise<unknown> = Promise.resolve();
   readonly #queue = new SerialQueue();
-  /** The texts that are merged into memory, by path, so that only other texts are parsed. */
-  readonly #merged = new Map<string, string>();
+  /** Why a tip is not read, and what `peek` returned of it. */
+  #refused: { readonly peeked: string; readonly error: BotshelfError } | undefined;
   /** The day on which the files of the days before it were committed last. */
   #daysWrittenOn: number | undefined;
 
@@ -105,18 +114,6 @@ export class CommittedState {
     }
   }
 
-  async #merge(files: ReadonlyMap<string, string>): Promise<void> {
-    const mergeFile = ([path, text]: readonly [string, string]): void => {
-      if (this.#merged.get(path) === text) return;
-      const faults = readShard(path, text, (id, botState) => void this.state.merge(id, botState));
-      for (const { line, message } of faults) {
-        this.#log.warn({ file: path, line }, `${path}:${line} of the state ref is skipped: ${message}`);
-      }
-      this.#merged.set(path, text);
-    };
-    await forEachInSlices(files, mergeFile, 'service');
-  }
-
   /**
    * Commits the change that `plan` returns for the current state, and merges it into memory. When another process
    * commits first, its commit is merged and `plan` called again. An empty change commits nothing. The first commit of a
@@ -151,7 +148,6 @@ export class CommittedState {
     }
     this.#daysWrittenOn = today;
     await forEachInSlices(change, ([id, botState]) => void this.state.merge(id, botState), 'service');
-    for (const [path, text] of files) this.#merged.set(path, text);
     // Peeks, so that the next check of a token need not read the ref. That check reports what fails here.
     await this.refresh().catch(() => {});
   }
@@ -183,18 +179,18 @@ export class CommittedState {
   /** Returns the files of the days before `today`: each bot is in that of the day of its last count, of those that are over. */
   async #filesOfDays(today: number): Promise<[path: string, text: string][]> {
     const days = new Map<number, CountOfDay[]>();
-    const add = ([path, text]: readonly [string, string]): void => {
-      readShard(path, text, (id, { count }) => {
-        const inMemory = this.state.count(id);
-        const last = inMemory && toDay(inMemory.at) < today ? inMemory : count;
-        if (last === undefined) return;
-        const day = toDay(last.at);
-        if (day >= today || day < minDay) return;
-        days.set(day, days.get(day) ?? []);
-        days.get(day)?.push([id, last.value]);
-      });
+    const add = (id: BotId, { count }: BotState): void => {
+      const inMemory = this.state.count(id);
+      const last = inMemory && toDay(inMemory.at) < today ? inMemory : count;
+      if (last === undefined) return;
+      const day = toDay(last.at);
+      if (day >= today || day < minDay) return;
+      days.set(day, days.get(day) ?? []);
+      days.get(day)?.push([id, last.value]);
     };
-    await forEachInSlices(this.#merged, add, 'service');
+    const { shards } = await this.#ref.read();
+    const slice = new TimeSlice('service');
+    for await (const [path, content] of shards) await readShard(path, content, slice, add);
     const files = [...days].map(async ([day, counts]): Promise<[string, string]> => [
       toDayPath(day),
       await writeDay(counts),
@@ -205,10 +201,38 @@ export class CommittedState {
   async #read(): Promise<void> {
     await this.#committing;
     const peeked = this.#ref.peek();
-    const { commit, files } = await this.#ref.read(this.#tip ?? undefined);
-    await this.#merge(files);
-    this.#tip = commit;
-    this.#peeked = peeked;
+    if (this.#refused?.peeked === peeked) throw this.#refused.error;
+    try {
+      const tree = await this.#ref.read(this.#tip ?? undefined);
+      await this.#merge(tree);
+      this.#tip = tree.commit;
+      this.#peeked = peeked;
+    } catch (error) {
+      if (isError(error, 'state-refused')) this.#refused = { peeked, error };
+      throw error;
+    }
+  }
+
+  /** Merges all shards, or none. @throws {BotshelfError} state-refused */
+  async #merge({ commit, shards }: StateTree): Promise<void> {
+    const bots = new Map<BotId, BotState>();
+    let unknown = 0;
+    const add = (id: BotId, botState: BotState): void => {
+      const known = bots.get(id);
+      if (known === undefined && !this.state.has(id)) unknown++;
+      bots.set(id, known === undefined ? botState : mergeBotStates(known, botState));
+    };
+    const skipped = new SkippedLines();
+    const slice = new TimeSlice('service');
+    for await (const [path, content] of shards) {
+      await readShard(path, content, slice, add, (fault) => skipped.add(fault));
+      if (this.state.size + unknown > maxBots)
+        throw createRefusal(String(commit), `it has more than ${maxBots} bots`);
+    }
+    for (const { path: file, line, message } of skipped.first)
+      this.#log.warn({ file, line }, `${file}:${line} of the state ref is skipped: ${message}`);
+    if (skipped.more > 0) this.#log.warn({}, `${skipped.more} more lines of the state ref are skipped`);
+    await forEachInSlices(bots, ([id, botState]) => void this.state.merge(id, botState), 'service');
   }
 }
 
@@ -225,11 +249,12 @@ function isConflict(error: unknown): boolean {
 /** Attempts before a commit fails because another process commits first each time. */
 const maxConflicts = 30;
 
-/** The shards of a state in Git, `<ab>/<cd>.json` → text, and their commit. */
+/** The shards of a state in Git, and their commit. */
 export interface StateTree {
   /** The commit at the tip; null while the ref does not exist. */
   readonly commit: string | null;
-  readonly files: ReadonlyMap<string, string>;
+  /** Yields `<ab>/<cd>.json` and the content of each. Few are in memory at a time. */
+  readonly shards: AsyncIterable<readonly [path: string, content: Buffer]>;
 }
 
 /**
@@ -240,6 +265,7 @@ export interface StateRef {
   /**
    * Returns the shards at the tip; empty while the ref does not exist.
    * @param known a commit that was read before: shards that are the same in it may be left out
+   * @throws {BotshelfError} state-refused, if they are too large
    */
   read(known?: string): Promise<StateTree>;
 
@@ -318,38 +344,34 @@ const maxKills = 8;
 
 async function readState(repository: Repository, known: string | undefined): Promise<StateTree> {
   const commit = await readRef(repository, stateRef);
-  const isRead = commit === null || commit === known;
-  const blobs = isRead ? new Map<string, string>() : await listBlobs(repository, commit, known);
-  const texts = await readStateFiles(repository.objects, [...blobs.values()]);
-  const files = [...blobs.keys()].map((path, i): [string, string] => [path, texts[i] ?? '']);
-  return { commit, files: new Map(files) };
+  const files = commit === null || commit === known ? [] : await listShards(repository, commit);
+  const isKnown = files.length > 0 && known !== undefined && (await repository.objects.has(known));
+  const before = isKnown ? await findShards(repository, known) : new Map<string, string>();
+  return {
+    commit,
+    shards: readShards(
+      repository,
+      files.filter(({ path, id }) => before.get(path) !== id),
+    ),
+  };
 }
 
-/** Returns the texts of blobs of the state. @throws what ObjectReader does, and an error if one is too large */
-export async function readStateFiles(objects: ObjectReader, ids: readonly string[]): Promise<string[]> {
-  return (await objects.read(ids, maxStateFileBytes)).map((file, i) => {
-    if (file) return file.content.toString();
-    throw new Error(`the blob ${ids[i]} of ${stateRef} is too large: restore its file from an older commit`);
-  });
-}
-
-/** Enough for a day on which 2.5 million bots post. */
-const maxStateFileBytes = 64 * 1024 * 1024;
-
-async function listBlobs(
-  repository: Repository,
-  commit: string,
-  known: string | undefined,
-): Promise<Map<string, string>> {
-  if (known !== undefined && (await repository.objects.has(known))) {
-    const files = await diffTrees(repository, known, commit);
-    return new Map(
-      files.flatMap(({ path, after }) => (after === null || isDayPath(path) ? [] : [[path, after.id]])),
+async function* readShards(
+  { objects }: Repository,
+  files: readonly StateFile[],
+): AsyncGenerator<readonly [path: string, content: Buffer]> {
+  for (let start = 0; start < files.length; start += shardsPerRead) {
+    const some = files.slice(start, start + shardsPerRead);
+    const contents = await readStateFiles(
+      objects,
+      some.map(({ id }) => id),
     );
+    for (const [i, content] of contents.entries()) yield [some[i]?.path ?? '', content];
   }
-  const files = await listFiles(repository, commit);
-  return new Map(files.flatMap(({ path, id }) => (isDayPath(path) ? [] : [[path, id]])));
 }
+
+/** They have up to 64 MiB. */
+const shardsPerRead = 64;
 
 async function findChangedFiles(
   repository: Repository,

@@ -40,7 +40,7 @@ export class StateStore implements CurrentCounts {
   readonly #committed: CommittedState;
   readonly #journal: Journal;
   readonly #checkpointer: Checkpointer;
-  readonly #log: Log;
+  readonly #reads: FailureLog;
   /** Milliseconds. */
   readonly #repeatAfterMs: number;
   /** The latest entry of each bot that is not durable yet. */
@@ -57,10 +57,15 @@ export class StateStore implements CurrentCounts {
   /** Call `load` before anything else. */
   constructor(options: StateStoreOptions) {
     const { folder, ref, stateSeconds, repeatSeconds, readOnly = false, onEdited, log } = options;
-    this.#log = log;
     if (readOnly) this.#closed = 'this is a read-only copy of the list';
     this.#repeatAfterMs = Math.min((repeatSeconds ?? Infinity) * 1000, msPerHour);
     this.#committed = new CommittedState(ref, log);
+    this.#reads = new FailureLog({
+      log,
+      failed: (message) =>
+        `the state ref cannot be read: ${message}; posts get a 503, the last counts are served`,
+      ended: 'the state ref can be read again',
+    });
     this.#state = this.#committed.state;
     if (onEdited) this.#state.onEdited = onEdited;
     this.#journal = new Journal({ folder, log, onDurable: (entries) => this.#apply(entries) });
@@ -78,7 +83,7 @@ export class StateStore implements CurrentCounts {
    * @throws a system error when the journal cannot be read
    */
   async load(): Promise<void> {
-    await this.follow()?.catch((error: unknown) => this.#log.error({ err: error }, messageOf(error)));
+    await this.follow()?.catch(() => {});
     if (this.#closed === undefined)
       await this.#journal.replay(({ id, count, countedAt }) => {
         this.#state.merge(id, { count: { value: count, at: countedAt } });
@@ -142,10 +147,15 @@ export class StateStore implements CurrentCounts {
     return this.#checkpointer;
   }
 
-  /** Returns the current failures of saving counts and of committing them. Also retries to save, for the next call. */
+  /**
+   * Returns the current failures of reading the state ref, of saving counts and of committing them. Also retries to read and
+   * save, for the next call.
+   */
   failures(): readonly Failure[] {
     this.#journal.retry();
-    return [this.#journal.failure, this.#checkpointer.failure].filter((failure) => failure !== null);
+    if (this.#reads.current !== null) this.follow()?.catch(() => {});
+    const all = [this.#reads.current, this.#journal.failure, this.#checkpointer.failure];
+    return all.filter((failure) => failure !== null);
   }
 
   /** Returns a warning if a merged count is from a clock that is ahead of this machine's. */
@@ -189,9 +199,10 @@ export class StateStore implements CurrentCounts {
    * @throws {BotshelfError} unavailable, when the state ref cannot be read
    */
   follow(): Promise<void> | undefined {
-    return this.#committed.follow()?.catch((error: unknown) => {
-      throw createUnavailableError(`the state ref cannot be read: ${messageOf(error)}`, error);
-    });
+    const reading = this.#committed.follow();
+    if (reading !== undefined) return this.#noteRead(reading);
+    this.#reads.end();
+    return undefined;
   }
 
   /**
@@ -209,10 +220,10 @@ export class StateStore implements CurrentCounts {
 
   /**
    * Reads the commits of the state ref.
-   * @throws what the ref does when it cannot be read
+   * @throws {BotshelfError} unavailable, when the state ref cannot be read
    */
   async refresh(): Promise<void> {
-    await this.#committed.refresh();
+    await this.#noteRead(this.#committed.refresh());
   }
 
   /**
@@ -233,6 +244,16 @@ export class StateStore implements CurrentCounts {
     this.#checkpointer.stop();
     await this.#checkpointer.checkpoint().catch(() => {});
     await this.#journal.close();
+  }
+
+  async #noteRead(reading: Promise<void>): Promise<void> {
+    try {
+      await reading;
+    } catch (error) {
+      this.#reads.add(error, messageOf(error));
+      throw createUnavailableError(`the state ref cannot be read: ${messageOf(error)}`, error);
+    }
+    this.#reads.end();
   }
 
   #apply(entries: readonly JournalEntry[]): void {

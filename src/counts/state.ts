@@ -1,7 +1,8 @@
 import { isAhead, maxTime, msPerDay, toClockTime } from '../bot/clock.ts';
 import { type BotId, compareBotIds } from '../bot/id.ts';
 import type { TokenDigest } from '../bot/token.ts';
-import { forEachInSlices, sortInSlices } from '../lib/time-slice.ts';
+import { splitLines } from '../lib/text.ts';
+import { forEachInSlices, sortInSlices, type TimeSlice } from '../lib/time-slice.ts';
 
 /** The state of one bot. A missing key was never set. */
 export interface BotState {
@@ -82,6 +83,19 @@ export interface ShardFault {
   readonly message: string;
 }
 
+/** The lines of a state that are skipped: the first ten, and how many more there are. */
+export class SkippedLines {
+  readonly first: ShardFault[] = [];
+  more = 0;
+
+  add(fault: ShardFault): void {
+    if (this.first.length < maxNamedLines) this.first.push(fault);
+    else this.more++;
+  }
+}
+
+const maxNamedLines = 10;
+
 /** Returns which of the 10,000 files of the state ref has a bot: its id's last four digits as a number. */
 export function toShardNumber(id: BotId): number {
   return Number.parseInt(id.slice(-4), 10);
@@ -99,24 +113,28 @@ export function writeShard(bots: readonly BotId[], stateOf: (id: BotId) => BotSt
 }
 
 /**
- * Calls `take` with every bot of a shard, and returns the lines that were skipped: those that `writeShard` would not
- * write. Order and trailing commas are ignored, as merges by hand get them wrong.
+ * Calls `take` with every bot of a shard, and `skip` with the lines that `writeShard` would not write. Order, braces and trailing
+ * commas are ignored, because merges by hand get them wrong.
+ * @param slice pauses when it is over
  */
-export function readShard(
+export async function readShard(
   path: string,
-  text: string,
+  content: Buffer,
+  slice: TimeSlice,
   take: (id: BotId, botState: BotState) => void,
-): readonly ShardFault[] {
-  const faults: ShardFault[] = [];
-  const number = Number.parseInt(path.slice(0, 2) + path.slice(3, 5), 10);
-  const lines = text.split('\n');
-  if (lines.at(-1) === '') lines.pop();
-  for (const [index, line] of lines.entries()) {
-    if (index === 0 ? line === '{' : index === lines.length - 1 && line === '}') continue;
-    const message = parseShardLine(number, line, take);
-    if (message !== undefined) faults.push({ path, line: index + 1, message });
+  skip: (fault: ShardFault) => void = () => {},
+): Promise<void> {
+  const shard = Number.parseInt(path.slice(0, 2) + path.slice(3, 5), 10);
+  let number = 0;
+  for (const lines of splitLines(content)) {
+    if (slice.isOver) await slice.next();
+    for (const line of lines) {
+      number++;
+      if (line === '{' || line === '}') continue;
+      const message = parseShardLine(shard, line, take);
+      if (message !== undefined) skip({ path, line: number, message });
+    }
   }
-  return faults;
 }
 
 function formatShardLine(id: BotId, { count, token, edited }: BotState): string {
@@ -142,7 +160,7 @@ function parseShardLine(
   if (match === null)
     return 'this is not a line of a state: restore it from an older commit of the state ref';
   const [, digits = '', count, countedAt, digest, tokenAt, generation, edited] = match;
-  const id = digits as BotId;
+  const id = copyText(digits) as BotId;
   const number = toShardNumber(id);
   if (number !== shard) return `${id} does not belong here: move the line to ${toShardPath(number)}`;
   const late = [countedAt, tokenAt, edited].find((time) => Number(time ?? 0) > maxTime);
@@ -154,7 +172,7 @@ function parseShardLine(
       tokenAt === undefined
         ? undefined
         : {
-            digest: (digest ?? null) as TokenDigest | null,
+            digest: digest === undefined ? null : (copyText(digest) as TokenDigest),
             at: Number(tokenAt),
             generation: Number(generation),
           },
@@ -162,6 +180,11 @@ function parseShardLine(
     ),
   );
   return undefined;
+}
+
+/** Copies a part of a text: V8 keeps all of a text in memory for a part that was cut out of it. */
+export function copyText(text: string): string {
+  return Buffer.from(text).toString();
 }
 
 /** The state of every bot, in memory. A bot's state changes by merging only. */
@@ -184,6 +207,10 @@ export class State {
   /** Grows with each new count, which may be the same number as before. */
   get reports(): number {
     return this.#reports;
+  }
+
+  get size(): number {
+    return this.#bots.size;
   }
 
   has(id: BotId): boolean {
@@ -263,9 +290,6 @@ const none: BotState = {};
 /** The count that a bot had at the end of a day. */
 export type CountOfDay = readonly [id: BotId, count: number];
 
-/** The folder of the state ref that has a file for each day. */
-export const daysFolder = 'days';
-
 /** Returns the day (UTC), since the epoch, of a count's time. */
 export function toDay(at: number): number {
   return Math.floor(toClockTime(at) / msPerDay);
@@ -274,45 +298,56 @@ export function toDay(at: number): number {
 /** Returns the path of a day's file in the state ref: `days/2026/11-22`. */
 export function toDayPath(day: number): string {
   const date = new Date(day * msPerDay).toISOString().slice(0, 10);
-  return `${daysFolder}/${date.replace('-', '/')}`;
+  return `days/${date.replace('-', '/')}`;
 }
 
 /** Returns whether a path in the state ref is that of a day's file. */
 export function isDayPath(path: string): boolean {
-  return path.startsWith(`${daysFolder}/`);
+  return path.startsWith('days/');
 }
 
-/** Returns the day of a path below `daysFolder`, as `2026/11-22`; undefined if it is of no day. */
+/** Returns the day of a day's file in the state ref; undefined if the path is of no day. */
 export function parseDayPath(path: string): number | undefined {
-  const time = /^\d{4}\/\d\d-\d\d$/.test(path) ? Date.parse(path.replace('/', '-')) : Number.NaN;
+  const [, year, date] = /^days\/(\d{4})\/(\d\d-\d\d)$/.exec(path) ?? [];
+  const time = Date.parse(`${year}-${date}`);
   return Number.isNaN(time) ? undefined : time / msPerDay;
 }
 
 /** Returns the text of a day's file: a line for each bot, in the order of the ids. */
 export async function writeDay(counts: readonly CountOfDay[]): Promise<string> {
   const sorted = await sortInSlices(counts, ([a], [b]) => compareBotIds(a, b));
-  return sorted.map(([id, count]) => `${id} ${count}\n`).join('');
+  let text = '';
+  await forEachInSlices(sorted, ([id, count]) => void (text += `${id} ${count}\n`), 'service');
+  return text;
 }
 
-/** Yields the counts of a day's file; invalid lines are skipped. */
-export function* parseDay(text: string): Generator<CountOfDay> {
-  for (const [, id = '', count] of text.matchAll(/^(\d{1,20}) (\d{1,11})$/gm))
-    yield [id as BotId, Number(count)];
+/** Yields the counts of a day's file, some at a time; invalid lines are skipped. */
+export function* parseDay(content: Buffer): Generator<readonly CountOfDay[]> {
+  for (const lines of splitLines(content))
+    yield lines.flatMap((line): CountOfDay[] => {
+      const [, id, count] = /^(\d{1,20}) (\d{1,11})$/.exec(line) ?? [];
+      return id === undefined ? [] : [[id as BotId, Number(count)]];
+    });
 }
 
 /**
  * Merges the files that two machines wrote of one day: each bot has the larger of its counts, so the order of merges makes
- * no difference. Returns the first text if the second adds nothing to it.
+ * no difference. Returns undefined if the second adds nothing to the first.
  */
-export async function mergeDays(known: string, other: string): Promise<string> {
+export async function mergeDays(known: Buffer, other: Buffer): Promise<string | undefined> {
   const counts = new Map<BotId, number>();
   let isChanged = false;
-  await forEachInSlices(parseDay(known), ([id, count]) => void counts.set(id, count), 'service');
-  const add = ([id, count]: CountOfDay): void => {
-    if (count <= (counts.get(id) ?? -1)) return;
-    counts.set(id, count);
-    isChanged = true;
+  const addKnown = (some: readonly CountOfDay[]): void => {
+    for (const [id, count] of some) counts.set(id, count);
   };
+  const add = (some: readonly CountOfDay[]): void => {
+    for (const [id, count] of some) {
+      if (count <= (counts.get(id) ?? -1)) continue;
+      counts.set(id, count);
+      isChanged = true;
+    }
+  };
+  await forEachInSlices(parseDay(known), addKnown, 'service');
   await forEachInSlices(parseDay(other), add, 'service');
-  return isChanged ? await writeDay([...counts]) : known;
+  return isChanged ? await writeDay([...counts]) : undefined;
 }

@@ -130,7 +130,13 @@ export async function readHeaders(
   ids: readonly string[],
 ): Promise<Map<string, ObjectHeader>> {
   if (ids.length === 0) return new Map();
-  const output = await runCommandLineGit(folder, ['cat-file', '--batch-check'], { input: joinLines(ids) });
+  return parseHeaders(
+    await runCommandLineGit(folder, ['cat-file', '--batch-check'], { input: joinLines(ids) }),
+  );
+}
+
+/** Parses the output of `git cat-file --batch-check`: id → type and size of those objects that exist. */
+export function parseHeaders(output: string): Map<string, ObjectHeader> {
   const headers = output.split('\n').flatMap((line) => parseHeader(line) ?? []);
   return new Map(headers.map((header) => [header.id, header]));
 }
@@ -205,9 +211,14 @@ export class ObjectReader {
    * Returns the objects of these names (ids, refs, `<commit>:<path>`; no line breaks), undefined if there is none,
    * and for a file larger than `maxBytes`, which is not read into memory.
    * @throws {BotshelfError} missing-object, for an id, or the tree of one: an id that is known must have its object
+   * @throws {BotshelfError} list-too-long, for a tree larger than `maxTree`
    * @throws {GitError} when git ends first; the next call starts another, unless the reader is closed
    */
-  async read(names: readonly string[], maxBytes = maxObjectBytes): Promise<(GitObject | undefined)[]> {
+  async read(
+    names: readonly string[],
+    maxBytes = maxObjectBytes,
+    maxTree = Infinity,
+  ): Promise<(GitObject | undefined)[]> {
     if (names.length === 0) return [];
     if (names.some((name) => name.includes('\n')))
       throw new RangeError('the name of an object has no line break');
@@ -217,7 +228,7 @@ export class ObjectReader {
     const objects = names.map(
       async (name) =>
         await new Promise<GitObject | undefined>((resolve, reject) => {
-          this.#waiting.push({ name, maxBytes, resolve, reject });
+          this.#waiting.push({ name, maxBytes, maxTree, resolve, reject });
         }),
     );
     child.stdin.write(`${names.join('\n')}\n`);
@@ -234,9 +245,9 @@ export class ObjectReader {
    * a batch needs those of all its folders, and with many packs git takes a millisecond to find each.
    * @throws as read does
    */
-  async readTrees(names: readonly string[]): Promise<Buffer[]> {
+  async readTrees(names: readonly string[], maxTree?: number): Promise<Buffer[]> {
     const missing = names.filter((name) => !this.#trees.has(name));
-    const objects = await this.read(missing);
+    const objects = await this.read(missing, maxObjectBytes, maxTree);
     const found = new Map(missing.map((name, i) => [name, objects[i]?.content ?? Buffer.alloc(0)]));
     for (const [name, tree] of found) if (tree.length > 0) this.#trees.set(name, tree);
     return names.map((name) => found.get(name) ?? this.#trees.get(name) ?? Buffer.alloc(0));
@@ -300,10 +311,16 @@ export class ObjectReader {
   }
 
   #begin(header: ObjectHeader | undefined): ObjectSink | undefined {
-    if (header === undefined || (header.type === 'blob' && header.size > (this.#waiting[0]?.maxBytes ?? 0))) {
+    const [first] = this.#waiting;
+    const limits: Readonly<Record<string, number | undefined>> = {
+      blob: first?.maxBytes,
+      tree: first?.maxTree,
+    };
+    if (header === undefined || header.size > (limits[header.type] ?? Infinity)) {
       const request = this.#waiting.shift();
       if (header) this.#restart();
       else if (request && idLike.test(request.name)) request.reject(createMissingError(request.name));
+      if (header?.type === 'tree') request?.reject(createTreeError(header.id));
       request?.resolve(undefined);
       return undefined;
     }
@@ -325,6 +342,10 @@ function createMissingError(name: string): BotshelfError {
   return new BotshelfError('missing-object', message);
 }
 
+function createTreeError(id: string): BotshelfError {
+  return new BotshelfError('list-too-long', `the tree ${id} has too many names`);
+}
+
 const idLike = /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?:\^\{tree\})?$/;
 
 /** Enough for the folders of 200,000 bots, in two versions. */
@@ -335,7 +356,9 @@ const requestsPerProcess = 100_000;
 
 interface ObjectRequest {
   readonly name: string;
+  /** Of a blob, and of a tree. */
   readonly maxBytes: number;
+  readonly maxTree: number;
   readonly resolve: (object: GitObject | undefined) => void;
   readonly reject: (error: Error) => void;
 }

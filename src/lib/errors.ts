@@ -83,6 +83,11 @@ const noRepository = {
     'changes cannot be saved: the catalogue is in no Git repository that the service can write to',
 };
 
+const failedWrite = {
+  ...unavailable,
+  detail: () => 'changes cannot be saved now: try again later. The reason is in the log of the service',
+} as const;
+
 const rules = {
   /** Nothing can be written now, and nothing of the request is saved; reads go on. The message never names a folder. */
   unavailable,
@@ -104,10 +109,9 @@ const rules = {
   'no-git': noRepository,
   /** The repository belongs to another user than the one who runs this. */
   'wrong-user': noRepository,
-  'write-failed': {
-    ...unavailable,
-    detail: () => 'changes cannot be saved now: try again later. The reason is in the log of the service',
-  },
+  'write-failed': failedWrite,
+  /** The counts and tokens in Git are more than is read. */
+  'state-refused': failedWrite,
   /** A person is editing the file in the clone of the service. Their uncommitted edits are never touched. */
   'edit-conflict': { problem: 'edit-conflict', retryAfter: 60, fixer: 'operator' },
   /** The bot was changed since the caller read it. */

@@ -5,6 +5,25 @@ export function formatCount(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
+/**
+ * Yields the lines of a text in Latin 1, those of `maxPieceBytes` together, so that its reader can pause. A longer line is cut
+ * there, and only its beginning is yielded.
+ */
+export function* splitLines(content: Buffer): Generator<readonly string[]> {
+  for (let start = 0; start < content.length;) {
+    const limit = start + maxPieceBytes;
+    const end = limit < content.length ? content.lastIndexOf('\n', limit - 1) + 1 : content.length;
+    const isCut = end <= start;
+    const lines = content.toString('latin1', start, isCut ? limit : end).split('\n');
+    if (lines.at(-1) === '') lines.pop();
+    yield lines;
+    const next = isCut ? content.indexOf('\n', limit) + 1 : end;
+    start = next === 0 ? content.length : next;
+  }
+}
+
+const maxPieceBytes = 4096;
+
 /** Returns how many characters a text has, as schemas count them: code points. Fast, because a client may send long ones. */
 export function countCharacters(text: string): number {
   return text.replace(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g, '_').length;

@@ -1,5 +1,6 @@
 import { compareBotIds, type BotId } from '../bot/id.ts';
-import { readStateFiles, writePrunedHistory } from '../counts/state-ref.ts';
+import { listDays, listShards, readStateFiles, type StateFile } from '../counts/state-files.ts';
+import { writePrunedHistory } from '../counts/state-ref.ts';
 import {
   isDayPath,
   mergeDays,
@@ -9,7 +10,7 @@ import {
   writeShard,
 } from '../counts/state.ts';
 import { writeCommit, type NewFile, toNewFile } from '../git/commit-files.ts';
-import { countCommits, diffTrees, isAncestor, mergeBase, readTreeId } from '../git/history.ts';
+import { countCommits, isAncestor, mergeBase, readTreeId } from '../git/history.ts';
 import { fetchCommand } from '../git/remotes.ts';
 import {
   findBranch,
@@ -324,13 +325,30 @@ export async function countUnpushed(
   return ours.length === 0 ? 0 : await countCommits(repository, ours, known);
 }
 
-/** Merges the remote's state into ours, and returns whether ours has moved. @throws {GitError} */
-export async function mergeState(repository: Repository, theirs: string): Promise<boolean> {
+/**
+ * Merges the remote's state into ours, and returns whether ours has moved.
+ * @param read reads ours after the move, which is undone if that is refused
+ * @throws {BotshelfError} state-refused
+ * @throws {GitError}
+ */
+export async function mergeState(
+  repository: Repository,
+  theirs: string,
+  read: () => Promise<void> = async () => {},
+): Promise<boolean> {
   const merge = async (): Promise<boolean> => {
     const ours = await readRef(repository, stateRef);
     const to = await mergeStates(repository, ours, theirs);
-    if (to !== ours) await moveRefs(repository, new Map([[stateRef, { from: ours, to }]]));
-    return to !== ours;
+    if (to === ours) return false;
+    await moveRefs(repository, new Map([[stateRef, { from: ours, to }]]));
+    try {
+      await read();
+    } catch (error) {
+      if (isError(error, 'state-refused'))
+        await moveRefs(repository, new Map([[stateRef, { from: to, to: ours }]]));
+      throw error;
+    }
+    return true;
   };
   // Other processes here may move the ref too.
   return await retry(merge, {
@@ -339,10 +357,14 @@ export async function mergeState(repository: Repository, theirs: string): Promis
   });
 }
 
-/** Fetches the remote's state alone, merges it into ours, and returns whether ours has moved. @throws {GitError} */
-export async function fetchState(repository: Repository, remote: Remote): Promise<boolean> {
+/** Fetches the remote's state alone, and merges it into ours as mergeState does. @throws as mergeState */
+export async function fetchState(
+  repository: Repository,
+  remote: Remote,
+  read?: () => Promise<void>,
+): Promise<boolean> {
   const theirs = await fetchRemoteState(repository, remote);
-  return theirs !== null && (await mergeState(repository, theirs));
+  return theirs !== null && (await mergeState(repository, theirs, read));
 }
 
 /**
@@ -393,6 +415,7 @@ export async function openRemoteState(
  * what `mergeDays` does. A merge commit has both as parents, or theirs alone where they share no commit: one was pruned then,
  * and ours would bring back what was.
  * @param ours null if there is no state yet
+ * @throws {BotshelfError} state-refused, if theirs is too large
  * @throws {GitError}
  */
 export async function mergeStates(
@@ -400,11 +423,11 @@ export async function mergeStates(
   ours: string | null,
   theirs: string,
 ): Promise<string> {
-  if (ours === null) return theirs;
-  const base = await mergeBase(repository, ours, theirs);
-  if (base === ours) return theirs;
-  if (base === theirs) return ours;
-  const files = await mergeFiles(repository, ours, theirs);
+  const base = ours === null ? undefined : await mergeBase(repository, ours, theirs);
+  if (ours !== null && base === theirs) return ours;
+  const shards = await listShards(repository, theirs);
+  if (ours === null || base === ours) return theirs;
+  const files = await mergeFiles(repository, ours, theirs, shards);
   const tree = await readTreeId(repository, theirs);
   if (files.size === 0 || tree === undefined) return theirs;
   const parents = base === undefined ? [theirs] : [theirs, ours];
@@ -416,32 +439,47 @@ async function mergeFiles(
   repository: Repository,
   ours: string,
   theirs: string,
+  shards: readonly StateFile[],
 ): Promise<Map<string, NewFile>> {
-  const files = await diffTrees(repository, theirs, ours);
+  const readable = [...shards, ...(await listDays(repository, theirs)).days];
+  const known = new Map(readable.map(({ path, id }) => [path, id]));
+  const own = [...(await listShards(repository, ours)), ...(await listDays(repository, ours)).days];
   const merged = new Map<string, NewFile>();
   const slice = new TimeSlice('service');
-  for (const { path, before, after } of files) {
-    if (after === null || !(isDayPath(path) || /^\d\d\/\d\d\.json$/.test(path))) continue;
-    const ids = before === null ? [after.id] : [after.id, before.id];
-    const [own = '', known = ''] = await readStateFiles(repository.objects, ids);
-    const text = isDayPath(path) ? await mergeDays(known, own) : mergeShard(path, known, own);
-    if (text !== known) merged.set(path, toNewFile(text));
+  for (const { path, id } of own) {
+    const other = known.get(path);
+    if (other === id) continue;
+    const [ourText = empty, theirText = empty] = await readStateFiles(
+      repository.objects,
+      other === undefined ? [id] : [id, other],
+    );
+    const text = isDayPath(path)
+      ? await mergeDays(theirText, ourText)
+      : await mergeShard(path, theirText, ourText, slice);
+    if (text !== undefined) merged.set(path, toNewFile(text));
     if (slice.isOver) await slice.next();
   }
   return merged;
 }
 
-/** Returns the first text, unchanged if the second adds nothing to it. */
-function mergeShard(path: string, known: string, other: string): string {
+const empty = Buffer.alloc(0);
+
+/** Returns undefined if the second adds nothing to the first. */
+async function mergeShard(
+  path: string,
+  known: Buffer,
+  other: Buffer,
+  slice: TimeSlice,
+): Promise<string | undefined> {
   const states = new Map<BotId, BotState>();
-  readShard(path, known, (id, state) => void states.set(id, state));
+  await readShard(path, known, slice, (id, state) => void states.set(id, state));
   let changed = false;
-  readShard(path, other, (id, state) => {
+  await readShard(path, other, slice, (id, state) => {
     const before = states.get(id) ?? {};
     const merged = mergeBotStates(before, state);
     changed ||= merged !== before;
     states.set(id, merged);
   });
-  if (!changed) return known;
+  if (!changed) return undefined;
   return writeShard([...states.keys()].toSorted(compareBotIds), (id) => states.get(id) ?? {});
 }

@@ -137,7 +137,7 @@ export class Sync implements RemoteState {
   async fetchState(): Promise<void> {
     await this.#queue.run(async () => {
       const repository = await this.#options.repositoryOpener.open();
-      if (await withRemoteMessage(fetchState(repository, this.#remote))) await this.#options.state.refresh();
+      await withRemoteMessage(fetchState(repository, this.#remote, this.#readState));
       this.#stateFetched = true;
     });
   }
@@ -311,8 +311,10 @@ export class Sync implements RemoteState {
   }
 
   async #mergeState(repository: Repository, theirs: string): Promise<void> {
-    if (await mergeState(repository, theirs)) await this.#options.state.refresh();
+    await mergeState(repository, theirs, this.#readState);
   }
+
+  readonly #readState = async (): Promise<void> => await this.#options.state.refresh();
 
   async #push(repository: Repository): Promise<void> {
     // A caller that comes during the push waits for the next one.

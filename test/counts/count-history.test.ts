@@ -1,4 +1,4 @@
-import { deepStrictEqual, strictEqual, rejects } from 'node:assert/strict';
+import { deepStrictEqual, match, strictEqual, rejects } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { BotId } from '../../src/bot/id.ts';
@@ -124,9 +124,13 @@ describe('the counts over time', () => {
     );
   });
 
-  it('refuse a file of a day that is too large to be read @long', async () => {
-    const place = placeWithDay(`${homer} 5\n${'-'.repeat(64 * 1024 * 1024)}`);
-    await rejects(read(place), /the blob \w+ of refs\/botshelf\/state is too large: restore its file from/);
+  it('leave out a day whose file is too large @long', async () => {
+    const history = await read(placeWithDay(`${homer} 5\n${'-'.repeat(64 * 1024 * 1024)}`));
+    deepStrictEqual(days(history, homer), {});
+    match(
+      history.faults().join(),
+      /^days\/2026\/11-21 of .* it is missing or has more than \d+ MiB: restore/,
+    );
   });
 
   it('tell when they are read', async () => {
@@ -233,15 +237,21 @@ describe('a series of counts', () => {
     ]);
   });
 
+  it('leaves out what comes after its memory is full', () => {
+    const series = new CountSeries(1000);
+    for (const id of [homer, marge, lisa, botId('8'), botId('9')]) series.add(id, 1, 5);
+    deepStrictEqual([series.isFull, series.changes(lisa).length, series.changes(botId('9'))], [true, 1, []]);
+  });
+
   it('goes on from the file that could not be read', async () => {
     const series = new CountSeries();
     const texts: Record<string, string> = { a: `${homer} 1\n`, c: `${homer} 3\n` };
     const reads: string[] = [];
-    const read = async (id: string): Promise<string> => {
+    const read = async (id: string): Promise<Buffer> => {
       reads.push(id);
-      return texts[id] ?? (await Promise.reject(new Error('the disk fails')));
+      return Buffer.from(texts[id] ?? (await Promise.reject(new Error('the disk fails'))));
     };
-    const files = ['a', 'b', 'c'].map((id, period) => ({ period, id }));
+    const files = ['a', 'b', 'c'].map((id, period) => ({ path: '', period, id }));
     await rejects(series.update(files, read), /the disk fails/);
     texts['b'] = `${homer} 2\n`;
     await series.update(files, read);

@@ -6,6 +6,7 @@ import { createStateRef, type StateRef, pruneHistory } from '../../src/counts/st
 import { toShardPath } from '../../src/counts/state.ts';
 import { CommitEvents } from '../../src/git/branch-feed.ts';
 import { silentLog } from '../../src/lib/log.ts';
+import { readState } from '../support/counts.ts';
 import { openerOf, openUntilEnd } from '../support/opened.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { gitSync } from '../support/run-sync.ts';
@@ -20,14 +21,14 @@ const two = new Map([
 describe('the state ref', () => {
   it('is empty while it does not exist', async () => {
     const { state } = stateIn();
-    deepStrictEqual(await state.read(), { commit: null, files: new Map() });
+    deepStrictEqual(await readState(state), { commit: null, files: new Map() });
   });
 
   it('returns what was committed, and keeps the files that a commit does not name', async () => {
     const { state, repository } = stateIn();
     const first = await state.commit(null, two, 'Count 2 bots');
     const second = await state.commit(first, one, 'Count 1 bot');
-    const { commit, files } = await state.read();
+    const { commit, files } = await readState(state);
     strictEqual(commit, second);
     deepStrictEqual(Object.fromEntries(files), { '00/01.json': '{"é":1}\n', '66/33.json': '{"a":1}\n' });
     strictEqual(repository.git('log', '--format=%s', 'refs/botshelf/state'), 'Count 1 bot\nCount 2 bots');
@@ -39,9 +40,9 @@ describe('the state ref', () => {
     const { state, repository } = stateIn();
     const day = 'days/2026/11-22';
     const first = await state.commit(null, new Map([...one, [day, '7 1\n']]), 'Count 1 bot');
-    deepStrictEqual((await state.read()).files, one);
+    deepStrictEqual((await readState(state)).files, one);
     const second = await state.commit(first, new Map([...two, [day, '7 2\n']]), 'Count 2 bots');
-    deepStrictEqual((await state.read(first ?? '')).files, two);
+    deepStrictEqual((await readState(state, first ?? '')).files, two);
     strictEqual(repository.git('show', `${second}:${day}`), '7 1');
     strictEqual(await state.commit(second, new Map([[day, '']]), 'Count 0 bots'), second);
   });
@@ -52,7 +53,7 @@ describe('the state ref', () => {
       Array.from({ length: 4000 }, (_, n) => [toShardPath(n), `${n}\n`.repeat(50)] as const),
     );
     await state.commit(null, files, 'Count 4000 bots');
-    deepStrictEqual((await state.read()).files, files);
+    deepStrictEqual((await readState(state)).files, files);
   });
 
   it('commits nothing where the tree would stay as it is, and publishes each commit', async () => {
@@ -90,11 +91,11 @@ describe('the state ref', () => {
     marks.push(state.peek());
     repository.git('pack-refs', '--all');
     marks.push(state.peek());
-    strictEqual((await state.read()).commit, second);
+    strictEqual((await readState(state)).commit, second);
     repository.git('update-ref', 'refs/botshelf/state', String(first));
     marks.push(state.peek());
     strictEqual(new Set(marks).size, marks.length);
-    strictEqual((await state.read()).commit, first);
+    strictEqual((await readState(state)).commit, first);
   });
 
   it('is shared by the linked worktrees of a repository', async () => {
@@ -103,7 +104,7 @@ describe('the state ref', () => {
     repository.git('worktree', 'add', '-q', '-b', 'side', folder);
     const first = await state.commit(null, one, 'Count 1 bot');
     const linked = refOf(folder);
-    strictEqual((await linked.read()).commit, first);
+    strictEqual((await readState(linked)).commit, first);
     const before = state.peek();
     await linked.commit(first, two, 'Count 2 bots');
     notStrictEqual(state.peek(), before);

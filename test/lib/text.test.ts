@@ -1,6 +1,12 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { computeDistance, countCharacters, findNearestName, formatCount } from '../../src/lib/text.ts';
+import {
+  computeDistance,
+  countCharacters,
+  findNearestName,
+  formatCount,
+  splitLines,
+} from '../../src/lib/text.ts';
 
 describe('a number with its noun', () => {
   it('has the plural for all numbers but one', () => {
@@ -8,6 +14,22 @@ describe('a number with its noun', () => {
       [0, 1, 2].map((number) => formatCount(number, 'bot')),
       ['0 bots', '1 bot', '2 bots'],
     );
+  });
+});
+
+describe('the lines of a text', () => {
+  it('are those of a split, a few KiB together, and long ones are cut', () => {
+    const line = fc.oneof(fc.string({ unit: fc.constantFrom('a', 'b') }), fc.constantFrom('c'.repeat(4000)));
+    fc.assert(
+      fc.property(fc.array(line), fc.boolean(), (lines, isEnded) => {
+        const text = lines.map((text) => `${text}\n`).join('') + (isEnded ? '' : 'end');
+        const pieces = [...splitLines(Buffer.from(text))];
+        deepStrictEqual(pieces.flat(), isEnded ? lines : [...lines, 'end']);
+        ok(pieces.every((piece) => piece.join('\n').length <= 4096));
+      }),
+    );
+    const long = `a\n${'x'.repeat(10_000)}\nb`;
+    deepStrictEqual([...splitLines(Buffer.from(long))].flat(), ['a', 'x'.repeat(4096), 'b']);
   });
 });
 

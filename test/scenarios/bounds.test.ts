@@ -150,6 +150,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'git/git-index.ts maxWholeIndexBytes',
     'http/api/counts-routes.ts maxSeconds',
     'lib/text.ts maxNameLength',
+    'lib/text.ts maxPieceBytes',
     'lib/setting-reader.ts maxSecretBytes',
     'lib/worker-pool.ts maxTimerMs',
     'login/session.ts maxSessionMs',

@@ -1,6 +1,7 @@
 import type { ReadonlyCounts } from '../../src/bot/counts.ts';
 import type { BotId } from '../../src/bot/id.ts';
 import type { ReadonlyCountHistory } from '../../src/counts/count-history.ts';
+import type { StateRef } from '../../src/counts/state-ref.ts';
 import { toDay, toDayPath, toShardNumber, toShardPath } from '../../src/counts/state.ts';
 import { gitSync } from './run-sync.ts';
 
@@ -19,6 +20,17 @@ export const noCountHistory: ReadonlyCountHistory = {
   first: () => undefined,
   counts: () => [],
 };
+
+/** Returns the commit at the tip of a state ref, and the texts of its shards by path. */
+export async function readState(
+  ref: Pick<StateRef, 'read'>,
+  known?: string,
+): Promise<{ readonly commit: string | null; readonly files: ReadonlyMap<string, string> }> {
+  const { commit, shards } = await ref.read(known);
+  const files = new Map<string, string>();
+  for await (const [path, content] of shards) files.set(path, content.toString());
+  return { commit, files };
+}
 
 /** Counts that a service committed at some time: seconds since the epoch. */
 export interface CountCommit {

@@ -38,10 +38,10 @@ export class FileRef implements StateRef {
 
   async read(known?: string): Promise<StateTree> {
     const last = this.history().at(-1);
-    if (last !== undefined && last.commit === known) return { commit: known, files: new Map() };
+    if (last !== undefined && last.commit === known) return { commit: known, shards: toShards([]) };
     this.reads++;
     const files = Object.entries(last?.files ?? {}).filter(([path]) => !isDayPath(path));
-    return { commit: last?.commit ?? null, files: new Map(files) };
+    return { commit: last?.commit ?? null, shards: toShards(files) };
   }
 
   async commit(
@@ -74,4 +74,10 @@ export class FileRef implements StateRef {
     closeSync(file);
     renameSync(`${this.#path}.new`, this.#path);
   }
+}
+
+async function* toShards(
+  files: readonly (readonly [path: string, text: string])[],
+): AsyncGenerator<readonly [path: string, content: Buffer]> {
+  for (const [path, text] of files) yield [path, Buffer.from(text)];
 }

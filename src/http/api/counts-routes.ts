@@ -197,14 +197,18 @@ async function* formatDays(
   all: readonly IndexedBot[],
   { begin, format }: DayFormat,
 ): AsyncGenerator<Buffer> {
+  const slice = new TimeSlice();
   let text = begin;
   for await (const { period, counts } of days) {
     const at = formatDay(period);
     let next = 0;
-    for (const [id, count] of counts) {
-      let listed = all[next];
-      while (listed && compareBotIds(listed.id, id) < 0) listed = all[++next];
-      if (listed?.id === id) text += format(at, id, count);
+    for (const some of counts) {
+      if (slice.isOver) await slice.next();
+      for (const [id, count] of some) {
+        let listed = all[next];
+        while (listed && compareBotIds(listed.id, id) < 0) listed = all[++next];
+        if (listed?.id === id) text += format(at, id, count);
+      }
       if (text.length < partLength) continue;
       yield Buffer.from(text, 'latin1');
       text = '';
