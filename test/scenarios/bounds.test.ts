@@ -98,6 +98,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'site/review/review-page.tsx maxFindings',
     'site/review/review-routes.tsx maxOthers',
     'site/review/reviews.ts maxRelated',
+    'sync/remote.ts maxLineLength',
   ],
   'how a search weighs and an index is built, whatever is searched for': [
     'catalogue/lists/relevance.ts maxSteps',
