@@ -28,17 +28,25 @@ export function toCanonicalLocale(text: string): Locale | undefined {
   return canonicalise(text);
 }
 
-/** Returns a function that keeps its results: Intl takes microseconds, and a catalogue has the same few locales in every file. */
+/**
+ * Returns a function that keeps its last thousand results: Intl takes microseconds, and a catalogue has the same few locales in
+ * every file.
+ */
 export function keepByLocale<V>(compute: (locale: string) => V): (locale: string) => V {
   const kept = new Map<string, V>();
   return (locale) => {
     const known = kept.get(locale);
     if (known !== undefined) return known;
     const result = compute(locale);
-    if (result !== undefined && kept.size < 1000) kept.set(locale, result);
+    if (result === undefined) return result;
+    const [oldest] = kept.keys();
+    if (kept.size >= maxKept && oldest !== undefined) kept.delete(oldest);
+    kept.set(locale, result);
     return result;
   };
 }
+
+const maxKept = 1000;
 
 /** Returns the language of a locale without region and script: `pt` for `pt-BR`. */
 export function toLanguage(locale: string): string {

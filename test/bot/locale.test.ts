@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { toCanonicalLocale, parseLocale } from '../../src/bot/locale.ts';
+import { keepByLocale, toCanonicalLocale, parseLocale } from '../../src/bot/locale.ts';
 import { fixtureLines } from '../support/fixture-lines.ts';
 
 describe('a locale', () => {
@@ -25,5 +25,19 @@ describe('a locale', () => {
   it('has one canonical form however it is written', () => {
     for (const text of ['zh-hant-tw', 'ZH-HANT-TW', 'zh-Hant-TW'])
       strictEqual(toCanonicalLocale(text), 'zh-Hant-TW');
+  });
+});
+
+describe('results by locale', () => {
+  it('are the last thousand', () => {
+    const computed: string[] = [];
+    const compute = keepByLocale((locale) => {
+      computed.push(locale);
+      return locale;
+    });
+    for (let i = 0; i < 1001; i++) compute(`de-x-a${i}`);
+    const before = computed.length;
+    for (const locale of ['de-x-a1000', 'de-x-a1', 'de-x-a0', 'de-x-a0']) compute(locale);
+    deepStrictEqual(computed.slice(before), ['de-x-a0']);
   });
 });
