@@ -87,7 +87,7 @@ async function start(
   const login = await openLogin(context);
   const proposalRoom = closers.own(await openProposals({ ...context, catalogue, committer, sync, login }));
   const tokenRoom = openTokens({ ...context, ...countRoom, sync });
-  const proxyNotice = config.isBaseUrlSet || config.demo ? null : new ProxyNotice(config.baseUrl, log);
+  const proxyNotice = config.demo ? null : new ProxyNotice(config, log);
   const rooms = { ...catalogueRoom, ...countRoom, ...syncRoom, ...proposalRoom, ...tokenRoom };
   const parts = { ...context, ...rooms, committer, login, images, proxyNotice };
   const health = createHealth(parts, [catalogueRoom, countRoom, syncRoom, proposalRoom, proxyNotice]);

@@ -170,7 +170,10 @@ export function assessProxy(
   { host, baseUrl, trustProxy }: Pick<Config, 'host' | 'baseUrl' | 'trustProxy'>,
   notice?: string,
 ): Outcome {
-  if (notice !== undefined) return warning(notice, 'set BOTSHELF_BASE_URL to the public address');
+  if (notice !== undefined) {
+    const [reason = '', fix = ''] = notice.split('; ');
+    return warning(reason, fix);
+  }
   if (trustProxy && !/^(localhost|127(\.\d+){3}|::1)$/.test(host))
     return warning(
       `X-Forwarded-For is trusted, and any client that reaches ${host} can set it`,

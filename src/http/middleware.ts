@@ -1,6 +1,6 @@
 import type { Router } from '@koa/router';
 import type { Context, Next } from 'koa';
-import { type Health, listFaults } from '../lib/health.ts';
+import type { Health } from '../lib/health.ts';
 import type { Log } from '../lib/log.ts';
 import { originOf } from '../lib/network.ts';
 import { ProblemError } from './problem.ts';
@@ -119,37 +119,51 @@ export function refuseCrossSite(baseUrl: string): (ctx: Context, next: Next) => 
   };
 }
 
-/** Notices the first request that came through a proxy, where the public address is not set. */
+/** Notices the first requests with headers of a proxy for which the service is not set up. */
 export class ProxyNotice {
   readonly #log: Log;
-  readonly #baseUrl: string;
-  #fault: string | null = null;
+  readonly #faults: string[] = [];
+  /** The headers that are looked for, by what their first one says. */
+  readonly #due = new Map<(header: string) => string, readonly string[]>();
 
-  /** @param baseUrl what is taken for the public address */
-  constructor(baseUrl: string, log: Log) {
-    this.#baseUrl = baseUrl;
+  /** @param config with what is taken for the public address */
+  constructor(
+    { baseUrl, isBaseUrlSet, trustProxy }: { baseUrl: string; isBaseUrlSet: boolean; trustProxy: boolean },
+    log: Log,
+  ) {
     this.#log = log;
+    if (!isBaseUrlSet)
+      this.#due.set(
+        (header) =>
+          `requests come through a proxy (${header}), but BOTSHELF_BASE_URL is not set: links and the login lead to ${baseUrl}; set it to the public address`,
+        ['X-Forwarded-Host', 'X-Forwarded-Proto', 'X-Forwarded-For', 'Forwarded', 'Via'],
+      );
+    // A client can send it too.
+    if (!trustProxy)
+      this.#due.set(
+        () =>
+          'a request has X-Forwarded-For, but BOTSHELF_TRUST_PROXY is off: if your proxy sent it, all visitors share the limits of one client; set it to on if so, ignore this if clients connect directly',
+        ['X-Forwarded-For'],
+      );
   }
 
-  /** Says what to set, and why, once a request has come through a proxy. */
+  /** Says what to set, and why, once a request has had such a header. */
   health(): Health {
-    return { address: { ready: true, faults: listFaults(this.#fault) } };
+    return { address: { ready: true, faults: [...this.#faults] } };
   }
 
-  /** Checks the headers of each request until one is found that a proxy adds. */
+  /** Checks the headers of each request until each notice is given. */
   check({ headers }: Pick<Context, 'headers'>): void {
-    const [header] = (this.#fault === null && proxyHeaders.find(([, key]) => headers[key])) || [];
-    if (header !== undefined) {
-      this.#fault = `requests come through a proxy (${header}), but BOTSHELF_BASE_URL is not set: links and the login lead to ${this.#baseUrl}; set it to the public address`;
-      this.#log.warn({ header }, this.#fault);
+    for (const [describe, names] of this.#due) {
+      const header = names.find((name) => headers[name.toLowerCase()]);
+      if (header === undefined) continue;
+      const fault = describe(header);
+      this.#due.delete(describe);
+      this.#faults.push(fault);
+      this.#log.warn({ header }, fault);
     }
   }
 }
-
-/** Names, and as Node has them. */
-const proxyHeaders = ['X-Forwarded-Host', 'X-Forwarded-Proto', 'X-Forwarded-For', 'Forwarded', 'Via'].map(
-  (name) => [name, name.toLowerCase()] as const,
-);
 
 /** A cookie of the service: over https only, not readable by scripts, not sent by other sites' forms. */
 export interface Cookie {

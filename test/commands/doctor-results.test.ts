@@ -97,7 +97,7 @@ describe('what botshelf doctor says of a figure or a setting', () => {
     [assessProxy(proxy), /^ok /],
     [assessProxy({ ...proxy, trustProxy: false }), /^warning .+: BOTSHELF_TRUST_PROXY=on$/],
     [assessProxy({ ...proxy, host: '0.0.0.0' }), /^warning .+ any client that reaches 0\.0\.0\.0 can set it/],
-    [assessProxy(direct, 'requests come through a proxy'), /^warning requests come through a proxy: /],
+    [assessProxy(direct, 'X is off: if so, y; set it to on'), /^warning X is off: if so, y: set it to on$/],
   ] as const;
 
   it('is its state, and what to do', () => {

@@ -54,17 +54,19 @@ describe('probes and metrics', () => {
     strictEqual(await statusOf(`${service.address}/api/v2/bots/1`), 200);
   });
 
-  it('say that the public address is not set, once a request has come through a proxy', async () => {
+  it('say that the public address is not set and the proxy not trusted, once a request has come through it, and stay ready', async () => {
     const faults = async (): Promise<string[]> =>
       (await service.request('/readyz')).json.parts.address.faults;
     deepStrictEqual(await faults(), []);
     service.expectLog(/come through a proxy \(X-Forwarded-For\), but BOTSHELF_BASE_URL is not set/);
+    service.expectLog(/a request has X-Forwarded-For, but BOTSHELF_TRUST_PROXY is off/);
     for (const address of ['192.0.2.1', '192.0.2.2'])
       await service.request('/api/v2/bots', { headers: { 'X-Forwarded-For': address } });
     match(
-      (await faults()).join(),
-      /^requests come through a proxy .*: links and the login lead to http:\/\/localhost:0;/,
+      (await faults()).join('\n'),
+      /^requests come through a proxy .*: links and the login lead to http:\/\/localhost:0;.*\na request has X-Forwarded-For/,
     );
+    strictEqual((await service.request('/readyz')).json.ready, true);
   });
 
   it('are served on a port of their own where one is set, and there alone', async () => {
