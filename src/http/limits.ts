@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
-import { toAddressGroup } from '../lib/network.ts';
+import { type Client, findFullShare, toClient } from '../lib/network.ts';
 import { ProblemError } from './problem.ts';
 
 /**
@@ -24,6 +24,18 @@ export class RateLimit {
   }
 
   /**
+   * Counts one for the client of a request, as `count` does. What its group may not do does not count for its network, and
+   * a network that is at its limit makes no more entries.
+   * @throws {ProblemError} too-many-requests
+   */
+  countClient(ctx: Context, advice: string): void {
+    const { group, network } = toClient(ctx.ip);
+    if (network !== group) this.ensureLeft(network, advice, this.#policy.limit * maxGroupsPerNetwork);
+    this.count(ctx, group, advice);
+    if (network !== group) this.add(network);
+  }
+
+  /**
    * Counts one for `key` and sets response headers that say what is left.
    * @throws {ProblemError} too-many-requests
    */
@@ -43,10 +55,10 @@ export class RateLimit {
   }
 
   /** Counts nothing. @throws {ProblemError} too-many-requests, if nothing is left for `key` */
-  ensureLeft(key: string, advice: string): void {
+  ensureLeft(key: string, advice: string, limit = this.#policy.limit): void {
     const { times = 0 } = this.#counted.get(key) ?? {};
-    if (this.#policy.limit !== 0 && times >= this.#policy.limit)
-      throw createLimitError(this.#policy, this.#secondsLeft(key), advice);
+    if (limit !== 0 && times >= limit)
+      throw createLimitError({ ...this.#policy, limit }, this.#secondsLeft(key), advice);
   }
 
   #secondsLeft(key: string): number {
@@ -79,6 +91,9 @@ function createLimitError(policy: RatePolicy, seconds: number, advice: string): 
   return new ProblemError('too-many-requests', `more than ${policy.limit} ${period}: ${advice}`, { headers });
 }
 
+/** How many groups of a network of IPv6 can reach the limit in the same period. */
+const maxGroupsPerNetwork = 4;
+
 interface Limits {
   /** The name of the responses, such as `exports`. */
   readonly what: string;
@@ -89,14 +104,14 @@ interface Limits {
 }
 
 interface TakenPlace {
-  readonly client: string;
+  readonly client: Client;
   readonly response: ServerResponse;
   readonly takenAt: number;
   /** The bytes that its connection had sent then. */
   readonly sentBefore: number;
 }
 
-/** Limits the responses that are sent for a long time, in all and for each client. */
+/** Limits the responses that are sent for a long time, in all and for each client; a network has a quarter of them at most. */
 export class ClientPlaces {
   readonly #limits: Limits;
   readonly #taken = new Set<TakenPlace>();
@@ -110,9 +125,10 @@ export class ClientPlaces {
     // It never closes again.
     if (response.closed) return;
     const { what, max, maxPerClient } = this.#limits;
-    const client = toAddressGroup(ip);
-    const own = [...this.#taken].filter((place) => place.client === client);
-    if (own.length >= maxPerClient) throw createBusyError(`${maxPerClient} ${what} to you`);
+    const client = toClient(ip);
+    const taken = [...this.#taken].map((place) => place.client);
+    const full = findFullShare(client, taken, max, maxPerClient);
+    if (full !== undefined) throw createBusyError(`${full} ${what} to your network`);
     if (this.#taken.size >= max && !this.#endSlowest()) throw createBusyError(`${max} ${what}`);
     const sentBefore = response.socket?.bytesWritten ?? 0;
     const place = { client, response, takenAt: Date.now(), sentBefore };

@@ -31,7 +31,7 @@ export class ShareCards {
 
   /**
    * Returns a card as PNG.
-   * @param client the client that requests it, such as a group of addresses
+   * @param client the address that requests it
    * @throws {BotshelfError} queue-full, when too many others wait to be drawn
    * @throws {ImageError} when it cannot be drawn
    */

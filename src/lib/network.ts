@@ -29,16 +29,40 @@ export function normaliseHost(host: string): string {
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : host;
 }
 
-/**
- * Returns the key to count an address by: the first 64 bits of an IPv6 address, because a customer has them all.
- * @param bits 48 for what one site of a customer can have at most
- */
-export function toAddressGroup(address: string, bits: 64 | 48 = 64): string {
+/** A client as the keys that it is counted by, because it may have many addresses. Both are the same for IPv4. */
+export interface Client {
+  /** The IPv4 address, or the /64 of an IPv6 address: what every customer has. */
+  readonly group: string;
+  /** The IPv4 address, or the /48 of an IPv6 address: what one site of a customer can have at most. */
+  readonly network: string;
+}
+
+/** Returns the client that has an address. */
+export function toClient(address: string): Client {
   // Some proxies put the port behind it in X-Forwarded-For.
   const host = address.replace(/^(?:\[([^\]]*)\]|([\d.]+)):\d+$/, '$1$2');
-  if (!ipaddr.isValid(host)) return address;
+  if (!ipaddr.isValid(host)) return { group: address, network: address };
   const ip = ipaddr.process(host).toString();
-  return ip.includes(':') ? ipaddr.IPv6.networkAddressFromCIDR(`${ip}/${bits}`).toString() : ip;
+  if (!ip.includes(':')) return { group: ip, network: ip };
+  const toPrefix = (bits: 64 | 48): string =>
+    `${ipaddr.IPv6.networkAddressFromCIDR(`${ip}/${bits}`).toString()}/${bits}`;
+  return { group: toPrefix(64), network: toPrefix(48) };
+}
+
+/**
+ * Returns how many places a client has if it may have no more: a quarter of all for its network, or `maxPerGroup` for its group.
+ * @param taken the client of each taken place
+ */
+export function findFullShare(
+  { group, network }: Client,
+  taken: readonly Client[],
+  max: number,
+  maxPerGroup = max / 4,
+): number | undefined {
+  const ofNetwork = taken.filter((other) => other.network === network);
+  const own = ofNetwork.filter((other) => other.group === group);
+  if (own.length >= maxPerGroup) return own.length;
+  return ofNetwork.length >= max / 4 ? ofNetwork.length : undefined;
 }
 
 /** The allocated IPv6 addresses; ipaddr.js also calls ::127.0.0.1 unicast. */

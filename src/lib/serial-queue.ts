@@ -1,4 +1,5 @@
 import { BotshelfError } from './errors.ts';
+import { type Client, findFullShare, toClient } from './network.ts';
 
 /** Returns the error for a full queue. The same work may fit a moment later. */
 export function createQueueFullError(maxWaiting: number): BotshelfError {
@@ -6,14 +7,20 @@ export function createQueueFullError(maxWaiting: number): BotshelfError {
   return new BotshelfError('queue-full', message);
 }
 
+/** A piece of work that waits. */
+interface Waiting {
+  readonly client: Client;
+  readonly begin: () => void;
+}
+
 /**
- * Runs one piece of work after the other, taking turns among clients: the next is that of the client which waits longest
- * since its last turn. No client has more than a quarter of the places.
+ * Runs one piece of work after the other. Networks take turns, and in each of them its groups: the next is the one that
+ * waits longest since its last turn. No network has more than a quarter of the places.
  */
 export class FairQueue {
   readonly #maxWaiting: number;
-  /** Client → what begins each of its pieces of work; the client whose turn is next is the first. */
-  readonly #waiting = new Map<string, (() => void)[]>();
+  /** Network → group → its pieces of work; those whose turn is next are the first. */
+  readonly #waiting = new Map<string, Map<string, Waiting[]>>();
   #isRunning = false;
 
   /** @param maxWaiting how many pieces of work may wait behind the one that runs */
@@ -23,11 +30,11 @@ export class FairQueue {
 
   /**
    * Runs `work` when it is its turn. Resolves and rejects as `work` does.
-   * @param client whom it is for, such as a group of addresses
+   * @param address that of the client, or another name of it
    * @throws {BotshelfError} queue-full, when too much waits already, of all or of this client; the work is not run
    */
-  async run<T>(client: string, work: () => Promise<T>): Promise<T> {
-    if (this.#isRunning) await this.#wait(client);
+  async run<T>(address: string, work: () => Promise<T>): Promise<T> {
+    if (this.#isRunning) await this.#wait(toClient(address));
     this.#isRunning = true;
     try {
       return await work();
@@ -37,27 +44,38 @@ export class FairQueue {
     }
   }
 
-  async #wait(client: string): Promise<void> {
-    const waiting = [...this.#waiting.values()].reduce((sum, { length }) => sum + length, 0);
-    const own = this.#waiting.get(client) ?? [];
-    if (waiting >= this.#maxWaiting || own.length >= this.#maxWaiting / 4)
-      throw createQueueFullError(Math.min(waiting, this.#maxWaiting));
-    await new Promise<void>((resolve) => {
-      own.push(resolve);
-      this.#waiting.set(client, own);
+  async #wait(client: Client): Promise<void> {
+    const waiting = [...this.#waiting.values()].flatMap((groups) => [...groups.values()].flat());
+    const taken = waiting.map((other) => other.client);
+    if (taken.length >= this.#maxWaiting || findFullShare(client, taken, this.#maxWaiting) !== undefined)
+      throw createQueueFullError(taken.length);
+    await new Promise<void>((begin) => {
+      const groups = this.#waiting.get(client.network) ?? new Map<string, Waiting[]>();
+      groups.set(client.group, [...(groups.get(client.group) ?? []), { client, begin }]);
+      this.#waiting.set(client.network, groups);
     });
   }
 
   #beginNext(): void {
-    const [next] = this.#waiting;
+    const groups = takeFirst(this.#waiting);
+    const works = groups && takeFirst(groups);
+    const [next, ...others] = works ?? [];
     if (next === undefined) return;
-    const [client, [begin, ...others]] = next;
-    this.#waiting.delete(client);
-    if (others.length > 0) this.#waiting.set(client, others);
+    const { client, begin } = next;
+    if (others.length > 0) groups?.set(client.group, others);
+    if (groups?.size) this.#waiting.set(client.network, groups);
     // Before anything else that comes meanwhile.
     this.#isRunning = true;
-    begin?.();
+    begin();
   }
+}
+
+/** Removes the first value and returns it; undefined if there are none. */
+function takeFirst<V>(values: Map<string, V>): V | undefined {
+  const [first] = values;
+  if (first === undefined) return undefined;
+  values.delete(first[0]);
+  return first[1];
 }
 
 /** Runs one piece of work after the other, in the order in which they come. */

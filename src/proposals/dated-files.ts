@@ -5,7 +5,7 @@ import { computeTimeAfter } from '../bot/clock.ts';
 import { toWriteError } from '../bot/errors.ts';
 import { ignoreMissing } from '../lib/errors.ts';
 import { removeUnfinishedWrites, writeAtomically } from '../lib/files.ts';
-import { toAddressGroup } from '../lib/network.ts';
+import { type Client, toClient } from '../lib/network.ts';
 
 export interface DatedFilesLimits<T> {
   readonly maxAgeMs: number;
@@ -139,8 +139,8 @@ const cleanUpMs = 600_000;
  * in all.
  */
 export class Drafts {
-  /** With the address group and the network that each comes from. No address is written down. */
-  readonly #files: DatedFiles<{ readonly group: string; readonly network: string }>;
+  /** With the client that each comes from. No address is written down. */
+  readonly #files: DatedFiles<Client>;
 
   private constructor(folder: string, confirmedTime: () => Promise<number>) {
     this.#files = new DatedFiles(folder, {
@@ -160,9 +160,9 @@ export class Drafts {
 
   /** Saves a text. Returns its id, which only the person who wrote it may see. @throws {BotshelfError} unavailable */
   async save(text: string, address: string): Promise<string> {
-    const group = toAddressGroup(address);
-    const id = await this.#files.add(text, { group, network: toAddressGroup(address, 48) });
-    const own = this.#files.list().flatMap(([name, other]) => (other.group === group ? name : []));
+    const client = toClient(address);
+    const id = await this.#files.add(text, client);
+    const own = this.#files.list().flatMap(([name, other]) => (other.group === client.group ? name : []));
     await this.#files.delete(own.slice(0, -maxPerGroup)).catch(() => {});
     return id;
   }

@@ -3,7 +3,7 @@ import { msPerDay } from '../bot/clock.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { toCanonicalLocale, type Locale } from '../bot/locale.ts';
 import type { Log } from '../lib/log.ts';
-import { toAddressGroup } from '../lib/network.ts';
+import { type Client, toClient } from '../lib/network.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
 import { readStrictJson } from '../lib/json.ts';
 import { DatedFiles, parseFileTime } from './dated-files.ts';
@@ -40,7 +40,7 @@ export const maxReportLength = 1000;
 /** A report, and keyed hashes of where it comes from: null for one that was sent before the service started. */
 interface KeptReport {
   readonly sent: SentReport;
-  readonly sender: { readonly group: string; readonly network: string } | null;
+  readonly sender: Client | null;
 }
 
 /**
@@ -82,10 +82,8 @@ export class VisitorReports {
    * @throws {BotshelfError} unavailable or queue-full, and nothing is kept
    */
   async add(sent: SentReport, address: string): Promise<VisitorReport | null> {
-    const sender = {
-      group: this.#hash(toAddressGroup(address)),
-      network: this.#hash(toAddressGroup(address, 48)),
-    };
+    const { group, network } = toClient(address);
+    const sender = { group: this.#hash(group), network: this.#hash(network) };
     return await this.#adding.run(async () => {
       const since = Date.now() - msPerDay;
       const recent = this.#files.list().flatMap(([id, kept]) => (parseFileTime(id) > since ? kept : []));

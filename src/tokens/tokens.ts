@@ -14,7 +14,7 @@ import { readChangeLog, listFiles } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
 import { BotshelfError, messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
-import { toAddressGroup } from '../lib/network.ts';
+import { type Client, findFullShare, toClient } from '../lib/network.ts';
 import { tryRemote } from '../lib/retry.ts';
 import { formatCount } from '../lib/text.ts';
 
@@ -111,7 +111,7 @@ export class Tokens {
   #nextFetch: Promise<void> | undefined;
   #fetchBegan = Number.NEGATIVE_INFINITY;
   /** The client of each check that waits for a fetch. */
-  #waiting: readonly string[] = [];
+  #waiting: readonly Client[] = [];
 
   /** @param fetchEvery milliseconds between the beginnings of two fetches for unknown tokens */
   constructor(state: OpenCounts['state'], remote: RemoteState | null, log: Log, fetchEvery = 5000) {
@@ -142,7 +142,7 @@ export class Tokens {
     await this.#state.follow();
     const holder = this.#state.tokens.holder(digest);
     if (holder !== undefined || this.#remote === null) return holder;
-    await this.#waitForFetch(this.#remote, toAddressGroup(address));
+    await this.#waitForFetch(this.#remote, toClient(address));
     await this.#state.follow();
     return this.#state.tokens.holder(digest);
   }
@@ -205,16 +205,16 @@ export class Tokens {
   ): Promise<TokenCheck> {
     const first = await check;
     if (first !== 'unknown') return first;
-    await this.#waitForFetch(remote, toAddressGroup(address));
+    await this.#waitForFetch(remote, toClient(address));
     const again = await this.#checkHere(id, token);
     if (again === 'unknown' && !remote.stateFetched) throw createNotFetchedError();
     return again;
   }
 
   /** Resolves when a fetch that began after the call has ended, or takes too long. All that wait share one fetch. */
-  async #waitForFetch(remote: RemoteState, client: string): Promise<void> {
-    const own = this.#waiting.filter((other) => other === client);
-    if (own.length >= maxWaitingChecksPerClient || this.#waiting.length >= maxWaitingChecks)
+  async #waitForFetch(remote: RemoteState, client: Client): Promise<void> {
+    const full = findFullShare(client, this.#waiting, maxWaitingChecks, maxWaitingChecksPerClient);
+    if (full !== undefined || this.#waiting.length >= maxWaitingChecks)
       throw new BotshelfError('overloaded', 'too many unknown tokens are being checked: try again');
     this.#waiting = [...this.#waiting, client];
     try {

@@ -66,6 +66,24 @@ describe('a fair queue', () => {
     strictEqual(order.at(-1), 'later');
   });
 
+  it('takes turns among networks, and in each of them among its groups', async () => {
+    const queue = new FairQueue(40);
+    const order: string[] = [];
+    const addresses = [
+      'x',
+      '2001:db8:1:1::1',
+      '2001:db8:1:1::2',
+      '2001:db8:1:2::1',
+      '2001:db8:1:3::1',
+      'a',
+      'a',
+    ];
+    await Promise.all(
+      addresses.map(async (address) => await queue.run(address, async () => void order.push(address))),
+    );
+    strictEqual(order.join(' '), 'x 2001:db8:1:1::1 a 2001:db8:1:2::1 a 2001:db8:1:3::1 2001:db8:1:1::2');
+  });
+
   it('refuses what is over a quarter of its places for one client, and all when it is full', async () => {
     const queue = new FairQueue(8);
     const refusedOf = async (clients: readonly string[]): Promise<string[]> => {
@@ -84,5 +102,7 @@ describe('a fair queue', () => {
     };
     deepStrictEqual(await refusedOf(['a', 'a', 'a', 'a', 'b']), ['a']);
     deepStrictEqual(await refusedOf('abcdefghij'.split('')), ['j']);
+    const ofSite = [1, 2, 3, 4, 5].map((group) => `2001:db8:1:${group}::1`);
+    deepStrictEqual(await refusedOf([...ofSite, 'a', '2001:db8:2::1']), ofSite.slice(3));
   });
 });

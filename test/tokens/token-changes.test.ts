@@ -216,7 +216,7 @@ describe('a token that is not known here', () => {
     strictEqual(await check(true), 'unknown');
   });
 
-  it('is refused where a thousand are being looked up, a hundred of its client, until they have been', async () => {
+  it('is refused where a thousand are being looked up, a hundred of its client or 250 of its network, until they have been', async () => {
     let fetched = (): void => {};
     const fetching = new Promise<void>((resolve) => (fetched = resolve));
     const tokens = new Tokens(
@@ -225,12 +225,14 @@ describe('a token that is not known here', () => {
       silentLog,
       0,
     );
-    const check = async (client: number): Promise<string> =>
-      await tokens.checkToken(homer, createToken(), String(client));
-    const checks = Array.from({ length: 100 }, async () => await check(0));
-    await rejects(check(0), { code: 'overloaded' });
-    checks.push(...Array.from({ length: 900 }, async (_, i) => await check(1 + (i % 9))));
-    await rejects(check(10), { code: 'overloaded' });
+    const check = async (address: string): Promise<string> =>
+      await tokens.checkToken(homer, createToken(), address);
+    const checks = Array.from({ length: 100 }, async () => await check('192.0.2.1'));
+    await rejects(check('192.0.2.1'), { code: 'overloaded' });
+    checks.push(...Array.from({ length: 250 }, async (_, i) => await check(`2001:db8:1:${i}::1`)));
+    await rejects(check('2001:db8:1:fff::1'), { code: 'overloaded' });
+    checks.push(...Array.from({ length: 650 }, async (_, i) => await check(`198.51.100.${i % 9}`)));
+    await rejects(check('203.0.113.1'), { code: 'overloaded' });
     fetched();
     deepStrictEqual(new Set(await Promise.all(checks)), new Set(['unknown']));
     strictEqual(await tokens.checkToken(homer, createToken()), 'unknown');

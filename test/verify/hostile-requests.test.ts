@@ -391,6 +391,50 @@ describe(`a hostile request costs less than ${20 * tolerance} plain ones:`, func
     ok(cpu < 0.75 * ms, `${cpu} ms of CPU in ${ms} ms`);
   });
 
+  it('for lists of its own leaves others theirs, also while too many are being compressed', async () => {
+    const list = (address: string, skip: number): HostileRequest => ({
+      path: `/api/v2/bots?fields=id,contents&sort=-id&limit=${Math.min(1000, botCount) - (skip % 200)}`,
+      headers: { 'Accept-Encoding': 'br', 'X-Forwarded-For': address },
+    });
+    const over = new AbortController();
+    let next = 0;
+    const crowd = new Agent({ keepAlive: true });
+    const attack = async (): Promise<void> => {
+      while (!over.signal.aborted) await send(list('2001:db8:1::1', next++), crowd);
+    };
+    const attackers = Array.from({ length: 80 }, attack);
+    const statuses = new Set<number | undefined>();
+    for (let i = 0; i < 5; i++) statuses.add((await send(list(`192.0.2.${i}`, next++))).status);
+    over.abort();
+    await Promise.all(attackers);
+    crowd.destroy();
+    deepStrictEqual([...statuses], [200]);
+  });
+
+  it('for 1,000 streams of changes from one /48 leaves others theirs', async () => {
+    const { hostname, port } = new URL(service.address);
+    const statusOf = async (socket: Socket, address: string): Promise<string> => {
+      socket.write(
+        `GET /api/v2/changes HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\nAccept: text/event-stream\r\n\r\n`,
+      );
+      return String((await once(socket, 'data'))[0]).split(' ')[1] ?? '';
+    };
+    const open = async (): Promise<Socket> => {
+      const socket = connect(Number(port), hostname).on('error', () => {});
+      await once(socket, 'connect');
+      return socket;
+    };
+    const sockets = await openAll(1001, open);
+    const statuses = sockets.map(
+      async (socket, i) =>
+        await statusOf(socket, i === 1000 ? '192.0.2.1' : `2001:db8:1:${i.toString(16)}::1`),
+    );
+    const other = statuses.pop();
+    strictEqual((await Promise.all(statuses)).filter((status) => status === '200').length, 250);
+    strictEqual(await other, '200');
+    for (const socket of sockets) socket.destroy();
+  });
+
   for (const [name, path] of reviews) {
     it(`${name}, as a maintainer opens it`, async () => {
       const opened = { path, headers: { ...page, Cookie: cookie } };
@@ -484,9 +528,12 @@ describe(`a hostile request costs less than ${20 * tolerance} plain ones:`, func
   }
 
   /** Resolves with the status, and with the bytes of the body that was sent or of the one that was received, whichever has more. */
-  async function send(hostile: HostileRequest): Promise<{ status: number | undefined; bytes: number }> {
+  async function send(
+    hostile: HostileRequest,
+    through = agent,
+  ): Promise<{ status: number | undefined; bytes: number }> {
     const { path, method = 'GET', headers = {}, body } = hostile;
-    const outgoing = request(service.address, { path, method, headers, agent }).end(body);
+    const outgoing = request(service.address, { path, method, headers, agent: through }).end(body);
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
     let received = 0;
     for await (const chunk of response) received += (chunk as Buffer).length;

@@ -117,7 +117,7 @@ export class ChangeFeed implements BranchConsumer {
    * Returns the changes after a cursor: at most `limit`, and fewer if many commits changed no bot. Readers at the same
    * cursor, which most are, share one read.
    * @param since a text that passes `isChangeCursor`
-   * @param client the client that requests them, such as a group of addresses
+   * @param client the address that requests them
    * @throws {BotshelfError} unknown-cursor, queue-full
    * @throws {GitError}
    */

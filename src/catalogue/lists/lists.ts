@@ -53,7 +53,7 @@ export interface CatalogueSizes {
 
 /**
  * The lists of the API and of pages. Queries run one at a time, from a bounded queue in which clients take turns; a
- * full queue throws queue-full. A client is a group of addresses, or the service itself if it is left out.
+ * full queue throws queue-full. A client is an address, or the service itself if it is left out.
  */
 export class Lists {
   readonly #bots: BotIndex;

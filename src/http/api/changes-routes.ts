@@ -8,7 +8,6 @@ import { type ChangesAfter, isChangeCursor, type ChangeFeed } from '../../catalo
 import type { ReadonlyChanges } from '../../catalogue/changes/change-index.ts';
 import { limitParameter, type ListParameter, refuse } from '../../catalogue/lists/parameters.ts';
 import type { BotIndex } from '../../catalogue/store/bot-index.ts';
-import { toAddressGroup } from '../../lib/network.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
@@ -39,15 +38,14 @@ export function addFeedRoute(router: Router, feed: ChangeFeed, baseUrl: string):
     if (tip === undefined)
       throw new ProblemError('starting', noHistory, { headers: { 'Retry-After': '60' } });
     const { since = tip, limit = defaultLimit } = values as { since?: string; limit?: number };
-    const client = toAddressGroup(ctx.ip);
-    const page = await feed.read(since, limit, client);
+    const page = await feed.read(since, limit, ctx.ip);
     if (isStream) {
       streams.take(ctx);
       // A proxy that buffers would keep the events.
       ctx.set({ ...readHeaders, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
       ctx.res.shouldKeepAlive = false;
       ctx.type = kind;
-      ctx.body = Readable.from(follow(feed, page, ctx.res, client));
+      ctx.body = Readable.from(follow(feed, page, ctx.res, ctx.ip));
       return;
     }
     const { changes, next, current } = page;

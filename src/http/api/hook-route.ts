@@ -3,7 +3,6 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import { type GitHost, gitHosts, readKeys, type WebhookProof } from '../../git/hosts.ts';
-import { toAddressGroup } from '../../lib/network.ts';
 import { ProblemError } from '../problem.ts';
 import type { RateLimit } from '../limits.ts';
 import { readBytes } from '../request.ts';
@@ -33,7 +32,7 @@ export function addHookRoute(router: Router, options: HookRouteOptions): void {
     const body = sent && (await readBytes(ctx, maxBody, 'the next regular fetch finds the push'));
     const proof = sent && body ? findProof(ctx, sent, secret, body) : null;
     if (sent === undefined || body === undefined || proof === null) {
-      refused.count(ctx, toAddressGroup(ctx.ip), 'check the secret of the webhook at the Git server');
+      refused.countClient(ctx, 'check the secret of the webhook at the Git server');
       throw new ProblemError('bad-signature', findReason(ctx, sent, secret), {
         headers: { 'WWW-Authenticate': 'Signature realm="hooks"' },
       });

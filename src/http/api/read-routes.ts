@@ -19,7 +19,6 @@ import {
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type BotIndex, findFirstPlace } from '../../catalogue/store/bot-index.ts';
 import type { Current } from '../../lib/current-cache.ts';
-import { toAddressGroup } from '../../lib/network.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
 import { ProblemError } from '../problem.ts';
 import { createDocument, readHeaders, send } from '../representation.ts';
@@ -49,11 +48,11 @@ export function addReadRoutes(
   settings: () => CatalogueSettings,
 ): void {
   router.get('/api/v1/bots', refuseQuery, async (ctx) => {
-    await sendList(ctx, await lists.files(toAddressGroup(ctx.ip)), baseUrl);
+    await sendList(ctx, await lists.files(ctx.ip), baseUrl);
   });
   router.get('/api/v2/bots', async (ctx) => {
     const inForce = settings();
-    const list = await lists.json(parseListQuery(parseQuery(ctx), inForce), toAddressGroup(ctx.ip));
+    const list = await lists.json(parseListQuery(parseQuery(ctx), inForce), ctx.ip);
     const current = (): boolean => list.current() && settings() === inForce;
     await sendList(ctx, { ...list, current }, baseUrl);
   });

@@ -12,7 +12,6 @@ import { validate } from '../../catalogue/page/schema.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { readStrictJson, readStrictList, type StrictJson } from '../../lib/json.ts';
-import { toAddressGroup } from '../../lib/network.ts';
 import { quoteValue } from '../../lib/text.ts';
 import type { Tokens } from '../../tokens/tokens.ts';
 import type { RateLimit } from '../limits.ts';
@@ -197,7 +196,7 @@ async function authenticate(
   if (check === 'valid') return;
 
   onRefusal(ctx, id, token === undefined ? 'malformed' : check === 'other bot' ? 'other-bot' : 'unknown');
-  badTokens.count(ctx, toAddressGroup(ctx.ip), badTokensAdvice);
+  badTokens.countClient(ctx, badTokensAdvice);
   if (check === 'other bot') {
     throw new ProblemError('other-token', `this token belongs to another bot: use the token of ${id}`);
   }
@@ -220,7 +219,7 @@ async function findHolder(
   const holder = token && (await tokens.findHolder(token, ctx.ip));
   if (holder !== undefined) return holder;
   onRefusal(ctx, 'a bot that is not named', token === undefined ? 'malformed' : 'unknown');
-  badTokens.count(ctx, toAddressGroup(ctx.ip), badTokensAdvice);
+  badTokens.countClient(ctx, badTokensAdvice);
   const detail =
     'no bot has this token: send the token of the bot in the Authorization header, or post to /api/v2/bots/ID/stats, which says where to get one';
   throw new ProblemError('bad-token', detail, createChallenge('error="invalid_token"'));

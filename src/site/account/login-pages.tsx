@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import { RateLimit } from '../../http/limits.ts';
 import { type Cookie, createCookie, readCookie, setCookie, refuseCrossSite } from '../../http/middleware.ts';
 import { parseQuery } from '../../http/request.ts';
-import { originOf, toAddressGroup } from '../../lib/network.ts';
+import { originOf } from '../../lib/network.ts';
 import type { DemoPerson } from '../../login/demo-provider.ts';
 import type { Login } from '../../login/login.ts';
 import { LoginError, type LoginErrorKind, parseReturnPath, type Session } from '../../login/session.ts';
@@ -28,8 +28,7 @@ export function addLoginRoutes(router: Router, site: Site, login: Login): void {
   const withLimit =
     (respond: (ctx: Context) => Promise<void>) =>
     async (ctx: Context): Promise<void> => {
-      const group = toAddressGroup(ctx.ip);
-      attempts.count(ctx, group, 'too many logins come from your address, wait a minute');
+      attempts.countClient(ctx, 'too many logins come from your address, wait a minute');
       try {
         await respond(ctx);
       } catch (error) {

@@ -5,7 +5,6 @@ import type { Catalogue, OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import type { OpenCounts } from '../../counts/counts.ts';
-import { toAddressGroup } from '../../lib/network.ts';
 import type { Login } from '../../login/login.ts';
 import type { OpenProposals } from '../../proposals/open.ts';
 import type { Tokens, TokenInfo } from '../../tokens/tokens.ts';
@@ -55,7 +54,7 @@ export function addMyBotsRoute(
   router.get(myBotsPath, async (ctx) => {
     const viewer = await viewerOf(ctx);
     const { page, pages, shown } = viewer
-      ? pickPage(ctx, (await lists.page({ author: viewer.id }, toAddressGroup(ctx.ip))).bots)
+      ? pickPage(ctx, (await lists.page({ author: viewer.id }, ctx.ip)).bots)
       : { page: 1, pages: 1, shown: [] };
     const own = proposals && (viewer ? await listProposals(index, proposals, viewer.id) : []);
     const unread = viewer?.answered ?? [];

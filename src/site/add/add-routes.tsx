@@ -16,7 +16,6 @@ import { refuseCrossSite } from '../../http/middleware.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { parseFields, parseQuery, readFields } from '../../http/request.ts';
 import type { OpenImages } from '../../images/images.ts';
-import { toAddressGroup } from '../../lib/network.ts';
 import type { OpenProposals } from '../../proposals/open.ts';
 import { ProposalError, maxNoteLength, findSubject, isSubmission } from '../../proposals/proposal.ts';
 import type { Proposals } from '../../proposals/proposals.ts';
@@ -280,18 +279,17 @@ function completeNewBot({ kind, mode, texts: first }: Form, texts: FieldTexts): 
 
 async function show(ctx: Context, parts: AddParts, filled: FilledForm, status = 200): Promise<void> {
   const { site, viewerOf, markdown, proposals } = parts;
-  const client = toAddressGroup(ctx.ip);
   const { form, texts } = filled;
   const viewer = await viewerOf(ctx);
   const language = site.languages.of(ctx);
   const file = makeFile(parts, form, texts);
   const named = parts.images === null ? [] : listImages(form, texts, file.faults);
-  const paths = await parts.images?.preview(named, client);
+  const paths = await parts.images?.preview(named, ctx.ip);
   const images = named.map((image, i): FormImage => ({ ...image, path: paths?.[i] }));
   const preview = form.kind === 'bot' ? createPreview(form, texts, file, images, language) : undefined;
   const text = file.faults.page === undefined ? file.page : '';
   const name = preview?.bot.contents[preview.locale]?.name ?? '';
-  const html = await markdown.preview({ text, name, images: findImages(text) }, client);
+  const html = await markdown.preview({ text, name, images: findImages(text) }, ctx.ip);
   const policy =
     (!viewer?.blocked && proposals?.findPolicy(site.settings, form.owners, viewer?.id ?? null)) || 'off';
   const findings =

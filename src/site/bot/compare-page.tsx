@@ -8,7 +8,6 @@ import type { TrustChange } from '../../catalogue/changes/bot-changes.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import type { OpenCounts } from '../../counts/counts.ts';
 import { parseQuery } from '../../http/request.ts';
-import { toAddressGroup } from '../../lib/network.ts';
 import { readBotTrust, TrustChangeText } from '../changes/changed-fields.tsx';
 import { BotAvatar, BotName, type ListedBot, useNoCount } from '../front/card.tsx';
 import { chooseLocale, directionOf } from '../language/locales.ts';
@@ -43,7 +42,7 @@ export async function createCompareView(ctx: Context, parts: CompareParts): Prom
   const find = async (text: string): Promise<IndexedBot | undefined> => {
     const id = parseBotId(text);
     if (id !== undefined) return bots.get(id);
-    const found = await lists.page({ q: text, limit: maxSameName }, toAddressGroup(ctx.ip));
+    const found = await lists.page({ q: text, limit: maxSameName }, ctx.ip);
     return found.bots.find(({ facts }) => facts.name.toLowerCase().includes(text.toLowerCase()));
   };
   const all = await Promise.all(wanted.map(find));

@@ -7,7 +7,6 @@ import { RateLimit } from '../../http/limits.ts';
 import { refuseCrossSite } from '../../http/middleware.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { findKnownBot, readFields } from '../../http/request.ts';
-import { toAddressGroup } from '../../lib/network.ts';
 import type { OpenProposals } from '../../proposals/open.ts';
 import { maxReportLength, reportReasons } from '../../proposals/visitor-reports.ts';
 import { useLanguage } from '../language/page-language.tsx';
@@ -49,7 +48,7 @@ export function addReportRoutes(
     if (reason === undefined || text.length > maxReportLength)
       throw new ProblemError('bad-request', `choose a reason, and ${maxReportLength} characters at most`);
     if (reason === 'other' && text === '') return await show(ctx, { bot, state: 'lacks-text' });
-    limit.count(ctx, toAddressGroup(ctx.ip), 'wait a minute before the next report');
+    limit.countClient(ctx, 'wait a minute before the next report');
     if (!fields.get(trapField)) {
       const { locale } = site.languages.of(ctx);
       const report = await reports.add({ bot: bot.id, reason, text, locale }, ctx.ip);

@@ -11,7 +11,6 @@ import { ProblemError } from '../../http/problem.ts';
 import { createDocument, readHeaders, send } from '../../http/representation.ts';
 import { findKnownBot, parseQuery } from '../../http/request.ts';
 import { type NamedShareCard, type ShareCards, toShareCardVersion } from '../../images/share-cards.ts';
-import { toAddressGroup } from '../../lib/network.ts';
 import { escapeXml } from '../../lib/text.ts';
 import { chooseLocale, directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
@@ -44,7 +43,7 @@ export function addShareRoute(router: Router, parts: ShareParts): void {
       'Cross-Origin-Resource-Policy': 'cross-origin',
     };
     await send(ctx, {
-      ...createDocument('image/png', await shareCards.get(card, toAddressGroup(ctx.ip))),
+      ...createDocument('image/png', await shareCards.get(card, ctx.ip)),
       headers,
     });
   });

@@ -11,7 +11,6 @@ import type { FilterValues } from '../../catalogue/lists/parameters.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
 import { ensureComplete, findKnownAuthor, findKnownBot } from '../../http/request.ts';
-import { toAddressGroup } from '../../lib/network.ts';
 import { formatFieldName, nameAccount, toShownPages } from '../changes/changed-fields.tsx';
 import {
   type CollectionParts,
@@ -68,7 +67,7 @@ export function addFeedRoutes(router: Router, options: FeedsOptions): void {
   const sendNewest = async (ctx: Context, text: FeedText, filters: FilterValues): Promise<void> =>
     await sendFeed(ctx, text, async (common) => {
       const query = { ...filters, sort: sorts.newest, after: 0, limit: maxEntries };
-      return makeFeed({ ...common, authors, bots: (await lists.page(query, toAddressGroup(ctx.ip))).bots });
+      return makeFeed({ ...common, authors, bots: (await lists.page(query, ctx.ip)).bots });
     });
   router.get(sitePaths.newBots, async (ctx) => {
     const title = site.languages.inAddress(ctx).text('feed.newBots');

@@ -90,7 +90,7 @@ export class FrontLists {
 
   /**
    * Returns the bots that a page shows.
-   * @param client the client that requests them, such as a group of addresses
+   * @param client the address that requests them
    * @throws {BotshelfError} queue-full
    */
   async get(query: FrontQuery, client: string): Promise<FrontList> {

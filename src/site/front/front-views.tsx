@@ -5,7 +5,6 @@ import type { Author, AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { Lists } from '../../catalogue/lists/lists.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { toAddressGroup } from '../../lib/network.ts';
 import { formatCount } from '../../lib/text.ts';
 import { chooseLocale, directionOf, findLanguages, isIn, listWantedRanges } from '../language/locales.ts';
 import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
@@ -81,7 +80,7 @@ export async function listView(
   lists: FrontLists,
   query: FrontQuery,
 ): Promise<PageView> {
-  const { bots, matched, nearest, ...numbers } = await lists.get(query, toAddressGroup(ctx.ip));
+  const { bots, matched, nearest, ...numbers } = await lists.get(query, ctx.ip);
   const { pages } = numbers;
   if (query.page > Math.max(1, pages))
     throw new ProblemError(
@@ -112,7 +111,7 @@ export async function createAuthorView(
 ): Promise<PageView> {
   const { id, profile, locales } = author;
   const language = languages.of(ctx);
-  const { bots } = await lists.get({ ...noQuery, filters: { author: id } }, toAddressGroup(ctx.ip));
+  const { bots } = await lists.get({ ...noQuery, filters: { author: id } }, ctx.ip);
   const shown = showIn(findReaderLanguages(ctx, language, locales), bots);
   const described = Object.keys(profile?.description ?? {}) as Locale[];
   const { wanted } = findReaderLanguages(ctx, language, described);
