@@ -14,7 +14,9 @@ import {
 } from 'node:zlib';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
-import { createQueueFullError, SerialQueue } from '../lib/serial-queue.ts';
+import { isError } from '../lib/errors.ts';
+import { type Client, findFullShare, toClient } from '../lib/network.ts';
+import { FairQueue, SerialQueue } from '../lib/serial-queue.ts';
 import type { Pieces } from '../lib/text.ts';
 import { corsHeaders, ProblemError } from './problem.ts';
 
@@ -32,15 +34,16 @@ function isStreamed(body: Body): body is Pieces {
 const maxKeptBytes = 128 * 1024 * 1024;
 
 /**
- * Compressed bodies by digest, least recently used first out. Bodies in pieces are compressed one at a time: several at
- * once would take all threads that also sync files.
+ * Compressed bodies by digest, least recently used first out. Bodies in pieces are compressed one at a time, and clients take
+ * turns: several at once would take all threads that also sync files.
  */
 export class CompressedBodies {
-  readonly #cache: LRUCache<string, Buffer, { body: Body; coding: Coding }>;
-  readonly #queue = new SerialQueue(64);
+  readonly #cache: LRUCache<string, Buffer, { body: Body; coding: Coding; address: string }>;
+  readonly #queue = new FairQueue(64);
   /** Compresses one piece at a time, of all bodies that are compressed while they are sent. */
   readonly #pieceQueue = new SerialQueue();
-  #streams = 0;
+  /** The client of each body that is compressed while it is sent. */
+  readonly #streams = new Set<Client>();
 
   /** @param maxSize how many bytes are kept, after compression */
   constructor(maxSize = 128 * 1024 * 1024) {
@@ -50,31 +53,43 @@ export class CompressedBodies {
       // One that larger bodies push out while it waits is sent all the same.
       ignoreFetchAbort: true,
       sizeCalculation: (bytes) => bytes.length + 200,
-      fetchMethod: async (_key, _stale, { context: { body, coding } }) =>
+      fetchMethod: async (_key, _stale, { context: { body, coding, address } }) =>
         toOwnMemory(
           await (Buffer.isBuffer(body)
             ? compress(body, coding)
-            : this.#queue.run(async () => await compressPieces(body.read(), coding))),
+            : this.#queue.run(address, async () => await compressPieces(body.read(), coding))),
         ),
     });
   }
 
   /**
-   * Returns the body in a content coding: in pieces where it is too large to be kept. Callers that want the same one at the
-   * same time share the work of any other.
+   * Returns the body in a content coding: in pieces if it is too large to be kept; undefined if too many others are being
+   * compressed, of this client or in all. Callers that want the same one at the same time share the work of any other.
    * @param digest identifies the body: equal digests mean equal bytes
-   * @throws {BotshelfError} queue-full
+   * @param address that of the client
    */
-  async get(digest: string, coding: Coding, body: Body): Promise<Body> {
-    if (!isStreamed(body))
-      return await this.#cache.forceFetch(`${digest} ${coding}`, { context: { body, coding } });
-    if (this.#streams >= maxStreams) throw createQueueFullError(maxStreams);
-    return { bytes: body.bytes, read: () => this.#compressSlowly(body, coding) };
+  async get(digest: string, coding: Coding, body: Body, address: string): Promise<Body | undefined> {
+    if (!isStreamed(body)) {
+      const context = { body, coding, address };
+      return await this.#cache.forceFetch(`${digest} ${coding}`, { context }).catch((error: unknown) => {
+        if (isError(error, 'queue-full')) return undefined;
+        throw error;
+      });
+    }
+    const streams = [...this.#streams];
+    const isFull = findFullShare(toClient(address), streams, maxStreams) !== undefined;
+    if (isFull || streams.length >= maxStreams) return undefined;
+    return this.stream(body, coding, address);
+  }
+
+  /** Returns the body in a content coding, compressed while it is read. */
+  stream(body: Pieces, coding: Coding, address: string): Pieces {
+    return { bytes: body.bytes, read: () => this.#compressSlowly(body, coding, toClient(address)) };
   }
 
   /** Yields the compressed body, no faster than it is read. A reader that stops holds a piece in memory, and no thread. */
-  async *#compressSlowly(body: Pieces, coding: Coding): AsyncGenerator<Buffer> {
-    this.#streams++;
+  async *#compressSlowly(body: Pieces, coding: Coding, client: Client): AsyncGenerator<Buffer> {
+    this.#streams.add(client);
     const compressed: Buffer[] = [];
     const output = createCompressor(coding).on('data', (bytes: Buffer) => compressed.push(bytes));
     const ended = finished(output);
@@ -90,7 +105,7 @@ export class CompressedBodies {
       yield* compressed;
     } finally {
       output.destroy();
-      this.#streams--;
+      this.#streams.delete(client);
     }
   }
 }
@@ -167,22 +182,29 @@ export interface Representation extends Document {
 /**
  * Responds to a read with a representation: content negotiation, strong ETag, 304, HEAD, compression, CORS.
  * @throws {ProblemError} not-acceptable
- * @throws {BotshelfError} queue-full, when too many large bodies are being compressed
  */
-export async function send(
+export async function send(ctx: Context, representation: Representation): Promise<void> {
+  await sendEncoded(ctx, representation, negotiate(ctx, representation.type, representation.body));
+}
+
+/** Responds in a content coding, or uncompressed while too many other bodies are being compressed. */
+async function sendEncoded(
   ctx: Context,
-  { type, digest, body, headers = readHeaders, current }: Representation,
+  { current, ...representation }: Representation,
+  coding: Coding | 'identity',
 ): Promise<void> {
-  const coding = negotiate(ctx, type, body);
+  const { type, digest, body, headers = readHeaders } = representation;
   ctx.status = 200;
   ctx.set({ ...headers, ETag: formatEtag(digest, coding) });
-  if (current) (ctx.state as RepeatableState).repeatableWhile = current;
+  (ctx.state as RepeatableState).repeatableWhile = current;
   if (isNotModified(ctx)) {
     ctx.status = 304;
     return;
   }
+  const bytes = coding === 'identity' ? body : await compressedBodies.get(digest, coding, body, ctx.ip);
+  // Without `current`, so that it is not sent again when there is room.
+  if (bytes === undefined) return await sendEncoded(ctx, representation, 'identity');
   ctx.type = type;
-  const bytes = coding === 'identity' ? body : await compressedBodies.get(digest, coding, body);
   if (coding !== 'identity') ctx.set('Content-Encoding', coding);
   ctx.body = Buffer.isBuffer(bytes) ? bytes : Readable.from(bytes.read(), { objectMode: false });
 }
@@ -227,7 +249,7 @@ export function readRepeatCheck(state: Context['state']): (() => boolean) | unde
 }
 
 interface RepeatableState {
-  repeatableWhile?: () => boolean;
+  repeatableWhile?: (() => boolean) | undefined;
 }
 
 export const compressedBodies = new CompressedBodies();

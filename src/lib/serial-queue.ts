@@ -2,7 +2,7 @@ import { BotshelfError } from './errors.ts';
 import { type Client, findFullShare, toClient } from './network.ts';
 
 /** Returns the error for a full queue. The same work may fit a moment later. */
-export function createQueueFullError(maxWaiting: number): BotshelfError {
+function createQueueFullError(maxWaiting: number): BotshelfError {
   const message = `${maxWaiting} others wait for the same kind of work: try again in a moment`;
   return new BotshelfError('queue-full', message);
 }

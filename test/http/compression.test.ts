@@ -1,4 +1,4 @@
-import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -12,8 +12,20 @@ function inPieces(pieces: Iterable<Buffer>, bytes = 100): Body {
   return { bytes, read };
 }
 
+async function get(
+  bodies: CompressedBodies,
+  digest: string,
+  coding: Coding,
+  body: Body,
+  address = '192.0.2.1',
+): Promise<Body> {
+  const compressed = await bodies.get(digest, coding, body, address);
+  ok(compressed);
+  return compressed;
+}
+
 async function read(bodies: CompressedBodies, digest: string, coding: Coding, body: Body): Promise<string> {
-  const compressed = await bodies.get(digest, coding, body);
+  const compressed = await get(bodies, digest, coding, body);
   const bytes = Buffer.isBuffer(compressed) ? compressed : await buffer(compressed.read());
   return (coding === 'br' ? brotliDecompressSync(bytes) : gunzipSync(bytes)).toString();
 }
@@ -38,7 +50,7 @@ describe('compressed bodies', () => {
     const bodies = new CompressedBodies();
     for (const coding of ['br', 'gzip'] as const)
       for (const body of [Buffer.from('one'.repeat(1000)), inPieces([Buffer.from('one'.repeat(1000))])]) {
-        const bytes = await bodies.get(`${coding} ${Buffer.isBuffer(body)}`, coding, body);
+        const bytes = await get(bodies, `${coding} ${Buffer.isBuffer(body)}`, coding, body);
         ok(Buffer.isBuffer(bytes));
         strictEqual(bytes.buffer.byteLength, bytes.length);
       }
@@ -54,10 +66,10 @@ describe('compressed bodies', () => {
         yield await Promise.resolve(Buffer.from('text'));
       },
     };
-    const all = await Promise.all(Array.from({ length: 10 }, async () => await bodies.get('a', 'br', body)));
+    const all = await Promise.all(Array.from({ length: 10 }, async () => await get(bodies, 'a', 'br', body)));
     strictEqual(new Set(all).size, 1);
     strictEqual(started, 1);
-    await bodies.get('b', 'br', body);
+    await get(bodies, 'b', 'br', body);
     strictEqual(started, 2);
   });
 
@@ -74,7 +86,7 @@ describe('compressed bodies', () => {
     };
     const waiting = read(bodies, 'slow', 'br', slow);
     const large = randomBytes(45 * 1024);
-    await Promise.all(['a', 'b', 'c'].map(async (digest) => await bodies.get(digest, 'gzip', large)));
+    await Promise.all(['a', 'b', 'c'].map(async (digest) => await get(bodies, digest, 'gzip', large)));
     start();
     strictEqual(await waiting, 'text');
   });
@@ -87,7 +99,7 @@ describe('compressed bodies', () => {
         yield await Promise.reject(new Error('no'));
       },
     };
-    strictEqual(await bodies.get('a', 'gzip', failing).catch(() => 'failed'), 'failed');
+    strictEqual(await get(bodies, 'a', 'gzip', failing).catch(() => 'failed'), 'failed');
     strictEqual(await read(bodies, 'a', 'gzip', Buffer.from('text')), 'text');
   });
 
@@ -100,7 +112,7 @@ describe('compressed bodies', () => {
         yield randomBytes(64 * 1024);
       }
     };
-    const compressed = await bodies.get('a', 'gzip', inPieces(endless(), veryLarge));
+    const compressed = await get(bodies, 'a', 'gzip', inPieces(endless(), veryLarge));
     ok(!Buffer.isBuffer(compressed));
     const reader = compressed.read()[Symbol.asyncIterator]();
     await reader.next();
@@ -111,20 +123,27 @@ describe('compressed bodies', () => {
     deepStrictEqual(await reader.next(), { done: true, value: undefined });
   });
 
-  it('of very large bodies are 32 at a time at most', async () => {
+  it('of very large bodies are 32 at a time at most, eight of one network', async () => {
     const bodies = new CompressedBodies();
     const body = inPieces([randomBytes(64 * 1024), randomBytes(64 * 1024)], veryLarge);
-    const readers = await Promise.all(
-      Array.from({ length: 32 }, async () => {
-        const compressed = await bodies.get('a', 'gzip', body);
-        ok(!Buffer.isBuffer(compressed));
-        const reader = compressed.read()[Symbol.asyncIterator]();
-        await reader.next();
-        return reader;
-      }),
+    const begin = async (address: string): Promise<AsyncIterator<Buffer> | undefined> => {
+      const compressed = await bodies.get('a', 'gzip', body, address);
+      if (compressed === undefined) return undefined;
+      ok(!Buffer.isBuffer(compressed));
+      const reader = compressed.read()[Symbol.asyncIterator]();
+      await reader.next();
+      return reader;
+    };
+    const readers = [];
+    for (const [network, groups] of [9, 8, 8, 8].entries())
+      for (let group = 0; group < groups; group++)
+        readers.push(await begin(`2001:db8:${network}:${group}::1`));
+    deepStrictEqual(
+      readers.flatMap((reader, i) => (reader === undefined ? i : [])),
+      [8],
     );
-    await rejects(bodies.get('a', 'gzip', body), { code: 'queue-full' });
+    strictEqual(await begin('192.0.2.1'), undefined);
     await readers[0]?.return?.();
-    ok(!Buffer.isBuffer(await bodies.get('a', 'gzip', body)));
+    ok(await begin('192.0.2.1'));
   });
 });

@@ -1,6 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { listEtags, type Representation, send } from '../../src/http/representation.ts';
+import { eventually } from '../support/eventually.ts';
 import { serveHandler, type TestServer } from '../support/handler.ts';
 
 describe('a representation', () => {
@@ -48,6 +49,35 @@ describe('a representation', () => {
       const compressed = await server.get({ 'Accept-Encoding': 'gzip' });
       strictEqual(gunzipSync(compressed.body).toString(), text);
     }
+  });
+
+  it('is sent as it is while too many others are being compressed, and compressed again later', async () => {
+    let end = (): void => {};
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const slow = async function* (): AsyncGenerator<Buffer> {
+      await ended;
+      yield Buffer.from(text);
+    };
+    let sent = 0;
+    const crowded = await serveHandler(async (ctx) => {
+      const body = { bytes: 5000, read: ctx.path === '/' ? read : slow };
+      const sending = send(ctx, { ...representation, digest: `crowd ${ctx.path}`, body });
+      sent++;
+      await sending;
+    });
+    const headers = { 'Accept-Encoding': 'br' };
+    const waiting = Array.from({ length: 17 }, async (_, i) => await crowded.send('GET', `/${i}`, headers));
+    await eventually(() => sent === 17);
+    const plain = await crowded.get(headers);
+    const { etag, vary, 'content-encoding': coding } = plain.headers;
+    deepStrictEqual([plain.status, etag, vary, coding], [200, '"crowd /"', 'Accept-Encoding', undefined]);
+    strictEqual(plain.body.toString(), text);
+    strictEqual((await crowded.get({ ...headers, 'If-None-Match': '"crowd /"' })).status, 304);
+    end();
+    for (const { body } of await Promise.all(waiting))
+      strictEqual(brotliDecompressSync(body).toString(), text);
+    const later = await crowded.get(headers);
+    deepStrictEqual([later.headers['content-encoding'], later.headers.etag], ['br', '"crowd /-br"']);
   });
 
   it('is compressed while it is sent when it is very large', async () => {

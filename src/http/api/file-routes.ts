@@ -46,7 +46,7 @@ export function addExportRoute(
     await send(ctx, {
       type: isPacked ? 'application/gzip' : 'application/x-ndjson',
       digest,
-      body: isPacked ? await compressedBodies.get(digest, 'gzip', lines) : lines,
+      body: isPacked ? compressedBodies.stream(lines, 'gzip', ctx.ip) : lines,
       headers: {
         ...createDataHeaders(settings().license),
         ...(cursor !== undefined && { 'X-Cursor': cursor }),
