@@ -70,8 +70,8 @@ export async function checkChanges(
   scope: Scope,
   options: ReportOptions = {},
 ): Promise<CheckReport> {
-  const range = await resolveRange(root, base, head);
   try {
+    const range = await resolveRange(root, base, head);
     const after = range.after ?? (await writeWorkTree(root, watched));
     const changes = await listTreeChanges(root, range.before, after);
     const inScope = changes.filter(({ path }) => isInScope(scope, path));

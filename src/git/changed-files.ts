@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BotshelfError, UserError } from '../lib/errors.ts';
+import { BotshelfError, isError, UserError } from '../lib/errors.ts';
 import { copyWithTime } from './git-index.ts';
-import { parseRawDiff, rawDiffOptions, type GitFile } from './history.ts';
-import { toKind, submodule } from './objects.ts';
+import { diffTrees, parseRawDiff, rawDiffOptions, type GitFile } from './history.ts';
+import { ObjectReader, toKind, submodule } from './objects.ts';
 import type { Repository } from './repository.ts';
 import { runCommandLineGit, GitError, withoutModulesFile } from './run-git.ts';
 
@@ -25,6 +25,7 @@ export interface ChangedFile {
  * @throws {BotshelfError} list-too-long
  */
 export async function listTreeChanges(folder: string, before: string, after: string): Promise<ChangedFile[]> {
+  await refuseHugeTrees(folder, [[before, after]]);
   const diff = await runLimited(folder, ['diff', ...diffOptions, before, after, '--']);
   return parseRawDiff(diff).map(({ path, previousPath, after, status }) => ({
     path,
@@ -86,9 +87,15 @@ export async function readChangeHistory(
   folder: string,
   { base, head }: RevisionRange,
 ): Promise<{ readonly commits: readonly string[]; readonly versions: readonly FileVersion[] }> {
-  const output = await runLimited(folder, ['rev-list', `${base}..${head}`, '--']);
-  const commits = output.split('\n').slice(0, -1);
-  if (commits.length === 0) return { commits, versions: [] };
+  const output = await runLimited(folder, ['rev-list', '--parents', `${base}..${head}`, '--']);
+  const rows = output.split('\n').slice(0, -1);
+  if (rows.length === 0) return { commits: [], versions: [] };
+  const families = rows.map((row) => row.split(' '));
+  const commits = families.map(([commit = '']) => commit);
+  const steps = families.flatMap(([commit = '', ...parents]) =>
+    (parents.length === 0 ? [null] : parents).map((parent) => [parent, commit] as const),
+  );
+  await refuseHugeTrees(folder, steps);
   const input = commits.map((id) => `${id}\n`).join('');
   const diffs = await runLimited(folder, ['diff-tree', ...historyOptions], input);
   const versions = parseRawDiff(diffs).flatMap(({ header, path, after }) => {
@@ -96,6 +103,25 @@ export async function readChangeHistory(
     return after === null ? [] : { commit: header.trim(), path, previousPath: null, kind, blob: after.id };
   });
   return { commits, versions };
+}
+
+/**
+ * Refuses commits or trees that differ in so many files that git would take minutes and gigabytes to compare them.
+ * @throws {BotshelfError} list-too-long
+ */
+async function refuseHugeTrees(
+  folder: string,
+  pairs: readonly (readonly [from: string | null, to: string])[],
+): Promise<void> {
+  const objects = new ObjectReader(folder);
+  try {
+    for (const [from, to] of pairs)
+      await diffTrees({ objects, hash: to.length === 64 ? 'sha256' : 'sha1' }, from, to);
+  } catch (error) {
+    throw isError(error, 'diff-too-large') ? new BotshelfError('list-too-long', error.message) : error;
+  } finally {
+    objects.close();
+  }
 }
 
 /** Returns the error for a list of files that is longer than a limit. */
@@ -139,6 +165,7 @@ export interface RevisionRange {
  * Returns the range from `base` to the result of merging `head` into it: with several merge bases, what `head` changed
  * because one of them can hide what the merge adds. With conflicts it is the changes of `head` since it branched off.
  * Without `head` it goes from where HEAD branched off to the work tree.
+ * @throws {BotshelfError} list-too-long
  * @throws {UserError} if the revision or the repository does not exist here, or git is missing or too old
  */
 export async function resolveRange(folder: string, base: string, head?: string): Promise<RevisionRange> {
@@ -152,6 +179,10 @@ export async function resolveRange(folder: string, base: string, head?: string):
   }
   if (more.length === 0 && fork === target) return { ...range, after: tip };
   if (more.length === 0 && fork === tip) return { ...range, after: target };
+  await refuseHugeTrees(
+    folder,
+    [fork, ...more].map((base) => [base, tip]),
+  );
   const { tree, conflicts } = await mergeResult(folder, target, tip);
   return conflicts.length === 0
     ? { ...range, after: tree }

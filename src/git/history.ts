@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { BotshelfError, isError } from '../lib/errors.ts';
+import { TimeSlice } from '../lib/time-slice.ts';
 import { parseTree, toKind, type TreeEntry } from './objects.ts';
 import { withoutModulesFile } from './run-git.ts';
 import type { Repository } from './repository.ts';
@@ -170,22 +171,79 @@ export function ignoreDiffLimit(error: unknown): undefined {
 }
 
 /**
- * Returns what differs between two commits or trees; a rename is a removal and a new file.
- * @throws {BotshelfError} diff-too-large
+ * Returns what differs between two commits or trees; a rename is a removal and a new file. Trees may share their folders, so
+ * that a few small objects have ten million paths, which git would take minutes and gigabytes to compare. This ends at a
+ * bound.
+ * @param from null for the empty tree
+ * @throws {BotshelfError} diff-too-large, missing-object
  * @throws {GitError}
  */
-export async function diffTrees(repository: Repository, from: string, to: string): Promise<FileChange[]> {
-  const args = ['diff-tree', ...rawDiffOptions, '-r', '--no-renames', from, to];
-  const output = await repository.run(args, { maxOutputBytes: maxDiffBytes });
-  if (Buffer.byteLength(output) > maxDiffBytes) {
-    const message = `${from} and ${to} differ in more than about 250,000 files`;
-    throw new BotshelfError('diff-too-large', message);
+export async function diffTrees(
+  { objects, hash }: Pick<Repository, 'objects' | 'hash'>,
+  from: string | null,
+  to: string,
+  maxWeight = maxDiffWeight,
+): Promise<FileChange[]> {
+  const readRoot = async (name: string): Promise<string> => {
+    const tree = await objects.readOne(`${name}^{tree}`);
+    if (tree === undefined) throw new BotshelfError('missing-object', `${name} is no commit or tree here`);
+    return tree.id;
+  };
+  const slice = new TimeSlice('service');
+  const changes: FileChange[] = [];
+  const pairs = [{ folder: '', ids: [from === null ? null : await readRoot(from), await readRoot(to)] }];
+  let weight = 0;
+  for (let done = 0; done < pairs.length;) {
+    const some = pairs.slice(done, done + foldersAtOnce);
+    done += some.length;
+    const ids = [...new Set(some.flatMap((pair) => pair.ids))].filter((id) => id !== null);
+    const read = await objects.readTrees(ids);
+    const trees = new Map(read.map((tree, i) => [ids[i], parseTree(tree, hash)]));
+    for (const { folder, ids } of some) {
+      if (slice.isOver) await slice.next();
+      const [before = noEntries, after = noEntries] = ids.map((id) => trees.get(id ?? undefined));
+      weight += (before.size + after.size) * entryWeight;
+      for (const name of new Set([...before.keys(), ...after.keys()])) {
+        const versions = [before.get(name), after.get(name)];
+        const [was, now] = versions;
+        if (was?.id === now?.id && was?.mode === now?.mode) continue;
+        const [fileBefore = null, fileAfter = null] = versions.map(toFile);
+        const path = folder + name;
+        if (fileBefore ?? fileAfter) changes.push({ path, before: fileBefore, after: fileAfter });
+        const folders = versions.map((entry) => (entry && isFolder(entry) ? entry.id : null));
+        if (folders[0] !== folders[1]) pairs.push({ folder: `${path}/`, ids: folders });
+        weight += path.length + pathWeight;
+      }
+      if (weight <= maxWeight) continue;
+      const what = from === null ? `${to} has` : `${from} and ${to} differ in`;
+      const files = Math.round(maxWeight / fileWeight / 1000) * 1000;
+      throw new BotshelfError('diff-too-large', `${what} more than about ${files} files`);
+    }
   }
-  return parseRawDiff(output).map(({ path, before: [before = null], after }) => ({ path, before, after }));
+  return changes.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Each file takes about 135. */
-const maxDiffBytes = 32 * 1024 * 1024;
+const noEntries: ReadonlyMap<string, TreeEntry> = new Map();
+
+function isFolder({ mode }: TreeEntry): boolean {
+  return toKind(mode) === 'folder';
+}
+
+/** Returns a file with one of the modes that Git has for files today. */
+function toFile(entry: TreeEntry | undefined): GitFile | null {
+  if (entry === undefined || isFolder(entry)) return null;
+  const { mode, id } = entry;
+  return { id, mode: mode.replace(/^100[0246]../, '100644').replace(/^100[1357]../, '100755') };
+}
+
+/** About the bytes of a comparison: for each entry that is read, and for each one that differs, besides its path. */
+const entryWeight = 6;
+const pathWeight = 100;
+const fileWeight = 134;
+const maxDiffWeight = 32 * 1024 * 1024;
+
+/** Folders whose trees are read at once. */
+const foldersAtOnce = 100;
 
 /** The options of `git diff`, `diff-tree` and `log` for the output that `parseRawDiff` parses. */
 export const rawDiffOptions: readonly string[] = ['--raw', '-z', '--no-abbrev', withoutModulesFile];
@@ -238,21 +296,19 @@ export function parseRawDiff(output: string): RawDiffEntry[] {
   return entries;
 }
 
-/** A file or folder of a commit. */
-interface ListedEntry extends TreeEntry {
+/** A file of a commit. */
+interface ListedFile extends GitFile {
   /** Relative to the root of the listing. */
   readonly path: string;
 }
 
-/** Lists all files of a commit or a tree, in Git's order. @throws {GitError} */
-export async function listFiles(repository: Repository, commit: string): Promise<ListedEntry[]> {
-  const lines = (await repository.run(['ls-tree', '-r', '-z', commit])).split('\0').slice(0, -1);
-  return lines.map((line) => {
-    const tab = line.indexOf('\t');
-    const [mode = '', , id = ''] = line.slice(0, tab).split(' ');
-    return { mode, id, path: line.slice(tab + 1) };
-  });
+/** Lists all files of a commit or a tree, by path. @throws as diffTrees */
+export async function listFiles(repository: Repository, commit: string): Promise<ListedFile[]> {
+  const files = await diffTrees(repository, null, commit, maxListWeight);
+  return files.flatMap(({ path, after }) => (after === null ? [] : { ...after, path }));
 }
+
+const maxListWeight = 128 * 1024 * 1024;
 
 /**
  * Returns what a commit has at these paths. It goes down level by level, so that git opens each folder once.

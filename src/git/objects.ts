@@ -39,7 +39,7 @@ export function toKind(mode: string): 'file' | 'folder' | 'symlink' | 'submodule
 }
 
 /**
- * Returns the entries of a tree object, by name.
+ * Returns the entries of a tree object, by name. @throws {BotshelfError} missing-object, if it is damaged
  * @param wanted the names of those that are returned; all by default
  */
 export function parseTree(
@@ -52,6 +52,8 @@ export function parseTree(
   for (let start = 0; start < tree.length && entries.size !== wanted?.size;) {
     const space = tree.indexOf(32, start);
     const end = tree.indexOf(0, space) + 1;
+    if (space === -1 || end === 0 || end + idLength > tree.length)
+      throw new BotshelfError('missing-object', 'a tree of Git is damaged: run "git fsck" to see which');
     const name = tree.toString('utf8', space + 1, end - 1);
     if (!wanted || wanted.has(name)) {
       const mode = tree.toString('latin1', start, space);

@@ -169,8 +169,6 @@ export interface GitCommand {
   readonly stallSeconds?: number;
   /** Whether it continues after Ctrl-C in a terminal ends this process: it has a process group of its own. */
   readonly isDetached?: boolean;
-  /** Ends it once it has printed more bytes. Its output by then, which is more, is returned. */
-  readonly maxOutputBytes?: number;
   /** The file that its standard output is written to, instead of being returned. */
   readonly outputFile?: string;
 }
@@ -206,25 +204,16 @@ export const directClient: GitClient = {
  * @throws {GitError} when it fails or is killed, and what `take` throws
  */
 export async function runGit(command: GitCommand, { signal, take }: RunOptions = {}): Promise<string> {
-  const { args, background, stallSeconds, isDetached, outputFile, maxOutputBytes } = command;
-  const isWatched = stallSeconds !== undefined || maxOutputBytes !== undefined;
-  if (!background && !isWatched && !isDetached && outputFile === undefined && !take)
+  const { args, background, stallSeconds, isDetached, outputFile } = command;
+  if (!background && stallSeconds === undefined && !isDetached && outputFile === undefined && !take)
     return await runSimpleGit(command);
   if (signal?.aborted) throw new GitError(args, null, '');
   const pieces: Buffer[] = [];
-  let bytes = 0;
-  const enough = new Error('git has printed enough');
-  const keep = (piece: Buffer): void => {
-    pieces.push(piece);
-    bytes += piece.length;
-    if (bytes > (maxOutputBytes ?? Number.POSITIVE_INFINITY)) throw enough;
-  };
+  const keep = (piece: Buffer): void => void pieces.push(piece);
   const file = outputFile === undefined ? undefined : openSync(outputFile, 'w');
   const write = file === undefined ? undefined : (piece: Buffer): void => writeFileSync(file, piece);
   try {
     await runToEnd(command, signal, write ?? take ?? keep);
-  } catch (error) {
-    if (error !== enough) throw error;
   } finally {
     if (file !== undefined) closeSync(file);
   }

@@ -1,5 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { deflateSync } from 'node:zlib';
+import { commitHugeTree } from '../support/huge-tree.ts';
 import type { TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import {
@@ -60,6 +61,21 @@ describe('a pull request is refused', () => {
     match(text, /^"Bots" differs from bots only in case, .+: choose another name/m);
     match(text, /^botshelf\.json is a file of the catalogue: remove the folder/m);
   });
+
+  for (const [title, main, next] of [
+    ['with a tree of ten million paths, which share their folders', {}, {}],
+    ['with such a tree in bots/, beside a change of main', { 'README.md': 'Hello' }, {}],
+    ['with such a tree in a commit of which the next one removes it', {}, { huge: null }],
+  ] as const)
+    it(`${title}, before Git compares it`, async () => {
+      const repo = catalogueOfTwo();
+      commitHugeTree(repo, title.includes('bots/') ? 'bots' : 'huge', 'pull');
+      if ('README.md' in main) commitTo(repo, { branch: 'main', changes: main });
+      if ('huge' in next) commitTo(repo, { branch: 'pull', from: 'pull', changes: next });
+      const { passes, found } = await check(repo);
+      ok(!passes);
+      deepStrictEqual(found, ['bots change-size error']);
+    });
 
   for (const [title, changes, ...expected] of [
     ['a link in the place of bots/', { bots: { link: '/etc' } }, 'bots regular-file error'],

@@ -1,10 +1,11 @@
 import { deepStrictEqual, rejects } from 'node:assert/strict';
 import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { diffTrees, parseRawDiff } from '../../src/git/history.ts';
-import { openRepository } from '../../src/git/repository.ts';
+import { diffTrees, listFiles, parseRawDiff } from '../../src/git/history.ts';
+import { commitHugeTree } from '../support/huge-tree.ts';
 import { openUntilEnd } from '../support/opened.ts';
 import { testRepository } from '../support/repository.ts';
+import { gitSync } from '../support/run-sync.ts';
 
 const [a, b, c] = ['a', 'b', 'c'].map((digit) => digit.repeat(40));
 const zeros = '0'.repeat(40);
@@ -71,16 +72,25 @@ describe('the difference of two commits', () => {
     ]);
   });
 
-  it('is refused before it is read whole where it has hundreds of thousands of files @long', async () => {
-    const { folder, git } = testRepository({ file: 'text' });
-    const repository = await openRepository(folder);
-    // The same file 260 times in the same folder 260 times, with long names.
-    let entry = `100644 blob ${git('rev-parse', 'HEAD:file')}`;
-    for (let depth = 0; depth < 2; depth++) {
-      const entries = Array.from({ length: 260 }, (_, i) => `${entry}\t${String(i).padEnd(220, '-')}\n`);
-      entry = `040000 tree ${(await repository.run(['mktree'], { input: entries.join('') })).trim()}`;
+  it('is refused before it is read whole where it has hundreds of thousands of files, of which trees share all', async () => {
+    const repo = testRepository({ file: 'text' });
+    commitHugeTree(repo, 'folder', 'huge');
+    const repository = await openUntilEnd(repo.folder);
+    for (const [from, to] of [
+      ['main', 'huge'],
+      ['huge', 'main'],
+    ] as const)
+      await rejects(diffTrees(repository, from, to), { code: 'diff-too-large' });
+    await rejects(listFiles(repository, 'huge'), { code: 'diff-too-large' });
+  });
+
+  it('is an error where a tree ends in the middle of an entry', async () => {
+    const { folder } = testRepository({ file: 'text' });
+    const args = ['hash-object', '-t', 'tree', '-w', '--literally', '--stdin'];
+    const repository = await openUntilEnd(folder);
+    for (const input of ['100644', '100644 file', '100644 file\0short']) {
+      const tree = gitSync({ args, cwd: folder, input }).trim();
+      await rejects(diffTrees(repository, 'HEAD', tree), /is damaged/);
     }
-    const tree = entry.slice(-40);
-    await rejects(diffTrees(repository, 'HEAD', tree), { code: 'diff-too-large' });
   });
 });
