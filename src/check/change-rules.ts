@@ -3,7 +3,7 @@ import type { BotId } from '../bot/id.ts';
 import { findOtherClient, isServerInvite, asksForAdministrator } from '../bot/invite.ts';
 import { toInviteKey } from '../bot/likeness.ts';
 import { holdsToken, tokenRule } from '../bot/token.ts';
-import { createFileFault, findPosition } from '../catalogue/page/fault.ts';
+import { compareFaults, createFileFault, findPosition } from '../catalogue/page/fault.ts';
 import { botsFolder, isPage, parsePagePath } from '../catalogue/page/layout.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
 import type { Page } from '../catalogue/page/page.ts';
@@ -157,23 +157,89 @@ export function checkPath(change: ChangedPath): Finding[] {
   }, leaks);
 }
 
-/** Tells maintainers of a changed path outside `bots/`, also of one that is gone. */
-export function checkOutside({ path, previousPath, kind }: ChangedFile): Finding[] {
-  const paths = kind === 'gone' ? [path] : [path, previousPath ?? path];
-  return [...new Set(paths)].filter(isOutsideAndShort).map((path) => {
+/**
+ * Tells maintainers of changed paths outside `bots/`, also of those that are gone. One finding is about all files of a kind,
+ * because a Git host shows ten only.
+ * @param faulty the paths that are refused
+ */
+export function checkOutside(
+  changes: readonly ChangedFile[],
+  faulty: ReadonlySet<string> = new Set(),
+): Finding[] {
+  const paths = changes.flatMap(({ path, previousPath, kind }) =>
+    kind === 'gone' ? [path] : [path, previousPath ?? path],
+  );
+  const outside = [...new Set(paths)].filter((path) => isOutsideAndShort(path) && !faulty.has(path));
+  const findOwner = (path: string): string | undefined => {
     const [top, name = ''] = path.split('/');
-    const account = top === peopleFolder ? parseProfileName(name) : undefined;
-    const ownMessage = `this is what the account ${account} is called: only that account may ask for it`;
-    if (account !== undefined)
-      return { ...createFileFault(path, 'profile-changed', ownMessage), severity: 'notice' };
-    return decidesChecks.test(path)
-      ? { ...createFileFault(path, 'checks-changed', checksMessage), severity: 'warning' }
-      : { ...createFileFault(path, 'outside-bots', outsideMessage), severity: 'notice' };
+    return top === peopleFolder ? parseProfileName(name) : undefined;
+  };
+  const profiles = outside.flatMap((path): Finding[] => {
+    const account = findOwner(path);
+    if (account === undefined) return [];
+    const message = `this is what the account ${account} is called: only that account may ask for it`;
+    return [{ ...createFileFault(path, 'profile-changed', message), severity: 'notice' }];
   });
+  const others = outside.filter((path) => findOwner(path) === undefined);
+  const deciding = others.filter((path) => decidesChecks.test(path));
+  const rest = others.filter((path) => !decidesChecks.test(path));
+  return [
+    ...profiles,
+    ...createFindingOfAll(deciding, 'checks-changed', 'warning', formatChecksMessage),
+    ...createFindingOfAll(rest, 'outside-bots', 'notice', formatOutsideMessage),
+  ];
 }
 
-const checksMessage = 'this decides how changes are checked and reviewed: its owners have to approve it';
-const outsideMessage = `this is outside ${botsFolder}/: a maintainer has to look at it`;
+/** Returns a finding about the first path that names the next ones and counts the rest; none if there is no path. */
+function createFindingOfAll(
+  paths: readonly string[],
+  rule: string,
+  severity: Finding['severity'],
+  formatMessage: (subject: string, isOne: boolean) => string,
+): Finding[] {
+  const [first, ...others] = paths.toSorted();
+  if (first === undefined) return [];
+  const left = others.length - maxNamedPaths;
+  const named = [
+    'this',
+    ...others.slice(0, maxNamedPaths).map(quoteValue),
+    ...(left > 0 ? [`${left} more`] : []),
+  ];
+  const subject = named.join(', ').replace(/, (?=[^,]*$)/, ' and ');
+  return [{ ...createFileFault(first, rule, formatMessage(subject, others.length === 0)), severity }];
+}
+
+const maxNamedPaths = 5;
+
+/** The rules about who may do what, and about what servers let in: their findings come first. */
+const rulesOfRights = [
+  'authors-changed',
+  'verified-changed',
+  'legacy-changed',
+  'former-page',
+  'maintainers-changed',
+  'proposals-changed',
+  'former-settings',
+  'checks-changed',
+  'invite-changed',
+  'administrator-added',
+  'profile-changed',
+  'bot-removed',
+];
+
+/** Orders findings: those about rights first, then by path, line and column. A Git host shows ten of a kind only. */
+export function compareFindings(a: Finding, b: Finding): number {
+  const [first, second] = [a, b].map(({ rule }) => {
+    const place = rulesOfRights.indexOf(rule);
+    return place === -1 ? rulesOfRights.length : place;
+  }) as [number, number];
+  return first - second || compareFaults(a, b);
+}
+
+const formatChecksMessage = (subject: string, isOne: boolean): string =>
+  `${subject} ${isOne ? 'decides' : 'decide'} how changes are checked and reviewed: ${isOne ? 'its owners have to approve it' : 'their owners have to approve them'}`;
+const formatOutsideMessage = (subject: string, isOne: boolean): string =>
+  `${subject} ${isOne ? 'is' : 'are'} outside ${botsFolder}/: a maintainer has to look at ${isOne ? 'it' : 'them'}`;
 
 /** Paths that Git hosts and build services read as workflows, settings and owners. */
 const decidesChecks =

@@ -24,6 +24,7 @@ import {
   checkBotChange,
   checkOutside,
   checkSwaps,
+  compareFindings,
   findChangedMainPage,
   findMainPage,
   compareSettings,
@@ -114,8 +115,7 @@ async function checkTrees(
     known.add(toRuleKey(finding));
   }
   const faulty = new Set(faults.map(({ path }) => path));
-  const outside = changes.flatMap(checkOutside).filter(({ path }) => !faulty.has(path));
-  return { files, findings: [...faults, ...outside].toSorted(compareFaults) };
+  return { files, findings: [...faults, ...checkOutside(changes, faulty)].toSorted(compareFindings) };
 }
 
 /** The rules about entries that are not files: other faults of them add nothing. */

@@ -45,9 +45,9 @@ describe('botshelf check --base', () => {
     deepStrictEqual(await findingsIn(root), []);
     writeFiles(root, { 'botshelf.json': '{"categories": {"books": {"en": "Books"}}}' });
     deepStrictEqual(await findingsIn(root), [
+      'botshelf.json former-settings warning',
       `${pagePath(homer)} enum error`,
       `${pagePath(lenny)} enum error`,
-      'botshelf.json former-settings warning',
     ]);
   });
 

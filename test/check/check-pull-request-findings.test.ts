@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { botshelf } from '../support/command-line.ts';
 import {
   catalogueOfTwo,
+  type Changes,
   check,
   checkChange,
   checkWorkTree,
@@ -103,16 +104,10 @@ describe('a maintainer is informed of a pull request', () => {
     });
     const { passes, found, messages } = await check(repo);
     ok(passes);
-    deepStrictEqual(
-      found,
-      [
-        ...[...added, '.github/CODEOWNERS', '.gitlab-ci.yml'].map((path) => `${path} checks-changed warning`),
-        ...['docs/gone', 'notes.txt', 'owners', 'scripts/.github/x'].map(
-          (path) => `${path} outside-bots notice`,
-        ),
-      ].toSorted(),
-    );
-    match(messages[0] ?? '', /^this decides how changes are checked and reviewed: /);
+    const [first, ...deciding] = [...added, '.github/CODEOWNERS', '.gitlab-ci.yml'].toSorted();
+    deepStrictEqual(found, [`${first} checks-changed warning`, 'docs/gone outside-bots notice']);
+    for (const path of deciding) ok(messages[0]?.includes(`"${path}"`), path);
+    match(messages[1] ?? '', /^this, "notes\.txt", "owners" and "scripts\/\.github\/x" are outside bots\/: /);
   });
 
   it('that has a commit with the trailers of a service', async () => {
@@ -191,15 +186,41 @@ describe('a maintainer is informed of a pull request', () => {
     match(messages[1] ?? '', /^this removes "Lenny" from the catalogue: /);
   });
 
+  it('of rights before all else, and with one notice for all files outside bots/', async () => {
+    const pages = Array.from({ length: 12 }, (_, i) => [pagePath(String(i + 1)), mainPage({ nsfw: true })]);
+    const repo = catalogueOfTwo(Object.fromEntries(pages) as Record<string, string>);
+    const changed = pages.map(([path]) => [path, mainPage({ nsfw: 3 })]);
+    const outside = Array.from({ length: 12 }, (_, i) => [`a${i}`, '']);
+    pullRequest(repo, {
+      ...(Object.fromEntries([...changed, ...outside]) as Changes),
+      '.github/a': '',
+      '.github/b': '',
+      'people/7.json': '{"name": "Ned"}\n',
+      [pagePath(lenny)]: lennys({ authors: ['1'] }),
+    });
+    const { found, messages } = await check(repo);
+    deepStrictEqual(found.slice(0, 3), [
+      `${pagePath(lenny)} authors-changed notice`,
+      '.github/a checks-changed warning',
+      'people/7.json profile-changed notice',
+    ]);
+    deepStrictEqual(
+      found.filter((finding) => finding.includes('outside-bots')),
+      ['a0 outside-bots notice'],
+    );
+    match(messages[1] ?? '', /^this and "\.github\/b" decide how /);
+    match(messages.join('\n'), /^this, "a1", "a10", "a11", "a2", "a3" and 6 more are outside bots\/: /m);
+  });
+
   it('that takes the last bot out, and it is refused where bots/ goes with it', async () => {
     const repo = testRepository({ [pagePath('7')]: mainPage() });
     pullRequest(repo, { [pagePath('7')]: null });
     const removed = `${pagePath('7')} bot-removed notice`;
     const { passes, found, messages, text } = await check(repo);
     ok(!passes);
-    deepStrictEqual(found, ['bots bots-folder error', removed]);
-    match(messages[0] ?? '', /^this leaves no file in bots\/.*: add an empty file bots\/\.gitkeep$/);
-    ok(text.startsWith('bots:1:1 bots-folder this leaves '));
+    deepStrictEqual(found, [removed, 'bots bots-folder error']);
+    match(messages[1] ?? '', /^this leaves no file in bots\/.*: add an empty file bots\/\.gitkeep$/);
+    match(text, /^bots:1:1 bots-folder this leaves /m);
     pullRequest(repo, { [pagePath('7')]: null, 'bots/.gitkeep': '' });
     deepStrictEqual((await check(repo)).found, [removed]);
   });

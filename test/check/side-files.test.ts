@@ -50,12 +50,12 @@ describe('the check of the files beside bots/', () => {
       [german]: collection({ bots: [homer, lenny] }),
     });
     deepStrictEqual(bad.found, [
+      'people/2.json profile-changed notice',
       'collections/small.de.md outside-bots notice',
       'collections/small.en.md one-list-of-bots error',
       'people/1.json type error',
-      'people/2.json profile-changed notice',
     ]);
-    match(bad.messages.at(-1) ?? '', /the account 2 is called/);
+    match(bad.messages[0] ?? '', /the account 2 is called/);
     const removal = catalogueOfTwo({ [small]: collection({ bots: [homer, lenny] }) });
     pullRequest(removal, { [pagePath(lenny)]: null, notes: '' });
     deepStrictEqual((await check(removal)).found, [
