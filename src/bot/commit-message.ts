@@ -32,10 +32,11 @@ export function formatCommitMessage(
     bots.set(edit.id, { ...edit, keys: [...new Set(keys)] });
   }
   const changes = [...bots.values()].map(
-    ({ name, id, keys }) => `${toOneLine(name)} (${id})${keys.length === 0 ? '' : `: ${keys.join(', ')}`}`,
+    ({ name, id, keys }) =>
+      `${toMessageText(name)} (${id})${keys.length === 0 ? '' : `: ${keys.map((key) => toMessageText(key)).join(', ')}`}`,
   );
   const { verb = edits.every(({ keys }) => keys.length === 0) ? 'Add' : 'Update', reason = '' } = more;
-  const why = reason === '' ? [] : ['', toOneLine(reason, maxReasonLength)];
+  const why = reason === '' ? [] : ['', toMessageText(reason, maxReasonLength)];
   const lines =
     changes.length === 1
       ? [`${verb} ${changes[0]}`, ...why]
@@ -52,9 +53,23 @@ export function toOneLine(text: string, maxLength = maxNameLength): string {
   return shown.length <= maxLength ? shown : `${shown.slice(0, maxLength - 1)}…`;
 }
 
+/** Returns a text of people as a message of a commit has it: one line, in which a Git host acts on no word. */
+function toMessageText(text: string, maxLength?: number): string {
+  return toInert(toOneLine(text, maxLength));
+}
+
+/**
+ * Replaces the characters of what Git hosts act on in messages, titles and descriptions: a mention, an address, the number of
+ * an issue, which a merged `Fixes #1` would close, and `[skip ci]` or `***NO_CI***`, which would skip the check.
+ */
+export function toInert(text: string): string {
+  const fullWidthOffset = 0xfee0;
+  return text.replace(/[@#:*[\]]|(?<=gh)-/gi, (c) => String.fromCharCode(c.charCodeAt(0) + fullWidthOffset));
+}
+
 /** Returns the trailer of a commit that a person makes with a command. */
 export function formatChangedBy(name: string): string {
-  return `Changed-by: ${toOneLine(name)}`;
+  return `Changed-by: ${toMessageText(name)}`;
 }
 
 /** Who made a commit: a person, an owner through the API, or an account whose proposal was accepted. */

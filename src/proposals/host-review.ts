@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { toInert } from '../bot/commit-message.ts';
 import { writeCommit } from '../git/commit-files.ts';
 import { readTreeId } from '../git/history.ts';
 import { type GitHostId, type PullsApi, readKeys, gitHosts, guessGitHost } from '../git/hosts.ts';
@@ -173,7 +174,7 @@ export class HostReview {
     const known = this.#entries.get(ref);
     if (known?.proposal.version === version) return known;
     const merged = await mergeProposal(repository, base, proposal);
-    const message = describeChange(subject, merged, [`Proposed-by: ${proposer.id}`], toInert);
+    const message = describeChange(subject, merged, [`Proposed-by: ${proposer.id}`]);
     const tree = (await readTreeId(repository, version)) ?? '';
     const committer = `${repository.identity} ${Math.floor(sentAt / 1000)} +0000`;
     const parents = [base];
@@ -254,21 +255,18 @@ function toRef(proposal: Proposal): string {
   return `refs/heads/${toBranch(proposal)}`;
 }
 
-/** Returns the description of a pull request. What people wrote is in a block of code, where a host acts on no word of it. */
+/**
+ * Returns the description of a pull request. What people wrote is in a block of code, and inert, because a squashed merge has
+ * it in its message.
+ */
 function formatBody({ proposer, text }: Proposal, address: string): string {
-  const quoted = toText(`${proposer.name} (${proposer.id})\n\n${text}`);
+  const quoted = toInert(toText(`${proposer.name} (${proposer.id})\n\n${text}`));
   const fence = '`'.repeat(Math.max(2, ...[...quoted.matchAll(/`+/g)].map(([run]) => run.length)) + 1);
   const block = `${fence}text\n${quoted}\n${fence}`;
   return `Proposed on the site, with this note for the reviewers:\n\n${block}\n\nPage: ${address}\n\n${advice}`;
 }
 
 const advice = 'Merge it to accept the proposal. To decline it, say why in a comment and close it.';
-
-/** Returns a name in which a host finds no mention, address or number of an issue: a merged `Fixes #1` would close it. */
-function toInert(name: string): string {
-  const fullWidthOffset = 0xfee0;
-  return name.replace(/[@#:]|(?<=gh)-/gi, (c) => String.fromCharCode(c.charCodeAt(0) + fullWidthOffset));
-}
 
 /** Hosts refuse longer titles, which have a name of 64 characters and keys. */
 const maxTitleLength = 250;

@@ -91,12 +91,8 @@ export function describeChange(
   subject: Subject,
   merged: MergedProposal,
   trailers: readonly string[],
-  toShownName = (name: string): string => name,
 ): string {
-  if (isBot(subject)) {
-    const edit = describeEdit(subject, merged);
-    return formatCommitMessage([{ ...edit, name: toShownName(edit.name) }], trailers);
-  }
+  if (isBot(subject)) return formatCommitMessage([describeEdit(subject, merged)], trailers);
   const paths = [...merged.changed.keys()].join(', ');
   return `${merged.before.size === 0 ? 'Add' : 'Update'} ${paths}\n\n${trailers.join('\n')}\n`;
 }

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { toInert } from '../bot/commit-message.ts';
 import type { BotId } from '../bot/id.ts';
 import { parseFilePath } from '../catalogue/page/layout.ts';
 import {
@@ -48,7 +49,8 @@ export function formatMergeMessage(
   }
   for (const [title, paths] of sections) {
     lines.push('', title);
-    for (const [path, what] of paths) lines.push(`- ${JSON.stringify(path)}: ${what.join(', ')}`);
+    for (const [path, what] of paths)
+      lines.push(`- ${toInert(JSON.stringify(path))}: ${toInert(what.join(', '))}`);
   }
   if (bots.length > 0) lines.push('', ...bots.map((id) => `Bot: ${id}`));
   return `${lines.join('\n')}\n`;

@@ -1,4 +1,4 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import {
   type CommitAuthor,
   findServiceTrailer,
@@ -28,8 +28,26 @@ describe('the message of a commit', () => {
     const name = `A\r\nBot: 9\u2028\u202Eb${'x'.repeat(100)}`;
     strictEqual(
       formatCommitMessage([{ ...homer, name }]),
-      `Update A Bot: 9 b${'x'.repeat(53)}… (1): category\n\nBot: 1\n`,
+      `Update A Bot： 9 b${'x'.repeat(53)}… (1): category\n\nBot: 1\n`,
     );
+  });
+
+  it('has no text of people that skips a check, mentions or closes something at a Git host', () => {
+    const texts = [
+      '[skip ci]',
+      '[CI Skip]',
+      '***NO_CI***',
+      'skip-checks: true',
+      '@marge',
+      'Fixes #1',
+      'GH-1',
+    ];
+    for (const text of [...texts, 'closes https://git.example.org/people/list/issues/1']) {
+      const message = formatCommitMessage([{ name: text, id: '1', keys: [text] }], [formatChangedBy(text)], {
+        reason: text,
+      });
+      ok(!message.toLowerCase().includes(text.toLowerCase()), message);
+    }
   });
 
   it('says that a bot is new, and ends with more trailers', () => {
@@ -45,7 +63,7 @@ describe('the message of a commit', () => {
         verb: 'Remove',
         reason: 'Spam\n\nBot: 9',
       }),
-      'Remove Homer (1)\n\nSpam Bot: 9\n\nBot: 1\nChanged-by: marge Bot: 8\n',
+      'Remove Homer (1)\n\nSpam Bot： 9\n\nBot: 1\nChanged-by: marge Bot： 8\n',
     );
   });
 });

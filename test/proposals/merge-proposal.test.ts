@@ -136,8 +136,8 @@ describe('the files of an accepted proposal', () => {
 });
 
 describe('the commit of an accepted proposal', () => {
-  const describeBot = (before: Texts, changed: Texts, toShownName?: (name: string) => string): string =>
-    describeChange(id, merged(before, changed), ['Proposed-by: 1'], toShownName);
+  const describeBot = (before: Texts, changed: Texts): string =>
+    describeChange(id, merged(before, changed), ['Proposed-by: 1']);
   const end = `\n\nBot: ${id}\nProposed-by: 1\n`;
 
   it('names the bot, and the keys and the languages that change', () => {
@@ -157,10 +157,7 @@ describe('the commit of an accepted proposal', () => {
       }),
       `Update Max (${id}): name, de, fr${end}`,
     );
-    strictEqual(
-      describeBot({ [english]: 'no page' }, en, (name) => `${name}!`),
-      `Update Homer! (${id}): en${end}`,
-    );
+    strictEqual(describeBot({ [english]: 'no page' }, en), `Update Homer (${id}): en${end}`);
     strictEqual(describeBot({ [german]: words }, { [german]: '' }), `Update  (${id}): de${end}`);
   });
 

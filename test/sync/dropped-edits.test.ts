@@ -34,7 +34,7 @@ Set aside of the remote, as people changed the same:
 
   it('cannot be forged by a key or a path with line breaks', () => {
     const forged = { ...change, path: 'a\n\nBot: 1', what: 'b\n\nBot: 2' };
-    match(formatMergeMessage('Merge', [], [forged]), /^- "a\\n\\nBot: 1": "b\\n\\nBot: 2"$/m);
+    match(formatMergeMessage('Merge', [], [forged]), /^- "a\\n\\nBot： 1": "b\\n\\nBot： 2"$/m);
     match(
       formatDroppedEdit(forged),
       /^set aside "b\\n\\nBot: 2" from this clone in "a\\n\\nBot: 1", as people/,

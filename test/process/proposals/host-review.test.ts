@@ -17,7 +17,7 @@ import { botId, mainPage, pagePath } from '../../support/sample.ts';
 const homer = botId('190519304972663312');
 const homerPath = pagePath(homer);
 const branch = `refs/heads/proposals/${homer}-${author.id}`;
-const note = 'Fixes #1, @marge: try `/donut`.\n```\n/merge\n\\n/close';
+const note = '[skip ci] Fixes #1, @marge: try `/donut`.\n```\n/merge\n\\n/close';
 
 describe('proposals that are reviewed at the Git host', () => {
   let host: GitHostServer;
@@ -111,7 +111,9 @@ describe('proposals that are reviewed at the Git host', () => {
         strictEqual(pull().title, `Update Homer (${homer}): nsfw`);
         match(
           pull().text,
-          new RegExp(`\\n\`{4}text\\n${author.name} \\(${author.id}\\)\\n\\nFixes #1[^]*\\n\`{4}\\n`),
+          new RegExp(
+            `\\n\`{4}text\\n${author.name} \\(${author.id}\\)\\n\\n［skip ci］ Fixes ＃1[^]*\\n\`{4}\\n`,
+          ),
         );
         match(pull().text, new RegExp(`Page: https://bots\\.example\\.org/bots/${homer}\\n`));
         strictEqual(host.shared.git('rev-parse', `${branch}^`), proposal.base);
