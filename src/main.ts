@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { addCommands } from './commands/add-commands.ts';
 import { BotshelfError, codeOf } from './lib/errors.ts';
+import { escapeControls } from './lib/text.ts';
 import { readVersion } from './app/version.ts';
 
 // `botshelf check | head` closes the pipe early; that is not an error.
@@ -26,9 +27,10 @@ try {
 function exitCodeAfter(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if ((error instanceof BotshelfError && error.isExplained) || codeOf(error) !== undefined) {
-    process.stderr.write(`${(error as Error).message}\n`);
+    process.stderr.write(`${escapeControls((error as Error).message)}\n`);
   } else {
-    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    process.stderr.write(`${escapeControls(text)}\n`);
   }
   return 2;
 }

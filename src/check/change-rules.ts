@@ -170,17 +170,13 @@ export function checkOutside(
     kind === 'gone' ? [path] : [path, previousPath ?? path],
   );
   const outside = [...new Set(paths)].filter((path) => isOutsideAndShort(path) && !faulty.has(path));
-  const findOwner = (path: string): string | undefined => {
-    const [top, name = ''] = path.split('/');
-    return top === peopleFolder ? parseProfileName(name) : undefined;
-  };
   const profiles = outside.flatMap((path): Finding[] => {
-    const account = findOwner(path);
+    const account = findProfileAccount(path);
     if (account === undefined) return [];
     const message = `this is what the account ${account} is called: only that account may ask for it`;
     return [{ ...createFileFault(path, 'profile-changed', message), severity: 'notice' }];
   });
-  const others = outside.filter((path) => findOwner(path) === undefined);
+  const others = outside.filter((path) => findProfileAccount(path) === undefined);
   const deciding = others.filter((path) => decidesChecks.test(path));
   const rest = others.filter((path) => !decidesChecks.test(path));
   return [
@@ -188,6 +184,11 @@ export function checkOutside(
     ...createFindingOfAll(deciding, 'checks-changed', 'warning', formatChecksMessage),
     ...createFindingOfAll(rest, 'outside-bots', 'notice', formatOutsideMessage),
   ];
+}
+
+function findProfileAccount(path: string): string | undefined {
+  const [top, name = ''] = path.split('/');
+  return top === peopleFolder ? parseProfileName(name) : undefined;
 }
 
 /** Returns a finding about the first path that names the next ones and counts the rest; none if there is no path. */

@@ -3,7 +3,7 @@ import { findDefaultLocale } from '../bot/record.ts';
 import { readSchema, resolveProperties } from '../bot/schemas.ts';
 import { type IndexedBot, parseRecord } from '../catalogue/store/bot-index.ts';
 import { exportLines } from '../catalogue/store/bot-reader.ts';
-import { formatCount } from '../lib/text.ts';
+import { escapeControls, formatCount, toJsonEscape } from '../lib/text.ts';
 import { codeOf } from '../lib/errors.ts';
 import { withCatalogue } from './change-bots.ts';
 
@@ -21,7 +21,8 @@ export async function exportBots({ format }: ExportOptions): Promise<void> {
     const bots = await catalogue.store.bots.sorted();
     const { opened } = repositoryOpener;
     for await (const text of format === 'csv' ? csvRows(bots) : exportLines(bots, config.catalogue, opened))
-      if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+      if (!process.stdout.write(format === 'csv' ? text : escapeControls(String(text))))
+        await once(process.stdout, 'drain');
     const faults = catalogue.store.faults().length;
     if (faults === 0) return;
     process.stderr.write(
@@ -60,9 +61,6 @@ function* csvRows(bots: readonly IndexedBot[]): Generator<string> {
 function formatCell(value: unknown): string {
   if (value === null) return '';
   const plain = typeof value === 'string' ? value.replace(/^(?='*[=+@\t\r-])/, "'") : JSON.stringify(value);
-  const text = plain.replaceAll(
-    /(?![\t\n\r])\p{Cc}/gu,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  const text = plain.replaceAll(/(?![\t\n\r])\p{Cc}/gu, toJsonEscape);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

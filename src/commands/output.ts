@@ -1,7 +1,7 @@
 import { maskTokens } from '../bot/token.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import type { CheckReport, Finding } from '../check/check.ts';
-import { formatCount } from '../lib/text.ts';
+import { escapeControls, escapeLine, formatCount } from '../lib/text.ts';
 
 export type ReportFormat = 'text' | 'github' | 'json';
 
@@ -38,15 +38,9 @@ function formatAnnotation({ path, line, column, rule, severity, message }: Findi
   return `::${severity} ${properties}::${escapeData(escapeInvisible(message))}`;
 }
 
-/**
- * Returns JSON in which a command such as `##[group]` is escaped, because some CI run it in JSON too, and what JSON leaves of
- * the characters that are commands to a terminal.
- */
+/** Returns JSON that says the same, and is safe to print. */
 export function formatJson(document: unknown, space = 2): string {
-  return JSON.stringify(document, null, space).replaceAll(
-    /[\u007f-\u009f]|#(?=#\w*\[)/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return escapeControls(JSON.stringify(document, null, space));
 }
 
 function toJsonFinding({ path, line, column, rule, severity, message }: Finding): Finding {
@@ -83,15 +77,9 @@ const severities = [
   ['notice', 'notice'],
 ] as const;
 
-/**
- * Escapes what is invisible, could move the cursor, begin a line, change the reading direction, or be a command such as
- * `##[group]`, which some CI run anywhere in a line. Masks tokens.
- */
+/** Returns a text from outside as a line has it, with tokens masked. */
 export function escapeInvisible(text: string): string {
-  return maskTokens(text).replaceAll(
-    /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029]|#(?=#\w*\[)/gu,
-    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  );
+  return escapeLine(maskTokens(text));
 }
 
 function escapeData(text: string): string {

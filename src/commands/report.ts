@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { toOneLine } from '../bot/commit-message.ts';
 import type { Locale } from '../bot/locale.ts';
 import { maskTokens } from '../bot/token.ts';
 import { CountHistory } from '../counts/count-history.ts';
@@ -72,7 +73,7 @@ function printMarkdown({ groups, isComplete }: Attention, messages: Messages, si
 
 /** Returns a text as a code span of markdown, in one line, without secrets and invisible characters. */
 function formatCode(value: string): string {
-  const line = maskTokens(value).replaceAll(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ');
+  const line = toOneLine(maskTokens(value), Infinity);
   const fence = '`'.repeat(1 + Math.max(0, ...(line.match(/`+/g) ?? []).map((run) => run.length)));
   return `${fence} ${line} ${fence}`;
 }

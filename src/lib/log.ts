@@ -1,6 +1,7 @@
 import { fstatSync } from 'node:fs';
 import { type DestinationStream, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import { BotshelfError, codeOf, messageOf } from './errors.ts';
+import { escapeControls, escapeLine } from './text.ts';
 
 /** The log of the service: fields for machines and a sentence for people. */
 export interface Log {
@@ -32,7 +33,8 @@ export async function createLog(
   const lines = pino.destination({ dest: 2, sync: true, maxLength: maxUnwrittenBytes });
   // A log on a full disk must not end the service, nor what it was about to do.
   lines.on('error', () => {});
-  const plain = isStandardError(journalStream) ? toJournal(lines) : lines;
+  const safe = { write: (line: string) => lines.write(escapeControls(line)) };
+  const plain = isStandardError(journalStream) ? toJournal(safe) : safe;
   const log: Log = pino(options, stream ?? (readable ? await openPrettyStream() : plain));
   return log;
 }
@@ -58,16 +60,21 @@ function toJournal(lines: DestinationStream): DestinationStream {
 /** Of lines that a full disk does not take. */
 const maxUnwrittenBytes = 1024 * 1024;
 
-/** Imports its library here only: a service seldom writes to a terminal. */
+/** Imports its library here only: a service seldom writes to a terminal. That indents the lines of all but the message. */
 async function openPrettyStream(): Promise<DestinationStream> {
   const { build } = await import('pino-pretty');
-  return build({
+  const stream = build({
     destination: 2,
     sync: true,
     translateTime: false,
     ignore: 'pid,hostname',
     colorize: process.stderr.isTTY,
   });
+  return { write: (line) => void stream.write(`${JSON.stringify(JSON.parse(line, escapeField))}\n`) };
+}
+
+function escapeField(key: string, value: unknown): unknown {
+  return typeof value === 'string' ? (key === 'msg' ? escapeLine : escapeControls)(value) : value;
 }
 
 const serializers = { err: serialiseError };

@@ -36,6 +36,30 @@ export function quoteValue(value: unknown): string {
   return typeof value === 'string' ? `${text.slice(0, 56)}…"` : `${text.slice(0, 57)}…`;
 }
 
+/**
+ * Escapes what is a command to a terminal, changes the reading direction or is invisible, and `##[group]`, which some CI run
+ * anywhere in a line. All text from outside is printed and logged so. The escapes are those of JSON: a document of JSON still
+ * says the same. Line breaks stay.
+ */
+export function escapeControls(text: string): string {
+  return text.replace(controls, toJsonEscape);
+}
+
+/** Does the same with a text that is part of a line: one that follows it could be a line of its own. */
+export function escapeLine(text: string): string {
+  return escapeControls(text).replaceAll('\n', toJsonEscape);
+}
+
+/** Returns a character as JSON escapes it: `\u` and four digits, twice beyond the first plane. */
+export function toJsonEscape(character: string): string {
+  return character
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
+}
+
+const controls = /(?!\n)[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029]|#(?=#\w*\[)/gu;
+
 /** Escapes a text or the value of an attribute. Removes the characters that XML has no way to write. */
 export function escapeXml(text: string): string {
   return text.replace(forbidden, '').replace(/[&<>"\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);

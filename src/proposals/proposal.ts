@@ -1,5 +1,5 @@
 import { BotshelfError } from '../lib/errors.ts';
-import { parseAccountId, type AccountId } from '../bot/commit-message.ts';
+import { parseAccountId, toOneLine, type AccountId } from '../bot/commit-message.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { botsFolder, folderOf, parsePagePath, type PagePlace } from '../catalogue/page/layout.ts';
 import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
@@ -201,13 +201,14 @@ interface ProposalRef {
   readonly closedAt: number | null;
 }
 
-/** Returns what the name of a ref says; undefined for a ref that is not a proposal's. */
+/** Returns what the name of a ref says; undefined for a ref that is not a proposal's, or names the profile of another account. */
 export function parseProposalRef(ref: string): ProposalRef | undefined {
   const [, open, about = '', account = '', time] =
     /^refs\/botshelf\/(?:(proposals)|closed)\/([a-z0-9-]+)\/([0-9]+)(?:\/([0-9]{13}))?$/.exec(ref) ?? [];
   const [subject, accountId] = [parseSubject(about), parseAccountId(account)];
   if (subject === undefined || accountId === undefined || (open === undefined) !== (time !== undefined))
     return undefined;
+  if (subject.startsWith('profile-') && subject !== `profile-${accountId}`) return undefined;
   return { subject, account: accountId, closedAt: time === undefined ? null : Number(time) };
 }
 
@@ -229,7 +230,7 @@ export function formatStep(step: ProposalStep): string {
     Commit: commit,
   };
   const lines = Object.entries(trailers).flatMap(([name, value]) =>
-    value === null ? [] : [`${name}: ${toLine(value)}`],
+    value === null ? [] : [`${name}: ${toOneLine(value, maxLineLength)}`],
   );
   const words = text.trim() === '' ? [] : [toText(text), ''];
   return [`${titles[state]} ${subject}`, '', ...words, ...lines, ''].join('\n');
@@ -274,7 +275,7 @@ export function parseStep(message: string): ProposalStep | undefined {
     ...(!Number.isNaN(queuedAt) && { queuedAt }),
     ...(takenBack !== undefined && { takenBack: Number(takenBack) }),
     reviewer: parsePerson(read('Reviewed-by')),
-    reason: trailers.has('Reason') ? toLine(read('Reason')) : null,
+    reason: trailers.has('Reason') ? toOneLine(read('Reason'), maxLineLength) : null,
     commit: commit !== undefined && commitId.test(commit) ? commit : null,
     text: toText(paragraphs.slice(1, -1).join('\n\n')),
   };
@@ -285,15 +286,7 @@ const commitId = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 function parsePerson(text: string): Person | null {
   const [first = '', ...name] = text.split(' ');
   const id = parseAccountId(first);
-  return id === undefined ? null : { id, name: toLine(name.join(' ')) };
-}
-
-/** Line breaks could forge a trailer; control and bidi characters mislead. */
-function toLine(text: string): string {
-  return text
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
-    .trim()
-    .slice(0, maxLineLength);
+  return id === undefined ? null : { id, name: toOneLine(name.join(' '), maxLineLength) };
 }
 
 /** Returns a text of several lines as the message of a commit has it, cut to `maxNoteLength`. */

@@ -149,7 +149,7 @@ const branchGone =
 
 const otherBranch = 'another branch was checked out during the fetch: fetching again';
 
-const tooManyFiles = `stop the service, run "git merge ${remoteRefs.branch}" in its clone, and start it`;
+const tooManyFiles = `revert it there, or stop the service, run "git merge ${remoteRefs.branch}" in its clone, and start it`;
 
 const unrelated =
   "the remote's branch has no commit in common with this clone: set BOTSHELF_REMOTE to the repository it is a clone of";

@@ -1,3 +1,4 @@
+import { toOneLine } from '../bot/commit-message.ts';
 import { compareBotIds, type BotId } from '../bot/id.ts';
 import { listDays, listShards, readStateFiles, type StateFile } from '../counts/state-files.ts';
 import { writePrunedHistory } from '../counts/state-ref.ts';
@@ -44,12 +45,7 @@ export function describeRemoteError(error: unknown): string {
   if (error.isStopping) return error.stderr;
   if (error.status === null)
     return `${error.stderr.trim() || 'git was killed'}: look at the load of this machine, the network and the Git server`;
-  const lines = error.stderr.split('\n').map((line) =>
-    line
-      .slice(0, maxLineLength)
-      .replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')
-      .trim(),
-  );
+  const lines = error.stderr.split('\n').map((line) => toOneLine(line.slice(0, maxLineLength), Infinity));
   const rejected = lines.flatMap((line) => findRejection(line) ?? []);
   const first = lines.findIndex((line) => /^(fatal|error):/.test(line));
   // A line that ends in a colon continues in the next one.

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { computeTimeAfter } from '../bot/clock.ts';
+import { toOneLine } from '../bot/commit-message.ts';
 import type { BotId } from '../bot/id.ts';
 import { createToken, type Token, type TokenDigest, computeDigest, isSameDigest } from '../bot/token.ts';
 import { listChangedBots } from '../catalogue/changes/change-index.ts';
@@ -61,7 +62,7 @@ export async function revokeTokens(
 }
 
 function formatSubject(change: string, by: TokenChanger): string {
-  return `${change}, by ${by.replace(/[\p{Cc}\p{Cf}]/gu, ' ')}`;
+  return `${change}, by ${toOneLine(by)}`;
 }
 
 function createTokenChange(state: State, id: BotId, digest: TokenDigest | null): StateChange {

@@ -157,10 +157,10 @@ describe('a pull request is refused', () => {
         .slice(0, 4)
         .map((line) => line.split(' ', 2).join(' ')),
       [
-        './a\\u{a}::error::b:1:1 file-name',
-        'bots/001/1.en.md\\u{a}::error::x:1:1 stray-file',
-        './c\\u{1b}[2J:1:1 file-name',
-        './d\\u{202e}:1:1 file-name',
+        './a\\u000a::error::b:1:1 file-name',
+        'bots/001/1.en.md\\u000a::error::x:1:1 stray-file',
+        './c\\u001b[2J:1:1 file-name',
+        './d\\u202e:1:1 file-name',
       ],
     );
   });

@@ -93,7 +93,7 @@ describe('no line of a report', () => {
     const place = { path: 'bots/001/1.en.md', line: 3, column: 11, severity: 'error' } as const;
     strictEqual(
       formatText({ ...place, rule: 'pattern', message: 'name: "\u200b\u3164" is not allowed' }),
-      'bots/001/1.en.md:3:11 pattern name: "\\u{200b}\\u{3164}" is not allowed',
+      'bots/001/1.en.md:3:11 pattern name: "\\u200b\\u3164" is not allowed',
     );
   });
 
@@ -106,13 +106,13 @@ describe('no line of a report', () => {
       severity: 'error',
       message: '##[group]x',
     };
-    strictEqual(formatText(finding), './::stop-commands::abc:1:1 file-size \\u{23}#[group]x');
+    strictEqual(formatText(finding), './::stop-commands::abc:1:1 file-size \\u0023#[group]x');
     deepStrictEqual(
       printReport({ files: 1, findings: [finding] }, 'github')
         .split('\n')
         .slice(0, 5),
       [
-        '::error file=%3A%3Astop-commands%3A%3Aabc,line=1,col=1,title=file-size::\\u{23}#[group]x',
+        '::error file=%3A%3Astop-commands%3A%3Aabc,line=1,col=1,title=file-size::\\u0023#[group]x',
         '1 file, 1 fault',
         '',
         'Almost there. Each line below has file, line and column, the rule, what is wrong, and what to do:',

@@ -4,10 +4,13 @@ import { testRepository } from '../support/repository.ts';
 import { homerKeys, mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
-/** Clears the screen, in two ways, and begins a line, in three. */
-const commands = '\u001b[2J\u009b2J\rmine\nmine\u0085mine\u007f';
+/** Clears the screen, in two ways, begins a line, in three, and turns the direction of what follows. */
+const commands = '\u001b[2J\u009b2J\rmine\nmine\u0085mine\u007f\u202e';
 /** What of it an address may have. */
-const inAddress = '\u001b[2J\u009b2J';
+const inAddress = '\u001b[2J\u009b2J\u202e';
+
+// oxlint-disable-next-line no-control-regex -- that is what must not be there
+const effective = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u202e]|^mine/m;
 
 describe('what strangers wrote commands nothing in the terminal', () => {
   const address = `https://127.0.0.1/${inAddress}`;
@@ -37,11 +40,17 @@ describe('what strangers wrote commands nothing in the terminal', () => {
     ['doctor --json', /127\.0\.0\.1/],
     ['import bots.ndjson --map map.json', /mine/],
     ['import bots.ndjson --suggest', /mine/],
+    ['export', /127\.0\.0\.1/],
   ] as const)
     it(`that botshelf ${command} prints it in`, async () => {
       const { stdout, stderr } = await botshelf(folder, command.split(' '), { cwd: list });
       match(stdout, shown);
-      // oxlint-disable-next-line no-control-regex -- that is what must not be there
-      doesNotMatch(stdout + stderr, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]|^mine/m);
+      doesNotMatch(stdout + stderr, effective);
     });
+
+  it('that an error quotes, such as one of a Git server', async () => {
+    const { stderr } = await botshelf(folder, ['mirror', `https://127.0.0.1:1/\u009b2J\u202e`]);
+    match(stderr, /cannot be cloned|is not the address/);
+    doesNotMatch(stderr, effective);
+  });
 });

@@ -58,6 +58,24 @@ describe('the log', () => {
     match(lines.at(-2) ?? '', /^\[\d{4}-\d\d-\d\dT[\d:.]{12}Z\] DEBUG: low$/);
   });
 
+  it('has no character that is a command to a terminal, and says the same nevertheless', async () => {
+    const hostile = '\u001b[2J\u009b2J\u0085\u2028\u202e';
+    const [json = '', ...pretty] = await linesOf(`
+      const fields = { name: ${JSON.stringify(hostile)}, err: new Error(${JSON.stringify(hostile)}) };
+      for (const format of ['json', 'pretty']) {
+        const log = await createLog({ level: 'warn', format });
+        log.warn(fields, 'forged ' + fields.name + '\\n[now] WARN: mine');
+      }
+    `);
+    const { name, msg } = JSON.parse(json) as { name: string; msg: string };
+    deepStrictEqual([name, msg], [hostile, `forged ${hostile}\n[now] WARN: mine`]);
+    for (const line of [json, ...pretty]) {
+      // oxlint-disable-next-line no-control-regex -- that is what must not be there
+      ok(!/[\u0000-\u001f\u007f-\u009f\u2028\u202e]|^\[now\]/.test(line), JSON.stringify(line));
+    }
+    ok(pretty.length > 1);
+  });
+
   it('has times in one form, in JSON and in readable lines', () => {
     match(lines[0] ?? '', /"time":"\d{4}-\d\d-\d\dT[\d:.]{12}Z"/);
   });

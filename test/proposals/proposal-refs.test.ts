@@ -49,6 +49,8 @@ describe('the commit of a proposal', () => {
       'refs/heads/main',
     ])
       strictEqual(toProposal(ref, version, content), undefined);
+    const profile = contentOf(formatStep({ ...sentStep, subject: 'profile-7' }));
+    strictEqual(toProposal(formatOpenRef('profile-7', proposer.id), version, profile), undefined);
     strictEqual(toProposal(open, version, contentOf('Words.\n')), undefined);
   });
 });

@@ -70,7 +70,7 @@ Reason: duplicate
     const subject = 'collection-fun';
     const text = formatStep({ ...step, subject, reason: `  a\t${'x'.repeat(300)}` });
     match(text, /^Subject: collection-fun$/m);
-    match(text, /^Reason: a x{198}$/m);
+    match(text, /^Reason: a x{197}…$/m);
     strictEqual(parseStep(text)?.subject, subject);
     strictEqual(parseStep(formatStep({ ...step, text: ' a\r\n\tb\u0000\rc ' }))?.text, 'a\n\tb \nc');
   });
@@ -81,7 +81,7 @@ Reason: duplicate
       .replaceAll(/Homer Simpson|duplicate|Marge/g, long)
       .replace('Try /donut.', `\u0007${long}`);
     const { proposer, reviewer, reason, text } = parseStep(message) ?? {};
-    for (const line of [proposer?.name, reviewer?.name, reason]) strictEqual(line, 'x'.repeat(200));
+    for (const line of [proposer?.name, reviewer?.name, reason]) strictEqual(line, `${'x'.repeat(199)}…`);
     strictEqual(text, long.slice(0, 1000));
   });
 

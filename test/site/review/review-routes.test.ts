@@ -1,6 +1,11 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { KeyRing, Sessions } from '../../../src/login/login.ts';
-import { formatOpenRef, type ProposalStep, type SentProposal } from '../../../src/proposals/proposal.ts';
+import {
+  formatOpenRef,
+  formatStep,
+  type ProposalStep,
+  type SentProposal,
+} from '../../../src/proposals/proposal.ts';
 import { eventually } from '../../support/eventually.ts';
 import { author, homer, type LoginSite, openLoginSite, stranger } from '../../support/login-site.ts';
 import { noLogOuts } from '../../support/no-log-outs.ts';
@@ -454,5 +459,35 @@ describe('the review of proposals', () => {
       match((await open(reviewOf('1001', 701))).page.text, /<option value="Not &lt;b>here/);
     });
     ok(isOpen('1001', 701));
+  });
+
+  it('has a page without an error for each profile and collection that was pushed, and none for the profile of another account', async () => {
+    const texts = ['', 'null', '[1]', '7', '{"name": {"name": []}, "website": [null]}', '{"name": "Ned"}'];
+    const pushed = [...texts, 'another'].flatMap((text, i) => {
+      const account = text === 'another' ? 7 : 11 + i;
+      const page = `---json\n${text}\n---\n`;
+      return [
+        { account, subject: `profile-${11 + i}`, path: `people/${11 + i}.json`, text },
+        { account, subject: 'collection-fun', path: 'collections/fun.en.md', text: page },
+      ] as const;
+    });
+    site = await openLoginSite({
+      files: settings(),
+      prepare: async (repo) => {
+        for (const { account, subject, path, text } of pushed) {
+          const proposer = { id: accountId(String(account)), name: 'Ned' };
+          const message = formatStep({ ...sentStep, subject, proposer });
+          const commit = repo.commitOn(null, { files: { [path]: text }, message });
+          repo.git('update-ref', formatOpenRef(subject, proposer.id), commit);
+        }
+        await Promise.resolve();
+      },
+    });
+    const { visitor, page } = await open('/review');
+    strictEqual(page.status, 200);
+    for (const { account, subject } of pushed) {
+      const { status } = await visitor.go(site.baseUrl + reviewOf(subject, account));
+      strictEqual(status, subject === 'profile-17' ? 404 : 200, `${subject} ${account}`);
+    }
   });
 });
