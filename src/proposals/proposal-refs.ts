@@ -10,6 +10,7 @@ import {
   formatClosedRef,
   formatOpenRef,
   formatStep,
+  isRefusal,
   isSubmission,
   openPrefix,
   parseProposalRef,
@@ -75,23 +76,13 @@ export class ProposalRefs {
     step: ProposalStep,
     commit: Omit<NewCommit, 'message'>,
   ): Promise<Proposal> {
-    const proposal = await this.writeOpen(repository, step, commit);
-    const { ref, version } = proposal;
-    await moveRefs(repository, new Map([[ref, { from: this.get(ref)?.version ?? null, to: version }]]));
-    this.#set(ref, proposal);
-    return proposal;
-  }
-
-  /** Makes a commit of an open proposal, whose ref is still to be moved. @throws {GitError} */
-  async writeOpen(
-    repository: Repository,
-    step: ProposalStep,
-    commit: Omit<NewCommit, 'message'>,
-  ): Promise<Proposal> {
     const ref = formatOpenRef(step.subject, step.proposer.id);
     const version = await writeCommit(repository, { ...commit, message: formatStep(step) });
+    await moveRefs(repository, new Map([[ref, { from: this.get(ref)?.version ?? null, to: version }]]));
     const at = isSubmission(step) ? step.sentAt : Date.now();
-    return { ...step, ref, version, closedAt: null, at };
+    const proposal: Proposal = { ...step, ref, version, closedAt: null, at };
+    this.#set(ref, proposal);
+    return proposal;
   }
 
   /** Makes the last commit of a proposal. Its ref is still to be made, and that of the open one to be deleted: see `replace`. @throws {GitError} */
@@ -250,7 +241,7 @@ export interface MergedRefs {
  * - Diverged versions are merged: the files of the later submission, the state and the words of the stronger step.
  * - Of two ends of one submission the stronger one stays, and has the other one in its history.
  * - A version that an end does not include stays open if it was sent after what was accepted, or after the withdrawal.
- * - A decision that was taken back is in the history of what followed. A withdrawal is no decision.
+ * - A decision that was taken back is in the history of what followed. Accepted and withdrawn proposals stay so.
  * @throws {GitError} {BotshelfError} ref-conflict
  */
 export async function mergeRefs(repository: Repository): Promise<MergedRefs> {
@@ -352,7 +343,7 @@ async function mergeGroup(
  */
 async function isTakenBack(repository: Repository, end: Proposal, later: Proposal): Promise<boolean> {
   const { state, sentAt, takenBack = 0 } = end;
-  if (takenBack >= (later.takenBack ?? 0) || state === 'withdrawn') return false;
+  if (takenBack >= (later.takenBack ?? 0) || !isRefusal(state)) return false;
   if (sentAt === later.sentAt) return true;
   const steps = await readSteps(repository, later.version);
   return steps.some((step) => step.state === state && step.sentAt === sentAt);
@@ -417,6 +408,7 @@ async function join(repository: Repository, a: Proposal, b: Proposal): Promise<P
     (a.closedAt === null) !== (b.closedAt === null) && !(await isEitherTakenBack(repository, a, b));
   // A machine that finds a proposal in the branch closes it, without a reviewer.
   const difference =
+    Number(a.state === 'accepted') - Number(b.state === 'accepted') ||
     (isEnded ? 0 : (a.takenBack ?? 0) - (b.takenBack ?? 0)) ||
     states.indexOf(a.state) - states.indexOf(b.state) ||
     Number(a.reviewer !== null) - Number(b.reviewer !== null) ||

@@ -140,7 +140,7 @@ export interface ProposalStep {
   readonly reviewer: Person | null;
   /** Why it was declined: one of the built-in reasons, or a text of the settings. */
   readonly reason: string | null;
-  /** The commit of the branch that has an accepted proposal. */
+  /** The commit that brought an accepted proposal into the branch; null if the branch had its changes from others. */
   readonly commit: string | null;
   /** The note for the reviewers, or the words of the reviewer. Written by strangers. */
   readonly text: string;
@@ -158,7 +158,12 @@ export function toQueueTime({ queuedAt, sentAt }: ProposalStep): number {
 
 /** Returns whether an account may take back the last decision about a proposal: its own, for a minute. */
 export function canTakeBack({ state, reviewer, at }: Proposal, account: string): boolean {
-  return state !== 'waiting' && reviewer?.id === account && Date.now() - at < takeBackMs;
+  return isRefusal(state) && reviewer?.id === account && Date.now() - at < takeBackMs;
+}
+
+/** Returns whether a state is a decision that can be taken back. */
+export function isRefusal(state: ProposalState): boolean {
+  return state === 'declined' || state === 'changes-asked';
 }
 
 const takeBackMs = 60_000;

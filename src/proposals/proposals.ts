@@ -1,22 +1,15 @@
-import { isDeepStrictEqual } from 'node:util';
 import { BotshelfError, isError } from '../lib/errors.ts';
 import { computeTimeAfter, msPerDay } from '../bot/clock.ts';
 import type { AccountId } from '../bot/commit-message.ts';
 import { type Blocked, findBlocked, nothingBlocked, requireBlocked } from '../catalogue/settings/blocked.ts';
 import { type CatalogueSettings, toSettings } from '../catalogue/settings/settings.ts';
 import { blockedRule, type Finding } from '../check/check.ts';
-import type { BranchConsumer, BranchMove } from '../git/branch-feed.ts';
+import type { BranchConsumer } from '../git/branch-feed.ts';
 import { writeCommit, toNewFile } from '../git/commit-files.ts';
 import { type Committer, readTip } from '../git/committer.ts';
 import { diffTrees, isAncestor, ignoreDiffLimit, readTreeId } from '../git/history.ts';
 import { removeLeftovers } from '../git/maintenance.ts';
-import {
-  moveRefs,
-  readRef,
-  type Repository,
-  type RepositoryOpener,
-  toUnavailableError,
-} from '../git/repository.ts';
+import { moveRefs, type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
 import type { Log } from '../lib/log.ts';
 import { tryRemote } from '../lib/retry.ts';
 import { FairQueue } from '../lib/serial-queue.ts';
@@ -390,8 +383,8 @@ export class Proposals implements BranchConsumer {
   }
 
   /**
-   * Takes back the decision that a reviewer has just made: the proposal waits again, at its place in the queue. A commit
-   * reverts what was accepted, if no file of the subject has changed since.
+   * Takes back a refusal or a request for changes that a reviewer has just sent: the proposal waits again, at its place in
+   * the queue. An accepted proposal is a commit, and is undone as any commit is.
    * @param version that of the decision
    * @throws {ProposalError} gone if it is too late; changed
    * @throws {BotshelfError} unavailable
@@ -406,73 +399,13 @@ export class Proposals implements BranchConsumer {
       const decided = ensureVersion(this.findLast(subject, account), version);
       if (!canTakeBack(decided, reviewer.id)) throw new ProposalError('gone');
       const takenBack = (decided.takenBack ?? 0) + 1;
-      const change = { state: 'waiting', reviewer, reason: null, commit: null, text: '', takenBack } as const;
+      const change = { state: 'waiting', reviewer, reason: null, text: '', takenBack } as const;
       const step = { ...decided, ...change };
-      if (decided.commit !== null) return await this.#revert(decided, decided.commit, step, reviewer);
       const opened = await this.#refs.commit(repository, step, { parents: [version], files: new Map() });
       if (decided.closedAt !== null) await this.#refs.replace(repository, decided, opened);
       return opened;
     };
     return await this.#transact(subject, account, version, work, reviewer.id);
-  }
-
-  /**
-   * Reverts the commit of an accepted proposal, on which `step` opens it again. The proposal is opened first: if the power
-   * fails before the branch moves, `#finishRevert` moves it after the next start. In the other order the proposal would
-   * stay accepted, and the branch would not have it.
-   */
-  async #revert(
-    decided: Proposal,
-    accepted: string,
-    step: ProposalStep,
-    reviewer: Person,
-  ): Promise<Proposal> {
-    const { subject, version, proposer } = decided;
-    let opened = decided;
-    const revert = async (repository: Repository, tip: string): Promise<BranchMove> => {
-      const merged = await mergeProposal(repository, `${accepted}^`, decided);
-      const describe = (by: Person): string => describeChange(subject, merged, formatTrailers(by, reviewer));
-      const { content } = (await repository.objects.readOne(accepted)) ?? {};
-      const after = await readFileTexts(repository, accepted, subject);
-      // The branch may have had the same changes from others.
-      const isOwn = content?.toString().endsWith(`\n\n${describe(proposer)}`) ?? false;
-      if (!isOwn || !isDeepStrictEqual(after, await readFileTexts(repository, tip, subject)))
-        throw new ProposalError('changed');
-      const commit = await writeCommit(repository, {
-        parents: [tip],
-        files: new Map([
-          ...[...after.keys()].map((path) => [repository.prefix + path, null] as const),
-          ...toFiles(repository, merged.before),
-        ]),
-        message: describe(reviewer).replace(/^.*/, 'Revert "$&"'),
-      });
-      const waiting = { ...step, base: commit };
-      opened = await this.#refs.writeOpen(repository, waiting, {
-        parents: [version, commit],
-        tree: (await readTreeId(repository, commit)) ?? '',
-        files: toFiles(repository, merged.changed),
-      });
-      const from = await readRef(repository, opened.ref);
-      await moveRefs(repository, new Map([[opened.ref, { from, to: opened.version }]]));
-      return { commit, refs: new Map() };
-    };
-    const repository = await this.#options.repositoryOpener.open();
-    await this.#options.committer.move(revert).catch(async (error: unknown) => {
-      const { ref, version: from, base } = opened;
-      const isOpened = opened !== decided && !(await isAncestor(repository, base, await readTip(repository)));
-      if (isOpened) await moveRefs(repository, new Map([[ref, { from, to: null }]]));
-      throw error;
-    });
-    await this.#refs.replace(repository, decided, opened);
-    return opened;
-  }
-
-  /** Moves the branch to the commit on which an accepted proposal was opened again, if it is the next one. */
-  async #finishRevert({ base }: Proposal): Promise<void> {
-    await this.#options.committer.move(async (repository, tip): Promise<BranchMove | undefined> => {
-      const before = await repository.objects.readOne(`${base}^`);
-      return before?.id === tip ? { commit: base, refs: new Map() } : undefined;
-    });
   }
 
   /**
@@ -513,10 +446,8 @@ export class Proposals implements BranchConsumer {
       return { commit, refs: new Map([[closed.ref, closed.version]]), contents };
     });
     const repository = await this.#options.repositoryOpener.open();
-    if (closed === undefined) {
-      const commit = await readTip(repository);
-      return await this.#close(repository, proposal, { state: 'accepted', reviewer, commit, text });
-    }
+    if (closed === undefined)
+      return await this.#close(repository, proposal, { state: 'accepted', reviewer, text });
     await this.#refs.replace(repository, proposal, closed);
     return closed;
   }
@@ -551,15 +482,8 @@ export class Proposals implements BranchConsumer {
           // One that cannot be read is compared again in the next round, after the others.
           const isAccepted = await isInBranch(repository, tip, proposal).catch(() => undefined);
           if (isAccepted)
-            await this.#close(repository, proposal, {
-              state: 'accepted',
-              reviewer: null,
-              commit: tip,
-              text: '',
-            });
+            await this.#close(repository, proposal, { state: 'accepted', reviewer: null, text: '' });
           if (isAccepted !== undefined) this.#compared.add(proposal);
-          else if (proposal.takenBack !== undefined)
-            await this.#finishRevert(proposal).catch(() => undefined);
         }
       });
     this.#comparedTip = tip;
@@ -694,7 +618,7 @@ async function isInBranch(
   const [before, now] = await repository.objects.read([`${proposal.base}:${folder}`, `${tip}:${folder}`]);
   if (before?.id === now?.id) return false;
   if ((await mergeProposal(repository, tip, proposal)).changed.size > 0) return false;
-  // Another machine may have reverted them in a commit that is still to come.
+  // What has the same here may be older than that commit, which is still to come from another machine.
   return (await isAncestor(repository, proposal.base, tip)) ? true : undefined;
 }
 

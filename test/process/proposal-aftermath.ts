@@ -37,8 +37,7 @@ export async function takeStep(
 
 /** The steps of a number after it was sent: every fourth one is opened again. */
 export function stepsAfterSent(number: number): string[] {
-  const decided = number % 8 < 4 ? 'accepted' : 'declined';
-  return [['accepted'], ['declined'], [decided, 'taken-back'], ['withdrawn']][number % 4] ?? [];
+  return [['accepted'], ['declined'], ['declined', 'taken-back'], ['withdrawn']][number % 4] ?? [];
 }
 
 /** Has three people send proposals, and decide about them, until that is ended or the child is gone. */
@@ -98,8 +97,9 @@ export async function checkProposals(repository: TestRepository, answered: Answe
     const isAsAnswered = isTakenBack ? last === first || last === second : state === last;
     ok(last === 'sent' || isAsAnswered, `${number} was ${last}, and is ${state}`);
     const commits = repository.git('log', '--format=%H %s', 'main', '--', pagePath(number));
-    const expected = isTakenBack && first === 'accepted' ? /^\w+ Revert ".*"\n\w+ Add .*$/ : /^$/;
-    match(commits, state === 'accepted' ? new RegExp(`^${commit} .*$`) : expected, `${number} is ${state}`);
+    // One that was closed after a power loss, because the branch has it, does not name the commit.
+    const pattern = state === 'accepted' ? new RegExp(`^${commit ?? '[0-9a-f]+'} .*$`) : /^$/;
+    match(commits, pattern, `${number} is ${state}`);
   }
   await committer.close();
   strictEqual(repository.status(), '', 'git status');

@@ -2,12 +2,12 @@ import type { ComponentChildren, RenderableProps, VNode } from 'preact';
 import type { BotRecord } from '../../../schemas/types.ts';
 import { defaultReasons } from '../../catalogue/settings/settings.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
-import { canTakeBack, type Proposal } from '../../proposals/proposal.ts';
+import { canTakeBack, isBot, type Proposal } from '../../proposals/proposal.ts';
 import type { Decision } from '../../proposals/proposals.ts';
 import { Preview, type PreviewProps } from '../add/preview.tsx';
 import { ChangedFields, FieldName } from '../changes/changed-fields.tsx';
 import { useLanguage, type PageLanguage } from '../language/page-language.tsx';
-import { reviewPath, toReviewPath, toSourceAddress } from '../page/addresses.ts';
+import { editPath, reviewPath, toReviewPath, toSourceAddress } from '../page/addresses.ts';
 import { assets } from '../page/assets.ts';
 import { Conversation, formatReason, Step } from '../page/conversation.tsx';
 import { withoutBidiControls, Fact, LinkItem, NameLink } from '../page/elements.tsx';
@@ -336,7 +336,7 @@ export function LastDecision({ last, viewer }: LastDecisionProps & Pick<PageProp
   return (
     <div class="notice" role="status">
       <p class="name">
-        <bdi>{withoutBidiControls(name)}</bdi>
+        <NameLink path={toReviewPath(proposal.subject, proposal.proposer.id)} name={name} />
       </p>
       <Step step={{ ...proposal, text: '' }} at={proposal.at} />
       {!isShared && <p>{t('review.notShared')}</p>}
@@ -348,5 +348,39 @@ export function LastDecision({ last, viewer }: LastDecisionProps & Pick<PageProp
         </DecisionForm>
       )}
     </div>
+  );
+}
+
+/** How to undo an accepted proposal: the form of the bot, and lines for a clone. Nothing for other ends. */
+export function Undo({
+  proposal: { state, subject, commit },
+}: {
+  readonly proposal: Proposal;
+}): VNode | null {
+  const { t, text, href } = useLanguage();
+  if (state !== 'accepted') return null;
+  const lines = {
+    revert: commit === null ? null : `git revert ${commit}`,
+    remove: isBot(subject) ? `botshelf bots ${subject} --remove --reason "…" --yes` : null,
+  };
+  return (
+    <>
+      {isBot(subject) && (
+        <p>
+          <a href={href(editPath(subject))}>{t('bot.edit')}</a>
+        </p>
+      )}
+      {(['revert', 'remove'] as const).map(
+        (key) =>
+          lines[key] !== null && (
+            <div key={key}>
+              <p>{t(`review.${key}`)}</p>
+              <pre tabIndex={0} role="region" aria-label={text(`review.${key}`)}>
+                <code>{lines[key]}</code>
+              </pre>
+            </div>
+          ),
+      )}
+    </>
   );
 }

@@ -24,6 +24,7 @@ import {
   type NamedProposal,
   ReviewPage,
   type LastDecisionProps,
+  Undo,
 } from './review-page.tsx';
 import { createReviewReader, findRelated, renderPreview, type ReviewParts } from './reviews.ts';
 
@@ -130,6 +131,7 @@ export function addReviewRoutes(
       const page = (
         <MessagePage {...{ site, viewer, to, action }} title="review.decided">
           <Step step={proposal} at={proposal.at} />
+          <Undo proposal={proposal} />
           {failed?.problem === 'stands' && <p>{language.t('review.problem.stands')}</p>}
         </MessagePage>
       );

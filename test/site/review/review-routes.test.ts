@@ -241,7 +241,14 @@ describe('the review of proposals', () => {
       match(refs(), /refs\/botshelf\/closed\/1001\/701\//);
       const { visitor } = await open('/review');
       const page = await visitor.go(`${site.baseUrl}/review?done=1001/701&shared=no`);
-      match(page.text, /accepted it[^]*The shared Git server cannot be reached/);
+      match(
+        page.text,
+        /href="\/review\/1001\/701"[^]*accepted it[^]*The shared Git server cannot be reached/,
+      );
+      doesNotMatch(page.text, /taken-back/);
+      const { text } = await visitor.go(`${site.baseUrl}${reviewOf('1001', 701)}`);
+      const commit = site.repo.git('rev-parse', 'main');
+      match(text, new RegExp(`/bots/1001/edit[^]*git revert ${commit}[^]*botshelf bots 1001 --remove`));
     });
 
     it('tells a second maintainer who was first, and how @slow', async () => {

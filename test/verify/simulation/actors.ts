@@ -261,11 +261,8 @@ async function decide(
   const [, last] = /value="taken-back"[^]*?name="version" value="(\w+)"/.exec(page.text) ?? [];
   // Every third decision is taken back at once.
   if (outcome !== 'done' || step.do === 'changes-asked' || step.number % 3 > 0 || last === undefined) return;
-  const accepted = machine.clone.git('show', '-s', '--format=%(trailers:key=Commit,valueonly)', last);
-  const before =
-    accepted && readValues(machine.clone.git('show', `${accepted}^:${pagePath(bot)}`))['website'];
   await world.recorder.record(
-    { ...base, what: 'taken-back', writes: { proposal: value, ...(before && { website: before }) } },
+    { ...base, what: 'taken-back', writes: { proposal: value } },
     async () => await press({ version: last, decision: 'taken-back' }),
   );
 }

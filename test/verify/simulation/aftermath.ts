@@ -280,7 +280,7 @@ export function judge(world: World, plan: Plan, checks: Map<string, number>): Fa
     );
     count('warnings and errors in logs', lines.length);
     const byPeople = events
-      .filter(({ byGit, what }) => byGit || what === 'accepted' || what === 'taken-back')
+      .filter(({ byGit, what }) => byGit || what === 'accepted')
       .filter(({ machine }) => (machine ?? index) === index)
       .map(({ what, start }) => ({ kind: what, start, end: Number.POSITIVE_INFINITY }));
     const troubles = [...world.troubles.filter(({ machine }) => machine === index), ...byPeople];

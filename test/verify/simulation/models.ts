@@ -275,7 +275,7 @@ export function findWrongProposals(
       faults.push(`the proposal ${proposal} of ${value} was accepted and is not in the branch`);
     const isClosed = closed.get(proposal)?.has(value) === true;
     // What was sent elsewhere at the same time is open still.
-    if (isEnd(deed) && !isClosed && !takenBack.some((one) => one.value === value))
+    if (isEnd(deed) && !isClosed && (what === 'accepted' || !takenBack.some((one) => one.value === value)))
       faults.push(`the proposal ${proposal} of ${value} is not closed after ${what}`);
     const decisions = related.filter((one) => isEnd(one) || one.what === 'changes-asked');
     const hasOtherEnd = decisions.length > takenBack.length;
