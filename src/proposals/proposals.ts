@@ -179,9 +179,9 @@ export class Proposals implements BranchConsumer {
     );
   }
 
-  /** Returns the proposals of an account, open and closed, the one that was sent or ended last first. */
+  /** Returns the proposals of an account, open and closed, the one that was sent last first. */
   listOf(account: AccountId): readonly Proposal[] {
-    return this.#refs.listOf(account).toSorted((a, b) => b.at - a.at || (a.ref < b.ref ? 1 : -1));
+    return this.#refs.listOf(account).toSorted((a, b) => b.sentAt - a.sentAt || (a.ref < b.ref ? 1 : -1));
   }
 
   /** Returns the proposals of an account that others have decided about after a time, in milliseconds since the epoch. */
@@ -323,7 +323,8 @@ export class Proposals implements BranchConsumer {
         proposer,
         state: 'waiting',
         base: tip,
-        sentAt: computeTimeAfter(previous?.sentAt, sentAt),
+        // Later than all that the account has sent, also where a clock was ahead.
+        sentAt: computeTimeAfter(this.listOf(proposer.id)[0]?.sentAt, sentAt),
         ...(previous && { queuedAt: toQueueTime(previous) }),
         ...(previous?.takenBack && { takenBack: previous.takenBack }),
         reviewer: null,

@@ -595,6 +595,36 @@ describe('proposals', () => {
     strictEqual(repository.read(homerPath), mainPage());
   });
 
+  it('are in the order in which they were sent, whatever the clocks said', async () => {
+    const day = 86_400_000;
+    const now = Date.now();
+    const refused = { state: 'declined', reason: 'rules' } as const;
+    const first = await atTime(now + 2 * day, async () => await send());
+    await atTime(
+      now + 4 * day,
+      async () => await proposals.decide(homer, author.id, decision(first, refused)),
+    );
+    const second = await atTime(now, async () => await send());
+    strictEqual(second.sentAt, first.sentAt + 1);
+    strictEqual(proposals.findLast(homer, author.id), second);
+    const { proposal } = await atTime(
+      now,
+      async () => await proposals.decide(homer, author.id, decision(second)),
+    );
+    for (const known of [proposals, await openProposals(repository.folder)]) {
+      deepStrictEqual(known.findLast(homer, author.id), proposal);
+      deepStrictEqual(
+        known.listOf(author.id).map(({ state }) => state),
+        ['accepted', 'declined'],
+      );
+    }
+    const other = await send({
+      subject: botId('7'),
+      pages: new Map([[pagePath('7'), mainPage({ name: 'Ned' })]]),
+    });
+    strictEqual(other.sentAt, second.sentAt + 1);
+  });
+
   it('are limited to five open and twenty sent a day for an account, also of those that ended', async () => {
     const asBot = (id: string): Partial<SentProposal> => ({
       subject: botId(id),
