@@ -348,7 +348,7 @@ export interface ChangeRecord {
    */
   commit: string;
   /**
-   * When it came into the list, in UTC.
+   * The time of the commit, in UTC.
    */
   at: string;
   /**

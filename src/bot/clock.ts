@@ -3,6 +3,17 @@ export const maxTime = 8_640_000_000_000_000;
 
 export const msPerDay = 86_400_000;
 
+/** The last time that RFC 3339 has, in milliseconds since the epoch. */
+export const maxIsoTime = Date.UTC(9999, 11, 31, 23, 59, 59);
+
+/**
+ * Returns the time of a commit, in milliseconds since the epoch. Git takes times far past `maxIsoTime`.
+ * @param seconds as Git prints it
+ */
+export function parseCommitTime(seconds: string): number {
+  return Math.min(Number(seconds) * 1000, maxIsoTime);
+}
+
 /** Returns the time for a value that replaces one from `previous`: now, or just after `previous` where the clock is behind it. */
 export function computeTimeAfter(previous: number | undefined, now: number = Date.now()): number {
   return Math.min(previous === undefined || previous < now ? now : previous + 1, maxTime);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseCommitTime } from '../bot/clock.ts';
 import { BotshelfError, messageOf } from '../lib/errors.ts';
 import { writeAtomically } from '../lib/files.ts';
 import type { Log } from '../lib/log.ts';
@@ -218,9 +219,9 @@ async function listSteps(repository: Repository, from: string, to: string): Prom
   if (from === to) return [];
   // Mostly one commit: without a process.
   const commit = (await repository.objects.readOne(to))?.content.toString() ?? '';
-  const [, parent, seconds] =
+  const [, parent, seconds = ''] =
     /^(?:tree .*\n)parent (.*)\n(?:parent .*\n)*author .*\ncommitter .* (\d+) [+-]\d+\n/.exec(commit) ?? [];
-  if (parent === from) return [{ from, to, time: Number(seconds) * 1000 }];
+  if (parent === from) return [{ from, to, time: parseCommitTime(seconds) }];
   if (!(await isCommit(repository, from)) || !(await isAncestor(repository, from, to))) return [];
   return await readSteps(repository, ['--first-parent', to, `^${from}`]);
 }
@@ -229,8 +230,8 @@ async function listSteps(repository: Repository, from: string, to: string): Prom
 async function readSteps(repository: Repository, args: readonly string[]): Promise<BranchStep[]> {
   const output = await repository.run(['rev-list', '--reverse', '--parents', '--timestamp', ...args]);
   return output.split('\n').flatMap((text) => {
-    const [seconds, to, from = null] = text.split(' ');
-    return to === undefined ? [] : [{ from, to, time: Number(seconds) * 1000 }];
+    const [seconds = '', to, from = null] = text.split(' ');
+    return to === undefined ? [] : [{ from, to, time: parseCommitTime(seconds) }];
   });
 }
 

@@ -2,6 +2,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { parseCommitTime } from '../bot/clock.ts';
 import { BotshelfError, isError } from '../lib/errors.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import { parseTree, toKind, type TreeEntry } from './objects.ts';
@@ -46,7 +47,7 @@ export async function readTreeId(repository: Repository, commit: string): Promis
 /** A file that a commit changed. */
 export interface LoggedChange {
   readonly commit: string;
-  /** When the commit came into the history, in seconds since the epoch. */
+  /** The commit's own time; milliseconds since the epoch. */
   readonly time: number;
   /** Relative to the top of the repository. */
   readonly path: string;
@@ -87,7 +88,9 @@ export async function* readChangeLog(
   const range = from === undefined ? [to] : [to, `^${from}`];
   const listCommits = async (...args: readonly string[]): Promise<string> =>
     await repository.run(['--literal-pathspecs', 'rev-list', ...args, ...range, '--', folder], options);
-  const commits = (await listCommits('--topo-order', '--reverse')).trim();
+  // Without --full-history, Git leaves out the side of a merge that has none of its result, unless a range excludes the
+  // other side: then the commits would differ between clones.
+  const commits = (await listCommits('--topo-order', '--full-history', '--reverse')).trim();
   if (commits === '') return;
   const rows = (await listCommits('--first-parent', '--reverse', '--parents')).trim().split('\n');
   const branch = rows.map((row) => row.split(' '));
@@ -97,7 +100,7 @@ export async function* readChangeLog(
   try {
     const input = `${listWithMerges(commits.split('\n'), branch).join('\n')}\n`;
     await repository.run(args, { ...options, input, outputFile: file });
-    let [commit, time, lastTime] = ['', 0, 0];
+    let [commit, time] = ['', 0];
     for await (const line of createInterface({ input: createReadStream(file) })) {
       const [, colons, text = '', path = ''] = /^(:+)([^:\t][^\t]*)\t(.*)$/.exec(line) ?? [];
       if (colons !== undefined) {
@@ -109,10 +112,7 @@ export async function* readChangeLog(
         yield { commit, time, path, before: blobOf(0), after: blobOf(count), line };
       } else if (line !== '') {
         [commit = ''] = line.split(' ');
-        // The clock of another machine made the commit of a branch that was merged later: it may be any.
-        time = Math.min(Number(line.slice(commit.length)), Date.now() / 1000);
-        if (onBranch.has(commit)) lastTime = time;
-        else time = Math.max(time, lastTime);
+        time = parseCommitTime(line.slice(commit.length));
       }
     }
   } finally {

@@ -1,4 +1,4 @@
-import { msPerDay } from '../bot/clock.ts';
+import { msPerDay, parseCommitTime } from '../bot/clock.ts';
 import type { AccountId } from '../bot/commit-message.ts';
 import { type NewCommit, writeCommit } from '../git/commit-files.ts';
 import { isAncestor, readTreeId } from '../git/history.ts';
@@ -198,10 +198,10 @@ interface ParsedCommit {
 export function parseCommit(content: string): ParsedCommit {
   const end = content.indexOf('\n\n');
   const head = content.slice(0, end);
-  const [, committer = '', seconds] = /^committer (.* (\d+) [+-]\d{4})$/m.exec(head) ?? [];
+  const [, committer = '', seconds = ''] = /^committer (.* (\d+) [+-]\d{4})$/m.exec(head) ?? [];
   const parents = [...head.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, id = '']) => id);
   const step = parseStep(content.slice(end + 2));
-  const at = step && isSubmission(step) ? step.sentAt : Number(seconds) * 1000;
+  const at = step && isSubmission(step) ? step.sentAt : parseCommitTime(seconds);
   return { step, parents, committer, at };
 }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { maxLeadMs } from '../bot/clock.ts';
+import { maxLeadMs, parseCommitTime } from '../bot/clock.ts';
 import { parseKeys } from '../catalogue/page/merge-file.ts';
 import type { PageData } from '../catalogue/page/page.ts';
 import { type GitFile, parseRawDiff, rawDiffOptions } from '../git/history.ts';
@@ -13,7 +13,7 @@ export type KeyWriter = { readonly by: 'person' } | { readonly by: 'post'; reado
 interface PageCommit {
   /** How many; 1 for a root, which Git compares with nothing. */
   readonly parents: number;
-  /** Seconds since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly time: number;
   /** The bots that it names, if a service made it. */
   readonly bots: readonly string[];
@@ -56,9 +56,8 @@ export async function findKeyWriter(
     if (others.some((data) => data !== undefined && isDeepStrictEqual(data[key], value))) continue;
     if (!bots.includes(bot)) return { by: 'person' };
     const { edited } = page;
-    const at = time * 1000;
     // After a clock that was ahead, `edited` is not the time of the post.
-    return { by: 'post', at: typeof edited === 'number' && edited <= at + maxLeadMs ? edited : at };
+    return { by: 'post', at: typeof edited === 'number' && edited <= time + maxLeadMs ? edited : time };
   }
   return undefined;
 }
@@ -109,7 +108,7 @@ function parseLog(text: string): PageHistory {
     const ofPath = commits.get(path) ?? new Map<string, PageCommit>();
     const commit = ofPath.get(id) ?? {
       parents: parents.split(' ').length,
-      time: Number(time),
+      time: parseCommitTime(time),
       bots: parseUpdatedBots(marks),
       after,
       before: [],

@@ -15,7 +15,7 @@ import type { BotCommit, ReadonlyChanges } from './change-index.ts';
 /** What one commit changed in a bot. */
 export interface BotChange {
   readonly commit: string;
-  /** When it came into the branch; milliseconds since the epoch. */
+  /** Of the commit; milliseconds since the epoch. */
   readonly time: number;
   readonly by: CommitAuthor;
   /** A new page has no fields. The text of a page and images have no values. */
@@ -27,7 +27,7 @@ export interface BotChange {
   readonly isNewBot: boolean;
 }
 
-/** Changes, newest first. */
+/** Changes by their times, newest first, and by the ids of their commits. */
 export interface ChangesPage {
   readonly changes: readonly BotChange[];
   /** The commit after which the next page begins; undefined for the last page. */

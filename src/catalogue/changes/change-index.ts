@@ -144,7 +144,7 @@ export type RemovedAt = (id: BotId) => Promise<number | undefined>;
  * Records the bots that are removed from now on; the index has earlier removals, if there is a repository, once it is
  * complete.
  */
-export function trackRemovedBots(store: BotStore, changes: Pick<ReadonlyChanges, 'list'>): RemovedAt {
+export function trackRemovedBots(store: BotStore, changes: Pick<ReadonlyChanges, 'listSteps'>): RemovedAt {
   const seen = new Map<BotId, number>();
   store.on('change', (id) => {
     if (store.bots.get(id)) seen.delete(id);
@@ -154,7 +154,7 @@ export function trackRemovedBots(store: BotStore, changes: Pick<ReadonlyChanges,
     if (store.bots.get(id) || store.hasFaultyFile(id)) return undefined;
     const time = seen.get(id);
     if (time !== undefined) return time;
-    const [last] = await changes.list(id);
+    const [last] = await changes.listSteps(id);
     return last?.pages.every(({ after }) => after === undefined) ? last.time : undefined;
   };
 }
@@ -165,7 +165,7 @@ const maxSeen = 100_000;
 /** A commit that changed pages of a bot. */
 export interface BotCommit {
   readonly id: string;
-  /** When it came into the branch; milliseconds since the epoch. */
+  /** Milliseconds since the epoch; ahead of the clock if the clock of another machine was. */
   readonly time: number;
   readonly pages: readonly PageBlobs[];
   readonly line: LoggedChange['line'];
@@ -221,7 +221,7 @@ export class ChangeIndex implements BranchConsumer {
   async handle({ repository, to, signal }: BranchAdvance): Promise<void> {
     const { folder } = this.#options;
     // The last commit that was read, and the size of all files then.
-    const tipFile = join(folder, 'tip');
+    const tipFile = join(folder, 'last-read');
     const [kept, bytes] = (await readFile(tipFile, 'utf8').catch(() => '')).split(' ');
     if (this.isComplete && kept === to) return;
     if (!this.isComplete) {
@@ -273,7 +273,7 @@ export class ChangeIndex implements BranchConsumer {
       if (place === undefined) continue;
       const name = folderOf(place.id);
       // Git lists the pages of a bot one after the other.
-      const begin = `${place.id} ${commit} ${Math.floor(time)} ${line}`;
+      const begin = `${place.id} ${commit} ${time} ${line}`;
       const text = `${begin === last ? '' : `\n${begin}`} ${place.locale} ${before ?? ''} ${after ?? ''}`;
       if (begin !== last && length > maxPendingLength) await write();
       lines.set(name, (lines.get(name) ?? '') + text);
@@ -283,14 +283,23 @@ export class ChangeIndex implements BranchConsumer {
     await write();
   }
 
-  /** Returns the commits that changed a bot, newest first; none until all of the history was read. */
+  /**
+   * Returns the commits that changed a bot, in the order of their times and ids, which is the same in all clones, the last
+   * one first; none until all of the history was read.
+   */
   async list(id: BotId): Promise<BotCommit[]> {
-    return (await this.#readCommits(id)).filter(({ line }) => line !== 'merge');
+    const commits = (await this.#readCommits(id)).filter(({ line }) => line !== 'merge');
+    return commits.toSorted((a, b) => b.time - a.time || (a.id < b.id ? 1 : -1));
   }
 
-  /** The same along first parents: a merged pull request is one commit with all that it changed. */
+  /**
+   * Returns the commits along first parents, in the order of the branch, the last one first: a merged pull request is one
+   * commit with all that it changed. No time is ahead of the clock.
+   */
   async listSteps(id: BotId): Promise<BotCommit[]> {
-    return (await this.#readCommits(id)).filter(({ line }) => line !== 'side');
+    const now = Date.now();
+    const commits = (await this.#readCommits(id)).filter(({ line }) => line !== 'side');
+    return commits.map((commit) => ({ ...commit, time: Math.min(commit.time, now) }));
   }
 
   async #readCommits(id: BotId): Promise<BotCommit[]> {
@@ -343,10 +352,10 @@ async function readEnd(path: string, size: number): Promise<string> {
 }
 
 function parseCommitLine(line: string): BotCommit {
-  const [, id = '', seconds, kind, ...words] = line.split(' ');
+  const [, id = '', time, kind, ...words] = line.split(' ');
   const pages = words.flatMap((locale, i): PageBlobs[] => {
     const [before, after] = words.slice(i + 1).map((blob) => blob || undefined);
     return i % 3 === 0 ? [{ locale: locale as FilePlace['locale'], before, after }] : [];
   });
-  return { id, time: Number(seconds) * 1000, pages, line: kind as BotCommit['line'] };
+  return { id, time: Number(time), pages, line: kind as BotCommit['line'] };
 }

@@ -180,7 +180,7 @@ export const changePaths: Paths = {
     operationId: 'getChanges',
     summary: 'List the changes of a bot',
     description:
-      'The commits that changed the bot, newest first, 50 at a time. `by` is a person, the API, or an account whose proposal was accepted. `permissions` are those of the invite link. In `fields`, `before` or `after` is left out where there is no value, and both for the text of a page. A feed reader follows `/feeds/bot/ID.atom`.',
+      'The commits that changed the bot, 50 at a time, the newest first: by their own times, then by their ids, on every machine alike. `by` is a person, the API, or an account whose proposal was accepted. `permissions` are those of the invite link. In `fields`, `before` or `after` is left out where there is no value, and both for the text of a page. A feed reader follows `/feeds/bot/ID.atom`.',
     parameters: [createReference('parameters', 'bot'), ...createQueryParameters(changeParameters)],
     returns: 'The changes. `Link` is the next page.',
     content: toJson({ type: 'array', items: { $ref: 'change-record.schema.json' } }),

@@ -1,5 +1,6 @@
 import type { RenderableProps, VNode, ComponentChildren } from 'preact';
 import type { Category } from '../../../schemas/types.ts';
+import { maxIsoTime } from '../../bot/clock.ts';
 import {
   type InvitePermissions,
   type Permission,
@@ -135,10 +136,8 @@ export function withoutBidiControls(text: string): string {
 
 /** Formats a time as RFC 3339 has it, which ends with the year 9999. @param time milliseconds since the epoch */
 export function formatIsoDate(time: number): string {
-  return new Date(Math.min(time, latest)).toISOString();
+  return new Date(Math.min(time, maxIsoTime)).toISOString();
 }
-
-const latest = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /** How long ago something was. */
 export function Since({ at }: { readonly at: number }): VNode {

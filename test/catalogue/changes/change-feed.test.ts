@@ -82,6 +82,15 @@ describe('what changed in the catalogue', () => {
     ]);
   });
 
+  it('dates a commit past the year 9999 to its end', async () => {
+    const feed = await open();
+    repository.commitAll([{ files: { [pagePath('7')]: mainPage({ nsfw: true }) }, at: 8_640_000_000_001 }]);
+    await followBranch(repository.folder, feed)();
+    const { changes } = await feed.read(start, 100, 'reader');
+    const times = changes.map(({ json }) => (JSON.parse(json) as { at: string }).at);
+    deepStrictEqual(times, ['9999-12-31T23:59:59.000Z']);
+  });
+
   it('begins in the present, and ends there', async () => {
     const feed = await open();
     deepStrictEqual(

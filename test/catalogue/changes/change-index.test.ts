@@ -19,15 +19,19 @@ const invite = 'https://discord.com/oauth2/authorize?scope=bot&client_id=';
 describe('the index of what changed in bots', () => {
   let repository: TestRepository;
   let folder: string;
+  let second: number;
   beforeEach(() => {
+    second = Math.floor(Date.now() / 1000);
     repository = testRepository({ [pagePath('7')]: mainPage(), [pagePath('8')]: mainPage() });
     folder = join(tempFolder(), 'changes');
   });
 
   const open = (): ChangeIndex => new ChangeIndex({ folder, repositoryOpener: openerOf(repository.folder) });
   const look = async (index: ChangeIndex): Promise<void> => await followBranch(repository.folder, index)();
-  const commit = (keys: object, message?: string): string =>
-    repository.commit({ [pagePath('7')]: mainPage({ ...keys }) }, message);
+  /** The last commits are each a second later. */
+  const commitLater = (...all: Readonly<Record<string, string | null>>[]): string[] =>
+    repository.commitAll(all.map((files) => ({ files, at: ++second })));
+  const commit = (keys: object): string => commitLater({ [pagePath('7')]: mainPage({ ...keys }) })[0] ?? '';
   const update = async (index = open()): Promise<ChangeIndex> => {
     await look(index);
     return index;
@@ -37,13 +41,11 @@ describe('the index of what changed in bots', () => {
 
   it('has each commit that changed the bot, newest first, with the blobs before and after it', async () => {
     const first = repository.git('rev-parse', 'HEAD');
-    const [named = '', , translated, removed] = repository.commitAll(
-      [
-        { [pagePath('7')]: mainPage({ name: 'Marge' }) },
-        { [pagePath('8')]: mainPage({ name: 'Other' }), 'README.md': 'x' },
-        { [pagePath('7', 'de')]: translation('Marge', 'Ja.') },
-        { [pagePath('7', 'de')]: null },
-      ].map((files) => ({ files })),
+    const [named = '', , translated, removed] = commitLater(
+      { [pagePath('7')]: mainPage({ name: 'Marge' }) },
+      { [pagePath('8')]: mainPage({ name: 'Other' }), 'README.md': 'x' },
+      { [pagePath('7', 'de')]: translation('Marge', 'Ja.') },
+      { [pagePath('7', 'de')]: null },
     );
     const index = open();
     deepStrictEqual([index.isComplete, await list(index)], [false, []]);
@@ -112,18 +114,42 @@ describe('the index of what changed in bots', () => {
     deepStrictEqual(readdirSync(folder), names);
   });
 
-  it('dates the commits of a merged branch no earlier than the branch that they came to', async () => {
-    repository.git('switch', '-q', '-c', 'side');
-    const files = { [pagePath('7', 'de')]: translation('Side', 'Ja.') };
-    const [side] = repository.commitAll([{ files, at: 1_577_836_800 }]);
-    repository.git('switch', '-q', 'main');
-    commit({ name: 'Main' });
-    repository.git('merge', '-q', '-m', 'Merge', 'side');
+  it('lists the same changes with the same times in each clone, however the commits came there', async () => {
+    const name = (text: string): { files: Record<string, string> } => ({
+      files: { [pagePath('7')]: mainPage({ name: text }) },
+    });
+    const german = { [pagePath('7', 'de')]: translation('Side', 'Ja.') };
+    const [year, ahead] = [1_577_836_800, 8_640_000_000_001];
+    const begun = Number(repository.git('show', '-s', '--format=%ct'));
     const index = await update();
-    const changes = (await readBotChanges(index, id)).changes;
-    const change = changes.find((one) => one.commit === side);
-    deepStrictEqual(change?.by, { kind: 'person', name: 'Ada' });
-    ok(change.time >= (changes.at(-1)?.time ?? Number.NaN));
+    repository.git('switch', '-q', '-c', 'side');
+    repository.commitAll([
+      { files: german, at: year },
+      { ...name('Lost'), at: year + 2 },
+    ]);
+    await look(index);
+    const lost = repository.git('rev-parse', 'side');
+    repository.git('switch', '-q', 'main');
+    repository.commitAll([
+      { ...name('Stays'), at: year + 1 },
+      { ...name('Ahead'), at: ahead },
+    ]);
+    // Git's merge of the two: theirs first, with nothing of what was lost.
+    repository.git('merge', '-q', '-s', 'ours', '-m', 'Merge', 'side');
+    repository.git('checkout', '-q', 'side', '--', pagePath('7', 'de'));
+    repository.git('commit', '-q', '--amend', '-m', 'Merge');
+    const read = async (grown: ChangeIndex, after?: string): Promise<unknown[]> =>
+      (await readBotChanges(grown, id, after)).changes.map(({ commit, time }) => [commit, time]);
+    await look(index);
+    const expected = await read(index);
+    deepStrictEqual(
+      expected.map((entry) => (entry as [string, number])[1]),
+      [Date.UTC(9999, 11, 31, 23, 59, 59), ...[begun, year + 2, year + 1, year].map((time) => time * 1000)],
+    );
+    rmSync(folder, { recursive: true });
+    const again = await update();
+    deepStrictEqual(await read(again), expected);
+    deepStrictEqual(await read(again, lost), expected.slice(3));
   });
 
   it('leaves out what the first commits of a shallow clone have', async () => {

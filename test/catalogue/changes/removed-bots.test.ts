@@ -46,7 +46,7 @@ describe('the removed bots of a folder outside of Git', () => {
 
   it('are the first 100,000 of them', async () => {
     const store = new BotStore(silentLog);
-    const removedAt = trackRemovedBots(store, { list: async () => [] });
+    const removedAt = trackRemovedBots(store, { listSteps: async () => [] });
     for (let id = 1; id <= 100_001; id++) store.emit('change', botId(String(id)));
     ok(await removedAt(botId('100000')));
     strictEqual(await removedAt(botId('100001')), undefined);

@@ -21,9 +21,12 @@ describe('what changed in a bot', () => {
     });
     repository.git('remote', 'add', 'origin', 'https://github.com/example/catalogue.git');
     const commands = { [commandsPath('7')]: '{"commands": []}' };
-    repository.commit({ [pagePath('7', 'de')]: translation('Homer', 'Ja.'), ...commands });
     const changed = { invite: `${invite}3080`, category: 'music', name: 'Homer <b>' };
-    commit = repository.commit({ [pagePath('7')]: mainPage(changed) });
+    const now = Math.floor(Date.now() / 1000);
+    [, commit = ''] = repository.commitAll([
+      { files: { [pagePath('7', 'de')]: translation('Homer', 'Ja.'), ...commands }, at: now + 1 },
+      { files: { [pagePath('7')]: mainPage(changed) }, at: now + 2 },
+    ]);
     service = await startTestService({}, { root: repository.folder });
     service.expectLog(/BOTSHELF_REMOTE is not set/);
     await eventually(async () => strictEqual((await service.request(api)).status, 200));
