@@ -246,7 +246,8 @@ interface Changes {
   readonly both: ReadonlyMap<string, FileVersions>;
   /**
    * The files that one side added of bots of which it moved none, and its new profiles and collections. As they look
-   * alike, Git takes some for files of others that were moved, and would merge into them what was changed there.
+   * alike, Git takes some for files of others that were moved, and would merge into them what was changed there. Also
+   * where a main page was that one side moved and the other one changed: null.
    */
   readonly added: ReadonlyMap<string, NewFile>;
   /** Bots that our side changed. */
@@ -272,7 +273,43 @@ async function readChanges(repository: Repository, { base, ours, theirs }: Sides
     ...listAdded(repository, ourChanges).filter(([path]) => !theirFiles.has(path)),
     ...listAdded(repository, theirChanges).filter(([path]) => !alone.has(path) && !both.has(path)),
   ]);
+  for (const [path, versions] of both) {
+    const side = versions.ours === null ? 'ours' : 'theirs';
+    const changes = side === 'ours' ? ourChanges : theirChanges;
+    const moved = await findMovedPage(repository, path, versions, changes);
+    if (moved === undefined || both.has(moved.path)) continue;
+    both.delete(path);
+    alone.set(path, null);
+    added.set(path, null);
+    const result = { ...versions, [side]: moved.after, movedFrom: path };
+    if (result.ours?.id !== result.theirs?.id) both.set(moved.path, result);
+  }
   return { ours: alone, theirs: theirFiles, both, added, bots: [...bots] };
+}
+
+/** Returns where one side has moved the main page of a bot, such as to another language; undefined if it did not. */
+async function findMovedPage(
+  repository: Repository,
+  path: string,
+  { base, ours, theirs }: FileVersions,
+  changes: readonly FileChange[],
+): Promise<FileChange | undefined> {
+  const id = parsePagePath(path, repository.prefix)?.id;
+  if (id === undefined || (ours === null) === (theirs === null)) return undefined;
+  const isMain = async (file: GitFile | null): Promise<boolean> => {
+    const blob = file && isFile(file) ? await repository.objects.readOne(file.id) : undefined;
+    const { page } = parsePage(path, blob?.content ?? Buffer.alloc(0));
+    return page !== undefined && isMainPage({ page });
+  };
+  if (!(await isMain(base))) return undefined;
+  for (const change of changes)
+    if (
+      change.before === null &&
+      parsePagePath(change.path, repository.prefix)?.id === id &&
+      (await isMain(change.after))
+    )
+      return change;
+  return undefined;
 }
 
 function listAdded(repository: Repository, changes: readonly FileChange[]): [path: string, NewFile][] {

@@ -25,15 +25,19 @@ interface PageCommit {
 /** Path → the commits that changed the page, by id, newest first. */
 export type PageHistory = ReadonlyMap<string, ReadonlyMap<string, PageCommit>>;
 
-/** Reads the commits of `tip` that none of `others` has and that changed one of these pages. @throws {GitError} */
+/**
+ * Reads the commits of `tip` that none of `others` has and that changed one of these pages.
+ * @param pages the paths of the pages, and those from which they were moved → their path
+ * @throws {GitError}
+ */
 export async function readPageHistory(
   repository: Repository,
   tip: string,
   others: readonly string[],
-  paths: readonly string[],
+  pages: ReadonlyMap<string, string>,
 ): Promise<PageHistory> {
-  const input = [tip, ...others.map((other) => `^${other}`), '--', ...paths, ''].join('\n');
-  return parseLog(await repository.run(log, { input }));
+  const input = [tip, ...others.map((other) => `^${other}`), '--', ...pages.keys(), ''].join('\n');
+  return parseLog(await repository.run(log, { input }), pages);
 }
 
 /**
@@ -96,14 +100,18 @@ const log = [
   '--no-color',
   '-m',
   ...rawDiffOptions,
-  '--no-renames',
+  // A page that was moved may be in another language, with few lines that stay.
+  '--find-renames=1%',
   '--format=%H%n%P%n%ct%n%an <%ae> %at%n%cn <%ce> %ct%n%(trailers:key=Bot,valueonly,separator=%x2C)',
 ];
 
 /** Git prints a merge once for each parent that it differs from. */
-function parseLog(text: string): PageHistory {
+function parseLog(text: string, pages: ReadonlyMap<string, string>): PageHistory {
   const commits = new Map<string, Map<string, PageCommit>>();
-  for (const { header, path, before, after } of parseRawDiff(text)) {
+  for (const { header, path: name, previousPath, before, after } of parseRawDiff(text)) {
+    const path = pages.get(name) ?? name;
+    // The page of a bot that is removed looks like that of another one.
+    const isSame = pages.get(previousPath) === path;
     const [id = '', parents = '', time = '', ...marks] = header.split('\n');
     const ofPath = commits.get(path) ?? new Map<string, PageCommit>();
     const commit = ofPath.get(id) ?? {
@@ -113,7 +121,7 @@ function parseLog(text: string): PageHistory {
       after,
       before: [],
     };
-    commit.before.push(...before);
+    commit.before.push(...(isSame ? before : [null]));
     commits.set(path, ofPath.set(id, commit));
   }
   return commits;

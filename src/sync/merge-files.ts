@@ -73,6 +73,8 @@ export interface Sides {
 
 /** A file that both sides changed; null if it does not exist. */
 export interface FileVersions {
+  /** Where the main page of a bot was before one side moved it. */
+  readonly movedFrom?: string;
   readonly base: GitFile | null;
   readonly ours: GitFile | null;
   readonly theirs: GitFile | null;
@@ -107,7 +109,8 @@ export async function mergeFiles(
     if (file !== null || !becomesFolder(path, theirFiles)) files.set(path, file);
     const dropped = merged?.droppedKeys ?? (ours === null ? [] : ['file']);
     const bot = parseFilePath(path, repository.prefix)?.id;
-    if (changed && bot && dropped.some(isKey)) disputed.push({ ...changed, bot, dropped });
+    const paths = [path, versions.movedFrom ?? path];
+    if (changed && bot && dropped.some(isKey)) disputed.push({ ...changed, bot, dropped, paths });
     for (const what of dropped)
       droppedEdits.push({ path, what, of: 'ours', because: 'the remote has changed the same' });
   }
@@ -139,6 +142,8 @@ interface DisputedPage extends ChangedText {
   readonly bot: BotId;
   /** The keys, and other parts, that both sides changed. */
   readonly dropped: readonly string[];
+  /** Where it is, and where it was. */
+  readonly paths: readonly string[];
 }
 
 /** Merges pages again, with each key that both sides changed from the side whose writer wins. */
@@ -147,10 +152,10 @@ async function mergeByWriters(
   pages: readonly DisputedPage[],
   { base, ours, theirs }: Sides,
 ): Promise<MergedFiles> {
-  const paths = pages.map(({ path }) => path);
+  const names = new Map(pages.flatMap(({ path, paths }) => paths.map((name) => [name, path] as const)));
   const [ourHistory, theirHistory] = await Promise.all([
-    readPageHistory(repository, ours, [theirs, base], paths),
-    readPageHistory(repository, theirs, [ours], paths),
+    readPageHistory(repository, ours, [theirs, base], names),
+    readPageHistory(repository, theirs, [ours], names),
   ]);
   const files = new Map<string, NewFile>();
   const droppedEdits: DroppedEdit[] = [];

@@ -22,7 +22,7 @@ describe('who set a key of a page', () => {
     clone.commit({ [path]: mainPage(values) }, message);
   const find = async (key: string, value: unknown, bot = '312'): Promise<KeyWriter | undefined> => {
     const repository = await openUntilEnd(clone.folder);
-    const history = await readPageHistory(repository, 'main', [base], [path]);
+    const history = await readPageHistory(repository, 'main', [base], new Map([[path, path]]));
     return await findKeyWriter(repository, history, { path, bot, key, value });
   };
 

@@ -12,6 +12,7 @@ import { commandsPath, mainPage, pagePath, translation } from '../support/sample
 
 const homer = pagePath('312');
 const [marge, bart] = [pagePath('7'), pagePath('8')];
+const german = pagePath('312', 'de');
 const page = mainPage({ website: null, edited: 1_700_000_000_000 });
 const edited = page.replace('"fun"', '"music"').replace('"edited": 17', '"edited": 18');
 
@@ -50,6 +51,54 @@ describe('the merge of two branches', () => {
     match(text, /"music"/);
     match(text, /Antwortet/);
     strictEqual(repository.tryGit('cat-file', '-e', `${commit}:${homer}`), 128);
+  });
+
+  it('keeps what both sides changed of a page that one of them moved, and nothing is set aside', async () => {
+    const [posting, moving] = [commitOf({ [homer]: edited }), move({ nsfw: true })];
+    for (const [ours, theirs] of [
+      [posting, moving],
+      [moving, posting],
+    ] as const)
+      for (const run of [mergeBranches, replayOnto]) {
+        const { commit, droppedEdits } = await run(opened, { base, ours, theirs });
+        const text = repository.git('show', `${commit}:${german}`);
+        for (const part of ['"music"', '"nsfw": true', '"edited": 18', 'Antwortet'])
+          match(text, new RegExp(part));
+        strictEqual(repository.tryGit('cat-file', '-e', `${commit}:${homer}`), 128);
+        deepStrictEqual([...droppedEdits], []);
+      }
+    const same = commitOf({ [homer]: germanPage({ nsfw: true }) });
+    const { commit, droppedEdits } = await mergeBranches(opened, { base, ours: same, theirs: moving });
+    deepStrictEqual([treeAt(commit), droppedEdits], [treeAt(moving), []]);
+  });
+
+  it('takes the later of two posts for a key of a page that one side moved, whichever side has it', async () => {
+    const postThere = (website: string, time: number): string =>
+      repository.commitOn(move({}), {
+        files: { [german]: germanPage({ website, edited: 1_700_000_000_000 + time }) },
+        message: ofService,
+      });
+    for (const [here, there] of [
+      [9, 1],
+      [1, 9],
+    ] as const) {
+      const sides = [
+        post(`https://${here}.example/`, here),
+        postThere(`https://${there}.example/`, there),
+      ] as const;
+      for (const [ours, theirs] of [sides, sides.toReversed() as [string, string]] as const) {
+        const { commit, droppedEdits } = await mergeBranches(opened, { base, ours, theirs });
+        match(repository.git('show', `${commit}:${german}`), /"website": "https:\/\/9.example\/"/);
+        deepStrictEqual(droppedEdits, [
+          {
+            path: german,
+            what: 'website',
+            of: (ours === sides[0]) === (here === 9) ? 'theirs' : 'ours',
+            because: 'a later post changed the same',
+          },
+        ]);
+      }
+    }
   });
 
   it('takes no new bot for a removed one that was moved, whichever side has it', async () => {
@@ -397,6 +446,16 @@ describe('the merge of two branches', () => {
     repository.git('checkout', '-q', '--detach', base);
     work();
     return repository.commit({}, message);
+  }
+
+  /** A commit of a person who moves the page to another language, and translates all of it. */
+  function move(values: Readonly<Record<string, unknown>>): string {
+    return commitOf({ [homer]: null, [german]: germanPage(values) });
+  }
+
+  function germanPage(values: Readonly<Record<string, unknown>>): string {
+    const own = { description: 'Antwortet auf Fragen.', website: null, edited: 1_700_000_000_000 };
+    return mainPage({ ...own, ...values }, 'Antwortet auf Fragen.\n\nUnd mehr.\n');
   }
 
   /** A commit as a service makes it of a post at that time. */
