@@ -95,6 +95,7 @@ async function listSizes(
   names: readonly RegExp[],
 ): Promise<SizedFile[]> {
   const entries = [...(await findEntries(repository, commit, names))];
+  if (entries.length === 0) return [];
   const input = entries.map(([, { id }]) => `${id}\n`).join('');
   const headers = parseHeaders(await repository.run(['cat-file', '--batch-check'], { input }));
   return entries.map(([path, { id, mode }]) => ({
