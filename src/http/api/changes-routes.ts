@@ -35,8 +35,7 @@ export function addFeedRoute(router: Router, feed: ChangeFeed, baseUrl: string):
     const { values, errors } = readParameters(query, feedParameters, null);
     if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
     const { tip } = feed;
-    if (tip === undefined)
-      throw new ProblemError('starting', noHistory, { headers: { 'Retry-After': '60' } });
+    if (tip === undefined) throw createNoHistoryError();
     const { since = tip, limit = defaultLimit } = values as { since?: string; limit?: number };
     const page = await feed.read(since, limit, ctx.ip);
     if (isStream) {
@@ -58,8 +57,12 @@ export function addFeedRoute(router: Router, feed: ChangeFeed, baseUrl: string):
   });
 }
 
-const noHistory =
-  'the history cannot be read: try again in a minute; the catalogue must be in a Git repository with a commit';
+/** Returns the problem while the last commit is not known. */
+export function createNoHistoryError(): ProblemError {
+  const detail =
+    'the history cannot be read: try again in a minute; the catalogue must be in a Git repository with a commit';
+  return new ProblemError('starting', detail, { headers: { 'Retry-After': '60' } });
+}
 
 const defaultLimit = 100;
 const maxStreams = 1000;

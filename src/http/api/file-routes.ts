@@ -3,18 +3,21 @@ import type { ChangeFeed } from '../../catalogue/changes/change-feed.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { computeExportDigest, exportLines } from '../../catalogue/store/bot-reader.ts';
-import type { RepositoryOpener } from '../../git/repository.ts';
+import { readHead, type RepositoryOpener } from '../../git/repository.ts';
 import type { OpenImages } from '../../images/images.ts';
 import type { CurrentCache } from '../../lib/current-cache.ts';
+import { isError } from '../../lib/errors.ts';
 import { joinToPieces } from '../../lib/text.ts';
 import { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
 import { compressedBodies, createDataHeaders, send, isNotModified } from '../representation.ts';
+import { createNoHistoryError } from './changes-routes.ts';
 import { describeRead, type Paths } from './operation.ts';
 import { refuseQuery } from './read-routes.ts';
 
 /**
- * Adds all bots with their files, a JSON document a line.
+ * Adds all bots with their files, a JSON document a line. While the service starts, and the last commit is not known yet,
+ * it is 503 as /api/v2/changes is: an export without a cursor could not be followed.
  * @param root the folder that holds `bots/`
  * @param feed has the last commit that is served
  * @param places for responses that are sent for long
@@ -32,6 +35,7 @@ export function addExportRoute(
   const readExport = async (): Promise<Export> => {
     // Before the bots: a client that follows the changes from there misses none.
     const cursor = feed.tip;
+    if (cursor === undefined && (await hasCommit(repositoryOpener))) throw createNoHistoryError();
     const all = await bots.sorted();
     return { all, cursor, digest: `${cursor ?? ''}-${await computeExportDigest(all)}` };
   };
@@ -55,9 +59,19 @@ export function addExportRoute(
   });
 }
 
+/** Whether there is a history that changes can be read from; false without a repository. */
+async function hasCommit(repositoryOpener: RepositoryOpener): Promise<boolean> {
+  try {
+    return (await readHead(await repositoryOpener.open())) !== null;
+  } catch (error) {
+    return !isError(error, 'no-repository', 'no-git');
+  }
+}
+
 /** All bots at one moment. */
 interface Export {
   readonly all: readonly IndexedBot[];
+  /** Undefined without a history. */
   readonly cursor: string | undefined;
   readonly digest: string;
 }
@@ -83,7 +97,8 @@ export const exportPaths: Paths = {
     summary: 'Export all bots with their files',
     description:
       'A line of JSON for each bot, by id: the response of `GET /api/v2/bots/:id`, and in `files` the path and text of each file. A faulty file has its last valid version, or is left out if Git no longer has it. Counts are separate: `GET /api/v2/counts`. `/api/v2/export.ndjson.gz` is the same as a gzip file.',
-    returns: 'The bots. `GET /api/v2/changes` continues without a gap from `X-Cursor`.',
+    returns:
+      'The bots. `GET /api/v2/changes` continues without a gap from `X-Cursor`, which is missing only without a Git history.',
     content: {
       'application/x-ndjson': {
         schema: {

@@ -4,11 +4,19 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { Router } from '@koa/router';
+import type { Middleware } from 'koa';
+import type { BotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { addExportRoute, createExportPlaces } from '../../../src/http/api/file-routes.ts';
+import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import { atTime } from '../../support/at-time.ts';
 import { eventually } from '../../support/eventually.ts';
-import { repositoryIn, testRepository } from '../../support/repository.ts';
+import { serveHandler } from '../../support/handler.ts';
+import { openerOf } from '../../support/opened.ts';
+import { repositoryIn, type TestRepository, testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 interface Line {
   readonly id: string;
@@ -119,6 +127,37 @@ describe('GET /api/v2/export.ndjson', function () {
     await eventually(async () => strictEqual((await fetch(address + path)).status, 200));
   });
 });
+
+describe('GET /api/v2/export.ndjson before the last commit is known', () => {
+  const cases = [
+    ['is 503 as the changes are, and then 200 with the cursor', testRepository, 503, 'a'],
+    ['has no cursor in a repository without a commit', unborn, 200, undefined],
+    ['has no cursor without a repository', () => ({ folder: tempFolder() }), 200, undefined],
+  ] as const;
+  for (const [title, make, first, cursor] of cases)
+    it(title, async () => {
+      const { folder } = make();
+      const bots = { sorted: async () => [] } as unknown as BotIndex;
+      const feed: { tip: string | undefined } = { tip: undefined };
+      const router = new Router();
+      const [places, cache] = [createExportPlaces(), new CurrentCache()];
+      addExportRoute(router, bots, folder, openerOf(folder), feed, places, cache, () => ({ license: null }));
+      const { send } = await serveHandler(router.routes() as Middleware);
+      const read = async (): Promise<unknown[]> => {
+        const { status, headers } = await send('GET', '/api/v2/export.ndjson');
+        return [status, headers['x-cursor']];
+      };
+      deepStrictEqual(await read(), [first, undefined]);
+      feed.tip = cursor;
+      deepStrictEqual(await read(), [200, cursor]);
+    });
+});
+
+function unborn(): TestRepository {
+  const repository = testRepository();
+  repository.git('update-ref', '-d', 'HEAD');
+  return repository;
+}
 
 /** Requests the export and reads only its beginning. */
 function stalledReader({ hostname, port }: URL, client: string): Socket {
