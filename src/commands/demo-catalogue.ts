@@ -112,7 +112,7 @@ export async function makeDemo(folder: string): Promise<{ bots: number; id: BotI
   await updateRefs(repository, new Map(refs));
   const [{ id }] = bots;
   const state = new CommittedState(createStateRef(opener, silentLog), silentLog);
-  const token = await issueToken(state, id, 'the demo');
+  const token = await issueToken(state, id, { name: 'the demo', known: 'all' });
   await sendProposals(opener, proposals, now);
   opener.close();
   await filling;

@@ -40,8 +40,8 @@ export async function token(text: string, { revoke = false }: { revoke?: boolean
 }
 
 /**
- * Changes tokens in the state ref, and in that of the remote; says so where that cannot be reached.
- * @param change gets the state, and who changes it
+ * Changes tokens in the state ref, and in that of the remote. Without the remote, prints what that means.
+ * @param change gets the state, and who changes it; it returns the token if it issues one
  * @throws what `changeToken` does
  */
 export async function changeTokens<T>(
@@ -50,14 +50,17 @@ export async function changeTokens<T>(
 ): Promise<T> {
   const end = new AbortController();
   try {
-    const remote =
-      config.remote && (await openRemoteState(repositoryOpener, config.remote.remote, end.signal));
-    const by = `user ${readUserName()}`;
+    const address = config.remote?.remote ?? null;
+    const remote = await openRemoteState(repositoryOpener, address, end.signal);
+    const name = `user ${readUserName()}`;
     const log = await createLog(config.log);
     const committed = new CommittedState(createStateRef(repositoryOpener, log), log);
-    const { result, shared } = await changeToken(remote, log, async () => await change(committed, by));
+    const changed = await changeToken(remote, log, name, async (by) => await change(committed, by));
+    const { result, fetched, shared } = changed;
+    const why = address === null ? 'BOTSHELF_REMOTE is not set' : 'The remote cannot be reached';
+    const others = fetched || typeof result === 'string' ? '' : ', and tokens that they issued meanwhile end';
     if (!shared)
-      process.stderr.write('The remote cannot be reached: other machines follow when it can be.\n');
+      process.stderr.write(`${why}: other machines follow when the service has pushed this${others}.\n`);
     return result;
   } finally {
     end.abort();

@@ -385,24 +385,30 @@ export async function hasFetchedState(repository: Repository): Promise<boolean> 
   return found.some((commit) => commit !== null);
 }
 
-/** Opens the state of a remote for a process without a `Sync`; `signal` aborts its operations. */
+/**
+ * Opens the state of a remote for a process without a `Sync`. Returns null without an address, unless this clone has
+ * fetched a remote's state: then the remote cannot be reached.
+ * @param signal aborts operations on the remote
+ */
 export async function openRemoteState(
   repositoryOpener: RepositoryOpener,
-  address: string,
+  address: string | null,
   signal: AbortSignal,
-): Promise<RemoteState> {
-  const remote: Remote = { address, stallSeconds: maxStallSeconds, signal };
+): Promise<RemoteState | null> {
   const repository = await repositoryOpener.open();
   let fetched = await hasFetchedState(repository);
+  if (address === null && !fetched) return null;
+  const run = async (work: (repository: Repository, remote: Remote) => Promise<unknown>): Promise<void> => {
+    if (address === null) throw new Error('BOTSHELF_REMOTE is not set');
+    await withRemoteMessage(work(repository, { address, stallSeconds: maxStallSeconds, signal }));
+    fetched = true;
+  };
   return {
     get stateFetched() {
       return fetched;
     },
-    fetchState: async () => {
-      await withRemoteMessage(fetchState(repository, remote));
-      fetched = true;
-    },
-    pushState: async () => void (await withRemoteMessage(pushState(repository, remote))),
+    fetchState: async () => await run(fetchState),
+    pushState: async () => await run(pushState),
   };
 }
 

@@ -19,23 +19,36 @@ import { type Client, findFullShare, toClient } from '../lib/network.ts';
 import { tryRemote } from '../lib/retry.ts';
 import { formatCount } from '../lib/text.ts';
 
-/** The person or account that changes a token, for the subject of the commit, such as `account 190519304972664832`. */
-export type TokenChanger = string;
+/** Who changes a token, and what is known of the tokens that other machines changed before. */
+export interface TokenChanger {
+  /** A person or account, for the subject of the commit, such as `account 190519304972664832`. */
+  readonly name: string;
+  /** The tokens that were fetched from the remote: all, those of an earlier fetch, or none yet. */
+  readonly known: keyof typeof generationSteps;
+}
+
+/**
+ * By how much a revocation raises the generation of a token, by what is known: above all tokens that other machines may
+ * have issued in the meantime.
+ */
+const generationSteps = { all: 1, earlier: 1000, none: 1_000_000 } as const;
 
 /**
  * Issues a new token to a bot and revokes the previous one. The new token's digest is committed when this resolves.
+ * @throws {BotshelfError} unavailable, when the remote's state was never fetched: the generation of the token is unknown
  * @throws what the state ref does when it cannot be read or written
  */
 export async function issueToken(committed: CommittedState, id: BotId, by: TokenChanger): Promise<Token> {
+  if (by.known === 'none') throw createNotFetchedError();
   const token = createToken();
   const digest = computeDigest(token);
   const subject = formatSubject(`Issue a token to ${id}`, by);
-  await committed.commit(() => createTokenChange(committed.state, id, digest), subject);
+  await committed.commit(() => createTokenChange(committed.state, id, digest, 1), subject);
   return token;
 }
 
 /**
- * Revokes a bot's token. Returns whether it had one.
+ * Revokes a bot's token. Returns whether it had one, or may have had one that is not known here.
  * @throws what the state ref does when it cannot be read or written
  */
 export async function revokeToken(committed: CommittedState, id: BotId, by: TokenChanger): Promise<boolean> {
@@ -43,7 +56,8 @@ export async function revokeToken(committed: CommittedState, id: BotId, by: Toke
 }
 
 /**
- * Revokes the tokens of bots in one commit. Returns the bots that had one.
+ * Revokes the tokens of bots in one commit. Returns the bots that had one; all of them if other machines may have issued
+ * tokens that are not known here, which are revoked too.
  * @throws what the state ref does when it cannot be read or written
  */
 export async function revokeTokens(
@@ -54,25 +68,34 @@ export async function revokeTokens(
   const what = ids.length === 1 ? `the token of ${ids[0]}` : `the tokens of ${ids.length} bots`;
   let revoked: readonly BotId[] = [];
   const plan = (): StateChange => {
-    revoked = ids.filter((id) => committed.state.hasToken(id));
-    return new Map(revoked.flatMap((id) => [...createTokenChange(committed.state, id, null)]));
+    revoked = by.known === 'all' ? ids.filter((id) => committed.state.hasToken(id)) : ids;
+    const step = generationSteps[by.known];
+    return new Map(revoked.flatMap((id) => [...createTokenChange(committed.state, id, null, step)]));
   };
   await committed.commit(plan, formatSubject(`Revoke ${what}`, by));
   return revoked;
 }
 
 function formatSubject(change: string, by: TokenChanger): string {
-  return `${change}, by ${toOneLine(by)}`;
+  return `${change}, by ${toOneLine(by.name)}`;
 }
 
-function createTokenChange(state: State, id: BotId, digest: TokenDigest | null): StateChange {
+function createTokenChange(
+  state: State,
+  id: BotId,
+  digest: TokenDigest | null,
+  generationStep: number,
+): StateChange {
   const known = state.token(id);
-  const generation = (known?.generation ?? 0) + 1;
+  const generation = (known?.generation ?? 0) + generationStep;
   return new Map([[id, { token: { digest, at: computeTimeAfter(known?.at), generation } }]]);
 }
 
-/** Whether a token is valid for a bot, belongs to another bot, or is unknown. */
-export type TokenCheck = 'valid' | 'other bot' | 'unknown';
+/**
+ * Whether a token is valid for a bot, belongs to another bot, or is unknown. An unchecked one is unknown here, and the
+ * remote's state, which may have it, was not fetched in time.
+ */
+export type TokenCheck = 'valid' | 'other bot' | 'unknown' | 'unchecked';
 
 /** The status of a bot's token. Times are milliseconds since the epoch. */
 export interface TokenInfo {
@@ -82,9 +105,12 @@ export interface TokenInfo {
   readonly lastUsed: number | undefined;
 }
 
-/** The result of a change of a token, and whether it was pushed: not while the remote is unreachable. */
+/** The result of a change of a token. */
 export interface TokenChange<T> {
   readonly result: T;
+  /** Whether the remote's state was fetched before. */
+  readonly fetched: boolean;
+  /** Whether it was fetched, and the change was pushed: not while the remote is unreachable. */
   readonly shared: boolean;
 }
 
@@ -108,8 +134,8 @@ export class Tokens {
   readonly #remote: RemoteState | null;
   readonly #log: Log;
   readonly #fetchEvery: number;
-  #fetching: Promise<void> = Promise.resolve();
-  #nextFetch: Promise<void> | undefined;
+  #fetching: Promise<unknown> = Promise.resolve();
+  #nextFetch: Promise<boolean> | undefined;
   #fetchBegan = Number.NEGATIVE_INFINITY;
   /** The client of each check that waits for a fetch. */
   #waiting: readonly Client[] = [];
@@ -126,35 +152,35 @@ export class Tokens {
    * Returns whether `token` is the current token of a bot. One that is unknown here may have been issued elsewhere: it is
    * checked again after a fetch of the remote's state.
    * @param address of the client: few unknown tokens of one address group are looked up at the same time
-   * @throws {BotshelfError} unavailable, when the state ref cannot be read, or was never fetched into this clone
+   * @throws {BotshelfError} unavailable, when the state ref cannot be read
    */
-  checkToken(id: BotId, token: Token, address = ''): Promise<TokenCheck> {
-    const check = this.#checkHere(id, token);
-    return this.#remote === null ? check : this.#checkAgain(this.#remote, id, token, address, check);
+  async checkToken(id: BotId, token: Token, address = ''): Promise<TokenCheck> {
+    return await this.#lookUp(async () => await this.#checkHere(id, token), address);
   }
 
   /**
-   * Returns the bot with this current token, or undefined.
+   * Returns the bot with this current token. If there is none, returns what checkToken does.
    * @param address as that of checkToken
    * @throws {BotshelfError} unavailable, when the tokens cannot be read
    */
-  async findHolder(token: Token, address: string): Promise<BotId | undefined> {
+  async findHolder(token: Token, address: string): Promise<{ holder: BotId } | 'unknown' | 'unchecked'> {
     const digest = computeDigest(token);
-    await this.#state.follow();
-    const holder = this.#state.tokens.holder(digest);
-    if (holder !== undefined || this.#remote === null) return holder;
-    await this.#waitForFetch(this.#remote, toClient(address));
-    await this.#state.follow();
-    return this.#state.tokens.holder(digest);
+    const find = async (): Promise<{ holder: BotId } | 'unknown'> => {
+      await this.#state.follow();
+      const holder = this.#state.tokens.holder(digest);
+      return holder === undefined ? 'unknown' : { holder };
+    };
+    return await this.#lookUp(find, address);
   }
 
   /**
    * Returns the status of a bot's token.
-   * @throws {BotshelfError} unavailable, when the tokens cannot be read
+   * @throws {BotshelfError} unavailable, when the tokens cannot be read, or were never fetched
    */
   async tokenInfo(id: BotId): Promise<TokenInfo> {
     await this.#state.follow();
     const token = this.#state.tokens.token(id);
+    if (token === undefined && this.#remote?.stateFetched === false) throw createNotFetchedError();
     if (token === undefined || token.digest === null) return { issuedAt: undefined, lastUsed: undefined };
     const uses = [this.#lastUsed.get(id), this.#state.latest(id)?.at].filter((at) => at !== undefined);
     const lastUsed = Math.max(...uses);
@@ -163,23 +189,28 @@ export class Tokens {
 
   /**
    * Issues a new token to a bot and revokes the previous one. The token's digest is committed when this resolves.
-   * @throws {BotshelfError} unavailable, when it cannot be committed
+   * @param name as that of a TokenChanger
+   * @throws {BotshelfError} unavailable, when it cannot be committed, or the remote's state was never fetched
    */
-  async issueToken(id: BotId, by: TokenChanger): Promise<TokenChange<Token>> {
-    return await this.#change(id, async (committed) => await issueToken(committed, id, by));
+  async issueToken(id: BotId, name: string): Promise<TokenChange<Token>> {
+    return await this.#change(id, name, issueToken);
   }
 
   /**
-   * Revokes a bot's token. The result is whether it had one.
+   * Revokes a bot's token. The result is that of the function `revokeToken`.
    * @throws {BotshelfError} unavailable, when that cannot be committed
    */
-  async revokeToken(id: BotId, by: TokenChanger): Promise<TokenChange<boolean>> {
-    return await this.#change(id, async (committed) => await revokeToken(committed, id, by));
+  async revokeToken(id: BotId, name: string): Promise<TokenChange<boolean>> {
+    return await this.#change(id, name, revokeToken);
   }
 
-  async #change<T>(id: BotId, work: (committed: CommittedState) => Promise<T>): Promise<TokenChange<T>> {
-    return await changeToken(this.#remote, this.#log, async () => {
-      const result = await this.#state.write(work);
+  async #change<T>(
+    id: BotId,
+    name: string,
+    change: (committed: CommittedState, id: BotId, by: TokenChanger) => Promise<T>,
+  ): Promise<TokenChange<T>> {
+    return await changeToken(this.#remote, this.#log, name, async (by) => {
+      const result = await this.#state.write(async (committed) => await change(committed, id, by));
       this.#lastUsed.delete(id);
       return result;
     });
@@ -197,71 +228,75 @@ export class Tokens {
     return this.#state.tokens.holder(digest) === undefined ? 'unknown' : 'other bot';
   }
 
-  async #checkAgain(
-    remote: RemoteState,
-    id: BotId,
-    token: Token,
+  /** Returns what `check` does, again after a fetch if the token is unknown here. */
+  async #lookUp<T>(
+    check: () => Promise<T | 'unknown'>,
     address: string,
-    check: Promise<TokenCheck>,
-  ): Promise<TokenCheck> {
-    const first = await check;
-    if (first !== 'unknown') return first;
-    await this.#waitForFetch(remote, toClient(address));
-    const again = await this.#checkHere(id, token);
-    if (again === 'unknown' && !remote.stateFetched) throw createNotFetchedError();
-    return again;
+  ): Promise<T | 'unknown' | 'unchecked'> {
+    const first = await check();
+    if (first !== 'unknown' || this.#remote === null) return first;
+    const isFetched = await this.#waitForFetch(this.#remote, toClient(address));
+    const again = await check();
+    return again === 'unknown' && !isFetched ? 'unchecked' : again;
   }
 
-  /** Resolves when a fetch that began after the call has ended, or takes too long. All that wait share one fetch. */
-  async #waitForFetch(remote: RemoteState, client: Client): Promise<void> {
+  /**
+   * Waits for a fetch that begins after the call. Returns whether it succeeded: false if it takes too long, and
+   * immediately if too many wait. All that wait share one fetch.
+   */
+  async #waitForFetch(remote: RemoteState, client: Client): Promise<boolean> {
     const full = findFullShare(client, this.#waiting, maxWaitingChecks, maxWaitingChecksPerClient);
-    if (full !== undefined || this.#waiting.length >= maxWaitingChecks)
-      throw new BotshelfError('overloaded', 'too many unknown tokens are being checked: try again');
+    if (full !== undefined || this.#waiting.length >= maxWaitingChecks) return false;
     this.#waiting = [...this.#waiting, client];
     try {
       this.#nextFetch ??= this.#fetchInTime(remote);
-      await Promise.race([this.#nextFetch, sleep(maxCheckMs, undefined, { ref: false })]);
+      return await Promise.race([this.#nextFetch, sleep(maxCheckMs, false, { ref: false })]);
     } finally {
       this.#waiting = this.#waiting.toSpliced(this.#waiting.indexOf(client), 1);
     }
   }
 
-  async #fetchInTime(remote: RemoteState): Promise<void> {
+  async #fetchInTime(remote: RemoteState): Promise<boolean> {
     await this.#fetching;
     await sleep(Math.max(0, this.#fetchBegan + this.#fetchEvery - performance.now()), undefined, {
       ref: false,
     });
     this.#nextFetch = undefined;
     this.#fetchBegan = performance.now();
-    this.#fetching = remote.fetchState().catch((error: unknown) => {
-      this.#log.debug({ because: messageOf(error) }, 'an unknown token was checked without the remote');
-    });
-    await this.#fetching;
+    const fetching = remote.fetchState().then(
+      () => true,
+      (error: unknown) => {
+        this.#log.debug({ because: messageOf(error) }, 'unknown tokens could not be checked with the remote');
+        return false;
+      },
+    );
+    this.#fetching = fetching;
+    return await fetching;
   }
 }
 
 /**
- * Fetches the remote's state, changes a token and pushes the change, each with a short time limit. Without the remote
- * the token is changed here only.
- * @throws {BotshelfError} unavailable, when the remote's state was never fetched: the generations of the tokens are unknown
+ * Fetches the remote's state, changes tokens and pushes the change, each with a short time limit. Without the remote the
+ * tokens are changed here only.
+ * @param name as that of a TokenChanger
  * @throws what `change` does
  */
 export async function changeToken<T>(
   remote: RemoteState | null,
   log: Log,
-  change: () => Promise<T>,
+  name: string,
+  change: (by: TokenChanger) => Promise<T>,
 ): Promise<TokenChange<T>> {
-  if (remote === null) return { result: await change(), shared: true };
-  const notFetched = await tryRemote(remote.fetchState());
-  if (!remote.stateFetched) throw createNotFetchedError();
-  const result = await change();
-  const notShared = notFetched ?? (await tryRemote(remote.pushState()));
+  const notFetched = await tryRemote(remote?.fetchState());
+  const fetched = notFetched === undefined;
+  const result = await change({ name, known: fetched ? 'all' : remote?.stateFetched ? 'earlier' : 'none' });
+  const notShared = notFetched ?? (await tryRemote(remote?.pushState()));
   if (notShared !== undefined)
     log.warn(
       { because: notShared },
       'a token was changed on this machine, and the remote does not have it yet: it is pushed later',
     );
-  return { result, shared: notShared === undefined };
+  return { result, fetched, shared: notShared === undefined };
 }
 
 function createNotFetchedError(): BotshelfError {
@@ -301,7 +336,7 @@ export function openTokens({ config, state, sync, branch, log }: OpenTokensOptio
   const ofRemovedBots = new TokensOfRemovedBots({
     logFile: join(config.var, 'branch.log'),
     state,
-    isStateKnown: () => sync?.stateFetched ?? true,
+    remote: sync,
     log,
   });
   branch.add(ofRemovedBots);
@@ -312,8 +347,8 @@ export interface TokensOfRemovedBotsOptions {
   /** The temporary file for a history. */
   readonly logFile: string;
   readonly state: Pick<OpenCounts['state'], 'write'>;
-  /** Whether the tokens of all machines are known. */
-  readonly isStateKnown: () => boolean;
+  /** Null if there is no remote. */
+  readonly remote: Pick<RemoteState, 'stateFetched' | 'fetchState'> | null;
   readonly log: Log;
 }
 
@@ -335,21 +370,26 @@ export class TokensOfRemovedBots implements BranchConsumer {
 
   /** @throws what Git and the state do */
   async handle(advance: BranchAdvance): Promise<void> {
-    const { isStateKnown, state, log } = this.#options;
+    const { remote, state, log } = this.#options;
     const { repository, from, to, signal } = advance;
-    while (!isStateKnown()) await sleep(pollMs, undefined, { signal, ref: false });
+    const isNothingKnown = (): boolean => remote?.stateFetched === false;
+    while (isNothingKnown()) await sleep(pollMs, undefined, { signal, ref: false });
     const removed = await (from === undefined ? this.#listEverRemoved(advance) : listRemoved(advance));
     if (removed.size === 0) return;
+    const isFetched = (await tryRemote(remote?.fetchState())) === undefined;
+    signal.throwIfAborted();
     const ended = await state.write(async (committed) => {
       await committed.refresh();
       const ids: BotId[] = [];
       for (const [id, removedAt] of removed) {
         const { digest = null, at = 0 } = committed.state.token(id) ?? {};
-        if (digest === null) continue;
+        if (digest === null && isFetched) continue;
         const files = await readCommittedPages(repository, to, id);
-        if (at < removedAt || !files.some(({ place }) => isPage(place))) ids.push(id);
+        const isOlder = digest !== null && at < removedAt;
+        if (isOlder || !files.some(({ place }) => isPage(place))) ids.push(id);
       }
-      return await revokeTokens(committed, ids, 'the removal of all pages');
+      const known = isFetched ? 'all' : 'earlier';
+      return await revokeTokens(committed, ids, { name: 'the removal of all pages', known });
     });
     if (ended.length > 0)
       log.info({ bots: ended }, `revoked ${formatCount(ended.length, 'token')} of removed bots`);

@@ -1,5 +1,7 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { botshelf } from '../support/command-line.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { sharedRepository } from '../support/shared-repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('botshelf token', () => {
@@ -9,4 +11,45 @@ describe('botshelf token', () => {
     deepStrictEqual([code, stdout], [2, '']);
     strictEqual(stderr, `there is no bot 7 in ${root}: add its page first, or set BOTSHELF_CATALOGUE\n`);
   });
+});
+
+describe('a command that revokes tokens', () => {
+  const remote = { BOTSHELF_REMOTE: 'origin' };
+  const fetchedOnce = 'refs/botshelf/remote/base-main';
+  const [revoke, remove] = ['revoke 7', 'bots 7 --remove --reason Spam --yes'];
+  const cases = [
+    [revoke, 'the remote is away', fetchedOnce, remote, 'The remote cannot be reached', 1000],
+    [revoke, 'the remote is away, in a new clone', null, remote, 'The remote cannot be reached', 1_000_000],
+    [
+      revoke,
+      'the clone has one and BOTSHELF_REMOTE is not set',
+      fetchedOnce,
+      {},
+      'BOTSHELF_REMOTE is not set',
+      1000,
+    ],
+    [remove, 'the remote is away', fetchedOnce, remote, 'The remote cannot be reached', 1000],
+  ] as const;
+  for (const [command, when, ref, env, why, generation] of cases)
+    it(`ends one that its clone does not know when ${when}: ${command}`, async () => {
+      const shared = sharedRepository({ [pagePath('7')]: mainPage() });
+      const [a, b] = [shared.clone(), shared.clone()];
+      const address = b.git('remote', 'get-url', 'origin');
+      if (ref) b.git('update-ref', ref, 'HEAD');
+      strictEqual((await botshelf(a.folder, ['token', '7'], { env: remote })).code, 0);
+      b.git('remote', 'set-url', 'origin', `${address}.gone`);
+      const { code, stderr } = await botshelf(b.folder, command.split(' '), { env });
+      strictEqual(code, 0);
+      ok(
+        stderr.includes(
+          `${why}: other machines follow when the service has pushed this, and tokens that they issued meanwhile end.\n`,
+        ),
+        stderr,
+      );
+      b.git('remote', 'set-url', 'origin', address);
+      const again = await botshelf(b.folder, ['revoke', '7'], { env: remote });
+      strictEqual(again.stderr, '7 had no token.\n');
+      const state = shared.git('show', 'refs/botshelf/state:00/07.json');
+      match(state, new RegExp(`"7":\\{"token":null,"tokenAt":\\d+,"tokenGen":${generation}\\}`));
+    });
 });

@@ -2,7 +2,7 @@ import { createToken, computeDigest } from '../../src/bot/token.ts';
 import { createStateRef, CommittedState } from '../../src/counts/state-ref.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { State, toShardNumber, toShardPath, writeShard } from '../../src/counts/state.ts';
-import { issueToken } from '../../src/tokens/tokens.ts';
+import { issueToken, type TokenChanger } from '../../src/tokens/tokens.ts';
 import { openerOf } from './opened.ts';
 import { botId } from './sample.ts';
 
@@ -12,9 +12,11 @@ export async function issueTestToken(folder: string, id: string): Promise<string
   return await issueToken(
     new CommittedState(createStateRef(repositoryOpener, silentLog), silentLog),
     botId(id),
-    'the tests',
+    byTests,
   );
 }
+
+const byTests: TokenChanger = { name: 'the tests', known: 'all' };
 
 /** Issues a token to each of many bots, in one commit of the state ref of `folder`. */
 export async function issueTestTokens(folder: string, ids: readonly string[]): Promise<Map<string, string>> {

@@ -2,11 +2,13 @@ import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommittedState, createStateRef } from '../../src/counts/state-ref.ts';
+import { stateRef } from '../../src/git/repository.ts';
 import { silentLog as log } from '../../src/lib/log.ts';
-import { TokensOfRemovedBots } from '../../src/tokens/tokens.ts';
+import { mergeState } from '../../src/sync/remote.ts';
+import { TokensOfRemovedBots, type TokensOfRemovedBotsOptions } from '../../src/tokens/tokens.ts';
 import { followBranch } from '../support/branch.ts';
 import { eventually } from '../support/eventually.ts';
-import { openerOf } from '../support/opened.ts';
+import { openerOf, openUntilEnd } from '../support/opened.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { gitSync } from '../support/run-sync.ts';
 import { botId, mainPage, pagePath, translation } from '../support/sample.ts';
@@ -53,13 +55,16 @@ function removeEarlier(repository: TestRepository): void {
 }
 
 /** What a service does, from its start: it looks when it is told to. */
-function open({ folder }: TestRepository, isStateKnown = (): boolean => true): { look(): Promise<void> } {
+function open(
+  { folder }: TestRepository,
+  remote: TokensOfRemovedBotsOptions['remote'] = null,
+): { look(): Promise<void> } {
   const committed = new CommittedState(createStateRef(openerOf(folder), log), log);
   mkdirSync(join(folder, 'var'), { recursive: true });
   const consumer = new TokensOfRemovedBots({
     logFile: join(folder, 'var/branch.log'),
     state: { write: async (work) => await work(committed) },
-    isStateKnown,
+    remote,
     log,
   });
   return { look: followBranch(folder, consumer, join(folder, 'var/branch')) };
@@ -263,7 +268,12 @@ describe('the token of a bot that was removed', () => {
     const { repository } = await begin();
     let isKnown = false;
     let questions = 0;
-    const tokens = open(repository, () => ++questions > 0 && isKnown);
+    const tokens = open(repository, {
+      get stateFetched() {
+        return ++questions > 0 && isKnown;
+      },
+      fetchState: async () => {},
+    });
     remove(repository);
     const looking = tokens.look();
     await eventually(() => questions > 1);
@@ -271,5 +281,22 @@ describe('the token of a bot that was removed', () => {
     isKnown = true;
     await looking;
     strictEqual(await listTokens(repository), '8');
+  });
+
+  it('ends where it is not known and cannot be fetched, unless the bot is back', async () => {
+    const remote = { stateFetched: true, fetchState: async () => await Promise.reject(new Error('away')) };
+    for (const isBack of [false, true]) {
+      const { repository } = await begin();
+      const tokens = open(repository, remote);
+      await tokens.look();
+      const issued = repository.git('rev-parse', stateRef);
+      repository.git('update-ref', '-d', stateRef);
+      remove(repository);
+      if (isBack) repository.git('revert', '--no-edit', 'HEAD');
+      await tokens.look();
+      const opened = await openUntilEnd(repository.folder);
+      await mergeState(opened, issued);
+      strictEqual(await listTokens(repository), isBack ? '7 8' : '8');
+    }
   });
 });

@@ -11,9 +11,10 @@ import { formatPlace } from '../../catalogue/page/rules.ts';
 import { validate } from '../../catalogue/page/schema.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { BotshelfError } from '../../lib/errors.ts';
 import { readStrictJson, readStrictList, type StrictJson } from '../../lib/json.ts';
 import { quoteValue } from '../../lib/text.ts';
-import type { Tokens } from '../../tokens/tokens.ts';
+import type { TokenCheck, Tokens } from '../../tokens/tokens.ts';
 import type { RateLimit } from '../limits.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
 import { listEtags } from '../representation.ts';
@@ -176,12 +177,10 @@ interface AuthenticationOptions {
  * Checks that the request has the token of the bot. Only refused tokens count against the client's address, so that an
  * owner with a valid token is not limited by others at the same address.
  * @throws {ProblemError} no-token, bad-token, other-token or too-many-requests
+ * @throws {BotshelfError} unavailable, when the token cannot be checked now
  */
-async function authenticate(
-  ctx: Context,
-  id: BotId,
-  { tokens, badTokens, tokenAdvice, onRefusal }: AuthenticationOptions,
-): Promise<void> {
+async function authenticate(ctx: Context, id: BotId, options: AuthenticationOptions): Promise<void> {
+  const { tokens, tokenAdvice, onRefusal } = options;
   const text = readAuthorization(ctx);
   if (text === '') {
     onRefusal(ctx, id, 'missing');
@@ -192,16 +191,15 @@ async function authenticate(
     );
   }
   const token = parseToken(text);
-  const check = token === undefined ? 'unknown' : await tokens.checkToken(id, token, ctx.ip);
+  const check = token === undefined ? 'malformed' : await tokens.checkToken(id, token, ctx.ip);
   if (check === 'valid') return;
 
-  onRefusal(ctx, id, token === undefined ? 'malformed' : check === 'other bot' ? 'other-bot' : 'unknown');
-  badTokens.countClient(ctx, badTokensAdvice);
+  countRefusal(ctx, id, check, options);
   if (check === 'other bot') {
     throw new ProblemError('other-token', `this token belongs to another bot: use the token of ${id}`);
   }
   const detail =
-    token === undefined
+    check === 'malformed'
       ? `this is not a complete token: send bsh_ and its 49 letters and digits, alone or after Bearer; ${tokenAdvice(id)}`
       : `this token is unknown or was revoked: ${tokenAdvice(id)}`;
   throw new ProblemError('bad-token', detail, createChallenge('error="invalid_token"'));
@@ -210,27 +208,42 @@ async function authenticate(
 /**
  * Returns the bot that the token of a request belongs to.
  * @throws {ProblemError} bad-token or too-many-requests
+ * @throws {BotshelfError} as authenticate
  */
-async function findHolder(
-  ctx: Context,
-  { tokens, badTokens, onRefusal }: AuthenticationOptions,
-): Promise<BotId> {
+async function findHolder(ctx: Context, options: AuthenticationOptions): Promise<BotId> {
   const token = parseToken(readAuthorization(ctx));
-  const holder = token && (await tokens.findHolder(token, ctx.ip));
-  if (holder !== undefined) return holder;
-  onRefusal(ctx, 'a bot that is not named', token === undefined ? 'malformed' : 'unknown');
-  badTokens.countClient(ctx, badTokensAdvice);
+  const check = token === undefined ? 'malformed' : await options.tokens.findHolder(token, ctx.ip);
+  if (typeof check === 'object') return check.holder;
+  countRefusal(ctx, 'a bot that is not named', check, options);
   const detail =
     'no bot has this token: send the token of the bot in the Authorization header, or post to /api/v2/bots/ID/stats, which says where to get one';
   throw new ProblemError('bad-token', detail, createChallenge('error="invalid_token"'));
+}
+
+/**
+ * Counts a refused token against the client's address. An unchecked one counts too: it is unknown here.
+ * @throws {ProblemError} too-many-requests
+ * @throws {BotshelfError} unavailable, if the token is unchecked
+ */
+function countRefusal(
+  ctx: Context,
+  bot: string,
+  check: Exclude<TokenCheck, 'valid'> | 'malformed',
+  { badTokens, onRefusal }: AuthenticationOptions,
+): void {
+  onRefusal(ctx, bot, check === 'other bot' ? 'other-bot' : check === 'unchecked' ? 'unknown' : check);
+  badTokens.countClient(ctx, 'too many invalid tokens come from your address, check what sends them');
+  if (check === 'unchecked')
+    throw new BotshelfError(
+      'overloaded',
+      'this token is unknown here, and the tokens of other machines cannot be fetched from the shared Git server now: try again',
+    );
 }
 
 /** Returns what is in the Authorization header, without the scheme that a library puts in front. */
 function readAuthorization({ headers: { authorization = '' } }: Context): string {
   return authorization.trim().replace(/^(?:bearer|bot|token)(?:\s+|$)/i, '');
 }
-
-const badTokensAdvice = 'too many invalid tokens come from your address, check what sends them';
 
 function createChallenge(parameter?: string): { headers: Record<string, string> } {
   return { headers: { 'WWW-Authenticate': `Bearer realm="botshelf"${parameter ? `, ${parameter}` : ''}` } };

@@ -14,7 +14,7 @@ import { refuseCrossSite } from '../../http/middleware.ts';
 import { findKnownBot } from '../../http/request.ts';
 import type { Login } from '../../login/login.ts';
 import { isFresh } from '../../login/session.ts';
-import type { TokenChanger, TokenInfo, Tokens } from '../../tokens/tokens.ts';
+import type { TokenInfo, Tokens } from '../../tokens/tokens.ts';
 import { EnglishSentence } from '../language/messages.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 import { assets, clientPackages } from '../page/assets.ts';
@@ -59,7 +59,7 @@ export function addTokenRoutes(
   };
   /** @param act what the button does, for an author; left out if the page is only opened */
   const createHandler =
-    (act?: (id: BotId, by: TokenChanger, before: TokenInfo) => Promise<DoneChange>) =>
+    (act?: (id: BotId, by: string, before: TokenInfo) => Promise<DoneChange>) =>
     async (ctx: Context): Promise<void> => {
       const bot = findKnownBot(bots, ctx['params'].id ?? '');
       const { id, facts } = bot;

@@ -21,6 +21,11 @@ export const explanations: readonly Explanation[] = [
   },
   { pattern: /Operation too slow/, by: [...ofRemote, 'freeze'] },
   { pattern: /"login":"unavailable"/, by: ['freeze', ...ofDisk], spare: 5 },
+  {
+    pattern: /requests are refused: this token is unknown here/,
+    by: [...ofRemote, ...ofDisk, 'freeze'],
+    spare: 10,
+  },
   { pattern: clearedLock, by: ['kill', 'kill-answered', ...ofDisk] },
   {
     pattern:
