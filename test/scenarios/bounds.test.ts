@@ -59,6 +59,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'catalogue/changes/bot-changes.ts maxFields',
     'catalogue/changes/bot-changes.ts maxReviewCommits',
     'catalogue/store/uncommitted-pages.ts maxNamedPaths',
+    'check/change-rules.ts maxNamedPaths',
     'commands/doctor.ts maxNamedImages',
     'commands/images.ts maxNamedImages',
     'git/run-git.ts maxStderrLength',
