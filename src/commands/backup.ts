@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { chmod, readdir, readFile, rename, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { type Config, readConfig } from '../app/config.ts';
 import { runCommandLineGit, GitError, isGitFailure } from '../git/run-git.ts';
-import { writeAtomically, fsyncFolder, makeFolder } from '../lib/files.ts';
+import { writeAtomically, fsyncFolder, fsyncTree, makeFolder } from '../lib/files.ts';
 import { ignoreMissing, UserError } from '../lib/errors.ts';
 import { makeRoom, quoteForShell } from './init.ts';
 
@@ -26,8 +26,7 @@ export async function backup(name: string): Promise<void> {
   const found = await runGit(config.catalogue, 'rev-parse', ...query);
   const [top = '', format = '', isShallow, prefix = ''] = found.split('\n');
   const branch = (await runGit(config.catalogue, 'symbolic-ref', 'HEAD')).trim();
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (!existsSync(mirror)) makeRoom(folder, name);
+  if (!existsSync(mirror)) await makeRoom(folder, name, 0o700);
   await runGit(folder, 'init', '--quiet', '--bare', `--object-format=${format}`, mirror);
   // First the journal: a count that is no longer in it is in the state ref that is fetched then.
   const unfinished = join(folder, `unfinished-${process.pid}`);
@@ -51,6 +50,7 @@ export async function backup(name: string): Promise<void> {
     throw new UserError(`git fsck finds ${mirror} damaged: move ${folder} away, and make a new backup`);
   });
 
+  await fsyncTree(mirror);
   const finished = `private-${new Date().toISOString().replaceAll(/[-:.]/g, '')}`;
   await rename(unfinished, join(folder, finished));
   await fsyncFolder(folder);
@@ -80,7 +80,7 @@ export async function restore(name: string): Promise<void> {
     throw new UserError(
       `the catalogue is in ${prefix} of this repository: let BOTSHELF_CATALOGUE end in /${prefix.slice(0, -1)}`,
     );
-  for (const place of [top, catalogue, config.var]) makeRoom(place, place);
+  for (const place of [top, catalogue, config.var]) await makeRoom(place, place);
   if (blocked !== null && existsSync(blocked)) throw new UserError(`${blocked} is there: move it away`);
 
   const format = (await runGit(mirror, 'rev-parse', '--show-object-format')).trim();
@@ -90,6 +90,7 @@ export async function restore(name: string): Promise<void> {
   for (const [part, path] of listPrivate(config)) await copyDurably(join(folder, finished, part), path);
   // The files come last: without them the service does not start on what is half restored.
   await runGit(top, 'reset', '--quiet', '--hard');
+  await fsyncTree(top);
   const isNamed = remote !== null && /^[\w.-]+$/.test(remote.remote);
   const shown = quoteForShell(top);
   const steps = isNamed ? `git -C ${shown} remote add ${remote.remote} ADDRESS, ` : '';
@@ -119,7 +120,9 @@ async function copyDurably(from: string, to: string): Promise<void> {
     return;
   }
   const bytes = stats && (await ignoreMissing(readFile(from)));
-  if (bytes) await writeAtomically(to, bytes, { fsync: 'content and name', mode: 0o600 });
+  if (!bytes) return;
+  await makeFolder(dirname(to));
+  await writeAtomically(to, bytes, { fsync: 'content and name', mode: 0o600 });
 }
 
 async function runGit(folder: string, ...args: readonly string[]): Promise<string> {

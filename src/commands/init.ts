@@ -9,6 +9,7 @@ import { settingsName } from '../catalogue/settings/settings.ts';
 import { type GitHostId, gitHosts } from '../git/hosts.ts';
 import { runCommandLineGit, GitError, removeCredentials } from '../git/run-git.ts';
 import { UserError, codeOf } from '../lib/errors.ts';
+import { fsyncTree, makeFolder } from '../lib/files.ts';
 
 export interface InitOptions {
   readonly samples?: boolean;
@@ -27,11 +28,12 @@ export async function init(
   }
   const spec = checker === undefined ? await findDefaultChecker() : toPackageSpec(checker);
   const folder = resolve(name);
-  makeRoom(folder, name);
+  await makeRoom(folder, name);
   copyTemplate(folder, samples, host, spec);
   writeFileSync(join(folder, settingsName), formatSettings(basename(folder)));
   try {
     await commitAll(folder, branch);
+    await fsyncTree(folder);
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     throw new UserError(`git could not make the repository in ${folder}: ${error.reason}`);
@@ -89,10 +91,10 @@ function isBranchName(name: string): boolean {
   return /^[A-Za-z0-9]+(?:[._/-][A-Za-z0-9]+)*$/.test(name) && !/\.lock(?:\/|$)/.test(name);
 }
 
-/** Makes a folder, or finds it empty. @param name the folder in errors @throws {UserError} */
-export function makeRoom(folder: string, name: string): void {
+/** Makes a folder, or finds it empty. @param name the folder in errors @param mode of makeFolder @throws {UserError} */
+export async function makeRoom(folder: string, name: string, mode?: number): Promise<void> {
   try {
-    mkdirSync(folder, { recursive: true });
+    await makeFolder(folder, mode);
     if (readdirSync(folder).length === 0) return;
   } catch (error) {
     if (codeOf(error) !== 'EEXIST' && codeOf(error) !== 'ENOTDIR') throw error;

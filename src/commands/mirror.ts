@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readMirrorConfig } from '../app/config.ts';
 import { runCommandLineGit, GitError, removeCredentials, maxStallSeconds } from '../git/run-git.ts';
 import { UserError } from '../lib/errors.ts';
+import { fsyncFolder, fsyncTree, makeFolder } from '../lib/files.ts';
 import { serve } from './serve.ts';
 
 export interface MirrorOptions {
@@ -51,7 +52,7 @@ function toAddress(given: string): string {
 
 async function clone(address: string, top: string, catalogue: string): Promise<void> {
   const unfinished = `${catalogue}.unfinished`;
-  mkdirSync(top, { recursive: true });
+  await makeFolder(top);
   rmSync(unfinished, { recursive: true, force: true });
   process.stderr.write(`cloning ${removeCredentials(address)} into ${catalogue}\n`);
   try {
@@ -60,7 +61,9 @@ async function clone(address: string, top: string, catalogue: string): Promise<v
     if (!(error instanceof GitError)) throw error;
     throw new UserError(`the repository cannot be cloned: ${error.stderr.trim() || 'git was killed'}`);
   }
+  await fsyncTree(unfinished);
   renameSync(unfinished, catalogue);
+  await fsyncFolder(top);
 }
 
 const cloneOne = [

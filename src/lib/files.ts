@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs';
 import { mkdir, open, stat, type FileHandle, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, basename, join } from 'node:path';
 import { codeOf, ignoreMissing } from './errors.ts';
@@ -37,11 +38,24 @@ export async function fsyncFiles(paths: readonly string[]): Promise<void> {
   }
 }
 
-/** Makes a folder and those above it, so that they survive a power loss. @throws a system error */
-export async function makeFolder(folder: string): Promise<void> {
+/** Makes a folder, with all that is in it, survive a power loss; not its own name. @throws a system error */
+export async function fsyncTree(folder: string): Promise<void> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const listPaths = (isListed: (entry: Dirent) => boolean): string[] =>
+    entries.filter(isListed).map(({ parentPath, name }) => join(parentPath, name));
+  await fsyncFiles(listPaths((entry) => entry.isFile()));
+  await fsyncFolders([...listPaths((entry) => entry.isDirectory()), folder]);
+}
+
+/**
+ * Makes a folder and those above it, so that they survive a power loss.
+ * @param mode the permission bits of new folders; those that the umask leaves by default
+ * @throws a system error
+ */
+export async function makeFolder(folder: string, mode?: number): Promise<void> {
   if ((await ignoreMissing(stat(folder))) !== undefined) return;
-  await makeFolder(dirname(folder));
-  await mkdir(folder).catch((error: unknown) => {
+  await makeFolder(dirname(folder), mode);
+  await mkdir(folder, { mode }).catch((error: unknown) => {
     if (codeOf(error) !== 'EEXIST') throw error;
   });
   await fsyncFolder(dirname(folder));

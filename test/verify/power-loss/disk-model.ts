@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Change, contentAfter, type Inode, newInode, readInode, setNames, type Step } from './inode.ts';
 import { type Argument, type Call, readCalls } from './strace.ts';
@@ -182,8 +183,10 @@ export class DiskModel {
   ): void {
     const source = this.#find(from?.path ?? '');
     const inode = this.#find(to?.path ?? '');
-    if (!source || !inode || !to) return;
-    const data = this.#contentNow(source).slice(Number(/\[(\d+)\]/.exec(offset?.text ?? '')?.[1] ?? 0));
+    if (!from?.path || !inode || !to) return;
+    // A file outside of the folder, such as a template, stays as it is.
+    const content = source ? this.#contentNow(source) : readFileSync(from.path, 'latin1');
+    const data = content.slice(Number(/\[(\d+)\]/.exec(offset?.text ?? '')?.[1] ?? 0));
     this.#write({ ...call, args: [to], start: { ...call.start, inode } }, data);
   }
 

@@ -1,15 +1,22 @@
-import { strictEqual } from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { ok, strictEqual } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { repositoryIn } from '../../support/repository.ts';
+import { mainFile } from '../../support/command-line.ts';
+import { repositoryIn, testRepository } from '../../support/repository.ts';
+import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
+import { startServiceProcess, testSettings } from '../../support/service-process.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { checkProposals, readAnsweredSteps } from '../../process/proposal-aftermath.ts';
 import { checkAftermath } from './aftermath.ts';
 import { chooseCuts, type Cut, models, writeAfterCut } from './cuts.ts';
+import { DiskModel } from './disk-model.ts';
 import { checkImages, whyNoImages } from './images.ts';
+import { filesIn } from './inode.ts';
 import { addAnswer, type Answers } from './owners.ts';
 import { record, type Recording, type Story } from './recording.ts';
+import { traced } from './strace.ts';
 import { needs } from '../../support/tools.ts';
 
 /**
@@ -78,6 +85,52 @@ needs('strace', describe)('a power loss while the service', function () {
       });
     else process.stdout.write(`    no image of ${type} can be mounted here: ${reason}\n`);
   }
+});
+
+needs('strace', describe)('a power loss right after', function () {
+  this.timeout(120_000);
+  /** Has a catalogue and its backup; commands write to `deep/made`. */
+  let place = '';
+  let list = '';
+  let made = '';
+  beforeEach(() => {
+    place = tempFolder();
+    [list, made] = [join(place, 'list'), join(place, 'deep/made')];
+    testRepository({ [pagePath('7')]: mainPage() }, list);
+    writeFiles(list, { 'var/cookie-secret': 'x' });
+  });
+
+  const run = (trace: string, args: readonly string[], catalogue = list): void => {
+    const [program, ...rest] = traced(trace, [mainFile, ...args]);
+    const env = { ...process.env, ...testSettings(catalogue), UV_USE_IO_URING: '0' };
+    execFileSync(program, rest, { env, stdio: 'pipe' });
+  };
+  const commands: Readonly<Record<string, (trace: string) => void | Promise<void>>> = {
+    init: (trace) => run(trace, ['init', made, '--samples']),
+    'the first backup': (trace) => run(trace, ['backup', made]),
+    restore: (trace) => run(trace, ['restore', join(place, 'backup')], made),
+    'the clone of mirror': async (trace) => {
+      const args = [mainFile, 'mirror', `file://${list}`, '--folder', made, '--port', '0'];
+      const service = await startServiceProcess(list, { UV_USE_IO_URING: '0' }, traced(trace, args));
+      service.allowLog(/^cloning /);
+      await service.end('SIGTERM');
+    },
+  };
+  for (const [title, command] of Object.entries(commands))
+    it(`${title} keeps all that it made`, async () => {
+      const [before, trace, cut] = [join(tempFolder(), 'before'), join(tempFolder(), 'trace'), tempFolder()];
+      if (title === 'restore') run(trace, ['backup', join(place, 'backup')]);
+      cpSync(place, before, { recursive: true });
+      await command(trace);
+      const disk = new DiskModel(before, trace, place);
+      writeAfterCut(cut, disk, { model: 'synced', at: disk.steps.length, seed: 0 });
+      const [kept, all] = [cut, place].map((folder) => filesIn(join(folder, 'deep')));
+      // A service writes its own files again.
+      const own = /^\/made\/(?:var|catalogue\/\.git\/botshelf)/;
+      for (const [path, content] of all ?? [])
+        if (title !== 'the clone of mirror' || !own.test(path)) strictEqual(kept?.get(path), content, path);
+      ok(all && all.size > 5);
+    });
 });
 
 /** Returns what is wrong after a power loss, if anything. */
