@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Config } from '../app/config.ts';
 import { formatVersion, readVersion } from '../app/version.ts';
 import { formatSwitch } from '../git/branch-feed.ts';
-import { removeCredentials } from '../git/run-git.ts';
+import { directClient, removeCredentials } from '../git/run-git.ts';
 import { readOrigin } from '../git/remotes.ts';
 import { readHead, readRef, stateRef, type Repository } from '../git/repository.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -21,6 +22,7 @@ import {
   toOutcome,
   warning,
 } from './doctor-results.ts';
+import { quoteForShell } from './init.ts';
 
 /** The remote can be read, and has the branch. */
 export const checkRemote = inClone(async (repository, context) => {
@@ -52,12 +54,47 @@ export const checkRemote = inClone(async (repository, context) => {
     );
   }
   if (branches.includes(branch))
-    return fine(`it can be read, and has ${branch}${listed.includes(stateRef) ? ' and the counts' : ''}`);
+    return (
+      (await checkPacks(repository, remote)) ??
+      fine(`it can be read, and has ${branch}${listed.includes(stateRef) ? ' and the counts' : ''}`)
+    );
   const reason = `it can be read, but has no branch ${branch}`;
   return defaultBranch === undefined
     ? warning(reason, `git push ${removeCredentials(remote)} ${branch}`)
     : failure(`${reason}; its default branch is ${defaultBranch}`, `set BOTSHELF_BRANCH=${defaultBranch}`);
 });
+
+/** Returns a warning as `assessPacks` does; null for a remote that is not on this machine. */
+async function checkPacks(repository: Repository, remote: string): Promise<Outcome | null> {
+  const address = await readAddress(repository, remote);
+  const folder = address.startsWith('file:') ? fileURLToPath(address) : resolve(repository.folder, address);
+  if (!existsSync(folder)) return null;
+  const run = async (...args: readonly string[]): Promise<string> =>
+    (await directClient.run({ folder, args, accepts: 1 })).trim();
+  return assessPacks(folder, await run('--version'), await run('config', '--bool', '--get', 'gc.cruftPacks'));
+}
+
+/**
+ * Returns a warning if Git would unpack what the history of the counts no longer has, for two weeks; null otherwise.
+ * @param version what `git --version` prints
+ * @param cruftPacks the setting; empty if it is not set
+ */
+export function assessPacks(folder: string, version: string, cruftPacks: string): Outcome | null {
+  const [, minor] = /\b2\.(\d+)/.exec(version) ?? [];
+  if (cruftPacks === 'true' || (cruftPacks === '' && Number(minor ?? 0) >= firstWithCruftPacks)) return null;
+  const config = `git -C ${quoteForShell(folder)} config`;
+  return warning(
+    `${folder} may grow by gigabytes a week: Git keeps each object of a pruned history there as a file for two weeks`,
+    `${config} gc.cruftPacks true && ${config} gc.pruneExpire 1.day.ago`,
+  );
+}
+
+/** Git 2.41 is the first with cruft packs by default. */
+const firstWithCruftPacks = 41;
+
+async function readAddress(repository: Repository, remote: string): Promise<string> {
+  return (await repository.run(['remote', 'get-url', remote]).catch(() => remote)).trim();
+}
 
 /** The remote takes what this service pushes. */
 export const checkPush = inClone(async (repository, context) => {
@@ -92,8 +129,7 @@ async function runRemote(
 /** The clocks agree: of two counts the later wins. */
 export const checkClock = inClone(async (repository, { config, signal }) => {
   if (config.remote === null) return fine('not checked: there is no remote to compare with');
-  const { remote } = config.remote;
-  const address = (await repository.run(['remote', 'get-url', remote]).catch(() => remote)).trim();
+  const address = await readAddress(repository, config.remote.remote);
   if (!/^https?:/.test(address) || !URL.canParse(address))
     return fine('not checked: the remote is not reached over http');
   const sent = Date.now();
