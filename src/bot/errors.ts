@@ -2,8 +2,8 @@ import { BotshelfError, codeOf, errorCodes, messageOf } from '../lib/errors.ts';
 import type { BotId } from './id.ts';
 
 /**
- * Whether nothing can be written now; reads go on. Nothing of the request is saved, and it can be sent again later. The
- * message says why and what the operator can do. Comments call every code of this kind *unavailable*.
+ * Whether nothing can be written now; reads go on. Nothing of the request is saved, but for the keys of an update with
+ * count-not-saved, and it can be sent again later. The message says why and what the operator can do. Comments call every code of this kind *unavailable*.
  */
 export function isUnavailable(error: unknown): error is BotshelfError {
   return error instanceof BotshelfError && errorCodes[error.code].problem === 'writes-unavailable';

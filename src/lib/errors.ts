@@ -91,6 +91,8 @@ const failedWrite = {
 const rules = {
   /** Nothing can be written now, and nothing of the request is saved; reads go on. The message never names a folder. */
   unavailable,
+  /** The keys of an update are saved, its count is not. */
+  'count-not-saved': unavailable,
   /** As unavailable, because another process holds Git's index.lock. */
   locked: { ...unavailable, retryAfter: 5 },
   overloaded: { ...unavailable, retryAfter: 10 },

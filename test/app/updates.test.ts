@@ -1,9 +1,10 @@
-import { match, rejects, strictEqual, throws } from 'node:assert/strict';
-import { isUnavailable } from '../../src/bot/errors.ts';
+import { deepStrictEqual, match, ok, rejects, strictEqual, throws } from 'node:assert/strict';
+import { isUnavailable, toWriteError } from '../../src/bot/errors.ts';
 import type { Catalogue } from '../../src/catalogue/catalogue.ts';
 import type { StateStore } from '../../src/counts/state-store.ts';
 import { createPageEditor, createUpdates } from '../../src/http/api/updates.ts';
 import { RateLimit } from '../../src/http/limits.ts';
+import { ProblemError, toProblem } from '../../src/http/problem.ts';
 import { committerWith } from '../support/committing.ts';
 import { openCatalogue } from '../support/live-catalogue.ts';
 import { newPlace, open, type Place } from '../support/place.ts';
@@ -33,6 +34,21 @@ describe('an update', () => {
     await counts.close();
     for (const values of [{ count: 9 }, { category: 'music', count: 9 }])
       await rejects(apply(id, values), isUnavailable);
+  });
+
+  it('says that its keys are saved where its count cannot be, and takes the same again', async () => {
+    const setCount = counts.setCount.bind(counts);
+    counts.setCount = async () => await Promise.reject(toWriteError({ code: 'ENOSPC' }));
+    const values = { category: 'music', count: 9 } as const;
+    const failed = await apply(id, values).catch((error: unknown) => toProblem(error));
+    ok(failed instanceof ProblemError);
+    match(failed.message, /^the keys are saved, but the count is not: send the count again later$/);
+    deepStrictEqual([failed.status, failed.headers['Retry-After']], [503, '30']);
+    match(repository.git('show', `HEAD:${path}`), /"category": "music"/);
+    await rejects(apply(id, values), (error) => !/keys/.test(toProblem(error).message), 'no key differed');
+    counts.setCount = setCount;
+    strictEqual(await apply(id, values), null);
+    strictEqual(counts.count(id), 9);
   });
 
   it('changes nothing of a bot that is not the expected one, or that there is not', async () => {

@@ -29,12 +29,13 @@ import {
 } from './operation.ts';
 
 /**
- * Applies an update, all or nothing, and makes it durable. Returns the commit of its content; null where no content
- * changed.
+ * Applies an update and makes it durable. Returns the commit of its content; null where no content changed. When it
+ * rejects, nothing is saved, unless the error is count-not-saved.
  * @param isExpected whether the client read the bot, or the commands, with this digest
  * @throws {BotshelfError} unknown-bot, when the bot has gone since it was looked up
  * @throws {BotshelfError} precondition-failed, when `isExpected` returns false, or the bot changes before the update is made
  * @throws {BotshelfError} unavailable, when nothing can be written now, or the bot's file is faulty
+ * @throws {BotshelfError} count-not-saved, when that is so after the content is saved
  * @throws {ProblemError} too-many-requests, if it would be one commit too many of the bot
  */
 export type ApplyUpdate = (
@@ -477,7 +478,7 @@ export const updatePaths: Paths = {
     post: {
       operationId: 'updateBot',
       summary: 'Post a count or change keys',
-      description: `Any of \`${writableKeys.join(' ')}\` in \`bot\`; all of them are changed or none. \`count\` is a whole number from 0 to 10,000,000,000. Status 200 or 202 means that the change is saved and is not lost.`,
+      description: `Any of \`${writableKeys.join(' ')}\` in \`bot\`; all of them are changed or none, unless a 503 says that the keys are saved and the count is not. \`count\` is a whole number from 0 to 10,000,000,000. Status 200 or 202 means that the change is saved and is not lost.`,
       security: [{ token: [] }],
       parameters: [createReference('parameters', 'bot'), createReference('parameters', 'If-Match')],
       requestBody: {

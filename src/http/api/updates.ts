@@ -1,4 +1,4 @@
-import { createUnknownBotError } from '../../bot/errors.ts';
+import { createUnknownBotError, isUnavailable } from '../../bot/errors.ts';
 import { BotshelfError } from '../../lib/errors.ts';
 import { formatCommitMessage } from '../../bot/commit-message.ts';
 import type { Counts } from '../../bot/counts.ts';
@@ -21,7 +21,7 @@ interface CommitLimits {
 }
 
 /**
- * Returns a function that applies owners' updates, all or nothing: content is committed, counts go to the journal. An
+ * Returns a function that applies owners' updates: content is committed, then the count goes to the journal. An
  * update that has resolved is durable. A bot's updates come one after the other, so that each sees what the one before
  * did, and its commit is counted before the next is planned.
  */
@@ -69,7 +69,12 @@ export function createUpdates(
       const edit = { id, name: bot.facts.name, values, digest, ensureMayCommit };
       const commit = locale ? await committer.commit({ ...edit, path: pathOf(id, locale) }) : null;
       if (commit !== null) limit.add(id);
-      if (count !== undefined) await counts.setCount(id, count);
+      const saved = count === undefined ? undefined : counts.setCount(id, count);
+      await saved?.catch((error: unknown) => {
+        if (commit === null || !isUnavailable(error)) throw error;
+        const message = 'the keys are saved, but the count is not: send the count again later';
+        throw new BotshelfError('count-not-saved', message, { cause: error });
+      });
       return commit;
     });
   };
