@@ -60,8 +60,12 @@ export async function findKeyWriter(
     if (others.some((data) => data !== undefined && isDeepStrictEqual(data[key], value))) continue;
     if (!bots.includes(bot)) return { by: 'person' };
     const { edited } = page;
-    // After a clock that was ahead, `edited` is not the time of the post.
-    return { by: 'post', at: typeof edited === 'number' && edited <= time + maxLeadMs ? edited : time };
+    // A post raises `edited`. It is not the time of the post after a clock that was ahead, or with the values of a revert.
+    const isPosted =
+      typeof edited === 'number' &&
+      edited <= time + maxLeadMs &&
+      !others.some((data) => Number(data?.['edited']) >= edited);
+    return { by: 'post', at: isPosted ? edited : time };
   }
   return undefined;
 }

@@ -46,6 +46,14 @@ describe('who set a key of a page', () => {
     }
   });
 
+  it('is in a commit of a service with the values of a revert when that was committed, not when they were posted', async () => {
+    set({ website: 'https://a.example', edited: 5_000 }, post);
+    set({ website: 'https://b.example', edited: 6_000 }, post);
+    set({ website: 'https://a.example', edited: 5_000 }, 'Rewrite\n\nBot: 312');
+    const seconds = Number(clone.git('log', '-1', '--format=%ct'));
+    deepStrictEqual(await find('website', 'https://a.example'), { by: 'post', at: seconds * 1000 });
+  });
+
   it('is who made the file again that was removed', async () => {
     clone.git('rm', '-q', path);
     clone.commit({});
