@@ -5,7 +5,7 @@ import type { BotId } from '../bot/id.ts';
 import { readMainData } from '../catalogue/changes/bot-changes.ts';
 import { type ReadonlyChanges, listChangedBots } from '../catalogue/changes/change-index.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
-import type { BranchAdvance } from '../git/branch-feed.ts';
+import { type BranchAdvance, type BranchStep, listMergedSteps } from '../git/branch-feed.ts';
 import type { Clone } from '../git/clone.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Health } from '../lib/health.ts';
@@ -82,25 +82,34 @@ export function openCounts({ config, repositoryOpener, commits, onEdited, log }:
 
 /**
  * Sets in the state when commits of the branch changed bots, so that people need not write `edited`. A commit that
- * raises `edited` in the file itself, as a post does, and one that adds or removes the bot set nothing, nor does a
- * service's merge for its own side. Every machine sets the same times, so it makes no difference which of them shares
- * its state first.
+ * raises `edited` in the file itself, as a post does, and one that adds or removes the bot set nothing. Nor does a
+ * service's merge for its own side: the commits that it merges do, because people may have made some of them in the
+ * clone. Every machine sets the same times, so it makes no difference which of them shares its state first.
  * @throws {GitError} and what went wrong with a checkpoint
  */
 export async function setEditedTimes(
   state: Pick<StateStore, 'setEdited' | 'checkpoint'>,
-  { repository, steps, signal }: Pick<BranchAdvance, 'repository' | 'steps' | 'signal'>,
+  { repository, from: known, steps, signal }: Pick<BranchAdvance, 'repository' | 'from' | 'steps' | 'signal'>,
   index: Pick<ReadonlyChanges, 'read'>,
 ): Promise<void> {
   const slice = new TimeSlice('service');
   let isSet = false;
-  for (const { from, to, time } of steps) {
-    if (from === null || time > Date.now() + maxEditedLeadMs) continue;
-    const own = await readOwnBots(repository, to);
+  /** Returns the bots of the own side of a service's merge. @param among the bots that are looked at; all if left out */
+  const setTimes = async (
+    { from, to, time }: BranchStep,
+    among?: ReadonlySet<string>,
+  ): Promise<ReadonlySet<string>> => {
+    const merged = new Set<string>();
+    if (from === null || time > Date.now() + maxEditedLeadMs) return merged;
+    const { own, isMerge } = await readServiceCommit(repository, to);
     for await (const { id, what, pages } of listChangedBots(repository, from, to)) {
       signal.throwIfAborted();
       if (slice.isOver) await slice.next();
-      if (what !== 'changed' || own.has(id)) continue;
+      if (what !== 'changed' || among?.has(id) === false) continue;
+      if (own.has(id)) {
+        if (isMerge) merged.add(id);
+        continue;
+      }
       const { before, after } = await index.read(id, { pages });
       const [was, is] = [readEdited(before), readEdited(after)];
       if (was !== undefined && is !== undefined && is > was) continue;
@@ -108,16 +117,28 @@ export async function setEditedTimes(
       state.setEdited(id, Math.min(time, Date.now()));
       isSet = true;
     }
+    return merged;
+  };
+  for (const step of steps) {
+    const merged = await setTimes(step);
+    if (merged.size === 0) continue;
+    for (const side of await listMergedSteps(repository, step.to, known)) await setTimes(side, merged);
   }
   if (isSet) await state.checkpoint();
 }
 
-/** Returns the bots that a commit names if a service made it: then it, or an earlier one that it merges, has set their times. */
-async function readOwnBots({ objects }: Repository, commit: string): Promise<ReadonlySet<string>> {
+/** Returns the bots that a commit names if a service made it, and whether it is a merge. */
+async function readServiceCommit(
+  { objects }: Repository,
+  commit: string,
+): Promise<{ readonly own: ReadonlySet<string>; readonly isMerge: boolean }> {
   const text = (await objects.readOne(commit))?.content.toString() ?? '';
   const [, author, committer] = /^author (.*)\ncommitter (.*)$/m.exec(text) ?? [];
   const named = author === committer ? text.matchAll(/^Bot: (\d+)$/gm) : [];
-  return new Set(Array.from(named, ([, id = '']) => id));
+  return {
+    own: new Set(Array.from(named, ([, id = '']) => id)),
+    isMerge: /^tree .*\n(?:parent .*\n){2}/.test(text),
+  };
 }
 
 /** Returns when the main page among the files says that it was edited. */

@@ -198,6 +198,20 @@ export async function* listStepsFrom(
   }
 }
 
+/**
+ * Reads the commits that a merge brings to its first parent, oldest first.
+ * @param known left out with its history
+ * @throws {GitError}
+ */
+export async function listMergedSteps(
+  repository: Repository,
+  merge: string,
+  known: string | undefined,
+): Promise<readonly BranchStep[]> {
+  const left = known === undefined ? [] : [`^${known}`];
+  return await readSteps(repository, [`${merge}^@`, `^${merge}^1`, ...left]);
+}
+
 interface Follower {
   readonly failures: FailureLog;
   /** The last commit that its consumer has handled; undefined before the first call. */

@@ -72,6 +72,22 @@ describe('the time at which commits edit a bot', () => {
     strictEqual(state.edited(id), undefined);
   });
 
+  it('is that of the hand commit that a service merged before it was looked at, and of no post beside it', async () => {
+    const base = clone.git('rev-parse', 'HEAD');
+    const theirs = clone.commitOn(base, { files: { 'README.md': 'All' } });
+    const other = botId('7');
+    clone.commitAll([{ files: { [path]: changed }, at }]);
+    clone.commitAll([{ files: { [pagePath(other)]: mainPage({ name: 'Lenny' }) }, at: at + 1 }]);
+    clone.commitAll([{ files: { [path]: raised }, at: at + 2, message: `Update Homer\n\nBot: ${id}` }]);
+    const parents = ['-p', theirs, '-p', 'HEAD'];
+    const message = `Merge 2 bots\n\nBot: ${id}\nBot: ${other}`;
+    const merge = clone.git('commit-tree', 'HEAD^{tree}', ...parents, '-m', message);
+    clone.git('reset', '-q', '--hard', merge);
+    await look();
+    deepStrictEqual([state.edited(id), state.edited(other)], [at * 1000, undefined]);
+    strictEqual((await open(place)).edited(id), at * 1000, 'it is durable');
+  });
+
   it('is now for a commit of a clock that is hours ahead, and not set by one that is days ahead', async () => {
     const now = Math.floor(Date.now() / 1000);
     clone.commitAll([{ files: { [path]: changed }, at: now + 2 * 86_400 }]);
