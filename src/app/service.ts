@@ -12,6 +12,7 @@ import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { openLogin } from '../login/settings.ts';
 import { openProposals } from '../proposals/open.ts';
+import { serveCommands } from '../sync/command-commits.ts';
 import { openSync } from '../sync/sync.ts';
 import { openTokens } from '../tokens/tokens.ts';
 import { openApp } from './app.ts';
@@ -104,6 +105,7 @@ async function start(
   catalogueRoom.start();
   await countRoom.start();
   imageRoom?.follow(catalogue);
+  closers.own(clone.serveRequests(serveCommands({ ...context, committer })));
   progress.end();
   const ms = Math.round(performance.now() - started);
   logStart(config, { build: health.build, bots: bots.size, address, ms }, sync?.stateFetched !== false, log);

@@ -257,7 +257,7 @@ async function refuseEmptyClone(root: string, repository: Repository): Promise<v
  */
 export function showCommits(catalogue: Pick<Catalogue, 'put' | 'look'>, prefix: string): CommitListener {
   const toOwnPath = (path: string): string[] => (path.startsWith(prefix) ? [path.slice(prefix.length)] : []);
-  return (event) => {
+  return async (event) => {
     if (event.ref !== 'branch') return;
     const { changes, contents } = event;
     if (contents) {
@@ -269,7 +269,7 @@ export function showCommits(catalogue: Pick<Catalogue, 'put' | 'look'>, prefix: 
       const key = parseFilePath(path)?.id ?? path;
       groups.set(key, [...(groups.get(key) ?? []), path]);
     }
-    void forEachInSlices(groups.values(), (paths) => catalogue.look(paths), 'service');
+    await forEachInSlices(groups.values(), (paths) => catalogue.look(paths), 'service');
   };
 }
 

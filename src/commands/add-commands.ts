@@ -220,7 +220,7 @@ function addBotsCommand(program: Command): void {
     .option('--yes', 'commit what --set and --remove only describe without it')
     .addHelpText(
       'after',
-      '\nReads the files on disk, and the counts that are committed. --set and --remove make one commit.\nExit code: 0 done, also where no bot is found; 2 nothing was changed, or tokens could not be revoked.',
+      '\nReads the files on disk, and the counts that are committed. --set and --remove make one commit.\nExit code: 0 done, also where no bot is found; 1 something was set aside because it was changed at the same time; 2 nothing was changed, or tokens could not be revoked, or it is not known, as it says.',
     )
     .action(load(async () => (await import('./bots.ts')).bots));
 }
@@ -241,7 +241,7 @@ function addBlockCommands(program: Command): void {
     .option('--yes', 'do what --remove only describes without it')
     .addHelpText(
       'after',
-      '\nWrites the file that BOTSHELF_BLOCKED names, or else commits blocked.json.\nExit code: 0 done, 2 nothing was changed, or not all.',
+      '\nWrites the file that BOTSHELF_BLOCKED names, or else commits blocked.json.\nExit code: 0 done, 1 it was set aside because it was changed at the same time, 2 nothing was changed, or not all, or it is not known, as it says.',
     )
     .action(load(async () => (await import('./block.ts')).block));
   program

@@ -13,11 +13,12 @@ import {
   readBlocked,
 } from '../catalogue/settings/blocked.ts';
 import { findBlockedIn } from '../check/check.ts';
-import { commitFiles, type FilesCommit, toNewFile } from '../git/commit-files.ts';
+import { type FilesCommit, toNewFile } from '../git/commit-files.ts';
 import { writeAtomically } from '../lib/files.ts';
 import { formatCount } from '../lib/text.ts';
-import { UserError } from '../lib/errors.ts';
-import { withCatalogue, type ChangeOptions, readOnlyAdvice, removeBots } from './change-bots.ts';
+import { messageOf, UserError } from '../lib/errors.ts';
+import { readOnlyAdvice } from '../sync/command-commits.ts';
+import { commitChange, withCatalogue, removeBots } from './change-bots.ts';
 
 export interface BlockFlags {
   readonly reason?: string;
@@ -30,8 +31,8 @@ export interface BlockFlags {
 }
 
 /**
- * Blocks an account, a bot or a host, which may be named by an address, and lists its bots. In the catalogue that is
- * one commit, with the removal of the bots; a file outside it is written first.
+ * Blocks an account, a bot or a host, which may be named by an address, and lists its bots. Their removal is a commit of
+ * its own, so that each can be reverted alone.
  * @throws {UserError}
  */
 export async function block(kind: BlockedName['kind'], text: string, flags: BlockFlags): Promise<void> {
@@ -52,11 +53,6 @@ export async function block(kind: BlockedName['kind'], text: string, flags: Bloc
     ensureValid(parseBlocked(Buffer.from(after)));
     return after;
   };
-  const planFile: Required<ChangeOptions>['moreFiles'] = async ({ objects, prefix }, tip) => {
-    const path = prefix + blockedName;
-    const blob = await objects.readOne(`${tip}:${path}`);
-    return new Map([[path, toNewFile(update(parseBlocked(blob?.content)))]]);
-  };
   await withCatalogue(async (opened) => {
     const { config, catalogue, repositoryOpener, hasToken } = opened;
     const { blocked: file } = config;
@@ -69,6 +65,7 @@ export async function block(kind: BlockedName['kind'], text: string, flags: Bloc
         `${formatCount(bots.length, 'bot')} of ${all.length} have an address at ${name}: block accounts or bots instead`,
       );
     const tokens = formatCount(bots.filter(({ id }) => hasToken(id)).length, 'token');
+    const why = `The ${kind} ${name} is blocked${reason === undefined ? '' : `: ${reason}`}`;
     if (file !== null) {
       const content = update(readBlocked(config.catalogue, file));
       if (!isDryRun)
@@ -76,21 +73,26 @@ export async function block(kind: BlockedName['kind'], text: string, flags: Bloc
           fsync: 'content and name',
           mode: statSync(file).mode & 0o7777,
         });
-    }
-    if (remove && bots.length > 0) {
-      const why = `The ${kind} ${name} is blocked${reason === undefined ? '' : `: ${reason}`}`;
-      const more = file === null ? { reason: why, moreFiles: planFile } : { reason: '' };
-      await removeBots(opened, bots, { ...more, isDryRun });
-    } else if (file === null) {
+    } else {
       const subject = `${ends ? 'Unblock' : 'Block'} the ${kind} ${name}`;
       const message = `${subject}\n\n${formatChangedBy(readUserName())}\n`;
-      const repository = await repositoryOpener.open();
-      const plan = async (tip: string | null): Promise<FilesCommit> => ({
-        files: await planFile(repository, tip),
-        message,
-      });
-      await (isDryRun ? plan('HEAD') : commitFiles(repository, plan));
+      const { objects, prefix } = await repositoryOpener.open();
+      const plan = async (tip: string | null): Promise<FilesCommit> => {
+        const path = prefix + blockedName;
+        const blob = await objects.readOne(`${tip}:${path}`);
+        return { files: new Map([[path, toNewFile(update(parseBlocked(blob?.content)))]]), message };
+      };
+      if (isDryRun) await plan('HEAD');
+      else if ((await commitChange(opened, plan)).length > 0) return;
     }
+    if (remove && bots.length > 0 && !isDryRun)
+      await removeBots(opened, bots, { reason: file === null ? why : '', isDryRun }).catch(
+        (error: unknown) => {
+          throw new UserError(
+            `The ${kind} ${name} is blocked, but not all is done about its bots: ${messageOf(error)}`,
+          );
+        },
+      );
     process.stdout.write(bots.map(({ id, facts }) => `${toOneLine(facts.name)} (${id})\n`).join(''));
     const listed = formatCount(bots.length, 'bot');
     if (isDryRun) {

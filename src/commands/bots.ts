@@ -11,7 +11,8 @@ import { CurrentCache } from '../lib/current-cache.ts';
 import { UserError } from '../lib/errors.ts';
 import { silentLog } from '../lib/log.ts';
 import { formatCount } from '../lib/text.ts';
-import { type CatalogueOnDisk, withCatalogue, readOnlyAdvice, removeBots, setInBots } from './change-bots.ts';
+import { readOnlyAdvice } from '../sync/command-commits.ts';
+import { type CatalogueOnDisk, withCatalogue, removeBots, setInBots } from './change-bots.ts';
 import { formatJson } from './output.ts';
 
 export interface BotsFlags extends BotSelectors {

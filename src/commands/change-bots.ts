@@ -14,12 +14,12 @@ import { readCommittedPages } from '../catalogue/store/bot-reader.ts';
 import { checkProposal } from '../check/check-changes.ts';
 import { CommittedState, createStateRef } from '../counts/state-ref.ts';
 import type { Count } from '../counts/state.ts';
-import { listUncommittedFiles } from '../git/changed-files.ts';
-import { commitFiles, type FilesCommit, type NewFile, toNewFile } from '../git/commit-files.ts';
+import { type FilesCommit, type NewFile, toNewFile } from '../git/commit-files.ts';
 import { RepositoryOpener, type Repository } from '../git/repository.ts';
 import { messageOf, UserError } from '../lib/errors.ts';
-import { silentLog as log } from '../lib/log.ts';
+import { createLog, silentLog as log } from '../lib/log.ts';
 import { formatCount, quoteValue } from '../lib/text.ts';
+import { commitForCommand, notMade } from '../sync/command-commits.ts';
 import { revokeTokens } from '../tokens/tokens.ts';
 import { changeTokens } from './token.ts';
 
@@ -70,8 +70,6 @@ export interface ChangeOptions {
   readonly reason: string;
   /** Whether the change is described only, and not committed. */
   readonly isDryRun: boolean;
-  /** Returns more files for a commit onto a tip of the branch, which is null before the first commit. */
-  readonly moreFiles?: (repository: Repository, tip: string | null) => Promise<FilesCommit['files']>;
 }
 
 /**
@@ -139,20 +137,18 @@ interface PlannedChange {
 
 /** Commits a change of bots, planned on the tip of the branch. Returns a line for each bot that changes. */
 async function changeBots(
-  { repositoryOpener }: CatalogueOnDisk,
+  opened: CatalogueOnDisk,
   bots: readonly IndexedBot[],
-  { reason, isDryRun, moreFiles, verb = 'Update' }: ChangeOptions & { readonly verb?: string },
+  { reason, isDryRun, verb = 'Update' }: ChangeOptions & { readonly verb?: string },
   planBot: (pages: readonly PageFile[], texts: ReadonlyMap<string, string>) => PlannedChange,
 ): Promise<readonly string[]> {
-  const repository = await repositoryOpener.open();
+  const repository = await opened.repositoryOpener.open();
   const { prefix, objects, hash } = repository;
-  let lines: string[] = [];
+  const lines = new Map<string, string>();
   const plan = async (tip: string | null): Promise<FilesCommit> => {
-    await refuseUncommitted(repository, bots);
-    const files = new Map(await moreFiles?.(repository, tip));
+    const files = new Map<string, NewFile>();
     const edits: EditedBot[] = [];
     const faults: string[] = [];
-    lines = [];
     for (const { id, facts } of bots) {
       const found = await readCommittedPages(repository, String(tip), id);
       const blobs = await objects.read(found.map(({ blob }) => blob));
@@ -165,7 +161,7 @@ async function changeBots(
         for (const [path, text] of change.files)
           files.set(prefix + path, text === null ? null : toNewFile(text));
         edits.push({ id, name: facts.name, keys: change.keys });
-        lines.push(toOneLine(`${facts.name} (${id}): ${change.what}`, maxLineLength));
+        lines.set(id, toOneLine(`${facts.name} (${id}): ${change.what}`, maxLineLength));
       } catch (error) {
         faults.push(messageOf(error));
       }
@@ -175,8 +171,28 @@ async function changeBots(
     const trailers = [formatChangedBy(readUserName())];
     return { files, message: formatCommitMessage(edits, trailers, { verb, reason }) };
   };
-  await (isDryRun ? plan('HEAD') : commitFiles(repository, plan));
-  return lines;
+  if (isDryRun) await plan('HEAD');
+  else
+    for (const path of await commitChange(opened, plan)) lines.delete(parseFilePath(path, prefix)?.id ?? '');
+  return [...lines.values()];
+}
+
+/**
+ * Commits what `plan` returns. Prints what was set aside of it, which makes the exit code 1, and returns the paths.
+ * @throws as commitForCommand does
+ */
+export async function commitChange(
+  { config, repositoryOpener }: Pick<CatalogueOnDisk, 'config' | 'repositoryOpener'>,
+  plan: Parameters<typeof commitForCommand>[1],
+): Promise<readonly string[]> {
+  const clone = { repositoryOpener, var: config.var, log: await createLog(config.log) };
+  const dropped = (await commitForCommand(clone, plan)).filter(({ of }) => of === 'ours');
+  for (const { path, what } of dropped)
+    process.stderr.write(
+      `${toOneLine(path)}: ${quoteValue(what)} was changed by others at the same time, and stays: run this again\n`,
+    );
+  if (dropped.length > 0) process.exitCode = 1;
+  return dropped.map(({ path }) => path);
 }
 
 /** Adds the file that keeps `bots/` in Git to a commit that removes the last bot. @throws {GitError} */
@@ -187,25 +203,13 @@ async function keepFolder(repository: Repository, tip: string, files: Map<string
   if (isEmptied) files.set(folder + gitkeep, toNewFile(''));
 }
 
-/** @throws {UserError} where a page of a bot has uncommitted edits */
-async function refuseUncommitted(repository: Repository, bots: readonly IndexedBot[]): Promise<void> {
-  const { prefix } = repository;
-  const ids = new Set<string | undefined>(bots.map(({ id }) => id));
-  const edited = await listUncommittedFiles(repository, prefix + botsFolder, AbortSignal.timeout(60_000));
-  const refused = edited.filter((path) => ids.has(parseFilePath(path, prefix)?.id));
-  refuseFaults(refused.map((path) => `${path} has uncommitted edits: commit or discard them`));
-}
-
 function refuseFaults(faults: readonly string[]): void {
   if (faults.length === 0) return;
   const more = faults.length > maxFaults ? [`and ${faults.length - maxFaults} more`] : [];
   const lines = [...faults.slice(0, maxFaults), ...more].map((line) => toOneLine(line, maxLineLength));
-  throw new UserError(`${lines.join('\n')}\nNothing was changed.`);
+  throw new UserError(`${lines.join('\n')}\n${notMade}`);
 }
 
 const maxFaults = 50;
 
 const maxLineLength = 1000;
-
-/** Why a command changes nothing in a read-only copy, whose commits would be gone with the next fetch. */
-export const readOnlyAdvice = 'a read-only copy cannot be changed: run this where the original is';

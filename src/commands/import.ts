@@ -12,11 +12,12 @@ import {
   toSettings,
 } from '../catalogue/settings/settings.ts';
 import { RepositoryOpener } from '../git/repository.ts';
-import { importBots, ImportReport } from '../import/import-bots.ts';
+import { importBots, type ImportOptions, ImportReport } from '../import/import-bots.ts';
 import { suggestMap } from '../import/suggest-map.ts';
 import { isError, UserError } from '../lib/errors.ts';
 import { formatCount } from '../lib/text.ts';
-import { readOnlyAdvice } from './change-bots.ts';
+import { readOnlyAdvice } from '../sync/command-commits.ts';
+import { commitChange } from './change-bots.ts';
 import { escapeInvisible, formatJson, createProgress } from './output.ts';
 
 export interface ImportFlags {
@@ -30,7 +31,8 @@ export interface ImportFlags {
 
 /** Imports a list of bots and prints a report; the exit code is 1 when some records did not fit. @throws {UserError} */
 export async function importList(path: string, flags: ImportFlags): Promise<void> {
-  const { catalogue: root, blocked, readOnly } = readConfig();
+  const config = readConfig();
+  const { catalogue: root, blocked, readOnly } = config;
   const { settings } = await readSettings(createDiskReader(root));
   const usable = settings ?? toSettings();
   if (flags.suggest) {
@@ -51,15 +53,20 @@ export async function importList(path: string, flags: ImportFlags): Promise<void
     report,
   };
   const progress = createProgress(process.stderr);
-  const opener = new RepositoryOpener(root);
+  const repositoryOpener = new RepositoryOpener(root);
+  const work: Pick<ImportOptions, 'prefix' | 'commit'> = flags.dryRun
+    ? { prefix: '', commit: async (plan) => await plan() }
+    : {
+        prefix: (await repositoryOpener.open()).prefix,
+        commit: async (plan) => await commitChange({ config, repositoryOpener }, plan),
+      };
   try {
-    const repository = flags.dryRun ? null : await opener.open();
-    await importBots(path, { ...options, repository }, (count) =>
+    await importBots(path, { ...options, ...work }, (count) =>
       progress.show(`${formatCount(count, 'record')} read, ${report.counts.added} added`),
     );
   } finally {
     progress.end();
-    opener.close();
+    repositoryOpener.close();
   }
   process.stdout.write(report.print(escapeInvisible));
   if (report.counts.refused > 0) process.exitCode = 1;

@@ -273,6 +273,8 @@ export interface BranchMove {
   readonly refs: ReadonlyMap<string, string | null>;
   /** The new bytes by path, if they are in memory: then they are served immediately. */
   readonly contents?: ReadonlyMap<string, Buffer>;
+  /** Whether it is refused if a person has uncommitted edits in a changed file, instead of leaving that file as it is. */
+  readonly refusesEdits?: boolean;
 }
 
 /** The checked-out branch, or the state ref, is at a commit that this service has made or merged. */
@@ -286,12 +288,13 @@ export type CommitEvent =
     }
   | { readonly ref: 'state'; readonly commit: string };
 
-export type CommitListener = (event: CommitEvent) => void;
+export type CommitListener = (event: CommitEvent) => unknown;
 
 /** Notifies every subscriber of each commit, before the response to any of its changes is sent. */
 export class CommitEvents {
   readonly #listeners: CommitListener[] = [];
   readonly #log: Log;
+  #handled: Promise<unknown> = Promise.resolve();
 
   constructor(log: Log) {
     this.#log = log;
@@ -303,12 +306,18 @@ export class CommitEvents {
   }
 
   publish(event: CommitEvent): void {
-    for (const listener of this.#listeners) {
+    const work = this.#listeners.map(async (listener) => {
       try {
-        listener(event);
+        await listener(event);
       } catch (error) {
         this.#log.error({ err: error, commit: event.commit }, 'a subscriber to commits failed');
       }
-    }
+    });
+    this.#handled = Promise.all([this.#handled, ...work]);
+  }
+
+  /** Resolves when the subscribers have handled the commits so far, also what they do later. */
+  async handled(): Promise<void> {
+    await this.#handled;
   }
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BotshelfError, isError, UserError } from '../lib/errors.ts';
-import { copyWithTime } from './git-index.ts';
+import { copyWithTime, isIndexMissing } from './git-index.ts';
 import { diffTrees, parseRawDiff, rawDiffOptions, type GitFile } from './history.ts';
 import { ObjectReader, toKind, submodule } from './objects.ts';
 import type { Repository } from './repository.ts';
@@ -40,6 +40,7 @@ export async function listTreeChanges(folder: string, before: string, after: str
  * 150,000 files, at the lowest priority.
  * @param folder relative to the top of the repository
  * @param signal ends it
+ * @throws {BotshelfError} unavailable, without an index: each file would be one
  * @throws {GitError}
  */
 export async function listUncommittedFiles(
@@ -47,6 +48,10 @@ export async function listUncommittedFiles(
   folder: string,
   signal: AbortSignal,
 ): Promise<string[]> {
+  if (await isIndexMissing(repository)) {
+    const message = `Git's index is missing in ${repository.folder}: start the service there, which rebuilds it, or run "git reset"`;
+    throw new BotshelfError('unavailable', message);
+  }
   const output = await repository.run([...status, '--', folder], { background: true, signal });
   return output
     .split('\0')

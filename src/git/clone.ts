@@ -1,13 +1,23 @@
 import { join } from 'node:path';
-import { messageOf, UserError } from '../lib/errors.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BotshelfError, codeOf, isError, messageOf, UserError } from '../lib/errors.ts';
 import { removeUnfinishedWrites } from '../lib/files.ts';
 import type { Log } from '../lib/log.ts';
+import { SerialQueue } from '../lib/serial-queue.ts';
 import { BranchFeed, CommitEvents } from './branch-feed.ts';
 import { GitRunner } from './git-runner.ts';
-import { type InstanceLock, isIndexLocked, takeCloneLock, takeInstanceLock } from './locks.ts';
+import {
+  askHolder,
+  type InstanceLock,
+  isIndexLocked,
+  type Respond,
+  takeCloneLock,
+  takeInstanceLock,
+  waitResponse,
+} from './locks.ts';
 import { Maintenance, type MaintenanceOptions } from './maintenance.ts';
 import { type Origin, readOrigin, readRemotePlace, type RemotePlace } from './remotes.ts';
-import { RepositoryOpener } from './repository.ts';
+import { type Repository, RepositoryOpener, toUnavailableError } from './repository.ts';
 import type { GitClient } from './run-git.ts';
 
 /** The clone that a service has for itself. */
@@ -29,6 +39,8 @@ export interface Clone {
   readonly isGitWriting: () => boolean;
   /** Keeps Git fast from now on. @param prune as in MaintenanceOptions */
   maintain(prune: MaintenanceOptions['prune']): Maintenance;
+  /** Responds to requests of commands from now on, one at a time. To close it ends that, after the one under way. */
+  serveRequests(respond: Respond): { close(): Promise<void> };
   /** Releases the locks. */
   close(): Promise<void>;
 }
@@ -62,7 +74,11 @@ export async function openClone({ config, repositoryOpener, log }: CloneOptions)
   const lock = await lockVar(folder);
   try {
     await removeUnfinishedWrites(folder);
-    const cloneLock = await takeCloneLock(repositoryOpener, log);
+    const requests = new SerialQueue();
+    let serve: Respond | undefined;
+    const respond: Respond = async (request) =>
+      await requests.run(async () => (await serve?.(request)) ?? waitResponse);
+    const cloneLock = await takeCloneLock(repositoryOpener, log, respond);
     const commits = new CommitEvents(log);
     return {
       repositoryOpener,
@@ -77,6 +93,15 @@ export async function openClone({ config, repositoryOpener, log }: CloneOptions)
         const maintenance = new Maintenance({ repositoryOpener, log, prune });
         commits.subscribe(() => maintenance.packAdded());
         return maintenance;
+      },
+      serveRequests: (to) => {
+        serve = to;
+        return {
+          close: async () => {
+            serve = undefined;
+            await requests.run(async () => {});
+          },
+        };
       },
       close: async () => {
         await cloneLock?.release();
@@ -98,3 +123,54 @@ export async function lockVar(folder: string): Promise<InstanceLock> {
     );
   });
 }
+
+/**
+ * Runs `work` of a command as the only writer of a clone. If a service is that, sends it `request` and returns its
+ * response instead. Signals that end a process wait for `work`, so that none leaves index and work tree behind the branch.
+ * @throws {UserError} if neither can be done, and nothing was
+ * @throws {BotshelfError} unknown-outcome, if the response did not come
+ * @throws what `work` throws
+ */
+export async function writeAlone(
+  { gitDir, folder: shown }: Repository,
+  request: string,
+  work: () => Promise<string>,
+): Promise<string> {
+  const deadline = performance.now() + maxWaitMs;
+  for (;;) {
+    const lock = await takeInstanceLock(gitDir, { shown, isBrief: true }).catch((error: unknown) => {
+      if (!isError(error, 'already-running'))
+        throw codeOf(error) === undefined ? error : toUnavailableError(error);
+    });
+    if (lock) return await withoutSignals(work, lock);
+    const { holder, response, isTaken } = await askHolder(gitDir, request);
+    const service = `the botshelf that runs on ${shown} (${holder})`;
+    if (response !== undefined && response !== waitResponse) return response;
+    if (response === undefined && isTaken)
+      throw new BotshelfError('unknown-outcome', `${service} ended, or sent no response in time`);
+    if (holder !== undefined && performance.now() > deadline)
+      throw new UserError(
+        `${service} took no change for ${maxWaitMs / 1000} s: try again, and restart it if it is of an earlier version`,
+      );
+    await sleep(100);
+  }
+}
+
+/** Milliseconds in which a service can start or stop. */
+const maxWaitMs = 30_000;
+
+/** Ends `lock` after `work`, and then this process if a signal came meanwhile. */
+async function withoutSignals<T>(work: () => Promise<T>, lock: InstanceLock): Promise<T> {
+  let received: NodeJS.Signals | undefined;
+  const keep = (signal: NodeJS.Signals): void => void (received = signal);
+  for (const signal of endSignals) process.on(signal, keep);
+  try {
+    return await work();
+  } finally {
+    await lock.release();
+    for (const signal of endSignals) process.off(signal, keep);
+    if (received !== undefined) process.kill(process.pid, received);
+  }
+}
+
+const endSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

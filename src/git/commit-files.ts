@@ -1,17 +1,10 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fsyncFolders } from '../lib/files.ts';
 import type { GitFile } from './history.ts';
 import { waitForOrphans, wasKilled } from './maintenance.ts';
-import { GitError, isGitFailure } from './run-git.ts';
-import {
-  createRefConflictError,
-  readAfterFailure,
-  readHead,
-  readRef,
-  type Repository,
-} from './repository.ts';
+import { GitError } from './run-git.ts';
+import { createRefConflictError, readAfterFailure, readRef, type Repository } from './repository.ts';
 
 /** A file in a new commit: new bytes, an existing blob, or null, which removes it. */
 export type NewFile = { readonly mode: string; readonly content: Buffer } | GitFile | null;
@@ -213,40 +206,3 @@ function isWantedCommit(
 
 /** The files of a commit by path from the top of the repository, and its message. */
 export type FilesCommit = Pick<NewCommit, 'files' | 'message'>;
-
-/**
- * Commits files to the checked-out branch as a person does, with `git merge --ff-only`: index and work tree follow, other
- * edits stay, and a service that runs on the clone sees it as it sees a pull. Returns the commit; null if there was
- * nothing to commit.
- * @param plan returns what to commit onto a tip, which is null before the first commit; undefined is nothing. It is called
- * again when the branch has moved.
- * @throws {GitError} if a file of the plan has uncommitted edits, and for other failures of Git; nothing is committed
- */
-export async function commitFiles(
-  repository: Repository,
-  plan: (tip: string | null) => Promise<FilesCommit | undefined>,
-): Promise<string | null> {
-  const deadline = performance.now() + maxWaitMs;
-  for (;;) {
-    const tip = await readHead(repository);
-    const planned = await plan(tip);
-    if (planned === undefined || planned.files.size === 0) return null;
-    const commit = await writeCommit(repository, { parents: tip === null ? [] : [tip], ...planned });
-    try {
-      await repository.run([...merge, commit], { isDetached: true });
-      return commit;
-    } catch (error) {
-      // The lock may be gone by now.
-      const isLocked = isGitFailure(error, 'index-locked');
-      const hasMoved = (await readHead(repository)) !== tip;
-      if (!(isLocked || hasMoved) || performance.now() > deadline) throw error;
-      await sleep(50);
-    }
-  }
-}
-
-/** A merge that is stopped would leave files without their commit, and one with a stash lay edits over those of the plan. */
-const merge = ['merge', '--quiet', '--ff-only', '--no-overwrite-ignore', '--no-autostash'];
-
-/** Milliseconds in which the lock of another git, and a branch that moves, are waited for. */
-const maxWaitMs = 20_000;

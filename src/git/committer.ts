@@ -6,6 +6,7 @@ import { fsyncFolders } from '../lib/files.ts';
 import type { Log } from '../lib/log.ts';
 import { LogThrottle, retry } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
+import { formatCount } from '../lib/text.ts';
 import { CommitEvents, type Editor, type FileEdit, type BranchMove } from './branch-feed.ts';
 import type { Inspection } from './checkout.ts';
 import { importCommit, toPackFolder, type NewFile } from './commit-files.ts';
@@ -94,17 +95,25 @@ export class Committer<E extends FileEdit> {
    * Moves the branch to a commit that `prepare` makes for the current tip. Returns the move, or undefined without one.
    * `prepare` is called again, with the index locked, when the tip has moved.
    * @throws what `prepare` throws
+   * @throws {BotshelfError} edit-conflict, if the move refuses edits of a person
    * @throws {BotshelfError} unavailable, when the branch cannot be moved now
    */
   async move<M extends BranchMove>(
     prepare: (repository: Repository, tip: string) => Promise<M | undefined>,
   ): Promise<M | undefined> {
+    return await this.moveOrBegin(async (repository, tip) => await prepare(repository, requireTip(tip)));
+  }
+
+  /** Does what `move` does, and makes the first commit of a branch, for a tip of null. @throws as move does */
+  async moveOrBegin<M extends BranchMove>(
+    prepare: (repository: Repository, tip: string | null) => Promise<M | undefined>,
+  ): Promise<M | undefined> {
     const repository = await this.#options.repositoryOpener.open();
-    let tip = await readTip(repository);
+    let tip = await readRef(repository, repository.branch());
     let move = await prepare(repository, tip);
     const work = async (writer: BranchWriter<E>): Promise<M | undefined> => {
       ensureNoOperation(writer.repository);
-      const now = await readTip(writer.repository);
+      const now = await readRef(writer.repository, writer.repository.branch());
       if (now !== tip) move = await prepare(writer.repository, (tip = now));
       if (move !== undefined) await writer.moveBranch(tip, move);
       return move;
@@ -244,7 +253,10 @@ const maxAttempts = 30;
 
 /** Returns the branch's commit. @throws {BotshelfError} unavailable, before the first commit */
 export async function readTip(repository: Repository): Promise<string> {
-  const tip = await readRef(repository, repository.branch());
+  return requireTip(await readRef(repository, repository.branch()));
+}
+
+function requireTip(tip: string | null): string {
   if (tip === null)
     throw new BotshelfError('unavailable', 'the branch has no commit yet: make the first one');
   return tip;
@@ -312,15 +324,20 @@ export class BranchWriter<E extends FileEdit> {
 
   /**
    * Moves the branch to an existing commit, and other refs with it.
-   * @param tip the present tip of the branch
+   * @param tip the present tip of the branch, null before the first commit
    * @throws as commitBatch does, and {BotshelfError} unavailable, when the disk did not confirm it
+   * @throws {BotshelfError} edit-conflict
    */
-  async moveBranch(tip: string, { commit, refs, contents }: BranchMove): Promise<void> {
+  async moveBranch(
+    tip: string | null,
+    { commit, refs, contents, refusesEdits = false }: BranchMove,
+  ): Promise<void> {
     const { repository, workTree } = this;
     const branch = repository.branch();
     const changes = await diffTrees(repository, tip, commit);
     const paths = changes.map(({ path }) => path);
     const seen = await workTree.inspect(paths, false);
+    if (refusesEdits) refuseEdits(changes, seen, workTree);
     const updates = new Map<string, { from: string | null; to: string | null }>();
     updates.set(branch, { from: tip, to: commit });
     for (const [ref, to] of refs) updates.set(ref, { from: await readRef(repository, ref), to });
@@ -374,6 +391,29 @@ export class BranchWriter<E extends FileEdit> {
       return new BotshelfError('unavailable', message, { cause: error });
     }
   }
+}
+
+/** @throws {BotshelfError} edit-conflict */
+function refuseEdits(changes: readonly FileChange[], seen: Inspection, workTree: WorkTree): void {
+  const [first, ...others] = changes.flatMap(({ path, before }) => {
+    const failure = workTree.failureOf(path);
+    if (failure !== undefined) return `${path} is behind the branch: it ${failure}`;
+    const edit = findEdit(path, before, seen);
+    return edit === undefined ? [] : `${path} ${edit}: commit or discard them`;
+  });
+  if (first === undefined) return;
+  const more = others.length > 0 ? ` (and ${formatCount(others.length, 'other file')})` : '';
+  throw new BotshelfError('edit-conflict', first + more);
+}
+
+/** Returns how a file differs from that of the tip; undefined if index and work tree have that. */
+function findEdit(path: string, file: GitFile | null, { index, files }: Inspection): string | undefined {
+  const seen = files.get(path);
+  const before = file?.id ?? null;
+  const entry = index.get(path) ?? null;
+  if (entry === unmerged) return 'is in conflict in a merge';
+  if (seen instanceof Error) return `cannot be read (${messageOf(seen)})`;
+  return entry !== before || seen?.id !== before ? 'has uncommitted edits' : undefined;
 }
 
 /** A file that edits are planned on. It is the same at the tip, in the index and in the work tree, or refused. */
@@ -449,7 +489,7 @@ export function planBatch<E extends FileEdit>(
 export function readCurrentFile(
   path: string,
   file: GitFile | null,
-  { index, files }: Inspection,
+  inspection: Inspection,
   failure: string | undefined,
 ): CurrentFile {
   const refuse = (why: string): CurrentFile => ({
@@ -457,14 +497,12 @@ export function readCurrentFile(
     text: null,
     refusal: new BotshelfError('unusable-page', why),
   });
-  const seen = files.get(path);
+  const seen = inspection.files.get(path);
   if (failure !== undefined) return refuse(`${path} is behind the branch: it ${failure}`);
   if (seen === undefined || seen instanceof Error)
     return refuse(`${path} cannot be read (${seen ? messageOf(seen) : 'it was not inspected'})`);
-  const before = file?.id ?? null;
-  const entry = index.get(path) ?? null;
-  if (entry !== before || seen.id !== before) {
-    const state = entry === unmerged ? 'is in conflict in a merge' : 'has uncommitted edits';
+  const state = findEdit(path, file, inspection);
+  if (state !== undefined) {
     const message = `${path} ${state} in the service's clone: send the change again when a maintainer has committed them`;
     return { file, text: null, refusal: new BotshelfError('edit-conflict', message) };
   }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { copyFile, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ignoreMissing } from '../lib/errors.ts';
 import type { FileChange } from './history.ts';
 import { isGitFailure } from './run-git.ts';
-import type { Repository } from './repository.ts';
+import { readHead, type Repository } from './repository.ts';
 
 /** Path → its blob in the index; null if the index does not have the path. */
 export type IndexEntries = ReadonlyMap<string, string | null | typeof unmerged>;
@@ -81,10 +81,11 @@ export async function swapIndex(repository: Repository): Promise<void> {
 }
 
 /**
- * Returns whether a power loss has damaged the index: git cannot read it, or its checksum differs, which git itself looks at
- * in `git fsck` only. @throws {GitError} and system errors
+ * Returns whether a crash has damaged the index: it is missing, git cannot read it, or its checksum differs, which git
+ * itself looks at in `git fsck` only. @throws {GitError} and system errors
  */
 export async function isIndexDamaged(repository: Repository): Promise<boolean> {
+  if (await isIndexMissing(repository)) return true;
   try {
     await readIndex(repository, ['any']);
     return await hasWrongChecksum(repository);
@@ -92,6 +93,11 @@ export async function isIndexDamaged(repository: Repository): Promise<boolean> {
     if (isGitFailure(error, 'index-damaged')) return true;
     throw error;
   }
+}
+
+/** Returns whether there is no index: git takes all files for removed then. Before the first commit none is needed. */
+export async function isIndexMissing(repository: Repository): Promise<boolean> {
+  return !existsSync(join(repository.gitDir, 'index')) && (await readHead(repository)) !== null;
 }
 
 /** Returns whether the bytes of the index differ from its checksum; zeros stand for no checksum (`index.skipHash`). */

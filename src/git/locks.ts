@@ -1,7 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { access, link, readFile, rm, stat, mkdir, open, readdir, rename, rmdir } from 'node:fs/promises';
+import {
+  access,
+  chmod,
+  link,
+  readFile,
+  rm,
+  stat,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rmdir,
+} from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -95,31 +107,47 @@ async function isOurs(lock: string, staging: string): Promise<boolean> {
   return locked !== undefined && locked.ino === marked?.ino;
 }
 
-/** The right to be the only service on a clone. */
+/** The right to be the only process that writes to a folder. */
 export interface InstanceLock {
   release(): Promise<void>;
 }
+
+interface InstanceLockOptions {
+  /** The folder to name in errors; the locked one by default. */
+  readonly shown?: string;
+  /** Returns the response to a request at the lock. It must not reject. */
+  readonly respond?: Respond;
+  /** Whether a command takes it, for moments: others wait until it is free. */
+  readonly isBrief?: boolean;
+}
+
+/** Returns the response to a request, each of one line. */
+export type Respond = (request: string) => Promise<string>;
 
 /**
  * Takes the lock of `folder`, and creates the folder if needed. The lock is a folder with a listening Unix
  * socket in it: the kernel knows whether a process listens, also in another container or process namespace. The name of
  * a socket is used once, so that removing a stale one never removes a live one, and the folder can be renamed to the
  * name of the lock only while that is free or empty: of several starting services one succeeds.
- * @param shown the folder to name in errors
- * @throws {BotshelfError} already-running, while a running process has it
+ * @throws {BotshelfError} already-running, while a running process has it; a command only after `maxBriefMs`
  * @throws {UserError} if the file system has no sockets
  * @throws a system error
  */
-export async function takeInstanceLock(folder: string, shown: string = folder): Promise<InstanceLock> {
+export async function takeInstanceLock(
+  folder: string,
+  { shown = folder, respond = async () => waitResponse, isBrief = false }: InstanceLockOptions = {},
+): Promise<InstanceLock> {
   await makeFolder(folder);
-  const lock = join(folder, 'botshelf.lock');
-  const name = randomBytes(8).toString('hex');
+  const lock = toLockPath(folder);
+  const name = `${isBrief ? briefPrefix : ''}${randomBytes(8).toString('hex')}`;
   const own = `${lock}.${name}`;
   await mkdir(own);
-  const server = createServer(sendName).unref();
+  const server = createServer({ allowHalfOpen: true }, (socket) => serveConnection(socket, respond)).unref();
+  server.maxConnections = maxConnections;
+  const deadline = performance.now() + maxBriefMs;
   try {
     await listenIn(own, name, server);
-    while (!(await renameIfFree(own, lock))) await removeStaleSockets(lock, shown);
+    while (!(await renameIfFree(own, lock))) await clearLock(lock, shown, performance.now() < deadline);
   } catch (error) {
     server.close();
     await rm(own, { recursive: true });
@@ -136,6 +164,19 @@ export async function takeInstanceLock(folder: string, shown: string = folder): 
   };
 }
 
+function toLockPath(folder: string): string {
+  return join(folder, 'botshelf.lock');
+}
+
+/** The name of the socket of a command begins with this. */
+const briefPrefix = 'command-';
+
+/** Milliseconds that commands are waited for, each of which may wait for another git. */
+const maxBriefMs = 30_000;
+
+/** The response while no request can be done, because a service starts or stops. */
+export const waitResponse = 'wait';
+
 /**
  * Takes the lock of the clone itself: of two services with different folders `var/` each would remove the locks of the
  * other as stale. Undefined if there is no repository, or none that this process can write to.
@@ -146,6 +187,7 @@ export async function takeInstanceLock(folder: string, shown: string = folder): 
 export async function takeCloneLock(
   repositoryOpener: RepositoryOpener,
   log: Log,
+  respond?: Respond,
 ): Promise<InstanceLock | undefined> {
   let repository: Repository;
   try {
@@ -155,7 +197,10 @@ export async function takeCloneLock(
     return undefined;
   }
   try {
-    return await takeInstanceLock(repository.gitDir, repository.folder);
+    return await takeInstanceLock(repository.gitDir, {
+      shown: repository.folder,
+      ...(respond && { respond }),
+    });
   } catch (error) {
     if (!['EROFS', 'EACCES', 'EPERM'].includes(codeOf(error) ?? '')) throw error;
     log.warn({}, toUnavailableError(error).message);
@@ -163,11 +208,39 @@ export async function takeCloneLock(
   }
 }
 
-/** Sends the name of this process over a connection. */
-function sendName(socket: Socket): void {
-  socket.on('error', () => {});
-  socket.end(`process ${process.pid} on ${hostname()}`);
+/**
+ * Sends the name of this process immediately, because earlier versions wait for it and send nothing. Then reads one
+ * line, ends that of the name before the work, and sends the response after it: if the name's line did not end, nothing
+ * was done.
+ */
+function serveConnection(socket: Socket, respond: Respond): void {
+  let request = '';
+  socket.unref().on('error', () => {});
+  socket.setTimeout(maxRequestMs, () => socket.destroy());
+  socket.write(`process ${process.pid} on ${hostname()}`);
+  socket.on('end', () => {
+    if (!request.endsWith('\n')) socket.end();
+  });
+  socket.on('data', (piece) => {
+    if (request.endsWith('\n')) return;
+    request += piece.toString('latin1');
+    if (request.length > maxRequestBytes) socket.destroy();
+    else if (request.endsWith('\n')) {
+      socket.setTimeout(0);
+      socket.write('\n');
+      void respond(request.trimEnd()).then((response) =>
+        socket.setTimeout(maxRequestMs).end(`${response}\n`),
+      );
+    }
+  });
 }
+
+/** Milliseconds in which a request has to come, and its bytes. */
+const maxRequestMs = 10_000;
+const maxRequestBytes = 100;
+
+/** Connections to a lock at a time. */
+const maxConnections = 64;
 
 /** Listens on a socket of this name. */
 async function listenIn(folder: string, name: string, server: Server): Promise<void> {
@@ -175,6 +248,8 @@ async function listenIn(folder: string, name: string, server: Server): Promise<v
     await withAddress(folder, name, async (path) => {
       server.listen(path);
       await once(server, 'listening');
+      // A request is a right of the owner, whatever the umask.
+      await chmod(path, 0o600);
     });
   } catch (error) {
     throw new UserError(
@@ -199,37 +274,76 @@ function isTaken(error: unknown): boolean {
   return codeOf(error) === 'ENOTEMPTY' || codeOf(error) === 'EEXIST';
 }
 
-/** @throws {BotshelfError} already-running, when a process listens on one of the sockets */
-async function removeStaleSockets(lock: string, shown: string): Promise<void> {
+/**
+ * Removes stale sockets, and waits a moment for a command.
+ * @throws {BotshelfError} already-running, when a process listens on one of the sockets, unless it is waited for
+ */
+async function clearLock(lock: string, shown: string, waits: boolean): Promise<void> {
   for (const name of (await ignoreMissing(readdir(lock))) ?? []) {
-    const holder = await withAddress(lock, name, findHolder);
-    if (holder !== undefined) {
+    const { holder } = await withAddress(lock, name, async (path) => await ask(path));
+    if (holder === undefined) await rm(join(lock, name), { recursive: true, force: true });
+    else if (waits && name.startsWith(briefPrefix)) await sleep(20);
+    else {
       const message = `another botshelf, ${holder}, runs on ${shown}: stop it first, or give this one a clone and BOTSHELF_VAR of its own`;
       throw new UserError(message, {}, 'already-running');
     }
-    await rm(join(lock, name), { recursive: true, force: true });
   }
 }
 
-/** Returns the listener on a socket, or undefined. A process that does not respond counts as listening. */
-async function findHolder(path: string): Promise<string | undefined> {
+/** What the process that has a lock has said. */
+export interface Reply {
+  /** Its name; undefined if no process listens. One that does not respond counts as listening. */
+  readonly holder: string | undefined;
+  /** Undefined if none came. */
+  readonly response: string | undefined;
+  /** Whether it may have done what it was asked for. */
+  readonly isTaken: boolean;
+}
+
+/** Sends a request to the process that has the lock of `folder`. @throws a system error */
+export async function askHolder(folder: string, request: string): Promise<Reply> {
+  const lock = toLockPath(folder);
+  const [name] = (await ignoreMissing(readdir(lock))) ?? [];
+  const asked = name && withAddress(lock, name, async (path) => await ask(path, request));
+  return (
+    (asked && (await ignoreMissing(asked))) || { holder: undefined, response: undefined, isTaken: false }
+  );
+}
+
+/** @param request left out to get the name only */
+async function ask(path: string, request?: string): Promise<Reply> {
   return await new Promise((resolve) => {
     let said = '';
+    let isLate = false;
+    let failure: Error | undefined;
     const socket = connect(path).setTimeout(maxAnswerMs);
-    socket.on('data', (text) => (said += String(text)));
-    socket.on('timeout', () => socket.destroy());
-    socket.on('error', (error) => {
-      const code = codeOf(error) ?? '';
-      if (code === 'ECONNREFUSED' || code === 'ENOENT') resolve(undefined);
-      // It ended during the connection.
-      else if (code === 'ECONNRESET') resolve(findHolder(path));
-      else resolve(`a process that does not respond (${error.message})`);
+    if (request === undefined) socket.end();
+    socket.on('data', (text) => {
+      // Only a process that has sent its name gets the request: one that is stopped would do it later.
+      if (said === '' && request !== undefined) socket.setTimeout(maxResponseMs).write(`${request}\n`);
+      said += String(text);
     });
-    socket.on('close', () => resolve(said === '' ? 'a process that does not respond' : said));
+    socket.on('timeout', () => {
+      isLate = said !== '';
+      socket.destroy();
+    });
+    socket.on('error', (error) => (failure = error));
+    socket.on('close', () => {
+      const code = codeOf(failure) ?? '';
+      const [name, response, end] = said.split('\n');
+      // It ended during the connection.
+      if (said === '' && code === 'ECONNRESET') return resolve(ask(path, request));
+      const silent = `a process that does not respond${failure ? ` (${failure.message})` : ''}`;
+      const holder = ['ECONNREFUSED', 'ENOENT'].includes(code) ? undefined : name || silent;
+      const isTaken = isLate || response !== undefined;
+      resolve({ holder, response: end === undefined ? undefined : response, isTaken });
+    });
   });
 }
 
+/** Milliseconds that a name is waited for, and a response. */
 const maxAnswerMs = 1000;
+const maxResponseMs = 120_000;
 
 /**
  * Runs `work` with a path of a socket that fits into an address: if the folder's own path is too long, it is one

@@ -89,7 +89,7 @@ export function ensureNoOperation({ gitDir }: Pick<Repository, 'gitDir'>): void 
   if (marker !== undefined) {
     throw new BotshelfError(
       'unavailable',
-      `a merge, rebase or similar is in progress in the clone (${marker}): finish it, then the remote's commits are merged`,
+      `a merge, rebase or similar is in progress in the clone (${marker}): finish it, then the branch can move`,
     );
   }
 }

@@ -1,7 +1,6 @@
-import { type ChildProcessWithoutNullStreams, spawn, type SpawnOptions } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { readFileSync, readSync, statSync, closeSync, openSync, unlinkSync, writeFileSync } from 'node:fs';
-import { setPriority, tmpdir } from 'node:os';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { readFileSync, statSync, closeSync, openSync, writeFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { BotshelfError, UserError } from '../lib/errors.ts';
 
@@ -167,8 +166,6 @@ export interface GitCommand {
    * that it started. A transfer reports its progress with `--progress`.
    */
   readonly stallSeconds?: number;
-  /** Whether it continues after Ctrl-C in a terminal ends this process: it has a process group of its own. */
-  readonly isDetached?: boolean;
   /** The file that its standard output is written to, instead of being returned. */
   readonly outputFile?: string;
 }
@@ -204,8 +201,8 @@ export const directClient: GitClient = {
  * @throws {GitError} when it fails or is killed, and what `take` throws
  */
 export async function runGit(command: GitCommand, { signal, take }: RunOptions = {}): Promise<string> {
-  const { args, background, stallSeconds, isDetached, outputFile } = command;
-  if (!background && stallSeconds === undefined && !isDetached && outputFile === undefined && !take)
+  const { args, background, stallSeconds, outputFile } = command;
+  if (!background && stallSeconds === undefined && outputFile === undefined && !take)
     return await runSimpleGit(command);
   if (signal?.aborted) throw new GitError(args, null, '');
   const pieces: Buffer[] = [];
@@ -224,17 +221,17 @@ export async function runGit(command: GitCommand, { signal, take }: RunOptions =
  * Starts a git that is kept running, prints much, or must be killed together with the processes it starts. simple-git
  * runs all others to their end.
  */
-export function spawnGit(
-  { folder, args, indexFile, stallSeconds, isDetached = false }: Omit<GitCommand, 'input'>,
-  stderr: number | 'pipe' = 'pipe',
-): ChildProcessWithoutNullStreams {
+export function spawnGit({
+  folder,
+  args,
+  indexFile,
+  stallSeconds,
+}: Omit<GitCommand, 'input'>): ChildProcessWithoutNullStreams {
   const onNetwork = stallSeconds !== undefined;
   const settings = [...gitSettings, ...(onNetwork ? networkSettings : [])].flatMap((each) => ['-c', each]);
   // In a process group of its own, without a terminal: helpers such as ssh are killed with it and cannot prompt.
   const env = createGitEnvironment(indexFile);
-  const options: SpawnOptions = { cwd: folder, env, detached: onNetwork || isDetached };
-  options.stdio = ['pipe', 'pipe', stderr];
-  return spawn('git', [...settings, ...args], options) as ChildProcessWithoutNullStreams;
+  return spawn('git', [...settings, ...args], { cwd: folder, env, detached: onNetwork });
 }
 
 async function runSimpleGit({ folder, args, input, indexFile, accepts }: GitCommand): Promise<string> {
@@ -273,9 +270,8 @@ async function runToEnd(
   signal: AbortSignal | undefined,
   take: (piece: Buffer) => void,
 ): Promise<void> {
-  const { args, input, accepts = 0, background, stallSeconds, isDetached } = command;
-  const errors = isDetached ? openErrorFile() : undefined;
-  const child = spawnGit(command, errors);
+  const { args, input, accepts = 0, background, stallSeconds } = command;
+  const child = spawnGit(command);
   if (background) ifRunning(child.pid, (pid) => setPriority(pid, 19));
   let stderr = '';
   let failure: { readonly error: unknown } | undefined;
@@ -293,7 +289,7 @@ async function runToEnd(
   };
   const timer = stallSeconds && setInterval(countStep, (stallSeconds * 1000) / stallSteps);
   signal?.addEventListener('abort', abort);
-  child.stderr?.on('data', (piece) => {
+  child.stderr.on('data', (piece) => {
     silentSteps = 0;
     stderr = (stderr + String(piece)).replace(progress, '').slice(-maxStderrLength);
   });
@@ -312,28 +308,17 @@ async function runToEnd(
   await new Promise<void>((resolve, reject) => {
     child.on('error', (error) => reject(new GitError(args, -1, error.message)));
     child.on('close', (status) => {
-      const bytes = Buffer.alloc(maxStderrLength);
-      if (errors !== undefined) stderr = bytes.toString('utf8', 0, readSync(errors, bytes, { position: 0 }));
       if (failure !== undefined) reject(failure.error);
       else if (status === 0 || status === accepts) resolve();
       else reject(new GitError(args, status, stderr));
     });
   }).finally(() => {
-    if (errors !== undefined) closeSync(errors);
     clearInterval(timer);
     signal?.removeEventListener('abort', abort);
   });
 }
 
 const maxStderrLength = 10_000;
-
-/** Opens a file without a name: a pipe that nobody reads any more would end the git that writes to it. */
-function openErrorFile(): number {
-  const path = join(tmpdir(), `botshelf-${randomUUID()}`);
-  const file = openSync(path, 'wx+', 0o600);
-  unlinkSync(path);
-  return file;
-}
 
 /** Steps that `stallSeconds` are counted in. */
 const stallSteps = 60;

@@ -18,7 +18,7 @@ import { cleanUpAfterCrash } from './maintenance.ts';
 import { toKind } from './objects.ts';
 import { readHead, findBranch, type Repository } from './repository.ts';
 import { type Checkout, inspect, type Inspection, type Obstacle, prepareCheckout } from './checkout.ts';
-import { isIndexDamaged, rebuildIndex } from './git-index.ts';
+import { isIndexDamaged, isIndexMissing, rebuildIndex } from './git-index.ts';
 
 interface WorkTreeOptions {
   readonly log: Log;
@@ -111,9 +111,10 @@ export class WorkTree {
   /**
    * Reads index and work tree at these paths, after a retry of what failed there.
    * @param keep whether to keep the bytes of files
-   * @throws {GitError}
+   * @throws {GitError} and system errors
    */
   async inspect(paths: readonly string[], keep: boolean): Promise<Inspection> {
+    if (await isIndexMissing(this.#repository)) await this.repairIndex();
     await this.#retryFailed(paths);
     return await inspect(this.#repository, paths, keep);
   }
@@ -263,7 +264,7 @@ interface Outdated extends Obstacle {
 const onOtherBranch: Obstacle = { reason: 'is of a branch that is not checked out', failed: true };
 
 const rebuilt =
-  "Git's index was damaged, as by a power loss, and was rebuilt from the last commit: stage again what was staged";
+  "Git's index was missing or damaged, as by a power loss, and was rebuilt from the last commit: stage again what was staged";
 
 /**
  * The write-ahead log of index and work tree: which files are about to change, on disk before the branch moves. After a

@@ -10,8 +10,7 @@ import { editPage } from '../catalogue/page/page.ts';
 import { checkFiles, noLimits, type PageLimits } from '../catalogue/page/rules.ts';
 import type { Blocked } from '../catalogue/settings/blocked.ts';
 import { checkBlocked } from '../check/check.ts';
-import { commitFiles, type FilesCommit, type NewFile, toNewFile } from '../git/commit-files.ts';
-import type { Repository } from '../git/repository.ts';
+import { type FilesCommit, type NewFile, toNewFile } from '../git/commit-files.ts';
 import { messageOf } from '../lib/errors.ts';
 import { formatCount } from '../lib/text.ts';
 import {
@@ -26,11 +25,13 @@ import {
 } from './map-record.ts';
 import { readRecords, type SourceRecord } from './read-records.ts';
 
-interface ImportOptions {
+export interface ImportOptions {
   /** The folder that holds `bots/`. */
   readonly root: string;
-  /** Null for a dry run, which writes nothing. */
-  readonly repository: Repository | null;
+  /** The same folder relative to the top of the repository: empty, or ending in a slash. */
+  readonly prefix: string;
+  /** Commits what `plan` returns; calls it only in a dry run. */
+  readonly commit: (plan: () => Promise<FilesCommit>) => Promise<unknown>;
   /** Undefined if the records are those of an export. */
   readonly map: ImportMap | undefined;
   readonly limits: PageLimits;
@@ -48,7 +49,7 @@ interface ImportOptions {
  * left as it is, so that an import that was killed goes on when it is run again.
  * @param onProgress is called with the number of records that are read
  * @throws {UserError} for what is no list
- * @throws {GitError} for failures of Git: earlier commits stay
+ * @throws what `commit` throws: earlier commits stay
  */
 export async function importBots(
   path: string,
@@ -191,7 +192,7 @@ class LostDigits {
 
 /** Returns the bots that were refused after all. */
 async function importBatch(bots: readonly PlacedBot[], options: ImportOptions): Promise<readonly BotId[]> {
-  const { repository, report } = options;
+  const { commit, report } = options;
   let plans: BotPlan[] = [];
   // oxlint-disable-next-line typescript/require-await -- others read from Git
   const plan = async (): Promise<FilesCommit> => {
@@ -200,7 +201,7 @@ async function importBatch(bots: readonly PlacedBot[], options: ImportOptions): 
     const files = new Map(changed.flatMap((each) => [...each]));
     return { files, message: `Import ${formatCount(changed.length, 'bot')}\n` };
   };
-  await (repository === null ? plan() : commitFiles(repository, plan));
+  await commit(plan);
   for (const { bot, kind, refusals } of plans)
     for (const { place, leftOut } of bot.records) report.add(kind, place, refusals ?? leftOut);
   return plans.flatMap(({ kind, bot }) => (kind === 'refused' ? bot.id : []));
@@ -217,7 +218,7 @@ interface BotPlan {
 
 function planBot(bot: PlacedBot, options: ImportOptions): BotPlan {
   const { id, files, isMore } = bot;
-  const { root, repository, replace, limits } = options;
+  const { root, prefix, replace, limits } = options;
   const places = existsSync(join(root, botsFolder)) ? listPages(root, id) : [];
   const former = places.flatMap((at) => readPageFile(root, at) ?? []);
   const [main] = checkFiles(former, noLimits).mainPages;
@@ -228,7 +229,6 @@ function planBot(bot: PlacedBot, options: ImportOptions): BotPlan {
   const isNew = others.length === 0;
   const refusals = isNew || replace ? (isMore ? [] : checkFiles(pages, limits).faults) : [existsRefusal];
   if (refusals.length > 0) return { bot, kind: 'refused', refusals };
-  const prefix = repository?.prefix ?? '';
   const changed = new Map<string, NewFile>(main && !isMore ? [[prefix + main.path, null]] : []);
   for (const { path, text } of pages) changed.set(prefix + path, toNewFile(text));
   return { bot, kind: isNew ? 'added' : 'replaced', files: changed };

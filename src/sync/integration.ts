@@ -188,14 +188,59 @@ export async function mergeBranches(repository: Repository, sides: Sides): Promi
  * @throws {GitError}
  */
 export async function replayOnto(repository: Repository, sides: Sides): Promise<BranchMerge> {
-  const { theirs } = sides;
   const changes = await readChanges(repository, sides);
+  const verb = 'Replay, on the rewritten branch, the updates of';
+  return await replayChanges(repository, sides, changes, (droppedEdits) =>
+    formatMergeMessage(verb, changes.bots, droppedEdits),
+  );
+}
+
+/**
+ * Replays the commit of a command, which is on no branch, on the tip: one commit with its message. What both changed is
+ * decided as in a merge, but what the command removed is removed. Returns the commit itself if it is on the tip, and the
+ * tip itself if that has all of its changes.
+ * @throws {BotshelfError} unavailable, if one of them is the first commit of a branch
+ * @throws {GitError}
+ */
+export async function replayCommand(
+  repository: Repository,
+  commit: string,
+  tip: string | null,
+): Promise<BranchMerge> {
+  const content = (await repository.objects.readOne(commit))?.content.toString() ?? '';
+  const [head = '', ...message] = content.split('\n\n');
+  const [, base = null] = /^parent (.*)$/m.exec(head) ?? [];
+  if (base === tip) {
+    const isSame =
+      tip !== null && (await readTreeId(repository, commit)) === (await readTreeId(repository, tip));
+    return { commit: isSame ? tip : commit, droppedEdits: [] };
+  }
+  if (base === null || tip === null) throw new BotshelfError('unavailable', otherHistory);
+  const sides = { base, ours: commit, theirs: tip };
+  const { ours, both, ...changes } = await readChanges(repository, sides);
+  const removed = [...both].flatMap(([path, versions]) => (versions.ours === null ? [path] : []));
+  const all = {
+    ...changes,
+    ours: new Map([...ours, ...removed.map((path) => [path, null] as const)]),
+    both: new Map([...both].filter(([path]) => !removed.includes(path))),
+  };
+  return await replayChanges(repository, sides, all, () => message.join('\n\n'));
+}
+
+const otherHistory = 'the branch had its first commit after the change was planned: run the command again';
+
+async function replayChanges(
+  repository: Repository,
+  sides: Sides,
+  changes: Changes,
+  toMessage: (droppedEdits: readonly DroppedEdit[]) => string,
+): Promise<BranchMerge> {
+  const { theirs } = sides;
   const { files: merged, droppedEdits } = await mergeChanges(repository, changes, sides);
   const files = new Map([...changes.ours, ...merged]);
   const tree = await readTreeId(repository, theirs);
   if (files.size === 0 || tree === undefined) return { commit: theirs, droppedEdits };
-  const verb = 'Replay, on the rewritten branch, the updates of';
-  const message = formatMergeMessage(verb, changes.bots, droppedEdits);
+  const message = toMessage(droppedEdits);
   const commit = await writeCommit(repository, { parents: [theirs], tree, files, message });
   const isSame = (await readTreeId(repository, commit)) === tree;
   return { commit: isSame ? theirs : commit, droppedEdits };

@@ -104,7 +104,7 @@ describe('botshelf block', () => {
     match(git('ls-files'), /bots\/012\/12\.en\.md/);
   });
 
-  it('removes the bots and ends their tokens in the same commit, beside a service @slow', async () => {
+  it('removes the bots and ends their tokens in a commit of its own, beside a service @slow', async () => {
     const repository = catalogue();
     const { folder: root } = repository;
     const tokens = await issueTestTokens(root, ['7', '12', '100']);
@@ -121,10 +121,9 @@ describe('botshelf block', () => {
       [code, stdout, stderr],
       [0, 'Seven (7)\nTwelve (12)\n', 'The account 5 is blocked. 2 bots removed, 2 tokens ended.\n'],
     );
-    strictEqual(Number(repository.git('rev-list', '--count', 'HEAD')), Number(before) + 1);
+    strictEqual(Number(repository.git('rev-list', '--count', 'HEAD')), Number(before) + 2);
     match(repository.git('log', '-1', '--format=%B'), /^Remove 2 bots\n\nThe account 5 is blocked: Spam\n/);
     deepStrictEqual(repository.git('show', '--name-only', '--format=', 'HEAD').split('\n').toSorted(), [
-      'blocked.json',
       'bots/007/7.de.md',
       'bots/007/7.en.md',
       'bots/012/12.en.md',
@@ -135,9 +134,27 @@ describe('botshelf block', () => {
       strictEqual(await post('12'), 404);
     });
     strictEqual(await post('100'), 200);
-    repository.git('revert', '--no-edit', 'HEAD');
+    match(repository.git('log', '-1', '--format=%s', 'HEAD^'), /^Block the account 5$/);
+    strictEqual((await botshelf(root, ['block', 'account', '9'])).code, 0);
+    repository.git('revert', '--no-edit', 'HEAD^');
     await eventually(async () => strictEqual((await service.request('/api/v2/bots/7')).status, 200));
     strictEqual(await post('7'), 401);
+  });
+
+  it('says that it has blocked where it cannot remove a bot', async () => {
+    const { folder, git, write, read } = catalogue();
+    write(pagePath('7'), read(pagePath('7')).replace('Seven', 'Sieben'));
+    const { code, stdout, stderr } = await botshelf(folder, 'block account 5 --remove --yes'.split(' '));
+    const refusal = `${pagePath('7')} has uncommitted edits: commit or discard them`;
+    deepStrictEqual(
+      [code, stdout, stderr],
+      [
+        2,
+        '',
+        `The account 5 is blocked, but not all is done about its bots: ${refusal}\nThis change was not made.\n`,
+      ],
+    );
+    strictEqual(git('log', '-1', '--format=%s'), 'Block the account 5');
   });
 
   it('only says what --remove would do without --yes, with the number of tokens @slow', async () => {

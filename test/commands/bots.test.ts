@@ -184,7 +184,7 @@ describe('botshelf bots --set', () => {
     const faults = await run('--set', 'category=spam');
     for (const id of ['7', '12', '30', '100'])
       match(faults, new RegExp(`^${pagePath(id).replaceAll('.', '\\.')}: category: `, 'm'));
-    match(faults, /Nothing was changed\.\n$/);
+    match(faults, /This change was not made\.\n$/);
     match(await run('--set', 'created=1'), /created cannot be set/);
     match(await run('--set', 'edited=1'), /edited cannot be set/);
     match(await run('--set', 'colour=red'), /colour/);
@@ -203,22 +203,28 @@ describe('botshelf bots --set', () => {
     const wrong = Array.from({ length: 20 }, (_, i) => `key${i}=${'a'.repeat(80)}`);
     const faults = await run(wrong);
     deepStrictEqual([faults[0]?.length, faults[49]?.length], [1000, 1000]);
-    deepStrictEqual(faults.slice(50), ['and 2 more', 'Nothing was changed.']);
+    deepStrictEqual(faults.slice(50), ['and 2 more', 'This change was not made.']);
   });
 
-  it('names files with uncommitted edits, and commits nothing', async () => {
+  it('names the files with uncommitted edits that it would change, and commits nothing', async () => {
     const repository = testRepository(files);
     const tip = repository.git('rev-parse', 'HEAD');
-    repository.write(pagePath('7', 'de'), translation('Sieben!', 'Spielt Karten.'));
-    repository.write(pagePath('12', 'fr'), translation('Douze', 'Joue aux cartes.'));
+    const edited = repository.read(pagePath('7')).replace('Bot 7', 'Seven');
+    repository.write(pagePath('7'), edited);
+    repository.write(pagePath('12'), repository.read(pagePath('12')).replace('Bot 12', 'Twelve'));
     const all = 'bots --all --set nsfw=true --yes'.split(' ');
-    const { code, stderr } = await botshelf(repository.folder, all);
-    strictEqual(code, 2);
-    match(stderr, /^bots\/007\/7\.de\.md has uncommitted edits/m);
-    match(stderr, /^bots\/012\/12\.fr\.md has uncommitted edits/m);
+    const { code, stdout, stderr } = await botshelf(repository.folder, all);
+    deepStrictEqual(
+      [code, stdout, stderr],
+      [
+        2,
+        '',
+        `${pagePath('7')} has uncommitted edits: commit or discard them (and 1 other file)\nThis change was not made.\n`,
+      ],
+    );
     strictEqual(repository.git('rev-parse', 'HEAD'), tip);
     strictEqual((await botshelf(repository.folder, ['bots', '100', '--set', 'nsfw=true', '--yes'])).code, 0);
-    match(repository.read(pagePath('7', 'de')), /Sieben!/);
+    strictEqual(repository.read(pagePath('7')), edited);
   });
 });
 

@@ -21,7 +21,8 @@ export function openImportFile(): Target {
   writeFiles(folder, { 'f/none.txt': '' });
   const options = {
     root: folder,
-    repository: null,
+    prefix: '',
+    commit: async (plan: () => Promise<unknown>) => await plan(),
     limits: noLimits,
     blocked: nothingBlocked,
     replace: false,

@@ -10,7 +10,7 @@ const path = 'bots/001/1.en.md';
 /** One of the pages whose long paths make the index larger than some blocks of a disk. */
 const page = (i: number): string => `${`${'long'.repeat(50)}/`.repeat(5)}${i}.md`;
 const rebuilt = [
-  "warn: Git's index was damaged, as by a power loss, and was rebuilt from the last commit: stage again what was staged",
+  "warn: Git's index was missing or damaged, as by a power loss, and was rebuilt from the last commit: stage again what was staged",
 ];
 
 describe('an index that a power loss has damaged', () => {
@@ -29,6 +29,7 @@ describe('an index that a power loss has damaged', () => {
   const cutOff = (length: number): void =>
     writeFileSync(join(git, 'index'), readFileSync(join(git, 'index')).subarray(0, length));
   const damages: Record<string, () => void> = {
+    'is missing': () => rmSync(join(git, 'index')),
     'is empty': () => writeFileSync(join(git, 'index'), ''),
     'is full of NUL': () => clear(join(git, 'index'), 0),
     'ends in NUL': () => clear(join(git, 'index'), 8192),
@@ -60,13 +61,14 @@ describe('an index that a power loss has damaged', () => {
     });
   }
 
-  it('is rebuilt when the next change comes', async () => {
-    const committer = committerOn(repository.folder);
-    await committer.recover();
-    damages['is empty']?.();
-    notStrictEqual(await committer.commit(setKey(path, 'key', 'value')), null);
-    strictEqual(repository.status(), '');
-  });
+  for (const name of ['is empty', 'is missing'])
+    it(`is rebuilt when the next change comes, where it ${name}`, async () => {
+      const committer = committerOn(repository.folder);
+      await committer.recover();
+      damages[name]?.();
+      notStrictEqual(await committer.commit(setKey(path, 'key', 'value')), null);
+      strictEqual(repository.status(), '');
+    });
 
   it('is named while it cannot be rebuilt, and no longer once it can', async () => {
     damages['is empty']?.();

@@ -1,15 +1,19 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isError } from '../../src/lib/errors.ts';
-import { takeCloneLock, takeInstanceLock } from '../../src/git/locks.ts';
+import { askHolder, takeCloneLock, takeInstanceLock } from '../../src/git/locks.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { openerOf } from '../support/opened.ts';
 import { recordedLog } from '../support/recorded-log.ts';
 import { testRepository } from '../support/repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+
+const holderName = `process ${process.pid} on ${hostname()}`;
 
 describe('the instance lock', () => {
   it('refuses a second service on the folder, naming the first one', async () => {
@@ -47,6 +51,38 @@ describe('the instance lock', () => {
     }
     await rejects(takeInstanceLock(folder), { code: 'already-running' });
     await lock.release();
+  });
+
+  it('is waited for where a command has it', async () => {
+    const folder = tempFolder();
+    const lock = await takeInstanceLock(folder, { isBrief: true });
+    const next = takeInstanceLock(folder);
+    await sleep(100);
+    await lock.release();
+    await (await next).release();
+    deepStrictEqual(readdirSync(folder), []);
+  });
+
+  it('takes one short request of its owner on a connection, and sends the response', async () => {
+    const folder = tempFolder();
+    const requests: string[] = [];
+    const respond = async (request: string): Promise<string> => String(requests.push(request));
+    const lock = await takeInstanceLock(folder, { respond });
+    deepStrictEqual(await askHolder(folder, 'one'), { holder: holderName, response: '1', isTaken: true });
+    const [name = ''] = readdirSync(join(folder, 'botshelf.lock'));
+    const path = join(folder, 'botshelf.lock', name);
+    strictEqual(statSync(path).mode & 0o777, 0o600);
+    for (const sent of ['x'.repeat(101), 'x'.repeat(100_000), 'cut off', '']) {
+      const socket = connect(path);
+      let said = '';
+      socket.on('data', (text) => (said += String(text))).on('error', () => {});
+      socket.end(sent);
+      await new Promise((resolve) => socket.once('close', resolve));
+      ok([holderName, ''].includes(said), said);
+    }
+    deepStrictEqual(requests, ['one']);
+    await lock.release();
+    strictEqual((await askHolder(folder, 'two')).holder, undefined);
   });
 
   it('is released where its folder was removed, and leaves what another one has in it', async () => {

@@ -52,7 +52,7 @@ class ShellGit implements GitClient {
   }
 
   async run(command: GitCommand, signal?: AbortSignal): Promise<string> {
-    if (command.stallSeconds !== undefined || command.isDetached)
+    if (command.stallSeconds !== undefined)
       return await (this.#runner ??= new GitRunner()).run(command, signal);
     const shell = this.#idle.pop() ?? this.#start();
     try {

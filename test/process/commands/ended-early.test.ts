@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { mainFile } from '../../support/command-line.ts';
-import { eventually } from '../../support/eventually.ts';
+import { replaceGit } from '../../support/replaced-git.ts';
 import { testRepository } from '../../support/repository.ts';
 import { homerKeys, mainPage, pagePath, writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -39,14 +39,11 @@ describe('botshelf export', () => {
 });
 
 describe('botshelf import', () => {
-  it('leaves no files without their commit where Ctrl-C ends it while git writes them', async () => {
+  it('leaves no files without their commit where Ctrl-C ends it and its git while the branch moves', async () => {
     const repository = testRepository({ 'bots/.gitkeep': '' });
-    const pid = join(repository.folder, '.git/pid');
-    // Git runs this for each file that it writes; Ctrl-C reaches all that is in the process group of the command.
-    repository.git('config', 'filter.stop.smudge', `kill -s INT -- -$(cat '${pid}'); sleep 0.2; cat`);
-    writeFiles(repository.folder, { '.git/info/attributes': '*.md filter=stop\n' });
     const records = ['7', '8', '9'].map((id) => ({ ...homerKeys, id, name: `Bot ${id}` }));
     const list = tempFolder();
+    const pid = join(list, 'pid');
     writeFiles(list, {
       'bots.ndjson': records.map((record) => `${JSON.stringify(record)}\n`).join(''),
       'map.json': JSON.stringify({
@@ -54,17 +51,18 @@ describe('botshelf import', () => {
         ...Object.fromEntries(Object.keys(homerKeys).map((key) => [key, key])),
       }),
     });
+    // Ctrl-C reaches all that is in the process group of the command.
+    const restore = replaceGit('update-ref', `if mkdir ${pid}.ended; then kill -s INT -- -$(cat ${pid}); fi`);
     const child = spawn(process.execPath, [mainFile, 'import', 'bots.ndjson', '--map', 'map.json'], {
       cwd: list,
       env: { ...process.env, BOTSHELF_CATALOGUE: repository.folder },
       stdio: 'ignore',
       detached: true,
     });
-    writeFiles(repository.folder, { '.git/pid': String(child.pid) });
+    restore();
+    writeFiles(list, { pid: String(child.pid) });
     deepStrictEqual(await once(child, 'exit'), [null, 'SIGINT']);
-    await eventually(() => {
-      strictEqual(repository.git('log', '-1', '--format=%s'), 'Import 3 bots');
-      strictEqual(repository.status(), '');
-    });
+    strictEqual(repository.git('log', '-1', '--format=%s'), 'Import 3 bots');
+    strictEqual(repository.status(), '');
   });
 });
