@@ -33,7 +33,7 @@ interface CountsOptions extends Pick<Clone, 'repositoryOpener' | 'commits'> {
   readonly config: {
     readonly var: string;
     readonly stateSeconds: number;
-    readonly remote: { readonly syncSeconds: number } | null;
+    readonly remote: object | null;
     readonly readOnly: object | null;
     readonly demo: object | null;
   };
@@ -48,7 +48,7 @@ export function openCounts({ config, repositoryOpener, commits, onEdited, log }:
     folder: join(config.var, 'journal'),
     ref: createStateRef(repositoryOpener, log, commits),
     stateSeconds: config.stateSeconds,
-    repeatSeconds: config.remote?.syncSeconds,
+    isShared: config.remote !== null,
     readOnly: config.readOnly !== null,
     onEdited,
     log,

@@ -18,11 +18,8 @@ export interface StateStoreOptions {
   readonly ref: StateRef;
   /** Minimum seconds between checkpoints. */
   readonly stateSeconds: number;
-  /**
-   * The age in seconds after which an unchanged count is written again with its new time, because another machine may
-   * have an earlier, different count. At most an hour, which is the default without other machines.
-   */
-  readonly repeatSeconds?: number | undefined;
+  /** Whether other machines take counts too: one may have an earlier, different count, so unchanged ones are written too. */
+  readonly isShared?: boolean;
   /** Whether it only reads the committed state, and takes no counts. */
   readonly readOnly?: boolean;
   /** Called with a bot when the time that `edited` returns has changed. */
@@ -41,8 +38,7 @@ export class StateStore implements CurrentCounts {
   readonly #journal: Journal;
   readonly #checkpointer: Checkpointer;
   readonly #reads: FailureLog;
-  /** Milliseconds. */
-  readonly #repeatAfterMs: number;
+  readonly #isShared: boolean;
   /** The latest entry of each bot that is not durable yet. */
   readonly #pending = new Map<BotId, JournalEntry>();
   /** When an unchanged count was last posted that was not written again. */
@@ -56,9 +52,9 @@ export class StateStore implements CurrentCounts {
 
   /** Call `load` before anything else. */
   constructor(options: StateStoreOptions) {
-    const { folder, ref, stateSeconds, repeatSeconds, readOnly = false, onEdited, log } = options;
+    const { folder, ref, stateSeconds, isShared = false, readOnly = false, onEdited, log } = options;
     if (readOnly) this.#closed = 'this is a read-only copy of the list';
-    this.#repeatAfterMs = Math.min((repeatSeconds ?? Infinity) * 1000, msPerHour);
+    this.#isShared = isShared;
     this.#committed = new CommittedState(ref, log);
     this.#reads = new FailureLog({
       log,
@@ -169,15 +165,14 @@ export class StateStore implements CurrentCounts {
     ];
   }
 
-  /** A count that has not changed is not written again, unless it is older than `repeatSeconds` or an hour. */
+  /** Without other machines, a count that has not changed is written again after an hour only. */
   async setCount(id: BotId, count: number): Promise<void> {
     if (this.#closed !== undefined) throw new BotshelfError('unavailable', this.#closed);
     const pending = this.#pending.get(id);
     const known = this.#state.count(id);
     // An entry that is not durable yet, or a refused one that may be on disk, is newer than the known count.
-    const isKnown =
-      known?.value === count && Math.abs(Date.now() - toClockTime(known.at)) <= this.#repeatAfterMs;
-    if (isKnown && pending === undefined && !this.#journal.mayHoldRefused) {
+    const isKnown = known?.value === count && Math.abs(Date.now() - toClockTime(known.at)) <= msPerHour;
+    if (isKnown && !this.#isShared && pending === undefined && !this.#journal.mayHoldRefused) {
       this.#repeatedAt.set(id, Date.now());
       this.#repeats++;
       return;

@@ -129,7 +129,7 @@ describe("another process's state", () => {
 
   it('does not win with an older count over one that was posted here again: 5, then 7 there, then 5', async () => {
     const place = newPlace();
-    const store = await open(place, { repeatSeconds: 0 });
+    const store = await open(place, { isShared: true });
     const other = await open({ ...place, folder: `${place.folder}-2` });
     await store.setCount(homer, 5);
     await setTimeout(2);
@@ -139,7 +139,7 @@ describe("another process's state", () => {
     await store.setCount(homer, 5);
     await store.refresh();
     strictEqual(store.count(homer), 5);
-    strictEqual((await open(crashed(place), { repeatSeconds: 0 })).count(homer), 5);
+    strictEqual((await open(crashed(place), { isShared: true })).count(homer), 5);
   });
 });
 
