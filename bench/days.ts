@@ -1,4 +1,5 @@
 import { setTimeout as rest } from 'node:timers/promises';
+import { msPerDay } from '../src/bot/clock.ts';
 import { compareBotIds } from '../src/bot/id.ts';
 import { CountHistory } from '../src/counts/count-history.ts';
 import { toDay, toDayPath } from '../src/counts/state.ts';
@@ -56,7 +57,7 @@ function* generateDays(ids: readonly string[]): Generator<string> {
         1,
         Math.round((counts[i] ?? 0) * (0.97 + 0.06 * random.fraction())) + random.integer(-1, 1),
       );
-      return `${id} ${counts[i]}\n`;
+      return `${id} ${counts[i]} ${(day + 1) * msPerDay - random.integer(1, msPerDay / 48)}\n`;
     });
     yield importFile(toDayPath(day), lines.join(''));
   }

@@ -242,7 +242,7 @@ async function generateCounts(bots: readonly DemoBot[], identity: string, now: n
         daysAgo >= lastCount &&
         state.merge(id, { count: { value: Math.round(servers * growth ** (-daysAgo / 30)), at } }),
     );
-    const counts = posted.map(({ id }) => [id, state.count(id)?.value ?? 0] as const);
+    const counts = posted.map(({ id }) => [id, state.count(id)?.value ?? 0, at] as const);
     if (days > 0) texts.set(toDayPath(toDay(at)), await writeDay(counts));
   }
   const counted = bots.filter(({ id }) => state.has(id));

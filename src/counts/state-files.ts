@@ -43,6 +43,12 @@ export async function findDaysFolder(repository: Repository, commit: string): Pr
   return (await findEntries(repository, commit, dayNames.slice(0, 1))).get('days')?.id;
 }
 
+/** Returns the days that a commit of the state ref has an entry of. @throws as listDays */
+export async function findDays(repository: Repository, commit: string): Promise<number[]> {
+  const paths = [...(await findEntries(repository, commit, dayNames)).keys()];
+  return paths.flatMap((path) => parseDayPath(path) ?? []);
+}
+
 /**
  * Lists the files of days of a commit of the state ref, ascending, and says which cannot be read: they are left out.
  * @throws {BotshelfError} state-refused, if a folder is too large
@@ -175,4 +181,4 @@ const maxStateBytes = 256 * maxBots;
 const maxShardBytes = 1024 * 1024;
 
 /** Enough for a day on which all bots post. */
-const maxDayBytes = 27 * maxBots;
+const maxDayBytes = 41 * maxBots;

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { maxLeadMs } from '../bot/clock.ts';
 import { type BotId, compareBotIds } from '../bot/id.ts';
 import { CommitEvents } from '../git/branch-feed.ts';
 import {
@@ -30,7 +31,9 @@ import { SerialQueue } from '../lib/serial-queue.ts';
 import { forEachInSlices, TimeSlice } from '../lib/time-slice.ts';
 import {
   createRefusal,
+  findDays,
   findShards,
+  listDays,
   listShards,
   maxBots,
   readStateFiles,
@@ -44,16 +47,18 @@ import {
   toShardPath,
   writeShard,
   State,
-  type CountOfDay,
+  type Count,
+  DayCounts,
+  findLastDay,
+  mergeDays,
+  minDay,
   SkippedLines,
   toDay,
-  toDayPath,
-  writeDay,
   isDayPath,
 } from './state.ts';
 
-/** The changes of a commit: bot → values that are merged into its state. */
-export type StateChange = ReadonlyMap<BotId, BotState>;
+/** The changes of a commit: bot → values that are merged into its state. Its count is the one in memory. */
+export type StateChange = ReadonlyMap<BotId, Omit<BotState, 'count'>>;
 
 /**
  * The state in memory and the state ref. Commits of other processes are merged into memory; changes are committed to the
@@ -72,8 +77,12 @@ export class CommittedState {
   readonly #queue = new SerialQueue();
   /** Why a tip is not read, and what `peek` returned of it. */
   #refused: { readonly peeked: string; readonly error: BotshelfError } | undefined;
-  /** The day on which the files of the days before it were committed last. */
-  #daysWrittenOn: number | undefined;
+  /** Counts that files of days may not have yet: those of this process, and those that they replace. */
+  readonly #dayCounts = new DayCounts();
+  /** What `findLastDay` returns of the tip. */
+  #lastDay = minDay;
+  /** The first day that was not over at the last commit. */
+  #daysEnd: number | undefined;
 
   constructor(ref: StateRef, log: Log) {
     this.#ref = ref;
@@ -114,10 +123,18 @@ export class CommittedState {
     }
   }
 
+  /** Merges a count of this process into memory. It gets into the file of its day even if it is replaced before a commit. */
+  addCount(id: BotId, count: Count): void {
+    const known = this.state.count(id);
+    if (known && toDay(known.at) >= this.#lastDay) this.#dayCounts.add(id, known);
+    this.#dayCounts.add(id, count);
+    this.state.merge(id, { count });
+  }
+
   /**
    * Commits the change that `plan` returns for the current state, and merges it into memory. When another process
-   * commits first, its commit is merged and `plan` called again. An empty change commits nothing. The first commit of a
-   * day adds the file of the day before.
+   * commits first, its commit is merged and `plan` called again. An empty change commits nothing. The
+   * files of days that are over get the counts that they do not have.
    * @throws what the ref does when it cannot be read or written
    */
   async commit(plan: () => StateChange, subject: string): Promise<void> {
@@ -132,21 +149,27 @@ export class CommittedState {
     const onto = this.#tip ?? null;
     const change = plan();
     if (change.size === 0) return;
-    const files = await this.#filesWith(change);
     const today = toDay(Date.now());
-    const days = this.#daysWrittenOn === today ? [] : await this.#filesOfDays(today);
+    const soon = toDay(Date.now() + maxLeadMs);
+    // A clock that is a little ahead may have sent a count of tomorrow, which replaces one of today.
+    const end = this.#dayCounts.has(soon) ? soon : today;
+    if (this.#daysEnd !== end) await this.#addCountsBefore(end);
+    const ended = new DayCounts();
+    this.#dayCounts.moveBefore(end, ended);
     try {
-      const committing = this.#ref.commit(onto, new Map([...files, ...days]), subject);
+      const files = new Map([...(await this.#filesWith(change)), ...(await ended.writeFiles())]);
+      const committing = this.#ref.commit(onto, files, subject);
       this.#committing = committing.catch(() => {});
       this.#tip = await committing;
     } catch (error) {
+      ended.moveBefore(Infinity, this.#dayCounts);
       if (isConflict(error)) {
         this.#peeked = undefined;
         this.#peekedAt = Number.NEGATIVE_INFINITY;
       }
       throw error;
     }
-    this.#daysWrittenOn = today;
+    this.#daysEnd = end;
     await forEachInSlices(change, ([id, botState]) => void this.state.merge(id, botState), 'service');
     // Peeks, so that the next check of a token need not read the ref. That check reports what fails here.
     await this.refresh().catch(() => {});
@@ -176,26 +199,13 @@ export class CommittedState {
     return files;
   }
 
-  /** Returns the files of the days before `today`: each bot is in that of the day of its last count, of those that are over. */
-  async #filesOfDays(today: number): Promise<[path: string, text: string][]> {
-    const days = new Map<number, CountOfDay[]>();
-    const add = (id: BotId, { count }: BotState): void => {
-      const inMemory = this.state.count(id);
-      const last = inMemory && toDay(inMemory.at) < today ? inMemory : count;
-      if (last === undefined) return;
-      const day = toDay(last.at);
-      if (day >= today || day < minDay) return;
-      days.set(day, days.get(day) ?? []);
-      days.get(day)?.push([id, last.value]);
+  /** Adds the counts of days before `end` that the files of the tip may not have. */
+  async #addCountsBefore(end: number): Promise<void> {
+    const add = ([id, { count }]: readonly [BotId, BotState]): void => {
+      const day = count === undefined ? end : toDay(count.at);
+      if (count && day >= this.#lastDay && day < end) this.#dayCounts.add(id, count);
     };
-    const { shards } = await this.#ref.read();
-    const slice = new TimeSlice('service');
-    for await (const [path, content] of shards) await readShard(path, content, slice, add);
-    const files = [...days].map(async ([day, counts]): Promise<[string, string]> => [
-      toDayPath(day),
-      await writeDay(counts),
-    ]);
-    return await Promise.all(files);
+    await forEachInSlices(this.state.entries(), add, 'service');
   }
 
   async #read(): Promise<void> {
@@ -206,6 +216,7 @@ export class CommittedState {
       const tree = await this.#ref.read(this.#tip ?? undefined);
       await this.#merge(tree);
       this.#tip = tree.commit;
+      this.#lastDay = findLastDay(tree.days);
       this.#peeked = peeked;
     } catch (error) {
       if (isError(error, 'state-refused')) this.#refused = { peeked, error };
@@ -232,12 +243,15 @@ export class CommittedState {
     for (const { path: file, line, message } of skipped.first)
       this.#log.warn({ file, line }, `${file}:${line} of the state ref is skipped: ${message}`);
     if (skipped.more > 0) this.#log.warn({}, `${skipped.more} more lines of the state ref are skipped`);
-    await forEachInSlices(bots, ([id, botState]) => void this.state.merge(id, botState), 'service');
+    const merge = ([id, botState]: readonly [BotId, BotState]): void => {
+      const known = this.state.count(id);
+      // A count that is not committed yet has replaced it.
+      if (known && botState.count && botState.count.at < known.at) this.#dayCounts.add(id, botState.count);
+      this.state.merge(id, botState);
+    };
+    await forEachInSlices(bots, merge, 'service');
   }
 }
-
-/** The first of 2020: an earlier one is from a clock that was not set. */
-const minDay = toDay(Date.UTC(2020, 0));
 
 /** Milliseconds between two peeks. */
 const peekIntervalMs = 5;
@@ -249,10 +263,11 @@ function isConflict(error: unknown): boolean {
 /** Attempts before a commit fails because another process commits first each time. */
 const maxConflicts = 30;
 
-/** The shards of a state in Git, and their commit. */
+/** The shards of a state in Git, its commit and the days that have a file. */
 export interface StateTree {
   /** The commit at the tip; null while the ref does not exist. */
   readonly commit: string | null;
+  readonly days: readonly number[];
   /** Yields `<ab>/<cd>.json` and the content of each. Few are in memory at a time. */
   readonly shards: AsyncIterable<readonly [path: string, content: Buffer]>;
 }
@@ -270,7 +285,7 @@ export interface StateRef {
   read(known?: string): Promise<StateTree>;
 
   /**
-   * Commits `files` (path → whole new text) on top of `onto`, durably, but no file of a day that `onto` has one of. Returns
+   * Commits `files` (path → whole new text) on top of `onto`, durably; the file of a day is merged into that of `onto`. Returns
    * the new commit, or `onto` without a commit if the tree would be the same.
    * @throws {BotshelfError} ref-conflict, when the tip is not `onto`: read, merge and retry
    */
@@ -349,6 +364,7 @@ async function readState(repository: Repository, known: string | undefined): Pro
   const before = isKnown ? await findShards(repository, known) : new Map<string, string>();
   return {
     commit,
+    days: commit === null ? [] : await findDays(repository, commit),
     shards: readShards(
       repository,
       files.filter(({ path, id }) => before.get(path) !== id),
@@ -379,14 +395,24 @@ async function findChangedFiles(
   files: ReadonlyMap<string, string>,
 ): Promise<RefCommit['files']> {
   const old = await findTreeEntries(repository, onto, [...files.keys()]);
+  const texts = new Map(files);
+  const oldDays = [...old.keys()].filter(isDayPath);
+  const { days } = onto !== null && oldDays.length > 0 ? await listDays(repository, onto) : { days: [] };
+  for (const path of oldDays) {
+    const file = days.find((day) => day.path === path);
+    // One that cannot be read stays: `/readyz` names it.
+    const [known] = file ? await readStateFiles(repository.objects, [file.id]) : [];
+    const text = known && (await mergeDays(known, Buffer.from(files.get(path) ?? '')));
+    if (text === undefined) texts.delete(path);
+    else texts.set(path, text);
+  }
   const changed = new Map<string, NewFile>();
   const compare = ([path, text]: readonly [string, string]): void => {
     const content = Buffer.from(text);
-    const id = computeBlobId(content, repository.hash);
-    if (old.get(path)?.id !== id && !(isDayPath(path) && old.has(path)))
+    if (old.get(path)?.id !== computeBlobId(content, repository.hash))
       changed.set(path, { mode: '100644', content });
   };
-  await forEachInSlices(files, compare, 'service');
+  await forEachInSlices(texts, compare, 'service');
   return changed;
 }
 

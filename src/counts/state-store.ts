@@ -82,7 +82,7 @@ export class StateStore implements CurrentCounts {
     await this.follow()?.catch(() => {});
     if (this.#closed === undefined)
       await this.#journal.replay(({ id, count, countedAt }) => {
-        this.#state.merge(id, { count: { value: count, at: countedAt } });
+        this.#committed.addCount(id, { value: count, at: countedAt });
         // Also what the ref has, whose commit may not be synced yet.
         this.#checkpointer.add(id);
       });
@@ -253,7 +253,7 @@ export class StateStore implements CurrentCounts {
 
   #apply(entries: readonly JournalEntry[]): void {
     for (const entry of entries) {
-      this.#state.merge(entry.id, { count: { value: entry.count, at: entry.countedAt } });
+      this.#committed.addCount(entry.id, { value: entry.count, at: entry.countedAt });
       this.#forget(entry);
       this.#checkpointer.add(entry.id);
     }

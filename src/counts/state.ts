@@ -217,6 +217,10 @@ export class State {
     return this.#bots.has(id);
   }
 
+  entries(): Iterable<readonly [id: BotId, botState: BotState]> {
+    return this.#bots;
+  }
+
   /** Returns the state of a bot; an empty one for a bot without any. */
   get(id: BotId): BotState {
     return this.#bots.get(id) ?? none;
@@ -287,13 +291,16 @@ export class State {
 
 const none: BotState = {};
 
-/** The count that a bot had at the end of a day. */
-export type CountOfDay = readonly [id: BotId, count: number];
+/** The count that a bot had at the end of a day, and its time as `Count` has it, if that is known. */
+export type CountOfDay = readonly [id: BotId, count: number, at?: number];
 
 /** Returns the day (UTC), since the epoch, of a count's time. */
 export function toDay(at: number): number {
   return Math.floor(toClockTime(at) / msPerDay);
 }
+
+/** The first of 2020: an earlier one is from a clock that was not set. */
+export const minDay: number = toDay(Date.UTC(2020, 0));
 
 /** Returns the path of a day's file in the state ref: `days/2026/11-22`. */
 export function toDayPath(day: number): string {
@@ -313,41 +320,95 @@ export function parseDayPath(path: string): number | undefined {
   return Number.isNaN(time) ? undefined : time / msPerDay;
 }
 
+/**
+ * Returns the last day that is over and has a file. The counts of earlier days, which a state has, are in their files;
+ * those of that day may not be.
+ * @param days that have a file
+ */
+export function findLastDay(days: readonly number[]): number {
+  const today = toDay(Date.now());
+  return days.reduce((last, day) => (day < today && day > last ? day : last), minDay);
+}
+
+/** Counts that the files of days may not have, by day: of each bot the last one. */
+export class DayCounts {
+  readonly #days = new Map<number, Map<BotId, Count>>();
+
+  /** Adds a count, unless it is from a clock that was not set or is ahead. */
+  add(id: BotId, count: Count): void {
+    const day = toDay(count.at);
+    if (day < minDay || isAhead(count.at)) return;
+    const counts = this.#days.get(day) ?? new Map<BotId, Count>();
+    this.#days.set(day, counts.set(id, chooseLaterCount(counts.get(id), count) ?? count));
+  }
+
+  has(day: number): boolean {
+    return this.#days.has(day);
+  }
+
+  /** Moves the counts of the days before `end` into others. */
+  moveBefore(end: number, others: DayCounts): void {
+    for (const [day, counts] of this.#days) {
+      if (day >= end) continue;
+      this.#days.delete(day);
+      for (const [id, count] of counts) others.add(id, count);
+    }
+  }
+
+  /** Returns the files of the days by path, with these counts only. */
+  async writeFiles(): Promise<Map<string, string>> {
+    const files = new Map<string, string>();
+    for (const [day, counts] of this.#days) files.set(toDayPath(day), await writeDay(toLines(counts)));
+    return files;
+  }
+}
+
+function toLines(counts: ReadonlyMap<BotId, Count>): CountOfDay[] {
+  return Array.from(counts, ([id, { value, at }]) => [id, value, at]);
+}
+
 /** Returns the text of a day's file: a line for each bot, in the order of the ids. */
 export async function writeDay(counts: readonly CountOfDay[]): Promise<string> {
   const sorted = await sortInSlices(counts, ([a], [b]) => compareBotIds(a, b));
   let text = '';
-  await forEachInSlices(sorted, ([id, count]) => void (text += `${id} ${count}\n`), 'service');
+  const write = ([id, count, at]: CountOfDay): void =>
+    void (text += at ? `${id} ${count} ${at}\n` : `${id} ${count}\n`);
+  await forEachInSlices(sorted, write, 'service');
   return text;
 }
 
 /** Yields the counts of a day's file, some at a time; invalid lines are skipped. */
 export function* parseDay(content: Buffer): Generator<readonly CountOfDay[]> {
-  for (const lines of splitLines(content))
-    yield lines.flatMap((line): CountOfDay[] => {
-      const [, id, count] = /^(\d{1,20}) (\d{1,11})$/.exec(line) ?? [];
-      return id === undefined ? [] : [[id as BotId, Number(count)]];
-    });
+  for (const lines of splitLines(content)) {
+    const counts: CountOfDay[] = [];
+    for (const line of lines) {
+      const [, id, count, time] = /^(\d{1,20}) (\d{1,11})(?: (\d{1,16}))?$/.exec(line) ?? [];
+      const at = time === undefined ? undefined : Number(time);
+      if (id === undefined || (at ?? 0) > maxTime) continue;
+      counts.push(at === undefined ? [id as BotId, Number(count)] : [id as BotId, Number(count), at]);
+    }
+    yield counts;
+  }
 }
 
 /**
- * Merges the files that two machines wrote of one day: each bot has the larger of its counts, so the order of merges makes
- * no difference. Returns undefined if the second adds nothing to the first.
+ * Merges other files of a day into a known one. Of two lines for a bot the later wins, a known time over an unknown one, and
+ * otherwise the larger count: so the order of merges makes no difference. Returns undefined if the others add nothing.
  */
-export async function mergeDays(known: Buffer, other: Buffer): Promise<string | undefined> {
-  const counts = new Map<BotId, number>();
+export async function mergeDays(known: Buffer, ...others: readonly Buffer[]): Promise<string | undefined> {
+  const counts = new Map<BotId, Count>();
   let isChanged = false;
-  const addKnown = (some: readonly CountOfDay[]): void => {
-    for (const [id, count] of some) counts.set(id, count);
-  };
   const add = (some: readonly CountOfDay[]): void => {
-    for (const [id, count] of some) {
-      if (count <= (counts.get(id) ?? -1)) continue;
-      counts.set(id, count);
+    for (const [id, value, at = 0] of some) {
+      const before = counts.get(id);
+      const later = chooseLaterCount(before, { value, at });
+      if (later === undefined || later === before) continue;
+      counts.set(id, later);
       isChanged = true;
     }
   };
-  await forEachInSlices(parseDay(known), addKnown, 'service');
-  await forEachInSlices(parseDay(other), add, 'service');
-  return isChanged ? await writeDay([...counts]) : undefined;
+  await forEachInSlices(parseDay(known), add, 'service');
+  isChanged = false;
+  for (const other of others) await forEachInSlices(parseDay(other), add, 'service');
+  return isChanged ? await writeDay(toLines(counts)) : undefined;
 }

@@ -4,7 +4,11 @@ import { listDays, listShards, readStateFiles, type StateFile } from '../counts/
 import { writePrunedHistory } from '../counts/state-ref.ts';
 import {
   isDayPath,
+  type Count,
+  DayCounts,
+  findLastDay,
   mergeDays,
+  toDay,
   type BotState,
   mergeBotStates,
   readShard,
@@ -443,28 +447,53 @@ async function mergeFiles(
   theirs: string,
   shards: readonly StateFile[],
 ): Promise<Map<string, NewFile>> {
-  const readable = [...shards, ...(await listDays(repository, theirs)).days];
-  const known = new Map(readable.map(({ path, id }) => [path, id]));
-  const own = [...(await listShards(repository, ours)), ...(await listDays(repository, ours)).days];
+  const { days: theirDays } = await listDays(repository, theirs);
+  const { days: ourDays } = await listDays(repository, ours);
+  const known = toIds([...shards, ...theirDays]);
+  const own = toIds([...(await listShards(repository, ours)), ...ourDays]);
+  const differing = [...new Set([...known.keys(), ...own.keys()])].filter(
+    (path) => known.get(path) !== own.get(path),
+  );
+  const read = async (path: string): Promise<[known: Buffer, own: Buffer]> => [
+    await readStateFile(repository, known.get(path)),
+    await readStateFile(repository, own.get(path)),
+  ];
+  const lastDays = [theirDays, ourDays].map((days) => findLastDay(days.map(({ period }) => period)));
+  const dayCounts = new DayCounts();
+  // One state may have no line for a count of a day that the other knows to be over, by a file or a count of a later day.
+  const addToDays: AddToDays = (id, ...counts) => {
+    const last = Math.max(...lastDays, ...counts.map(({ at }) => toDay(at) - 1));
+    for (const count of counts) {
+      const day = toDay(count.at);
+      if (day >= Math.min(...lastDays) && day <= last) dayCounts.add(id, count);
+    }
+  };
   const merged = new Map<string, NewFile>();
+  const add = (path: string, text: string | undefined): void =>
+    void (text !== undefined && merged.set(path, toNewFile(text)));
   const slice = new TimeSlice('service');
-  for (const { path, id } of own) {
-    const other = known.get(path);
-    if (other === id) continue;
-    const [ourText = empty, theirText = empty] = await readStateFiles(
-      repository.objects,
-      other === undefined ? [id] : [id, other],
-    );
-    const text = isDayPath(path)
-      ? await mergeDays(theirText, ourText)
-      : await mergeShard(path, theirText, ourText, slice);
-    if (text !== undefined) merged.set(path, toNewFile(text));
+  for (const path of differing.filter((path) => !isDayPath(path))) {
+    add(path, await mergeShard(path, ...(await read(path)), slice, addToDays));
     if (slice.isOver) await slice.next();
   }
+  const lines = await dayCounts.writeFiles();
+  for (const path of new Set([...differing.filter(isDayPath), ...lines.keys()]))
+    add(path, await mergeDays(...(await read(path)), Buffer.from(lines.get(path) ?? '')));
   return merged;
 }
 
-const empty = Buffer.alloc(0);
+function toIds(files: readonly StateFile[]): Map<string, string> {
+  return new Map(files.map(({ path, id }) => [path, id]));
+}
+
+/** Returns the content of a file of the state; an empty one if there is none. */
+async function readStateFile({ objects }: Repository, id: string | undefined): Promise<Buffer> {
+  const [content] = id === undefined ? [] : await readStateFiles(objects, [id]);
+  return content ?? Buffer.alloc(0);
+}
+
+/** Called with the counts of a bot that differ in two states. */
+type AddToDays = (id: BotId, ...counts: readonly Count[]) => void;
 
 /** Returns undefined if the second adds nothing to the first. */
 async function mergeShard(
@@ -472,16 +501,25 @@ async function mergeShard(
   known: Buffer,
   other: Buffer,
   slice: TimeSlice,
+  addToDays: AddToDays,
 ): Promise<string | undefined> {
-  const states = new Map<BotId, BotState>();
-  await readShard(path, known, slice, (id, state) => void states.set(id, state));
+  const read = async (content: Buffer): Promise<Map<BotId, BotState>> => {
+    const states = new Map<BotId, BotState>();
+    const take = (id: BotId, state: BotState): void =>
+      void states.set(id, mergeBotStates(states.get(id) ?? {}, state));
+    await readShard(path, content, slice, take);
+    return states;
+  };
+  const [states, others] = [await read(known), await read(other)];
   let changed = false;
-  await readShard(path, other, slice, (id, state) => {
-    const before = states.get(id) ?? {};
-    const merged = mergeBotStates(before, state);
-    changed ||= merged !== before;
+  for (const id of new Set([...states.keys(), ...others.keys()])) {
+    const [a, b] = [states.get(id) ?? {}, others.get(id) ?? {}];
+    if (a.count?.at !== b.count?.at || a.count?.value !== b.count?.value)
+      addToDays(id, ...[a.count, b.count].filter((count) => count !== undefined));
+    const merged = mergeBotStates(a, b);
+    changed ||= merged !== a;
     states.set(id, merged);
-  });
+  }
   if (!changed) return undefined;
   return writeShard([...states.keys()].toSorted(compareBotIds), (id) => states.get(id) ?? {});
 }

@@ -189,7 +189,7 @@ describe('botshelf demo', function () {
   it('has bots that grow, one that falls fast and one that has posted nothing for 70 days', () => {
     const { git } = repositoryIn(demo.folder);
     const text = git('show', `refs/botshelf/state:${toDayPath(toDay(Date.now()) - 30)}`);
-    const then = new Map([...parseDay(Buffer.from(text))].flat());
+    const then = new Map([...parseDay(Buffer.from(text))].flat().map(([id, count]) => [id, count]));
     const counts = git('grep', '-h', 'countedAt', 'refs/botshelf/state');
     const now = [...counts.matchAll(/"(\d+)":\{"count":(\d+),"countedAt":(\d+)/g)].map(
       ([, id = '', count, at]) => ({

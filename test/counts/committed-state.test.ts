@@ -26,7 +26,7 @@ describe('the state and its ref', () => {
     const last = new CommittedState(new FileRef(path), silentLog);
     await last.follow();
     deepStrictEqual(
-      bots.map((id) => last.state.count(id)?.value),
+      bots.map((id) => last.state.edited(id)),
       bots.map(() => 3),
     );
     strictEqual(new FileRef(path).history().length, 30);
@@ -36,15 +36,15 @@ describe('the state and its ref', () => {
     const path = join(tempFolder(), 'ref');
     const ids = Array.from({ length: 20_000 }, (_, n) => botId(String(100_000 + n)));
     const [here, there] = [newCommitted(path), newCommitted(path)];
-    const change = new Map(ids.map((id) => [id, { count: { value: 1, at: 1 } }]));
-    await here.commit(() => change, 'Count 20000 bots');
+    const change = new Map(ids.map((id) => [id, { edited: 1 }]));
+    await here.commit(() => change, 'Edit 20000 bots');
     await there.follow();
-    for (const { state } of [here, there]) ok(ids.every((id) => state.count(id)?.value === 1));
+    for (const { state } of [here, there]) ok(ids.every((id) => state.edited(id) === 1));
     strictEqual(here.follow(), undefined, 'all is read');
     await here.commit(() => one(ids[0], 2), 'Count 1 bot');
     strictEqual(
       new FileRef(path).history().at(-1)?.files['00/00.json'],
-      '{\n"100000":{"count":2,"countedAt":2},\n"110000":{"count":1,"countedAt":1}\n}\n',
+      '{\n"100000":{"edited":2},\n"110000":{"edited":1}\n}\n',
     );
   });
 
@@ -56,11 +56,11 @@ describe('the state and its ref', () => {
     await there.commit(() => one(id, 1), 'Count 1 bot');
     const seen: unknown[] = [];
     await here.commit(() => {
-      seen.push(here.state.count(id)?.value);
+      seen.push(here.state.edited(id));
       return one(id, 2);
     }, 'Count 1 bot');
     deepStrictEqual(seen.at(-1), 1);
-    strictEqual(here.state.count(id)?.value, 2);
+    strictEqual(here.state.edited(id), 2);
   });
 
   it('commit nothing when there is nothing to say', async () => {
@@ -69,49 +69,47 @@ describe('the state and its ref', () => {
     deepStrictEqual(new FileRef(path).history(), []);
   });
 
-  it('have a file of each day that is over, from the first commit after it', async () => {
+  it('have the counts of each day that is over in its file, also those that come late', async () => {
     const path = join(tempFolder(), 'ref');
-    const [homer, marge] = [botId('7'), botId('12')];
+    const [homer, marge, unset, first] = ['7', '12', '1970', '2020'].map(botId);
     const now = Date.now();
     const [before, yesterday] = [now - 2 * msPerDay, now - msPerDay];
     const count = async (
       committed: CommittedState,
-      values: [id: BotId, value: number, at?: number][],
+      ...values: [id: BotId | undefined, value: number, at?: number][]
     ): Promise<void> => {
-      const change = values.map(([id, value, at = now]) => [id, { count: { value, at } }] as const);
-      await committed.commit(() => new Map(change), 'Count bots');
+      await committed.follow();
+      const ids = values.flatMap(([id, value, at = now]) => {
+        if (id) committed.addCount(id, { value, at });
+        return id ?? [];
+      });
+      await committed.commit(() => new Map(ids.map((id) => [id, {}])), 'Count bots');
     };
     const days = (): Record<string, string> => {
       const files = Object.entries(new FileRef(path).history().at(-1)?.files ?? {});
       return Object.fromEntries(files.filter(([name]) => isDayPath(name)));
     };
-    const [unset, first] = [botId('1970'), botId('2020')];
-    await count(newCommitted(path), [
+    const start = Date.UTC(2020, 0);
+    await count(
+      newCommitted(path),
       [homer, 1, before],
       [marge, 2, yesterday],
       [unset, 3, 5],
-      [first, 8, Date.UTC(2020, 0)],
-    ]);
-    deepStrictEqual(days(), {});
+      [first, 8, start],
+    );
     const here = newCommitted(path);
-    await here.follow();
-    // In the journal, and not committed yet.
-    here.state.merge(marge, { count: { value: 9, at: yesterday + 1 } });
-    here.state.merge(homer, { count: { value: 3, at: now } });
-    await count(here, [
-      [homer, 4],
-      [marge, 5],
-      [unset, 6],
-    ]);
+    await count(here, [marge, 9, yesterday + 1], [homer, 3, now], [homer, 4], [marge, 5], [unset, 6]);
     const wanted = {
-      'days/2020/01-01': '2020 8\n',
-      [toDayPath(toDay(before))]: '7 1\n',
-      [toDayPath(toDay(yesterday))]: '12 9\n',
+      'days/2020/01-01': `2020 8 ${start}\n`,
+      [toDayPath(toDay(before))]: `7 1 ${before}\n`,
+      [toDayPath(toDay(yesterday))]: `12 9 ${yesterday + 1}\n`,
     };
     deepStrictEqual(days(), wanted);
-    await count(here, [[botId('13'), 1, before]]);
-    await count(newCommitted(path), [[botId('13'), 2]]);
-    deepStrictEqual(days(), wanted, 'a file that is there stays');
+    await count(here, [homer, 2, before + 1], [botId('13'), 1, yesterday]);
+    await count(newCommitted(path), [botId('13'), 2]);
+    wanted[toDayPath(toDay(before))] = `7 2 ${before + 1}\n`;
+    wanted[toDayPath(toDay(yesterday))] += `13 1 ${yesterday}\n`;
+    deepStrictEqual(days(), wanted);
   });
 
   it('give up on a tip that never stands still', async () => {
@@ -139,5 +137,5 @@ function newCommitted(path: string): CommittedState {
 }
 
 function one(id: BotId | undefined, value: number): Map<BotId, BotState> {
-  return new Map(id === undefined ? [] : [[id, { count: { value, at: value } }]]);
+  return new Map(id === undefined ? [] : [[id, { edited: value }]]);
 }

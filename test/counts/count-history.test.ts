@@ -3,6 +3,7 @@ import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { BotId } from '../../src/bot/id.ts';
 import { CountHistory, CountSeries } from '../../src/counts/count-history.ts';
+import { maxBots } from '../../src/counts/state-files.ts';
 import { toDayPath } from '../../src/counts/state.ts';
 import { maxObjectBytes } from '../../src/git/objects.ts';
 import { stateRef } from '../../src/git/repository.ts';
@@ -125,7 +126,7 @@ describe('the counts over time', () => {
   });
 
   it('leave out a day whose file is too large @long', async () => {
-    const history = await read(placeWithDay(`${homer} 5\n${'-'.repeat(64 * 1024 * 1024)}`));
+    const history = await read(placeWithDay(`${homer} 5\n${'-'.repeat(41 * maxBots)}`));
     deepStrictEqual(days(history, homer), {});
     match(
       history.faults().join(),

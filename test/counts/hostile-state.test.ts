@@ -101,7 +101,7 @@ describe('a state that somebody has spoilt', () => {
       }
     }
     ref.peek = () => 'other';
-    ref.read = async () => ({ commit: 'other', shards: makeShards() });
+    ref.read = async () => ({ commit: 'other', days: [], shards: makeShards() });
     await rejects(committed.refresh(), { code: 'state-refused', message: /has more than \d+ bots/ });
     deepStrictEqual([committed.state.size, committed.state.count(botId('3312'))?.value], [1, 5]);
   });
@@ -158,6 +158,14 @@ describe('a state that somebody has spoilt', () => {
         `days/2026/11-${day} of ${stateRef} is left out of the counts over time, because it is`.slice(0, 87),
       ),
     );
+  });
+
+  it('keeps the days that cannot be read, when counts come for them', async () => {
+    const repository = testRepository({ file: 'text' });
+    const tip = setState(repository, { 'days/2026/11-20/a': '7 2\n' }, undefined, noFile);
+    const ref = createStateRef(openerOf(repository.folder), silentLog);
+    const days = ['19', '20'].map((day) => [`days/2026/11-${day}`, '7 1\n'] as const);
+    strictEqual(await ref.commit(tip, new Map(days), 'Count 1 bot'), tip);
   });
 
   it('gets the days of ours in place of those that cannot be read', async () => {

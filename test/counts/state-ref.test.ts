@@ -36,14 +36,18 @@ describe('the state ref', () => {
     strictEqual(repository.status(), '');
   });
 
-  it('has files of days beside, which are not read, and of each day the one that was committed first', async () => {
+  it('has files of days beside, which are not read, and gets the lines that the one of a day lacks', async () => {
     const { state, repository } = stateIn();
     const day = 'days/2026/11-22';
-    const first = await state.commit(null, new Map([...one, [day, '7 1\n']]), 'Count 1 bot');
+    const first = await state.commit(null, new Map([...one, [day, '7 1 5\n8 2 5\n']]), 'Count 1 bot');
     deepStrictEqual((await readState(state)).files, one);
-    const second = await state.commit(first, new Map([...two, [day, '7 2\n']]), 'Count 2 bots');
+    const second = await state.commit(
+      first,
+      new Map([...two, [day, '7 9 4\n8 1 6\n12 3 1\n']]),
+      'Count 2 bots',
+    );
     deepStrictEqual((await readState(state, first ?? '')).files, two);
-    strictEqual(repository.git('show', `${second}:${day}`), '7 1');
+    strictEqual(repository.git('show', `${second}:${day}`), '7 1 5\n8 1 6\n12 3 1');
     strictEqual(await state.commit(second, new Map([[day, '']]), 'Count 0 bots'), second);
   });
 

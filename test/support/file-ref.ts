@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
 import type { StateRef, StateTree } from '../../src/counts/state-ref.ts';
-import { isDayPath } from '../../src/counts/state.ts';
+import { isDayPath, mergeDays, parseDayPath } from '../../src/counts/state.ts';
 import { createRefConflictError, stateRef } from '../../src/git/repository.ts';
 
 /** A commit of a FileRef. */
@@ -38,10 +38,11 @@ export class FileRef implements StateRef {
 
   async read(known?: string): Promise<StateTree> {
     const last = this.history().at(-1);
-    if (last !== undefined && last.commit === known) return { commit: known, shards: toShards([]) };
+    if (last !== undefined && last.commit === known)
+      return { commit: known, days: toDays(last), shards: toShards([]) };
     this.reads++;
     const files = Object.entries(last?.files ?? {}).filter(([path]) => !isDayPath(path));
-    return { commit: last?.commit ?? null, shards: toShards(files) };
+    return { commit: last?.commit ?? null, days: toDays(last), shards: toShards(files) };
   }
 
   async commit(
@@ -51,9 +52,13 @@ export class FileRef implements StateRef {
   ): Promise<string | null> {
     const history = this.history();
     const last = history.at(-1);
-    if ((last?.commit ?? null) !== onto) throw createRefConflictError(stateRef);
-    const added = [...files].filter(([path]) => !isDayPath(path) || last?.files[path] === undefined);
-    const tree = { ...last?.files, ...Object.fromEntries(added) };
+    const tree: Record<string, string> = { ...last?.files };
+    for (const [path, text] of files) {
+      const known = isDayPath(path) ? tree[path] : undefined;
+      if (known === undefined) tree[path] = text;
+      else tree[path] = (await mergeDays(Buffer.from(known), Buffer.from(text))) ?? known;
+    }
+    if ((this.history().at(-1)?.commit ?? null) !== onto) throw createRefConflictError(stateRef);
     if (JSON.stringify(tree) === JSON.stringify(last?.files ?? {})) return onto;
     const commit = createHash('sha1')
       .update(JSON.stringify([onto, tree, subject]))
@@ -74,6 +79,10 @@ export class FileRef implements StateRef {
     closeSync(file);
     renameSync(`${this.#path}.new`, this.#path);
   }
+}
+
+function toDays(commit: FileCommit | undefined): number[] {
+  return Object.keys(commit?.files ?? {}).flatMap((path) => parseDayPath(path) ?? []);
 }
 
 async function* toShards(

@@ -12,6 +12,8 @@ import { botId } from '../support/sample.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 import { openUntilEnd } from '../support/opened.ts';
 
+const start = Date.UTC(2026, 0);
+
 type Counts = Readonly<Record<string, readonly [value: number, at: number]>>;
 
 describe('the merge of two states', () => {
@@ -50,13 +52,13 @@ describe('the merge of two states', () => {
     strictEqual(repository.git('log', '-1', '--format=%P', merged), theirs);
   });
 
-  it('has the files of days of both, and of one day the larger counts', async () => {
+  it('has the files of days of both, and of one day the later counts, or the larger without times', async () => {
     const base = await commit({ 1: [5, 1] });
     const tooLargeForPeople = '-'.repeat(maxObjectBytes);
     const [ours = '', theirs = ''] = await Promise.all(
       [
-        { 'days/2026/11-21': '1 5\n2 9\n', 'days/2026/11-20': '2 8\n' },
-        { 'days/2026/11-21': `1 6\n12 4\n${tooLargeForPeople}`, 'days/2026/11-22': '1 7\n' },
+        { 'days/2026/11-21': '1 5\n2 9\n3 9 1\n', 'days/2026/11-20': '2 8\n' },
+        { 'days/2026/11-21': `1 6\n3 8 2\n12 4\n${tooLargeForPeople}`, 'days/2026/11-22': '1 7\n' },
       ].map(async (texts) => {
         const files = Object.entries(texts).map(
           ([path, text]) => [path, { mode: '100644', content: Buffer.from(text) }] as const,
@@ -71,7 +73,7 @@ describe('the merge of two states', () => {
     const [there, back] = [await mergeStates(opened, ours, theirs), await mergeStates(opened, theirs, ours)];
     strictEqual(await readTreeId(opened, there), await readTreeId(opened, back));
     const lines = ['20', '21', '22'].map((date) => repository.git('show', `${there}:days/2026/11-${date}`));
-    deepStrictEqual(lines, ['2 8', '1 6\n2 9\n12 4', '1 7']);
+    deepStrictEqual(lines, ['2 8', '1 6\n2 9\n3 8 2\n12 4', '1 7']);
   });
 
   it('takes theirs where ours has nothing later', async () => {
@@ -122,7 +124,10 @@ describe('the merge of two states', () => {
   it('comes, for any states, to the same in either direction, and loses no bot @slow', async () => {
     const counts: fc.Arbitrary<Counts> = fc.dictionary(
       fc.constantFrom('1', '2', '3', '10001', '20002'),
-      fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 1, max: 4 })),
+      fc.tuple(
+        fc.integer({ min: 0, max: 9 }),
+        fc.integer({ min: 1, max: 4 }).map((n) => n * 40_000_000 + start),
+      ),
     );
     await fc.assert(
       fc.asyncProperty(counts, counts, counts, async (was, a, b) => {
