@@ -8,9 +8,10 @@ import { toDayPath } from '../../src/counts/state.ts';
 import { maxObjectBytes } from '../../src/git/objects.ts';
 import { stateRef } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';
+import { mergeStates } from '../../src/sync/remote.ts';
 import { cleanUp } from '../support/cleanup.ts';
 import { commitCounts } from '../support/counts.ts';
-import { openerOf } from '../support/opened.ts';
+import { openerOf, openUntilEnd } from '../support/opened.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
 import { botId } from '../support/sample.ts';
 
@@ -132,6 +133,19 @@ describe('the counts over time', () => {
       history.faults().join(),
       /^days\/2026\/11-21 of .* it is missing or has more than \d+ MiB: restore/,
     );
+  });
+
+  it('are read before the end of the first day, and merged', async () => {
+    const { folder, git, commitOn } = testRepository({ file: 'text' });
+    const [ours, theirs] = [1, 2].map((count) =>
+      commitOn(null, {
+        files: { '33/12.json': `{\n"${homer}":{"count":${count},"countedAt":${count}}\n}\n` },
+      }),
+    ) as [string, string];
+    git('update-ref', stateRef, ours);
+    const history = await read(folder);
+    deepStrictEqual([await history.isRead('all'), history.faults()], [true, []]);
+    strictEqual(await mergeStates(await openUntilEnd(folder), ours, theirs), theirs);
   });
 
   it('tell when they are read', async () => {

@@ -83,6 +83,7 @@ interface Shell {
 
 async function runIn(shell: Shell, command: GitCommand): Promise<string> {
   const { folder, args, input, indexFile, accepts = 0, outputFile } = command;
+  if (input?.length === 0) throw new RangeError('the service gives git no empty input');
   const path = (name: string): string => join(shell.folder, name);
   if (input !== undefined) writeFileSync(path('input'), input);
   const index = indexFile === undefined ? '' : `GIT_INDEX_FILE=${quote(indexFile)} `;
