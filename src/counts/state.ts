@@ -316,8 +316,9 @@ export function isDayPath(path: string): boolean {
 /** Returns the day of a day's file in the state ref; undefined if the path is of no day. */
 export function parseDayPath(path: string): number | undefined {
   const [, year, date] = /^days\/(\d{4})\/(\d\d-\d\d)$/.exec(path) ?? [];
-  const time = Date.parse(`${year}-${date}`);
-  return Number.isNaN(time) ? undefined : time / msPerDay;
+  const day = Date.parse(`${year}-${date}`) / msPerDay;
+  // 02-31 is parsed as 03-03.
+  return !Number.isNaN(day) && toDayPath(day) === path ? day : undefined;
 }
 
 /**

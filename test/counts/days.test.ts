@@ -10,7 +10,7 @@ describe('the file of a day', () => {
     strictEqual(toDayPath(day), 'days/2026/11-22');
     strictEqual(parseDayPath('days/2026/11-22'), day);
     strictEqual(toDay(eraMs + Date.UTC(2026, 10, 22)), day, 'of the next era');
-    for (const path of ['days/2026/13-01', 'days/2026/11-22.orig', '2026/11-22', 'README'])
+    for (const path of ['days/2026/13-01', 'days/2026/02-31', 'days/2026/11-22.orig', '2026/11-22', 'README'])
       strictEqual(parseDayPath(path), undefined);
   });
 
