@@ -151,6 +151,9 @@ function formatShardLine(id: BotId, { count, token, edited }: BotState): string 
 const pattern =
   /^"(\d{1,20})": ?\{(?:"count":(\d{1,11}),"countedAt":(\d{1,16})(?:,(?="))?)?(?:"token":(?:null|"(sha256:[0-9a-f]{64})"),"tokenAt":(\d{1,16}),"tokenGen":([1-9]\d{0,14})(?:,(?="))?)?(?:"edited":(\d{1,16}))?\},?$/;
 
+/** The largest number that `pattern` takes. */
+export const maxGeneration = 999_999_999_999_999;
+
 function parseShardLine(
   shard: number,
   line: string,

@@ -9,10 +9,10 @@ import { botsFolder, isPage, parsePagePath, parsePlace } from '../catalogue/page
 import { readCommittedPages } from '../catalogue/store/bot-reader.ts';
 import type { OpenCounts } from '../counts/counts.ts';
 import type { CommittedState, StateChange } from '../counts/state-ref.ts';
-import type { State } from '../counts/state.ts';
+import { maxGeneration, type State } from '../counts/state.ts';
 import type { BranchFeed, BranchConsumer, BranchAdvance } from '../git/branch-feed.ts';
 import { readChangeLog, listFiles } from '../git/history.ts';
-import type { Repository } from '../git/repository.ts';
+import { stateRef, type Repository } from '../git/repository.ts';
 import { BotshelfError, messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { type Client, findFullShare, toClient } from '../lib/network.ts';
@@ -35,7 +35,8 @@ const generationSteps = { all: 1, earlier: 1000, none: 1_000_000 } as const;
 
 /**
  * Issues a new token to a bot and revokes the previous one. The new token's digest is committed when this resolves.
- * @throws {BotshelfError} unavailable, when the remote's state was never fetched: the generation of the token is unknown
+ * @throws {BotshelfError} unavailable, when the remote's state was never fetched: the generation of the token is unknown;
+ * or when the previous one has the last generation
  * @throws what the state ref does when it cannot be read or written
  */
 export async function issueToken(committed: CommittedState, id: BotId, by: TokenChanger): Promise<Token> {
@@ -87,7 +88,13 @@ function createTokenChange(
   generationStep: number,
 ): StateChange {
   const known = state.token(id);
-  const generation = (known?.generation ?? 0) + generationStep;
+  const generation = Math.min((known?.generation ?? 0) + generationStep, maxGeneration);
+  // A revocation of the same generation counts; a token would not.
+  if (generation === known?.generation && digest !== null)
+    throw new BotshelfError(
+      'unavailable',
+      `${id} can have no other token, because tokenGen of its line in ${stateRef} is the largest one: stop all machines, and set the ref to an older commit`,
+    );
   return new Map([[id, { token: { digest, at: computeTimeAfter(known?.at), generation } }]]);
 }
 

@@ -45,6 +45,20 @@ describe('a token', () => {
     strictEqual((await tokens.revokeToken(homer, 'user marge')).result, false);
   });
 
+  it('of the last generation can be revoked, also for those that read the ref later, and not replaced', async () => {
+    const place = newPlace();
+    const token = createToken();
+    const last = { digest: computeDigest(token), at: 1, generation: 999_999_999_999_999 };
+    const committed = otherProcess(place);
+    await committed.commit(() => new Map([[homer, { token: last }]]), 'Spoil it');
+    await rejects(issueToken(committed, homer, byMarge), { code: 'unavailable' });
+    strictEqual(await revokeToken(committed, homer, byMarge), true);
+    strictEqual(await localTokens(await open(place)).checkToken(homer, token), 'unknown');
+    const read = otherProcess(place);
+    await read.follow();
+    deepStrictEqual(read.state.token(homer)?.digest, null);
+  });
+
   it('is in the state ref before it is given, as a digest', async () => {
     const { place, tokens, token } = await withToken();
     const [commit] = place.ref.history();
