@@ -39,8 +39,8 @@ export interface Client {
 
 /** Returns the client that has an address. */
 export function toClient(address: string): Client {
-  // Some proxies put the port behind it in X-Forwarded-For.
-  const host = address.replace(/^(?:\[([^\]]*)\]|([\d.]+)):\d+$/, '$1$2');
+  // Some proxies put the port behind it in X-Forwarded-For, or brackets around it.
+  const host = address.replace(/^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/, '$1$2');
   if (!ipaddr.isValid(host)) return { group: address, network: address };
   const ip = ipaddr.process(host).toString();
   if (!ip.includes(':')) return { group: ip, network: ip };

@@ -10,6 +10,12 @@ describe('the client that has an address', () => {
     ['is the text where that is no address', '', '', ''],
     ['is the same for all ports, which some proxies name', '203.0.113.7:50123', '203.0.113.7', '203.0.113.7'],
     ['is the same for all ports of IPv6', '[2001:db8:1:2::9]:50123', '2001:db8:1:2::/64', '2001:db8:1::/48'],
+    [
+      'is the same in the brackets of an address',
+      '[2001:db8:1:2::9]',
+      '2001:db8:1:2::/64',
+      '2001:db8:1::/48',
+    ],
   ] as const;
 
   for (const [title, address, group, network] of cases)
