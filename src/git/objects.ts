@@ -211,7 +211,7 @@ export class ObjectReader {
 
   /**
    * Returns the objects of these names (ids, refs, `<commit>:<path>`; no line breaks), undefined if there is none,
-   * and for a file larger than `maxBytes`, which is not read into memory.
+   * and for a file larger than `maxBytes`, which is not read into memory. Of a long commit or tag only the beginning is returned.
    * @throws {BotshelfError} missing-object, for an id, or the tree of one: an id that is known must have its object
    * @throws {BotshelfError} list-too-long, for a tree larger than `maxTree`
    * @throws {GitError} when git ends first; the next call starts another, unless the reader is closed
@@ -328,8 +328,12 @@ export class ObjectReader {
     }
     const { id, type } = header;
     const pieces: Buffer[] = [];
+    let left = type === 'blob' || type === 'tree' ? Infinity : maxCommitBytes;
     return {
-      push: (piece) => void pieces.push(piece),
+      push: (piece) => {
+        if (left > 0) pieces.push(piece.subarray(0, left));
+        left -= piece.length;
+      },
       end: () => this.#waiting.shift()?.resolve({ id, type, content: Buffer.concat(pieces) }),
     };
   }
@@ -352,6 +356,9 @@ const idLike = /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?:\^\{tree\})?$/;
 
 /** Enough for the folders of 200,000 bots, in two versions. */
 const maxTreeBytes = 32 * 1024 * 1024;
+
+/** More than the message of a commit of ours has, which names up to 1,000 bots; somebody else's may have gigabytes. */
+const maxCommitBytes = 1024 * 1024;
 
 /** A git process keeps every commit it has read in memory, so it is replaced after this many requests. */
 const requestsPerProcess = 100_000;

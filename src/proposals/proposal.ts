@@ -254,6 +254,7 @@ const titles: Readonly<Record<ProposalState, string>> = {
  * anything may have been pushed.
  */
 export function parseStep(message: string): ProposalStep | undefined {
+  if (message.length > maxStepLength) return undefined;
   const paragraphs = message.trimEnd().split('\n\n');
   const trailers = new Map(
     (paragraphs.at(-1) ?? '').split('\n').map((line): [string, string] => {
@@ -285,6 +286,9 @@ export function parseStep(message: string): ProposalStep | undefined {
     text: toText(paragraphs.slice(1, -1).join('\n\n')),
   };
 }
+
+/** Names, a note and a reason have a few thousand characters. Any message may be at the ref of a proposal. */
+const maxStepLength = 64 * 1024;
 
 const commitId = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 

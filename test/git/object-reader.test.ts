@@ -37,6 +37,19 @@ describe('the reader of objects', () => {
     strictEqual((await last).length, 5);
   });
 
+  it('returns the beginning of a commit whose message is too long, and goes on with the rest', async () => {
+    const { folder, git } = testRepository({ small: 'small' });
+    const head = `${git('cat-file', '-p', 'HEAD').split('\n\n')[0]}\n\n`;
+    const args = ['hash-object', '-w', '-t', 'commit', '--stdin'];
+    const id = gitSync({ args, cwd: folder, input: head + 'x\n'.repeat(1024 * 1024) });
+    const reader = new ObjectReader(folder);
+    cleanUp(() => reader.close());
+    const [long, small] = await reader.read([id, 'HEAD:small']);
+    strictEqual(long?.content.length, 1024 * 1024);
+    ok(long.content.toString().startsWith(`${head}x\n`));
+    strictEqual(small?.content.toString(), 'small');
+  });
+
   it('keeps trees of up to 32 MiB, those that were read last @long', async () => {
     const { folder } = testRepository();
     const ids = ['a', 'b', 'c'].map((first) => writeTree(folder, first));

@@ -52,5 +52,7 @@ describe('the commit of a proposal', () => {
     const profile = contentOf(formatStep({ ...sentStep, subject: 'profile-7' }));
     strictEqual(toProposal(formatOpenRef('profile-7', proposer.id), version, profile), undefined);
     strictEqual(toProposal(open, version, contentOf('Words.\n')), undefined);
+    const long = contentOf('x\n\n'.repeat(30_000) + formatStep(sentStep));
+    strictEqual(toProposal(open, version, long) === undefined, true, 'nobody writes a note of 90 KB');
   });
 });

@@ -151,6 +151,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'bot/clock.ts maxLeadMs',
     'bot/clock.ts maxTime',
     'counts/count-history.ts maxChangeBytes',
+    'counts/state.ts maxGeneration',
     'git/branch-feed.ts maxRead',
     'git/locks.ts maxAddressBytes',
     'git/git-index.ts maxWholeIndexBytes',
