@@ -30,7 +30,7 @@ export function sharedRepository(files: Readonly<Record<string, string>>): Share
   /** Has a copied clone fetch from this repository. */
   const adopt = (clone: string): TestRepository => {
     const config = join(clone, '.git/config');
-    writeFileSync(config, readFileSync(config, 'utf8').replaceAll(template, root));
+    writeFileSync(config, readFileSync(config, 'utf8').replaceAll(`${template}/`, `${root}/`));
     const repository = repositoryIn(clone);
     repository.git('update-index', '-q', '--refresh');
     return repository;
