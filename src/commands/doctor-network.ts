@@ -11,6 +11,7 @@ import { messageOf } from '../lib/errors.ts';
 import { formatAddress } from '../lib/network.ts';
 import { callbackPath, isSecureOrigin } from '../login/settings.ts';
 import { describeRemoteError } from '../sync/remote.ts';
+import { describeRewrite, listRewrites } from '../sync/rewrites.ts';
 import { createRemoteNotice } from '../sync/sync.ts';
 import {
   type DoctorCheck,
@@ -24,7 +25,7 @@ import {
 } from './doctor-results.ts';
 import { quoteForShell } from './init.ts';
 
-/** The remote can be read, and has the branch. */
+/** The remote can be read, and has the branch, which was not rewritten lately. */
 export const checkRemote = inClone(async (repository, context) => {
   const { config, repositoryOpener } = context;
   if (config.remote === null) {
@@ -53,11 +54,17 @@ export const checkRemote = inClone(async (repository, context) => {
       `git symbolic-ref HEAD refs/heads/${named} on the Git server${named === own ? '' : `, and git switch ${named} here`}`,
     );
   }
-  if (branches.includes(branch))
-    return (
-      (await checkPacks(repository, remote)) ??
-      fine(`it can be read, and has ${branch}${listed.includes(stateRef) ? ' and the counts' : ''}`)
-    );
+  if (branches.includes(branch)) {
+    const rewrites = config.readOnly ? [] : await listRewrites(repository);
+    const last = rewrites.at(-1);
+    if (last === undefined)
+      return (
+        (await checkPacks(repository, remote)) ??
+        fine(`it can be read, and has ${branch}${listed.includes(stateRef) ? ' and the counts' : ''}`)
+      );
+    const what = await describeRewrite(repository, last, repository.branch(), remote);
+    return toOutcome('warning', `its branch was rewritten, ${rewrites.length}× in 30 days: ${what}`);
+  }
   const reason = `it can be read, but has no branch ${branch}`;
   return defaultBranch === undefined
     ? warning(reason, `git push ${removeCredentials(remote)} ${branch}`)

@@ -340,7 +340,10 @@ export class BranchWriter<E extends FileEdit> {
     if (refusesEdits) refuseEdits(changes, seen, workTree);
     const updates = new Map<string, { from: string | null; to: string | null }>();
     updates.set(branch, { from: tip, to: commit });
-    for (const [ref, to] of refs) updates.set(ref, { from: await readRef(repository, ref), to });
+    for (const [ref, to] of refs) {
+      const from = await readRef(repository, ref);
+      if (from !== to) updates.set(ref, { from, to });
+    }
     await this.#advance({ branch, changes, seen, ...(contents && { contents }) }, async () => {
       await updateRefs(repository, updates).catch(async (error: unknown) => {
         if (!wasKilled(error)) throw error;

@@ -32,7 +32,8 @@ import {
   toCataloguePath,
   formatMergeMessage,
 } from './merge-files.ts';
-import { remoteRefs, setRefs, toBaseRef } from './remote.ts';
+import { hasLostState, type RemoteBranch, remoteRefs, setRefs, toBaseRef, toMissingRef } from './remote.ts';
+import { describeRewrite, toRewriteRef } from './rewrites.ts';
 
 export interface IntegrationOptions {
   readonly committer: Pick<Committer<never>, 'move'>;
@@ -43,28 +44,40 @@ export interface IntegrationOptions {
   readonly followsOnly?: boolean;
 }
 
+/** The remote's branch, with `baseRef` from before the fetch. */
+export type FetchedBranch = Pick<RemoteBranch, 'address' | 'branch' | 'baseRef'>;
+
 /**
  * Integrates the fetched tip of the remote's branch into the checked-out one: fast-forwards to it, merges it, or replays
- * our commits on it if it was rewritten. A clone that follows only resets its branch to it.
+ * our commits on it if it was rewritten. If the remote has lost commits, ours stays, to be pushed again. A clone that
+ * follows only resets its branch to it.
  * @param theirs the tip, null if the remote has no such branch
- * @param baseRef as `toBaseRef` returned it before the fetch
  * @throws {BotshelfError} unavailable, when that cannot or must not be done
  * @throws {GitError}
  */
 export async function integrate(
   repository: Repository,
   theirs: string | null,
+  remote: FetchedBranch,
   options: IntegrationOptions,
-  baseRef: string = toBaseRef(repository),
 ): Promise<void> {
+  const missingRef = toMissingRef(remote);
   if (theirs === null) {
-    if ((await readRef(repository, remoteRefs.branch)) === null) return;
+    const known = await readRef(repository, remoteRefs.branch);
+    if (known === null) return;
+    await setRefs(repository, new Map([[missingRef, known]]));
     throw new BotshelfError('unavailable', branchGone);
   }
+  const merged = new Map([
+    [remote.baseRef, theirs],
+    [remoteRefs.mergedState, await readRef(repository, remoteRefs.state)],
+    [missingRef, null],
+  ]);
   const move = await options.committer
     .move(async (repository, ours) => {
-      if (toBaseRef(repository) !== baseRef) throw new BotshelfError('unavailable', otherBranch);
-      return await planMove(repository, baseRef, { ours, theirs }, options.followsOnly);
+      if (toBaseRef(repository) !== remote.baseRef) throw new BotshelfError('unavailable', otherBranch);
+      const plan = await planMove(repository, remote, { ours, theirs }, options.followsOnly);
+      return plan && { ...plan, refs: new Map([...merged, ...plan.refs]) };
     })
     .catch((error: unknown) => {
       throw isError(error, 'diff-too-large')
@@ -77,50 +90,67 @@ export async function integrate(
       move.droppedEdits.filter(({ path }) => !parseFilePath(path, repository.prefix)),
     );
   }
-  if ((await readRef(repository, baseRef)) !== theirs)
-    await setRefs(repository, new Map([[baseRef, theirs]]));
+  await setRefs(repository, merged);
 }
 
 async function planMove(
   repository: Repository,
-  baseRef: string,
+  remote: FetchedBranch,
   { ours, theirs }: Omit<Sides, 'base'>,
   followsOnly = false,
 ): Promise<LoggedMove | undefined> {
-  const base = await readRef(repository, baseRef);
-  const refs = new Map([[baseRef, theirs]]);
-  const former = `the former branch is at ${remoteRefs.rewritten}`;
+  const before = { ref: toRewriteRef(Date.now()), commit: ours };
+  const refs = new Map([[before.ref, ours]]);
   if (followsOnly && !(await isAncestor(repository, ours, theirs))) {
-    const message = `the remote's branch was rewritten, or this clone had commits of its own: reset to the remote's; ${former}`;
-    refs.set(remoteRefs.rewritten, ours);
-    return { commit: theirs, refs, isRewrite: true, message, droppedEdits: [] };
+    const message = `the remote's branch was rewritten, or this clone had commits of its own: reset to the remote's; the former branch is at ${before.ref}`;
+    return { commit: theirs, refs, isWarning: true, message, droppedEdits: [] };
   }
-  if (
+  const base = await readRef(repository, remote.baseRef);
+  const isWithout =
     base !== null &&
     !(await isAncestor(repository, base, theirs)) &&
-    (await isAncestor(repository, base, ours))
-  ) {
+    (await isAncestor(repository, base, ours));
+  const isBehind = await isAncestor(repository, theirs, ours);
+  const isLoss = isWithout && (await hasLost(repository, remote, isBehind));
+  if (isWithout && !isLoss) {
     if (!(await isSameCatalogue(repository, base, theirs))) throw new BotshelfError('unavailable', unrelated);
     const { commit, droppedEdits } = await replayOnto(repository, { base, ours, theirs });
+    const former = await describeRewrite(repository, before, theirs, remote.address);
     const message = `the remote's branch was rewritten: replayed the commits that were not pushed yet; ${former}`;
-    return { commit, refs: refs.set(remoteRefs.rewritten, ours), isRewrite: true, message, droppedEdits };
+    return { commit, refs, isWarning: true, message, droppedEdits };
   }
-  if (await isAncestor(repository, theirs, ours)) return undefined;
-  const commits = await countCommits(repository, [theirs], [ours]);
+  const move = { refs: new Map<string, string>(), isWarning: isLoss, droppedEdits: [] };
+  const lost = isLoss ? 'the remote has lost commits, as after a restore from a backup: ' : '';
+  if (isBehind) {
+    const commits = formatCount(await countCommits(repository, [ours], [theirs]), 'commit');
+    return isLoss ? { ...move, commit: ours, message: `${lost}pushing ${commits} again` } : undefined;
+  }
+  const commits = formatCount(await countCommits(repository, [theirs], [ours]), 'commit');
   if (await isAncestor(repository, ours, theirs)) {
     const files = (await diffTrees(repository, ours, theirs)).length;
-    const message = `fast-forwarded to the remote's branch (${formatCount(commits, 'commit')}, ${formatCount(files, 'file')})`;
-    return { commit: theirs, refs, isRewrite: false, message, droppedEdits: [] };
+    const message = `fast-forwarded to the remote's branch (${commits}, ${formatCount(files, 'file')})`;
+    return { ...move, commit: theirs, message };
   }
   const parted = await mergeBase(repository, ours, theirs);
   if (parted === undefined) throw new BotshelfError('unavailable', unrelated);
   const { commit, droppedEdits } = await mergeBranches(repository, { base: parted, ours, theirs });
-  const message = `merged the remote's branch (${formatCount(commits, 'commit')}), the merge is pushed next`;
-  return { commit, refs, isRewrite: false, message, droppedEdits };
+  const message = `${lost}merged the remote's branch (${commits}), the merge is pushed next`;
+  return { ...move, commit, message, droppedEdits };
 }
 
-function report({ commit, isRewrite, message, droppedEdits }: LoggedMove, log: Log): void {
-  if (isRewrite) log.warn({ commit }, message);
+/**
+ * Returns whether the remote, whose branch does not have our base, has lost it. Otherwise a person has removed it with a force
+ * push, which leaves the state alone.
+ * @param isBehind whether ours has all of its branch, so that a push of ours replaces nothing
+ */
+async function hasLost(repository: Repository, remote: FetchedBranch, isBehind: boolean): Promise<boolean> {
+  const state = await readRef(repository, remoteRefs.state);
+  if (isBehind && (await readRef(repository, toMissingRef(remote))) !== null) return true;
+  return (isBehind || state !== null) && (await hasLostState(repository, state));
+}
+
+function report({ commit, isWarning, message, droppedEdits }: LoggedMove, log: Log): void {
+  if (isWarning) log.warn({ commit }, message);
   else log.info({ commit }, message);
   for (const change of droppedEdits) {
     const sentence = formatDroppedEdit(change);
@@ -131,7 +161,7 @@ function report({ commit, isRewrite, message, droppedEdits }: LoggedMove, log: L
 
 /** A move of the branch, with the log line for it. */
 interface LoggedMove extends BranchMove {
-  readonly isRewrite: boolean;
+  readonly isWarning: boolean;
   readonly message: string;
   readonly droppedEdits: readonly DroppedEdit[];
 }

@@ -26,7 +26,7 @@ import {
   type RepositoryOpener,
 } from '../git/repository.ts';
 import { GitError, isGitFailure, noGit, maxStallSeconds } from '../git/run-git.ts';
-import { isError } from '../lib/errors.ts';
+import { BotshelfError, isError } from '../lib/errors.ts';
 import { retry } from '../lib/retry.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import type { RemoteState } from '../tokens/tokens.ts';
@@ -100,8 +100,8 @@ export const remoteRefs = {
   branch: 'refs/botshelf/remote/branch',
   /** The remote's state at the last fetch or push. */
   state: 'refs/botshelf/remote/state',
-  /** Our branch before it moved to a remote branch that was rewritten. */
-  rewritten: 'refs/botshelf/remote/before-rewrite',
+  /** The remote's state when its branch was last merged, or our state pushed. A later one has all of it, unless some was lost. */
+  mergedState: 'refs/botshelf/remote/merged-state',
 } as const;
 
 /**
@@ -109,8 +109,19 @@ export const remoteRefs = {
  * own: to another one the remote's would look rewritten.
  */
 export function toBaseRef(repository: Repository): string {
-  const branch = findBranch(repository) ?? 'HEAD';
-  return `refs/botshelf/remote/base-${branch.replace('refs/heads/', '').replaceAll('/', '%2F')}`;
+  return toBranchRef('base', findBranch(repository) ?? 'HEAD');
+}
+
+/**
+ * Returns the ref that exists from when a branch of the remote is seen missing until it is merged again; it has the last
+ * commit that the branch had.
+ */
+export function toMissingRef({ branch }: Pick<RemoteBranch, 'branch'>): string {
+  return toBranchRef('missing', branch);
+}
+
+function toBranchRef(kind: 'base' | 'missing', branch: string): string {
+  return `refs/botshelf/remote/${kind}-${branch.replace('refs/heads/', '').replaceAll('/', '%2F')}`;
 }
 
 /** The tips of the remote's branch and state; null for a missing one. */
@@ -127,12 +138,16 @@ export async function readKnownTips(repository: Repository): Promise<RemoteTips>
   };
 }
 
-/** Sets refs to commits, durably, wherever they are: ref → commit. @throws as moveRefs does */
-export async function setRefs(repository: Repository, refs: ReadonlyMap<string, string>): Promise<void> {
+/** Sets refs to commits, durably, wherever they are: ref → commit, null to delete it. @throws as moveRefs does */
+export async function setRefs(
+  repository: Repository,
+  refs: ReadonlyMap<string, string | null>,
+): Promise<void> {
   const moves = [...refs].map(
     async ([ref, to]) => [ref, { from: await readRef(repository, ref), to }] as const,
   );
-  await moveRefs(repository, new Map(await Promise.all(moves)));
+  const moved = (await Promise.all(moves)).filter(([, { from, to }]) => from !== to);
+  if (moved.length > 0) await moveRefs(repository, new Map(moved));
 }
 
 /**
@@ -259,20 +274,30 @@ export async function pushRefs(
   refs: readonly TipToPush[],
   remote: RemoteBranch,
 ): Promise<void> {
-  const { branch: known } = await readKnownTips(repository);
-  const leased = refs.map(async (pushed): Promise<PushedRef> => {
-    // What goes forward from the known tip would bring back what people have just removed from the branch there.
-    const isForward =
-      pushed.ref !== stateRef && known !== null && (await isAncestor(repository, known, pushed.commit));
-    return isForward ? { ...pushed, lease: known } : pushed;
-  });
+  const known = await readKnownTips(repository);
+  const leased = refs.map(
+    async (pushed) => await addLease(repository, pushed, known[pushed.ref === stateRef ? 'state' : 'branch']),
+  );
   await pushRemote(repository, await Promise.all(leased), remote);
   const pushed = new Map<string, string>();
   for (const { ref, commit } of refs) {
-    if (ref === stateRef) pushed.set(remoteRefs.state, commit);
+    if (ref === stateRef) setPushedState(pushed, commit);
     else pushed.set(remoteRefs.branch, commit).set(remote.baseRef, commit);
   }
   await setRefs(repository, pushed);
+}
+
+/**
+ * Returns the tip with the known one of the remote as its lease, if it goes forward from that. Without it, a push would
+ * bring back what people have just removed from the branch there, or hide that the remote has lost a state.
+ */
+async function addLease(repository: Repository, pushed: TipToPush, known: string | null): Promise<PushedRef> {
+  const isForward = known !== null && (await isAncestor(repository, known, pushed.commit));
+  return isForward ? { ...pushed, lease: known } : pushed;
+}
+
+function setPushedState(refs: Map<string, string>, commit: string): Map<string, string> {
+  return refs.set(remoteRefs.state, commit).set(remoteRefs.mergedState, commit);
 }
 
 /**
@@ -310,7 +335,7 @@ export async function pushPrunedState(
   const pruned = tip === null ? undefined : await writePrunedHistory(repository, tip, since);
   if (tip === null || pruned === undefined) return { commit: null, removed: 0 };
   await pushRemote(repository, [{ ref: stateRef, commit: pruned.commit, lease: tip }], remote);
-  await setRefs(repository, new Map([[remoteRefs.state, pruned.commit]]));
+  await setRefs(repository, setPushedState(new Map(), pruned.commit));
   return pruned;
 }
 
@@ -368,17 +393,45 @@ export async function fetchState(
 }
 
 /**
- * Pushes our state alone, merged with the remote's if that has moved, and returns the pushed commit; null if this
- * clone has no state.
+ * Pushes our state alone, merged with the remote's if that has moved. Nothing is pushed to a remote that has lost a state:
+ * other machines see by it that the branch was lost too, until both are pushed together.
+ * @throws {BotshelfError} unavailable, if the remote has lost a state
  * @throws {GitError}
  */
-export async function pushState(repository: Repository, remote: Remote): Promise<string | null> {
-  const push = async (): Promise<string | null> => {
+export async function pushState(repository: Repository, remote: Remote): Promise<void> {
+  let known = await readRef(repository, remoteRefs.mergedState);
+  const push = async (): Promise<void> => {
     const commit = await readRef(repository, stateRef);
-    if (commit !== null) await pushRemote(repository, [{ ref: stateRef, commit }], remote);
-    return commit;
+    if (commit === null) return;
+    await pushRemote(repository, [await addLease(repository, { ref: stateRef, commit }, known)], remote);
+    await setRefs(repository, setPushedState(new Map(), commit));
   };
-  return await pushWithRetries(push, async () => await fetchState(repository, remote), remote.signal);
+  const fetch = async (): Promise<boolean> => {
+    const before = known;
+    known = await fetchRemoteState(repository, remote);
+    if (await hasLostState(repository, known)) throw new BotshelfError('unavailable', stateLost);
+    if (known !== null) await mergeState(repository, known);
+    return known !== before;
+  };
+  await pushWithRetries(push, fetch, remote.signal);
+}
+
+const stateLost =
+  'the remote has lost counts and tokens that it had: the service pushes them again, with the branch, after its next fetch';
+
+/**
+ * Returns whether the remote's state does not have all that it had when its branch was last merged. A pruned state has all of
+ * it, in other commits. Only services write it, so the repository was restored from a backup, or is another one.
+ * @throws {GitError}
+ */
+export async function hasLostState(repository: Repository, state: string | null): Promise<boolean> {
+  const merged = await readRef(repository, remoteRefs.mergedState);
+  if (merged === null || state === null) return merged !== null;
+  const base = await mergeBase(repository, merged, state);
+  if (base !== undefined) return base !== merged;
+  const missing = await mergeFiles(repository, merged, state, await listShards(repository, state));
+  // A day may get a line that no state had yet.
+  return [...missing.keys()].some((path) => !isDayPath(path));
 }
 
 /** Returns whether the state of a remote was ever fetched into this clone. */

@@ -12,6 +12,7 @@ import { SerialQueue } from '../lib/serial-queue.ts';
 import type { RemoteState } from '../tokens/tokens.ts';
 import { integrate, type IntegrationOptions } from './integration.ts';
 import { type DroppedEdit, formatDroppedEdit } from './merge-files.ts';
+import { describeRewrite, pruneRewrites } from './rewrites.ts';
 import {
   fetchState,
   hasFetchedState,
@@ -29,7 +30,6 @@ import {
   type Remote,
   type RemoteBranch,
   remoteRefs,
-  setRefs,
   toBaseRef,
 } from './remote.ts';
 import { Schedule, type ScheduleOptions } from './schedule.ts';
@@ -79,6 +79,8 @@ export class Sync implements RemoteState {
   /** The callers that wait for the next push. */
   readonly #waiters = new Set<(isPushed: boolean) => void>();
   #droppedEdits: readonly DroppedEdit[] = [];
+  /** Ref → what only it has. */
+  #rewrites: ReadonlyMap<string, string> = new Map();
   #stateFetched = false;
   #unpushed = 0;
   #onFetch: () => void = () => {};
@@ -107,6 +109,11 @@ export class Sync implements RemoteState {
     return this.#droppedEdits.map(
       (edit) => `${formatDroppedEdit(edit)}, and is named until the file changes`,
     );
+  }
+
+  /** What the branch lost when the remote's was rewritten, a sentence for each time, as long as it is kept. */
+  get rewrites(): readonly string[] {
+    return [...this.#rewrites.values()].map((what) => `the remote's branch was rewritten: ${what}`);
   }
 
   /** How many commits of branch and state the remote does not have. */
@@ -247,7 +254,9 @@ export class Sync implements RemoteState {
       } catch (error) {
         this.#fail(error);
       }
-      await this.#countUnpushed();
+      await this.#describe().catch((error: unknown) => {
+        this.#options.log.debug({ err: error }, 'could not describe the clone, trying again next round');
+      });
     });
   }
 
@@ -259,14 +268,22 @@ export class Sync implements RemoteState {
     this.#schedule.roundFailed();
   }
 
-  /** The number is exact at the end of each round; until the next one `requestPush` adds to it. */
-  async #countUnpushed(): Promise<void> {
-    try {
-      const repository = await this.#options.repositoryOpener.open();
-      this.#unpushed = await countUnpushed(repository, this.#remoteBranch(repository));
-    } catch (error) {
-      this.#options.log.debug({ err: error }, 'could not count the commits to push, trying again next round');
+  /** The number of commits is exact at the end of each round; until the next one `requestPush` adds to it. */
+  async #describe(): Promise<void> {
+    const { repositoryOpener, remote, followsOnly } = this.#options;
+    const repository = await repositoryOpener.open();
+    this.#unpushed = await countUnpushed(repository, this.#remoteBranch(repository));
+    const kept = await pruneRewrites(repository);
+    if (followsOnly) return;
+    const rewrites = new Map<string, string>();
+    for (const rewrite of kept.slice(-maxRewrites)) {
+      const known = this.#rewrites.get(rewrite.ref);
+      rewrites.set(
+        rewrite.ref,
+        known ?? (await describeRewrite(repository, rewrite, repository.branch(), remote)),
+      );
     }
+    this.#rewrites = rewrites;
   }
 
   /** Fetches, merges and pushes. Returns whether the remote has everything of this clone. */
@@ -304,7 +321,7 @@ export class Sync implements RemoteState {
     this.#schedule.fetchEnds();
     if (tips.state !== null) await this.#mergeState(repository, tips.state);
     this.#stateFetched = true;
-    await integrate(repository, tips.branch, this.#options, remote.baseRef);
+    await integrate(repository, tips.branch, remote, this.#options);
     const isNew = before.branch !== tips.branch || before.state !== tips.state;
     if (isNew) this.#onFetch();
     return isNew;
@@ -332,9 +349,8 @@ export class Sync implements RemoteState {
 
   async #pushState(): Promise<void> {
     const repository = await this.#options.repositoryOpener.open();
-    const commit = await withRemoteMessage(pushState(repository, this.#remote));
+    await withRemoteMessage(pushState(repository, this.#remote));
     await this.#options.state.refresh();
-    if (commit !== null) await setRefs(repository, new Map([[remoteRefs.state, commit]]));
   }
 
   /** Pushes new commits, merged with the remote's if another replica has pushed in between. */
@@ -368,6 +384,9 @@ const maxPushWaitSeconds = 8;
 
 /** Edits that are named: the last ones. */
 const maxDroppedEdits = 20;
+
+/** Rewrites of the remote's branch that are named: the last ones. */
+const maxRewrites = 20;
 
 /** Seconds that a new clone waits for the remote before it serves without. */
 const maxStartWaitSeconds = 30;
@@ -426,7 +445,7 @@ export function openSync(options: OpenSyncOptions): OpenSync {
   };
   const health = (): Health => {
     const late = describeFailure('not in step with the remote', sync?.failure);
-    const faults = listFaults(remoteNotice, late, ...(sync?.droppedEdits ?? []));
+    const faults = listFaults(remoteNotice, late, ...(sync?.rewrites ?? []), ...(sync?.droppedEdits ?? []));
     return sync || remoteNotice !== null ? { remote: { ready: sync?.stateFetched !== false, faults } } : {};
   };
   return { sync, remoteNotice, health, close };

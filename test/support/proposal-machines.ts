@@ -54,7 +54,7 @@ export async function proposalMachine(
     await run(async (repository, remote) => {
       const branch = { ...remote, branch: 'refs/heads/main', baseRef: toBaseRef(repository) };
       const tips = await fetchRemote(repository, branch);
-      await integrate(repository, tips.branch, { committer, log: silentLog });
+      await integrate(repository, tips.branch, branch, { committer, log: silentLog });
       for (const work of works) await work(repository, remote, true);
       const refs = await listRefsToPush(repository, branch);
       if (refs.length > 0) await pushRefs(repository, refs, branch);

@@ -9,6 +9,7 @@ import { type RecordedLog, recordedLog } from '../support/recorded-log.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 
+const origin = { address: 'origin', branch: 'refs/heads/main' };
 const homer = pagePath('312');
 const marge = pagePath('7');
 const page = mainPage({ website: null });
@@ -34,9 +35,10 @@ describe('the integration of a branch that was fetched', () => {
     const fresh = testRepository({ [homer]: page });
     const tip = fresh.commit({ [homer]: page.replace('"fun"', '"games"') });
     const opened = await openUntilEnd(fresh.folder);
-    await integrate(opened, null, { committer, log });
+    const remote = { ...origin, baseRef: toBaseRef(opened) };
+    await integrate(opened, null, remote, { committer, log });
     strictEqual(fresh.git('for-each-ref', 'refs/botshelf'), '');
-    await integrate(opened, tip, { committer: committerOn(fresh.folder), log });
+    await integrate(opened, tip, remote, { committer: committerOn(fresh.folder), log });
     strictEqual(fresh.git('rev-parse', toBaseRef(opened), 'HEAD'), `${tip}\n${tip}`);
     deepStrictEqual(log.lines, []);
   });
@@ -92,9 +94,12 @@ describe('the integration of a branch that was fetched', () => {
     strictEqual(clone.git('log', '-1', '--format=%P'), tip);
     match(clone.read(homer), /"games"/);
     match(clone.read(marge), /Lisa/);
-    strictEqual(clone.git('rev-parse', remoteRefs.rewritten, toBaseRef(repository)), `${own}\n${tip}`);
+    const ref = kept();
+    strictEqual(clone.git('rev-parse', ref, toBaseRef(repository)), `${own}\n${tip}`);
+    const restored = ref.replace('refs/botshelf/remote/', 'refs/heads/');
     deepStrictEqual(log.lines, [
-      `warn: the remote's branch was rewritten: replayed the commits that were not pushed yet; the former branch is at ${remoteRefs.rewritten}`,
+      `warn: the remote's branch was rewritten: replayed the commits that were not pushed yet; ${ref} has 2 commits and changes of 2 bots that the branch no longer has: ` +
+        `"git push origin ${ref}:${restored}" and a merge of that branch bring them back, and docs/moderation.md has the command that deletes them`,
     ]);
   });
 
@@ -104,8 +109,8 @@ describe('the integration of a branch that was fetched', () => {
     clone.git('reset', '-q', '--hard', second);
     log.lines.length = 0;
     await take(base);
-    strictEqual(clone.git('rev-parse', 'HEAD', remoteRefs.rewritten), `${base}\n${second}`);
-    strictEqual(log.lines.length, 1);
+    strictEqual(clone.git('rev-parse', 'HEAD', kept()), `${base}\n${second}`);
+    match(log.lines.join('\n'), /^warn: .*was rewritten: .* has 1 commit and changes of 1 bot that/);
   });
 
   it('takes no branch for rewritten because another one was checked out before', async () => {
@@ -117,7 +122,7 @@ describe('the integration of a branch that was fetched', () => {
     clone.git('merge', '-q', 'trial/1');
     // What was fetched for the other branch says nothing about this one.
     await rejects(
-      integrate(repository, trial, { committer, log }, fetchedHere),
+      integrate(repository, trial, { ...origin, baseRef: fetchedHere }, { committer, log }),
       refused(/another branch was checked out/),
     );
     await take(base);
@@ -147,19 +152,22 @@ describe('the integration of a branch that was fetched', () => {
     const own = clone.commit({ 'docs/a.md': 'own' });
     const tip = rewritten({ [homer]: mainPage({ name: 'Bart' }) });
     await follow(tip);
-    strictEqual(
-      clone.git('rev-parse', 'HEAD', remoteRefs.rewritten, toBaseRef(repository)),
-      `${tip}\n${own}\n${tip}`,
-    );
+    strictEqual(clone.git('rev-parse', 'HEAD', kept(), toBaseRef(repository)), `${tip}\n${own}\n${tip}`);
     strictEqual(clone.status(), '');
     deepStrictEqual(log.lines, [
       "info: fast-forwarded to the remote's branch (1 commit, 1 file)",
-      `warn: the remote's branch was rewritten, or this clone had commits of its own: reset to the remote's; the former branch is at ${remoteRefs.rewritten}`,
+      `warn: the remote's branch was rewritten, or this clone had commits of its own: reset to the remote's; the former branch is at ${kept()}`,
     ]);
   });
 
   async function take(tip: string | null, more: Partial<IntegrationOptions> = {}): Promise<void> {
-    await integrate(repository, tip, { committer, log, ...more });
+    const remote = { ...origin, baseRef: toBaseRef(repository) };
+    await integrate(repository, tip, remote, { committer, log, ...more });
+  }
+
+  /** The ref of the branch before the only rewrite. */
+  function kept(): string {
+    return clone.git('for-each-ref', '--format=%(refname)', 'refs/botshelf/remote/before-rewrite-*');
   }
 
   /** A commit on the first one, which this clone does not have checked out. */

@@ -205,7 +205,12 @@ describe('a service with a remote', () => {
         clone.git('log', '-1', '--format=%s'),
         `Replay, on the rewritten branch, the updates of the bot ${id}`,
       );
-      strictEqual(clone.git('rev-parse', 'refs/botshelf/remote/before-rewrite'), before);
+      const kept = clone.git(
+        'for-each-ref',
+        '--format=%(objectname)',
+        'refs/botshelf/remote/before-rewrite-*',
+      );
+      strictEqual(kept, before);
       await eventually(() => strictEqual(clone.status(), ''));
     });
 
