@@ -105,7 +105,7 @@ async function planMove(
     const message = `the remote's branch was rewritten, or this clone had commits of its own: reset to the remote's; the former branch is at ${before.ref}`;
     return { commit: theirs, refs, isWarning: true, message, droppedEdits: [] };
   }
-  const base = await readRef(repository, remote.baseRef);
+  const base = (await readRef(repository, remote.baseRef)) ?? (await readForkPoint(repository, remote, ours));
   const isWithout =
     base !== null &&
     !(await isAncestor(repository, base, theirs)) &&
@@ -147,6 +147,27 @@ async function hasLost(repository: Repository, remote: FetchedBranch, isBehind: 
   const state = await readRef(repository, remoteRefs.state);
   if (isBehind && (await readRef(repository, toMissingRef(remote))) !== null) return true;
   return (isBehind || state !== null) && (await hasLostState(repository, state));
+}
+
+/**
+ * Returns the last commit of ours that the remote-tracking branch had, as `git clone`, or a fetch of a person, wrote it; null if
+ * there is none. It is the base until the first fetch of the service.
+ */
+async function readForkPoint(
+  repository: Repository,
+  { address, branch }: FetchedBranch,
+  ours: string,
+): Promise<string | null> {
+  const urls = await repository.run(['config', '--get-regexp', String.raw`^remote\..*\.url$`], {
+    accepts: 1,
+  });
+  const remotes = [...urls.matchAll(/^remote\.(.+)\.url (.*)$/gm)];
+  const [, name = address] = remotes.find(([, name, url]) => name === address || url === address) ?? [];
+  const tracking = branch.replace('refs/heads/', `refs/remotes/${name}/`);
+  if ((await readRef(repository, tracking)) === null) return null;
+  return (
+    (await repository.run(['merge-base', '--fork-point', tracking, ours], { accepts: 1 })).trim() || null
+  );
 }
 
 function report({ commit, isWarning, message, droppedEdits }: LoggedMove, log: Log): void {

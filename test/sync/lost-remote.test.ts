@@ -1,9 +1,10 @@
-import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, doesNotMatch, match, rejects, strictEqual } from 'node:assert/strict';
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import type { Repository } from '../../src/git/repository.ts';
 import { integrate } from '../../src/sync/integration.ts';
 import {
   fetchRemote,
+  hasFetchedState,
   listRefsToPush,
   mergeState,
   pushPrunedState,
@@ -219,4 +220,29 @@ describe('a remote that goes back', () => {
     runSync({ program: 'sh', args: ['-c', command], cwd: one.clone.folder });
     deepStrictEqual(await listRewrites(one.repository), []);
   });
+});
+
+describe('a clone that was made before a force push', () => {
+  for (const [title, address, prepare] of [
+    ['without commits of its own', 'origin', () => {}],
+    ['with a commit of its own', 'origin', (clone) => clone.commit({ [pagePath('5')]: mainPage() })],
+    ['into which a person has fetched since', 'origin', (clone) => clone.git('fetch', '-q')],
+    ['whose remote is given by its address', undefined, () => {}],
+  ] as const satisfies readonly [string, string | undefined, (clone: TestRepository) => void][])
+    it(`does not bring back what was removed, ${title}`, async () => {
+      const shared = sharedRepository({ [pagePath('1')]: mainPage() });
+      const { maintainer } = shared;
+      const first = maintainer.git('rev-parse', 'HEAD');
+      maintainer.commit({ [pagePath('2')]: mainPage() });
+      maintainer.git('push', '-q', 'origin', 'main');
+      const late = await machineOn(shared.clone(), address ?? shared.address);
+      const without = maintainer.commitOn(first, { files: { [pagePath('3')]: mainPage() } });
+      maintainer.git('push', '-q', '--force', 'origin', `${without}:main`);
+      prepare(late.clone);
+      strictEqual(await hasFetchedState(late.repository), false);
+      await late.round();
+      doesNotMatch(shared.git('log', '--name-only', 'main'), /\/2\.en\.md/);
+      strictEqual(shared.git('rev-parse', 'main'), late.clone.git('rev-parse', 'main'));
+      strictEqual((await listRewrites(late.repository)).length, 1);
+    });
 });

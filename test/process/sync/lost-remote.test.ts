@@ -3,7 +3,15 @@ import { cpSync, rmSync } from 'node:fs';
 import { checkRemote } from '../../../src/commands/doctor-network.ts';
 import { doctorContext } from '../../support/doctor.ts';
 import { eventually } from '../../support/eventually.ts';
-import { post, record, remoteFaults, type Replica, startReplica, stateOf } from '../../support/replica.ts';
+import {
+  post,
+  record,
+  remoteFaults,
+  type Replica,
+  replicaPage,
+  startReplica,
+  stateOf,
+} from '../../support/replica.ts';
 import { pagePath } from '../../support/sample.ts';
 import { originRemote, startTestService } from '../../support/service.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -77,5 +85,27 @@ describe('a service whose Git host goes back', () => {
     await eventually(async () => strictEqual((await record(service, id))?.category, 'music'));
     await eventually(async () => deepStrictEqual(await remoteFaults(service), []));
     strictEqual((await checkRemote(doctorContext(clone.folder, originRemote))).state, 'ok');
+  });
+});
+
+describe('a clone that was made before a force push', () => {
+  it('brings back nothing that was removed when its service starts for the first time', async () => {
+    const { shared, clone, service } = await startReplica();
+    shared.mergePullRequest((person) => person.write(pagePath('399'), replicaPage));
+    await eventually(() => strictEqual(clone.git('rev-parse', 'main'), shared.git('rev-parse', 'main')));
+    const late = shared.clone();
+    const { maintainer } = shared;
+    maintainer.git('reset', '-q', '--hard', 'main~1');
+    const tip = maintainer.commit({ 'README.md': 'Without it' });
+    maintainer.git('push', '-q', '--force', 'origin', 'main');
+    service.expectLog(/the remote's branch was rewritten/);
+    await eventually(() => strictEqual(clone.git('rev-parse', 'main'), tip));
+    const second = await startTestService({}, { root: late.folder, env: originRemote });
+    second.expectLog(/the remote's branch was rewritten/);
+    await eventually(() =>
+      strictEqual(late.git('rev-parse', 'refs/botshelf/remote/base-main', 'main'), `${tip}\n${tip}`),
+    );
+    await second.stop();
+    strictEqual(shared.git('rev-parse', 'main'), tip);
   });
 });
