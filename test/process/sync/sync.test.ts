@@ -31,6 +31,10 @@ describe('a service with a remote', () => {
     newPage = pagePath(newId);
   });
 
+  /** The ref of the branch before the only rewrite. */
+  const keptBranch = ({ git }: Replica['clone']): string =>
+    git('for-each-ref', '--format=%(refname)', 'refs/botshelf/remote/before-rewrite-*');
+
   const withToken = (replica: Replica): Replica & { readonly token: string } => ({
     ...replica,
     token: replica.tokens.get(id) ?? '',
@@ -107,6 +111,8 @@ describe('a service with a remote', () => {
       await eventually(async () => strictEqual((await record(service, id))?.category, 'fun'));
       await eventually(() => strictEqual(clone.git('rev-parse', 'HEAD'), shared.git('rev-parse', 'main')));
       await eventually(() => strictEqual(clone.status(), ''));
+      clone.git('update-ref', '-d', keptBranch(clone));
+      await eventually(async () => strictEqual((await remoteFaults(service)).length, 0));
     });
 
     it('goes on while the remote is away, says so and since when, and heals by itself', async () => {
@@ -205,12 +211,8 @@ describe('a service with a remote', () => {
         clone.git('log', '-1', '--format=%s'),
         `Replay, on the rewritten branch, the updates of the bot ${id}`,
       );
-      const kept = clone.git(
-        'for-each-ref',
-        '--format=%(objectname)',
-        'refs/botshelf/remote/before-rewrite-*',
-      );
-      strictEqual(kept, before);
+      strictEqual(clone.git('rev-parse', keptBranch(clone)), before);
+      clone.git('update-ref', '-d', keptBranch(clone));
       await eventually(() => strictEqual(clone.status(), ''));
     });
 

@@ -71,6 +71,8 @@ async function perform(world: World, step: Step): Promise<void> {
       return await commitAtRemote(world, step);
     case 'rewrite':
       return await rewrite(world, step);
+    case 'host-back':
+      return await restoreHost(world, step);
     case 'edit-clone':
       return await editClone(world, step);
     case 'kill-answered':
@@ -329,6 +331,19 @@ async function rewrite(world: World, step: Of<'rewrite'>): Promise<void> {
       return { outcome: isPushed ? 'done' : 'refused', writes };
     });
   if (isPushed === true) world.rewrites.push({ old, commit });
+}
+
+/** Sets branch and state of the remote back to what they were some time before, unless the branch was rewritten meanwhile. */
+async function restoreHost(world: World, step: Of<'host-back'>): Promise<void> {
+  const { shared, restores, slowness } = world;
+  const [branch = '', state = ''] = shared.git('rev-parse', 'main', 'refs/botshelf/state').split('\n');
+  await rest(step.ms * slowness);
+  if (shared.git('merge-base', branch, 'main') !== branch) return;
+  restores.push(branch);
+  await world.recorder.record({ ...about(step), byGit: true }, async () => {
+    shared.git('push', '-q', '--atomic', '--force', '.', `${branch}:main`, `${state}:refs/botshelf/state`);
+    return { outcome: 'done' };
+  });
 }
 
 /** Edits a page in the clone of a service, which sees the file at once, and commits that later, or does not. */

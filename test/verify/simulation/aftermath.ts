@@ -347,7 +347,7 @@ function listOperations(
 }
 
 /** Finds in the reflogs of the remote and of all machines where a branch was moved to a commit that lacks what it had. */
-function readRewrites({ shared, machines, rewrites }: World): Rewrite[] {
+function readRewrites({ shared, machines, rewrites, restores }: World): Rewrite[] {
   const remoteTips = new Set(readMoves(shared.folder).flatMap(({ from, to }) => [from, to]));
   const places = [
     { index: null, clone: shared, gitFolder: shared.folder },
@@ -357,6 +357,12 @@ function readRewrites({ shared, machines, rewrites }: World): Rewrite[] {
     const isAncestor = readAncestry(clone);
     return readMoves(gitFolder)
       .filter(({ from, to }) => !isAncestor(from, to))
+      .filter(
+        ({ from, to }) =>
+          index !== null ||
+          !restores.some((one) => one === to && isAncestor(to, from)) ||
+          rewrites.some(({ commit }) => commit === to),
+      )
       .map(({ from, to }): Rewrite => {
         const isReplay = clone
           .git('log', '-1', '--format=%s', to)

@@ -11,6 +11,7 @@ const ofPeople = ['pull', 'add-or-remove', 'rewrite', 'edit-clone', 'commit', 'a
 export const explanations: readonly Explanation[] = [
   { pattern: /"msg":"set aside /, by: ofPeople },
   { pattern: /the remote's branch was rewritten: replayed/, by: ['rewrite'] },
+  { pattern: /the remote has lost commits|the remote has lost counts and tokens/, by: ['host-back'] },
   { pattern: /is behind the branch: it has uncommitted edits/, by: ['edit-clone'] },
   // A person's editor is held up between emptying a file and writing it.
   { pattern: /"rule":"opener"/, by: [], spare: 1 },

@@ -55,6 +55,8 @@ export type Deed =
     }
   | { readonly do: 'add-or-remove'; readonly bot: string; readonly number: number }
   | { readonly do: 'rewrite'; readonly how: 'drop' | 'squash'; readonly commits: number }
+  /** The Git host comes back from a backup that is this old. */
+  | { readonly do: 'host-back'; readonly ms: number }
   | {
       readonly do: 'edit-clone';
       readonly machine: number;
@@ -242,6 +244,7 @@ export function makePlan(seed: number, minutes: number, canFail: boolean): Plan 
     ms: below(1500),
     number: ++number,
   }));
+  act('Git host', 15_000, () => ({ do: 'host-back', ms: 1000 + below(5000) }));
   return { seed, milliseconds, hasWrongClocks, steps };
 }
 

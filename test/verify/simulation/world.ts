@@ -59,6 +59,8 @@ export interface World {
   readonly troubles: MachineTrouble[];
   /** The branch before and after each force push. */
   readonly rewrites: { readonly old: string; readonly commit: string }[];
+  /** The branch of each backup that the remote came back from. Nothing that it had may be lost by that. */
+  readonly restores: string[];
   /** Bot → the tokens that its owner got, the last one last. */
   readonly tokens: Map<string, string[]>;
   /** The browser of an account, logged in at one machine and so at all. */
@@ -132,6 +134,7 @@ export async function createWorld(canFail: boolean): Promise<World> {
     slowness,
     troubles: [],
     rewrites: [],
+    restores: [],
     tokens: new Map([...issued].map(([bot, token]) => [bot, [token]])),
     browserOf,
     logIn: async (account, machine) => await logInAt(await browserOf(account), account, machine),
