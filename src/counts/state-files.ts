@@ -138,11 +138,11 @@ async function readTrees(
   try {
     return await objects.readTrees(
       folders.map(([, { id }]) => id),
-      maxShardBytes,
+      maxFolderBytes,
     );
   } catch (error) {
     if (!isError(error, 'list-too-long')) throw error;
-    throw createRefusal(commit, `a folder in it has more than ${toMebibytes(maxShardBytes)}`);
+    throw createRefusal(commit, `a folder in it has names of more than ${maxFolderBytes} bytes`);
   }
 }
 
@@ -174,11 +174,11 @@ export const maxBots: number = Math.min(
 /** A line with a count, a token and an edit has about 210 bytes. */
 const maxStateBytes = 256 * maxBots;
 
-/**
- * Of a shard, twenty times the size of the average one of 2.5 million bots, because it is written without a pause; and of the
- * names of a folder, which take a few KiB.
- */
+/** Of a shard, twenty times the size of the average one of 2.5 million bots, because it is written without a pause. */
 const maxShardBytes = 1024 * 1024;
+
+/** Of the names of a folder. Those of all days of a year take 12 KiB. Two hundred folders are parsed without a pause. */
+const maxFolderBytes = 64 * 1024;
 
 /** Enough for a day on which all bots post. */
 const maxDayBytes = 41 * maxBots;
