@@ -15,7 +15,7 @@ interface PageCommit {
   readonly parents: number;
   /** Milliseconds since the epoch. */
   readonly time: number;
-  /** The bots that it names, if a service made it. */
+  /** The bots that it names, if a service made it for owners. */
   readonly bots: readonly string[];
   /** The page, and the different ones of its parents. */
   readonly after: GitFile | null;
@@ -85,12 +85,12 @@ export async function readPageData(
 }
 
 /**
- * The bots in the trailers of a commit of a service; empty for a commit of a person. A service writes its
- * commits with one identity and one time: a commit that a person has amended, picked or rebased has two, and is that
- * person's.
+ * The bots in the trailers of a commit of a service; empty for a commit of a person, with a command or without. A service
+ * writes its commits with one identity and one time: a commit that a person has amended, picked or rebased has two, and is
+ * that person's.
  */
-function parseUpdatedBots([author, committer, trailers = '']: readonly string[]): readonly string[] {
-  return author === committer && trailers !== '' ? trailers.split(',') : [];
+function parseUpdatedBots([author, committer, bots = '', changedBy]: readonly string[]): readonly string[] {
+  return author === committer && bots !== '' && changedBy === '' ? bots.split(',') : [];
 }
 
 const log = [
@@ -106,7 +106,7 @@ const log = [
   ...rawDiffOptions,
   // A page that was moved may be in another language, with few lines that stay.
   '--find-renames=1%',
-  '--format=%H%n%P%n%ct%n%an <%ae> %at%n%cn <%ce> %ct%n%(trailers:key=Bot,valueonly,separator=%x2C)',
+  '--format=%H%n%P%n%ct%n%an <%ae> %at%n%cn <%ce> %ct%n%(trailers:key=Bot,valueonly,separator=%x2C)%n%(trailers:key=Changed-by,valueonly,separator=%x2C)',
 ];
 
 /** Git prints a merge once for each parent that it differs from. */

@@ -21,6 +21,8 @@ const page = mainPage({ website: null });
 const asMusic = page.replace('"fun"', '"music"');
 const post = 'Update Seven (7): x\n\nBot: 7';
 
+const message = 'Change bots\n\nBot: 7\nBot: 8\nChanged-by: ada';
+
 type Plan = Readonly<Record<string, string | null>>;
 
 /** Commits files as a command does; `beforeCommit` runs after the plan. */
@@ -35,7 +37,7 @@ async function commit(
     const entries = Object.entries(files).map(([name, text]) => {
       return [name, text === null ? null : { mode: '100644', content: Buffer.from(text) }] as const;
     });
-    return { files: new Map(entries), message: 'Change bots\n\nChanged-by: ada\n' };
+    return { files: new Map(entries), message: `${message}\n` };
   });
 }
 
@@ -50,7 +52,7 @@ describe('the commit of a command', () => {
     strictEqual(repository.git('ls-files'), `.gitignore\n${path}\nbots/9`);
     strictEqual(repository.read(path), asMusic);
     strictEqual(repository.status(), '');
-    strictEqual(repository.git('log', '-1', '--format=%B'), 'Change bots\n\nChanged-by: ada');
+    strictEqual(repository.git('log', '-1', '--format=%B'), message);
     strictEqual(existsSync(join(repository.folder, '.git/botshelf.lock')), false);
   });
 
