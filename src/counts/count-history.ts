@@ -71,9 +71,13 @@ export class CountSeries {
   /**
    * Updates the counts to those of these files, beginning with the first one that differs from the last read.
    * @param files ascending
-   * @throws errors of `read`; the next call continues with the file that was not read
+   * @throws errors of `read`, and that of the signal; the next call continues with the file that was not read
    */
-  async update(files: readonly DayFile[], read: (id: string) => Promise<Buffer>): Promise<void> {
+  async update(
+    files: readonly DayFile[],
+    read: (id: string) => Promise<Buffer>,
+    signal?: AbortSignal,
+  ): Promise<void> {
     const known = this.#files;
     const other = known.findIndex(({ period, id }, i) => period !== files[i]?.period || id !== files[i].id);
     const same = other === -1 ? known.length : other;
@@ -89,9 +93,11 @@ export class CountSeries {
       // Git reads one file while the one before is parsed.
       next = readAt(i + 1);
       next.catch(() => {});
-      await forEachInSlices(parseDay(content), (counts) => {
+      const add = (counts: readonly CountOfDay[]): void => {
         for (const [bot, count] of counts) this.add(bot, period, count);
-      });
+      };
+      await forEachInSlices(parseDay(content), add, 'client', signal);
+      signal?.throwIfAborted();
       this.#files = files.slice(0, i + 1);
     }
   }
@@ -309,7 +315,7 @@ export class CountHistory {
     const objects = new ObjectReader(repository.folder);
     const readFile = async (id: string): Promise<Buffer> => await this.#readFile(objects, id);
     const readInto = async (days: CountSeries, wanted: readonly DayFile[]): Promise<void> => {
-      await days.update(wanted, readFile);
+      await days.update(wanted, readFile, this.#stop.signal);
       this.#before = await days.countsAt(this.present() - growthDays);
       this.#days = days;
       this.#version++;

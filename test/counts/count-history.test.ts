@@ -258,6 +258,16 @@ describe('a series of counts', () => {
     deepStrictEqual([series.isFull, series.changes(lisa).length, series.changes(botId('9'))], [true, 1, []]);
   });
 
+  it('ends within a file when it is stopped', async () => {
+    const series = new CountSeries();
+    const stop = new AbortController();
+    const read = async (): Promise<Buffer> => Buffer.from(`${homer} 1\n`.repeat(100_000));
+    const updated = series.update([{ path: '', period: 1, id: 'a' }], read, stop.signal);
+    stop.abort(new Error('the service stops'));
+    await rejects(updated, /the service stops/);
+    deepStrictEqual([series.files, series.changes(homer)], [[], []]);
+  });
+
   it('goes on from the file that could not be read', async () => {
     const series = new CountSeries();
     const texts: Record<string, string> = { a: `${homer} 1\n`, c: `${homer} 3\n` };

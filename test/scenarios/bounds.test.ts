@@ -100,6 +100,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'site/review/review-routes.tsx maxOthers',
     'site/review/reviews.ts maxRelated',
     'sync/remote.ts maxLineLength',
+    'sync/sync.ts maxRewrites',
   ],
   'how a search weighs and an index is built, whatever is searched for': [
     'catalogue/lists/relevance.ts maxSteps',

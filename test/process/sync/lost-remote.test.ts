@@ -84,6 +84,7 @@ describe('a service whose Git host goes back', () => {
     shared.mergePullRequest((person) => person.git('merge', '-q', to.replace('refs/heads', 'origin')));
     await eventually(async () => strictEqual((await record(service, id))?.category, 'music'));
     await eventually(async () => deepStrictEqual(await remoteFaults(service), []));
+    shared.git('config', 'gc.cruftPacks', 'true');
     strictEqual((await checkRemote(doctorContext(clone.folder, originRemote))).state, 'ok');
   });
 });
