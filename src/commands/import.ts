@@ -64,6 +64,10 @@ export async function importList(path: string, flags: ImportFlags): Promise<void
     await importBots(path, { ...options, ...work }, (count) =>
       progress.show(`${formatCount(count, 'record')} read, ${report.counts.added} added`),
     );
+  } catch (error) {
+    // Earlier commits stay.
+    if (report.counts.added + report.counts.replaced > 0) process.stdout.write(report.print(escapeInvisible));
+    throw error;
   } finally {
     progress.end();
     repositoryOpener.close();

@@ -187,6 +187,26 @@ describe('botshelf import', () => {
     ok(!(await importFrom(list(exact), root, '--dry-run')).stdout.includes('zeros'));
   });
 
+  it('reports what is imported already where a later commit of it is refused @slow', async () => {
+    const path = pagePath('2001');
+    const { folder: root, git } = catalogue({ [path]: mainPage() });
+    git('rm', '-q', '--cached', path);
+    git('commit', '-qm', 'Remove');
+    git('add', path);
+    rmSync(join(root, path));
+    const records = Array.from({ length: 1001 }, (_, i) => ({ ...homerKeys, id: String(1001 + i) }));
+    const { code, stdout, stderr } = await importFrom(list(records), root);
+    deepStrictEqual(
+      [code, stdout, stderr],
+      [
+        2,
+        '1000 records: 1000 added, 0 replaced, 0 there already, 0 did not fit\n',
+        `${path} has uncommitted edits: commit or discard them\nThis change was not made.\n`,
+      ],
+    );
+    strictEqual(git('log', '-1', '--format=%s'), 'Import 1000 bots');
+  });
+
   it('says what it cannot do, with exit code 2', async () => {
     const { folder: root } = catalogue();
     const folder = list([{ id: 1 }], { nmae: 'name' });
