@@ -35,7 +35,10 @@ export async function commitForCommand(
   if (planned.files.size === 0) return [];
   // Times of commits are in seconds.
   const time = new Date().toISOString().replace(/\.\d+/, '');
-  const id = await writeCommit(repository, { parents: tip === null ? [] : [tip], ...planned });
+  const parents = tip === null ? [] : [tip];
+  const id = await writeCommit(repository, { parents, ...planned }).catch((error: unknown) => {
+    throw new UserError(`${toUnavailableError(error).message}\n${notMade}`, { cause: error });
+  });
   const work = async (): Promise<string> => {
     const committer = new Committer({ ...clone, editor: noEdits, maxLockWaitMs: 20_000 });
     const outcome = await takeCommit(committer, repositoryOpener, id);

@@ -11,6 +11,7 @@ import { commitForCommand } from '../../src/sync/command-commits.ts';
 import type { DroppedEdit } from '../../src/sync/merge-files.ts';
 import { cleanUp } from '../support/cleanup.ts';
 import { openerOf } from '../support/opened.ts';
+import { replaceGit } from '../support/replaced-git.ts';
 import { repositoryIn, testRepository, type TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
@@ -151,6 +152,14 @@ describe('the commit of a command', () => {
     rmSync(join(repository.folder, '.git/MERGE_HEAD'));
     repository.git('checkout', '-q', '--detach');
     await rejects(commit(repository, { [path]: asMusic }), /HEAD is on no branch/);
+  });
+
+  it('is refused, with what to look at, where Git cannot write', async () => {
+    const takeBack = replaceGit('fast-import', 'echo "fatal: Read-only file system" >&2; exit 128');
+    await rejects(commit(repository, { [path]: asMusic }), {
+      name: 'UserError',
+      message: `git could not write (fatal: Read-only file system): look at the disk and the repository\nThis change was not made.`,
+    }).finally(takeBack);
   });
 
   it('rebuilds an index that is missing', async () => {
