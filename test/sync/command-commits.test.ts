@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FilesCommit } from '../../src/git/commit-files.ts';
 import { takeInstanceLock } from '../../src/git/locks.ts';
+import { RepositoryOpener } from '../../src/git/repository.ts';
 import { silentLog as log } from '../../src/lib/log.ts';
 import { commitForCommand } from '../../src/sync/command-commits.ts';
 import type { DroppedEdit } from '../../src/sync/merge-files.ts';
@@ -31,8 +32,9 @@ async function commit(
   { folder }: TestRepository,
   files: Plan,
   beforeCommit: () => unknown = () => {},
+  repositoryOpener = openerOf(folder),
 ): Promise<readonly DroppedEdit[]> {
-  const clone = { repositoryOpener: openerOf(folder), var: join(folder, 'var'), log };
+  const clone = { repositoryOpener, var: join(folder, 'var'), log };
   return await commitForCommand(clone, async (): Promise<FilesCommit> => {
     await beforeCommit();
     const entries = Object.entries(files).map(([name, text]) => {
@@ -156,7 +158,10 @@ describe('the commit of a command', () => {
 
   it('is refused, with what to look at, where Git cannot write', async () => {
     const takeBack = replaceGit('fast-import', 'echo "fatal: Read-only file system" >&2; exit 128');
-    await rejects(commit(repository, { [path]: asMusic }), {
+    // The git that the tests share has been started with another PATH.
+    const opener = new RepositoryOpener(repository.folder);
+    cleanUp(() => opener.close());
+    await rejects(commit(repository, { [path]: asMusic }, undefined, opener), {
       name: 'UserError',
       message: `git could not write (fatal: Read-only file system): look at the disk and the repository\nThis change was not made.`,
     }).finally(takeBack);
