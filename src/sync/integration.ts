@@ -32,7 +32,16 @@ import {
   toCataloguePath,
   formatMergeMessage,
 } from './merge-files.ts';
-import { hasLostState, type RemoteBranch, remoteRefs, setRefs, toBaseRef, toMissingRef } from './remote.ts';
+import {
+  hasLostState,
+  listLosses,
+  markLoss,
+  type RemoteBranch,
+  remoteRefs,
+  setRefs,
+  toBaseRef,
+  toMissingRef,
+} from './remote.ts';
 import { describeRewrite, toRewriteRef } from './rewrites.ts';
 
 export interface IntegrationOptions {
@@ -70,7 +79,7 @@ export async function integrate(
   }
   const merged = new Map([
     [remote.baseRef, theirs],
-    [remoteRefs.mergedState, await readRef(repository, remoteRefs.state)],
+    [remoteRefs.seenState, await readRef(repository, remoteRefs.state)],
     [missingRef, null],
   ]);
   const move = await options.committer
@@ -111,7 +120,12 @@ async function planMove(
     !(await isAncestor(repository, base, theirs)) &&
     (await isAncestor(repository, base, ours));
   const isBehind = await isAncestor(repository, theirs, ours);
-  const isLoss = isWithout && (await hasLost(repository, remote, isBehind));
+  const state = await readRef(repository, remoteRefs.state);
+  const isStateLost = !followsOnly && (await hasLostState(repository, state));
+  const wasMissing = isWithout && (await readRef(repository, toMissingRef(remote))) !== null;
+  const isSeen = isWithout && isBehind ? isStateLost || wasMissing : isStateLost && state !== null;
+  if (isSeen) await markLoss(repository, theirs);
+  const isLoss = isWithout && (isSeen || (await isMarked(repository, state, theirs, isBehind)));
   if (isWithout && !isLoss) {
     if (!(await isSameCatalogue(repository, base, theirs))) throw new BotshelfError('unavailable', unrelated);
     const { commit, droppedEdits } = await replayOnto(repository, { base, ours, theirs });
@@ -139,14 +153,19 @@ async function planMove(
 }
 
 /**
- * Returns whether the remote, whose branch does not have our base, has lost it. Otherwise a person has removed it with a force
- * push, which leaves the state alone.
- * @param isBehind whether ours has all of its branch, so that a push of ours replaces nothing
+ * Returns whether another machine has marked that the remote lost what its branch does not have, which is the history of the
+ * commit that it came back at.
  */
-async function hasLost(repository: Repository, remote: FetchedBranch, isBehind: boolean): Promise<boolean> {
-  const state = await readRef(repository, remoteRefs.state);
-  if (isBehind && (await readRef(repository, toMissingRef(remote))) !== null) return true;
-  return (isBehind || state !== null) && (await hasLostState(repository, state));
+async function isMarked(
+  repository: Repository,
+  state: string | null,
+  theirs: string,
+  isBehind: boolean,
+): Promise<boolean> {
+  for (const tip of await listLosses(repository, state))
+    if (isBehind || ((await repository.objects.has(tip)) && (await isAncestor(repository, tip, theirs))))
+      return true;
+  return false;
 }
 
 /**

@@ -100,8 +100,8 @@ export const remoteRefs = {
   branch: 'refs/botshelf/remote/branch',
   /** The remote's state at the last fetch or push. */
   state: 'refs/botshelf/remote/state',
-  /** The remote's state when its branch was last merged, or our state pushed. A later one has all of it, unless some was lost. */
-  mergedState: 'refs/botshelf/remote/merged-state',
+  /** The remote's last state that had lost nothing, or whose loss was handled. A later one has all of it, unless some was lost. */
+  seenState: 'refs/botshelf/remote/seen-state',
 } as const;
 
 /**
@@ -297,7 +297,7 @@ async function addLease(repository: Repository, pushed: TipToPush, known: string
 }
 
 function setPushedState(refs: Map<string, string>, commit: string): Map<string, string> {
-  return refs.set(remoteRefs.state, commit).set(remoteRefs.mergedState, commit);
+  return refs.set(remoteRefs.state, commit).set(remoteRefs.seenState, commit);
 }
 
 /**
@@ -359,11 +359,21 @@ export async function countUnpushed(
 export async function mergeState(
   repository: Repository,
   theirs: string,
+  read?: () => Promise<void>,
+): Promise<boolean> {
+  const plan = async (ours: string | null): Promise<string> => await mergeStates(repository, ours, theirs);
+  return await moveState(repository, plan, read);
+}
+
+/** Moves our state to the commit that `plan` returns for its tip, and returns whether it has moved. */
+async function moveState(
+  repository: Repository,
+  plan: (ours: string | null) => Promise<string | null>,
   read: () => Promise<void> = async () => {},
 ): Promise<boolean> {
-  const merge = async (): Promise<boolean> => {
+  const move = async (): Promise<boolean> => {
     const ours = await readRef(repository, stateRef);
-    const to = await mergeStates(repository, ours, theirs);
+    const to = await plan(ours);
     if (to === ours) return false;
     await moveRefs(repository, new Map([[stateRef, { from: ours, to }]]));
     try {
@@ -376,7 +386,7 @@ export async function mergeState(
     return true;
   };
   // Other processes here may move the ref too.
-  return await retry(merge, {
+  return await retry(move, {
     maxAttempts: 10,
     isRetriable: (error) => isError(error, 'ref-conflict'),
   });
@@ -389,17 +399,20 @@ export async function fetchState(
   read?: () => Promise<void>,
 ): Promise<boolean> {
   const theirs = await fetchRemoteState(repository, remote);
-  return theirs !== null && (await mergeState(repository, theirs, read));
+  const isMoved = theirs !== null && (await mergeState(repository, theirs, read));
+  if (!(await hasLostState(repository, theirs)))
+    await setRefs(repository, new Map([[remoteRefs.seenState, theirs]]));
+  return isMoved;
 }
 
 /**
  * Pushes our state alone, merged with the remote's if that has moved. Nothing is pushed to a remote that has lost a state:
- * other machines see by it that the branch was lost too, until both are pushed together.
+ * machines see by it that the branch was lost too, until both are pushed together.
  * @throws {BotshelfError} unavailable, if the remote has lost a state
  * @throws {GitError}
  */
 export async function pushState(repository: Repository, remote: Remote): Promise<void> {
-  let known = await readRef(repository, remoteRefs.mergedState);
+  let known = await readRef(repository, remoteRefs.seenState);
   const push = async (): Promise<void> => {
     const commit = await readRef(repository, stateRef);
     if (commit === null) return;
@@ -420,18 +433,50 @@ const stateLost =
   'the remote has lost counts and tokens that it had: the service pushes them again, with the branch, after its next fetch';
 
 /**
- * Returns whether the remote's state does not have all that it had when its branch was last merged. A pruned state has all of
- * it, in other commits. Only services write it, so the repository was restored from a backup, or is another one.
+ * Returns whether the remote's state does not have all that it had when it was last seen. A pruned state has all of it, in
+ * other commits. Only services write it, so the repository was restored from a backup, or is another one.
  * @throws {GitError}
  */
 export async function hasLostState(repository: Repository, state: string | null): Promise<boolean> {
-  const merged = await readRef(repository, remoteRefs.mergedState);
-  if (merged === null || state === null) return merged !== null;
-  const base = await mergeBase(repository, merged, state);
-  if (base !== undefined) return base !== merged;
-  const missing = await mergeFiles(repository, merged, state, await listShards(repository, state));
+  const seen = await readRef(repository, remoteRefs.seenState);
+  if (seen === null || state === null) return seen !== null;
+  const base = await mergeBase(repository, seen, state);
+  if (base !== undefined) return base !== seen;
+  const missing = await mergeFiles(repository, seen, state, await listShards(repository, state));
   // A day may get a line that no state had yet.
   return [...missing.keys()].some((path) => !isDayPath(path));
+}
+
+/**
+ * Adds a commit to our state that says at which commit the remote's branch came back. It is pushed with all that the remote
+ * lost of the state, so that a machine that had pushed more to the branch sees the loss too.
+ * @throws {GitError}
+ */
+export async function markLoss(repository: Repository, branchTip: string): Promise<void> {
+  await moveState(repository, async (ours) => {
+    const tree = ours === null ? undefined : await readTreeId(repository, ours);
+    if (ours === null || tree === undefined) return ours;
+    // A round that fails is repeated.
+    if ((await listLosses(repository, ours)).includes(branchTip)) return ours;
+    const message = `${lossSubject} ${branchTip}\n`;
+    return await writeCommit(repository, { parents: [ours], tree, files: new Map(), message });
+  });
+}
+
+const lossSubject = 'Push again what the remote lost, which came back at';
+
+/**
+ * Lists the commits at which the remote's branch came back, as machines have marked it in a state since the remote's was last
+ * seen. A pruned state repeats old marks, so none of it count.
+ * @throws {GitError}
+ */
+export async function listLosses(repository: Repository, state: string | null): Promise<string[]> {
+  const seen = await readRef(repository, remoteRefs.seenState);
+  if (seen === null || state === null || (await mergeBase(repository, seen, state)) === undefined) return [];
+  const subjects = (await repository.run(['log', '--format=%s', state, `^${seen}`])).split('\n');
+  return subjects.flatMap((subject) =>
+    subject.startsWith(lossSubject) ? subject.slice(lossSubject.length + 1) : [],
+  );
 }
 
 /** Returns whether the state of a remote was ever fetched into this clone. */

@@ -4,6 +4,7 @@ import type { Repository } from '../../src/git/repository.ts';
 import { integrate } from '../../src/sync/integration.ts';
 import {
   fetchRemote,
+  fetchState,
   hasFetchedState,
   listRefsToPush,
   mergeState,
@@ -111,6 +112,33 @@ describe('a remote that goes back', () => {
     ]);
     match(warnings(two).join('\n'), /^warn: the remote has lost commits, .*: merged the remote's branch/);
   });
+
+  for (const [title, hasFetched] of [
+    ['all since the backup', false],
+    ['the last commits', true],
+  ] as const)
+    it(`to a backup is seen by a machine whose counts another one has pushed that does not have ${title} of the branch`, async () => {
+      const two = await machineOn(shared.clone());
+      await two.round();
+      const restore = backUp();
+      await one.add('3');
+      if (hasFetched) await two.round();
+      await one.add('4');
+      // As before an unknown token is refused.
+      await fetchState(two.repository, two.remote);
+      restore();
+      two.clone.commit({ [pagePath('5')]: mainPage() });
+      await two.round();
+      await one.round();
+      strictEqual(bots(), '1 2 3 4 5');
+      await two.round();
+      strictEqual(two.clone.git('rev-parse', 'main', state), shared.git('rev-parse', 'main', state));
+      // The mark says nothing about a force push after it.
+      setBranch(shared.git('rev-parse', 'main~1'));
+      await one.round();
+      strictEqual(one.clone.git('rev-parse', 'main'), shared.git('rev-parse', 'main'));
+      strictEqual((await listRewrites(one.repository)).length, 1);
+    });
 
   it('is noticed by a machine that only has counts to push, and pushes no state alone', async () => {
     const restore = backUp();
