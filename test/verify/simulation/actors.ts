@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { readFormFields } from '../../support/form-fields.ts';
-import type { TestRepository } from '../../support/repository.ts';
+import { repositoryIn, type TestRepository } from '../../support/repository.ts';
 import { pagePath } from '../../support/sample.ts';
 import { updateRequest } from '../../support/update-request.ts';
 import type { Page } from '../../support/visitor.ts';
@@ -333,15 +333,28 @@ async function rewrite(world: World, step: Of<'rewrite'>): Promise<void> {
   if (isPushed === true) world.rewrites.push({ old, commit });
 }
 
-/** Sets branch and state of the remote back to what they were some time before, unless the branch was rewritten meanwhile. */
+/**
+ * Sets branch and state of the remote back to what they were some time before, unless the branch was rewritten meanwhile, or no
+ * machine has all of it.
+ */
 async function restoreHost(world: World, step: Of<'host-back'>): Promise<void> {
-  const { shared, restores, slowness } = world;
+  const { shared, machines, restores, slowness } = world;
   const [branch = '', state = ''] = shared.git('rev-parse', 'main', 'refs/botshelf/state').split('\n');
   await rest(step.ms * slowness);
-  if (shared.git('merge-base', branch, 'main') !== branch) return;
-  restores.push(branch);
+  const isFetched = (tip: string): boolean =>
+    machines.some(({ clone }) => clone.tryGit('merge-base', '--is-ancestor', tip, 'main') === 0);
+  let tip = shared.git('rev-parse', 'main');
+  for (let n = 0; n < 50 && !isFetched(tip); n++) {
+    await rest(100);
+    tip = shared.git('rev-parse', 'main');
+  }
+  if (shared.git('merge-base', branch, tip) !== branch || !isFetched(tip)) return;
   await world.recorder.record({ ...about(step), byGit: true }, async () => {
-    shared.git('push', '-q', '--atomic', '--force', '.', `${branch}:main`, `${state}:refs/botshelf/state`);
+    const refs = [`${branch}:main`, `${state}:refs/botshelf/state`];
+    // A machine may push at the same time.
+    if (repositoryIn(shared.folder).tryGit('push', '-q', '--atomic', '--force', '.', ...refs) !== 0)
+      return { outcome: 'refused' };
+    restores.push(branch);
     return { outcome: 'done' };
   });
 }

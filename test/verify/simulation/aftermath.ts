@@ -46,10 +46,11 @@ const sharedRefs = [
 
 /** Waits until all machines are in step with the remote and serve the same. */
 export async function settle(world: World): Promise<void> {
-  const { machines, shared, troubles } = world;
+  const { machines, shared, troubles, rewrites } = world;
   // A count that was posted by a clock that was ahead is named until the owner posts the next one.
   const isKnown = (fault: unknown): boolean =>
-    troubles.some(({ kind }) => kind === 'clock') && /ahead of this machine's clock/.test(String(fault));
+    (troubles.some(({ kind }) => kind === 'clock') && /ahead of this machine's clock/.test(String(fault))) ||
+    (rewrites.length > 0 && /the remote's branch was rewritten/.test(String(fault)));
   for (const machine of machines) {
     if (machine.clockDays === 0) continue;
     await endMachine(machine, 'SIGTERM');
