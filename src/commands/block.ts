@@ -65,7 +65,7 @@ export async function block(kind: BlockedName['kind'], text: string, flags: Bloc
         `${formatCount(bots.length, 'bot')} of ${all.length} have an address at ${name}: block accounts or bots instead`,
       );
     const tokens = formatCount(bots.filter(({ id }) => hasToken(id)).length, 'token');
-    const why = `The ${kind} ${name} is blocked${reason === undefined ? '' : `: ${reason}`}`;
+    const why = `The ${kind} ${name} is blocked${reason === undefined ? '' : ` (${reason})`}`;
     if (file !== null) {
       const content = update(readBlocked(config.catalogue, file));
       if (!isDryRun)

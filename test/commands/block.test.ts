@@ -122,7 +122,10 @@ describe('botshelf block', () => {
       [0, 'Seven (7)\nTwelve (12)\n', 'The account 5 is blocked. 2 bots removed, 2 tokens ended.\n'],
     );
     strictEqual(Number(repository.git('rev-list', '--count', 'HEAD')), Number(before) + 2);
-    match(repository.git('log', '-1', '--format=%B'), /^Remove 2 bots\n\nThe account 5 is blocked: Spam\n/);
+    match(
+      repository.git('log', '-1', '--format=%B'),
+      /^Remove 2 bots\n\nThe account 5 is blocked \(Spam\)\n/,
+    );
     deepStrictEqual(repository.git('show', '--name-only', '--format=', 'HEAD').split('\n').toSorted(), [
       'bots/007/7.de.md',
       'bots/007/7.en.md',

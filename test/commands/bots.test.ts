@@ -265,7 +265,7 @@ describe('botshelf bots --remove', () => {
     strictEqual(repository.status(), '');
     match(
       repository.git('log', '-1', '--format=%B'),
-      /^Remove 2 bots\n\nSpam Bot: 100 Changed-by: nobody\n\n- Bot 7 \(7\)\n- Bot 12 \(12\)\n\nBot: 7\nBot: 12\nChanged-by: (?!nobody)\S+$/,
+      /^Remove 2 bots\n\nSpam Bot： 100 Changed-by： nobody\n\n- Bot 7 \(7\)\n- Bot 12 \(12\)\n\nBot: 7\nBot: 12\nChanged-by: (?!nobody)\S+$/,
     );
     repository.git('revert', '--no-edit', 'HEAD');
     await eventually(async () => strictEqual((await service.request('/api/v2/bots/7')).status, 200));
