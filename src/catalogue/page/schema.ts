@@ -183,6 +183,15 @@ ajv.removeKeyword('items').addKeyword({
   code: checkItems,
 });
 
+// ajv's own goes through all keys of a file, also where none is right.
+ajv.removeKeyword('propertyNames').addKeyword({
+  keyword: 'propertyNames',
+  type: 'object',
+  schemaType: 'object',
+  before: 'additionalProperties',
+  code: checkNames,
+});
+
 // ajv's own reports one entry only.
 ajv.removeKeyword('uniqueItems').addKeyword({
   keyword: 'uniqueItems',
@@ -231,6 +240,18 @@ function checkItems(context: KeywordCxt): void {
   });
 }
 
+/** Generates the validation of an object's keys until there are errors enough. */
+function checkNames(context: KeywordCxt): void {
+  const { gen, data } = context;
+  gen.forIn('key', data, (key) => {
+    gen.if(_`errors >= ${maxFaults}`, () => gen.break());
+    context.subschema(
+      { keyword: 'propertyNames', data: key, dataTypes: ['string'], propertyName: key, compositeRule: true },
+      gen.name('valid'),
+    );
+  });
+}
+
 /** Returns how many entries of a list are validated. */
 function countChecked(schema: AnySchemaObject | undefined): number {
   return Number(schema?.['maxItems'] ?? Infinity);
@@ -249,7 +270,7 @@ function uniqueItems(wanted: boolean, list: readonly unknown[], schema?: AnySche
 
 /** "A text or null" is written as anyOf, which has several errors; only the helpful one is kept. */
 function isShadowed(error: SchemaError, errors: readonly SchemaError[]): boolean {
-  if (error.keyword === 'anyOf' || error.keyword === 'propertyNames') return true;
+  if (error.keyword === 'anyOf') return true;
   if (error.keyword === 'type' && error.params['type'] === 'null') return true;
   // For a value of the wrong length the pattern is not worth a message.
   if (!['pattern', 'format'].includes(error.keyword)) return false;
