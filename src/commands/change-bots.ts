@@ -5,7 +5,7 @@ import { type EditedBot, formatChangedBy, formatCommitMessage, toOneLine } from 
 import type { ReadonlyCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
 import { toCatalogueError, Catalogue } from '../catalogue/catalogue.ts';
-import { botsFolder, gitkeep, isPage, parseFilePath } from '../catalogue/page/layout.ts';
+import { isPage, parseFilePath } from '../catalogue/page/layout.ts';
 import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
 import { withValues, withDefaults } from '../catalogue/page/page.ts';
 import { isMainPage, isReadable } from '../catalogue/page/rules.ts';
@@ -15,7 +15,7 @@ import { checkProposal } from '../check/check-changes.ts';
 import { CommittedState, createStateRef } from '../counts/state-ref.ts';
 import type { Count } from '../counts/state.ts';
 import { type FilesCommit, type NewFile, toNewFile } from '../git/commit-files.ts';
-import { RepositoryOpener, type Repository } from '../git/repository.ts';
+import { RepositoryOpener } from '../git/repository.ts';
 import { messageOf, UserError } from '../lib/errors.ts';
 import { createLog, silentLog as log } from '../lib/log.ts';
 import { formatCount, quoteValue } from '../lib/text.ts';
@@ -167,7 +167,6 @@ async function changeBots(
       }
     }
     refuseFaults(faults);
-    if (verb === 'Remove') await keepFolder(repository, String(tip), files);
     const trailers = [formatChangedBy(readUserName())];
     return { files, message: formatCommitMessage(edits, trailers, { verb, reason }) };
   };
@@ -193,14 +192,6 @@ export async function commitChange(
     );
   if (dropped.length > 0) process.exitCode = 1;
   return dropped.map(({ path }) => path);
-}
-
-/** Adds the file that keeps `bots/` in Git to a commit that removes the last bot. @throws {GitError} */
-async function keepFolder(repository: Repository, tip: string, files: Map<string, NewFile>): Promise<void> {
-  const folder = `${repository.prefix}${botsFolder}/`;
-  const names = await repository.run(['ls-tree', '-r', '-z', '--name-only', tip, '--', folder]);
-  const isEmptied = names.split('\0').every((name) => name === '' || files.get(name) === null);
-  if (isEmptied) files.set(folder + gitkeep, toNewFile(''));
 }
 
 function refuseFaults(faults: readonly string[]): void {

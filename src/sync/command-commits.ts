@@ -1,8 +1,9 @@
+import { botsFolder, gitkeep } from '../catalogue/page/layout.ts';
 import { type Clone, writeAlone } from '../git/clone.ts';
-import { type FilesCommit, writeCommit } from '../git/commit-files.ts';
+import { type FilesCommit, toNewFile, writeCommit } from '../git/commit-files.ts';
 import { Committer, type CommitterOptions } from '../git/committer.ts';
 import { isAncestor } from '../git/history.ts';
-import { readRef, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
+import { readRef, type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
 import { BotshelfError, isError, UserError } from '../lib/errors.ts';
 import { replayCommand } from './integration.ts';
 import type { DroppedEdit } from './merge-files.ts';
@@ -102,7 +103,8 @@ async function takeCommit(
   let made: string | undefined;
   try {
     await committer.moveOrBegin(async (repository, tip) => {
-      const { commit, ...merge } = await replayCommand(repository, id, tip);
+      const merge = await replayCommand(repository, id, tip);
+      const commit = await keepFolder(repository, merge.commit);
       [made, droppedEdits] = [commit, merge.droppedEdits];
       return commit === tip ? undefined : { commit, refs: new Map(), refusesEdits: true };
     });
@@ -113,4 +115,12 @@ async function takeCommit(
     const isMade = made && repository && (await isAncestor(repository, made, 'HEAD').catch(() => true));
     return { droppedEdits: [], error: message, isUnknown: isMade || isError(error, 'unknown-outcome') };
   }
+}
+
+/** Returns a commit, or one after it with the file that keeps `bots/` in Git, if it has no bot. @throws {GitError} */
+async function keepFolder(repository: Repository, commit: string): Promise<string> {
+  const folder = `${repository.prefix}${botsFolder}`;
+  if (await repository.objects.has(`${commit}:${folder}`)) return commit;
+  const files = new Map([[`${folder}/${gitkeep}`, toNewFile('')]]);
+  return await writeCommit(repository, { parents: [commit], files, message: `Keep ${folder}/\n` });
 }

@@ -127,7 +127,6 @@ async function planMove(
   if (isSeen) await markLoss(repository, theirs);
   const isLoss = isWithout && (isSeen || (await isMarked(repository, state, theirs, isBehind)));
   if (isWithout && !isLoss) {
-    if (!(await isSameCatalogue(repository, base, theirs))) throw new BotshelfError('unavailable', unrelated);
     const { commit, droppedEdits } = await replayOnto(repository, { base, ours, theirs });
     const former = await describeRewrite(repository, before, theirs, remote.address);
     const message = `the remote's branch was rewritten: replayed the commits that were not pushed yet; ${former}`;
@@ -206,12 +205,25 @@ interface LoggedMove extends BranchMove {
   readonly droppedEdits: readonly DroppedEdit[];
 }
 
-/** Returns whether two commits have a commit, or at least an unchanged page, in common. */
-async function isSameCatalogue(repository: Repository, a: string, b: string): Promise<boolean> {
-  if ((await mergeBase(repository, a, b)) !== undefined) return true;
-  const files = await listFiles(repository, a);
-  const changed = new Set((await diffTrees(repository, a, b)).map(({ path }) => path));
-  return files.some(({ path }) => parseFilePath(path, repository.prefix) && !changed.has(path));
+/**
+ * Requires that the remote's branch has a commit, or at least an unchanged page, in common with ours: else it is another
+ * catalogue, and neither its branch nor its state may be merged.
+ * @param theirs its fetched tip; null if it has no such branch
+ * @throws {BotshelfError} unavailable
+ * @throws {GitError}
+ */
+export async function requireSameCatalogue(
+  repository: Repository,
+  theirs: string | null,
+  { baseRef }: Pick<RemoteBranch, 'baseRef'>,
+): Promise<void> {
+  const base = (await readRef(repository, baseRef)) ?? (await readRef(repository, repository.branch()));
+  if (theirs === null || base === null || base === theirs) return;
+  if ((await mergeBase(repository, base, theirs)) !== undefined) return;
+  const files = await listFiles(repository, base);
+  const changed = new Set((await diffTrees(repository, base, theirs)).map(({ path }) => path));
+  if (!files.some(({ path }) => parseFilePath(path, repository.prefix) && !changed.has(path)))
+    throw new BotshelfError('unavailable', unrelated);
 }
 
 const branchGone =

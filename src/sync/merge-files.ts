@@ -102,12 +102,12 @@ export async function mergeFiles(
   const droppedEdits: DroppedEdit[] = [];
   const disputed: DisputedPage[] = [];
   for (const [path, versions] of both) {
-    const { ours, theirs } = versions;
+    const { theirs } = versions;
     const changed = await readTexts(repository, path, versions);
     const merged = changed && mergeFile(changed.name, changed.texts);
     const file = merged && changed ? createNewFile(merged, changed) : theirs;
     if (file !== null || !becomesFolder(path, theirFiles)) files.set(path, file);
-    const dropped = merged?.droppedKeys ?? (ours === null ? [] : ['file']);
+    const dropped = merged?.droppedKeys ?? ['file'];
     const bot = parseFilePath(path, repository.prefix)?.id;
     const paths = [path, versions.movedFrom ?? path];
     if (changed && bot && dropped.some(isKey)) disputed.push({ ...changed, bot, dropped, paths });

@@ -125,7 +125,7 @@ function toBranchRef(kind: 'base' | 'missing', branch: string): string {
 }
 
 /** The tips of the remote's branch and state; null for a missing one. */
-interface RemoteTips {
+export interface RemoteTips {
   readonly branch: string | null;
   readonly state: string | null;
 }

@@ -5,12 +5,12 @@ import type { CommitEvent } from '../git/branch-feed.ts';
 import type { Clone } from '../git/clone.ts';
 import { removeStaleLocks } from '../git/maintenance.ts';
 import { GitError, maxStallSeconds, removeCredentials } from '../git/run-git.ts';
-import { readRef, type Repository, type RepositoryOpener } from '../git/repository.ts';
+import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { describeFailure, type Health, listFaults } from '../lib/health.ts';
 import { type Failure, FailureLog } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
 import type { RemoteState } from '../tokens/tokens.ts';
-import { integrate, type IntegrationOptions } from './integration.ts';
+import { integrate, type IntegrationOptions, requireSameCatalogue } from './integration.ts';
 import { type DroppedEdit, formatDroppedEdit } from './merge-files.ts';
 import { describeRewrite, pruneRewrites } from './rewrites.ts';
 import {
@@ -29,7 +29,7 @@ import {
   readKnownTips,
   type Remote,
   type RemoteBranch,
-  remoteRefs,
+  type RemoteTips,
   toBaseRef,
 } from './remote.ts';
 import { Schedule, type ScheduleOptions } from './schedule.ts';
@@ -135,8 +135,8 @@ export class Sync implements RemoteState {
     }
     this.#stateFetched = true;
     // A crash may have come between a fetch and its merge. A failure here is repeated, and logged, in the round.
-    const fetched = repository && (await readRef(repository, remoteRefs.state));
-    if (fetched) await this.#mergeState(repository, fetched).catch(() => undefined);
+    if (repository !== undefined)
+      await this.#mergeFetched(repository, await readKnownTips(repository)).catch(() => undefined);
     this.#schedule.runIn(0);
   }
 
@@ -319,12 +319,19 @@ export class Sync implements RemoteState {
     const remote = this.#remoteBranch(repository);
     const tips = await fetchRemote(repository, remote);
     this.#schedule.fetchEnds();
-    if (tips.state !== null) await this.#mergeState(repository, tips.state);
+    await this.#mergeFetched(repository, tips);
     this.#stateFetched = true;
     await integrate(repository, tips.branch, remote, this.#options);
     const isNew = before.branch !== tips.branch || before.state !== tips.state;
     if (isNew) this.#onFetch();
     return isNew;
+  }
+
+  /** Merges the fetched state, unless it is that of another catalogue. */
+  async #mergeFetched(repository: Repository, tips: RemoteTips): Promise<void> {
+    if (!this.#options.followsOnly)
+      await requireSameCatalogue(repository, tips.branch, this.#remoteBranch(repository));
+    if (tips.state !== null) await this.#mergeState(repository, tips.state);
   }
 
   async #mergeState(repository: Repository, theirs: string): Promise<void> {

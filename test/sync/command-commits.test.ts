@@ -50,6 +50,12 @@ describe('the commit of a command', () => {
 
   const head = (name: string): string => `${repository.git('show', `HEAD:${name}`)}\n`;
 
+  it('leaves a file that keeps bots/ in Git where two remove the last bots', async () => {
+    await commit(repository, { [path]: null }, async () => void (await commit(repository, { [other]: null })));
+    strictEqual(repository.git('ls-files'), '.gitignore\nbots/.gitkeep');
+    strictEqual(repository.status(), '');
+  });
+
   it('is in the branch, the index and the work tree, and leaves no lock', async () => {
     deepStrictEqual(await commit(repository, { [path]: asMusic, [other]: null, 'bots/9': 'new' }), []);
     strictEqual(repository.git('ls-files'), `.gitignore\n${path}\nbots/9`);

@@ -1,6 +1,7 @@
 import { match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stateRef } from '../../../src/git/repository.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { clearedLock } from '../../support/service-log.ts';
@@ -135,12 +136,16 @@ describe('a service with a remote', () => {
       strictEqual(await metric(service, 'botshelf_remote_fault_age_seconds'), 0);
     });
 
-    it('refuses a remote that has nothing in common with the clone, and one whose branch is gone @long', async () => {
+    it('refuses a remote that has nothing in common with the clone, and one whose branch is gone', async () => {
       const { shared, clone, service } = withToken(replica);
+      const other = sharedRepository({ x: 'y' });
+      const foreign = shared.git('rev-parse', 'main');
+      other.git('fetch', '-q', shared.address, `main:${stateRef}`);
       service.expectLog(/not in step with the remote: .*no commit in common/);
       service.expectLog(/not in step with the remote: .*no such branch any more/);
-      clone.git('remote', 'set-url', 'origin', sharedRepository({ x: 'y' }).address);
+      clone.git('remote', 'set-url', 'origin', other.address);
       await eventually(async () => match((await remoteFaults(service))[0] ?? '', /no commit in common/));
+      strictEqual(clone.tryGit('merge-base', '--is-ancestor', foreign, stateRef), 1);
       clone.git('remote', 'set-url', 'origin', shared.address);
       await eventually(async () => strictEqual((await remoteFaults(service)).length, 0));
       shared.git('branch', '-m', 'main', 'trunk');
