@@ -108,6 +108,7 @@ needs('strace', describe)('a power loss right after', function () {
   const commands: Readonly<Record<string, (trace: string) => void | Promise<void>>> = {
     init: (trace) => run(trace, ['init', made, '--samples']),
     'the first backup': (trace) => run(trace, ['backup', made]),
+    'a change of bots': (trace) => run(trace, ['bots', '7', '--set', 'category=music', '--yes'], made),
     restore: (trace) => run(trace, ['restore', join(place, 'backup')], made),
     'the clone of mirror': async (trace) => {
       const args = [mainFile, 'mirror', `file://${list}`, '--folder', made, '--port', '0'];
@@ -119,6 +120,7 @@ needs('strace', describe)('a power loss right after', function () {
   for (const [title, command] of Object.entries(commands))
     it(`${title} keeps all that it made`, async () => {
       const [before, trace, cut] = [join(tempFolder(), 'before'), join(tempFolder(), 'trace'), tempFolder()];
+      if (title === 'a change of bots') cpSync(list, made, { recursive: true });
       if (title === 'restore') run(trace, ['backup', join(place, 'backup')]);
       cpSync(place, before, { recursive: true });
       await command(trace);

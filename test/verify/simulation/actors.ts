@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
+import { botshelf } from '../../support/command-line.ts';
 import { readFormFields } from '../../support/form-fields.ts';
 import { repositoryIn, type TestRepository } from '../../support/repository.ts';
 import { pagePath } from '../../support/sample.ts';
@@ -9,6 +10,7 @@ import type { Page } from '../../support/visitor.ts';
 import { addressOf, allBots, type Plan, type Step } from './plan.ts';
 import { describeEvent, type Event } from './recorder.ts';
 import {
+  createMachine,
   endMachine,
   type Machine,
   makeTrouble,
@@ -75,6 +77,10 @@ async function perform(world: World, step: Step): Promise<void> {
       return await restoreHost(world, step);
     case 'edit-clone':
       return await editClone(world, step);
+    case 'command':
+      return await runCommand(world, step);
+    case 'new-machine':
+      return await addMachine(world, step);
     case 'kill-answered':
       return await killAnswered(world, step);
     default: {
@@ -377,6 +383,28 @@ async function editClone(world: World, step: Of<'edit-clone'>): Promise<void> {
       throw new Error(`${path} of machine ${step.machine} can be neither committed nor discarded`);
     return { outcome: 'done', writes: readValues(clone.read(path)) };
   });
+}
+
+/** Sets a key with a command beside the service of a machine, which may be killed meanwhile. */
+async function runCommand(world: World, step: Of<'command'>): Promise<void> {
+  const { clone } = machineOf(world, step);
+  const value = addressOf(step.number);
+  const writes = { [step.key]: value };
+  await world.recorder.record({ ...about(step), byGit: true, writes }, async () => {
+    const args = ['bots', step.bot, '--set', `${step.key}=${value}`, '--yes', '--reason', 'Step'];
+    const { code, stderr } = await botshelf(clone.folder, args);
+    if (code === 0) return { outcome: 'done' };
+    // It may have been made where that is not known, and was made where another change of the same stays.
+    return { outcome: code === 2 && stderr.includes('This change was not made') ? 'refused' : 'maybe' };
+  });
+}
+
+/** Makes a clone of the remote, and starts a service in it later. */
+async function addMachine(world: World, step: Of<'new-machine'>): Promise<void> {
+  const machine = await createMachine(world.shared, world.machines.length, undefined);
+  await rest(step.ms * world.slowness);
+  await startMachine(machine);
+  world.machines.push(machine);
 }
 
 /** Runs git until it succeeds: a service holds the lock of the index for as long as a commit takes, or a kill until it is back. */

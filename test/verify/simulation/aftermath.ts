@@ -229,7 +229,7 @@ export function judge(world: World, plan: Plan, checks: Map<string, number>): Fa
 
   const answered = events
     .filter(
-      ({ outcome, what }) => outcome === 'done' && ['post', 'pull', 'commit', 'accepted'].includes(what),
+      ({ outcome, what }) => outcome === 'done' && ['post', 'pull', 'commit', 'command', 'accepted'].includes(what),
     )
     .flatMap((event) =>
       ['website', 'support'].flatMap((key): (Event & AnsweredWrite)[] => {
@@ -425,7 +425,8 @@ function readRegisters(
 
 /** Commits of the remote, parents first: those of the branch, or of other revisions. */
 function readCommits(shared: Pick<TestRepository, 'git' | 'folder'>, ...revisions: string[]): Commit[] {
-  const format = '--format=commit %H|%P|%an';
+  // The service makes the commits of commands, and names who ran them.
+  const format = '--format=commit %H|%P|%an%(trailers:key=Changed-by,separator=%x2c)';
   const log = shared.git(
     'log',
     '--topo-order',

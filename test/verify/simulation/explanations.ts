@@ -5,7 +5,7 @@ const ofRemote = ['remote-cut', 'remote-slow', 'remote-half', 'remote-refuses', 
 const ofDisk = ['disk-full', 'calls-fail'];
 
 /** What people did with Git, or decided about proposals. */
-const ofPeople = ['pull', 'add-or-remove', 'rewrite', 'edit-clone', 'commit', 'accepted'];
+const ofPeople = ['pull', 'add-or-remove', 'rewrite', 'edit-clone', 'commit', 'command', 'accepted'];
 
 /** The warnings and errors of a machine, and what explains them; those that are spared in each minute of the plan. */
 export const explanations: readonly Explanation[] = [

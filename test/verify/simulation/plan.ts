@@ -66,6 +66,16 @@ export type Deed =
       readonly ms: number;
       readonly number: number;
     }
+  /** A maintainer's command on the machine of a service. */
+  | {
+      readonly do: 'command';
+      readonly machine: number;
+      readonly bot: string;
+      readonly key: AddressKey;
+      readonly number: number;
+    }
+  /** A machine is added, whose service starts some time after its clone was made. */
+  | { readonly do: 'new-machine'; readonly ms: number }
   | {
       readonly do: 'kill' | 'stop' | 'freeze' | 'disk-full' | 'calls-fail' | 'clock';
       readonly machine: number;
@@ -245,6 +255,15 @@ export function makePlan(seed: number, minutes: number, canFail: boolean): Plan 
     number: ++number,
   }));
   act('Git host', 15_000, () => ({ do: 'host-back', ms: 1000 + below(5000) }));
+  act('operator', 5000, () => ({
+    do: 'command',
+    machine: machine(),
+    bot: pick(['1', '2', '3']),
+    key: key(),
+    number: ++number,
+  }));
+  const at = Math.round(milliseconds * (0.2 + 0.4 * random()));
+  steps.push({ do: 'new-machine', ms: 2000 + below(8000), at, actor: 'newcomer' });
   return { seed, milliseconds, hasWrongClocks, steps };
 }
 

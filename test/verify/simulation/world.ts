@@ -51,7 +51,7 @@ export type MachineTrouble = Trouble & { readonly machine: number };
 
 export interface World {
   readonly shared: SharedRepository;
-  readonly machines: readonly Machine[];
+  readonly machines: Machine[];
   readonly recorder: Recorder;
   /** How many times longer all takes than on a machine that does nothing else, so that as much is done on a busy one. */
   readonly slowness: number;
@@ -85,25 +85,8 @@ export async function createWorld(canFail: boolean): Promise<World> {
   const issued = await issueTestTokens(shared.maintainer.folder, allBots);
   shared.maintainer.git('push', '-q', 'origin', 'refs/botshelf/state');
   const machines: Machine[] = [];
-  for (let index = 0; index < machineCount; index++) {
-    const remote = await startGitServer(dirname(shared.folder), ['shared.git']);
-    const lineToRemote = await startTcpProxy(Number(new URL(remote.address).port));
-    const lineOfClients = await startTcpProxy();
-    const clone = shared.clone();
-    clone.git('remote', 'set-url', 'origin', `http://127.0.0.1:${lineToRemote.port}/shared.git`);
-    machines.push({
-      index,
-      clone,
-      remote,
-      lineToRemote,
-      lineOfClients,
-      address: `http://localhost:${lineOfClients.port}`,
-      calls: canFail ? faultInjector(clone.folder) : undefined,
-      clockDays: 0,
-      service: undefined,
-      services: [],
-    });
-  }
+  for (let index = 0; index < machineCount; index++)
+    machines.push(await createMachine(shared, index, canFail ? faultInjector : undefined));
   const addresses = machines.map(({ address }) => address);
   const provider = await startProvider(addresses[0] ?? '', {
     client: { redirect_uris: addresses.map((address) => `${address}/login/callback`) },
@@ -145,6 +128,31 @@ export async function createWorld(canFail: boolean): Promise<World> {
 const usualStartMs = 4000;
 
 let loginSettings: TestProvider['settings'];
+
+/** Makes a clone of the shared repository, and the lines of its machine, where no service runs yet. */
+export async function createMachine(
+  shared: SharedRepository,
+  index: number,
+  toCalls: typeof faultInjector | undefined,
+): Promise<Machine> {
+  const remote = await startGitServer(dirname(shared.folder), ['shared.git']);
+  const lineToRemote = await startTcpProxy(Number(new URL(remote.address).port));
+  const lineOfClients = await startTcpProxy();
+  const clone = shared.clone();
+  clone.git('remote', 'set-url', 'origin', `http://127.0.0.1:${lineToRemote.port}/shared.git`);
+  return {
+    index,
+    clone,
+    remote,
+    lineToRemote,
+    lineOfClients,
+    address: `http://localhost:${lineOfClients.port}`,
+    calls: toCalls?.(clone.folder),
+    clockDays: 0,
+    service: undefined,
+    services: [],
+  };
+}
 
 /** Starts the service of a machine, which has none. */
 export async function startMachine(machine: Machine): Promise<void> {
