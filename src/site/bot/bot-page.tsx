@@ -6,7 +6,7 @@ import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
 import type { Catalogue, OpenCatalogue } from '../../catalogue/catalogue.ts';
-import type { TrustChange } from '../../catalogue/changes/bot-changes.ts';
+import type { AcceptedReview, TrustChange } from '../../catalogue/changes/bot-changes.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import {
   type IndexedBot,
@@ -90,7 +90,7 @@ export async function createBotView(
       const { name = '', page: text = '' } = bot.contents[locale] ?? {};
       const { html, headings } = await markdown.render({ text, name, images: listPageImages(indexed) });
       const today = countHistory.present();
-      const { changes: trustChanges, review } = await readBotTrust(parts, id);
+      const { changes: trustChanges, review } = await readBotTrust(parts, id, locale);
       const reviewer = review && parts.authors.findProfile(review.reviewer)?.name;
       const isRead = await countHistory.isRead('recent');
       const similar = findSimilarBots(groups, bot, locale).map((other) => {
@@ -105,7 +105,7 @@ export async function createBotView(
           counts={isRead ? countHistory.counts(id, today - chartDays + 1, today) : []}
           sharePath={findNamedPath(groups, indexed)}
           trustChanges={trustChanges}
-          review={reviewer === undefined ? undefined : { reviewer, time: review?.time ?? 0 }}
+          review={reviewer === undefined || !review ? undefined : { ...review, reviewer }}
           reportedAge={computeAge(counts.reportedAt(id))}
           editedAge={computeAge(facts.edited) ?? 0}
           commands={JSON.parse(String(indexed.commands ?? '[]')) as Command[]}
@@ -152,7 +152,7 @@ export interface BotPageProps extends PageProps {
   /** What matters for trust and changed in the last 90 days. */
   readonly trustChanges: readonly TrustChange[];
   /** Who last reviewed the bot, by name, and when; undefined if that is not known. */
-  readonly review: { readonly reviewer: string; readonly time: number } | undefined;
+  readonly review: (Omit<AcceptedReview, 'reviewer'> & { readonly reviewer: string }) | undefined;
   /** How long ago the bot reported its count; milliseconds. */
   readonly reportedAge: number | undefined;
   /** How long ago its listing was updated; milliseconds. */

@@ -206,7 +206,7 @@ export function BotHead(props: ShownBotProps): VNode {
           )}
           {bot.nsfw && <span class="tag adult">{t('bot.adult')}</span>}
         </h1>
-        <Credits {...{ authors, review }} />
+        <Credits {...{ bot, authors, review }} />
         <p class="about" {...language}>
           {description}
         </p>
@@ -217,8 +217,8 @@ export function BotHead(props: ShownBotProps): VNode {
 }
 
 /** Who made the bot, and who last reviewed it. */
-function Credits({ authors, review }: Pick<ShownBotProps, 'authors' | 'review'>): VNode | null {
-  const { t, day } = useLanguage();
+function Credits({ bot, authors, review }: Pick<ShownBotProps, 'bot' | 'authors' | 'review'>): VNode | null {
+  const { t, day, href } = useLanguage();
   if (authors.length === 0 && review === undefined) return null;
   return (
     <div class="credits">
@@ -229,6 +229,14 @@ function Credits({ authors, review }: Pick<ShownBotProps, 'authors' | 'review'>)
             name: <bdi>{withoutBidiControls(review.reviewer)}</bdi>,
             day: day(review.time),
           })}
+          {review.changed !== undefined && (
+            <>
+              {' · '}
+              <a href={href(`/bots/${bot.id}/changes`)}>
+                {t('bot.changedSince', { day: day(review.changed) })}
+              </a>
+            </>
+          )}
         </p>
       )}
     </div>

@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { msPerDay } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Permission } from '../../bot/invite.ts';
+import type { Locale } from '../../bot/locale.ts';
 import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import {
   type BotChange,
@@ -183,17 +184,18 @@ export interface BotTrust {
   readonly review: AcceptedReview | undefined;
 }
 
-/** Reads why people may trust a bot, from its history, which is read once for each of its commits. Without Git there is nothing. */
+/** Reads why people may trust a page of a bot, from its history, which is read once for each of its commits. Without Git there is nothing. */
 export async function readBotTrust(
   { changes: index, authors, cache }: Pick<OpenCatalogue, 'changes' | 'authors' | 'cache'>,
   id: BotId,
+  locale: Locale,
 ): Promise<BotTrust> {
   const read = async (): Promise<BotTrust> => {
     const changes = await readTrustChanges(index, id);
-    return { changes, review: await readLastReview(index, id) };
+    return { changes, review: await readLastReview(index, id, locale) };
   };
   const inputs = [() => index.stamp(id), () => Math.floor(Date.now() / msPerDay)];
-  const kept = cache.get(`trust ${id}`, read, { inputs, isExact: true });
+  const kept = cache.get(`trust ${id} ${locale}`, read, { inputs, isExact: true });
   const { changes, review } = await kept.catch((): BotTrust => ({ changes: [], review: undefined }));
   const named = changes.map(({ values, ...change }) => {
     const isOfAuthors = change.kind === 'author';

@@ -234,8 +234,12 @@ describe("a bot's page", () => {
 
   it('names its authors, and who last reviewed it', () => {
     const authors = [{ path: '/authors/1', name: 'Arvid' }];
-    const html = render({ authors, review: { reviewer: 'Marge', time: Date.UTC(2026, 4, 15) } });
+    const review = { reviewer: 'Marge', time: Date.UTC(2026, 4, 15), changed: undefined };
+    const html = render({ authors, review });
     match(html, /by .*Arvid.*Reviewed by .*Marge.*May 15, 2026/);
+    doesNotMatch(html, /changed since/);
+    const since = render({ review: { ...review, changed: Date.UTC(2026, 4, 16) } });
+    match(since, /May 15, 2026.* · <a href="\/bots\/42\/changes">changed since, .*May 16, 2026/);
   });
 
   it('links its tick to what verified means', () => {
