@@ -2,6 +2,7 @@
 export const maxTime = 8_640_000_000_000_000;
 
 export const msPerDay = 86_400_000;
+export const msPerHour = 3_600_000;
 
 /** The last time that RFC 3339 has, in milliseconds since the epoch. */
 export const maxIsoTime = Date.UTC(9999, 11, 31, 23, 59, 59);

@@ -1,4 +1,4 @@
-import { countTimeAfter, maxEditedLeadMs, toClockTime } from '../bot/clock.ts';
+import { countTimeAfter, maxEditedLeadMs, msPerHour, toClockTime } from '../bot/clock.ts';
 import type { CurrentCounts } from '../bot/counts.ts';
 import { isUnavailable, stopping } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
@@ -263,8 +263,6 @@ export class StateStore implements CurrentCounts {
     if (this.#pending.get(entry.id) === entry) this.#pending.delete(entry.id);
   }
 }
-
-const msPerHour = 3_600_000;
 
 function createUnavailableError(message: string, error: unknown): BotshelfError {
   return isUnavailable(error) ? error : new BotshelfError('write-failed', message, { cause: error });

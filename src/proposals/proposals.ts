@@ -1,5 +1,5 @@
 import { BotshelfError, isError } from '../lib/errors.ts';
-import { computeTimeAfter, msPerDay } from '../bot/clock.ts';
+import { computeTimeAfter, msPerDay, msPerHour } from '../bot/clock.ts';
 import type { AccountId } from '../bot/commit-message.ts';
 import { type Blocked, findBlocked, nothingBlocked, requireBlocked } from '../catalogue/settings/blocked.ts';
 import { type CatalogueSettings, toSettings } from '../catalogue/settings/settings.ts';
@@ -199,14 +199,19 @@ export class Proposals implements BranchConsumer {
     return this.#refs.listClosedSince(time);
   }
 
-  /** Returns how long the decisions of the last 30 days took, in milliseconds; undefined if there were none. */
+  /**
+   * Returns how long reviewers took to decide in the last 30 days, from when a proposal was first sent: the median in whole
+   * hours, as milliseconds; undefined for fewer than five decisions.
+   */
   medianWaitMs(): number | undefined {
-    const decided = this.#refs
+    const waits = this.#refs
       .listClosedSince(Date.now() - 30 * msPerDay)
-      .filter(({ state }) => state !== 'withdrawn')
-      .map(({ closedAt, sentAt }) => (closedAt ?? 0) - sentAt)
+      .filter(({ state, reviewer }) => state !== 'withdrawn' && reviewer !== null)
+      .map((proposal) => (proposal.closedAt ?? 0) - toQueueTime(proposal))
       .toSorted((a, b) => a - b);
-    return decided[Math.floor(decided.length / 2)];
+    if (waits.length < minDecisions) return undefined;
+    const median = waits[Math.floor(waits.length / 2)] ?? 0;
+    return Math.max(Math.ceil(median / msPerHour), 1) * msPerHour;
   }
 
   /** Reads the refs, and deletes what ended 90 days ago. @throws {BotshelfError} unavailable */
@@ -626,6 +631,9 @@ async function isInBranch(
 function toFiles({ prefix }: Repository, pages: FileTexts): Map<string, ReturnType<typeof toNewFile>> {
   return new Map(Array.from(pages, ([path, text]) => [prefix + path, toNewFile(text)]));
 }
+
+/** Fewer decisions say nothing about the next one. */
+const minDecisions = 5;
 
 /** Proposals that are compared with the branch while a step waits. */
 const comparedAtOnce = 20;
