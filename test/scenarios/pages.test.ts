@@ -98,7 +98,7 @@ describe('pages', () => {
       );
       strictEqual(new Set(names(text)).size, 6);
       ok(!text.includes('Seven'));
-      match(text, /33 bots, reviewed by people, in 3 languages/);
+      match(text, /33 bots in 3 languages/);
       doesNotMatch(text, /name="sort"/);
     });
 
