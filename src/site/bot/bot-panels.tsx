@@ -217,12 +217,11 @@ export function BotHead(props: ShownBotProps): VNode {
 }
 
 /** Who made the bot, and who last reviewed it. */
-function Credits({ bot, authors, review }: Pick<ShownBotProps, 'bot' | 'authors' | 'review'>): VNode | null {
+function Credits({ bot, authors, review }: Pick<ShownBotProps, 'bot' | 'authors' | 'review'>): VNode {
   const { t, day, href } = useLanguage();
-  if (authors.length === 0 && review === undefined) return null;
   return (
     <div class="credits">
-      <Byline authors={authors} isLinked />
+      <Byline {...{ bot, authors }} isLinked />
       {review !== undefined && (
         <p>
           {t('bot.reviewedBy', {

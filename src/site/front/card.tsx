@@ -142,7 +142,7 @@ export function BotLine(props: Pick<CardProps, 'bot' | 'count' | 'authors' | 'hi
           <span class="out-of-sight">{t('bot.servers', { count })}</span>
         </span>
       )}
-      {!hidesAuthors && <Byline authors={authors} isLinked={false} />}
+      {!hidesAuthors && <Byline {...{ bot, authors }} isLinked={false} />}
     </div>
   );
 }

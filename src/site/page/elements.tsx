@@ -7,6 +7,7 @@ import {
   readInvite,
   type StatedPermissions,
 } from '../../bot/invite.ts';
+import type { FilledMainPage } from '../../bot/record.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { MessageKey } from '../language/messages.tsx';
 import { useLanguage } from '../language/page-language.tsx';
@@ -236,21 +237,29 @@ export function listNamedAuthors(authors: AuthorIndex, ids: readonly string[]): 
 }
 
 interface BylineProps {
+  readonly bot: Pick<FilledMainPage, 'authors'>;
+  /** Those who have a name. */
   readonly authors: readonly NameLinkProps[];
   readonly isLinked: boolean;
 }
 
-/** The line "by NAME" of a bot; nothing if none of its authors has a name. */
-export function Byline({ authors, isLinked }: BylineProps): VNode | null {
+/** The line "by NAME" of a bot, with how many authors it has where some have no name. */
+export function Byline({ bot, authors, isLinked }: BylineProps): VNode {
   const { t, list } = useLanguage();
-  if (authors.length === 0) return null;
+  const all = authors.length < bot.authors.length && t('bot.authors', { count: bot.authors.length });
+  if (authors.length === 0) return <p class="by">{all}</p>;
   // Names are listed by their places, as two authors may have the same.
   const names = list.formatToParts(Object.keys(authors)).map(({ type, value }) => {
     const author = type === 'element' ? authors[Number(value)] : undefined;
     if (author === undefined) return value;
     return isLinked ? <NameLink key={value} {...author} /> : <bdi key={value}>{author.name}</bdi>;
   });
-  return <p class="by">{t('bot.by', { authors: <>{names}</> })}</p>;
+  return (
+    <p class="by">
+      {t('bot.by', { authors: <>{names}</> })}
+      {all && <> · {all}</>}
+    </p>
+  );
 }
 
 /**
