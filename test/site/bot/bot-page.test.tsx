@@ -82,7 +82,10 @@ describe("a bot's page", () => {
     doesNotMatch(html, /type="search" hidden/);
     const many = render({ commands: Array.from({ length: 200 }, (_, i) => ({ name: `c${i}` })) });
     strictEqual(many.split('<code dir="auto">/c').length - 1, 80);
-    match(many, /The first 80 of 200 commands are shown and searched here\. <a href="\/api\/v2\/bots\/\d+\/commands">See all<\/a>[^]*type="search" hidden/);
+    match(
+      many,
+      /The first 80 of 200 commands are shown and searched here\. <a href="\/api\/v2\/bots\/\d+\/commands">See all<\/a>[^]*type="search" hidden/,
+    );
   });
 
   it('shows smaller copies, and the full ones where the screen needs them', () => {
