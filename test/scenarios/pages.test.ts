@@ -124,7 +124,7 @@ describe('pages', () => {
       deepStrictEqual(names(sorted).slice(0, 2), ['Filler 100', 'Filler 101']);
       match(sorted, /href="\/\?sort=name" aria-current="true">Name</);
       const text = await html('/?q=beignets');
-      deepStrictEqual(names(text), ['Homère'], 'in the language that matches');
+      deepStrictEqual(names(text), ['Homer'], 'in the language of the reader, although another one matches');
       match(text, /<h1>1 bot for “beignets”<\/h1>/);
     });
 

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BotId } from '../../bot/id.ts';
-import type { Locale } from '../../bot/locale.ts';
+import { english } from '../../bot/locale.ts';
 import { listUncommittedFiles, findConversion } from '../../git/changed-files.ts';
 import type { Repository, RepositoryOpener } from '../../git/repository.ts';
 import type { Log } from '../../lib/log.ts';
@@ -37,7 +37,7 @@ const confirmAfterMs = 250;
 
 /** Returns what `findConversion` does for the pages of bots. @throws {GitError} */
 export async function findPageConversion(repository: Repository): Promise<string | null> {
-  const anyPage = pathOf('0' as BotId, 'en' as Locale);
+  const anyPage = pathOf('0' as BotId, english);
   return await findConversion(repository, repository.prefix + anyPage);
 }
 

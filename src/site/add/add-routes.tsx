@@ -2,7 +2,7 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { isUnavailable } from '../../bot/errors.ts';
 import { parseInvite } from '../../bot/invite.ts';
-import { type Locale } from '../../bot/locale.ts';
+import { english } from '../../bot/locale.ts';
 import type { Catalogue, OpenCatalogue } from '../../catalogue/catalogue.ts';
 import { type ComparedFile, compareInvites, comparePages } from '../../catalogue/changes/bot-changes.ts';
 import { parsePagePath, pathOf } from '../../catalogue/page/layout.ts';
@@ -318,7 +318,7 @@ async function show(ctx: Context, parts: AddParts, filled: FilledForm, status = 
 /** Compares the file that a form makes with the one that it changes. */
 function compareFile({ kind, source }: Form, { path = '', text }: FormFile): ChangedFieldsProps {
   const place = parsePagePath(path);
-  const locale = place?.locale ?? ('en' as Locale);
+  const locale = place?.locale ?? english;
   const [before = [], after = []] = [source, text].map((file): ComparedFile[] => {
     const content = Buffer.from(kind === 'profile' ? toFrontMatter(file) : file);
     return [{ path, locale, page: parsePage(path, content).page }];

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import type { BotRecord, BotListElement, Category, Command } from '../../../schemas/types.ts';
 import { msPerDay } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
-import type { Locale } from '../../bot/locale.ts';
+import { english, type Locale } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
 import type { Catalogue, OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { AcceptedReview, TrustChange } from '../../catalogue/changes/bot-changes.ts';
@@ -93,9 +93,11 @@ export async function createBotView(
       const { changes: trustChanges, review } = await readBotTrust(parts, id, locale);
       const reviewer = review && parts.authors.findProfile(review.reviewer)?.name;
       const isRead = await countHistory.isRead('recent');
-      const similar = findSimilarBots(groups, bot, locale).map((other) => {
+      const languages = [locale, ...facts.locales, site.settings.language, english];
+      const similar = [...findSimilarBots(groups, bot, languages)].map(([other, locale]) => {
         const [count, growth] = [counts.count(other.id), counts.growth(other.id)];
-        return { bot: parseListElement(other), locale, namesLanguage: isForeign, count, growth };
+        const namesLanguage = findLanguages(own, [locale]).length === 0;
+        return { bot: parseListElement(other), locale, namesLanguage, count, growth };
       });
       return (
         <BotPage

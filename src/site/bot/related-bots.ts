@@ -50,17 +50,25 @@ export function findNamedPath({ named }: BotGroups, bot: IndexedBot): string {
   return named(slug)?.id === bot.id ? `/bots/${encodeURIComponent(slug)}` : `/bots/${bot.id}`;
 }
 
-/** Returns the bots of the same category and language that share most words with this one. */
-export function findSimilarBots({ popular }: BotGroups, bot: BotRecord, locale: Locale): IndexedBot[] {
-  const others = popular(bot, locale).filter((other) => other.bot.id !== bot.id);
-  const own = [...collectWords(bot.contents[locale])].map((word) => `\n${word}\n`);
-  const alike = others.map((other) => {
-    return { other, shared: own.filter((word) => other.words.includes(word)).length };
-  });
-  return alike
-    .toSorted((a, b) => b.shared - a.shared)
-    .slice(0, maxSimilar)
-    .map(({ other }) => other.bot);
+/**
+ * Returns bots of the same category, each with the language in which it is compared: those of the first language that share
+ * most words with this one, then those of the next one.
+ */
+export function findSimilarBots(
+  { popular }: BotGroups,
+  bot: BotRecord,
+  locales: readonly Locale[],
+): Map<IndexedBot, Locale> {
+  const similar = new Map<IndexedBot, Locale>();
+  for (const locale of locales) {
+    const own = [...collectWords(bot.contents[locale])].map((word) => `\n${word}\n`);
+    const alike = popular(bot, locale)
+      .filter((other) => other.bot.id !== bot.id && !similar.has(other.bot))
+      .map((other) => ({ other, shared: own.filter((word) => other.words.includes(word)).length }))
+      .toSorted((a, b) => b.shared - a.shared);
+    for (const { other } of alike.slice(0, maxSimilar - similar.size)) similar.set(other.bot, locale);
+  }
+  return similar;
 }
 
 const maxOfAuthor = 8;

@@ -35,12 +35,16 @@ describe('the bots that a page leads to', () => {
     add('398', 'Plays songs from the radio.', { nsfw: true, authors: ['78'] });
   });
 
-  it('are three of its category and language that share most words with it, then those on most servers', async () => {
-    const similar = findSimilarBots(await readGroups(parts), recordOf('1'), 'en' as Locale);
-    deepStrictEqual(
-      similar.map(({ id }) => id),
-      ['395', '396', '399'],
-    );
+  it('are three of its category that share most words with it, in the first languages that have some', async () => {
+    const groups = await readGroups(parts);
+    const find = (...languages: string[]): string[][] =>
+      [...findSimilarBots(groups, recordOf('1'), languages as Locale[])].map(([bot, locale]) => [
+        bot.id,
+        locale,
+      ]);
+    const inEnglish = ['395', '396', '399'].map((id) => [id, 'en']);
+    deepStrictEqual(find('en', 'fr'), inEnglish);
+    deepStrictEqual(find('fr', 'ja', 'en'), [['397', 'fr'], ...inEnglish.slice(0, 2)]);
   });
 
   it('are the others of its authors, without those for adults', async () => {
