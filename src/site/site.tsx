@@ -38,6 +38,7 @@ import { createCollectionView, createCollectionsView } from './front/collection-
 import { FrontLists, type ListParts } from './front/front-list.ts';
 import {
   formatFrontPath,
+  noQuery,
   type FrontQuery,
   isFront,
   parseCategory,
@@ -270,7 +271,9 @@ export function addOpenPages(
   router.get('/bots/:id', async (ctx) => {
     const id = ctx.params['id'] ?? '';
     const named = parseBotId(id) ? undefined : (await readGroups(parts)).named(id.toLowerCase());
-    if (named) ctx.redirect(site.languages.of(ctx).href(`/bots/${named.id}${ctx.search}`));
+    const { href } = site.languages.of(ctx);
+    if (named) ctx.redirect(href(`/bots/${named.id}${ctx.search}`));
+    else if (named === null) ctx.redirect(href(formatFrontPath({ ...noQuery, q: id })));
     else if (!sendFaults(ctx, parts, parseBotId(id)))
       await respond(ctx, await createBotView(ctx, parts, findKnownBot(bots, id)));
   });

@@ -52,7 +52,7 @@ import { Layout, type PageProps } from '../page/layout.tsx';
 import { Prose } from '../page/prose.tsx';
 import { BotCommands } from './bot-commands.tsx';
 import { BotFacts, BotHead, BotPanels, Listing } from './bot-panels.tsx';
-import { findNamedPath, findSimilarBots, listBotsOfSameAuthor, readGroups } from './related-bots.ts';
+import { findSimilarBots, listBotsOfSameAuthor, readGroups } from './related-bots.ts';
 import { formatShareCardAddress, type ShareParts } from './share.tsx';
 
 /** What the page of a bot is made from. */
@@ -105,7 +105,6 @@ export async function createBotView(
           count={counts.count(id)}
           growth={counts.growth(id)}
           counts={isRead ? countHistory.counts(id, today - chartDays + 1, today) : []}
-          sharePath={findNamedPath(groups, indexed)}
           trustChanges={trustChanges}
           review={reviewer === undefined || !review ? undefined : { ...review, reviewer }}
           reportedAge={computeAge(counts.reportedAt(id))}
@@ -149,8 +148,6 @@ export interface BotPageProps extends PageProps {
   readonly growth: number | undefined;
   /** The counts of the last 90 days, as far as there are any. */
   readonly counts: readonly CountAt[];
-  /** Its path to share, which has its name where no other bot has that. */
-  readonly sharePath: string;
   /** What matters for trust and changed in the last 90 days. */
   readonly trustChanges: readonly TrustChange[];
   /** Who last reviewed the bot, by name, and when; undefined if that is not known. */

@@ -14,8 +14,8 @@ import { forEachInSlices } from '../../lib/time-slice.ts';
 export interface BotGroups {
   /** Returns the bots on most servers among those that have the category and language of a bot and are for adults if it is. */
   readonly popular: (bot: Pick<BotRecord, 'category' | 'nsfw'>, locale: Locale) => readonly ComparedBot[];
-  /** Returns the one bot whose name is the words of a path, such as `rooks-gambit`; undefined if there is none, or several. */
-  readonly named: (slug: string) => IndexedBot | undefined;
+  /** Returns the bot whose name is the words of a path, such as `rooks-gambit`; null for several, undefined if there is none. */
+  readonly named: (slug: string) => IndexedBot | null | undefined;
 }
 
 interface ComparedBot {
@@ -42,12 +42,6 @@ export function listBotsOfSameAuthor(authors: readonly Author[], bot: BotRecord)
       if (other.id !== bot.id && (bot.nsfw || !other.facts.nsfw)) others.add(other);
     }
   return [...others];
-}
-
-/** Returns the path of a bot that reads like its name, or that with its id where other bots have the name, too. */
-export function findNamedPath({ named }: BotGroups, bot: IndexedBot): string {
-  const slug = toNameSlug(bot.facts.name);
-  return named(slug)?.id === bot.id ? `/bots/${encodeURIComponent(slug)}` : `/bots/${bot.id}`;
 }
 
 /**
@@ -104,8 +98,7 @@ async function groupBots(bots: readonly IndexedBot[], counts: ReadonlyCounts): P
     }));
   };
   // A path of digits alone is an id.
-  const named: BotGroups['named'] = (slug) =>
-    /^\d*$/.test(slug) ? undefined : (byName.get(slug) ?? undefined);
+  const named: BotGroups['named'] = (slug) => (/^\d*$/.test(slug) ? undefined : byName.get(slug));
   return { popular, named };
 }
 

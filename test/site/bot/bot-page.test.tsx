@@ -29,7 +29,6 @@ const props: BotPageProps = {
   growth: 0.04,
   counts: [],
   trustChanges: [],
-  sharePath: '/bots/homer',
   review: undefined,
   reportedAge: 20 * 60_000,
   editedAge: 2 * 86_400_000,
