@@ -199,9 +199,10 @@ function Mark({ invite, details, findings, isAgain }: Review & { readonly isAgai
   if (details.conflicts.length > 0) return <span class="tag adult">{t('review.conflicts')}</span>;
   if (first) {
     const { severity, faults } = first;
-    const look = severity === 'error' ? 'tag adult' : 'tag';
+    const look = { error: 'tag adult', warning: 'tag warning', notice: 'tag' }[severity];
     return <span class={look}>{t(`review.${severity}`, { count: faults.length })}</span>;
   }
+  if (invite.isUnknown) return <span class="tag">{t('permissions.unreadable')}</span>;
   if (isAgain) return <span class="tag">{t('review.again')}</span>;
   return <span class="passed">✓ {t('review.passed')}</span>;
 }

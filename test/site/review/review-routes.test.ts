@@ -103,10 +103,17 @@ describe('the review of proposals', () => {
           ),
           note: '<script>alert(4)</script>',
         },
+        edit({ invite: 'https://discord.com/oauth2/authorize?client_id=43&scope=bot' }),
+        newBot('1006', {
+          name: 'Zebra',
+          description: 'Draws stripes.',
+          authors: ['706'],
+          invite: 'https://example.org/add',
+        }),
       ];
       const prepare = async (repo: TestRepository): Promise<void> => {
         await sendAll(repo, all);
-        commitUnreadable(repo, botId('1005'), { id: accountId('705'), name: 'Proposer 705' });
+        commitUnreadable(repo, botId('1005'), { id: accountId('709'), name: 'Proposer 709' });
       };
       site = await openLoginSite({ files: settings(), prepare });
     });
@@ -117,11 +124,15 @@ describe('the review of proposals', () => {
       strictEqual(page.headers.get('cache-control'), 'private, no-store');
       match(page.text, /<meta name="robots" content="noindex/);
       const order = [...page.text.matchAll(/href="\/review\/(\d+)\/(\d+)"/g)].map(([, , account]) => account);
-      deepStrictEqual(order, ['705', '701', '702', '703', '704']);
+      deepStrictEqual(order, ['709', '701', '702', '703', '704', '705', '706']);
       match(page.text, /New bot<\/small>[^]*?<bdi>Proposer 701<\/bdi>.*?First proposal[^]*?Administrator/);
       match(page.text, /Edit<\/small>[^]*?Description[^]*?Website[^]*?✓ Checks passed/);
       match(page.text, /Translation: <bdi>German<\/bdi>[^]*?Beantwortet Fragen\./);
-      match(page.text, /Review \(5\)[^]*Waiting for review <small>5<\/small>[^]*Reports <small>0<\/small>/);
+      match(
+        page.text,
+        /review\/\d+\/705"[^]*?<span class="tag warning">1 warning<[^]*?\/706"[^]*?>The invite link states permissions that cannot be read\.</,
+      );
+      match(page.text, /Review \(7\)[^]*Waiting for review <small>7<\/small>[^]*Reports <small>0<\/small>/);
       for (const [tab, shown] of Object.entries({
         reports: /There are no reports/,
         attention: /Nothing needs attention/,
@@ -133,8 +144,8 @@ describe('the review of proposals', () => {
     it('one that cannot be read as a row that says so, and its page the reason', async () => {
       const { page } = await open('/review');
       site.service.expectLog(/777 is missing or cannot be read/);
-      match(page.text, /<bdi>1005<\/bdi><\/a>[^]*cannot be read[^]*<bdi>Proposer 705<\/bdi>/);
-      strictEqual((await open(reviewOf('1005', 705))).page.status, 503);
+      match(page.text, /<bdi>1005<\/bdi><\/a>[^]*cannot be read[^]*<bdi>Proposer 709<\/bdi>/);
+      strictEqual((await open(reviewOf('1005', 709))).page.status, 503);
     });
 
     it('the changes word by word, both pages, the links, the note, the permissions and the buttons', async () => {
@@ -153,7 +164,7 @@ describe('the review of proposals', () => {
       const { text: newBotPage } = await visitor.go(site.baseUrl + reviewOf('1001', 701));
       match(
         newBotPage,
-        /Asks for full control of your server[^]*<span class="asked"><span[^>]*>Added: <\/span><ins>Administrator<\/ins>/,
+        /Asks for full control of your server[^]*<span[^>]*>Added: <\/span><ins class="harm">Administrator<\/ins>/,
       );
       match(newBotPage, /Try &lt;b>\/start/);
       const { text: added } = await visitor.go(site.baseUrl + reviewOf(homer, 703));
@@ -200,14 +211,14 @@ describe('the review of proposals', () => {
       const fields = new URLSearchParams({ reason: 'scam', text: 'Asks for passwords' });
       strictEqual(await send(`/bots/${homer}/report`, 'same-origin', fields), 200);
       const { visitor, page } = await open('/review?tab=reports');
-      match(page.text, /Review \(6\)[^]*Reports <small>1<\/small>[^]*Asks for passwords/);
+      match(page.text, /Review \(8\)[^]*Reports <small>1<\/small>[^]*Asks for passwords/);
       const [, path = ''] = /action="(\/review\/reports\/[^"]+\/done)"/.exec(page.text) ?? [];
       strictEqual(await send(path, 'cross-site'), 403);
       match((await open('/review?tab=reports')).page.text, /Asks for passwords/);
       const later = await openLater('/review?tab=reports');
       const asked = await later.visitor.press(later.page, path);
       match((await logInAgain(later.visitor, asked)).text, /Asks for passwords/);
-      match((await visitor.press(page, path)).text, /Review \(5\)[^]*There are no reports/);
+      match((await visitor.press(page, path)).text, /Review \(7\)[^]*There are no reports/);
     });
 
     it('404 for what there is not', async () => {
