@@ -72,7 +72,7 @@ export class CompressedBodies {
     if (!isStreamed(body)) {
       const context = { body, coding, address };
       return await this.#cache.forceFetch(`${digest} ${coding}`, { context }).catch((error: unknown) => {
-        if (isError(error, 'queue-full')) return undefined;
+        if (isError(error, 'queue-full', 'share-full')) return undefined;
         throw error;
       });
     }
