@@ -6,7 +6,7 @@ import { type Api, type ApiParts, createApi } from '../http/api/api.ts';
 import {
   handleUnrouted,
   type ProxyNotice,
-  refuseBadHeaders,
+  normaliseHeaders,
   refuseWrites,
   withoutBasePath,
 } from '../http/middleware.ts';
@@ -88,7 +88,7 @@ function createApp(parts: AppParts, api: Api, site: Pages): Application {
     await handle(ctx, () => {
       proxyNotice?.check(ctx);
       ctx.res.setHeader('X-Content-Type-Options', 'nosniff');
-      refuseBadHeaders(ctx);
+      normaliseHeaders(ctx);
       return next();
     });
     metrics.countRequest(ctx, started, route);

@@ -180,8 +180,8 @@ export interface Representation extends Document {
 }
 
 /**
- * Responds to a read with a representation: content negotiation, strong ETag, 304, HEAD, compression, CORS.
- * @throws {ProblemError} not-acceptable
+ * Responds to a read with a representation: strong ETag, 304, HEAD, compression, CORS.
+ * @throws {ProblemError} not-acceptable, if Accept-Encoding refuses every coding
  */
 export async function send(ctx: Context, representation: Representation): Promise<void> {
   await sendEncoded(ctx, representation, negotiate(ctx, representation.type, representation.body));
@@ -214,11 +214,13 @@ async function sendEncoded(
  * in between, and `fetch` in Node sends `no-cache` with every condition.
  */
 export function isNotModified(ctx: Context): boolean {
-  const known = ctx
-    .get('If-None-Match')
-    .split(',')
-    .map((etag) => etag.trim().replace(/^W\//, ''));
+  const known = parseEtags(ctx.get('If-None-Match'));
   return known.includes('*') || known.includes(ctx.response.get('ETag'));
+}
+
+/** Returns the ETags in a condition. Proxies that compress make weak ones, which are compared by their content. */
+export function parseEtags(condition: string): string[] {
+  return condition.split(',').map((etag) => etag.trim().replace(/^W\//, ''));
 }
 
 export const readHeaders = {
@@ -260,21 +262,12 @@ const minCompressibleBytes = 512;
 /** Media types whose bytes are compressed already. */
 const compressedTypes = /^(?:application\/(?:gzip|zip)|image\/(?:png|x-icon))$/;
 
-/** Media types that are sent whatever Accept names (RFC 9110, 12.5.1): readers of feeds and sitemaps name others. */
-const alwaysSentTypes = /^application\/(?:(?:atom\+)?xml|gzip)/;
-
-/** Returns the media type that the client prefers. @throws {ProblemError} not-acceptable */
+/** Returns the media type that the client prefers; the first one if Accept names none of them (RFC 9110, 12.5.1). */
 export function chooseType<T extends string>(ctx: Context, types: readonly T[]): T {
-  const type = types.find((each) => each === ctx.accepts([...types]));
-  if (type !== undefined) return type;
-  const detail = `this resource is available as ${types.join(' and ')}: accept one of them, or */*`;
-  throw new ProblemError('not-acceptable', detail);
+  return types.find((type) => type === ctx.accepts([...types])) ?? (types[0] as T);
 }
 
 function negotiate(ctx: Context, type: string, body: Body): Coding | 'identity' {
-  if (!alwaysSentTypes.test(type) && ctx.accepts(type) === false) {
-    throw new ProblemError('not-acceptable', `this resource is ${type}: accept that type, or */*`);
-  }
   const isIncompressible =
     compressedTypes.test(type) || (Buffer.isBuffer(body) && body.length < minCompressibleBytes);
   const codings = isIncompressible ? ['identity'] : ['br', 'gzip', 'identity'];
