@@ -2,16 +2,7 @@ import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { finished, pipeline } from 'node:stream/promises';
-import { promisify } from 'node:util';
-import {
-  brotliCompress,
-  type BrotliCompress,
-  constants,
-  createBrotliCompress,
-  createGzip,
-  type Gzip,
-  gzip,
-} from 'node:zlib';
+import { type BrotliCompress, constants, createBrotliCompress, createGzip, type Gzip } from 'node:zlib';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import { isError } from '../lib/errors.ts';
@@ -56,7 +47,7 @@ export class CompressedBodies {
       fetchMethod: async (_key, _stale, { context: { body, coding, address } }) =>
         toOwnMemory(
           await (Buffer.isBuffer(body)
-            ? compress(body, coding)
+            ? buffer(compress(body, coding))
             : this.#queue.run(address, async () => await compressPieces(body.read(), coding))),
         ),
     });
@@ -120,10 +111,11 @@ async function writeTo(output: Gzip | BrotliCompress, piece: Buffer): Promise<vo
   });
 }
 
-async function compress(body: Buffer, coding: Coding): Promise<Buffer> {
-  return await (coding === 'br'
-    ? brotliOf(body, createBrotliOptions(5, body.length))
-    : gzipOf(body, { level: 6 }));
+/** Returns a stream of a body in one piece, compressed. */
+function compress(body: Buffer, coding: Coding): Gzip | BrotliCompress {
+  return (
+    coding === 'br' ? createBrotliCompress(createBrotliOptions(5, body.length)) : createGzip({ level: 6 })
+  ).end(body);
 }
 
 /** Copies what zlib returns: a few kilobytes of it keep a chunk of 8 or 16 KiB in memory. */
@@ -144,9 +136,6 @@ export async function compressPieces(pieces: AsyncIterable<Buffer>, coding: Codi
 function createCompressor(coding: Coding): Gzip | BrotliCompress {
   return coding === 'br' ? createBrotliCompress(createBrotliOptions(1)) : createGzip({ level: 1 });
 }
-
-const gzipOf = promisify<Buffer, { level: number }, Buffer>(gzip);
-const brotliOf = promisify<Buffer, ReturnType<typeof createBrotliOptions>, Buffer>(brotliCompress);
 
 function createBrotliOptions(quality: number, size = 0): { params: Record<number, number> } {
   return { params: { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: size } };
@@ -207,6 +196,14 @@ async function sendEncoded(
   ctx.type = type;
   if (coding !== 'identity') ctx.set('Content-Encoding', coding);
   ctx.body = Buffer.isBuffer(bytes) ? bytes : Readable.from(bytes.read(), { objectMode: false });
+}
+
+/** Sets the body of a response for this one request, compressed as `send` does it. @throws as `send` */
+export function setBodyOnce(ctx: Context, type: string, body: Buffer): void {
+  const coding = negotiate(ctx, type, body);
+  ctx.body = coding === 'identity' ? body : compress(body, coding);
+  ctx.type = type;
+  if (coding !== 'identity') ctx.set('Content-Encoding', coding);
 }
 
 /**
