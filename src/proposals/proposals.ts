@@ -565,6 +565,7 @@ export class Proposals implements BranchConsumer {
   /**
    * Runs `work` after the current step, when it is the turn of the account. A failed git may have moved refs, which are
    * re-read, and left locks, which are removed.
+   * @throws {BotshelfError} unavailable; share-full, if too many steps of the account wait
    */
   async #run<T>(work: (repository: Repository) => Promise<T>, by = service): Promise<T> {
     try {

@@ -17,6 +17,7 @@ import { BotshelfError, messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { type Client, findFullShare, toClient } from '../lib/network.ts';
 import { tryRemote } from '../lib/retry.ts';
+import { createFullError } from '../lib/serial-queue.ts';
 import { formatCount } from '../lib/text.ts';
 
 /** Who changes a token, and what is known of the tokens that other machines changed before. */
@@ -159,7 +160,7 @@ export class Tokens {
    * Returns whether `token` is the current token of a bot. One that is unknown here may have been issued elsewhere: it is
    * checked again after a fetch of the remote's state.
    * @param address of the client: few unknown tokens of one address group are looked up at the same time
-   * @throws {BotshelfError} unavailable, when the state ref cannot be read
+   * @throws {BotshelfError} unavailable, when the state ref cannot be read; share-full, when too many are looked up
    */
   async checkToken(id: BotId, token: Token, address = ''): Promise<TokenCheck> {
     return await this.#lookUp(async () => await this.#checkHere(id, token), address);
@@ -168,7 +169,7 @@ export class Tokens {
   /**
    * Returns the bot with this current token. If there is none, returns what checkToken does.
    * @param address as that of checkToken
-   * @throws {BotshelfError} unavailable, when the tokens cannot be read
+   * @throws {BotshelfError} as checkToken
    */
   async findHolder(token: Token, address: string): Promise<{ holder: BotId } | 'unknown' | 'unchecked'> {
     const digest = computeDigest(token);
@@ -250,10 +251,12 @@ export class Tokens {
   /**
    * Waits for a fetch that begins after the call. Returns whether it succeeded: false if it takes too long, and
    * immediately if too many wait. All that wait share one fetch.
+   * @throws {BotshelfError} share-full, if too many of the client wait
    */
   async #waitForFetch(remote: RemoteState, client: Client): Promise<boolean> {
     const full = findFullShare(client, this.#waiting, maxWaitingChecks, maxWaitingChecksPerClient);
-    if (full !== undefined || this.#waiting.length >= maxWaitingChecks) return false;
+    if (full !== undefined) throw createFullError('share-full', full);
+    if (this.#waiting.length >= maxWaitingChecks) return false;
     this.#waiting = [...this.#waiting, client];
     try {
       this.#nextFetch ??= this.#fetchInTime(remote);

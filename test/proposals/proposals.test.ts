@@ -408,7 +408,7 @@ describe('proposals', () => {
     strictEqual(kinds.filter((error) => error.kind === 'gone').length, 27);
     deepStrictEqual(
       kinds.slice(26, 28).map(({ code }) => code),
-      ['overloaded', 'overloaded'],
+      ['share-full', 'share-full'],
     );
   });
 

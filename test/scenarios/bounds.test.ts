@@ -315,7 +315,7 @@ describe('a service at its bounds', () => {
       `GET /api/v2/changes HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.${client}\r\nAccept: text/event-stream\r\n\r\n`;
     const first = streams.slice(0, 50).map(async (socket) => await firstLine(socket, requestOf(0)));
     for (const line of await Promise.all(first)) match(line, / 200 /);
-    match(await firstLine(await open(), requestOf(0)), / 503 /);
+    match(await firstLine(await open(), requestOf(0)), / 429 /);
     const others = streams
       .slice(50)
       .map(async (socket, i) => await firstLine(socket, requestOf(1 + (i % 19))));

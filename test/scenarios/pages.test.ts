@@ -87,6 +87,27 @@ describe('pages', () => {
       strictEqual(head.status, 200);
       strictEqual(await head.text(), '');
     });
+
+    it('is compressed if it is a form or an error too, which no cache keeps', async () => {
+      for (const [path, title] of [
+        ['/add', /<h1>Add a bot/],
+        ['/nothing', /<title>Not found/],
+      ] as const) {
+        const plain = await get(path, { 'Accept-Encoding': 'identity' });
+        strictEqual(plain.headers.get('content-encoding'), null);
+        match(await plain.text(), title);
+        for (const coding of ['br', 'gzip']) {
+          const response = await get(path, { 'Accept-Encoding': coding });
+          const { headers } = response;
+          deepStrictEqual([headers.get('content-encoding'), headers.get('etag')], [coding, null]);
+          const text = await response.text();
+          match(text, title);
+          match(text, /<\/html>\n$/);
+        }
+        const head = await get(path, { 'Accept-Encoding': 'br' }, 'HEAD');
+        deepStrictEqual([head.headers.get('content-encoding'), await head.text()], ['br', '']);
+      }
+    });
   });
 
   describe('the front page', () => {

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import type { BotRecord, BotListElement, Category, Command } from '../../../schemas/types.ts';
-import { msPerDay } from '../../bot/clock.ts';
+import { formatIsoTime, msPerDay } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
 import { english, type Locale } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
@@ -41,7 +41,6 @@ import {
   listNamedAuthors,
   withoutBidiControls,
   Breadcrumb,
-  formatIsoDate,
   type NameLinkProps,
   Permissions,
 } from '../page/elements.tsx';
@@ -343,8 +342,8 @@ export function createBotMeta(page: DescribedBot, category: string): PageMeta {
     author: people.length === 0 ? undefined : people,
     inLanguage: locale,
     applicationCategory: applicationCategories.get(bot.category) ?? applicationCategories.get('other'),
-    datePublished: formatIsoDate(bot.created),
-    dateModified: formatIsoDate(bot.edited),
+    datePublished: formatIsoTime(bot.created),
+    dateModified: formatIsoTime(bot.edited),
     isFamilyFriendly: !bot.nsfw,
     installUrl: bot.invite,
     image: avatar === null || bot.nsfw ? undefined : toAddress(avatar),

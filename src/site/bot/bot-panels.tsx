@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import type { BotRecord } from '../../../schemas/types.ts';
+import { formatIsoTime } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
 import { readInvite } from '../../bot/invite.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
@@ -165,7 +166,7 @@ export function Listing(props: ShownBotProps): VNode {
           <ShareCodes {...props} />
         </li>
         <li class="since">
-          {t('bot.created')} <time dateTime={new Date(bot.created).toISOString()}>{day(bot.created)}</time>
+          {t('bot.created')} <time dateTime={formatIsoTime(bot.created)}>{day(bot.created)}</time>
         </li>
       </ul>
       {bot.verified && (
@@ -288,7 +289,7 @@ export function BotFacts(props: ShownBotProps): VNode {
       <Fact name={t('bot.howToUse')}>{useUsage(props) ?? unknown}</Fact>
       <Fact name={t('bot.source')}>{useSource(bot) ?? unknown}</Fact>
       <Fact name={t('bot.edited')}>
-        <time dateTime={new Date(bot.edited).toISOString()}>{ago(0, editedAge)}</time>
+        <time dateTime={formatIsoTime(bot.edited)}>{ago(0, editedAge)}</time>
       </Fact>
       <Fact name={t('bot.language')}>
         <LanguagesOfBot {...props} />

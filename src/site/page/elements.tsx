@@ -1,6 +1,6 @@
 import type { RenderableProps, VNode, ComponentChildren } from 'preact';
 import type { Category } from '../../../schemas/types.ts';
-import { maxIsoTime } from '../../bot/clock.ts';
+import { formatIsoTime } from '../../bot/clock.ts';
 import {
   type InvitePermissions,
   type Permission,
@@ -135,15 +135,10 @@ export function withoutBidiControls(text: string): string {
   return text.replace(/[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g, '');
 }
 
-/** Formats a time as RFC 3339 has it, which ends with the year 9999. @param time milliseconds since the epoch */
-export function formatIsoDate(time: number): string {
-  return new Date(Math.min(time, maxIsoTime)).toISOString();
-}
-
 /** How long ago something was. */
 export function Since({ at }: { readonly at: number }): VNode {
   const { ago } = useLanguage();
-  return <time dateTime={formatIsoDate(at)}>{ago(at, Date.now())}</time>;
+  return <time dateTime={formatIsoTime(at)}>{ago(at, Date.now())}</time>;
 }
 
 /** The way to a page of a bot: all bots, the bots of its category. @param props.children what follows, in list items */
