@@ -362,7 +362,7 @@ function readRewrites({ shared, machines, rewrites, restores }: World): Rewrite[
         ({ from, to }) =>
           index !== null ||
           !restores.some((one) => one === to && isAncestor(to, from)) ||
-          rewrites.some(({ commit }) => commit === to),
+          rewrites.some(({ old, commit }) => old === from && commit === to),
       )
       .map(({ from, to }): Rewrite => {
         const isReplay = clone
