@@ -59,7 +59,7 @@ import {
 } from './page/addresses.ts';
 import { addAssetRoutes, addClientRoutes } from './page/assets.ts';
 import { type AboutParts, createAboutView } from './page/about-page.tsx';
-import { DocsPage, docsPaths, renderGuide } from './page/docs-page.tsx';
+import { DocsPage, docsPaths, findExample, renderGuide } from './page/docs-page.tsx';
 import { FaultyBotPage } from './page/faults.tsx';
 import { createPageResponder, redirectTo, sendOnce } from './page/html-response.ts';
 import type { PageOptions, PageProps, Site, Viewer } from './page/layout.tsx';
@@ -245,9 +245,12 @@ export function addOpenPages(
   router.get(aboutPath, async (ctx) => await respond(ctx, createAboutView(parts)));
   for (const path of docsPaths) {
     let guide: ReturnType<typeof renderGuide> | undefined;
+    let named: BotId | undefined;
     const render = async (props: PageProps): Promise<VNode> => {
+      const id = await findExample(bots);
       // Pages that wait share one rendering, because each takes a thread.
-      guide ??= renderGuide(path, site.canonicalUrl);
+      if (named !== id) guide = undefined;
+      guide ??= renderGuide(path, site.canonicalUrl, (named = id));
       const rendered = await guide.catch((error: unknown) => {
         guide = undefined;
         throw error;

@@ -202,7 +202,7 @@ function Mark({ invite, details, findings, isAgain }: Review & { readonly isAgai
     const look = { error: 'tag adult', warning: 'tag warning', notice: 'tag' }[severity];
     return <span class={look}>{t(`review.${severity}`, { count: faults.length })}</span>;
   }
-  if (invite.isUnknown) return <span class="tag">{t('permissions.unreadable')}</span>;
+  if (invite.isUnknown) return <span>{t('permissions.unreadable')}</span>;
   if (isAgain) return <span class="tag">{t('review.again')}</span>;
   return <span class="passed">✓ {t('review.passed')}</span>;
 }

@@ -229,7 +229,8 @@ export function judge(world: World, plan: Plan, checks: Map<string, number>): Fa
 
   const answered = events
     .filter(
-      ({ outcome, what }) => outcome === 'done' && ['post', 'pull', 'commit', 'command', 'accepted'].includes(what),
+      ({ outcome, what }) =>
+        outcome === 'done' && ['post', 'pull', 'commit', 'command', 'accepted'].includes(what),
     )
     .flatMap((event) =>
       ['website', 'support'].flatMap((key): (Event & AnsweredWrite)[] => {
