@@ -1,7 +1,15 @@
 import { BotshelfError, isError } from '../lib/errors.ts';
 import { computeTimeAfter, msPerDay, msPerHour } from '../bot/clock.ts';
 import type { AccountId } from '../bot/commit-message.ts';
-import { type Blocked, findBlocked, nothingBlocked, requireBlocked } from '../catalogue/settings/blocked.ts';
+import {
+  type Blocked,
+  type BlockedChange,
+  BlockError,
+  findBlocked,
+  nothingBlocked,
+  planBlockedCommit,
+  requireBlocked,
+} from '../catalogue/settings/blocked.ts';
 import { type CatalogueSettings, toSettings } from '../catalogue/settings/settings.ts';
 import { blockedRule, type Finding } from '../check/check.ts';
 import type { BranchConsumer } from '../git/branch-feed.ts';
@@ -429,6 +437,29 @@ export class Proposals implements BranchConsumer {
     const isBlocked =
       findBlocked(this.#options.blocked() ?? nothingBlocked, { authors: [account] }).length > 0;
     return !isBlocked && ((await this.#options.settings())?.maintainers.includes(account) ?? false);
+  }
+
+  /**
+   * Blocks somebody, or ends that, for a maintainer. It is in force when this resolves.
+   * @throws {BlockError} maintainer, for the account of one; and as planBlockedCommit
+   * @throws {BotshelfError} unavailable; edit-conflict, while a person edits the file
+   */
+  async changeBlocked(change: BlockedChange, by: AccountId): Promise<void> {
+    const { kind, name, ends } = change;
+    if (kind === 'account' && (await this.#settings()).maintainers.includes(name))
+      throw new BlockError('maintainer', `${name} is a maintainer: use the command on the server`);
+    const move = this.#options.committer.move(async (repository, tip) => {
+      const { files, message } = await planBlockedCommit(repository, tip, change, by);
+      if (files.size === 0) return undefined;
+      const commit = await writeCommit(repository, { parents: [tip], files, message });
+      const contents = new Map([...files].map(([path, { content }]) => [path, content]));
+      return { commit, refs: new Map(), contents, refusesEdits: true };
+    });
+    await move.catch((error: unknown) => {
+      throw isError(error, 'usage', 'edit-conflict') ? error : toUnavailableError(error);
+    });
+    const done = ends ? 'unblocked' : 'blocked';
+    this.#options.log.info({ by, [kind]: name }, `account ${by} has ${done} the ${kind} ${name}`);
   }
 
   /** Commits the proposal to the branch and makes its closed ref in one transaction, then deletes the open one. */

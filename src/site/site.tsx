@@ -126,6 +126,8 @@ export interface PagesParts
   readonly config: SiteConfig & {
     /** The folder that holds `bots/`. */
     readonly catalogue: string;
+    /** The private file that says who is blocked; null if that is in the repository. */
+    readonly blocked: string | null;
     readonly securityContact: string | null;
   };
   readonly site: Site;

@@ -95,6 +95,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'site/page/repository-links.ts maxLinkLength',
     'site/review/attention-list.tsx maxOpenItems',
     'site/review/attention.ts maxItems',
+    'site/review/block-page.tsx maxBots',
     'site/review/queue-page.tsx maxNames',
     'site/review/review-page.tsx maxFindings',
     'site/review/review-routes.tsx maxOthers',

@@ -11,6 +11,7 @@ import { useLanguage } from '../language/page-language.tsx';
 import {
   editPath,
   toAuthorPath,
+  toBlockPath,
   toChangesPath,
   toCollectionPath,
   translatePath,
@@ -161,6 +162,9 @@ export function Listing(props: ShownBotProps): VNode {
         <LinkItem href={href(toChangesPath(id))}>{t('changes.title')}</LinkItem>
         {mayManage && <LinkItem href={href(`/bots/${id}/token`)}>{t('bot.manage')}</LinkItem>}
         {(report || site.hasForms) && <LinkItem href={reportHref}>{t('bot.report')}</LinkItem>}
+        {viewer?.toReview !== undefined && (
+          <LinkItem href={href(toBlockPath('bot', id))}>{t('bot.moderate')}</LinkItem>
+        )}
         <LinkItem href={href(`/api/v2/bots/${id}`)}>{t('bot.json')}</LinkItem>
         <li>
           <ShareCodes {...props} />

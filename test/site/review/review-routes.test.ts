@@ -1,5 +1,4 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
-import { KeyRing, Sessions } from '../../../src/login/login.ts';
 import {
   formatOpenRef,
   formatStep,
@@ -7,8 +6,14 @@ import {
   type SentProposal,
 } from '../../../src/proposals/proposal.ts';
 import { eventually } from '../../support/eventually.ts';
-import { author, homer, type LoginSite, openLoginSite, stranger } from '../../support/login-site.ts';
-import { noLogOuts } from '../../support/no-log-outs.ts';
+import {
+  author,
+  homer,
+  logInAgain,
+  type LoginSite,
+  openLoginSite,
+  stranger,
+} from '../../support/login-site.ts';
 import { commitUnreadable, importProposals, openProposals, sentStep } from '../../support/proposals.ts';
 import type { TestRepository } from '../../support/repository.ts';
 import { accountId, botId, mainPage, pagePath, translation } from '../../support/sample.ts';
@@ -58,22 +63,8 @@ describe('the review of proposals', () => {
   let site: LoginSite;
   const open = async (path: string, account = maintainer): Promise<{ visitor: Visitor; page: Page }> =>
     await site.loggedIn(account ?? '', path);
-  /** A maintainer who logged in an hour ago. */
-  const openLater = async (path: string): Promise<{ visitor: Visitor; page: Page }> => {
-    const sessions = new Sessions(new KeyRing(site.secrets), site.provider.issuer, noLogOuts());
-    const account = { id: accountId('42'), name: 'Person 42', authenticatedAt: Date.now() - 3_600_000 };
-    const visitor = new Visitor();
-    const cookie = ['__Host-botshelf', (await sessions.begin(account)).text] as const;
-    visitor.cookies.set(new URL(site.baseUrl).host, new Map([cookie]));
-    return { visitor, page: await visitor.go(site.baseUrl + path) };
-  };
-  /** Logs in where the page after a form leads by itself. */
-  const logInAgain = async (visitor: Visitor, page: Page): Promise<Page> => {
-    strictEqual(page.status, 200);
-    match(page.text, /reviewing needs a login of the last hour/);
-    const [, to = ''] = /^0; url=(.+)$/.exec(page.headers.get('refresh') ?? '') ?? [];
-    return await visitor.logIn(await visitor.go(new URL(to, page.url)), '42');
-  };
+  const openLater = async (path: string): Promise<{ visitor: Visitor; page: Page }> =>
+    await site.loggedInEarlier(maintainer, path);
   const press = async (
     { visitor, page }: { visitor: Visitor; page: Page },
     decision: string,
@@ -217,7 +208,7 @@ describe('the review of proposals', () => {
       match((await open('/review?tab=reports')).page.text, /Asks for passwords/);
       const later = await openLater('/review?tab=reports');
       const asked = await later.visitor.press(later.page, path);
-      match((await logInAgain(later.visitor, asked)).text, /Asks for passwords/);
+      match((await logInAgain(later.visitor, asked, maintainer)).text, /Asks for passwords/);
       match((await visitor.press(page, path)).text, /Review \(7\)[^]*There are no reports/);
     });
 
@@ -333,7 +324,10 @@ describe('the review of proposals', () => {
       match(refused.text, /The decision was not taken back/);
       const later = await openLater('/review');
       const asked = await later.visitor.press(later.page, reviewOf('1006', 706), fields);
-      match((await logInAgain(later.visitor, asked)).text, /declined it[^]*value="taken-back">Take back/);
+      match(
+        (await logInAgain(later.visitor, asked, maintainer)).text,
+        /declined it[^]*value="taken-back">Take back/,
+      );
       const again = await opened.visitor.press(told, reviewOf('1006', 706), fields);
       match(again.text, /took the decision back/);
       ok(isOpen('1006', 706));
@@ -368,7 +362,7 @@ describe('the review of proposals', () => {
           const version = versionIn(page);
           if (!isLoggedIn) visitor.cookies.clear();
           const typed = { version, decision, reason, text: text.replaceAll('\n', '\r\n') };
-          const kept = await logInAgain(visitor, await visitor.press(page, path, typed));
+          const kept = await logInAgain(visitor, await visitor.press(page, path, typed), maintainer);
           ok(isOpen('1008', 708));
           strictEqual(kept.url.pathname, path);
           match(kept.text, /You are logged in\. Nothing has been decided yet/);
@@ -389,7 +383,7 @@ describe('the review of proposals', () => {
       const path = reviewOf('1008', 708);
       const { visitor, page } = await openLater(path);
       const typed = { version: 'x', decision: 'declined', reason: 'rules', text: 'My words.' };
-      const kept = await logInAgain(visitor, await visitor.press(page, path, typed));
+      const kept = await logInAgain(visitor, await visitor.press(page, path, typed), maintainer);
       match(kept.text, /the proposal has changed since you opened[^]*My words\.<\/textarea>/);
     });
 
