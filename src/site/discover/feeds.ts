@@ -154,8 +154,8 @@ export function makeFeed({ bots, ...options }: FeedOptions): WholeDocument {
 }
 
 /**
- * Makes an Atom feed of these entries. No `id` depends on the public address: after it changes, readers would show all as
- * new.
+ * Makes an Atom feed of these entries. No `id` depends on the public address or the name of the list: after a change, readers
+ * would show all as new.
  * @param updated milliseconds since the epoch */
 function formatFeed(
   { name, title, path, page, baseUrl, messages }: CommonOptions,
@@ -166,7 +166,7 @@ function formatFeed(
   const root = formatElement(
     'feed',
     { xmlns: 'http://www.w3.org/2005/Atom', 'xml:lang': messages.locale },
-    formatTextElement('id', `urn:botshelf:feed:${encodeURIComponent(name)}:${path}`),
+    formatTextElement('id', `urn:botshelf:feed:${path}`),
     formatTextElement('title', `${title} · ${name}`),
     formatTextElement('updated', formatIsoTime(updated)),
     formatPerson(name, `${baseUrl}/`),

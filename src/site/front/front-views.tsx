@@ -195,7 +195,10 @@ export function findReaderLanguages(
   locales: readonly Locale[],
 ): ReaderLanguages {
   const chosen = requested === undefined ? parseLanguageRanges(ctx.get('Accept-Language')) : [requested];
-  return { wanted: findLanguages(wanted, locales), known: findLanguages([...chosen, locale], locales) };
+  return {
+    wanted: findLanguages([...wanted, locale], locales),
+    known: findLanguages([...chosen, locale], locales),
+  };
 }
 
 /**

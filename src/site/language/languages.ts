@@ -84,7 +84,7 @@ export class Languages {
       ...this.messages(locale),
       ...this.#dates.get(locale, ranges),
       requested,
-      wanted: [...ranges, locale, this.#settings().language, english],
+      wanted: ranges.length === 0 ? [] : [...ranges, locale, this.#settings().language, english],
       inactiveDays: this.#settings().inactiveDays,
       categories: this.#settings().categories,
       categoryName: (category) => this.#categoryName(category, locale),

@@ -19,7 +19,7 @@ export interface PageLanguage extends Messages {
   readonly requested: Locale | undefined;
   /**
    * The language ranges for texts that are in other languages than the interface, best first: those of the reader, the
-   * language of the interface, that of the list, and English.
+   * language of the interface, that of the list, and English. None for a client that names none.
    */
   readonly wanted: readonly string[];
   /** The languages that the interface has. */

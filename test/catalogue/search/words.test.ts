@@ -34,6 +34,11 @@ describe('a normalised text', () => {
     strictEqual(normalise('ÀÉÎ Ｆｕｌｌ Άλφα Ёлка'), 'aei full αλφα елка');
   });
 
+  it('has no vowel marks of Arabic and Hebrew', () => {
+    strictEqual(normalise('مُوسِيقَى شَلُّوم'), normalise('موسيقى شلوم'));
+    strictEqual(normalise('שָׁלוֹם מוּזִיקָה'), 'שלום מוזיקה');
+  });
+
   it('keeps marks that make another sound in other scripts', () => {
     notStrictEqual(normalise('ボット'), normalise('ホット'));
     strictEqual(normalise('หนังสือ'), 'หนังสือ'.normalize('NFKC'));

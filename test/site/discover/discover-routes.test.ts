@@ -106,7 +106,7 @@ describe('a program that reads what is beside the pages', () => {
     for (const path of [newBots, category]) {
       const feed = parseXml(await text(path));
       strictEqual(feed.attributes['xml:lang'], 'de', path);
-      deepStrictEqual(textsOf(feed, 'id'), [`urn:botshelf:feed:Botshelf:${path}`]);
+      deepStrictEqual(textsOf(feed, 'id'), [`urn:botshelf:feed:${path}`]);
     }
     match(await text('/categories/music'), /<link rel="manifest" href="\/site\.webmanifest"/);
     strictEqual(parseXml(await text('/feeds/new.atom?locale=xx')).attributes['xml:lang'], 'en');

@@ -63,6 +63,7 @@ describe('the languages of the interface', () => {
     strictEqual(choose('ru, ar', 'ja', 'zh-CN', 'en'), 'en');
     strictEqual(choose('ru, *', 'ja', 'zh-CN', 'en-GB'), 'en-GB');
     strictEqual(choose('ru, ar', 'ja', 'zh-CN'), 'ja');
+    strictEqual(choose('', 'ja', 'en'), 'ja', 'a client that names none');
   });
 
   it('do without a file that is not JSON, which is logged', () => {
