@@ -211,7 +211,7 @@ export function setCookie(
  */
 export function normaliseHeaders(ctx: Context): void {
   const { rawHeaders } = ctx.req;
-  if (rawHeaders.findIndex(isHost) !== rawHeaders.findLastIndex(isHost))
+  if (hasTwoHosts(rawHeaders))
     throw new ProblemError('bad-request', 'the request has two Host headers: send one');
   const { accept = '', 'accept-encoding': encoding = '' } = ctx.headers;
   const name = accept.length > maxAcceptLength ? 'Accept' : 'Accept-Encoding';
@@ -223,7 +223,10 @@ export function normaliseHeaders(ctx: Context): void {
 /** Characters. */
 const maxAcceptLength = 2000;
 
-/** @param index in names and values in turn */
-function isHost(text: string, index: number): boolean {
-  return index % 2 === 0 && text.length === 4 && text.toLowerCase() === 'host';
+/** Whether there are two Host headers, of which Node's object of all headers has the first. @param rawHeaders names and values in turn */
+export function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') hosts++;
+  return hosts > 1;
 }

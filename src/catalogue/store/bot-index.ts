@@ -6,7 +6,7 @@ import type { Locale } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
 import { forEachInSlices, sortInSlices } from '../../lib/time-slice.ts';
 import { type FilePlace, folderOf, pathOf } from '../page/layout.ts';
-import { normalise } from '../search/words.ts';
+import { normalise } from '../../lib/text.ts';
 
 /** Searches sorted items: returns the index of the first one for which `isBefore` is false, or their number. */
 export function findFirstPlace<T>(sorted: ArrayLike<T>, isBefore: (item: T) => boolean): number {

@@ -1,5 +1,6 @@
 import { deepStrictEqual, notStrictEqual, strictEqual } from 'node:assert/strict';
-import { forEachWord, normalise, splitRuns } from '../../../src/catalogue/search/words.ts';
+import { forEachWord, splitRuns } from '../../../src/catalogue/search/words.ts';
+import { normalise } from '../../../src/lib/text.ts';
 
 describe('the words of a text', () => {
   const words = (text: string): string[] => {
