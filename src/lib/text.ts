@@ -186,4 +186,4 @@ const replacements = new Map(
     .split(',')
     .map((pair) => pair.split(' ') as [string, string]),
 );
-const replaced = new RegExp(`[${[...replacements.keys()].join('')}]`, 'gu');
+const replaced = /[łßæœþðđøħıςأإآىة]/gu;
