@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Config, readConfig, readUserName } from '../app/config.ts';
+import { type CommandConfig, readCommandConfig, readUserName } from '../app/config.ts';
 import { toClockTime } from '../bot/clock.ts';
 import { type EditedBot, formatChangedBy, formatCommitMessage, toOneLine } from '../bot/commit-message.ts';
 import type { ReadonlyCounts } from '../bot/counts.ts';
@@ -25,7 +25,7 @@ import { changeTokens } from './token.ts';
 
 /** The catalogue on disk and the state ref, for a command that may run next to a service. */
 export interface CatalogueOnDisk {
-  readonly config: Config;
+  readonly config: CommandConfig;
   readonly catalogue: Catalogue;
   readonly repositoryOpener: RepositoryOpener;
   /** Returns the last count of a bot, with the time of a clock. Without a repository there are none. */
@@ -36,7 +36,7 @@ export interface CatalogueOnDisk {
 
 /** Reads the catalogue, calls `work` and releases what reading needed. @throws {UserError} where it cannot be read */
 export async function withCatalogue(work: (opened: CatalogueOnDisk) => Promise<void>): Promise<void> {
-  const config = readConfig();
+  const config = readCommandConfig();
   const { catalogue: root, blocked: blockedFile } = config;
   const repositoryOpener = new RepositoryOpener(root);
   const hash = await repositoryOpener.hash();

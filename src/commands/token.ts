@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Config, readConfig, readUserName } from '../app/config.ts';
+import { type CommandConfig, readCommandConfig, readUserName } from '../app/config.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { readPageFile, listPages } from '../catalogue/page/page-file.ts';
@@ -22,7 +22,7 @@ import type { CatalogueOnDisk } from './change-bots.ts';
  * immediately, and on other machines when the remote has it.
  */
 export async function token(text: string, { revoke = false }: { revoke?: boolean }): Promise<void> {
-  const config = readConfig();
+  const config = readCommandConfig();
   if (config.readOnly) throw new UserError('a read-only copy has no tokens: run this where the original is');
   const id = parseBotId(text);
   if (id === undefined) throw new UserError(`${JSON.stringify(text)} is not a bot id: pass 1 to 20 digits`);
@@ -50,7 +50,7 @@ export async function changeTokens<T>(
 ): Promise<T> {
   const end = new AbortController();
   try {
-    const address = config.remote?.remote ?? null;
+    const address = config.remote;
     const remote = await openRemoteState(repositoryOpener, address, end.signal);
     const name = `user ${readUserName()}`;
     const log = await createLog(config.log);
@@ -68,7 +68,7 @@ export async function changeTokens<T>(
 }
 
 /** @throws {UserError} when there is no such bot, or it is blocked */
-async function ensureMayHaveToken({ catalogue, blocked }: Config, id: BotId): Promise<void> {
+async function ensureMayHaveToken({ catalogue, blocked }: CommandConfig, id: BotId): Promise<void> {
   const places = existsSync(join(catalogue, botsFolder)) ? listPages(catalogue, id) : [];
   if (places.length === 0)
     throw new UserError(

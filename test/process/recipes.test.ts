@@ -70,6 +70,11 @@ describe('the recipes for operators', () => {
     match(service, /^Restart=on-failure\nRestartSec=10$/m);
     doesNotMatch(service, /^RestartPreventExitStatus=/m);
   });
+
+  it('have every command with settings from a file read that with --env-file', () => {
+    const documents = readdirSync(join(packageFolder, 'docs')).filter((name) => name.endsWith('.md'));
+    for (const name of documents) doesNotMatch(textOf(`docs/${name}`), /\benv \$\(/, name);
+  });
 });
 
 describe('the workflows of the project', () => {
