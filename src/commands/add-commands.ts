@@ -123,17 +123,17 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
     .action(load(async () => (await import('./import.ts')).importList));
   program
     .command('token')
-    .description('issue a new token to a bot and end the old one; standard output has the token only')
-    .argument('<id>', "the bot's id")
+    .description('issue new tokens to bots and end the old ones; of several, each is printed after its bot')
+    .argument('<ids...>', "the bots' ids")
     .option('--revoke', 'same as botshelf revoke')
-    .addHelpText('after', '\nExit code: 0 done, 2 the token was not changed.')
+    .addHelpText('after', '\nExit code: 0 done, 2 no token was changed.')
     .action(load(async () => (await import('./token.ts')).token));
   program
     .command('revoke')
-    .description("end a bot's token without a new one")
-    .argument('<id>', "the bot's id")
-    .addHelpText('after', '\nExit code: 0 the bot has no token now, 2 the token was not changed.')
-    .action(async (id: string) => await (await import('./token.ts')).token(id, { revoke: true }));
+    .description('end the tokens of bots without new ones')
+    .argument('<ids...>', "the bots' ids")
+    .addHelpText('after', '\nExit code: 0 the bots have no token now, 2 no token was changed.')
+    .action(async (ids: string[]) => await (await import('./token.ts')).token(ids, { revoke: true }));
   program
     .command('backup')
     .description(
