@@ -13,10 +13,7 @@ process.stdout.on('error', (error) => {
 const program = new Command('botshelf')
   .description('A flat-file, Git-backed listing service for chat-platform bots.')
   .version(readVersion().version)
-  .option(
-    '--env-file <file>',
-    'set variables from a file first, which is read as systemd reads an EnvironmentFile',
-  )
+  .option('--env-file <file>', 'set the variables of a file first, as systemd does for an EnvironmentFile')
   .showHelpAfterError('(see botshelf --help)')
   .hook('preAction', async () => {
     const { envFile } = program.opts<{ envFile?: string }>();
