@@ -14,14 +14,20 @@ import { writeAtomically } from '../lib/files.ts';
 import { formatCount } from '../lib/text.ts';
 import { messageOf, UserError } from '../lib/errors.ts';
 import { readOnlyAdvice } from '../sync/command-commits.ts';
-import { commitChange, withCatalogue, removeBots } from './change-bots.ts';
+import {
+  commitChange,
+  ensureConfirmed,
+  formatConfirmation,
+  removeBots,
+  withCatalogue,
+} from './change-bots.ts';
 
 export interface BlockFlags {
   readonly reason?: string;
   /** Whether its bots are removed. */
   readonly remove?: true;
   /** Whether the removal is made, and not only described. */
-  readonly yes?: true;
+  readonly yes?: string | true;
   /** Whether it is unblocked. */
   readonly ends?: boolean;
 }
@@ -32,16 +38,17 @@ export interface BlockFlags {
  * @throws {UserError}
  */
 export async function block(kind: BlockedName['kind'], text: string, flags: BlockFlags): Promise<void> {
-  const { reason, remove = false, ends = false, yes = false } = flags;
+  const { reason, remove = false, ends = false, yes } = flags;
   const isDryRun = remove && !yes;
   const change = toBlockedChange(kind, text, { reason, ends });
   const { name } = change;
   await withCatalogue(async (opened) => {
-    const { config, catalogue, repositoryOpener, hasToken } = opened;
+    const { config, catalogue, repositoryOpener, committed } = opened;
     const { blocked: file } = config;
     if (config.readOnly && (file === null || remove)) throw new UserError(readOnlyAdvice);
     const bots = ends ? [] : await listBotsToBlock(catalogue.store.bots, change);
-    const tokens = formatCount(bots.filter(({ id }) => hasToken(id)).length, 'token');
+    if (remove && yes) ensureConfirmed(bots.length, yes);
+    const tokens = formatCount(bots.filter(({ id }) => committed.state.hasToken(id)).length, 'token');
     const why = `The ${kind} ${name} is blocked${reason === undefined ? '' : ` (${reason})`}`;
     if (file !== null) {
       const content = changeBlocked(readBlocked(config.catalogue, file), change);
@@ -58,7 +65,7 @@ export async function block(kind: BlockedName['kind'], text: string, flags: Bloc
       else if ((await commitChange(opened, plan)).length > 0) return;
     }
     if (remove && bots.length > 0 && !isDryRun)
-      await removeBots(opened, bots, { reason: file === null ? why : '', isDryRun }).catch(
+      await removeBots(opened, bots, { reason: file === null ? why : '', confirm() {} }).catch(
         (error: unknown) => {
           throw new UserError(
             `The ${kind} ${name} is blocked, but not all is done about its bots: ${messageOf(error)}`,
@@ -70,7 +77,7 @@ export async function block(kind: BlockedName['kind'], text: string, flags: Bloc
     if (isDryRun) {
       const removal = `${listed} would be removed, and ${tokens} would end`;
       return void process.stderr.write(
-        `The ${kind} ${name} would be blocked. ${removal}: pass --yes to do it.\n`,
+        `The ${kind} ${name} would be blocked. ${removal}: ${formatConfirmation(bots.length)}.\n`,
       );
     }
     const left = remove

@@ -10,7 +10,8 @@ import { readCommittedPages } from '../catalogue/store/bot-reader.ts';
 import type { OpenCounts } from '../counts/counts.ts';
 import type { CommittedState, StateChange } from '../counts/state-ref.ts';
 import { maxGeneration, type State } from '../counts/state.ts';
-import type { BranchFeed, BranchConsumer, BranchAdvance } from '../git/branch-feed.ts';
+import type { BranchConsumer, BranchAdvance } from '../git/branch-feed.ts';
+import type { Clone } from '../git/clone.ts';
 import { readChangeLog, listFiles } from '../git/history.ts';
 import { stateRef, type Repository } from '../git/repository.ts';
 import { BotshelfError, messageOf } from '../lib/errors.ts';
@@ -201,7 +202,7 @@ export class Tokens {
    * @throws {BotshelfError} unavailable, when it cannot be committed, or the remote's state was never fetched
    */
   async issueToken(id: BotId, name: string): Promise<TokenChange<Token>> {
-    return await this.#change(id, name, issueToken);
+    return await this.#change(id, name, issueToken, 'issued a token to');
   }
 
   /**
@@ -209,17 +210,19 @@ export class Tokens {
    * @throws {BotshelfError} unavailable, when that cannot be committed
    */
   async revokeToken(id: BotId, name: string): Promise<TokenChange<boolean>> {
-    return await this.#change(id, name, revokeToken);
+    return await this.#change(id, name, revokeToken, 'revoked the token of');
   }
 
   async #change<T>(
     id: BotId,
     name: string,
     change: (committed: CommittedState, id: BotId, by: TokenChanger) => Promise<T>,
+    done: string,
   ): Promise<TokenChange<T>> {
     return await changeToken(this.#remote, this.#log, name, async (by) => {
       const result = await this.#state.write(async (committed) => await change(committed, id, by));
       this.#lastUsed.delete(id);
+      if (result !== false) this.#log.info({ bots: [id] }, `${done} ${id}, by ${toOneLine(name)}`);
       return result;
     });
   }
@@ -330,17 +333,18 @@ export interface OpenTokens {
   start(): void;
 }
 
-interface OpenTokensOptions {
+interface OpenTokensOptions extends Pick<Clone, 'repositoryOpener' | 'branch'> {
   readonly config: { readonly var: string; readonly readOnly: object | null };
   readonly state: OpenCounts['state'];
   /** Null if there is no remote. */
   readonly sync: RemoteState | null;
-  readonly branch: BranchFeed;
   readonly log: Log;
 }
 
-export function openTokens({ config, state, sync, branch, log }: OpenTokensOptions): OpenTokens {
+export function openTokens(options: OpenTokensOptions): OpenTokens {
+  const { config, state, sync, branch, log } = options;
   const tokens = new Tokens(state, sync, log);
+  state.onTokens = (...change) => void logTokens(options, ...change).catch(() => {});
   // A copy has the state of its original.
   if (config.readOnly) return { tokens, start() {} };
   const ofRemovedBots = new TokensOfRemovedBots({
@@ -351,6 +355,20 @@ export function openTokens({ config, state, sync, branch, log }: OpenTokensOptio
   });
   branch.add(ofRemovedBots);
   return { tokens, start: () => branch.start(ofRemovedBots) };
+}
+
+/** Logs the tokens that a command or another machine changed, with the subjects of its commits, which say who did it. */
+async function logTokens(
+  { repositoryOpener, sync, log }: OpenTokensOptions,
+  ...[bots, from, to]: Parameters<CommittedState['onTokens']>
+): Promise<void> {
+  // A new clone fetches all tokens.
+  if (sync?.stateFetched === false) return;
+  const repository = await repositoryOpener.open();
+  const range = from === null ? to : `${from}..${to}`;
+  const args = ['log', '--max-count=20', '--format=%s', '--grep=token', range];
+  const subjects = await repository.run(args).catch(() => '');
+  log.info({ bots }, `tokens changed outside this service: ${subjects.trim().replaceAll('\n', '; ')}`);
 }
 
 export interface TokensOfRemovedBotsOptions {

@@ -142,6 +142,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'sync/sync.ts maxStartWaitSeconds',
     'tokens/tokens.ts maxCheckMs',
   ],
+  'what a person changes without counting it': ['commands/change-bots.ts maxUnnumberedBots'],
   'sizes of parts that work is done in, and what a format can have': [
     'app/app.ts maxIpsCount',
     'catalogue/changes/change-index.ts maxPendingLength',

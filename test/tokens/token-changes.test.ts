@@ -277,13 +277,26 @@ describe('a change of a token', () => {
         ...what,
       };
       const { shared } = await new Tokens(store, remote, log).issueToken(homer, 'user marge');
-      return [steps.join(', '), shared, log.lines.length];
+      const warnings = log.lines.filter((line) => line.startsWith('warn: '));
+      return [steps.join(', '), shared, warnings.length];
     };
     const away = async (): Promise<void> => await Promise.reject(new Error('away'));
     deepStrictEqual(await work({}), ['fetch, push 1', true, 0]);
     deepStrictEqual(await work({ pushState: away }), ['fetch', false, 1]);
     deepStrictEqual(await work({ fetchState: away }), ['', false, 1]);
     strictEqual((await localTokens(store).issueToken(homer, 'user marge')).shared, true);
+  });
+
+  it('is logged with the bot and who made it, and not with the token', async () => {
+    const log = recordedLog();
+    const tokens = new Tokens(await open(newPlace()), null, log);
+    await tokens.revokeToken(homer, 'account 7');
+    await tokens.issueToken(homer, 'account 7');
+    await tokens.revokeToken(homer, 'account 8');
+    deepStrictEqual(log.lines, [
+      `info: issued a token to ${homer}, by account 7`,
+      `info: revoked the token of ${homer}, by account 8`,
+    ]);
   });
 
   it('and a check do not wait for a remote that never responds @long', async () => {
