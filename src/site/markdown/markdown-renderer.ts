@@ -43,7 +43,7 @@ markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
 markdown.linkify.add('www.', {
   validate: (text, at, self) => {
     if (text[at - 'www.'.length - 1] === '.') return 0;
-    const rest = `//${text.slice(at - 'www.'.length, at + maxAddressLength)}`;
+    const rest = `//${text.slice(at - 'www.'.length, at + addressLength)}`;
     return Math.max(self.testSchemaAt(rest, 'http:', 0) - '//www.'.length, 0);
   },
   normalize: (match) => void (match.url = `http://${match.url}`),
@@ -60,7 +60,7 @@ markdown.block.State = class extends markdown.block.State {
 };
 const maxTokens = 50_000;
 
-const maxAddressLength = 2000;
+const addressLength = 2000;
 
 // markdown-it aligns columns with inline styles; here they get `align`, as in HTML.
 const { rules } = markdown.renderer;

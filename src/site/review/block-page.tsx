@@ -18,7 +18,6 @@ import { listBotsToBlock } from '../../check/check.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { parseQuery, readFields } from '../../http/request.ts';
 import { isError } from '../../lib/errors.ts';
-import type { Log } from '../../lib/log.ts';
 import type { OpenProposals } from '../../proposals/open.ts';
 import type { Proposals } from '../../proposals/proposals.ts';
 import type { Tokens } from '../../tokens/tokens.ts';
@@ -35,7 +34,6 @@ export interface BlockParts extends PageOptions, Pick<OpenCatalogue, 'bots'>, Pi
   readonly config: { readonly blocked: string | null };
   readonly drafts: NonNullable<OpenProposals['drafts']>;
   readonly tokens: Tokens;
-  readonly log: Log;
 }
 
 /** Responds to a request of a maintainer. */
@@ -46,7 +44,7 @@ export type ReviewHandler = (ctx: Context, viewer: Viewer) => Promise<void>;
  * nobody; `act` blocks or unblocks, or ends the token of a bot; `keepForm` keeps the reason through a login.
  */
 export function createBlockHandlers(
-  { site, bots, blocked, drafts, tokens, log, config }: BlockParts,
+  { site, bots, blocked, drafts, tokens, config }: BlockParts,
   proposals: Pick<Proposals, 'changeBlocked'>,
   showList: ReviewHandler,
 ): { show: ReviewHandler; act: ReviewHandler; keepForm: (ctx: Context) => Promise<string> } {
@@ -86,9 +84,7 @@ export function createBlockHandlers(
     const { href, t } = site.languages.of(ctx);
     const id = change.kind === 'bot' ? parseBotId(change.name) : undefined;
     if (id && fields.get('act') === 'end-token') {
-      const by = `account ${viewer.id}`;
-      const { result, shared } = await tokens.revokeToken(id, by);
-      log.info({ by: viewer.id, bot: id }, `${by} has ended the token of ${id}`);
+      const { result, shared } = await tokens.revokeToken(id, `account ${viewer.id}`);
       const key = shared ? (result ? 'blocking.tokenEnded' : 'token.none') : 'token.notShared';
       return say(ctx, viewer, 'token.field', <p>{t(key)}</p>);
     }

@@ -220,7 +220,7 @@ describe('who is blocked, on the site', () => {
       strictEqual(await post(), 401);
       const subject = site.repo.git('log', '-1', '--format=%s', 'refs/botshelf/state');
       strictEqual(subject, 'Revoke the token of 7, by account 42');
-      match(site.service.log(), /account 42 has ended the token of 7/);
+      match(site.service.log(), /revoked the token of 7, by account 42/);
       match((await press(person, 'end-token', ['bot', '7'])).text, /This bot has no token/);
     });
   });
