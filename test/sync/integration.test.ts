@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
 import { isUnavailable } from '../../src/bot/errors.ts';
 import type { Repository } from '../../src/git/repository.ts';
-import { integrate, type IntegrationOptions } from '../../src/sync/integration.ts';
+import { integrate, type IntegrationOptions, requireSameCatalogue } from '../../src/sync/integration.ts';
 import { remoteRefs, setRefs, toBaseRef } from '../../src/sync/remote.ts';
 import { committerOn } from '../support/committing.ts';
 import { openUntilEnd } from '../support/opened.ts';
@@ -130,9 +130,11 @@ describe('the integration of a branch that was fetched', () => {
     deepStrictEqual(log.lines, []);
   });
 
-  it('refuses one with which it has no commit and no page in common, and changes nothing', async () => {
+  it('refuses one with which it has no commit in common, unless it has a page of its base, and changes nothing', async () => {
+    const baseRef = toBaseRef(repository);
     const unlike = rewritten({ [homer]: mainPage({ name: 'Bart' }), 'docs/a.md': 'one' });
-    await rejects(take(unlike), refused(/no commit in common/));
+    await rejects(requireSameCatalogue(repository, unlike, { baseRef }), refused(/no commit in common/));
+    await requireSameCatalogue(repository, rewritten({ [homer]: page }), { baseRef });
     clone.git('update-ref', '-d', toBaseRef(repository));
     await rejects(take(rewritten({ [homer]: page })), refused(/no commit in common/));
     strictEqual(clone.git('rev-parse', 'HEAD'), base);
