@@ -36,14 +36,10 @@ function readDocument(path: DocsPath): string {
   const [routes = '', errors = ''] = ['routes', 'errors'].map(
     (part) => text.split(`\n<!-- ${part} -->`)[1]?.split('<!-- end -->')[0],
   );
-  const parts = routes.split(/^(?=### )/m);
-  const open = (route: string): string => route.replace('<details>', '<details open>');
-  if (path === '/docs/bots') return `# Routes of bots\n\n${parts.filter(isOfBots).map(open).join('')}`;
+  const opened = routes.replaceAll('<details>', '<details open>').split(/^(?=### )/m);
+  if (path === '/docs/bots') return `# Routes of bots\n\n${opened.filter(isOfBots).join('')}`;
   if (path === '/docs/lists')
-    return `# Other routes\n\n${parts
-      .filter((route) => !isOfBots(route))
-      .map(open)
-      .join('')}`;
+    return `# Other routes\n\n${opened.filter((route) => !isOfBots(route)).join('')}`;
   if (path === '/docs/errors') return `# Examples of errors\n\n${errors}`;
   const links = [...routes.matchAll(/^### (.+)\n\n<details>\n<summary><code>(.+)<\/code>/gm)].map(
     ([, title = '', route = '']) => `- [${title}](#${toSlug(title)}): \`${route}\`\n`,
