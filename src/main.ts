@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { addCommands } from './commands/add-commands.ts';
+import { colour } from './commands/output.ts';
 import { BotshelfError, codeOf } from './lib/errors.ts';
 import { escapeControls } from './lib/text.ts';
 import { readVersion } from './app/version.ts';
@@ -27,7 +28,8 @@ try {
 function exitCodeAfter(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if ((error instanceof BotshelfError && error.isExplained) || codeOf(error) !== undefined) {
-    process.stderr.write(`${escapeControls((error as Error).message)}\n`);
+    const text = escapeControls((error as Error).message);
+    process.stderr.write(`${colour('error', text, process.stderr)}\n`);
   } else {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     process.stderr.write(`${escapeControls(text)}\n`);

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Config, readConfig, readUserName } from '../app/config.ts';
+import { showBots } from '../app/start-messages.ts';
 import { toClockTime } from '../bot/clock.ts';
 import { type EditedBot, formatChangedBy, formatCommitMessage, toOneLine } from '../bot/commit-message.ts';
 import type { ReadonlyCounts } from '../bot/counts.ts';
@@ -21,6 +22,7 @@ import { createLog, silentLog as log } from '../lib/log.ts';
 import { formatCount, quoteValue } from '../lib/text.ts';
 import { commitForCommand, notMade } from '../sync/command-commits.ts';
 import { revokeTokens } from '../tokens/tokens.ts';
+import { createProgress, warn } from './output.ts';
 import { changeTokens } from './token.ts';
 
 /** The catalogue on disk and the state ref, for a command that may run next to a service. */
@@ -52,10 +54,13 @@ export async function withCatalogue(work: (opened: CatalogueOnDisk) => Promise<v
     growth: () => undefined,
     reportedAt: (id) => latest(id)?.at,
   };
+  const progress = createProgress(process.stderr);
   try {
-    await catalogue.load().catch((error: unknown) => {
-      throw toCatalogueError(error, config.catalogue);
-    });
+    await showBots(progress, catalogue.store.bots, catalogue.load())
+      .catch((error: unknown) => {
+        throw toCatalogueError(error, config.catalogue);
+      })
+      .finally(progress.end);
     await committed.refresh().catch(() => {});
     const hasToken = (id: BotId): boolean => committed.state.hasToken(id);
     await work({ config, catalogue, repositoryOpener, latest, counts, hasToken });
@@ -187,8 +192,8 @@ export async function commitChange(
   const clone = { repositoryOpener, var: config.var, log: await createLog(config.log) };
   const dropped = (await commitForCommand(clone, plan)).filter(({ of }) => of === 'ours');
   for (const { path, what } of dropped)
-    process.stderr.write(
-      `${toOneLine(path)}: ${quoteValue(what)} was changed by others at the same time, and stays: run this again\n`,
+    warn(
+      `${toOneLine(path)}: ${quoteValue(what)} was changed by others at the same time, and stays: run this again`,
     );
   if (dropped.length > 0) process.exitCode = 1;
   return dropped.map(({ path }) => path);
