@@ -22,7 +22,7 @@ import { createLog, silentLog as log } from '../lib/log.ts';
 import { formatCount, quoteValue } from '../lib/text.ts';
 import { commitForCommand, notMade } from '../sync/command-commits.ts';
 import { revokeTokens } from '../tokens/tokens.ts';
-import { createProgress, warn } from './output.ts';
+import { warn, withProgress } from './output.ts';
 import { changeTokens } from './token.ts';
 
 /** The catalogue on disk and the state ref, for a command that may run next to a service. */
@@ -54,13 +54,12 @@ export async function withCatalogue(work: (opened: CatalogueOnDisk) => Promise<v
     growth: () => undefined,
     reportedAt: (id) => latest(id)?.at,
   };
-  const progress = createProgress(process.stderr);
   try {
-    await showBots(progress, catalogue.store.bots, catalogue.load())
-      .catch((error: unknown) => {
-        throw toCatalogueError(error, config.catalogue);
-      })
-      .finally(progress.end);
+    await withProgress(async (show) => {
+      await showBots({ show }, catalogue.store.bots, catalogue.load());
+    }).catch((error: unknown) => {
+      throw toCatalogueError(error, config.catalogue);
+    });
     await committed.refresh().catch(() => {});
     const hasToken = (id: BotId): boolean => committed.state.hasToken(id);
     await work({ config, catalogue, repositoryOpener, latest, counts, hasToken });
