@@ -99,6 +99,21 @@ describe('the package, packed and installed in an empty folder', function () {
     match(readFileSync(join(installed(), 'CHANGELOG.md'), 'utf8'), new RegExp(`^## ${version}$`, 'm'));
   });
 
+  it('has no script that npm runs, or warns of, at an install, and packing it leaves the clone as it was', () => {
+    const scriptsIn = (folder: string): string[] => {
+      const text = readFileSync(join(folder, 'package.json'), 'utf8');
+      return Object.keys((JSON.parse(text) as { scripts: object }).scripts);
+    };
+    const atInstall = /^(?:pre|post)?(?:install|prepare)$/;
+    deepStrictEqual(
+      scriptsIn(installed()).filter((name) => atInstall.test(name)),
+      [],
+    );
+    // A Git address is built with it.
+    ok(scriptsIn(clone).includes('prepare'));
+    strictEqual(git(clone, 'status', '--porcelain'), '');
+  });
+
   it('has the files of the container, and can be packed again as they do', () => {
     for (const name of ['Containerfile', 'compose.yaml']) ok(existsSync(join(installed(), name)), name);
     const again = tempFolder();

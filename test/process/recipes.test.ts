@@ -1,6 +1,6 @@
 import { deepStrictEqual, doesNotMatch, match, ok, rejects } from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse as parseYaml } from 'yaml';
@@ -9,6 +9,7 @@ import { packageFolder } from '../support/clone.ts';
 import { freePort } from '../support/loopback.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 const textOf = (path: string): string => readFileSync(join(packageFolder, path), 'utf8');
 
@@ -131,6 +132,22 @@ describe('the workflows of the project', () => {
           for (const [line] of run.matchAll(/npm publish.*/g))
             match(line, /^npm publish \.\/\S+\.tgz --provenance --access public --ignore-scripts$/);
         }
+  });
+
+  it('name the repository of whoever publishes in both packages before they pack, because the provenance does', () => {
+    const commands = jobsOf('release.yml').flatMap(([, { steps }]) => steps.map(({ run = '' }) => run));
+    const [naming = ''] = commands.filter((run) => run.includes('npm pkg set'));
+    ok(commands.indexOf(naming) < commands.indexOf('npm pack --pack-destination release'));
+    const cwd = tempFolder();
+    const manifests = ['package.json', 'clients/typescript/package.json'];
+    for (const path of manifests) cpSync(join(packageFolder, path), join(cwd, path));
+    const env = { GITHUB_SERVER_URL: 'https://git.example.org', GITHUB_REPOSITORY: 'people/botshelf' };
+    execFileSync('bash', ['-e', '-c', naming], { cwd, env: { ...process.env, ...env } });
+    for (const path of manifests) {
+      const repository = { type: 'git', url: 'git+https://git.example.org/people/botshelf.git' };
+      const before = JSON.parse(textOf(path)) as object;
+      deepStrictEqual(JSON.parse(readFileSync(join(cwd, path), 'utf8')), { ...before, repository });
+    }
   });
 
   it('publish a version and the clients that were built and tested, and attach the package and its list of libraries', () => {
