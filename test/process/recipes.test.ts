@@ -6,7 +6,9 @@ import { promisify } from 'node:util';
 import { parse as parseYaml } from 'yaml';
 import { readConfig } from '../../src/app/config.ts';
 import { packageFolder } from '../support/clone.ts';
+import { botshelf } from '../support/command-line.ts';
 import { freePort } from '../support/loopback.ts';
+import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -67,6 +69,17 @@ describe('the recipes for operators', () => {
   it('have a unit that systemd does not start again where that cannot help', () => {
     match(textOf('docs/botshelf.service'), /^RestartPreventExitStatus=2$/m);
     match(textOf('docs/botshelf.service'), /^Type=notify$/m);
+  });
+
+  it('have a unit that makes a backup, and a timer for it', async () => {
+    const unit = textOf('docs/botshelf-backup.service');
+    const [, command = ''] = /^ExecStart=\/usr\/local\/bin\/botshelf (.+)$/m.exec(unit) ?? [];
+    const { folder } = testRepository({ [pagePath('1')]: mainPage() });
+    const args = command.replace('/srv/botshelf', tempFolder()).split(' ');
+    const { code, stdout, stderr } = await botshelf(folder, args);
+    deepStrictEqual([code, stderr], [0, '']);
+    match(stdout, / has a backup, /);
+    match(textOf('docs/botshelf-backup.timer'), /^OnCalendar=hourly$/m);
   });
 });
 
