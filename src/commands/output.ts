@@ -165,8 +165,8 @@ export async function showGit(
 export function createProgress(
   stream: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number },
 ): {
-  show(text: string): void;
-  end(): void;
+  readonly show: (text: string) => void;
+  readonly end: () => void;
 } {
   if (!stream.isTTY) return { show() {}, end() {} };
   let shown = Number.NEGATIVE_INFINITY;
