@@ -296,8 +296,8 @@ async function runToEnd(
   child.stderr.on('data', (piece) => {
     silentSteps = 0;
     const text = stderr + String(piece);
-    const report = onProgress && text.match(/.*\d%.*/g)?.at(-1);
-    if (report) onProgress?.(report);
+    const report = onProgress && text.split(/[\r\n]/).findLast((line) => line.includes('%'));
+    if (report !== undefined) onProgress?.(report);
     stderr = text.replace(progress, '').slice(-maxStderrLength);
   });
   child.stdout.on('data', (piece: Buffer) => {
