@@ -2,7 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { addCommands } from './commands/add-commands.ts';
 import { colour } from './commands/output.ts';
-import { BotshelfError, codeOf } from './lib/errors.ts';
+import { BotshelfError, codeOf, messageOf } from './lib/errors.ts';
 import { escapeControls } from './lib/text.ts';
 import { readVersion } from './app/version.ts';
 
@@ -14,25 +14,29 @@ process.stdout.on('error', (error) => {
 const program = new Command('botshelf')
   .description('A flat-file, Git-backed listing service for chat-platform bots.')
   .version(readVersion().version)
+  .option('--env-file <file>', 'set the variables of a file first, as systemd does for an EnvironmentFile')
   .showHelpAfterError('(see botshelf --help)')
+  .hook('preAction', async () => {
+    const { envFile } = program.opts<{ envFile?: string }>();
+    if (envFile !== undefined) (await import('./app/config.ts')).loadEnvironmentFile(envFile);
+  })
   .exitOverride();
 addCommands(program);
 
 try {
   await program.parseAsync();
 } catch (error) {
-  process.exitCode = exitCodeAfter(error);
+  process.exitCode = await exitCodeAfter(error);
 }
 
 /** Prints the error, unless commander has, and returns the exit code: 0 for --help and --version, else 2. */
-function exitCodeAfter(error: unknown): number {
+async function exitCodeAfter(error: unknown): Promise<number> {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  if ((error instanceof BotshelfError && error.isExplained) || codeOf(error) !== undefined) {
-    const text = escapeControls((error as Error).message);
-    process.stderr.write(`${colour('error', text, process.stderr)}\n`);
-  } else {
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    process.stderr.write(`${escapeControls(text)}\n`);
-  }
+  const isExplained = (error instanceof BotshelfError && error.isExplained) || codeOf(error) !== undefined;
+  const stack = error instanceof Error && !isExplained ? error.stack : undefined;
+  const { isJournal } = await import('./app/config.ts');
+  const priority = isJournal() ? '<3>' : '';
+  const text = escapeControls(stack ?? messageOf(error)).replaceAll(/^/gm, priority);
+  process.stderr.write(`${colour('error', text, process.stderr)}\n`);
   return 2;
 }

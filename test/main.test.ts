@@ -1,4 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { readVersion } from '../src/app/version.ts';
 import { botshelf } from './support/command-line.ts';
 import { tempFolder } from './support/temp-folder.ts';
@@ -30,6 +32,16 @@ describe('botshelf', () => {
   it('says which version it is', async () => {
     const { version } = readVersion();
     deepStrictEqual(await botshelf(root, ['--version']), { code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  it('sets the variables of --env-file before a command, over those that are set', async () => {
+    const file = join(root, 'env');
+    writeFileSync(file, '# A comment\nBOTSHELF_CONTACT="Marge # 1"\nPORT=81\n');
+    const { stdout } = await botshelf(root, ['--env-file', file, 'settings'], { env: { PORT: '82' } });
+    match(stdout, /^BOTSHELF_CONTACT\n(?: {2}.*\n)* {2}now: Marge # 1, from the environment$/m);
+    match(stdout, /^PORT\n(?: {2}.*\n)* {2}now: 81, from the environment$/m);
+    const { code, stderr } = await botshelf(root, ['--env-file', `${file}.gone`, 'settings']);
+    deepStrictEqual([code, stderr], [2, `ENOENT: no such file or directory, open '${file}.gone'\n`]);
   });
 
   it('ends with 2 when it is used wrongly', async () => {

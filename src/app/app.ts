@@ -6,13 +6,13 @@ import { type Api, type ApiParts, createApi } from '../http/api/api.ts';
 import {
   handleUnrouted,
   type ProxyNotice,
-  refuseBadHeaders,
+  normaliseHeaders,
   refuseWrites,
   withoutBasePath,
 } from '../http/middleware.ts';
 import { createReportError, handleErrors, ProblemError } from '../http/problem.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
-import { computeMaxConnections, listen } from '../http/server.ts';
+import { computeMaxConnections, listen, type ListeningServer } from '../http/server.ts';
 import type { Closers } from '../lib/closers.ts';
 import { basePathOf, formatAddress } from '../lib/network.ts';
 import { Markdown } from '../site/markdown/markdown.ts';
@@ -35,12 +35,11 @@ export type AppParts = Omit<ApiParts, 'site' | 'countRefusal'> &
   };
 
 /**
- * Creates the API and the pages, and starts to listen: for probes first, where they have a port of their own, then for
- * everything else.
- * @returns the address of the application, such as http://127.0.0.1:8080
+ * Creates the API and the pages, and starts to listen for probes, if they have a port of their own.
+ * @returns a function that starts to listen for everything else, and returns the address, such as http://127.0.0.1:8080
  * @throws {UserError} when an address cannot be listened on, with the setting to change
  */
-export async function openApp(parts: AppParts, closers: Closers): Promise<string> {
+export async function openApp(parts: AppParts, closers: Closers): Promise<() => Promise<string>> {
   const { config, catalogue, branch, metrics, responses, log } = parts;
   const site = createSite(config, catalogue, parts.origin, log);
   const api = createApi({ ...parts, site, countRefusal: (reason) => metrics.tokenRefused(reason) });
@@ -54,14 +53,17 @@ export async function openApp(parts: AppParts, closers: Closers): Promise<string
     const probes = closers.own(await listen(createProbeApp(parts).callback(), own));
     log.info({}, `probes and metrics at ${formatAddress(host, probes.port)}`);
   }
-  const server = await listen(handle, { ...options, port, rewrite, accessLog }, responses);
+  let server: ListeningServer | undefined;
   // Together: the server, which keeps no connection alive from now on, waits for the streams that the others end.
   closers.add(async () => {
-    const closed = server.close();
+    const closed = server?.close();
     pages.live?.close();
     await Promise.all([closed, branch.close()]);
   });
-  return formatAddress(host, server.port);
+  return async () => {
+    server = await listen(handle, { ...options, port, rewrite, accessLog }, responses);
+    return formatAddress(host, server.port);
+  };
 }
 
 interface Application {
@@ -86,7 +88,7 @@ function createApp(parts: AppParts, api: Api, site: Pages): Application {
     await handle(ctx, () => {
       proxyNotice?.check(ctx);
       ctx.res.setHeader('X-Content-Type-Options', 'nosniff');
-      refuseBadHeaders(ctx);
+      normaliseHeaders(ctx);
       return next();
     });
     metrics.countRequest(ctx, started, route);

@@ -1,13 +1,17 @@
+import { fstatSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import type { DemoProvider } from '../login/demo-provider.ts';
 import { readLoginSettings, readSecrets } from '../login/settings.ts';
 import { UserError } from '../lib/errors.ts';
-import { type SettingInForce, SettingReader } from '../lib/setting-reader.ts';
+import { parseEnvironmentFile, type SettingInForce, SettingReader } from '../lib/setting-reader.ts';
 import { findNearestName } from '../lib/text.ts';
 import { type GitHostId, gitHosts } from '../git/hosts.ts';
 import type { RemoteSettings } from '../sync/sync.ts';
 import type { ReadOnly } from '../http/middleware.ts';
+
+/** The settings of a catalogue: what the commands need, and a service too. */
+export type CommandConfig = Readonly<ReturnType<typeof readCatalogueSettings>>;
 
 /** The settings of the service, from the environment; docs/configuration.md explains each. */
 export interface Config extends Readonly<ReturnType<typeof readSettings>> {
@@ -27,16 +31,50 @@ export class ConfigError extends UserError {
 }
 
 /**
- * Reads the configuration from the environment, the only place that does.
+ * Reads the configuration of a service from the environment, which only this file does.
  * @throws {ConfigError} naming every fault at once.
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const { config, faults, missing } = examineConfig(env);
+  if (faults.length + missing.length > 0) throw new ConfigError([...faults, ...missing]);
+  return config;
+}
+
+/** The configuration of a service, with the default of each setting that cannot be used. */
+export interface ExaminedConfig {
+  readonly config: Config;
+  /** A sentence for each setting that cannot be used. */
+  readonly faults: readonly string[];
+  /** A sentence for each secret that is needed and not set here: systemd may pass it to the service alone. */
+  readonly missing: readonly string[];
+}
+
+/** Reads the configuration of a service as `readConfig` does, also if it cannot be used. */
+export function examineConfig(env: NodeJS.ProcessEnv = process.env): ExaminedConfig {
   const reader = new SettingReader(env);
   const settings = readSettings(reader, env);
+  const unknown = listUnknownSettings(env, new Set([...reader.names, 'BOTSHELF_FAILPOINT']));
+  const { fileFaults, faults, missing } = reader;
   // A secret that cannot be read is not one that is missing.
-  const faults = reader.fileFaults.length > 0 ? reader.fileFaults : reader.faults;
+  const found = fileFaults.length > 0 ? { faults: fileFaults, missing: [] } : { faults, missing };
+  return { config: { ...settings, unknown }, ...found };
+}
+
+/**
+ * Reads what a command needs of the configuration. Settings and secrets of the service alone may be missing or wrong.
+ * @throws {ConfigError} naming every fault at once.
+ */
+export function readCommandConfig(env: NodeJS.ProcessEnv = process.env): CommandConfig {
+  const reader = new SettingReader(env);
+  const config = readCatalogueSettings(reader, env);
+  const faults = [...reader.fileFaults, ...reader.faults];
   if (faults.length > 0) throw new ConfigError(faults);
-  return { ...settings, unknown: listUnknownSettings(env, new Set([...reader.names, 'BOTSHELF_FAILPOINT'])) };
+  return config;
+}
+
+/** Sets the variables of a file in this process, as systemd does for an `EnvironmentFile`. @throws a system error */
+export function loadEnvironmentFile(path: string): void {
+  Object.assign(process.env, parseEnvironmentFile(readFileSync(path, 'utf8')));
 }
 
 /** Returns the settings that are set, whether they can be used or not; secrets only as being set. */
@@ -46,16 +84,23 @@ export function listSettingsInForce(env: NodeJS.ProcessEnv = process.env): Map<s
   return reader.listInForce();
 }
 
-function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
+function readCatalogueSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
   const port = reader.integer('PORT', 8080, 0, 65535);
   const catalogue = resolve(reader.text('BOTSHELF_CATALOGUE') ?? '.');
   const blocked = reader.text('BOTSHELF_BLOCKED');
-  const proposals = reader.choice('BOTSHELF_PROPOSALS', ['site', 'host', 'off']) ?? 'site';
+  const remote = reader.secret('BOTSHELF_REMOTE') ?? null;
+  if (remote?.startsWith('-'))
+    reader.faults.push("BOTSHELF_REMOTE begins with -: set it to a remote's name or an address.");
   return {
-    host: reader.text('HOST') ?? '127.0.0.1',
+    /** The folder that holds `bots/`. Absolute. */
+    catalogue,
+    /** The folder for what is not in Git. Absolute. */
+    var: resolve(reader.text('BOTSHELF_VAR') ?? `${catalogue}/var`),
+    /** The file that says who is blocked, in place of that of the catalogue; null for none. Absolute. */
+    blocked: blocked === undefined ? null : resolve(blocked),
+    /** The name or address of the shared Git server's repository; null if there is none. */
+    remote,
     port,
-    /** The port for probes and metrics only; null if `port` serves them too. */
-    probePort: readProbePort(reader, port),
     /**
      * The public address, which may have a path, without a slash at its end. Links and origins come from it, never from
      * `Host`.
@@ -63,12 +108,26 @@ function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
     baseUrl: reader.address('BOTSHELF_BASE_URL', `http://localhost:${port}`),
     /** Whether `baseUrl` was set; it is a guess where it was not. */
     isBaseUrlSet: reader.text('BOTSHELF_BASE_URL') !== undefined,
-    /** The folder that holds `bots/`. Absolute. */
-    catalogue,
-    /** The folder for what is not in Git. Absolute. */
-    var: resolve(reader.text('BOTSHELF_VAR') ?? `${catalogue}/var`),
-    /** The file that says who is blocked, in place of that of the catalogue; null for none. Absolute. */
-    blocked: blocked === undefined ? null : resolve(blocked),
+    /** Keep copies of the bots' images. */
+    images: reader.flag('BOTSHELF_IMAGES', true),
+    /** Whether this is a copy of a list that takes no posts, forms and logins. */
+    readOnly: reader.flag('BOTSHELF_READ_ONLY'),
+    log: {
+      level: reader.choice('BOTSHELF_LOG_LEVEL', ['debug', 'info', 'warn', 'error']) ?? 'info',
+      format: reader.choice('BOTSHELF_LOG_FORMAT', ['json', 'pretty']) ?? null,
+      isJournal: isJournal(env),
+    },
+  };
+}
+
+function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
+  const shared = readCatalogueSettings(reader, env);
+  const proposals = reader.choice('BOTSHELF_PROPOSALS', ['site', 'host', 'off']) ?? 'site';
+  return {
+    ...shared,
+    host: reader.text('HOST') ?? '127.0.0.1',
+    /** The port for probes and metrics only; null if `port` serves them too. */
+    probePort: readProbePort(reader, shared.port),
     /** Believe one hop of `X-Forwarded-For`. */
     trustProxy: reader.flag('BOTSHELF_TRUST_PROXY'),
     /** Posts per minute per bot; 0 = unlimited. */
@@ -84,9 +143,7 @@ function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
     /** The age after which state history is pruned to one commit a day. */
     stateDays: reader.integer('BOTSHELF_STATE_DAYS', 1, 1, 36500),
     /** The shared Git server's repository to keep in step with; null if this clone is all there is. */
-    remote: readRemoteSettings(reader),
-    /** Keep copies of the bots' images. */
-    images: reader.flag('BOTSHELF_IMAGES', true),
+    remote: readRemoteSettings(reader, shared.remote),
     /** Where proposals of changes are reviewed: here, at the Git host, or nowhere. */
     proposals,
     /** The Git host, where they are reviewed there. */
@@ -106,12 +163,7 @@ function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
     /** Where notices for the people who run the list are sent, a secret; null if they are not. */
     notifyUrl: readNotifyUrl(reader),
     /** Set where this is a copy of a list that takes no posts, forms and logins. */
-    readOnly: readReadOnly(reader),
-    log: {
-      level: reader.choice('BOTSHELF_LOG_LEVEL', ['debug', 'info', 'warn', 'error']) ?? 'info',
-      format: reader.choice('BOTSHELF_LOG_FORMAT', ['json', 'pretty']) ?? null,
-      journalStream: env['JOURNAL_STREAM'] ?? null,
-    },
+    readOnly: readReadOnly(reader, shared.readOnly),
     /** Log every request. */
     accessLog: reader.flag('BOTSHELF_ACCESS_LOG'),
     /** Whether systemd waits to be told that the service is ready. */
@@ -130,17 +182,17 @@ function readProbePort(reader: SettingReader, port: number): number | null {
 }
 
 /** Call it after all other settings are read: it refuses those that a copy has no use for. */
-function readReadOnly(reader: SettingReader): ReadOnly | null {
+function readReadOnly(reader: SettingReader, isReadOnly: boolean): ReadOnly | null {
   const isSet = (name: string): boolean => reader.text(`BOTSHELF_${name}`) !== undefined;
-  const isReadOnly = reader.flag('BOTSHELF_READ_ONLY');
   const hasOriginal = isSet('CANONICAL_URL');
   const unused = isReadOnly ? ofWriters.filter(isSet) : [];
   const found = [
     !isReadOnly && hasOriginal && 'BOTSHELF_CANONICAL_URL is set, but BOTSHELF_READ_ONLY is not on',
-    isReadOnly && !isSet('REMOTE') && 'BOTSHELF_READ_ONLY is on, but BOTSHELF_REMOTE is not set',
     ...unused.map((name) => `BOTSHELF_${name} is set, but has no use where BOTSHELF_READ_ONLY is on`),
   ].filter((fault) => fault !== false);
   reader.faults.push(...found.map((fault) => `${fault}: change one of the two.`));
+  if (isReadOnly && !isSet('REMOTE'))
+    reader.missing.push('BOTSHELF_READ_ONLY is on, but BOTSHELF_REMOTE is not set: change one of the two.');
   const original = hasOriginal ? reader.address('BOTSHELF_CANONICAL_URL', '') : null;
   return isReadOnly ? { original } : null;
 }
@@ -160,6 +212,16 @@ export function readDemoConfig(
 /** Returns the settings of a read-only copy of the remote `origin`: these, and all others from the environment. */
 export function readMirrorConfig(settings: NodeJS.ProcessEnv, env: NodeJS.ProcessEnv = process.env): Config {
   return readConfig({ ...env, BOTSHELF_READ_ONLY: 'on', BOTSHELF_REMOTE: 'origin', ...settings });
+}
+
+/**
+ * Returns whether systemd reads standard error into its journal, by device and inode: the variable is inherited, and standard
+ * error may have been redirected since.
+ */
+export function isJournal({ JOURNAL_STREAM }: NodeJS.ProcessEnv = process.env): boolean {
+  if (JOURNAL_STREAM === undefined) return false;
+  const { dev, ino } = fstatSync(2);
+  return JOURNAL_STREAM === `${dev}:${ino}`;
 }
 
 /** Returns who runs a command, also behind sudo: a name, or else a number. */
@@ -203,21 +265,18 @@ function listUnknownSettings(env: NodeJS.ProcessEnv, known: ReadonlySet<string>)
 }
 
 /** Reads the settings of the remote, or null without one. */
-function readRemoteSettings(reader: SettingReader): RemoteSettings | null {
-  const { faults } = reader;
-  const name = reader.secret('BOTSHELF_REMOTE');
+function readRemoteSettings(reader: SettingReader, remote: string | null): RemoteSettings | null {
+  const { faults, missing } = reader;
   const branch = reader.text('BOTSHELF_BRANCH') ?? null;
   const webhookSecret = reader.secret('BOTSHELF_WEBHOOK_SECRET') ?? null;
   const config = {
-    remote: name ?? '',
+    remote: remote ?? '',
     branch,
     syncSeconds: reader.integer('BOTSHELF_SYNC_SECONDS', 60, 1, 86400),
     pushSeconds: reader.integer('BOTSHELF_PUSH_SECONDS', 10, 0, 3600),
     ack: reader.choice('BOTSHELF_ACK', ['local', 'remote']) ?? 'local',
     webhookSecret,
   } as const;
-  if (name?.startsWith('-'))
-    faults.push("BOTSHELF_REMOTE begins with -: set it to a remote's name or an address.");
   if (branch !== null && !/^(?!-)[^\p{Cc} ~^:?*[\\]+$/u.test(branch))
     faults.push(`BOTSHELF_BRANCH is ${JSON.stringify(branch)}: set it to a branch's name such as main.`);
   if (webhookSecret !== null && webhookSecret.length < minWebhookSecretLength)
@@ -225,10 +284,10 @@ function readRemoteSettings(reader: SettingReader): RemoteSettings | null {
       `BOTSHELF_WEBHOOK_SECRET has fewer than ${minWebhookSecretLength} characters: make one with "openssl rand -hex 32".`,
     );
   for (const needs of ['BOTSHELF_BRANCH', 'BOTSHELF_ACK', 'BOTSHELF_WEBHOOK_SECRET']) {
-    if (name === undefined && reader.text(needs) !== undefined)
-      faults.push(`${needs} is set, but BOTSHELF_REMOTE is not: set both, or neither.`);
+    if (remote === null && reader.text(needs) !== undefined)
+      missing.push(`${needs} is set, but BOTSHELF_REMOTE is not: set both, or neither.`);
   }
-  return name === undefined ? null : config;
+  return remote === null ? null : config;
 }
 
 const minWebhookSecretLength = 16;
@@ -243,11 +302,11 @@ function readHostSettings(reader: SettingReader, isUsed: boolean) {
       'BOTSHELF_HOST_API is not an address that can be used: give one such as https://github.example.org/api/v3.',
     );
   if (isUsed && reader.text('BOTSHELF_REMOTE') === undefined)
-    reader.faults.push(
+    reader.missing.push(
       'BOTSHELF_PROPOSALS is host, but BOTSHELF_REMOTE is not set: proposals are pushed to the remote.',
     );
   if (isUsed && token === null)
-    reader.faults.push(
+    reader.missing.push(
       'BOTSHELF_PROPOSALS is host, but BOTSHELF_HOST_TOKEN is not set: give a token of the host that may write pull requests.',
     );
   return { kind, api, token };

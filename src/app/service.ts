@@ -39,7 +39,7 @@ export interface StartOptions {
 
 /**
  * Starts the service: takes the locks, listens, so that probes get a response, finishes what a crash left, and reads the
- * catalogue and the state. Resolves when everything is ready.
+ * catalogue and the state. Resolves when everything is ready, and all ports are open.
  * @throws {UserError} when the address, the catalogue or the `var` folder cannot be used
  * @throws {BotshelfError} wrong-user, when the clone belongs to another user
  */
@@ -91,10 +91,15 @@ async function start(
   const proxyNotice = config.demo ? null : new ProxyNotice(config, log);
   const rooms = { ...catalogueRoom, ...countRoom, ...syncRoom, ...proposalRoom, ...tokenRoom };
   const parts = { ...context, ...rooms, committer, login, images, proxyNotice };
-  const health = createHealth(parts, [catalogueRoom, countRoom, syncRoom, proposalRoom, proxyNotice]);
+  let address: string | undefined;
+  const listening = { health: () => ({ address: { ready: address !== undefined, faults: [] } }) };
+  const reporting = [catalogueRoom, countRoom, syncRoom, proposalRoom, proxyNotice, listening];
+  const health = createHealth(parts, reporting);
   const responses = new ResponseCache();
   const metrics = new Metrics(parts, health, responses);
-  const address = await openApp({ ...parts, health, metrics, responses }, closers);
+  const listen = await openApp({ ...parts, health, metrics, responses }, closers);
+  // With a port for probes, the other one opens when the service is ready: proxies use another machine until then.
+  if (config.probePort === null) address = await listen();
 
   await committer.recover();
   await showBots(progress, bots, catalogueRoom.load());
@@ -106,6 +111,7 @@ async function start(
   await countRoom.start();
   imageRoom?.follow(catalogue);
   closers.own(clone.serveRequests(serveCommands({ ...context, committer })));
+  address ??= await listen();
   progress.end();
   const ms = Math.round(performance.now() - started);
   logStart(config, { build: health.build, bots: bots.size, address, ms }, sync?.stateFetched !== false, log);

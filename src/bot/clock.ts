@@ -2,9 +2,15 @@
 export const maxTime = 8_640_000_000_000_000;
 
 export const msPerDay = 86_400_000;
+export const msPerHour = 3_600_000;
 
 /** The last time that RFC 3339 has, in milliseconds since the epoch. */
-export const maxIsoTime = Date.UTC(9999, 11, 31, 23, 59, 59);
+const maxIsoTime = Date.UTC(9999, 11, 31, 23, 59, 59);
+
+/** Formats milliseconds since the epoch, which may be any from a file, as the nearest time of the years 1970 to 9999. */
+export function formatIsoTime(time: number): string {
+  return new Date(Math.min(Math.max(time, 0), maxIsoTime)).toISOString();
+}
 
 /**
  * Returns the time of a commit, in milliseconds since the epoch. Git takes times far past `maxIsoTime`.

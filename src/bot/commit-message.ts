@@ -78,6 +78,18 @@ export type CommitAuthor =
   | { readonly kind: 'api' }
   | { readonly kind: 'proposal'; readonly account: AccountId; readonly reviewer: AccountId | undefined };
 
+/** Returns the object of a commit as text, in the encoding that it names. */
+export function decodeCommit(object: Buffer): string {
+  const text = object.toString();
+  const [, encoding] = /^encoding (\S+)$/m.exec(text.slice(0, text.indexOf('\n\n'))) ?? [];
+  try {
+    return encoding === undefined ? text : new TextDecoder(encoding).decode(object);
+  } catch {
+    // No such encoding is known.
+    return text;
+  }
+}
+
 /**
  * Parses who made a commit from its object. A service makes its commits with one identity at one time and names the bots: a
  * commit that a person has amended is that person's, and so is one with trailers and another identity. Anything may be in a

@@ -12,9 +12,9 @@ export function isUnavailable(error: unknown): error is BotshelfError {
 /** The message while the service stops: a request that waited too long for something is refused by what has closed. */
 export const stopping = 'the service is stopping: send the request again in a moment';
 
-/** @param place left out for the repository */
-export function createDiskFullError(cause: unknown, place = repository): BotshelfError {
-  const message = `the disk is full: free space in ${place}, writes resume by themselves`;
+/** @param owner what has a folder on the disk */
+export function createDiskFullError(cause: unknown, owner = repository): BotshelfError {
+  const message = `the disk is full: free space on the disk of ${owner}, writes resume by themselves`;
   return new BotshelfError('disk-full', message, { cause });
 }
 
@@ -25,7 +25,7 @@ export function createDiskFullError(cause: unknown, place = repository): Botshel
 export function toWriteError(error: unknown, folder?: string): BotshelfError {
   const code = codeOf(error);
   return code === 'ENOSPC' || code === 'EDQUOT'
-    ? createDiskFullError(error, folder)
+    ? createDiskFullError(error, folder && 'BOTSHELF_VAR')
     : new BotshelfError('write-failed', describeDiskError(error, folder), { cause: error });
 }
 
@@ -37,7 +37,8 @@ export function createUnknownBotError(id: BotId): BotshelfError {
 function describeDiskError(error: unknown, folder: string | undefined): string {
   const place = folder ?? repository;
   const elsewhere = folder === undefined ? '' : ', or set BOTSHELF_VAR to another folder';
-  const said = messageOf(error);
+  // Without the call and its path, whose file may be another one at each try.
+  const said = messageOf(error).replace(/, \w+ '.*/s, '');
   switch (codeOf(error)) {
     case 'EFBIG':
       return `files may not grow any more in ${place}: raise the file size limit (ulimit -f)`;

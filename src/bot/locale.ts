@@ -3,6 +3,9 @@ declare const brand: unique symbol;
 /** A BCP 47 tag of a known language, in canonical case: `en`, `en-GB`, `zh-CN`. */
 export type Locale = string & { readonly [brand]: 'Locale' };
 
+/** The language of the last resort. */
+export const english = 'en' as Locale;
+
 /** Why a text is not a locale. */
 export interface LocaleRefusal {
   /** What is wrong, without the text itself: `is not a language tag`. */

@@ -16,6 +16,7 @@ import {
 import {
   type Blocked,
   blockedName,
+  BlockError,
   nothingBlocked,
   parseBlocked,
   type BlockedName,
@@ -23,7 +24,9 @@ import {
   findBlocked,
 } from '../catalogue/settings/blocked.ts';
 import { readSettings, type SettingsReading, createDiskReader } from '../catalogue/settings/settings.ts';
-import { type IndexedBot, parseListElement } from '../catalogue/store/bot-index.ts';
+import { type BotIndex, type IndexedBot, parseListElement } from '../catalogue/store/bot-index.ts';
+import { formatCount } from '../lib/text.ts';
+import { forEachInSlices } from '../lib/time-slice.ts';
 import { splitIntoParts, WorkerPool } from '../lib/worker-pool.ts';
 import {
   listNamesInScope,
@@ -240,6 +243,29 @@ export function findBlockedIn(bot: IndexedBot, blocked: Blocked): BlockedName[] 
   const bots = new Set([bot.id, ...listClients({ invite, oauth })]);
   return findBlocked(blocked, { bots: [...bots], authors: bot.facts.authors, addresses });
 }
+
+/**
+ * Returns the listed bots that it concerns if somebody is blocked.
+ * @throws {BlockError} common-host, for a host that most of the bots have an address at
+ */
+export async function listBotsToBlock(
+  bots: Pick<BotIndex, 'sorted'>,
+  { kind, name }: BlockedName,
+): Promise<readonly IndexedBot[]> {
+  const only: Blocked = { ...nothingBlocked, [`${kind}s`]: { [name]: {} } };
+  const all = await bots.sorted();
+  const found: IndexedBot[] = [];
+  await forEachInSlices(all, (bot) => {
+    if (findBlockedIn(bot, only).length > 0) found.push(bot);
+  });
+  const has = `${formatCount(found.length, 'bot')} of ${all.length} have an address at ${name}`;
+  if (kind === 'host' && found.length > minCommonHost && found.length > all.length / 2)
+    throw new BlockError('common-host', `${has}: block accounts or bots instead`);
+  return found;
+}
+
+/** As many bots a host may have, even if these are most of the catalogue. */
+const minCommonHost = 10;
 
 /** Returns the OAuth clients that a bot may be: a bot that is blocked stays so under another id of its page. */
 function listClients({

@@ -1,3 +1,4 @@
+import { formatIsoTime, msPerDay, parseCommitTime } from '../bot/clock.ts';
 import { isError } from '../lib/errors.ts';
 import { findServiceTrailer } from '../bot/commit-message.ts';
 import { type TextPlace, tokenRule, TokenSearch } from '../bot/token.ts';
@@ -146,7 +147,7 @@ function createMessageLeak(commit: string): Finding {
   return createFileError(botsFolder, tokenRule, message);
 }
 
-/** Refuses commits that are too long to read, and warns of a trailer that only a service writes. */
+/** Refuses commits that are too long to read or from the future, and warns of a trailer that only a service writes. */
 async function checkCommits(root: string, commits: readonly string[]): Promise<Finding[]> {
   const contents = await readObjects(root, commits, maxCommitBytes);
   return commits.flatMap((id): Finding[] => {
@@ -154,6 +155,13 @@ async function checkCommits(root: string, commits: readonly string[]): Promise<F
     const [headers = ''] = content?.split('\n\n', 1) ?? [];
     if (content === undefined || headers.split('\n').some((line) => line.length > maxHeaderLength))
       return [createFileError(botsFolder, 'commit-size', `${shortenId(id)} ${longCommitMessage}`)];
+    // In the order of the changes they would stay the last ones.
+    const times = headers.matchAll(/^(?:author|committer) .* (\d+) [+-]\d+$/gm);
+    const time = Math.max(...Array.from(times, ([, seconds = '']) => parseCommitTime(seconds)));
+    if (time > Date.now() + msPerDay) {
+      const message = `${shortenId(id)} is dated ${formatIsoTime(time).slice(0, 10)}: set the clock, and date it again (git rebase --reset-author-date)`;
+      return [createFileError(botsFolder, 'future', message)];
+    }
     const trailer = findServiceTrailer(content);
     if (trailer === undefined) return [];
     const message = `the message of ${shortenId(id)} has "${trailer}" as a service writes it: reword it, unless a service has pushed this`;

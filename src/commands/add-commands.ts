@@ -123,17 +123,17 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
     .action(load(async () => (await import('./import.ts')).importList));
   program
     .command('token')
-    .description('issue a new token to a bot and end the old one; standard output has the token only')
-    .argument('<id>', "the bot's id")
+    .description('issue new tokens to bots and end the old ones; of several, each is printed after its bot')
+    .argument('<ids...>', "the bots' ids")
     .option('--revoke', 'same as botshelf revoke')
-    .addHelpText('after', '\nExit code: 0 done, 2 the token was not changed.')
+    .addHelpText('after', '\nExit code: 0 done, 2 no token was changed.')
     .action(load(async () => (await import('./token.ts')).token));
   program
     .command('revoke')
-    .description("end a bot's token without a new one")
-    .argument('<id>', "the bot's id")
-    .addHelpText('after', '\nExit code: 0 the bot has no token now, 2 the token was not changed.')
-    .action(async (id: string) => await (await import('./token.ts')).token(id, { revoke: true }));
+    .description('end the tokens of bots without new ones')
+    .argument('<ids...>', "the bots' ids")
+    .addHelpText('after', '\nExit code: 0 the bots have no token now, 2 no token was changed.')
+    .action(async (ids: string[]) => await (await import('./token.ts')).token(ids, { revoke: true }));
   program
     .command('backup')
     .description(
@@ -217,10 +217,10 @@ function addBotsCommand(program: Command): void {
     .option('--remove', 'remove all their pages, and end their tokens')
     .option('--reason <text>', 'why, for the message of the commit')
     .option('--all', 'let --set and --remove change every bot')
-    .option('--yes', 'commit what --set and --remove only describe without it')
+    .option('--yes [number]', 'commit what --set and --remove describe; over 20 bots need their number')
     .addHelpText(
       'after',
-      '\nReads the files on disk, and the counts that are committed. --set and --remove make one commit.\nExit code: 0 done, also where no bot is found; 1 something was set aside because it was changed at the same time; 2 nothing was changed, or tokens could not be revoked, or it is not known, as it says.',
+      '\nReads the files on disk, and the counts that are committed; --active and --inactive fetch those of the remote. --set and --remove make one commit.\nExit code: 0 done, also where no bot is found; 1 something was set aside because it was changed at the same time; 2 nothing was changed, or tokens could not be revoked, or it is not known, as it says.',
     )
     .action(load(async () => (await import('./bots.ts')).bots));
 }
@@ -238,7 +238,7 @@ function addBlockCommands(program: Command): void {
     .argument(...name)
     .option('--reason <text>', 'why, for maintainers')
     .option('--remove', 'remove its bots, and end their tokens')
-    .option('--yes', 'do what --remove only describes without it')
+    .option('--yes [number]', 'do what --remove describes; over 20 bots need their number')
     .addHelpText(
       'after',
       '\nWrites the file that BOTSHELF_BLOCKED names, or else commits blocked.json.\nExit code: 0 done, 1 it was set aside because it was changed at the same time, 2 nothing was changed, or not all, or it is not known, as it says.',

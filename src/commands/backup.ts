@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { chmod, readdir, readFile, rename, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { type Config, readConfig } from '../app/config.ts';
+import { type CommandConfig, readCommandConfig } from '../app/config.ts';
 import { GitError, isGitFailure } from '../git/run-git.ts';
 import { writeAtomically, fsyncFolder, fsyncTree, makeFolder } from '../lib/files.ts';
 import { ignoreMissing, UserError } from '../lib/errors.ts';
@@ -20,7 +20,7 @@ import { showGit } from './output.ts';
  * @throws {GitError}
  */
 export async function backup(name: string): Promise<void> {
-  const config = readConfig();
+  const config = readCommandConfig();
   const folder = resolve(name);
   const mirror = join(folder, 'catalogue.git');
   const query = ['--show-toplevel', '--show-object-format', '--is-shallow-repository', '--show-prefix'];
@@ -67,7 +67,7 @@ export async function backup(name: string): Promise<void> {
  * @throws {GitError}
  */
 export async function restore(name: string): Promise<void> {
-  const config = readConfig();
+  const config = readCommandConfig();
   const { catalogue, blocked, remote } = config;
   const folder = resolve(name);
   const mirror = join(folder, 'catalogue.git');
@@ -92,9 +92,9 @@ export async function restore(name: string): Promise<void> {
   // The files come last: without them the service does not start on what is half restored.
   await runGit(top, 'reset', '--hard');
   await fsyncTree(top);
-  const isNamed = remote !== null && /^[\w.-]+$/.test(remote.remote);
+  const isNamed = remote !== null && /^[\w.-]+$/.test(remote);
   const shown = quoteForShell(top);
-  const steps = isNamed ? `git -C ${shown} remote add ${remote.remote} ADDRESS, ` : '';
+  const steps = isNamed ? `git -C ${shown} remote add ${remote} ADDRESS, ` : '';
   process.stdout.write(`${catalogue} is restored. Next: ${steps}botshelf doctor, botshelf serve\n`);
 }
 
@@ -108,7 +108,7 @@ const fetchAll = [
 ];
 
 /** Returns what no ref has and no start can rebuild: its name in a backup and where it is here. */
-function listPrivate({ var: folder, blocked }: Config): [string, string][] {
+function listPrivate({ var: folder, blocked }: CommandConfig): [string, string][] {
   const parts = ['journal', 'reports', 'cookie-secret', 'log-outs.json'];
   const inVar = parts.map((part): [string, string] => [part, join(folder, part)]);
   return blocked === null ? inVar : [...inVar, ['blocked.json', blocked]];

@@ -1,4 +1,4 @@
-import { msPerDay } from '../bot/clock.ts';
+import { msPerDay, toClockTime } from '../bot/clock.ts';
 import { toOneLine } from '../bot/commit-message.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { asksFor, parsePermission, type Permission } from '../bot/invite.ts';
@@ -6,13 +6,24 @@ import { Lists } from '../catalogue/lists/lists.ts';
 import { filters, listParameters, type ListQuery } from '../catalogue/lists/parameters.ts';
 import { createSearch } from '../catalogue/search/bot-search.ts';
 import { type IndexedBot, parseListElement } from '../catalogue/store/bot-index.ts';
+import { readOrigin } from '../git/remotes.ts';
+import { stateRef } from '../git/repository.ts';
+import { removeCredentials } from '../git/run-git.ts';
 import { readParameters } from '../http/request.ts';
 import { CurrentCache } from '../lib/current-cache.ts';
-import { UserError } from '../lib/errors.ts';
+import { messageOf, UserError } from '../lib/errors.ts';
 import { silentLog } from '../lib/log.ts';
 import { formatCount } from '../lib/text.ts';
 import { readOnlyAdvice } from '../sync/command-commits.ts';
-import { type CatalogueOnDisk, withCatalogue, removeBots, setInBots } from './change-bots.ts';
+import { openRemoteState } from '../sync/remote.ts';
+import {
+  type CatalogueOnDisk,
+  ensureConfirmed,
+  formatConfirmation,
+  removeBots,
+  setInBots,
+  withCatalogue,
+} from './change-bots.ts';
 import { formatJson } from './output.ts';
 
 export interface BotsFlags extends BotSelectors {
@@ -21,12 +32,12 @@ export interface BotsFlags extends BotSelectors {
   readonly set?: readonly string[];
   readonly remove?: true;
   readonly reason?: string;
-  readonly yes?: true;
+  readonly yes?: string | true;
 }
 
 /** Lists bots of the catalogue on disk, sets keys of their pages, or removes them. @throws {UserError} */
 export async function bots(ids: readonly string[], flags: BotsFlags): Promise<void> {
-  const { set, remove, reason = '', yes = false, all, format, ...selectors } = flags;
+  const { set, remove, reason = '', yes, all, format, ...selectors } = flags;
   const values = set && parseValues(set);
   if (values && remove) throw new UserError('--set and --remove exclude each other: pass one of them');
   if (remove && toOneLine(reason) === '')
@@ -35,18 +46,49 @@ export async function bots(ids: readonly string[], flags: BotsFlags): Promise<vo
     throw new UserError('this is about every bot: name bots or pass a filter, or --all');
   await withCatalogue(async (opened) => {
     if ((values || remove) && opened.config.readOnly) throw new UserError(readOnlyAdvice);
+    const countedAt = isByCount(selectors) ? await fetchCounts(opened) : undefined;
     const found = await selectBots(opened, ids, selectors);
     if (found.length === 0) return void process.stderr.write('No bot was found.\n');
     if (!values && !remove) return void process.stdout.write(formats[format](found, opened));
-    const options = { reason, isDryRun: !yes };
+    const confirm = yes === undefined ? undefined : (bots: number) => ensureConfirmed(bots, yes);
+    const options = { reason, confirm };
     const lines = await (values
       ? setInBots(opened, found, values, options)
       : removeBots(opened, found, options));
     process.stdout.write(lines.map((line) => `${line}\n`).join(''));
     const verb = values ? 'changed' : 'removed';
-    const end = yes || lines.length === 0 ? ` ${verb}` : ` would be ${verb}: pass --yes to do it`;
-    process.stderr.write(`${formatCount(lines.length, 'bot')}${end}.\n`);
+    const isPreview = !yes && lines.length > 0;
+    const end = isPreview ? ` would be ${verb}: ${formatConfirmation(lines.length)}` : ` ${verb}`;
+    const age = isPreview && countedAt ? ` The last count is from ${countedAt.toISOString()}.` : '';
+    process.stderr.write(`${formatCount(lines.length, 'bot')}${end}.${age}\n`);
   });
+}
+
+/** Returns whether the counts of bots decide which are selected. */
+function isByCount(selectors: BotSelectors): boolean {
+  const names = Object.entries(filters).flatMap(([name, filter]) => (filter.isByCount ? [name] : []));
+  return ['inactive', ...names].some((name) => selectors[name] !== undefined);
+}
+
+/**
+ * Reads the counts of the remote too, and returns when the last one was posted.
+ * @throws {UserError} if there are none, or the remote cannot be asked
+ */
+async function fetchCounts({ config, repositoryOpener, committed }: CatalogueOnDisk): Promise<Date> {
+  const address = config.remote ?? ((await readOrigin(repositoryOpener)) && 'origin');
+  const command = `“git fetch ${removeCredentials(address ?? 'ADDRESS')} ${stateRef}:${stateRef}”`;
+  try {
+    await (await openRemoteState(repositoryOpener, address, new AbortController().signal))?.fetchState();
+    await committed.refresh();
+  } catch (error) {
+    throw new UserError(
+      `the counts cannot be read (${messageOf(error)}): run this again once ${command} works`,
+    );
+  }
+  const times = Array.from(committed.state.entries(), ([, { count }]) => toClockTime(count?.at ?? 0));
+  const last = times.reduce((a, b) => Math.max(a, b), 0);
+  if (last === 0) throw new UserError(`no bot has a count here: fetch them with ${command}`);
+  return new Date(last);
 }
 
 /** @throws {UserError} */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Config, readConfig, readUserName } from '../app/config.ts';
+import { type CommandConfig, readCommandConfig, readUserName } from '../app/config.ts';
 import { showBots } from '../app/start-messages.ts';
 import { toClockTime } from '../bot/clock.ts';
 import { type EditedBot, formatChangedBy, formatCommitMessage, toOneLine } from '../bot/commit-message.ts';
@@ -27,18 +27,18 @@ import { changeTokens } from './token.ts';
 
 /** The catalogue on disk and the state ref, for a command that may run next to a service. */
 export interface CatalogueOnDisk {
-  readonly config: Config;
+  readonly config: CommandConfig;
   readonly catalogue: Catalogue;
   readonly repositoryOpener: RepositoryOpener;
   /** Returns the last count of a bot, with the time of a clock. Without a repository there are none. */
   readonly latest: (id: BotId) => Count | undefined;
   readonly counts: ReadonlyCounts;
-  readonly hasToken: (id: BotId) => boolean;
+  readonly committed: CommittedState;
 }
 
 /** Reads the catalogue, calls `work` and releases what reading needed. @throws {UserError} where it cannot be read */
 export async function withCatalogue(work: (opened: CatalogueOnDisk) => Promise<void>): Promise<void> {
-  const config = readConfig();
+  const config = readCommandConfig();
   const { catalogue: root, blocked: blockedFile } = config;
   const repositoryOpener = new RepositoryOpener(root);
   const hash = await repositoryOpener.hash();
@@ -61,8 +61,7 @@ export async function withCatalogue(work: (opened: CatalogueOnDisk) => Promise<v
       throw toCatalogueError(error, config.catalogue);
     });
     await committed.refresh().catch(() => {});
-    const hasToken = (id: BotId): boolean => committed.state.hasToken(id);
-    await work({ config, catalogue, repositoryOpener, latest, counts, hasToken });
+    await work({ config, catalogue, repositoryOpener, latest, counts, committed });
   } finally {
     await catalogue.close();
     repositoryOpener.close();
@@ -72,9 +71,25 @@ export async function withCatalogue(work: (opened: CatalogueOnDisk) => Promise<v
 export interface ChangeOptions {
   /** Why, for the commit's message. */
   readonly reason: string;
-  /** Whether the change is described only, and not committed. */
-  readonly isDryRun: boolean;
+  /** Refuses to change as many bots. Without it the change is described only, and not committed. */
+  readonly confirm?: ((bots: number) => void) | undefined;
 }
+
+/** @param yes the number that `--yes` was given; true if it was given none @throws {UserError} unless it is enough */
+export function ensureConfirmed(bots: number, yes: string | true): void {
+  if (yes === true ? bots > maxUnnumberedBots : Number(yes) !== bots)
+    throw new UserError(
+      `--yes needs the number of bots that this changes: run it without --yes, which prints the bots and the number\n${notMade}`,
+    );
+}
+
+/** Returns what a preview says about how to make the change. */
+export function formatConfirmation(bots: number): string {
+  return `pass --yes${bots > maxUnnumberedBots ? ` ${bots}` : ''} to do it`;
+}
+
+/** Bots that are changed without their number. */
+const maxUnnumberedBots = 20;
 
 /**
  * Removes all files of bots in one commit, and revokes their tokens. Returns a line for each bot that is removed.
@@ -90,7 +105,7 @@ export async function removeBots(
     keys: [],
     what: formatCount(pages.filter(isPage).length, 'page'),
   }));
-  if (options.isDryRun) return lines;
+  if (!options.confirm) return lines;
   const ids = bots.map(({ id }) => id);
   try {
     await changeTokens(opened, async (committed, by) => await revokeTokens(committed, ids, by));
@@ -143,7 +158,7 @@ interface PlannedChange {
 async function changeBots(
   opened: CatalogueOnDisk,
   bots: readonly IndexedBot[],
-  { reason, isDryRun, verb = 'Update' }: ChangeOptions & { readonly verb?: string },
+  { reason, confirm, verb = 'Update' }: ChangeOptions & { readonly verb?: string },
   planBot: (pages: readonly PageFile[], texts: ReadonlyMap<string, string>) => PlannedChange,
 ): Promise<readonly string[]> {
   const repository = await opened.repositoryOpener.open();
@@ -171,10 +186,11 @@ async function changeBots(
       }
     }
     refuseFaults(faults);
+    confirm?.(lines.size);
     const trailers = [formatChangedBy(readUserName())];
     return { files, message: formatCommitMessage(edits, trailers, { verb, reason }) };
   };
-  if (isDryRun) await plan('HEAD');
+  if (!confirm) await plan('HEAD');
   else
     for (const path of await commitChange(opened, plan)) lines.delete(parseFilePath(path, prefix)?.id ?? '');
   return [...lines.values()];

@@ -1,6 +1,6 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { readConfig } from '../app/config.ts';
+import { readCommandConfig } from '../app/config.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { ensureValid } from '../catalogue/page/side-file.ts';
 import { readBlocked, blockedName } from '../catalogue/settings/blocked.ts';
@@ -22,7 +22,7 @@ export interface CheckFlags {
 
 /** Checks the catalogue and prints the report; the exit code is 1 when it has errors. @throws {UserError} */
 export async function check(paths: string[], { base, head, fetch, format }: CheckFlags): Promise<void> {
-  const { catalogue: root, blocked: blockedFile } = readConfig();
+  const { catalogue: root, blocked: blockedFile } = readCommandConfig();
   if (head !== undefined && base === undefined) {
     throw new UserError('--head needs --base: name the revision to compare it with');
   }

@@ -6,7 +6,7 @@ import sharp from 'sharp';
 import type { Category, Command, FullImages } from '../../schemas/types.ts';
 import { msPerDay } from '../bot/clock.ts';
 import type { BotId } from '../bot/id.ts';
-import type { Locale } from '../bot/locale.ts';
+import { english, type Locale } from '../bot/locale.ts';
 import type { Token } from '../bot/token.ts';
 import { commandsPart, pathOf } from '../catalogue/page/layout.ts';
 import { printCommands, toCanonicalForm } from '../catalogue/page/page.ts';
@@ -209,7 +209,7 @@ function* generateCommits(
     return change ? [added, { bot, daysAgo: edited, by: change.by, message: change.message }] : [added];
   });
   commits.sort((a, b) => b.daysAgo - a.daysAgo);
-  const folders = commits.map(({ bot }) => dirname(pathOf(bot.id, 'en' as Locale)));
+  const folders = commits.map(({ bot }) => dirname(pathOf(bot.id, english)));
   const files = new Map(folders.map((path) => [path, null]));
   const sign = (by: string | undefined, daysAgo = 0): string => {
     const person = by === undefined ? identity : `${by} <${by.toLowerCase()}@people.example>`;

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../app/config.ts';
@@ -8,11 +9,11 @@ import { directClient, removeCredentials } from '../git/run-git.ts';
 import { readOrigin } from '../git/remotes.ts';
 import { readHead, readRef, stateRef, type Repository } from '../git/repository.ts';
 import { messageOf } from '../lib/errors.ts';
-import { formatAddress } from '../lib/network.ts';
+import { formatAddress, isPublicAddress } from '../lib/network.ts';
 import { callbackPath, isSecureOrigin } from '../login/settings.ts';
 import { describeRemoteError } from '../sync/remote.ts';
 import { describeRewrite, listRewrites } from '../sync/rewrites.ts';
-import { createRemoteNotice } from '../sync/sync.ts';
+import { createRemoteNotice, outOfStep } from '../sync/sync.ts';
 import {
   type DoctorCheck,
   type DoctorContext,
@@ -30,8 +31,12 @@ export const checkRemote = inClone(async (repository, context) => {
   const { config, repositoryOpener } = context;
   if (config.remote === null) {
     const notice = createRemoteNotice(config, await readOrigin(repositoryOpener));
-    const [reason = '', fix = ''] = notice?.split('; ') ?? [];
-    return notice === null ? fine('none is set') : warning(reason, fix);
+    if (notice === null) return fine('none is set');
+    const { remote } = await readParts(context);
+    if (remote && !remote.faults.includes(notice))
+      return fine('not checked: only the running service has it');
+    const [reason = '', fix = ''] = notice.split('; ');
+    return warning(reason, fix);
   }
   const own = repository.branch().replace('refs/heads/', '');
   const { remote, branch: set } = config.remote;
@@ -114,7 +119,10 @@ export const checkPush = inClone(async (repository, context) => {
   const refspec = `${head}:refs/botshelf/doctor`;
   const push = ['push', '--dry-run', '--no-verify', '--quiet', remote.remote, refspec];
   const pushed = await runRemote(context, repository, push);
-  return typeof pushed === 'string' ? fine('the remote takes pushes of this user') : pushed;
+  if (typeof pushed !== 'string') return pushed;
+  // A protected branch refuses only what is really pushed.
+  const fault = (await readParts(context))['remote']?.faults.find((each) => each.startsWith(outOfStep));
+  return fault === undefined ? fine('the remote takes pushes of this user') : failure(fault, accessAdvice);
 });
 
 /** Runs git against the remote. Returns its output, or what keeps it from working. */
@@ -126,12 +134,12 @@ async function runRemote(
   try {
     return await repository.run(args, { stallSeconds: 30, signal });
   } catch (error) {
-    return failure(
-      describeRemoteError(error),
-      'check the address, the network and the deploy key as the service\'s user; see "Access to the Git server" in docs/several-machines.md',
-    );
+    return failure(describeRemoteError(error), accessAdvice);
   }
 }
+
+const accessAdvice =
+  'check the address, the network and the deploy key as the service\'s user; see "Access to the Git server" in docs/several-machines.md';
 
 /** The clocks agree: of two counts the later wins. */
 export const checkClock = inClone(async (repository, { config, signal }) => {
@@ -201,26 +209,33 @@ export function findServiceCommand(verb: 'start' | 'restart', folders = unitFold
 const unitFolders: readonly string[] = ['/etc/systemd/system', '/usr/lib/systemd/system'];
 
 /** The proxy's headers are believed where there is a proxy, and only there. */
-export const checkProxy: DoctorCheck = async ({ config, signal }) => {
-  const address = toLocalAddress(config);
-  const readiness = address === null ? {} : await ask(`${address}/readyz`, signal);
-  const notice = readiness instanceof Error ? undefined : readiness.parts?.['address']?.faults[0];
-  return assessProxy(config, notice);
+export const checkProxy: DoctorCheck = async (context) => {
+  const notice = (await readParts(context))['address']?.faults[0];
+  const addresses = Object.values(networkInterfaces()).flatMap((all = []) =>
+    all.map(({ address }) => address),
+  );
+  return assessProxy(context.config, addresses, notice);
 };
 
-/** @param notice what a running service says of requests that came through a proxy */
+/**
+ * @param addresses those of this machine
+ * @param notice what a running service says of requests that came through a proxy
+ */
 export function assessProxy(
   { host, baseUrl, trustProxy }: Pick<Config, 'host' | 'baseUrl' | 'trustProxy'>,
+  addresses: readonly string[],
   notice?: string,
 ): Outcome {
   if (notice !== undefined) {
     const [reason = '', fix = ''] = notice.split('; ');
     return warning(reason, fix);
   }
-  if (trustProxy && !/^(localhost|127(\.\d+){3}|::1)$/.test(host))
+  const listening = /^(?:0\.0\.0\.0|::)$/.test(host) ? addresses : [host];
+  const found = listening.find(isPublicAddress);
+  if (trustProxy && found !== undefined)
     return warning(
-      `X-Forwarded-For is trusted, and any client that reaches ${host} can set it`,
-      'HOST=127.0.0.1, or let a firewall admit the proxy alone',
+      `X-Forwarded-For is trusted, and any client that reaches ${found} can set it`,
+      'HOST=127.0.0.1, or a private address that only the proxy reaches',
     );
   if (!trustProxy && baseUrl.startsWith('https:'))
     return warning(
@@ -246,10 +261,7 @@ export const checkBaseAddress: DoctorCheck = async ({ config, signal }) => {
     if (own === undefined || !isBotshelf(own)) return fine(`${baseUrl} leads to a Botshelf`);
     return own.instance === there.instance
       ? fine(`${baseUrl} leads to this service`)
-      : warning(
-          `${baseUrl} leads to another Botshelf than the one at ${local}`,
-          'check the address that the proxy forwards to; with several machines behind it this is as it should be',
-        );
+      : fine(`${baseUrl} leads to another Botshelf than the one at ${local}, as with several machines`);
   }
   // The proxy may keep probes to itself, and with a port of their own they are not public.
   const document = await ask(`${baseUrl}/api/openapi.json`, signal);
@@ -268,6 +280,13 @@ function toLocalAddress({ host, port, probePort }: Config): string | null {
   const known = probePort ?? port;
   const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return known === 0 ? null : formatAddress(own, known);
+}
+
+/** Returns what a service that runs on this machine says of its parts; none if no service responds. */
+export async function readParts({ config, signal }: DoctorContext): Promise<NonNullable<Answer['parts']>> {
+  const address = toLocalAddress(config);
+  const readiness = address === null ? {} : await ask(`${address}/readyz`, signal);
+  return readiness instanceof Error ? {} : (readiness.parts ?? {});
 }
 
 /** What `/healthz`, `/readyz` or the OpenAPI document of a service has; nothing of it where another program responds. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config } from '../app/config.ts';
+import type { ExaminedConfig } from '../app/config.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { codeOf, messageOf } from '../lib/errors.ts';
 import { colour, escapeInvisible } from './output.ts';
@@ -19,8 +19,7 @@ export interface DoctorResult extends Outcome {
 }
 
 /** The input of the checks. */
-export interface DoctorContext {
-  readonly config: Config;
+export interface DoctorContext extends ExaminedConfig {
   readonly repositoryOpener: RepositoryOpener;
   /** Aborts what waits for another machine. */
   readonly signal: AbortSignal;

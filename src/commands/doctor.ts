@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { lstat, readdir, stat, statfs } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { readConfig, type Config } from '../app/config.ts';
+import { examineConfig, type Config } from '../app/config.ts';
 import { readVersion } from '../app/version.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { listTop } from '../catalogue/page/page-file.ts';
@@ -38,14 +38,14 @@ import { formatJson } from './output.ts';
 /**
  * Checks everything that a service with these settings depends on, and prints problems with their fixes. Changes
  * nothing, and is safe while the service runs.
- * @throws {ConfigError}
  */
 export async function doctor({ json = false }: { readonly json?: boolean }): Promise<void> {
   const started = performance.now();
-  const config = readConfig();
-  const repositoryOpener = new RepositoryOpener(config.catalogue);
+  const examined = examineConfig();
+  const repositoryOpener = new RepositoryOpener(examined.config.catalogue);
   const end = new AbortController();
-  const results = await runChecks(checks, { config, repositoryOpener, signal: end.signal }, secondsPerCheck);
+  const context = { ...examined, repositoryOpener, signal: end.signal };
+  const results = await runChecks(checks, context, secondsPerCheck);
   end.abort();
   repositoryOpener.close();
   process.stdout.write(
@@ -59,11 +59,16 @@ export async function doctor({ json = false }: { readonly json?: boolean }): Pro
 /** A minute is enough for the pages of 100,000 bots. */
 const secondsPerCheck = 60;
 
-/** Every BOTSHELF_ variable is a setting. Values that cannot be used end the command before. */
-const checkSettings: DoctorCheck = ({ config: { unknown } }) =>
-  unknown.length === 0
-    ? fine('every BOTSHELF_ variable is a setting')
-    : toOutcome('warning', unknown.join('; '));
+/** Every setting can be used, and every BOTSHELF_ variable is one. A service that runs has the secrets that it needs. */
+export const checkSettings: DoctorCheck = async (context) => {
+  const { config, faults, missing } = context;
+  if (faults.length > 0) return toOutcome('error', faults.join('; '));
+  const needed = Object.keys(await network.readParts(context)).length === 0 ? missing : [];
+  const found = [...needed, ...config.unknown];
+  return found.length === 0
+    ? fine('every setting can be used, and every BOTSHELF_ variable is one')
+    : toOutcome('warning', found.join('; '));
+};
 
 /**
  * Git is there, and has the commands that the service uses. It runs in the root folder: the current one may be that of

@@ -1,7 +1,7 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from '../../schemas/types.ts';
-import { readConfig } from '../app/config.ts';
+import { readCommandConfig } from '../app/config.ts';
 import { compareFaults, type Fault, createFileFault } from '../catalogue/page/fault.ts';
 import { botsFolder, formatFileName, gitkeep, isFolderName, isPage } from '../catalogue/page/layout.ts';
 import { groupByBot, listTop, readPageFile } from '../catalogue/page/page-file.ts';
@@ -21,7 +21,7 @@ export async function format(
   paths: string[],
   { check = false }: { readonly check?: boolean },
 ): Promise<void> {
-  const { catalogue: root } = readConfig();
+  const { catalogue: root } = readCommandConfig();
   const scope = toScope(root, paths);
   const { files, changed, faults } = await showFiles(
     'read',

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readConfig } from '../app/config.ts';
+import { readCommandConfig } from '../app/config.ts';
 import { toCatalogueError, Catalogue } from '../catalogue/catalogue.ts';
 import { lockVar } from '../git/clone.ts';
 import { RepositoryOpener } from '../git/repository.ts';
@@ -11,7 +11,7 @@ import { escapeInvisible, createProgress } from './output.ts';
 
 /** Fetches the images that the bots name; the exit code is 1 when some could not be fetched. @throws {UserError} */
 export async function images(): Promise<void> {
-  const config = readConfig();
+  const config = readCommandConfig();
   if (!config.images) {
     throw new UserError('BOTSHELF_IMAGES is off, so no pictures are cached: set it to on to fetch them');
   }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { ImportMap } from '../../schemas/types.ts';
-import { readConfig } from '../app/config.ts';
+import { readCommandConfig } from '../app/config.ts';
 import { maxReadSize } from '../catalogue/page/page-file.ts';
 import { noLimits } from '../catalogue/page/rules.ts';
 import { ensureValid, parseJsonFile } from '../catalogue/page/side-file.ts';
@@ -31,7 +31,7 @@ export interface ImportFlags {
 
 /** Imports a list of bots and prints a report; the exit code is 1 when some records did not fit. @throws {UserError} */
 export async function importList(path: string, flags: ImportFlags): Promise<void> {
-  const config = readConfig();
+  const config = readCommandConfig();
   const { catalogue: root, blocked, readOnly } = config;
   const { settings } = await readSettings(createDiskReader(root));
   const usable = settings ?? toSettings();

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Translation } from '../../schemas/types.ts';
-import { readConfig } from '../app/config.ts';
+import { readCommandConfig } from '../app/config.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { type Locale, parseLocale } from '../bot/locale.ts';
 import { botsFolder, pathOf, type PagePlace } from '../catalogue/page/layout.ts';
@@ -20,7 +20,7 @@ export async function createPage(
   idText: string,
   { locale: tag, author: account }: { readonly locale?: string; readonly author?: string },
 ): Promise<void> {
-  const { catalogue: root } = readConfig();
+  const { catalogue: root } = readCommandConfig();
   const id = parseIdArgument(idText, 'a bot id');
   const author = account === undefined ? undefined : parseIdArgument(account, 'an account id');
   const locale = tag === undefined ? await readDefaultLocale(root) : parseLocaleArgument(tag);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { toOneLine } from '../bot/commit-message.ts';
-import type { Locale } from '../bot/locale.ts';
+import { english } from '../bot/locale.ts';
 import { maskTokens } from '../bot/token.ts';
 import { CountHistory } from '../counts/count-history.ts';
 import { ImageIndex } from '../images/store.ts';
@@ -36,7 +36,7 @@ export async function report({ json = false }: { readonly json?: boolean }): Pro
       repositoryOpener,
       log,
     });
-    const messages = new Languages(log, () => catalogue.settings.current).messages('en' as Locale);
+    const messages = new Languages(log, () => catalogue.settings.current).messages(english);
     const site = config.isBaseUrlSet ? config.baseUrl : '';
     process.stdout.write(
       json ? `${maskTokens(formatJson(attention))}\n` : printMarkdown(attention, messages, site),

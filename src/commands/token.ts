@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Config, readConfig, readUserName } from '../app/config.ts';
+import { type CommandConfig, readCommandConfig, readUserName } from '../app/config.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { readPageFile, listPages } from '../catalogue/page/page-file.ts';
@@ -14,26 +14,42 @@ import { RepositoryOpener } from '../git/repository.ts';
 import { UserError } from '../lib/errors.ts';
 import { createLog } from '../lib/log.ts';
 import { openRemoteState } from '../sync/remote.ts';
-import { changeToken, issueToken, revokeToken, type TokenChanger } from '../tokens/tokens.ts';
+import { changeToken, issueToken, revokeTokens, type TokenChanger } from '../tokens/tokens.ts';
 import type { CatalogueOnDisk } from './change-bots.ts';
 
 /**
- * Issues or revokes a token in the state ref, which a running service follows: the change takes effect there
- * immediately, and on other machines when the remote has it.
+ * Issues or revokes tokens in the state ref, which a running service follows: the change takes effect there immediately,
+ * and on other machines when the remote has it. Prints one new token alone, and of several each after its bot.
  */
-export async function token(text: string, { revoke = false }: { revoke?: boolean }): Promise<void> {
-  const config = readConfig();
+export async function token(
+  texts: readonly string[],
+  { revoke = false }: { revoke?: boolean },
+): Promise<void> {
+  const config = readCommandConfig();
   if (config.readOnly) throw new UserError('a read-only copy has no tokens: run this where the original is');
-  const id = parseBotId(text);
-  if (id === undefined) throw new UserError(`${JSON.stringify(text)} is not a bot id: pass 1 to 20 digits`);
-  if (!revoke) await ensureMayHaveToken(config, id);
+  const ids = [...new Set(texts)].map((text) => {
+    const id = parseBotId(text);
+    if (id === undefined) throw new UserError(`${JSON.stringify(text)} is not a bot id: pass 1 to 20 digits`);
+    return id;
+  });
+  if (!revoke) for (const id of ids) await ensureMayHaveToken(config, id);
   const repositoryOpener = new RepositoryOpener(config.catalogue);
   try {
-    const change = revoke ? revokeToken : issueToken;
-    const opened = { config, repositoryOpener };
-    const result = await changeTokens(opened, async (committed, by) => await change(committed, id, by));
-    if (typeof result === 'string') process.stdout.write(`${result}\n`);
-    else process.stderr.write(result ? `The token of ${id} has ended.\n` : `${id} had no token.\n`);
+    await changeTokens({ config, repositoryOpener }, async (committed, by) => {
+      if (!revoke) {
+        for (const id of ids) {
+          const issued = await issueToken(committed, id, by);
+          process.stdout.write(`${ids.length > 1 ? `${id} ` : ''}${issued}\n`);
+        }
+        return undefined;
+      }
+      const ended = await revokeTokens(committed, ids, by);
+      for (const id of ids)
+        process.stderr.write(
+          ended.includes(id) ? `The token of ${id} has ended.\n` : `${id} had no token.\n`,
+        );
+      return ended;
+    });
   } finally {
     repositoryOpener.close();
   }
@@ -41,16 +57,16 @@ export async function token(text: string, { revoke = false }: { revoke?: boolean
 
 /**
  * Changes tokens in the state ref, and in that of the remote. Without the remote, prints what that means.
- * @param change gets the state, and who changes it; it returns the token if it issues one
+ * @param change gets the state, and who changes it; it returns the bots whose tokens it ends, undefined if it issues any
  * @throws what `changeToken` does
  */
-export async function changeTokens<T>(
+export async function changeTokens(
   { config, repositoryOpener }: Pick<CatalogueOnDisk, 'config' | 'repositoryOpener'>,
-  change: (committed: CommittedState, by: TokenChanger) => Promise<T>,
-): Promise<T> {
+  change: (committed: CommittedState, by: TokenChanger) => Promise<readonly BotId[] | undefined>,
+): Promise<void> {
   const end = new AbortController();
   try {
-    const address = config.remote?.remote ?? null;
+    const address = config.remote;
     const remote = await openRemoteState(repositoryOpener, address, end.signal);
     const name = `user ${readUserName()}`;
     const log = await createLog(config.log);
@@ -58,17 +74,16 @@ export async function changeTokens<T>(
     const changed = await changeToken(remote, log, name, async (by) => await change(committed, by));
     const { result, fetched, shared } = changed;
     const why = address === null ? 'BOTSHELF_REMOTE is not set' : 'The remote cannot be reached';
-    const others = fetched || typeof result === 'string' ? '' : ', and tokens that they issued meanwhile end';
+    const others = fetched || result === undefined ? '' : ', and tokens that they issued meanwhile end';
     if (!shared)
       process.stderr.write(`${why}: other machines follow when the service has pushed this${others}.\n`);
-    return result;
   } finally {
     end.abort();
   }
 }
 
 /** @throws {UserError} when there is no such bot, or it is blocked */
-async function ensureMayHaveToken({ catalogue, blocked }: Config, id: BotId): Promise<void> {
+async function ensureMayHaveToken({ catalogue, blocked }: CommandConfig, id: BotId): Promise<void> {
   const places = existsSync(join(catalogue, botsFolder)) ? listPages(catalogue, id) : [];
   if (places.length === 0)
     throw new UserError(

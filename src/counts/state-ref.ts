@@ -66,6 +66,8 @@ export type StateChange = ReadonlyMap<BotId, Omit<BotState, 'count'>>;
  */
 export class CommittedState {
   readonly state = new State();
+  /** Called with the bots whose tokens other processes changed between two tips. */
+  onTokens: (bots: readonly BotId[], from: string | null, to: string) => void = () => {};
   readonly #ref: StateRef;
   readonly #log: Log;
   /** The tip that is merged into memory; undefined until one was read. */
@@ -214,8 +216,11 @@ export class CommittedState {
     if (this.#refused?.peeked === peeked) throw this.#refused.error;
     try {
       const tree = await this.#ref.read(this.#tip ?? undefined);
-      await this.#merge(tree);
+      const changed = await this.#merge(tree);
+      const from = this.#tip;
       this.#tip = tree.commit;
+      if (from !== undefined && tree.commit !== null && changed.length > 0)
+        this.onTokens(changed, from, tree.commit);
       this.#lastDay = findLastDay(tree.days);
       this.#peeked = peeked;
     } catch (error) {
@@ -224,8 +229,8 @@ export class CommittedState {
     }
   }
 
-  /** Merges all shards, or none. @throws {BotshelfError} state-refused */
-  async #merge({ commit, shards }: StateTree): Promise<void> {
+  /** Merges all shards, or none, and returns the bots whose tokens changed. @throws {BotshelfError} state-refused */
+  async #merge({ commit, shards }: StateTree): Promise<readonly BotId[]> {
     const bots = new Map<BotId, BotState>();
     let unknown = 0;
     const add = (id: BotId, botState: BotState): void => {
@@ -247,9 +252,13 @@ export class CommittedState {
       const known = this.state.count(id);
       // A count that is not committed yet has replaced it.
       if (known && botState.count && botState.count.at < known.at) this.#dayCounts.add(id, botState.count);
+      const token = this.state.token(id);
       this.state.merge(id, botState);
+      if (this.state.token(id) !== token) changed.push(id);
     };
+    const changed: BotId[] = [];
     await forEachInSlices(bots, merge, 'service');
+    return changed;
   }
 }
 

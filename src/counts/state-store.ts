@@ -1,4 +1,4 @@
-import { countTimeAfter, maxEditedLeadMs, toClockTime } from '../bot/clock.ts';
+import { countTimeAfter, maxEditedLeadMs, msPerHour, toClockTime } from '../bot/clock.ts';
 import type { CurrentCounts } from '../bot/counts.ts';
 import { isUnavailable, stopping } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
@@ -128,6 +128,11 @@ export class StateStore implements CurrentCounts {
   /** Sets when a commit changed a bot, in memory. The next checkpoint makes it durable. */
   setEdited(id: BotId, edited: number): void {
     if (this.#state.merge(id, { edited }) && this.#closed === undefined) this.#checkpointer.add(id);
+  }
+
+  /** As that of `CommittedState`. */
+  set onTokens(listener: CommittedState['onTokens']) {
+    this.#committed.onTokens = listener;
   }
 
   /** The tokens at the last read: call `follow` first. */
@@ -263,8 +268,6 @@ export class StateStore implements CurrentCounts {
     if (this.#pending.get(entry.id) === entry) this.#pending.delete(entry.id);
   }
 }
-
-const msPerHour = 3_600_000;
 
 function createUnavailableError(message: string, error: unknown): BotshelfError {
   return isUnavailable(error) ? error : new BotshelfError('write-failed', message, { cause: error });

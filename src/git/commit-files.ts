@@ -53,7 +53,7 @@ export async function importCommit(repository: Repository, commit: RefCommit): P
   try {
     return await runFastImport(repository, compression, input);
   } catch (error) {
-    if (!(error instanceof GitError) || error.notStarted) throw error;
+    if (!(error instanceof GitError) || error.startFailure) throw error;
     if (wasKilled(error)) await waitForOrphans(repository);
     const tip = await readAfterFailure(ref, error, async () => await repository.objects.readOne(ref));
     if ((tip?.id ?? null) === onto) throw error;

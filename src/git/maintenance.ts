@@ -132,7 +132,7 @@ export function wasKilled(error: unknown): boolean {
  * @throws a system error
  */
 export async function removeLeftovers(repository: Repository, error: unknown, log: Log): Promise<number> {
-  if (!(error instanceof GitError) || error.notStarted) return 0;
+  if (!(error instanceof GitError) || error.startFailure) return 0;
   return await removeStaleLocks(repository, log);
 }
 

@@ -8,7 +8,6 @@ import { retry } from '../lib/retry.ts';
 import { type HashName, ObjectReader } from './objects.ts';
 import {
   GitError,
-  noGit,
   findOwnershipProblem,
   isGitFailure,
   directClient,
@@ -182,7 +181,7 @@ export function toUnavailableError(error: unknown): BotshelfError {
   if (error instanceof GitError) {
     if (isGitFailure(error, 'disk-full')) return createDiskFullError(error);
     const failed = `git could not write (${findLastLine(error.stderr) || error.message}): look at the disk and the repository`;
-    return new BotshelfError('write-failed', error.notStarted ? noGit : failed, { cause: error });
+    return new BotshelfError('write-failed', error.startFailure ?? failed, { cause: error });
   }
   if (isError(error, 'unknown-outcome')) return new BotshelfError('unavailable', unknown, { cause: error });
   if (isError(error, 'ref-conflict')) return new BotshelfError('unavailable', tooFast, { cause: error });
@@ -193,8 +192,9 @@ const unknown = 'git failed, and it is not known whether the change was saved: s
 
 const tooFast = 'the branch moves faster than a change can be committed: send it again';
 
+/** Returns the last line, without the names of temporary files, which are others at each try. */
 function findLastLine(text: string): string {
-  return text.trim().split('\n').at(-1) ?? '';
+  return (text.trim().split('\n').at(-1) ?? '').replaceAll(/\btmp_\w+/g, 'tmp');
 }
 
 /** Returns the place of a folder's repository. The top of the work tree is empty for a bare one. */
@@ -216,8 +216,8 @@ async function findRepository(
 
 function toNoRepositoryError(catalogue: string, error: unknown): BotshelfError {
   const stderr = error instanceof GitError ? error.stderr : messageOf(error);
-  if (error instanceof GitError && error.notStarted)
-    return new BotshelfError('no-git', noGit, { cause: error });
+  const startFailure = error instanceof GitError ? error.startFailure : undefined;
+  if (startFailure !== undefined) return new BotshelfError('no-git', startFailure, { cause: error });
   const problem = findOwnershipProblem(stderr);
   if (problem !== undefined) return new BotshelfError('wrong-user', problem, { cause: error });
   if (!existsSync(`${catalogue}/.`)) return createNoRepositoryError(`${catalogue} is not a folder`, error);

@@ -1,11 +1,8 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { readFileSync, statSync, closeSync, openSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, closeSync, openSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { BotshelfError, UserError } from '../lib/errors.ts';
-
-/** The advice if git could not be started. */
-export const noGit = 'git cannot be run: install it, or put it on the PATH of the service';
 
 /** A git command failed or was killed. User names and passwords of addresses are removed. */
 export class GitError extends BotshelfError {
@@ -30,9 +27,12 @@ export class GitError extends BotshelfError {
     this.isStopping = isStopping;
   }
 
-  /** Whether git could not be started. */
-  get notStarted(): boolean {
-    return this.status !== null && this.status < 0;
+  /** Why git could not be started, and what to do; undefined if it was. */
+  get startFailure(): string | undefined {
+    if (this.status === null || this.status >= 0) return undefined;
+    return /\bspawn git ENOENT\b/.test(this.stderr)
+      ? 'git cannot be run: install it, or put it on the PATH of the service'
+      : `git cannot be run (${this.reason}): look at the memory of this machine and the limits of this user`;
   }
 
   /** The first line of git's standard error; may be empty. */
@@ -313,7 +313,10 @@ async function runToEnd(
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   await new Promise<void>((resolve, reject) => {
-    child.on('error', (error) => reject(new GitError(args, -1, error.message)));
+    child.on('error', ({ message }) => {
+      const isThere = existsSync(command.folder);
+      reject(new GitError(args, isThere ? -1 : 128, isThere ? message : 'fatal: its folder does not exist'));
+    });
     child.on('close', (status) => {
       if (failure !== undefined) reject(failure.error);
       else if (status === 0 || status === accepts) resolve();
@@ -361,8 +364,7 @@ export async function runCommandLineGit(
     return await runGit({ folder, args: [...largeInPieces, ...args], ...options }, { take, onProgress });
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    if (error.notStarted) throw new UserError('git is not on the PATH: install it');
-    const problem = findOwnershipProblem(error.stderr);
+    const problem = error.startFailure ?? findOwnershipProblem(error.stderr);
     throw problem === undefined ? error : new UserError(problem);
   }
 }

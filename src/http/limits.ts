@@ -120,7 +120,7 @@ export class ClientPlaces {
     this.#limits = limits;
   }
 
-  /** Takes a place for the response to a request until it is closed. @throws {ProblemError} busy */
+  /** Takes a place for the response to a request until it is closed. @throws {ProblemError} too-many-requests, busy */
   take({ ip, res: response }: Pick<Context, 'ip' | 'res'>): void {
     // It never closes again.
     if (response.closed) return;
@@ -128,8 +128,8 @@ export class ClientPlaces {
     const client = toClient(ip);
     const taken = [...this.#taken].map((place) => place.client);
     const full = findFullShare(client, taken, max, maxPerClient);
-    if (full !== undefined) throw createBusyError(`${full} ${what} to your network`);
-    if (this.#taken.size >= max && !this.#endSlowest()) throw createBusyError(`${max} ${what}`);
+    if (full !== undefined) throw createFullError('too-many-requests', `${full} ${what} to your network`);
+    if (this.#taken.size >= max && !this.#endSlowest()) throw createFullError('busy', `${max} ${what}`);
     const sentBefore = response.socket?.bytesWritten ?? 0;
     const place = { client, response, takenAt: Date.now(), sentBefore };
     this.#taken.add(place);
@@ -151,7 +151,7 @@ export class ClientPlaces {
   }
 }
 
-function createBusyError(what: string): ProblemError {
+function createFullError(kind: 'too-many-requests' | 'busy', what: string): ProblemError {
   const detail = `${what} are being sent, which is the most: try again in a minute`;
-  return new ProblemError('busy', detail, { headers: { 'Retry-After': '60' } });
+  return new ProblemError(kind, detail, { headers: { 'Retry-After': '60' } });
 }

@@ -30,7 +30,8 @@ function readFirstName(path: string): string {
 
 /**
  * Handles requests that no route handled: OPTIONS gets the methods of the path, another method 405, an unknown path 404.
- * Scripts of other sites may read, so a preflight allows GET and HEAD only, with the headers that event sources send.
+ * Scripts of other sites may read, so a preflight allows GET and HEAD only, with any headers: browsers
+ * apply the asterisk to all but Authorization.
  * @param advice what there is, for a path where there is nothing
  * @param basePath the path of the public address, such as `/bots`
  */
@@ -61,7 +62,7 @@ export function handleUnrouted(
       ctx.set({
         'Access-Control-Allow-Origin': '*',
         'Access-Control-Allow-Methods': 'GET, HEAD, OPTIONS',
-        'Access-Control-Allow-Headers': 'Cache-Control, Content-Type, If-None-Match, Last-Event-ID',
+        'Access-Control-Allow-Headers': '*, Authorization',
       });
     }
   };
@@ -203,24 +204,29 @@ export function setCookie(
 }
 
 /**
- * Refuses headers that take too long to parse, because the time grows with the square of their length, and two Host headers
- * (RFC 9112, 3.2), of which a proxy may have read the other one.
+ * Removes the parameters of Accept except q: no type here has others. Refuses headers that take too long to parse, because
+ * the time grows with the square of their length, and two Host headers (RFC 9112, 3.2), of which a proxy may have read the
+ * other one.
  * @throws {ProblemError} bad-request
  */
-export function refuseBadHeaders(ctx: Context): void {
+export function normaliseHeaders(ctx: Context): void {
   const { rawHeaders } = ctx.req;
-  if (rawHeaders.findIndex(isHost) !== rawHeaders.findLastIndex(isHost))
+  if (hasTwoHosts(rawHeaders))
     throw new ProblemError('bad-request', 'the request has two Host headers: send one');
   const { accept = '', 'accept-encoding': encoding = '' } = ctx.headers;
-  if (accept.length <= maxAcceptLength && encoding.length <= maxAcceptLength) return;
   const name = accept.length > maxAcceptLength ? 'Accept' : 'Accept-Encoding';
-  throw new ProblemError('bad-request', `${name} is longer than ${maxAcceptLength} characters: shorten it`);
+  if (Math.max(accept.length, encoding.length) > maxAcceptLength)
+    throw new ProblemError('bad-request', `${name} is longer than ${maxAcceptLength} characters: shorten it`);
+  if (accept.includes(';')) ctx.req.headers.accept = accept.replace(/;(?!\s*q\s*=)[^;,"]*(?:"[^"]*")?/gi, '');
 }
 
 /** Characters. */
 const maxAcceptLength = 2000;
 
-/** @param index in names and values in turn */
-function isHost(text: string, index: number): boolean {
-  return index % 2 === 0 && text.length === 4 && text.toLowerCase() === 'host';
+/** Whether there are two Host headers, of which Node's object of all headers has the first. @param rawHeaders names and values in turn */
+export function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') hosts++;
+  return hosts > 1;
 }

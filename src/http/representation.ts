@@ -2,16 +2,7 @@ import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { finished, pipeline } from 'node:stream/promises';
-import { promisify } from 'node:util';
-import {
-  brotliCompress,
-  type BrotliCompress,
-  constants,
-  createBrotliCompress,
-  createGzip,
-  type Gzip,
-  gzip,
-} from 'node:zlib';
+import { type BrotliCompress, constants, createBrotliCompress, createGzip, type Gzip } from 'node:zlib';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import { isError } from '../lib/errors.ts';
@@ -56,7 +47,7 @@ export class CompressedBodies {
       fetchMethod: async (_key, _stale, { context: { body, coding, address } }) =>
         toOwnMemory(
           await (Buffer.isBuffer(body)
-            ? compress(body, coding)
+            ? buffer(compress(body, coding))
             : this.#queue.run(address, async () => await compressPieces(body.read(), coding))),
         ),
     });
@@ -72,7 +63,7 @@ export class CompressedBodies {
     if (!isStreamed(body)) {
       const context = { body, coding, address };
       return await this.#cache.forceFetch(`${digest} ${coding}`, { context }).catch((error: unknown) => {
-        if (isError(error, 'queue-full')) return undefined;
+        if (isError(error, 'queue-full', 'share-full')) return undefined;
         throw error;
       });
     }
@@ -120,10 +111,11 @@ async function writeTo(output: Gzip | BrotliCompress, piece: Buffer): Promise<vo
   });
 }
 
-async function compress(body: Buffer, coding: Coding): Promise<Buffer> {
-  return await (coding === 'br'
-    ? brotliOf(body, createBrotliOptions(5, body.length))
-    : gzipOf(body, { level: 6 }));
+/** Returns a stream of a body in one piece, compressed. */
+function compress(body: Buffer, coding: Coding): Gzip | BrotliCompress {
+  return (
+    coding === 'br' ? createBrotliCompress(createBrotliOptions(5, body.length)) : createGzip({ level: 6 })
+  ).end(body);
 }
 
 /** Copies what zlib returns: a few kilobytes of it keep a chunk of 8 or 16 KiB in memory. */
@@ -144,9 +136,6 @@ export async function compressPieces(pieces: AsyncIterable<Buffer>, coding: Codi
 function createCompressor(coding: Coding): Gzip | BrotliCompress {
   return coding === 'br' ? createBrotliCompress(createBrotliOptions(1)) : createGzip({ level: 1 });
 }
-
-const gzipOf = promisify<Buffer, { level: number }, Buffer>(gzip);
-const brotliOf = promisify<Buffer, ReturnType<typeof createBrotliOptions>, Buffer>(brotliCompress);
 
 function createBrotliOptions(quality: number, size = 0): { params: Record<number, number> } {
   return { params: { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: size } };
@@ -180,8 +169,8 @@ export interface Representation extends Document {
 }
 
 /**
- * Responds to a read with a representation: content negotiation, strong ETag, 304, HEAD, compression, CORS.
- * @throws {ProblemError} not-acceptable
+ * Responds to a read with a representation: strong ETag, 304, HEAD, compression, CORS.
+ * @throws {ProblemError} not-acceptable, if Accept-Encoding refuses every coding
  */
 export async function send(ctx: Context, representation: Representation): Promise<void> {
   await sendEncoded(ctx, representation, negotiate(ctx, representation.type, representation.body));
@@ -209,16 +198,26 @@ async function sendEncoded(
   ctx.body = Buffer.isBuffer(bytes) ? bytes : Readable.from(bytes.read(), { objectMode: false });
 }
 
+/** Sets the body of a response for this one request, compressed as `send` does it. @throws as `send` */
+export function setBodyOnce(ctx: Context, type: string, body: Buffer): void {
+  const coding = negotiate(ctx, type, body);
+  ctx.body = coding === 'identity' ? body : compress(body, coding);
+  ctx.type = type;
+  if (coding !== 'identity') ctx.set('Content-Encoding', coding);
+}
+
 /**
  * Whether the client has this response already, by If-None-Match. Ignores the request's Cache-Control: it is for caches
  * in between, and `fetch` in Node sends `no-cache` with every condition.
  */
 export function isNotModified(ctx: Context): boolean {
-  const known = ctx
-    .get('If-None-Match')
-    .split(',')
-    .map((etag) => etag.trim().replace(/^W\//, ''));
+  const known = parseEtags(ctx.get('If-None-Match'));
   return known.includes('*') || known.includes(ctx.response.get('ETag'));
+}
+
+/** Returns the ETags in a condition. Proxies that compress make weak ones, which are compared by their content. */
+export function parseEtags(condition: string): string[] {
+  return condition.split(',').map((etag) => etag.trim().replace(/^W\//, ''));
 }
 
 export const readHeaders = {
@@ -260,21 +259,12 @@ const minCompressibleBytes = 512;
 /** Media types whose bytes are compressed already. */
 const compressedTypes = /^(?:application\/(?:gzip|zip)|image\/(?:png|x-icon))$/;
 
-/** Media types that are sent whatever Accept names (RFC 9110, 12.5.1): readers of feeds and sitemaps name others. */
-const alwaysSentTypes = /^application\/(?:(?:atom\+)?xml|gzip)/;
-
-/** Returns the media type that the client prefers. @throws {ProblemError} not-acceptable */
+/** Returns the media type that the client prefers; the first one if Accept names none of them (RFC 9110, 12.5.1). */
 export function chooseType<T extends string>(ctx: Context, types: readonly T[]): T {
-  const type = types.find((each) => each === ctx.accepts([...types]));
-  if (type !== undefined) return type;
-  const detail = `this resource is available as ${types.join(' and ')}: accept one of them, or */*`;
-  throw new ProblemError('not-acceptable', detail);
+  return types.find((type) => type === ctx.accepts([...types])) ?? (types[0] as T);
 }
 
 function negotiate(ctx: Context, type: string, body: Body): Coding | 'identity' {
-  if (!alwaysSentTypes.test(type) && ctx.accepts(type) === false) {
-    throw new ProblemError('not-acceptable', `this resource is ${type}: accept that type, or */*`);
-  }
   const isIncompressible =
     compressedTypes.test(type) || (Buffer.isBuffer(body) && body.length < minCompressibleBytes);
   const codings = isIncompressible ? ['identity'] : ['br', 'gzip', 'identity'];

@@ -1,6 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Context, Next } from 'koa';
 import { LRUCache } from 'lru-cache';
+import { hasTwoHosts } from './middleware.ts';
 import { readRepeatCheck } from './representation.ts';
 
 /** A response that may be sent again while it is current. */
@@ -81,39 +82,17 @@ interface ReadRequest {
   readonly condition: string | undefined;
 }
 
-/**
- * Reads what a response depends on; undefined if that is more than the headers here, or one is there twice. Uses the raw
- * headers, because building Node's object of all headers would take longer than everything else here.
- */
-function readRequest({ method, url = '', rawHeaders }: IncomingMessage): ReadRequest | undefined {
-  if (method !== 'GET') return undefined;
-  const values: (string | undefined)[] = [];
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? '';
-    // The length rules out most headers.
-    const place = headerLengths.has(name.length) ? headerNames.indexOf(name.toLowerCase()) : -1;
-    if (place === -1) continue;
-    if (values[place] !== undefined) return undefined;
-    values[place] = rawHeaders[i + 1] ?? '';
-  }
-  const [accept = '', encoding = '', condition, language = '', cookie, since] = values;
+/** Reads what a response depends on; undefined if that is more than the headers here, or there are two hosts. */
+function readRequest({ method, url = '', headers, rawHeaders }: IncomingMessage): ReadRequest | undefined {
+  if (method !== 'GET' || hasTwoHosts(rawHeaders)) return undefined;
+  const { accept = '', 'accept-encoding': encoding = '', 'accept-language': language = '' } = headers;
+  const { 'if-none-match': condition, 'if-modified-since': since, cookie } = headers;
   if (since !== undefined) return undefined;
   // Only pages depend on the language and on who is logged in.
   const isForPrograms = url.startsWith('/api/');
   if (cookie !== undefined && !isForPrograms) return undefined;
   return { key: `${url}\n${accept}\n${encoding}\n${isForPrograms ? '' : language}`, condition };
 }
-
-const headerNames = [
-  'accept',
-  'accept-encoding',
-  'if-none-match',
-  'accept-language',
-  'cookie',
-  'if-modified-since',
-  'host',
-];
-const headerLengths = new Set(headerNames.map(({ length }) => length));
 
 /**
  * How long a connection waits for its next request: longer than proxies do (nginx: 60 s). Otherwise a proxy now and then
@@ -151,7 +130,7 @@ class SerializedResponse {
     if (this.#second !== second) {
       this.#second = second;
       // Always 29 characters.
-      this.#bytes.write(new Date(second * 1000).toUTCString(), this.#dateAt, 'latin1');
+      this.#bytes.write(formatSecond(second), this.#dateAt, 'latin1');
     }
     response.statusCode = this.#status;
     open._header = 'in the bytes';
@@ -161,6 +140,14 @@ class SerializedResponse {
     response.end();
     return true;
   }
+}
+
+let latest = { second: 0, date: '' };
+
+/** Returns the date of a second. Formatting it for each response would take as long as finding that. */
+function formatSecond(second: number): string {
+  if (latest.second !== second) latest = { second, date: new Date(second * 1000).toUTCString() };
+  return latest.date;
 }
 
 const noBody: Buffer = Buffer.alloc(0);

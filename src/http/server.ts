@@ -56,7 +56,8 @@ export async function listen(
       );
       return;
     }
-    request.url = rewrite ? rewrite(target) : target;
+    const wanted = withoutCacheBuster(target);
+    request.url = rewrite ? rewrite(wanted) : wanted;
     const isCached = cache?.respond(request, response) ?? false;
     // As `server.timeout`, which would start a timer for cached responses too that are sent at once.
     if (!isCached || request.socket.writableLength > 0) response.setTimeout(idleTimeout);
@@ -132,6 +133,11 @@ function readTarget(url = ''): string | undefined {
   if (!/^https?:/i.test(url) || !URL.canParse(url)) return undefined;
   const { pathname, search } = new URL(url);
   return pathname + search;
+}
+
+/** Removes the parameter `_` from an address: jQuery and others send a new value each time, past all caches. */
+function withoutCacheBuster(url: string): string {
+  return url.includes('_=') ? url.replace(/(?<=[?&])_=[^&]*&?/g, '').replace(/[?&]$/, '') : url;
 }
 
 /** Logs when connections start to be refused, and when they are accepted again. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { FullImages } from '../../schemas/types.ts';
+import { msPerHour } from '../bot/clock.ts';
 import type { BotId } from '../bot/id.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import {
@@ -74,8 +75,6 @@ export function followImages(catalogue: Catalogue, cache: ImageCache): () => voi
     clearInterval(timer);
   };
 }
-
-const msPerHour = 3_600_000;
 
 /**
  * Yields the images that each bot names, with those in its pages. Reloads bots whose record differs from the cache, such as

@@ -55,7 +55,7 @@ export class ImagePreviews {
       for (const image of due) if (!abandoned.aborted) await this.#fetchOne(image, abandoned);
     };
     const fetched = this.#queue.run(client, work).catch((error: unknown) => {
-      if (!isError(error, 'queue-full')) throw error;
+      if (!isError(error, 'queue-full', 'share-full')) throw error;
     });
     await Promise.race([fetched, sleep(this.#waitMs, undefined, { ref: false })]);
   }

@@ -65,6 +65,7 @@ interface ErrorRule {
     | 'busy'
     | 'edit-conflict'
     | 'precondition-failed'
+    | 'too-many-requests'
     | 'unknown-bot'
     | 'unknown-cursor'
     | 'writes-unavailable';
@@ -118,7 +119,9 @@ const rules = {
   'edit-conflict': { problem: 'edit-conflict', retryAfter: 60, fixer: 'operator' },
   /** The bot was changed since the caller read it. */
   'precondition-failed': { problem: 'precondition-failed', fixer: 'caller' },
+  /** Too much waits for the same kind of work: of all clients together, or of this one. */
   'queue-full': { problem: 'busy', retryAfter: 2, fixer: 'caller' },
+  'share-full': { problem: 'too-many-requests', retryAfter: 2, fixer: 'caller' },
   /** There is no such bot, or it was removed. */
   'unknown-bot': {
     problem: 'unknown-bot',

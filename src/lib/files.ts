@@ -105,6 +105,7 @@ export async function writeAtomically(
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {});
+    if (error instanceof Error) error.message = error.message.replaceAll(temporary, path);
     throw error;
   }
   if (fsync === 'content and name') await fsyncFolder(folder);

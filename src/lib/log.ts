@@ -1,4 +1,3 @@
-import { fstatSync } from 'node:fs';
 import { type DestinationStream, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import { BotshelfError, codeOf, messageOf } from './errors.ts';
 import { escapeControls, escapeLine } from './text.ts';
@@ -16,8 +15,8 @@ export interface LogSettings {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   /** JSON lines, or readable ones; null for readable ones on a terminal and JSON elsewhere. */
   readonly format: 'json' | 'pretty' | null;
-  /** `JOURNAL_STREAM`: device and inode of the stream that systemd reads into its journal; null without it. */
-  readonly journalStream?: string | null;
+  /** Whether systemd reads standard error into its journal. */
+  readonly isJournal?: boolean;
 }
 
 /**
@@ -25,7 +24,7 @@ export interface LogSettings {
  * @param stream receives the log instead, as JSON lines
  */
 export async function createLog(
-  { level, format, journalStream = null }: LogSettings = { level: 'info', format: null },
+  { level, format, isJournal = false }: LogSettings = { level: 'info', format: null },
   stream?: DestinationStream,
 ): Promise<Log> {
   const options = { level, base: null, serializers, timestamp: stdTimeFunctions.isoTime };
@@ -34,16 +33,9 @@ export async function createLog(
   // A log on a full disk must not end the service, nor what it was about to do.
   lines.on('error', () => {});
   const safe = { write: (line: string) => lines.write(escapeControls(line)) };
-  const plain = isStandardError(journalStream) ? toJournal(safe) : safe;
+  const plain = isJournal ? toJournal(safe) : safe;
   const log: Log = pino(options, stream ?? (readable ? await openPrettyStream() : plain));
   return log;
-}
-
-/** The variable is inherited: standard error may have been redirected since. */
-function isStandardError(journalStream: string | null): boolean {
-  if (journalStream === null) return false;
-  const { dev, ino } = fstatSync(2);
-  return journalStream === `${dev}:${ino}`;
 }
 
 /** Begins each line with its priority, without which the journal takes all for information (sd-daemon(3)). */

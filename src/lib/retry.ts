@@ -68,7 +68,7 @@ export interface FailureLogOptions {
   readonly ended: string;
 }
 
-/** The present failure of one operation. It is logged when its kind is another than that of the last one, and when it ends. */
+/** The present failure of one operation. It is logged when its cause is another one than before, and when it ends. */
 export class FailureLog {
   readonly #options: FailureLogOptions;
   #current: Failure | null = null;
@@ -83,9 +83,9 @@ export class FailureLog {
     return this.#current;
   }
 
-  /** @param kind what is the same at each retry; the message unless that has times or numbers in it */
-  add(error: unknown, message: string, kind = message): void {
+  add(error: unknown, message: string): void {
     const { log, failed } = this.#options;
+    const kind = toKind(message);
     if (this.#loggedKind !== kind) log.error({ err: error }, failed(message));
     this.#loggedKind = kind;
     this.#current = { since: this.#current?.since ?? Date.now(), message };
@@ -98,6 +98,13 @@ export class FailureLog {
     this.#current = null;
     this.#loggedKind = undefined;
   }
+}
+
+/** Returns the words of a message that are the same at each retry: no paths, ids, long numbers and durations. */
+function toKind(message: string): string {
+  const words = message.split(' ');
+  const isDuration = (i: number): boolean => /^(?:ms|s|seconds?)\b/.test(words[i + 1] ?? '');
+  return words.filter((word, i) => !/[/_]|\d{4}|^[\da-f]{7,}/.test(word) && !isDuration(i)).join(' ');
 }
 
 /** Limits the log of refused requests to one line per reason, however many requests are refused for it. */

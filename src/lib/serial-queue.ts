@@ -1,10 +1,10 @@
 import { BotshelfError } from './errors.ts';
 import { type Client, findFullShare, toClient } from './network.ts';
 
-/** Returns the error for a full queue. The same work may fit a moment later. */
-function createQueueFullError(maxWaiting: number): BotshelfError {
-  const message = `${maxWaiting} others wait for the same kind of work: try again in a moment`;
-  return new BotshelfError('queue-full', message);
+/** Returns the error for a full queue, or for a client that has its share of it. The same work may fit a moment later. */
+export function createFullError(code: 'queue-full' | 'share-full', waiting: number): BotshelfError {
+  const whose = code === 'queue-full' ? 'others' : 'of your requests';
+  return new BotshelfError(code, `${waiting} ${whose} wait for the same kind of work: try again in a moment`);
 }
 
 /** A piece of work that waits. */
@@ -30,8 +30,8 @@ export class FairQueue {
 
   /**
    * Runs `work` when it is its turn. Resolves and rejects as `work` does.
-   * @param address that of the client, or another name of it
-   * @throws {BotshelfError} queue-full, when too much waits already, of all or of this client; the work is not run
+   * @param address that of the client, or another name of it; empty for the service itself
+   * @throws {BotshelfError} queue-full or share-full, when too much of all or of this client waits; the work is not run
    */
   async run<T>(address: string, work: () => Promise<T>): Promise<T> {
     if (this.#isRunning) await this.#wait(toClient(address));
@@ -47,8 +47,9 @@ export class FairQueue {
   async #wait(client: Client): Promise<void> {
     const waiting = [...this.#waiting.values()].flatMap((groups) => [...groups.values()].flat());
     const taken = waiting.map((other) => other.client);
-    if (taken.length >= this.#maxWaiting || findFullShare(client, taken, this.#maxWaiting) !== undefined)
-      throw createQueueFullError(taken.length);
+    const full = findFullShare(client, taken, this.#maxWaiting);
+    if (full !== undefined) throw createFullError(client.group === '' ? 'queue-full' : 'share-full', full);
+    if (taken.length >= this.#maxWaiting) throw createFullError('queue-full', taken.length);
     await new Promise<void>((begin) => {
       const groups = this.#waiting.get(client.network) ?? new Map<string, Waiting[]>();
       groups.set(client.group, [...(groups.get(client.group) ?? []), { client, begin }]);
@@ -99,7 +100,7 @@ export class SerialQueue {
    * @throws {BotshelfError} queue-full, when too much waits already; the work is not run
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#unfinished > this.#maxWaiting) throw createQueueFullError(this.#maxWaiting);
+    if (this.#unfinished > this.#maxWaiting) throw createFullError('queue-full', this.#maxWaiting);
     this.#unfinished++;
     const result = this.#last.then(work);
     this.#last = result.catch(() => {});

@@ -14,6 +14,8 @@ export class SettingReader {
   readonly faults: string[] = [];
   /** A sentence for each file of a secret that cannot be used: to `faults` that secret is missing. */
   readonly fileFaults: string[] = [];
+  /** A sentence for each secret that other settings need, and that is not set. */
+  readonly missing: string[] = [];
   readonly #env: NodeJS.ProcessEnv;
   readonly #secrets = new Map<string, string>();
   /** Where each secret is from. */
@@ -131,6 +133,28 @@ export class SettingReader {
 }
 
 const environment = 'the environment';
+
+/**
+ * Parses a file of variables as systemd reads an `EnvironmentFile`: systemd.exec(5). Lines without a name that a variable
+ * can have are skipped.
+ */
+export function parseEnvironmentFile(text: string): Readonly<Record<string, string>> {
+  const variables: Record<string, string> = {};
+  for (const [, name = '', quoted, escaped = '', rest = ''] of text.matchAll(assignments)) {
+    if (quoted === undefined || !/^[A-Za-z_]\w*$/.test(name.trim())) continue;
+    const unquoted = quoted.replaceAll(quotes, (_, single = '', double = '') =>
+      String(single || double.replaceAll(/\\(?:\n|(["\\`$]))/g, '$1')),
+    );
+    variables[name.trim()] = unquoted + escaped.replaceAll(/\\(?:[\r\n]|([^]))/g, '$1') + rest.trimEnd();
+  }
+  return variables;
+}
+
+/** A comment, or a name with its value: parts in quotes, the rest up to its last backslash, and what follows that. */
+const assignments =
+  /[ \t]*[#;][^\r\n]*|([^\r\n][^=\r\n]*)(?:=((?:[ \t]*(?:'[^']*'?|"(?:[^"\\]|\\[^])*"?))*)[ \t]*((?:[^\\\r\n]*\\[^])*)([^\\\r\n]*))?/g;
+
+const quotes = /'([^']*)'?|"((?:[^"\\]|\\[^])*)"?|[ \t]+/g;
 
 /** Not below /api: the rest of a path of the API, such as /bots, begins like a path of the site. */
 const basePaths = /^(?!\/api(?:\/|$))(?:\/[\w.~-]+)*$/;

@@ -54,7 +54,7 @@ export async function openLogin({ config, repositoryOpener, log }: LoginParts): 
 
 /** Reads the provider from the variables `BOTSHELF_OAUTH_…`; null when none is set. */
 export function readLoginSettings(reader: SettingReader): LoginSettings | null {
-  const { faults } = reader;
+  const { faults, missing } = reader;
   const provider = reader.text('BOTSHELF_OAUTH_PROVIDER')?.toLowerCase();
   const issuer = reader.text('BOTSHELF_OAUTH_ISSUER');
   const idClaim = reader.text('BOTSHELF_OAUTH_ID_CLAIM');
@@ -80,15 +80,16 @@ export function readLoginSettings(reader: SettingReader): LoginSettings | null {
       !/^[\w:./-]{1,100}$/.test(idClaim) &&
       `BOTSHELF_OAUTH_ID_CLAIM is ${JSON.stringify(idClaim)}: give the name of a claim, such as sub.`,
     clientId === undefined && `BOTSHELF_OAUTH_CLIENT_ID ${isMissing}`,
-    clientSecret === undefined && `BOTSHELF_OAUTH_CLIENT_SECRET ${isMissing}`,
   ].filter((fault) => fault !== false);
   faults.push(...found);
-  if (clientId === undefined || clientSecret === undefined) return null;
+  if (clientSecret === undefined) missing.push(`BOTSHELF_OAUTH_CLIENT_SECRET ${isMissing}`);
+  if (clientId === undefined) return null;
   return {
     kind: issuer === undefined ? 'discord' : 'oidc',
     issuer: issuer ?? 'https://discord.com',
     clientId,
-    clientSecret,
+    // A doctor without it reads the provider's metadata, for which any text will do.
+    clientSecret: clientSecret ?? 'not set',
     idClaim: idClaim ?? 'sub',
   };
 }

@@ -1,7 +1,15 @@
 import { BotshelfError, isError } from '../lib/errors.ts';
-import { computeTimeAfter, msPerDay } from '../bot/clock.ts';
+import { computeTimeAfter, msPerDay, msPerHour } from '../bot/clock.ts';
 import type { AccountId } from '../bot/commit-message.ts';
-import { type Blocked, findBlocked, nothingBlocked, requireBlocked } from '../catalogue/settings/blocked.ts';
+import {
+  type Blocked,
+  type BlockedChange,
+  BlockError,
+  findBlocked,
+  nothingBlocked,
+  planBlockedCommit,
+  requireBlocked,
+} from '../catalogue/settings/blocked.ts';
 import { type CatalogueSettings, toSettings } from '../catalogue/settings/settings.ts';
 import { blockedRule, type Finding } from '../check/check.ts';
 import type { BranchConsumer } from '../git/branch-feed.ts';
@@ -199,14 +207,19 @@ export class Proposals implements BranchConsumer {
     return this.#refs.listClosedSince(time);
   }
 
-  /** Returns how long the decisions of the last 30 days took, in milliseconds; undefined if there were none. */
+  /**
+   * Returns how long reviewers took to decide in the last 30 days, from when a proposal was first sent: the median in whole
+   * hours, as milliseconds; undefined for fewer than five decisions.
+   */
   medianWaitMs(): number | undefined {
-    const decided = this.#refs
+    const waits = this.#refs
       .listClosedSince(Date.now() - 30 * msPerDay)
-      .filter(({ state }) => state !== 'withdrawn')
-      .map(({ closedAt, sentAt }) => (closedAt ?? 0) - sentAt)
+      .filter(({ state, reviewer }) => state !== 'withdrawn' && reviewer !== null)
+      .map((proposal) => (proposal.closedAt ?? 0) - toQueueTime(proposal))
       .toSorted((a, b) => a - b);
-    return decided[Math.floor(decided.length / 2)];
+    if (waits.length < minDecisions) return undefined;
+    const median = waits[Math.floor(waits.length / 2)] ?? 0;
+    return Math.max(Math.ceil(median / msPerHour), 1) * msPerHour;
   }
 
   /** Reads the refs, and deletes what ended 90 days ago. @throws {BotshelfError} unavailable */
@@ -426,6 +439,29 @@ export class Proposals implements BranchConsumer {
     return !isBlocked && ((await this.#options.settings())?.maintainers.includes(account) ?? false);
   }
 
+  /**
+   * Blocks somebody, or ends that, for a maintainer. It is in force when this resolves.
+   * @throws {BlockError} maintainer, for the account of one; and as planBlockedCommit
+   * @throws {BotshelfError} unavailable; edit-conflict, while a person edits the file
+   */
+  async changeBlocked(change: BlockedChange, by: AccountId): Promise<void> {
+    const { kind, name, ends } = change;
+    if (kind === 'account' && (await this.#settings()).maintainers.includes(name))
+      throw new BlockError('maintainer', `${name} is a maintainer: use the command on the server`);
+    const move = this.#options.committer.move(async (repository, tip) => {
+      const { files, message } = await planBlockedCommit(repository, tip, change, by);
+      if (files.size === 0) return undefined;
+      const commit = await writeCommit(repository, { parents: [tip], files, message });
+      const contents = new Map([...files].map(([path, { content }]) => [path, content]));
+      return { commit, refs: new Map(), contents, refusesEdits: true };
+    });
+    await move.catch((error: unknown) => {
+      throw isError(error, 'usage', 'edit-conflict') ? error : toUnavailableError(error);
+    });
+    const done = ends ? 'unblocked' : 'blocked';
+    this.#options.log.info({ by, [kind]: name }, `account ${by} has ${done} the ${kind} ${name}`);
+  }
+
   /** Commits the proposal to the branch and makes its closed ref in one transaction, then deletes the open one. */
   async #accept(proposal: Proposal, reviewer: Person | null, text: string): Promise<Proposal> {
     const settings = await this.#settings();
@@ -560,6 +596,7 @@ export class Proposals implements BranchConsumer {
   /**
    * Runs `work` after the current step, when it is the turn of the account. A failed git may have moved refs, which are
    * re-read, and left locks, which are removed.
+   * @throws {BotshelfError} unavailable; share-full, if too many steps of the account wait
    */
   async #run<T>(work: (repository: Repository) => Promise<T>, by = service): Promise<T> {
     try {
@@ -626,6 +663,9 @@ async function isInBranch(
 function toFiles({ prefix }: Repository, pages: FileTexts): Map<string, ReturnType<typeof toNewFile>> {
   return new Map(Array.from(pages, ([path, text]) => [prefix + path, toNewFile(text)]));
 }
+
+/** Fewer decisions say nothing about the next one. */
+const minDecisions = 5;
 
 /** Proposals that are compared with the branch while a step waits. */
 const comparedAtOnce = 20;

@@ -90,7 +90,7 @@ export class SharedProposals implements RemoteProposals {
       this.#failures.end();
     } catch (error) {
       await removeLeftovers(repository, error, this.#log).catch(() => undefined);
-      if (!remote.signal.aborted) this.#failures.add(error, describeRemoteError(error), notShared);
+      if (!remote.signal.aborted) this.#failures.add(error, describeRemoteError(error));
     }
     // Behind the round. What fails is retried in the next one.
     void this.#proposals.closeAccepted().catch(() => undefined);

@@ -38,6 +38,7 @@ import { createCollectionView, createCollectionsView } from './front/collection-
 import { FrontLists, type ListParts } from './front/front-list.ts';
 import {
   formatFrontPath,
+  noQuery,
   type FrontQuery,
   isFront,
   parseCategory,
@@ -58,7 +59,7 @@ import {
 } from './page/addresses.ts';
 import { addAssetRoutes, addClientRoutes } from './page/assets.ts';
 import { type AboutParts, createAboutView } from './page/about-page.tsx';
-import { DocsPage, docsPaths, renderGuide } from './page/docs-page.tsx';
+import { DocsPage, docsPaths, findExample, renderGuide } from './page/docs-page.tsx';
 import { FaultyBotPage } from './page/faults.tsx';
 import { createPageResponder, redirectTo, sendOnce } from './page/html-response.ts';
 import type { PageOptions, PageProps, Site, Viewer } from './page/layout.tsx';
@@ -125,6 +126,8 @@ export interface PagesParts
   readonly config: SiteConfig & {
     /** The folder that holds `bots/`. */
     readonly catalogue: string;
+    /** The private file that says who is blocked; null if that is in the repository. */
+    readonly blocked: string | null;
     readonly securityContact: string | null;
   };
   readonly site: Site;
@@ -244,9 +247,12 @@ export function addOpenPages(
   router.get(aboutPath, async (ctx) => await respond(ctx, createAboutView(parts)));
   for (const path of docsPaths) {
     let guide: ReturnType<typeof renderGuide> | undefined;
+    let named: BotId | undefined;
     const render = async (props: PageProps): Promise<VNode> => {
+      const id = await findExample(bots);
       // Pages that wait share one rendering, because each takes a thread.
-      guide ??= renderGuide(path, site.canonicalUrl);
+      if (named !== id) guide = undefined;
+      guide ??= renderGuide(path, site.canonicalUrl, (named = id));
       const rendered = await guide.catch((error: unknown) => {
         guide = undefined;
         throw error;
@@ -270,7 +276,9 @@ export function addOpenPages(
   router.get('/bots/:id', async (ctx) => {
     const id = ctx.params['id'] ?? '';
     const named = parseBotId(id) ? undefined : (await readGroups(parts)).named(id.toLowerCase());
-    if (named) ctx.redirect(site.languages.of(ctx).href(`/bots/${named.id}${ctx.search}`));
+    const { href } = site.languages.of(ctx);
+    if (named) ctx.redirect(href(`/bots/${named.id}${ctx.search}`));
+    else if (named === null) ctx.redirect(href(formatFrontPath({ ...noQuery, q: id })));
     else if (!sendFaults(ctx, parts, parseBotId(id)))
       await respond(ctx, await createBotView(ctx, parts, findKnownBot(bots, id)));
   });

@@ -25,7 +25,7 @@ import {
   type Repository,
   type RepositoryOpener,
 } from '../git/repository.ts';
-import { GitError, isGitFailure, noGit, maxStallSeconds } from '../git/run-git.ts';
+import { GitError, isGitFailure, maxStallSeconds } from '../git/run-git.ts';
 import { BotshelfError, isError } from '../lib/errors.ts';
 import { retry } from '../lib/retry.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
@@ -45,25 +45,33 @@ export async function withRemoteMessage<T>(work: Promise<T>): Promise<T> {
  */
 export function describeRemoteError(error: unknown): string {
   if (!(error instanceof GitError)) return error instanceof Error ? error.message : String(error);
-  if (error.notStarted) return noGit;
+  if (error.startFailure) return error.startFailure;
   if (error.isStopping) return error.stderr;
   if (error.status === null)
     return `${error.stderr.trim() || 'git was killed'}: look at the load of this machine, the network and the Git server`;
   const lines = error.stderr.split('\n').map((line) => toOneLine(line.slice(0, maxLineLength), Infinity));
   const rejected = lines.flatMap((line) => findRejection(line) ?? []);
   const first = lines.findIndex((line) => /^(fatal|error):/.test(line));
-  // A line that ends in a colon continues in the next one.
+  // ssh says why in the lines before. A line that ends in a colon continues in the next one.
+  const start = lines[first]?.startsWith('fatal: Could not read from remote')
+    ? Math.max(0, first - 3)
+    : first;
   const said =
     rejected.length > 0
       ? [rejected.join(', ')]
-      : lines.slice(first, first + (lines[first]?.endsWith(':') ? 2 : 1));
+      : lines
+          .slice(start, first + (lines[first]?.endsWith(':') ? 2 : 1))
+          .filter((line) => !ofRemote.test(line));
   const remote = lines
-    .filter((line) => /^(?:remote|ERROR):/.test(line))
+    .filter((line) => ofRemote.test(line))
     .map((line) => line.slice(line.indexOf(':') + 1).trim())
     .filter((words) => /\p{L}/u.test(words));
   const quoted = remote.length > 0 ? `the remote says: ${remote.join(' ').slice(0, 500)}; ` : '';
   return `${quoted}git says: ${said.join(' ').slice(0, 300)}`;
 }
+
+/** A line that the remote sent, or none. */
+const ofRemote = /^(?:remote:|ERROR:|$)/;
 
 /** Of what Git prints; the remote may send any text. */
 const maxLineLength = 1000;

@@ -4,7 +4,7 @@ import { pruneHistory } from '../counts/state-ref.ts';
 import type { CommitEvent } from '../git/branch-feed.ts';
 import type { Clone } from '../git/clone.ts';
 import { removeStaleLocks } from '../git/maintenance.ts';
-import { GitError, maxStallSeconds, removeCredentials } from '../git/run-git.ts';
+import { maxStallSeconds, removeCredentials } from '../git/run-git.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { describeFailure, type Health, listFaults } from '../lib/health.ts';
 import { type Failure, FailureLog } from '../lib/retry.ts';
@@ -92,8 +92,7 @@ export class Sync implements RemoteState {
     this.#options = { ...options, onSideFilesDropped };
     this.#failures = new FailureLog({
       log: options.log,
-      failed: (message) =>
-        `not in step with the remote: ${message}. Reads and writes go on, retrying in the background`,
+      failed: (message) => `${outOfStep}: ${message}. Reads and writes go on, retrying in the background`,
       ended: 'in step with the remote again',
     });
     this.#schedule = new Schedule(options, () => void this.#queueRound());
@@ -262,8 +261,7 @@ export class Sync implements RemoteState {
 
   #fail(error: unknown): void {
     if (this.#abort.signal.aborted) return;
-    const message = describeRemoteError(error);
-    this.#failures.add(error, message, toFailureKind(error, message));
+    this.#failures.add(error, describeRemoteError(error));
     for (const finish of this.#waiters) finish(false);
     this.#schedule.roundFailed();
   }
@@ -386,6 +384,9 @@ export class Sync implements RemoteState {
   }
 }
 
+/** How a fault of a clone begins whose commits cannot be fetched, merged or pushed. */
+export const outOfStep = 'not in step with the remote';
+
 /** Seconds that a response waits for a push: less than posting libraries wait for a response. */
 const maxPushWaitSeconds = 8;
 
@@ -400,12 +401,6 @@ const maxStartWaitSeconds = 30;
 
 /** Seconds that a stop waits for the last push. */
 const maxCloseWaitSeconds = 5;
-
-/** Returns the part of a message of git that is the same at each retry, without times and numbers. */
-function toFailureKind(error: unknown, message: string): string {
-  if (!(error instanceof GitError)) return message;
-  return error.command.includes(' push ') ? 'push' : 'fetch';
-}
 
 /** The synchronisation of a clone with a remote. */
 export interface OpenSync {
@@ -451,7 +446,7 @@ export function openSync(options: OpenSyncOptions): OpenSync {
     await maintenance.close();
   };
   const health = (): Health => {
-    const late = describeFailure('not in step with the remote', sync?.failure);
+    const late = describeFailure(outOfStep, sync?.failure);
     const faults = listFaults(remoteNotice, late, ...(sync?.rewrites ?? []), ...(sync?.droppedEdits ?? []));
     return sync || remoteNotice !== null ? { remote: { ready: sync?.stateFetched !== false, faults } } : {};
   };

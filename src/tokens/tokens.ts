@@ -10,13 +10,15 @@ import { readCommittedPages } from '../catalogue/store/bot-reader.ts';
 import type { OpenCounts } from '../counts/counts.ts';
 import type { CommittedState, StateChange } from '../counts/state-ref.ts';
 import { maxGeneration, type State } from '../counts/state.ts';
-import type { BranchFeed, BranchConsumer, BranchAdvance } from '../git/branch-feed.ts';
+import type { BranchConsumer, BranchAdvance } from '../git/branch-feed.ts';
+import type { Clone } from '../git/clone.ts';
 import { readChangeLog, listFiles } from '../git/history.ts';
 import { stateRef, type Repository } from '../git/repository.ts';
 import { BotshelfError, messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { type Client, findFullShare, toClient } from '../lib/network.ts';
 import { tryRemote } from '../lib/retry.ts';
+import { createFullError } from '../lib/serial-queue.ts';
 import { formatCount } from '../lib/text.ts';
 
 /** Who changes a token, and what is known of the tokens that other machines changed before. */
@@ -159,7 +161,7 @@ export class Tokens {
    * Returns whether `token` is the current token of a bot. One that is unknown here may have been issued elsewhere: it is
    * checked again after a fetch of the remote's state.
    * @param address of the client: few unknown tokens of one address group are looked up at the same time
-   * @throws {BotshelfError} unavailable, when the state ref cannot be read
+   * @throws {BotshelfError} unavailable, when the state ref cannot be read; share-full, when too many are looked up
    */
   async checkToken(id: BotId, token: Token, address = ''): Promise<TokenCheck> {
     return await this.#lookUp(async () => await this.#checkHere(id, token), address);
@@ -168,7 +170,7 @@ export class Tokens {
   /**
    * Returns the bot with this current token. If there is none, returns what checkToken does.
    * @param address as that of checkToken
-   * @throws {BotshelfError} unavailable, when the tokens cannot be read
+   * @throws {BotshelfError} as checkToken
    */
   async findHolder(token: Token, address: string): Promise<{ holder: BotId } | 'unknown' | 'unchecked'> {
     const digest = computeDigest(token);
@@ -200,7 +202,7 @@ export class Tokens {
    * @throws {BotshelfError} unavailable, when it cannot be committed, or the remote's state was never fetched
    */
   async issueToken(id: BotId, name: string): Promise<TokenChange<Token>> {
-    return await this.#change(id, name, issueToken);
+    return await this.#change(id, name, issueToken, 'issued a token to');
   }
 
   /**
@@ -208,17 +210,19 @@ export class Tokens {
    * @throws {BotshelfError} unavailable, when that cannot be committed
    */
   async revokeToken(id: BotId, name: string): Promise<TokenChange<boolean>> {
-    return await this.#change(id, name, revokeToken);
+    return await this.#change(id, name, revokeToken, 'revoked the token of');
   }
 
   async #change<T>(
     id: BotId,
     name: string,
     change: (committed: CommittedState, id: BotId, by: TokenChanger) => Promise<T>,
+    done: string,
   ): Promise<TokenChange<T>> {
     return await changeToken(this.#remote, this.#log, name, async (by) => {
       const result = await this.#state.write(async (committed) => await change(committed, id, by));
       this.#lastUsed.delete(id);
+      if (result !== false) this.#log.info({ bots: [id] }, `${done} ${id}, by ${toOneLine(name)}`);
       return result;
     });
   }
@@ -250,10 +254,12 @@ export class Tokens {
   /**
    * Waits for a fetch that begins after the call. Returns whether it succeeded: false if it takes too long, and
    * immediately if too many wait. All that wait share one fetch.
+   * @throws {BotshelfError} share-full, if too many of the client wait
    */
   async #waitForFetch(remote: RemoteState, client: Client): Promise<boolean> {
     const full = findFullShare(client, this.#waiting, maxWaitingChecks, maxWaitingChecksPerClient);
-    if (full !== undefined || this.#waiting.length >= maxWaitingChecks) return false;
+    if (full !== undefined) throw createFullError('share-full', full);
+    if (this.#waiting.length >= maxWaitingChecks) return false;
     this.#waiting = [...this.#waiting, client];
     try {
       this.#nextFetch ??= this.#fetchInTime(remote);
@@ -327,17 +333,18 @@ export interface OpenTokens {
   start(): void;
 }
 
-interface OpenTokensOptions {
+interface OpenTokensOptions extends Pick<Clone, 'repositoryOpener' | 'branch'> {
   readonly config: { readonly var: string; readonly readOnly: object | null };
   readonly state: OpenCounts['state'];
   /** Null if there is no remote. */
   readonly sync: RemoteState | null;
-  readonly branch: BranchFeed;
   readonly log: Log;
 }
 
-export function openTokens({ config, state, sync, branch, log }: OpenTokensOptions): OpenTokens {
+export function openTokens(options: OpenTokensOptions): OpenTokens {
+  const { config, state, sync, branch, log } = options;
   const tokens = new Tokens(state, sync, log);
+  state.onTokens = (...change) => void logTokens(options, ...change).catch(() => {});
   // A copy has the state of its original.
   if (config.readOnly) return { tokens, start() {} };
   const ofRemovedBots = new TokensOfRemovedBots({
@@ -348,6 +355,20 @@ export function openTokens({ config, state, sync, branch, log }: OpenTokensOptio
   });
   branch.add(ofRemovedBots);
   return { tokens, start: () => branch.start(ofRemovedBots) };
+}
+
+/** Logs the tokens that a command or another machine changed, with the subjects of its commits, which say who did it. */
+async function logTokens(
+  { repositoryOpener, sync, log }: OpenTokensOptions,
+  ...[bots, from, to]: Parameters<CommittedState['onTokens']>
+): Promise<void> {
+  // A new clone fetches all tokens.
+  if (sync?.stateFetched === false) return;
+  const repository = await repositoryOpener.open();
+  const range = from === null ? to : `${from}..${to}`;
+  const args = ['log', '--max-count=20', '--format=%s', '--grep=token', range];
+  const subjects = await repository.run(args).catch(() => '');
+  log.info({ bots }, `tokens changed outside this service: ${subjects.trim().replaceAll('\n', '; ')}`);
 }
 
 export interface TokensOfRemovedBotsOptions {

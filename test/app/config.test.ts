@@ -284,8 +284,8 @@ describe('a variable of the environment that means nothing', () => {
 describe('the settings of the log', () => {
   it('are level, format and whether each request is logged', () => {
     const { log, accessLog } = readConfig({});
-    deepStrictEqual([log, accessLog], [{ level: 'info', format: null, journalStream: null }, false]);
+    deepStrictEqual([log, accessLog], [{ level: 'info', format: null, isJournal: false }, false]);
     const set = readConfig({ BOTSHELF_LOG_LEVEL: 'Warn', BOTSHELF_LOG_FORMAT: 'pretty' });
-    deepStrictEqual(set.log, { level: 'warn', format: 'pretty', journalStream: null });
+    deepStrictEqual(set.log, { level: 'warn', format: 'pretty', isJournal: false });
   });
 });

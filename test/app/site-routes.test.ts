@@ -176,7 +176,7 @@ describe('the pages of the site', () => {
     bots.set(sampleBot('8', seven));
     match(
       await get('/about'),
-      /<h1>About Botshelf<\/h1><p>1 bot, reviewed by people, in 2 languages\..*Verified: the maintainers/s,
+      /<h1>About Botshelf<\/h1><p>1 bot in 2 languages\..*Verified: the maintainers/s,
     );
     settings = toSettings({
       about: { text: 'A <list>.', rules: ['Be kind.'], verified: 'We tried it.' },

@@ -51,6 +51,16 @@ describe('uncommitted edits in the clone of a service', () => {
     strictEqual(await post(), 200);
   });
 
+  it('are named though the time of a file is past all dates', async () => {
+    const { folder } = edited();
+    utimesSync(join(folder, pagePath('1')), 9e12, 9e12);
+    const pages = new UncommittedPages(openerOf(folder), recordedLog());
+    await pages.look();
+    // Some file systems end with the year 2446.
+    match(pages.list()[0]?.message ?? '', /edits since (?:9999-12-31|2446-\d\d-\d\d)T/);
+    pages.close();
+  });
+
   it('are logged once, a removal when it is ten minutes old, and forgotten once they are committed', async () => {
     const { folder, git } = edited();
     const log = recordedLog();

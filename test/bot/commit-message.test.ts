@@ -1,6 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import {
   type CommitAuthor,
+  decodeCommit,
   findServiceTrailer,
   formatChangedBy,
   formatCommitMessage,
@@ -88,6 +89,20 @@ describe('who made a commit', () => {
       JSON.stringify(parse(`A${blanks}x`, service, '')),
       `{"kind":"person","name":"A${blanks.slice(0, 63)}"}`,
     );
+  });
+
+  it('is read in the encoding that the commit names', () => {
+    const commit = (name: string, encoding: string): Buffer =>
+      Buffer.from(
+        `author ${name} <a@b> 1 +0000\ncommitter ${name} <a@b> 1 +0000${encoding}\n\nx\n`,
+        'latin1',
+      );
+    const nameOf = (object: Buffer): unknown => parseCommitAuthor(decodeCommit(object), 'x <y>');
+    const named = (name: string): unknown => ({ kind: 'person', name });
+    deepStrictEqual(nameOf(commit('J\u00fcrgen', '\nencoding ISO-8859-1')), named('J\u00fcrgen'));
+    deepStrictEqual(nameOf(commit('\u00cf\u00f0', '\nencoding KOI8-R')), named('оП'));
+    deepStrictEqual(nameOf(commit('J\u00c3\u00bcrgen', '')), named('J\u00fcrgen'));
+    deepStrictEqual(nameOf(commit('Ada', '\nencoding none-such')), named('Ada'));
   });
 
   it('is the API, or the account of an accepted proposal, by the trailers of the service', () => {

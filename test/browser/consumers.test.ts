@@ -64,6 +64,17 @@ describe('docs/consumers.md', function () {
       deepStrictEqual((await page.locator('li').allInnerTexts()).slice(0, 1), ['added: 9']),
     );
     deepStrictEqual(proxy.faults, []);
+    await service.stop();
+    const { git } = repositoryIn(root);
+    git('checkout', '-q', '--orphan', 'anew');
+    commit({ [pagePath('10')]: mainPage() });
+    git('branch', '-M', 'main');
+    service = await startTestService({}, { root });
+    proxy.target = service.address;
+    await eventually(async () => {
+      commit({ [pagePath('10')]: mainPage({ name: `Bart ${round++}` }) });
+      deepStrictEqual((await page.locator('li').allInnerTexts()).slice(0, 1), ['changed: 10']);
+    });
   });
 
   needs('chromium', it)(

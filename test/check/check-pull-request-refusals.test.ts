@@ -235,6 +235,22 @@ describe('a pull request is refused', () => {
     }
   });
 
+  it('with a commit that is dated after tomorrow @slow', async () => {
+    const now = Math.floor(Date.now() / 1000);
+    for (const [seconds, found] of [
+      [now + 90_000, ['bots future error']],
+      [2 ** 53, ['bots future error']],
+      [now + 80_000, []],
+    ] as const) {
+      const repo = catalogueOfTwo();
+      commitTo(repo, { changes: { [pagePath('7')]: newBot }, seconds });
+      const result = await check(repo);
+      deepStrictEqual(result.found, found);
+      if (found.length > 0)
+        match(result.messages[0] ?? '', /^commit [0-9a-f]{10} is dated \d{4}-\d\d-\d\d: /);
+    }
+  });
+
   it('with commits that are too many to look through @slow', async () => {
     const names = Array.from({ length: 2100 }, (_, i) => `long/${String(i).padEnd(4000, 'x')}`);
     const { found, messages } = await checkChange(Object.fromEntries(names.map((path) => [path, ''])), {

@@ -1,12 +1,15 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import type { BotListElement } from '../../schemas/types.ts';
 import { parseCommitAuthor } from '../../src/bot/commit-message.ts';
+import { stateRef } from '../../src/git/repository.ts';
 import { botshelf } from '../support/command-line.ts';
 import { commitCounts } from '../support/counts.ts';
 import { eventually } from '../support/eventually.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
-import { commandsPath, mainPage, pagePath, translation } from '../support/sample.ts';
+import { commandsPath, mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
+import { sharedRepository } from '../support/shared-repository.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestTokens } from '../support/token.ts';
 import { updateRequest } from '../support/update-request.ts';
 
@@ -131,11 +134,91 @@ describe('botshelf bots', () => {
       0,
       '4 bots would be removed: pass --yes to do it.\n',
     ]);
+    const preview = await botshelf(shared.folder, ['bots', '--inactive', '90d', '--set', 'nsfw=true']);
+    match(
+      preview.stderr,
+      /^2 bots would be changed: pass --yes to do it\. The last count is from (\S+)\.\n$/,
+    );
+    const [at = ''] = /(?<=from ).+Z/.exec(preview.stderr) ?? [];
+    strictEqual(Math.round(Date.parse(at) / 1000), Math.round(now - day));
     const env = { BOTSHELF_READ_ONLY: 'on', BOTSHELF_REMOTE: 'origin' };
     const copy = await botshelf(shared.folder, ['bots', '7', '--set', 'nsfw=true', '--yes'], { env });
     deepStrictEqual([copy.code, copy.stdout], [2, '']);
     match(copy.stderr, /^a read-only copy cannot be changed/);
     strictEqual(shared.git('rev-parse', 'HEAD'), tip);
+  });
+});
+
+describe('botshelf bots by counts', () => {
+  const inactive = ['bots', '--inactive', '90d', '--format', 'ids'];
+
+  it('fetches those that a plain clone does not have, and refuses if the remote cannot be asked', async () => {
+    const remote = sharedRepository(files);
+    commitCounts(remote.folder, [{ time: Math.round(now - day), counts: { 7: 1 } }]);
+    const clone = remote.clone();
+    const run = async (...args: readonly string[]): Promise<string> => {
+      const { code, stdout, stderr } = await botshelf(clone.folder, args);
+      return `${code} ${stdout}${stderr}`;
+    };
+    strictEqual(await run(...inactive), '0 12\n30\n');
+    strictEqual(await run('bots', '--active', '7d', '--format', 'ids'), '0 7\n');
+    const address = clone.git('remote', 'get-url', 'origin');
+    clone.git('remote', 'set-url', 'origin', `${address}.gone`);
+    const refusal =
+      /^2 the counts cannot be read \(.*\.gone.*\): run this again once “git fetch origin refs\/botshelf\/state:refs\/botshelf\/state” works\n$/;
+    match(await run(...inactive), refusal);
+    match(await run('bots', '--active', '7d', '--remove', '--reason', 'x', '--yes'), refusal);
+    strictEqual(await run('bots', '7', '--format', 'ids'), '0 7\n');
+  });
+
+  it('refuses where there are none', async () => {
+    const { folder } = testRepository(files);
+    const { code, stderr } = await botshelf(folder, inactive);
+    deepStrictEqual(
+      [code, stderr],
+      [2, `no bot has a count here: fetch them with “git fetch ADDRESS ${stateRef}:${stateRef}”\n`],
+    );
+    const plain = tempFolder();
+    writeFiles(plain, files);
+    match(
+      (await botshelf(plain, inactive)).stderr,
+      /^the counts cannot be read \(.* is in no Git repository/,
+    );
+  });
+});
+
+describe('a change of more than 20 bots', () => {
+  const ids = Array.from({ length: 21 }, (_, i) => String(200 + i));
+
+  it('is made with the number of the preview only, by botshelf bots and block', async () => {
+    const { folder, git } = testRepository(Object.fromEntries(ids.map((id) => [pagePath(id), page(id)])));
+    const tip = git('rev-parse', 'HEAD');
+    const all = ['bots', '--all', '--set', 'nsfw=true'];
+    const block = ['block', 'account', '190519304972664832', '--remove'];
+    strictEqual((await botshelf(folder, all)).stderr, '21 bots would be changed: pass --yes 21 to do it.\n');
+    match(
+      (await botshelf(folder, block)).stderr,
+      /21 bots would be removed, .*: pass --yes 21 to do it\.\n$/,
+    );
+    for (const args of [all, block])
+      for (const number of [[], ['20'], ['x']]) {
+        const { code, stdout, stderr } = await botshelf(folder, [...args, '--yes', ...number]);
+        deepStrictEqual([code, stdout], [2, '']);
+        match(
+          stderr,
+          /^--yes needs the number of bots that this changes: run it without --yes, .*\nThis change was not/,
+        );
+      }
+    strictEqual(git('rev-parse', 'HEAD'), tip);
+    match((await botshelf(folder, [...all, '--yes', '21'])).stderr, /^21 bots changed\.\n$/);
+    match((await botshelf(folder, [...block, '--yes', '21'])).stderr, /is blocked\. 21 bots removed/);
+  });
+
+  it('needs no number for 20, but the right one if it has any', async () => {
+    const { folder } = testRepository(Object.fromEntries(ids.slice(1).map((id) => [pagePath(id), page(id)])));
+    const all = ['bots', '--all', '--set', 'nsfw=true', '--yes'];
+    strictEqual((await botshelf(folder, [...all, '19'])).code, 2);
+    strictEqual((await botshelf(folder, all)).stderr, '20 bots changed.\n');
   });
 });
 

@@ -93,11 +93,20 @@ describe('what botshelf doctor says of a figure or a setting', () => {
     [assessClock(-1400), /^ok /],
     [assessClock(5000), /^warning it is 5 s ahead of that of the remote/],
     [assessClock(-3_600_000), /^error .+: timedatectl set-ntp true$/],
-    [assessProxy(direct), /^ok /],
-    [assessProxy(proxy), /^ok /],
-    [assessProxy({ ...proxy, trustProxy: false }), /^warning .+: BOTSHELF_TRUST_PROXY=on$/],
-    [assessProxy({ ...proxy, host: '0.0.0.0' }), /^warning .+ any client that reaches 0\.0\.0\.0 can set it/],
-    [assessProxy(direct, 'X is off: if so, y; set it to on'), /^warning X is off: if so, y: set it to on$/],
+    [assessProxy(direct, []), /^ok /],
+    [assessProxy(proxy, ['8.8.8.8']), /^ok /],
+    [assessProxy({ ...proxy, trustProxy: false }, []), /^warning .+: BOTSHELF_TRUST_PROXY=on$/],
+    [
+      assessProxy({ ...proxy, host: '8.8.8.8' }, []),
+      /^warning .+ any client that reaches 8\.8\.8\.8 can set it/,
+    ],
+    [assessProxy({ ...proxy, host: '0.0.0.0' }, ['10.0.0.1', '8.8.8.8']), /^warning .+ reaches 8\.8\.8\.8 /],
+    [assessProxy({ ...proxy, host: '0.0.0.0' }, ['127.0.0.1', '10.0.0.1']), /^ok /],
+    [assessProxy({ ...proxy, host: '10.0.0.1' }, []), /^ok /],
+    [
+      assessProxy(direct, [], 'X is off: if so, y; set it to on'),
+      /^warning X is off: if so, y: set it to on$/,
+    ],
   ] as const;
 
   it('is its state, and what to do', () => {

@@ -52,6 +52,17 @@ describe('botshelf doctor', () => {
     deepStrictEqual([state, fix], ['warning', 'did you mean BOTSHELF_REMOTE?']);
   });
 
+  it('names a setting that cannot be used as an error, and checks all else @slow', async () => {
+    const faulty = { ...env, BOTSHELF_NOTIFY_URL: 'x', BOTSHELF_RATE_LIMIT: '-1' };
+    const run = await botshelf(service.root, ['doctor', '--json'], { env: faulty });
+    const wrong = wrongIn(resultsOf(run)).map(({ name, state, reason }) => `${state} ${name}: ${reason}`);
+    deepStrictEqual([run.code, wrong.length], [2, 1]);
+    match(
+      wrong[0] ?? '',
+      /^error settings: BOTSHELF_RATE_LIMIT is "-1": .*BOTSHELF_NOTIFY_URL is not an address/,
+    );
+  });
+
   it('ends with 1 and the fix for what is only a warning', async () => {
     const { folder } = testRepository({ [pagePath('7')]: mainPage({ category: 'cars' }) });
     const run = await botshelf(folder, ['doctor', '--json'], { env: { PORT: String(await freePort()) } });

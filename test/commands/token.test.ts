@@ -1,8 +1,12 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { readUserName } from '../../src/app/config.ts';
 import { botshelf } from '../support/command-line.ts';
+import { eventually } from '../support/eventually.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
+import { startTestService } from '../support/service.ts';
 import { sharedRepository } from '../support/shared-repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { updateRequest } from '../support/update-request.ts';
 
 describe('botshelf token', () => {
   it('says in a folder without bots/ what to set', async () => {
@@ -10,6 +14,42 @@ describe('botshelf token', () => {
     const { code, stdout, stderr } = await botshelf(root, ['token', '7']);
     deepStrictEqual([code, stdout], [2, '']);
     strictEqual(stderr, `there is no bot 7 in ${root}: add its page first, or set BOTSHELF_CATALOGUE\n`);
+  });
+});
+
+describe('botshelf token and revoke', () => {
+  it('take several bots, or none if one has no page, and a service logs who it was @slow', async () => {
+    const files = { [pagePath('7')]: mainPage(), [pagePath('8')]: mainPage() };
+    const service = await startTestService(files);
+    const { root } = service;
+    strictEqual((await botshelf(root, ['token', '7', '9'])).code, 2);
+    const { code, stdout, stderr } = await botshelf(root, ['token', '8', '7', '8']);
+    deepStrictEqual([code, stderr], [0, '']);
+    const [, second = '', first = ''] = /^8 (\S+)\n7 (\S+)\n$/.exec(stdout) ?? [];
+    for (const [id, token] of [
+      ['7', first],
+      ['8', second],
+    ] as const)
+      strictEqual(
+        (await service.request(`/api/v2/bots/${id}`, updateRequest(token, { count: 1 }))).status,
+        200,
+      );
+    const revoked = await botshelf(root, ['revoke', '7', '9', '8']);
+    strictEqual(revoked.stderr, 'The token of 7 has ended.\n9 had no token.\nThe token of 8 has ended.\n');
+    strictEqual((await service.request('/api/v2/bots/7', updateRequest(first, { count: 2 }))).status, 401);
+    const user = readUserName();
+    await eventually(() => {
+      const lines = service
+        .log()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { bots?: string[]; msg: string });
+      const changed = lines.filter(({ msg }) => msg.startsWith('tokens changed outside this service: '));
+      deepStrictEqual(new Set(changed.flatMap(({ bots = [] }) => bots)), new Set(['7', '8']));
+      const said = changed.map(({ msg }) => msg).join('\n');
+      for (const what of ['Issue a token to 7', 'Issue a token to 8', 'Revoke the tokens of 3 bots'])
+        ok(said.includes(`${what}, by user ${user}`), said);
+    });
+    for (const token of [first, second]) ok(!service.log().includes(token));
   });
 });
 

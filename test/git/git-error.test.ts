@@ -1,5 +1,8 @@
-import { strictEqual } from 'node:assert/strict';
-import { removeCredentials, GitError } from '../../src/git/run-git.ts';
+import { rejects, strictEqual } from 'node:assert/strict';
+import { join } from 'node:path';
+import { toUnavailableError } from '../../src/git/repository.ts';
+import { removeCredentials, GitError, runGit } from '../../src/git/run-git.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 describe('the password in the address of a remote', () => {
   it('is removed where a Git error is made: from its message, command, stack and what git said', () => {
@@ -26,5 +29,29 @@ describe('the password in the address of a remote', () => {
       strictEqual(whole.join().includes('cret@'), false);
       strictEqual(error.stderr, expected);
     }
+  });
+});
+
+describe('the advice for a failed git', () => {
+  it('is to install it only if it is missing', async () => {
+    const folder = join(tempFolder(), 'none');
+    const args = ['version'];
+    await rejects(runGit({ folder, args, stallSeconds: 60 }), (error) => {
+      strictEqual(error instanceof GitError && error.startFailure, undefined);
+      return String(error).endsWith('its folder does not exist');
+    });
+    const missing = new GitError(args, -2, 'Error: spawn git ENOENT\n    at x');
+    strictEqual(toUnavailableError(missing).message, missing.startFailure);
+    strictEqual(missing.startFailure, 'git cannot be run: install it, or put it on the PATH of the service');
+    strictEqual(new GitError(args, 128, 'spawn git ENOENT').startFailure, undefined);
+  });
+
+  it('has no name of a temporary file, which is another one at each try', () => {
+    const said =
+      "fatal: Unable to create temporary file '/x/objects/pack/tmp_pack_AbCdEf': Read-only file system";
+    strictEqual(
+      toUnavailableError(new GitError(['fast-import'], 128, `x\n${said}\n`)).message,
+      `git could not write (${said.replace('tmp_pack_AbCdEf', 'tmp')}): look at the disk and the repository`,
+    );
   });
 });

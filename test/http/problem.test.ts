@@ -23,6 +23,7 @@ describe('the problem of an error', () => {
     ['write-failed', 'writes-unavailable', '30', /^changes cannot be saved now: try again later/],
     ['edit-conflict', 'edit-conflict', '60', message],
     ['queue-full', 'busy', '2', message],
+    ['share-full', 'too-many-requests', '2', message],
     ['precondition-failed', 'precondition-failed', undefined, message],
     ['unknown-bot', 'unknown-bot', undefined, 'why: GET /base/api/v2/bots lists all bots'],
     ['unknown-cursor', 'unknown-cursor', undefined, /^why: read \/base\/api\/v2\/export\.ndjson again/],

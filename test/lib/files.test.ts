@@ -92,7 +92,8 @@ describe('an atomic write', () => {
 
   it('leaves nothing behind where a folder has the name of the file', async () => {
     await writeAtomically(join(path, 'below'), '', { fsync: 'none' });
-    await rejects(writeAtomically(path, 'text', { fsync: 'none' }), { code: 'EISDIR' });
+    const message = `EISDIR: illegal operation on a directory, rename '${path}' -> '${path}'`;
+    await rejects(writeAtomically(path, 'text', { fsync: 'none' }), { code: 'EISDIR', message });
     deepStrictEqual(readdirSync(folder), ['file']);
   });
 

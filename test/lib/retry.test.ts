@@ -1,5 +1,6 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
-import { computeBackoff, LogThrottle, retry } from '../../src/lib/retry.ts';
+import { computeBackoff, FailureLog, LogThrottle, retry } from '../../src/lib/retry.ts';
+import { recordedLog } from '../support/recorded-log.ts';
 
 describe('retries', () => {
   it('returns what the first attempt that succeeds returns, and waits after each that failed', async () => {
@@ -38,6 +39,26 @@ describe('the wait after failures in a row', () => {
       [1, 2, 3, 4, 2000].map((failures) => computeBackoff(failures, 50, 350)),
       [50, 100, 200, 350, 350],
     );
+  });
+});
+
+describe('the log of an operation that fails', () => {
+  it('has each cause once, whatever paths, ids and times its message has, until it works again', () => {
+    const log = recordedLog();
+    const failures = new FailureLog({ log, failed: (message) => `no: ${message}`, ended: 'yes' });
+    const messages = [
+      'cannot open /var/a.1.tmp after 12 ms, at 20270101',
+      'cannot open /var/a.2.tmp after 7 ms, at 20270102',
+      'cannot lock 3f2a9b1c: error: 403',
+      'cannot lock 9b1c3f2a: error: 403',
+      'cannot lock 9b1c3f2a: error: 401',
+    ];
+    for (const message of messages) failures.add(new Error(message), message);
+    strictEqual(failures.current?.message, messages[4]);
+    failures.end();
+    failures.end();
+    const logged = [0, 2, 4].map((i) => `error: no: ${messages[i]}`);
+    deepStrictEqual(log.lines, [...logged, 'info: yes']);
   });
 });
 

@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { isError } from '../../src/lib/errors.ts';
+import { BotshelfError, isError } from '../../src/lib/errors.ts';
 import { FairQueue, SerialQueue } from '../../src/lib/serial-queue.ts';
 
 describe('a serial queue', () => {
@@ -84,7 +84,7 @@ describe('a fair queue', () => {
     strictEqual(order.join(' '), 'x 2001:db8:1:1::1 a 2001:db8:1:2::1 a 2001:db8:1:3::1 2001:db8:1:1::2');
   });
 
-  it('refuses what is over a quarter of its places for one client, and all when it is full', async () => {
+  it('refuses what is over a quarter of its places for one client, and all when it is full, and says which', async () => {
     const queue = new FairQueue(8);
     const refusedOf = async (clients: readonly string[]): Promise<string[]> => {
       const refused: string[] = [];
@@ -93,16 +93,21 @@ describe('a fair queue', () => {
         clients.map(
           async (client) =>
             await run(client).catch((error: unknown) => {
-              strictEqual(isError(error, 'queue-full'), true);
-              refused.push(client);
+              refused.push(`${client} ${error instanceof BotshelfError && error.code}`);
             }),
         ),
       );
       return refused;
     };
-    deepStrictEqual(await refusedOf(['a', 'a', 'a', 'a', 'b']), ['a']);
-    deepStrictEqual(await refusedOf('abcdefghij'.split('')), ['j']);
+    deepStrictEqual(await refusedOf(['a', 'a', 'a', 'a', 'b']), ['a share-full']);
+    deepStrictEqual(await refusedOf('abcdefghij'.split('')), ['j queue-full']);
+    deepStrictEqual(await refusedOf('abbcdefghbj'.split('')), ['b share-full', 'j queue-full']);
     const ofSite = [1, 2, 3, 4, 5].map((group) => `2001:db8:1:${group}::1`);
-    deepStrictEqual(await refusedOf([...ofSite, 'a', '2001:db8:2::1']), ofSite.slice(3));
+    deepStrictEqual(
+      await refusedOf([...ofSite, 'a', '2001:db8:2::1']),
+      ofSite.slice(3).map((address) => `${address} share-full`),
+    );
+    // No visitor is to blame for what the service itself does.
+    deepStrictEqual(await refusedOf(['', '', '', '']), [' queue-full']);
   });
 });

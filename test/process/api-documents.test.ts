@@ -36,7 +36,7 @@ const errors: Readonly<Record<string, string>> = {
   403: post('{"bot": {"count": 156}}', '', '$other'),
   404: 'curl localhost:8080/api/v2/bots/1',
   405: `curl -X DELETE ${bot}`,
-  406: `curl ${bot} -H 'Accept: text/plain'`,
+  406: `curl ${bot} -H 'Accept-Encoding: identity;q=0'`,
   409: post('{"bot": {"website": "https://example.org/409"}}'),
   410: `curl 'localhost:8080/api/v2/changes?since=${'0'.repeat(40)}'`,
   412: post('{"bot": {"count": 156}}', ' -H \'If-Match: "old"\''),

@@ -35,6 +35,7 @@ const postRoutes: Readonly<Record<string, readonly string[]>> = {
   "'/logout'": ['/logout'],
   "'/proposals/:subject/withdraw'": ['/proposals/1/withdraw'],
   '`${reviewPath}/reports/:id/done`': ['/review/reports/1/done'],
+  blockedPath: ['/review/blocked'],
   commandsPath: ['/api/v2/bots/1/commands'],
   path: ['/api/v2/bots/1', '/api/v2/bots/1/stats', '/review/1/2'],
   '[path, `${path}/file`]': ['/add', '/add/file', '/add/collection', '/bots/1/edit', '/my-bots/name'],
@@ -43,7 +44,7 @@ const postRoutes: Readonly<Record<string, readonly string[]>> = {
 
 /** The pages of forms, and those for people who are logged in. */
 const formPages = [
-  '/add /add/collection /login /login/callback /logout /my-bots /my-bots/name /proposals/1 /review /review/1/2',
+  '/add /add/collection /login /login/callback /logout /my-bots /my-bots/name /proposals/1 /review /review/1/2 /review/blocked',
   '/bots/1/edit /bots/1/translate /bots/1/report /bots/1/token /collections/best/edit /collections/best/translate',
 ].flatMap((paths) => paths.split(' '));
 

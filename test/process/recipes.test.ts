@@ -66,9 +66,17 @@ describe('the recipes for operators', () => {
     match(environment['BOTSHELF_PROBE_PORT'] ?? '', /^(?!8080$)\d+$/);
   });
 
-  it('have a unit that systemd does not start again where that cannot help', () => {
-    match(textOf('docs/botshelf.service'), /^RestartPreventExitStatus=2$/m);
-    match(textOf('docs/botshelf.service'), /^Type=notify$/m);
+  it('have a unit that systemd starts again every ten seconds, whatever it ended with and however often', () => {
+    const [, unit = '', service = ''] = textOf('docs/botshelf.service').split(/^\[\w+\]$/m);
+    match(unit, /^StartLimitIntervalSec=0$/m);
+    match(service, /^Type=notify$/m);
+    match(service, /^Restart=on-failure\nRestartSec=10$/m);
+    doesNotMatch(service, /^RestartPreventExitStatus=/m);
+  });
+
+  it('have every command with settings from a file read that with --env-file', () => {
+    const documents = readdirSync(join(packageFolder, 'docs')).filter((name) => name.endsWith('.md'));
+    for (const name of documents) doesNotMatch(textOf(`docs/${name}`), /\benv \$\(/, name);
   });
 
   it('have a unit that makes a backup, and a timer for it', async () => {

@@ -253,6 +253,29 @@ describe('a service that reads its catalogue', () => {
     strictEqual((await get('/')).status, 200);
   });
 
+  it('opens its main port when it is ready, if probes have a port of their own', async () => {
+    const { folder } = testRepository({ [pagePath('1')]: mainPage() });
+    const varFolder = tempFolder();
+    const snapshot = join(varFolder, 'index.snapshot');
+    execFileSync('mkfifo', [snapshot]);
+    const [PORT, BOTSHELF_PROBE_PORT] = [String(await freePort()), String(await freePort())];
+    const env = { BOTSHELF_VAR: varFolder, PORT, BOTSHELF_PROBE_PORT };
+    const started = startServiceProcess(folder, env);
+    const status = async (port: string, path: string): Promise<number | string> =>
+      await fetch(`http://127.0.0.1:${port}${path}`).then(
+        (response) => response.status,
+        ({ cause }: { cause: { code: string } }) => cause.code,
+      );
+    await eventually(async () => strictEqual(await status(BOTSHELF_PROBE_PORT, '/healthz'), 200));
+    deepStrictEqual(
+      [await status(BOTSHELF_PROBE_PORT, '/readyz'), await status(PORT, '/')],
+      [503, 'ECONNREFUSED'],
+    );
+    writeFileSync(snapshot, '');
+    await started;
+    deepStrictEqual([await status(BOTSHELF_PROBE_PORT, '/readyz'), await status(PORT, '/')], [200, 200]);
+  });
+
   it('responds to probes, and 503 to the rest until counts and tokens are read', async () => {
     const { folder } = testRepository({ [pagePath('1')]: mainPage() });
     const token = await issueTestToken(folder, '1');

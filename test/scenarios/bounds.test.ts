@@ -95,6 +95,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'site/page/repository-links.ts maxLinkLength',
     'site/review/attention-list.tsx maxOpenItems',
     'site/review/attention.ts maxItems',
+    'site/review/block-page.tsx maxBots',
     'site/review/queue-page.tsx maxNames',
     'site/review/review-page.tsx maxFindings',
     'site/review/review-routes.tsx maxOthers',
@@ -141,6 +142,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'sync/sync.ts maxStartWaitSeconds',
     'tokens/tokens.ts maxCheckMs',
   ],
+  'what a person changes without counting it': ['commands/change-bots.ts maxUnnumberedBots'],
   'sizes of parts that work is done in, and what a format can have': [
     'app/app.ts maxIpsCount',
     'catalogue/changes/change-index.ts maxPendingLength',
@@ -315,7 +317,7 @@ describe('a service at its bounds', () => {
       `GET /api/v2/changes HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.${client}\r\nAccept: text/event-stream\r\n\r\n`;
     const first = streams.slice(0, 50).map(async (socket) => await firstLine(socket, requestOf(0)));
     for (const line of await Promise.all(first)) match(line, / 200 /);
-    match(await firstLine(await open(), requestOf(0)), / 503 /);
+    match(await firstLine(await open(), requestOf(0)), / 429 /);
     const others = streams
       .slice(50)
       .map(async (socket, i) => await firstLine(socket, requestOf(1 + (i % 19))));

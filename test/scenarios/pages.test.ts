@@ -87,6 +87,27 @@ describe('pages', () => {
       strictEqual(head.status, 200);
       strictEqual(await head.text(), '');
     });
+
+    it('is compressed if it is a form or an error too, which no cache keeps', async () => {
+      for (const [path, title] of [
+        ['/add', /<h1>Add a bot/],
+        ['/nothing', /<title>Not found/],
+      ] as const) {
+        const plain = await get(path, { 'Accept-Encoding': 'identity' });
+        strictEqual(plain.headers.get('content-encoding'), null);
+        match(await plain.text(), title);
+        for (const coding of ['br', 'gzip']) {
+          const response = await get(path, { 'Accept-Encoding': coding });
+          const { headers } = response;
+          deepStrictEqual([headers.get('content-encoding'), headers.get('etag')], [coding, null]);
+          const text = await response.text();
+          match(text, title);
+          match(text, /<\/html>\n$/);
+        }
+        const head = await get(path, { 'Accept-Encoding': 'br' }, 'HEAD');
+        deepStrictEqual([head.headers.get('content-encoding'), await head.text()], ['br', '']);
+      }
+    });
   });
 
   describe('the front page', () => {
@@ -98,7 +119,7 @@ describe('pages', () => {
       );
       strictEqual(new Set(names(text)).size, 6);
       ok(!text.includes('Seven'));
-      match(text, /33 bots, reviewed by people, in 3 languages/);
+      match(text, /33 bots in 3 languages/);
       doesNotMatch(text, /name="sort"/);
     });
 
@@ -124,7 +145,7 @@ describe('pages', () => {
       deepStrictEqual(names(sorted).slice(0, 2), ['Filler 100', 'Filler 101']);
       match(sorted, /href="\/\?sort=name" aria-current="true">Name</);
       const text = await html('/?q=beignets');
-      deepStrictEqual(names(text), ['Homère'], 'in the language that matches');
+      deepStrictEqual(names(text), ['Homer'], 'in the language of the reader, although another one matches');
       match(text, /<h1>1 bot for “beignets”<\/h1>/);
     });
 

@@ -154,7 +154,7 @@ function formatRoute(
 }
 
 /** The errors that every read can have: the guide names them once. */
-const ofReads: ReadonlySet<string> = new Set(['400', '405', '406', '503']);
+const ofReads: ReadonlySet<string> = new Set(['400', '405', '406', '429', '503']);
 
 /**
  * Returns the parameters as a table, and below it what their descriptions have after the first sentence. The column of

@@ -1,9 +1,10 @@
-import { readConfig } from '../../src/app/config.ts';
+import { examineConfig } from '../../src/app/config.ts';
 import type { DoctorContext } from '../../src/commands/doctor-results.ts';
 import { openerOf } from './opened.ts';
 
 /** What the checks of `botshelf doctor` look at, for a catalogue and these settings. */
 export function doctorContext(catalogue: string, env: Readonly<Record<string, string>> = {}): DoctorContext {
-  const config = readConfig({ BOTSHELF_CATALOGUE: catalogue, ...env });
-  return { config, repositoryOpener: openerOf(config.catalogue), signal: new AbortController().signal };
+  const examined = examineConfig({ BOTSHELF_CATALOGUE: catalogue, ...env });
+  const repositoryOpener = openerOf(examined.config.catalogue);
+  return { ...examined, repositoryOpener, signal: new AbortController().signal };
 }

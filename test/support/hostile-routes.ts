@@ -141,6 +141,8 @@ export const routes: RouteTable = {
   'GET /proposals/:subject': [() => '/proposals/7'],
   'POST /proposals/:subject/withdraw': [() => '/proposals/7/withdraw'],
   'GET /review': [() => '/review', (i) => `/review?page=${i + 1}&done=7/801`],
+  'GET /review/blocked': [() => '/review/blocked', (i) => `/review/blocked?kind=host&name=${i}.example`],
+  'POST /review/blocked': [() => '/review/blocked'],
   'GET /review/:subject/:account': [(i) => `/review/7/${i}`],
   'POST /review/:subject/:account': [() => '/review/7/801'],
   'POST /review/reports/:id/done': [(i) => `/review/reports/${i}/done`],

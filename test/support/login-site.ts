@@ -1,7 +1,10 @@
+import { match, strictEqual } from 'node:assert/strict';
+import { KeyRing, Sessions } from '../../src/login/login.ts';
 import type { LoginSettings } from '../../src/login/settings.ts';
 import { freePort } from './loopback.ts';
+import { noLogOuts } from './no-log-outs.ts';
 import { testRepository, type TestRepository } from './repository.ts';
-import { mainPage, pagePath } from './sample.ts';
+import { accountId, mainPage, pagePath } from './sample.ts';
 import { startTestService, type LocalService } from './service.ts';
 import { type ProviderOptions, startProvider, type TestProvider } from './login-provider.ts';
 import { type Page, Visitor } from './visitor.ts';
@@ -20,6 +23,16 @@ export interface LoginSite {
   readonly secrets: readonly string[];
   /** A new visitor who has logged in with an account, and the page of a token (Homer's) that they see then. */
   loggedIn(account: string, path?: string): Promise<{ visitor: Visitor; page: Page }>;
+  /** A new visitor who has logged in with an account an hour ago. */
+  loggedInEarlier(account: string, path: string): Promise<{ visitor: Visitor; page: Page }>;
+}
+
+/** Logs in where the page after a form leads by itself, for what maintainers do. */
+export async function logInAgain(visitor: Visitor, page: Page, account: string): Promise<Page> {
+  strictEqual(page.status, 200);
+  match(page.text, /reviewing needs a login of the last hour/);
+  const [, to = ''] = /^0; url=(.+)$/.exec(page.headers.get('refresh') ?? '') ?? [];
+  return await visitor.logIn(await visitor.go(new URL(to, page.url)), account);
 }
 
 /** The path of the page of Homer's token. */
@@ -59,6 +72,15 @@ export async function openLoginSite(
       const visitor = new Visitor();
       const page = await visitor.logIn(await visitor.go(`${baseUrl}/login?to=${path}`), account);
       return { visitor, page };
+    },
+    loggedInEarlier: async (account, path) => {
+      const sessions = new Sessions(new KeyRing(secrets), provider.issuer, noLogOuts());
+      const authenticatedAt = Date.now() - 3_600_000;
+      const session = { id: accountId(account), name: `Person ${account}`, authenticatedAt };
+      const visitor = new Visitor();
+      const cookie = ['__Host-botshelf', (await sessions.begin(session)).text] as const;
+      visitor.cookies.set(new URL(baseUrl).host, new Map([cookie]));
+      return { visitor, page: await visitor.go(baseUrl + path) };
     },
   };
 }

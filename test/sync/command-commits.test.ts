@@ -51,7 +51,11 @@ describe('the commit of a command', () => {
   const head = (name: string): string => `${repository.git('show', `HEAD:${name}`)}\n`;
 
   it('leaves a file that keeps bots/ in Git where two remove the last bots', async () => {
-    await commit(repository, { [path]: null }, async () => void (await commit(repository, { [other]: null })));
+    await commit(
+      repository,
+      { [path]: null },
+      async () => void (await commit(repository, { [other]: null })),
+    );
     strictEqual(repository.git('ls-files'), '.gitignore\nbots/.gitkeep');
     strictEqual(repository.status(), '');
   });

@@ -31,8 +31,26 @@ describe('the message about a remote', () => {
     [
       'what to do where there is no git',
       -1,
-      'ENOENT',
+      'spawn git ENOENT',
       'git cannot be run: install it, or put it on the PATH of the service',
+    ],
+    [
+      'why git could not be started where it is installed',
+      -2,
+      'Error: spawn git EAGAIN\n    at ChildProcess',
+      'git cannot be run (Error: spawn git EAGAIN): look at the memory of this machine and the limits of this user',
+    ],
+    [
+      'what ssh says before git does',
+      128,
+      "Warning: Permanently added 'h' (ED25519) to the list of known hosts.\nx\ngit@h: Permission denied (publickey).\n\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\n",
+      'git says: x git@h: Permission denied (publickey). fatal: Could not read from remote repository.',
+    ],
+    [
+      'what a Git host says over ssh once',
+      128,
+      'ssh: x\nERROR: Repository not found.\nfatal: Could not read from remote repository.\n',
+      'the remote says: Repository not found.; git says: ssh: x fatal: Could not read from remote repository.',
     ],
   ] as const;
 
@@ -52,6 +70,7 @@ describe('the message about a remote', () => {
       `remote: a${blanks}`,
       `ERROR:${blanks}`,
       `remote: a${'b\u2028'.repeat(30_000)}`,
+      `${blanks}a${blanks}`,
     ])
       match(
         describeRemoteError(new GitError(['push'], 1, `${line}\nfatal: no`)),

@@ -239,7 +239,7 @@ describe('a token that is not known here', () => {
     strictEqual(await tokens.checkToken(homer, brought), 'valid');
   });
 
-  it('is unchecked while a thousand are being looked up, a hundred of its client or 250 of its network', async () => {
+  it('is unchecked while a thousand are being looked up, and refused while a hundred of its client or 250 of its network are', async () => {
     let fetched = (): void => {};
     const fetching = new Promise<void>((resolve) => (fetched = resolve));
     const tokens = new Tokens(
@@ -251,9 +251,9 @@ describe('a token that is not known here', () => {
     const check = async (address: string): Promise<string> =>
       await tokens.checkToken(homer, createToken(), address);
     const checks = Array.from({ length: 100 }, async () => await check('192.0.2.1'));
-    strictEqual(await check('192.0.2.1'), 'unchecked');
+    await rejects(check('192.0.2.1'), { code: 'share-full' });
     checks.push(...Array.from({ length: 250 }, async (_, i) => await check(`2001:db8:1:${i}::1`)));
-    strictEqual(await check('2001:db8:1:fff::1'), 'unchecked');
+    await rejects(check('2001:db8:1:fff::1'), { code: 'share-full' });
     checks.push(...Array.from({ length: 650 }, async (_, i) => await check(`198.51.100.${i % 9}`)));
     strictEqual(await check('203.0.113.1'), 'unchecked');
     fetched();
@@ -277,13 +277,26 @@ describe('a change of a token', () => {
         ...what,
       };
       const { shared } = await new Tokens(store, remote, log).issueToken(homer, 'user marge');
-      return [steps.join(', '), shared, log.lines.length];
+      const warnings = log.lines.filter((line) => line.startsWith('warn: '));
+      return [steps.join(', '), shared, warnings.length];
     };
     const away = async (): Promise<void> => await Promise.reject(new Error('away'));
     deepStrictEqual(await work({}), ['fetch, push 1', true, 0]);
     deepStrictEqual(await work({ pushState: away }), ['fetch', false, 1]);
     deepStrictEqual(await work({ fetchState: away }), ['', false, 1]);
     strictEqual((await localTokens(store).issueToken(homer, 'user marge')).shared, true);
+  });
+
+  it('is logged with the bot and who made it, and not with the token', async () => {
+    const log = recordedLog();
+    const tokens = new Tokens(await open(newPlace()), null, log);
+    await tokens.revokeToken(homer, 'account 7');
+    await tokens.issueToken(homer, 'account 7');
+    await tokens.revokeToken(homer, 'account 8');
+    deepStrictEqual(log.lines, [
+      `info: issued a token to ${homer}, by account 7`,
+      `info: revoked the token of ${homer}, by account 8`,
+    ]);
   });
 
   it('and a check do not wait for a remote that never responds @long', async () => {

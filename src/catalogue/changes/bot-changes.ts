@@ -77,18 +77,33 @@ function withoutTexts(page: PageChange): PageChange {
 
 const untold = new Set(['page', 'avatar', 'cover', 'preview']);
 
-/** Who reviewed a bot, and when that came into the branch; milliseconds since the epoch. */
+/** Who reviewed a page. Times are milliseconds since the epoch. */
 export interface AcceptedReview {
   readonly reviewer: AccountId;
+  /** When the reviewed change came into the branch. */
   readonly time: number;
+  /** When the page was last changed since, without a review; undefined if it was not. */
+  readonly changed: number | undefined;
 }
 
-/** Reads the last accepted review of a bot among its newest 20 commits; undefined if there is none. @throws {GitError} */
-export async function readLastReview(index: ReadonlyChanges, id: BotId): Promise<AcceptedReview | undefined> {
+/**
+ * Reads the last accepted review of a page, which shows the main page and its translation, among the bot's newest 20
+ * commits; undefined if there is none. @throws {GitError}
+ */
+export async function readLastReview(
+  index: ReadonlyChanges,
+  id: BotId,
+  locale: Locale,
+): Promise<AcceptedReview | undefined> {
+  let changed: number | undefined;
   for (const commit of (await index.listSteps(id)).slice(0, maxReviewCommits)) {
+    const { before, after } = await index.read(id, commit);
+    const files = [...before, ...after];
+    if (!files.some((file) => file.locale === locale || (isReadable(file) && isMainPage(file)))) continue;
     const by = await index.readAuthor(commit);
     if (by.kind === 'proposal' && by.reviewer !== undefined)
-      return { reviewer: by.reviewer, time: commit.time };
+      return { reviewer: by.reviewer, time: commit.time, changed };
+    changed ??= commit.time;
   }
   return undefined;
 }

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { appendFile, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { type CommitAuthor, parseCommitAuthor } from '../../bot/commit-message.ts';
+import { type CommitAuthor, decodeCommit, parseCommitAuthor } from '../../bot/commit-message.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { BranchConsumer, BranchAdvance } from '../../git/branch-feed.ts';
 import {
@@ -328,7 +328,8 @@ export class ChangeIndex implements BranchConsumer {
   /** Reads who made a commit. @throws {GitError} */
   async readAuthor({ id }: BotCommit): Promise<CommitAuthor> {
     const { objects, identity } = await this.#options.repositoryOpener.open();
-    return parseCommitAuthor((await objects.readOne(id))?.content.toString() ?? '', identity);
+    const object = await objects.readOne(id);
+    return parseCommitAuthor(object ? decodeCommit(object.content) : '', identity);
   }
 }
 

@@ -425,9 +425,7 @@ async function buildList(
     const body = { bytes, read: () => joinToPieces(formatArray(bots, toJson)) };
     return { ...page, body, size: bots.length * 8 };
   }
-  const parts: Buffer[] = [];
-  for await (const part of joinToPieces(formatArray(bots, toJson), slice)) parts.push(part);
-  const body = Buffer.concat(parts);
+  const body = Buffer.concat([...formatArray(bots, toJson)]);
   return { ...page, body, size: body.length };
 }
 

@@ -1,5 +1,5 @@
 import type { Category, MainPage, Translation } from '../../../schemas/types.ts';
-import type { Locale } from '../../bot/locale.ts';
+import { english, type Locale } from '../../bot/locale.ts';
 import { readSchema, type SchemaName } from '../../bot/schemas.ts';
 import { quoteValue } from '../../lib/text.ts';
 import { type Fault, createFileFault } from './fault.ts';
@@ -76,7 +76,7 @@ function findBotFaults(files: readonly PageFile[], mainPages: readonly PageFile[
   const first = files.find(isPage) ?? files[0];
   if (first === undefined || mainPages.length === 1) return [];
   if (!isPage(first)) {
-    const message = `${first.id} has no page: add ${pathOf(first.id, 'en' as Locale)}, or remove this file`;
+    const message = `${first.id} has no page: add ${pathOf(first.id, english)}, or remove this file`;
     return [createFileFault(first.path, 'one-main-page', message)];
   }
   if (mainPages.length === 0) {

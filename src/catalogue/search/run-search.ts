@@ -8,7 +8,7 @@ import { findFollowed } from './postings.ts';
 import { readQuery, type Term } from './query.ts';
 import type { IndexSegment, SegmentSearch } from './segment.ts';
 import { findNearWords, type Expansion, type WordIndex } from './word-index.ts';
-import { normalise } from './words.ts';
+import { normalise } from '../../lib/text.ts';
 
 /**
  * Searches segments for the words of a text, never holding the event loop for long.

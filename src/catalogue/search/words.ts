@@ -1,35 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'node:path';
+import { normalise } from '../../lib/text.ts';
 
-/**
- * Folds what should not matter when words are compared: width and other compatible forms, case, marks on Latin, Greek
- * and Cyrillic letters, and letters that people type as others. A mark of any other script stays, because it makes another
- * sound there: ボ is not ホ. The Cyrillic й stays too: it is a letter of its own, and stems depend on it.
- */
-export function normalise(text: string): string {
-  if (plain.test(text)) return text.toLowerCase();
-  return text
-    .normalize('NFKC')
-    .toLowerCase()
-    .normalize('NFD')
-    .replace(marked, (all: string, letter: string) => (all === shortI ? all : letter))
-    .normalize('NFC')
-    .replace(replaced, (letter) => replacements.get(letter) ?? letter);
-}
-
-const plain = /^[\0-\x7f]*$/;
-const marked = /([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{M}+/gu;
-const shortI = 'й'.normalize('NFD');
-
-/** Letters in pairs: each is replaced by what follows it. */
-const replacements = new Map(
-  'ł l,ß ss,æ ae,œ oe,þ th,ð d,đ d,ø o,ħ h,ı i,ς σ,أ ا,إ ا,آ ا,ى ي,ة ه'
-    .split(',')
-    .map((pair) => pair.split(' ') as [string, string]),
-);
-const replaced = new RegExp(`[${[...replacements.keys()].join('')}]`, 'gu');
-
-/** A stretch of letters and digits of one script. */
+/** A stretch of letters and digits of one script, or an emoji. */
 export interface Word {
   readonly text: string;
   /** Whether its script puts no spaces between words, or joins particles to them. */
@@ -37,7 +10,7 @@ export interface Word {
 }
 
 /**
- * Splits a text at what is neither letter nor digit, and at a change of script. `c++` and `c#` stay whole; an Arabic word has
+ * Splits a text at what is no letter, digit or emoji, and at a change of script. `c++` and `c#` stay whole; an Arabic word has
  * no article, nor the short words before it.
  */
 export function splitRuns(text: string): Word[] {
@@ -109,7 +82,8 @@ const unspaced =
 const spaced = ['Latn', 'Cyrl', 'Grek', 'Arab'].map((script) => `[\\p{sc=${script}}\\p{M}\\p{N}]+`);
 const others = '(?:(?![\\p{sc=Latn}\\p{sc=Cyrl}\\p{sc=Grek}\\p{sc=Arab}])[\\p{L}\\p{M}\\p{N}])+';
 const programming = '[a-z]{1,2}(?:\\+\\+|#)(?![\\p{L}\\p{N}+#])';
-const pattern = new RegExp(`(${unspaced})|${[programming, ...spaced, others].join('|')}`, 'gu');
+const emoji = '\\p{Extended_Pictographic}';
+const pattern = new RegExp(`(${unspaced})|${[programming, ...spaced, others, emoji].join('|')}`, 'gu');
 
 /** The words of one language, those of a list with spaces between them: `assets/search/<language>.json`. */
 interface LanguageWords {

@@ -1,9 +1,12 @@
 import { basename, dirname, join } from 'node:path';
-import { BotshelfError } from '../../lib/errors.ts';
+import { formatChangedBy } from '../../bot/commit-message.ts';
+import { toNewFile } from '../../git/commit-files.ts';
+import type { Repository } from '../../git/repository.ts';
+import { BotshelfError, messageOf, UserError } from '../../lib/errors.ts';
 import type { BlockedFile } from '../../../schemas/types.ts';
 import { normaliseHost } from '../../lib/network.ts';
 import { maxReadSize } from '../page/page-file.ts';
-import { type Parsed, parseJsonFile } from '../page/side-file.ts';
+import { ensureValid, type Parsed, parseJsonFile } from '../page/side-file.ts';
 import { type FileReading, readFromDisk } from './settings.ts';
 
 /** Who may not be listed: ids of accounts and bots, and names of hosts. */
@@ -92,6 +95,76 @@ export function describeBlocked({ kind, name, reason }: BlockedName, showsReason
     : `this list takes nothing with the ${kind} ${name}: remove it, or write to the maintainers if that is a mistake`;
 }
 
+/** Somebody who is blocked from now on, or, if that ends, no longer. */
+export interface BlockedChange extends BlockedName {
+  readonly ends: boolean;
+}
+
+/** Nobody was blocked or unblocked. The message is for the command. */
+export class BlockError extends UserError {
+  readonly kind: 'name' | 'public-host' | 'common-host' | 'not-blocked' | 'maintainer';
+
+  constructor(kind: BlockError['kind'], message: string) {
+    super(message);
+    this.name = 'BlockError';
+    this.kind = kind;
+  }
+}
+
+/**
+ * Returns a change of an account, a bot or a host, which may be named by an address.
+ * @throws {BlockError} name, public-host
+ */
+export function toBlockedChange(
+  kind: BlockedName['kind'],
+  text: string,
+  { reason, ends }: Pick<BlockedChange, 'reason' | 'ends'>,
+): BlockedChange {
+  const address = text.includes('://') ? text : `https://${text}`;
+  const change = { kind, name: (kind === 'host' && findHost(address)) || text, reason, ends };
+  if (ends) return change;
+  const isPublic = `${change.name} is a domain that anybody gets names in: name the host of the bots itself`;
+  if (kind === 'host' && publicSuffix.test(change.name)) throw new BlockError('public-host', isPublic);
+  try {
+    changeBlocked({ value: nothingBlocked }, change);
+  } catch (error) {
+    throw new BlockError('name', messageOf(error));
+  }
+  return change;
+}
+
+/**
+ * Returns the text of the file after a change. Who is blocked already keeps the day and, unless there is another, the reason.
+ * @throws {BlockError} not-blocked @throws {UserError} if the file has faults, or would have
+ */
+export function changeBlocked(file: Parsed<Blocked>, { kind, name, reason, ends }: BlockedChange): string {
+  const before = ensureValid(file);
+  const key = `${kind}s` as const;
+  const { [name]: former, ...others } = before[key];
+  if (ends && !Object.hasOwn(before[key], name))
+    throw new BlockError('not-blocked', `the ${kind} ${name} is not blocked`);
+  const since = new Date().toISOString().slice(0, 10);
+  const entry = { since, ...former, ...(reason !== undefined && { reason }) };
+  const after = printBlocked({ ...before, [key]: ends ? others : { ...others, [name]: entry } });
+  ensureValid(parseBlocked(Buffer.from(after)));
+  return after;
+}
+
+/** Plans the commit of a change onto a tip. @param by who makes it, for the message @throws as changeBlocked */
+export async function planBlockedCommit(
+  { objects, prefix }: Pick<Repository, 'objects' | 'prefix'>,
+  tip: string | null,
+  change: BlockedChange,
+  by: string,
+) {
+  const path = prefix + blockedName;
+  const blob = await objects.readOne(`${tip}:${path}`);
+  const file = toNewFile(changeBlocked(parseBlocked(blob?.content), change));
+  const files = blob?.content.equals(file.content) ? [] : [[path, file] as const];
+  const subject = `${change.ends ? 'Unblock' : 'Block'} the ${change.kind} ${change.name}`;
+  return { files: new Map(files), message: `${subject}\n\n${formatChangedBy(by)}\n` };
+}
+
 /** Returns what is blocked. @throws {BotshelfError} unavailable, where no valid version of the file is known */
 export function requireBlocked(blocked: Blocked | null): Blocked {
   if (blocked !== null) return blocked;
@@ -125,3 +198,7 @@ function listDomains(address: string): string[] {
   const labels = findHost(address)?.split('.') ?? [];
   return labels.map((_, i) => labels.slice(i).join('.'));
 }
+
+/** Domains in which anybody gets a name: a label alone, such as `co.uk`, and those of services that host sites and bots. */
+const publicSuffix =
+  /^(?:[\w-]+|(?:ac|co|com|edu|go|gob|gov|ne|net|or|org)\.[a-z]{2}|(?:github|gitlab|codeberg)\.(?:io|page)|(?:pages|workers|fly|deno)\.dev|(?:vercel|netlify|web|replit|railway)\.app|(?:herokuapp|firebaseapp|onrender|blogspot)\.com|glitch\.me|repl\.co)$/;

@@ -6,6 +6,7 @@ import type { Locale } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
 import { forEachInSlices, sortInSlices } from '../../lib/time-slice.ts';
 import { type FilePlace, folderOf, pathOf } from '../page/layout.ts';
+import { normalise } from '../../lib/text.ts';
 
 /** Searches sorted items: returns the index of the first one for which `isBefore` is false, or their number. */
 export function findFirstPlace<T>(sorted: ArrayLike<T>, isBefore: (item: T) => boolean): number {
@@ -38,7 +39,7 @@ export interface IndexedBot {
 export interface BotFacts {
   /** In the default locale. */
   readonly name: string;
-  /** The name without case and width, to sort by. */
+  /** The name as words are compared, to sort by: É is beside E. */
   readonly sortName: string;
   readonly category: Category;
   readonly nsfw: boolean;
@@ -123,7 +124,7 @@ export function indexBot(
     commands,
     facts: {
       name,
-      sortName: name.normalize('NFKC').toLowerCase(),
+      sortName: normalise(name),
       category: record.category,
       nsfw: record.nsfw,
       verified: record.verified,

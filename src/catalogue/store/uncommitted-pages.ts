@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { formatIsoTime } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
-import type { Locale } from '../../bot/locale.ts';
+import { english } from '../../bot/locale.ts';
 import { listUncommittedFiles, findConversion } from '../../git/changed-files.ts';
 import type { Repository, RepositoryOpener } from '../../git/repository.ts';
 import type { Log } from '../../lib/log.ts';
@@ -37,7 +38,7 @@ const confirmAfterMs = 250;
 
 /** Returns what `findConversion` does for the pages of bots. @throws {GitError} */
 export async function findPageConversion(repository: Repository): Promise<string | null> {
-  const anyPage = pathOf('0' as BotId, 'en' as Locale);
+  const anyPage = pathOf('0' as BotId, english);
   return await findConversion(repository, repository.prefix + anyPage);
 }
 
@@ -48,7 +49,7 @@ async function listUncommittedPages(repository: Repository, signal: AbortSignal)
     .filter((path) => parseFilePath(path, prefix) !== undefined)
     .map((path) => {
       const editedAt = statSync(join(folder, path), { throwIfNoEntry: false })?.mtimeMs ?? null;
-      const since = editedAt === null ? '' : ` since ${new Date(editedAt).toISOString()}`;
+      const since = editedAt === null ? '' : ` since ${formatIsoTime(editedAt)}`;
       const message = `${JSON.stringify(path)} has had uncommitted edits${since}, so posts to its bot are refused: commit or discard them`;
       return { path, editedAt, message };
     });

@@ -95,8 +95,10 @@ function parseDays(
 
 /** Returns milliseconds since the epoch. Refuses invalid times, such as the 30th of February. */
 function parseTime([text]: ParameterTexts): number {
-  const match = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?Z)?$/.exec(text);
-  const time = match === null ? Number.NaN : Date.parse(text);
+  // In a query, + is a blank unless it is written as %2B.
+  const utc = text.replace(/[+ ]00:00$/, 'Z');
+  const match = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?Z)?$/.exec(utc);
+  const time = match === null ? Number.NaN : Date.parse(utc);
   if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(match?.[1] ?? '')) return time;
   return refuse(
     `${quoteValue(text)} is not a time: send a day such as 2026-11-22, or a time in UTC such as 2026-11-22T05:00Z`,

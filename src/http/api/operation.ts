@@ -32,7 +32,7 @@ export function describeRead({
   const responses = {
     '200': { description: returns, headers: createHeaders([...readHeaders, ...headers]), content },
     '304': createReference('responses', 'NotModified'),
-    ...createProblems(400, 405, 406, 503, ...problems),
+    ...createProblems(400, 405, 406, 429, 503, ...problems),
   };
   return {
     get: { ...rest, parameters: [...parameters, createReference('parameters', 'If-None-Match')], responses },

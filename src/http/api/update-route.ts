@@ -17,7 +17,7 @@ import { quoteValue } from '../../lib/text.ts';
 import type { TokenCheck, Tokens } from '../../tokens/tokens.ts';
 import type { RateLimit } from '../limits.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
-import { listEtags } from '../representation.ts';
+import { listEtags, parseEtags } from '../representation.ts';
 import { type BodyRules, readText, findKnownBot } from '../request.ts';
 import {
   createHeaders,
@@ -145,14 +145,14 @@ const commandsRules: BodyRules = {
 };
 
 /**
- * Returns the condition in If-Match: whether the ETag with a digest, in any coding, is in its list. The condition `*` is
- * whether there is one.
+ * Returns the condition in If-Match: whether the ETag with a digest, in any coding, is in its list, weak or not. The condition
+ * `*` is whether there is one.
  */
 function readExpectation(ctx: Context): ((digest: string | undefined) => boolean) | undefined {
   const condition = ctx.headers['if-match']?.trim() ?? '';
   if (condition === '') return undefined;
   if (condition === '*') return (digest) => digest !== undefined;
-  const expected = condition.split(',').map((etag) => etag.trim());
+  const expected = parseEtags(condition);
   return (digest) => digest !== undefined && listEtags(digest).some((etag) => expected.includes(etag));
 }
 

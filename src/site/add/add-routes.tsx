@@ -2,7 +2,7 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { isUnavailable } from '../../bot/errors.ts';
 import { parseInvite } from '../../bot/invite.ts';
-import { type Locale } from '../../bot/locale.ts';
+import { english } from '../../bot/locale.ts';
 import type { Catalogue, OpenCatalogue } from '../../catalogue/catalogue.ts';
 import { type ComparedFile, compareInvites, comparePages } from '../../catalogue/changes/bot-changes.ts';
 import { parsePagePath, pathOf } from '../../catalogue/page/layout.ts';
@@ -13,9 +13,10 @@ import { findImages } from '../../catalogue/store/bot-index.ts';
 import { blockedRule, type Finding } from '../../check/check.ts';
 import { checkProposal } from '../../check/check-changes.ts';
 import { refuseCrossSite } from '../../http/middleware.ts';
-import { ProblemError } from '../../http/problem.ts';
+import { ProblemError, toProblem } from '../../http/problem.ts';
 import { parseFields, parseQuery, readFields } from '../../http/request.ts';
 import type { OpenImages } from '../../images/images.ts';
+import { isError } from '../../lib/errors.ts';
 import type { OpenProposals } from '../../proposals/open.ts';
 import { ProposalError, maxNoteLength, findSubject, isSubmission } from '../../proposals/proposal.ts';
 import type { Proposals } from '../../proposals/proposals.ts';
@@ -185,8 +186,10 @@ async function propose(
 ): Promise<void> {
   const { site, authors, proposals, drafts, viewerOf } = parts;
   const { form, texts, base, note } = filled;
-  const refuse = async (status: number, key: MessageKey, values = {}): Promise<void> =>
+  const refuse = async (status: number, key: MessageKey, values = {}): Promise<void> => {
+    if ([429, 503].includes(status)) ctx.set('Retry-After', '600');
     await show(ctx, parts, { ...filled, message: { key, values } }, status);
+  };
   const file = makeFile(parts, form, texts);
   const { path = '' } = file;
   const subject = findSubject(path);
@@ -210,9 +213,10 @@ async function propose(
     const { shared } = await proposals.send(sent);
     redirectTo(ctx, site.languages.of(ctx).href(toProposalPath(subject, shared)));
   } catch (error) {
-    if (isUnavailable(error)) return await refuse(503, 'proposal.unavailable');
+    if (isUnavailable(error) || isError(error, 'share-full'))
+      return await refuse(toProblem(error).status, 'proposal.unavailable');
     if (!(error instanceof ProposalError) || error.kind === 'not-maintainer') throw error;
-    const status = error.kind.startsWith('too-many') ? 429 : 409;
+    const status = error.kind === 'too-many-in-all' ? 503 : error.kind.startsWith('too-many') ? 429 : 409;
     await refuse(status, `proposal.${error.kind}`, error.values);
   }
 }
@@ -318,7 +322,7 @@ async function show(ctx: Context, parts: AddParts, filled: FilledForm, status = 
 /** Compares the file that a form makes with the one that it changes. */
 function compareFile({ kind, source }: Form, { path = '', text }: FormFile): ChangedFieldsProps {
   const place = parsePagePath(path);
-  const locale = place?.locale ?? ('en' as Locale);
+  const locale = place?.locale ?? english;
   const [before = [], after = []] = [source, text].map((file): ComparedFile[] => {
     const content = Buffer.from(kind === 'profile' ? toFrontMatter(file) : file);
     return [{ path, locale, page: parsePage(path, content).page }];

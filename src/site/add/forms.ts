@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { BotRecord } from '../../../schemas/types.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
-import { type Locale, toCanonicalLocale } from '../../bot/locale.ts';
+import { english, type Locale, toCanonicalLocale } from '../../bot/locale.ts';
 import { readSchema } from '../../bot/schemas.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
 import {
@@ -336,7 +336,7 @@ export function makeFile(parts: FormParts, form: Form, texts: FieldTexts): FormF
   const asksLanguage = fields.some(({ name }) => name === 'locale');
   const { [key]: subject = '', locale: tag = '' } = { ...form.texts, ...texts };
   const locale = toCanonicalLocale(tag.trim());
-  const path = toPath(subject.trim(), locale ?? ('en' as Locale));
+  const path = toPath(subject.trim(), locale ?? english);
   const filled = fillIn(form, fields, texts);
   const text = kind === 'profile' ? cutPage(filled).json : filled;
   const parsed = parsePage('', Buffer.from(filled));

@@ -25,6 +25,12 @@ export function BotCommands({ bot, commands }: BotPageProps): VNode | null {
       <summary>
         <h2>{t('bot.commands')}</h2> <small class="muted">{integer(all.length)}</small>
       </summary>
+      {all.length > maxUsages && (
+        <p class="muted">
+          {t('bot.firstCommands', { shown: maxUsages, count: all.length })}{' '}
+          <a href={href(`/api/v2/bots/${bot.id}/commands`)}>{t('shelf.seeAll')}</a>
+        </p>
+      )}
       {all.length >= minToFilter && (
         <input
           type="search"
@@ -52,7 +58,6 @@ export function BotCommands({ bot, commands }: BotPageProps): VNode | null {
           );
         })}
       </ul>
-      {all.length > maxUsages && <a href={href(`/api/v2/bots/${bot.id}/commands`)}>{t('shelf.seeAll')}</a>}
     </details>
   );
 }

@@ -1,12 +1,12 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import type { BotRecord, BotListElement, Category, Command } from '../../../schemas/types.ts';
-import { msPerDay } from '../../bot/clock.ts';
+import { formatIsoTime, msPerDay } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
-import type { Locale } from '../../bot/locale.ts';
+import { english, type Locale } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
 import type { Catalogue, OpenCatalogue } from '../../catalogue/catalogue.ts';
-import type { TrustChange } from '../../catalogue/changes/bot-changes.ts';
+import type { AcceptedReview, TrustChange } from '../../catalogue/changes/bot-changes.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import {
   type IndexedBot,
@@ -41,7 +41,6 @@ import {
   listNamedAuthors,
   withoutBidiControls,
   Breadcrumb,
-  formatIsoDate,
   type NameLinkProps,
   Permissions,
 } from '../page/elements.tsx';
@@ -52,7 +51,7 @@ import { Layout, type PageProps } from '../page/layout.tsx';
 import { Prose } from '../page/prose.tsx';
 import { BotCommands } from './bot-commands.tsx';
 import { BotFacts, BotHead, BotPanels, Listing } from './bot-panels.tsx';
-import { findNamedPath, findSimilarBots, listBotsOfSameAuthor, readGroups } from './related-bots.ts';
+import { findSimilarBots, listBotsOfSameAuthor, readGroups } from './related-bots.ts';
 import { formatShareCardAddress, type ShareParts } from './share.tsx';
 
 /** What the page of a bot is made from. */
@@ -90,12 +89,14 @@ export async function createBotView(
       const { name = '', page: text = '' } = bot.contents[locale] ?? {};
       const { html, headings } = await markdown.render({ text, name, images: listPageImages(indexed) });
       const today = countHistory.present();
-      const { changes: trustChanges, review } = await readBotTrust(parts, id);
+      const { changes: trustChanges, review } = await readBotTrust(parts, id, locale);
       const reviewer = review && parts.authors.findProfile(review.reviewer)?.name;
       const isRead = await countHistory.isRead('recent');
-      const similar = findSimilarBots(groups, bot, locale).map((other) => {
+      const languages = [locale, ...facts.locales, site.settings.language, english];
+      const similar = [...findSimilarBots(groups, bot, languages)].map(([other, locale]) => {
         const [count, growth] = [counts.count(other.id), counts.growth(other.id)];
-        return { bot: parseListElement(other), locale, namesLanguage: isForeign, count, growth };
+        const namesLanguage = findLanguages(own, [locale]).length === 0;
+        return { bot: parseListElement(other), locale, namesLanguage, count, growth };
       });
       return (
         <BotPage
@@ -103,9 +104,8 @@ export async function createBotView(
           count={counts.count(id)}
           growth={counts.growth(id)}
           counts={isRead ? countHistory.counts(id, today - chartDays + 1, today) : []}
-          sharePath={findNamedPath(groups, indexed)}
           trustChanges={trustChanges}
-          review={reviewer === undefined ? undefined : { reviewer, time: review?.time ?? 0 }}
+          review={reviewer === undefined || !review ? undefined : { ...review, reviewer }}
           reportedAge={computeAge(counts.reportedAt(id))}
           editedAge={computeAge(facts.edited) ?? 0}
           commands={JSON.parse(String(indexed.commands ?? '[]')) as Command[]}
@@ -147,12 +147,10 @@ export interface BotPageProps extends PageProps {
   readonly growth: number | undefined;
   /** The counts of the last 90 days, as far as there are any. */
   readonly counts: readonly CountAt[];
-  /** Its path to share, which has its name where no other bot has that. */
-  readonly sharePath: string;
   /** What matters for trust and changed in the last 90 days. */
   readonly trustChanges: readonly TrustChange[];
   /** Who last reviewed the bot, by name, and when; undefined if that is not known. */
-  readonly review: { readonly reviewer: string; readonly time: number } | undefined;
+  readonly review: (Omit<AcceptedReview, 'reviewer'> & { readonly reviewer: string }) | undefined;
   /** How long ago the bot reported its count; milliseconds. */
   readonly reportedAge: number | undefined;
   /** How long ago its listing was updated; milliseconds. */
@@ -344,8 +342,8 @@ export function createBotMeta(page: DescribedBot, category: string): PageMeta {
     author: people.length === 0 ? undefined : people,
     inLanguage: locale,
     applicationCategory: applicationCategories.get(bot.category) ?? applicationCategories.get('other'),
-    datePublished: formatIsoDate(bot.created),
-    dateModified: formatIsoDate(bot.edited),
+    datePublished: formatIsoTime(bot.created),
+    dateModified: formatIsoTime(bot.edited),
     isFamilyFriendly: !bot.nsfw,
     installUrl: bot.invite,
     image: avatar === null || bot.nsfw ? undefined : toAddress(avatar),

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import type { BotRecord } from '../../../schemas/types.ts';
+import { formatIsoTime } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
 import { readInvite } from '../../bot/invite.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
@@ -10,6 +11,7 @@ import { useLanguage } from '../language/page-language.tsx';
 import {
   editPath,
   toAuthorPath,
+  toBlockPath,
   toChangesPath,
   toCollectionPath,
   translatePath,
@@ -160,12 +162,15 @@ export function Listing(props: ShownBotProps): VNode {
         <LinkItem href={href(toChangesPath(id))}>{t('changes.title')}</LinkItem>
         {mayManage && <LinkItem href={href(`/bots/${id}/token`)}>{t('bot.manage')}</LinkItem>}
         {(report || site.hasForms) && <LinkItem href={reportHref}>{t('bot.report')}</LinkItem>}
+        {viewer?.toReview !== undefined && (
+          <LinkItem href={href(toBlockPath('bot', id))}>{t('bot.moderate')}</LinkItem>
+        )}
         <LinkItem href={href(`/api/v2/bots/${id}`)}>{t('bot.json')}</LinkItem>
         <li>
           <ShareCodes {...props} />
         </li>
         <li class="since">
-          {t('bot.created')} <time dateTime={new Date(bot.created).toISOString()}>{day(bot.created)}</time>
+          {t('bot.created')} <time dateTime={formatIsoTime(bot.created)}>{day(bot.created)}</time>
         </li>
       </ul>
       {bot.verified && (
@@ -206,7 +211,7 @@ export function BotHead(props: ShownBotProps): VNode {
           )}
           {bot.nsfw && <span class="tag adult">{t('bot.adult')}</span>}
         </h1>
-        <Credits {...{ authors, review }} />
+        <Credits {...{ bot, authors, review }} />
         <p class="about" {...language}>
           {description}
         </p>
@@ -217,18 +222,25 @@ export function BotHead(props: ShownBotProps): VNode {
 }
 
 /** Who made the bot, and who last reviewed it. */
-function Credits({ authors, review }: Pick<ShownBotProps, 'authors' | 'review'>): VNode | null {
-  const { t, day } = useLanguage();
-  if (authors.length === 0 && review === undefined) return null;
+function Credits({ bot, authors, review }: Pick<ShownBotProps, 'bot' | 'authors' | 'review'>): VNode {
+  const { t, day, href } = useLanguage();
   return (
     <div class="credits">
-      <Byline authors={authors} isLinked />
+      <Byline {...{ bot, authors }} isLinked />
       {review !== undefined && (
         <p>
           {t('bot.reviewedBy', {
             name: <bdi>{withoutBidiControls(review.reviewer)}</bdi>,
             day: day(review.time),
           })}
+          {review.changed !== undefined && (
+            <>
+              {' · '}
+              <a href={href(`/bots/${bot.id}/changes`)}>
+                {t('bot.changedSince', { day: day(review.changed) })}
+              </a>
+            </>
+          )}
         </p>
       )}
     </div>
@@ -281,7 +293,7 @@ export function BotFacts(props: ShownBotProps): VNode {
       <Fact name={t('bot.howToUse')}>{useUsage(props) ?? unknown}</Fact>
       <Fact name={t('bot.source')}>{useSource(bot) ?? unknown}</Fact>
       <Fact name={t('bot.edited')}>
-        <time dateTime={new Date(bot.edited).toISOString()}>{ago(0, editedAge)}</time>
+        <time dateTime={formatIsoTime(bot.edited)}>{ago(0, editedAge)}</time>
       </Fact>
       <Fact name={t('bot.language')}>
         <LanguagesOfBot {...props} />

@@ -57,7 +57,7 @@ export async function createCompareView(ctx: Context, parts: CompareParts): Prom
         const bot = parseListElement(indexed);
         const locale = locales[i] as Locale;
         const [count, growth, reportedAt] = [counts.count(id), counts.growth(id), counts.reportedAt(id)];
-        const { changes: trustChanges } = await readBotTrust(parts, id);
+        const { changes: trustChanges } = await readBotTrust(parts, id, locale);
         return { bot, locale, count, growth, reportedAt, trustChanges };
       });
       return <ComparePage {...{ ...props, missing, isCut }} columns={await Promise.all(columns)} />;

@@ -14,8 +14,8 @@ import { forEachInSlices } from '../../lib/time-slice.ts';
 export interface BotGroups {
   /** Returns the bots on most servers among those that have the category and language of a bot and are for adults if it is. */
   readonly popular: (bot: Pick<BotRecord, 'category' | 'nsfw'>, locale: Locale) => readonly ComparedBot[];
-  /** Returns the one bot whose name is the words of a path, such as `rooks-gambit`; undefined if there is none, or several. */
-  readonly named: (slug: string) => IndexedBot | undefined;
+  /** Returns the bot whose name is the words of a path, such as `rooks-gambit`; null for several, undefined if there is none. */
+  readonly named: (slug: string) => IndexedBot | null | undefined;
 }
 
 interface ComparedBot {
@@ -44,23 +44,25 @@ export function listBotsOfSameAuthor(authors: readonly Author[], bot: BotRecord)
   return [...others];
 }
 
-/** Returns the path of a bot that reads like its name, or that with its id where other bots have the name, too. */
-export function findNamedPath({ named }: BotGroups, bot: IndexedBot): string {
-  const slug = toNameSlug(bot.facts.name);
-  return named(slug)?.id === bot.id ? `/bots/${encodeURIComponent(slug)}` : `/bots/${bot.id}`;
-}
-
-/** Returns the bots of the same category and language that share most words with this one. */
-export function findSimilarBots({ popular }: BotGroups, bot: BotRecord, locale: Locale): IndexedBot[] {
-  const others = popular(bot, locale).filter((other) => other.bot.id !== bot.id);
-  const own = [...collectWords(bot.contents[locale])].map((word) => `\n${word}\n`);
-  const alike = others.map((other) => {
-    return { other, shared: own.filter((word) => other.words.includes(word)).length };
-  });
-  return alike
-    .toSorted((a, b) => b.shared - a.shared)
-    .slice(0, maxSimilar)
-    .map(({ other }) => other.bot);
+/**
+ * Returns bots of the same category, each with the language in which it is compared: those of the first language that share
+ * most words with this one, then those of the next one.
+ */
+export function findSimilarBots(
+  { popular }: BotGroups,
+  bot: BotRecord,
+  locales: readonly Locale[],
+): Map<IndexedBot, Locale> {
+  const similar = new Map<IndexedBot, Locale>();
+  for (const locale of locales) {
+    const own = [...collectWords(bot.contents[locale])].map((word) => `\n${word}\n`);
+    const alike = popular(bot, locale)
+      .filter((other) => other.bot.id !== bot.id && !similar.has(other.bot))
+      .map((other) => ({ other, shared: own.filter((word) => other.words.includes(word)).length }))
+      .toSorted((a, b) => b.shared - a.shared);
+    for (const { other } of alike.slice(0, maxSimilar - similar.size)) similar.set(other.bot, locale);
+  }
+  return similar;
 }
 
 const maxOfAuthor = 8;
@@ -96,8 +98,7 @@ async function groupBots(bots: readonly IndexedBot[], counts: ReadonlyCounts): P
     }));
   };
   // A path of digits alone is an id.
-  const named: BotGroups['named'] = (slug) =>
-    /^\d*$/.test(slug) ? undefined : (byName.get(slug) ?? undefined);
+  const named: BotGroups['named'] = (slug) => (/^\d*$/.test(slug) ? undefined : byName.get(slug));
   return { popular, named };
 }
 

@@ -82,12 +82,12 @@ function describeShareCard(
 }
 
 /** What to copy to share a bot: its address, and code that shows its badge on other sites. */
-export function ShareCodes({ site, bot, locale, name, sharePath }: ShownBotProps): VNode {
+export function ShareCodes({ site, bot, locale, name }: ShownBotProps): VNode {
   const { t } = useLanguage();
   const page = toPathInLanguage(`${site.baseUrl}/bots/${bot.id}`, locale, findDefaultLocale(bot));
   const badge = site.baseUrl + toBadgePath(bot.id);
   const codes = {
-    URL: site.canonicalUrl + sharePath,
+    URL: `${site.canonicalUrl}/bots/${bot.id}`,
     Markdown: `[![${name.replace(/[[\]\\]/g, '\\$&')}](${badge})](${page})`,
     HTML: `<a href="${page}"><img src="${badge}" alt="${escapeXml(name)}" height="20"></a>`,
   };

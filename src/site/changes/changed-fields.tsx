@@ -1,7 +1,8 @@
-import type { VNode } from 'preact';
+import { Fragment, type VNode } from 'preact';
 import { msPerDay } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Permission } from '../../bot/invite.ts';
+import type { Locale } from '../../bot/locale.ts';
 import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import {
   type BotChange,
@@ -18,7 +19,7 @@ import {
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { formatValue, mainFields } from '../page/fields.ts';
-import { diffWords, type Words, WordDiff } from './word-diff.tsx';
+import { Changed, diffWords, type Words, WordDiff } from './word-diff.tsx';
 import type { Messages } from '../language/messages.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls, Fact } from '../page/elements.tsx';
@@ -119,21 +120,24 @@ function ChangedPermissions({ invite }: Pick<ChangedFieldsProps, 'invite'>): VNo
   const { t, text } = useLanguage();
   const permissions = (['added', 'removed'] as const).flatMap((change) => {
     const { groups, unknownBits } = invite[change];
-    const known = groups.flatMap((group) => group.permissions.map((name) => text(`permission.${name}`)));
-    const all = [...known, ...unknownBits.map((bit) => text('permissions.unknown', { bit }))];
-    const marks = { added: change === 'added', removed: change === 'removed' };
-    return all.flatMap((value) => [
-      { value, ...marks },
-      { value: ' ', added: false, removed: false },
-    ]);
+    const added = change === 'added';
+    const known = groups.flatMap((group) =>
+      group.permissions.map((name) => {
+        return { value: text(`permission.${name}`), added, isHarmful: group.name === 'dangerous' };
+      }),
+    );
+    const others = unknownBits.map((bit) => ({ value: text('permissions.unknown', { bit }), added }));
+    return [...known, ...others];
   });
   if (permissions.length === 0 && !invite.isUnknown) return null;
   return (
     <dl class="changes">
       <Fact name={t('permissions.title')}>
-        <span class="asked">
-          <WordDiff words={permissions} />
-        </span>{' '}
+        {permissions.map((permission) => (
+          <Fragment key={permission.value}>
+            <Changed {...permission} />{' '}
+          </Fragment>
+        ))}
         {invite.isUnknown && t('permissions.notKnown')}
       </Fact>
     </dl>
@@ -149,13 +153,15 @@ function AddedValue({ name, after }: ShownField): VNode {
 function ChangedWords({ name, before, after, words }: ShownField): VNode {
   const { t, categoryName } = useLanguage();
   const toShown = (value: string): string => (name === 'category' ? categoryName(value) : value);
-  const whole = [
-    { value: toShown(before), removed: true, added: false },
-    { value: toShown(after), added: true, removed: false },
-  ].filter(({ value }) => value !== '');
-  if (whole.length === 0) return <>{t('changes.edited')}</>;
-  const text = <WordDiff words={(name !== 'category' && words) || whole} />;
-  if (name !== 'page') return <div class={name === 'invite' ? 'typed asked' : 'typed'}>{text}</div>;
+  if (before === '' && after === '') return <>{t('changes.edited')}</>;
+  const removed = { value: toShown(before), removed: true, added: false };
+  const added = { value: toShown(after), removed: false, added: true };
+  const arrow = { value: ' → ', removed: false, added: false };
+  const whole = before === '' ? [added] : after === '' ? [removed] : [removed, arrow, added];
+  const isWhole =
+    name === 'category' || [before, after].every((value) => value === '' || URL.canParse(value));
+  const text = <WordDiff words={(!isWhole && words) || whole} />;
+  if (name !== 'page') return <div class="typed">{text}</div>;
   if (!words) return <>{t('review.tooMuch')}</>;
   return (
     <details class="typed">
@@ -183,17 +189,18 @@ export interface BotTrust {
   readonly review: AcceptedReview | undefined;
 }
 
-/** Reads why people may trust a bot, from its history, which is read once for each of its commits. Without Git there is nothing. */
+/** Reads why people may trust a page of a bot, from its history, which is read once for each of its commits. Without Git there is nothing. */
 export async function readBotTrust(
   { changes: index, authors, cache }: Pick<OpenCatalogue, 'changes' | 'authors' | 'cache'>,
   id: BotId,
+  locale: Locale,
 ): Promise<BotTrust> {
   const read = async (): Promise<BotTrust> => {
     const changes = await readTrustChanges(index, id);
-    return { changes, review: await readLastReview(index, id) };
+    return { changes, review: await readLastReview(index, id, locale) };
   };
   const inputs = [() => index.stamp(id), () => Math.floor(Date.now() / msPerDay)];
-  const kept = cache.get(`trust ${id}`, read, { inputs, isExact: true });
+  const kept = cache.get(`trust ${id} ${locale}`, read, { inputs, isExact: true });
   const { changes, review } = await kept.catch((): BotTrust => ({ changes: [], review: undefined }));
   const named = changes.map(({ values, ...change }) => {
     const isOfAuthors = change.kind === 'author';

@@ -2,14 +2,18 @@ import { type Change, diffWordsWithSpace } from 'diff';
 import type { VNode } from 'preact';
 import { useLanguage } from '../language/page-language.tsx';
 
-/** What was added or removed, with a word for screen readers. */
-function Changed({ added, value }: Pick<Words, 'added' | 'value'>): VNode {
+/** What was added or removed, with a word for screen readers. An addition that can do harm is not shown as good. */
+export function Changed({
+  added,
+  value,
+  isHarmful = false,
+}: Pick<Words, 'added' | 'value'> & { readonly isHarmful?: boolean }): VNode {
   const { t } = useLanguage();
   const Mark = added ? 'ins' : 'del';
   return (
     <>
       <span class="out-of-sight">{t(added ? 'edit.added' : 'edit.removed')} </span>
-      <Mark>{value}</Mark>
+      <Mark class={isHarmful ? 'harm' : undefined}>{value}</Mark>
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import { msPerDay } from '../../bot/clock.ts';
+import { formatIsoTime, msPerDay } from '../../bot/clock.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
 import { maskTokens } from '../../bot/token.ts';
 import { type BotChange, readBotChanges } from '../../catalogue/changes/bot-changes.ts';
@@ -29,7 +29,7 @@ import {
   toPathInLanguage,
   sitePaths,
 } from '../page/addresses.ts';
-import { listNamedAuthors, withoutBidiControls, formatIsoDate } from '../page/elements.tsx';
+import { listNamedAuthors, withoutBidiControls } from '../page/elements.tsx';
 import type { Site } from '../page/layout.tsx';
 import { type ListOwn, type OwnItem, toMessageValues } from '../review/attention.ts';
 import { formatElement, formatTextElement, type Xml, formatXmlDocument } from './xml.ts';
@@ -154,8 +154,8 @@ export function makeFeed({ bots, ...options }: FeedOptions): WholeDocument {
 }
 
 /**
- * Makes an Atom feed of these entries. No `id` depends on the public address: after it changes, readers would show all as
- * new.
+ * Makes an Atom feed of these entries. No `id` depends on the public address or the name of the list: after a change, readers
+ * would show all as new.
  * @param updated milliseconds since the epoch */
 function formatFeed(
   { name, title, path, page, baseUrl, messages }: CommonOptions,
@@ -166,9 +166,9 @@ function formatFeed(
   const root = formatElement(
     'feed',
     { xmlns: 'http://www.w3.org/2005/Atom', 'xml:lang': messages.locale },
-    formatTextElement('id', `urn:botshelf:feed:${encodeURIComponent(name)}:${path}`),
+    formatTextElement('id', `urn:botshelf:feed:${path}`),
     formatTextElement('title', `${title} · ${name}`),
-    formatTextElement('updated', formatIsoDate(updated)),
+    formatTextElement('updated', formatIsoTime(updated)),
     formatPerson(name, `${baseUrl}/`),
     formatTextElement('icon', `${baseUrl}/favicon.ico`),
     formatElement('link', { rel: 'self', type: feedType, href: self }),
@@ -195,8 +195,8 @@ function formatEntry(indexed: IndexedBot, { authors, baseUrl, messages }: Omit<F
     ...listNamedAuthors(authors, bot.authors).map((author) =>
       formatPerson(author.name, baseUrl + author.path),
     ),
-    formatTextElement('published', formatIsoDate(bot.created)),
-    formatTextElement('updated', formatIsoDate(bot.edited)),
+    formatTextElement('published', formatIsoTime(bot.created)),
+    formatTextElement('updated', formatIsoTime(bot.edited)),
     formatElement('link', { rel: 'alternate', type: 'text/html', href: address }),
     formatElement('category', { term: bot.category, label: messages.categoryName(bot.category) }),
   );
@@ -243,7 +243,7 @@ function formatChange(
     formatTextElement('title', withoutBidiControls(`${facts.name}: ${title}`)),
     ...(summary.length > 0 ? [formatTextElement('summary', summary.join('\n'))] : []),
     formatPerson(withoutBidiControls(author)),
-    formatTextElement('updated', formatIsoDate(time)),
+    formatTextElement('updated', formatIsoTime(time)),
     formatElement('link', { rel: 'alternate', type: 'text/html', href: address }),
   );
 }
@@ -269,7 +269,7 @@ function formatAttention(item: OwnItem, { baseUrl, messages }: CommonOptions): X
     ),
     formatTextElement('title', maskTokens(withoutBidiControls(`${name}: ${text}`))),
     formatTextElement('summary', maskTokens(withoutBidiControls(summary))),
-    formatTextElement('updated', formatIsoDate(Number(since))),
+    formatTextElement('updated', formatIsoTime(Number(since))),
     formatElement('link', { rel: 'alternate', type: 'text/html', href }),
   );
 }

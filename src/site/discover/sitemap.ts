@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Category } from '../../../schemas/types.ts';
+import { formatIsoTime } from '../../bot/clock.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
@@ -25,7 +26,6 @@ import {
   toCollectionPath,
   toPathInLanguage,
 } from '../page/addresses.ts';
-import { formatIsoDate } from '../page/elements.tsx';
 import { formatElement, formatTextElement, type Xml, xmlDeclaration, formatXmlDocument } from './xml.ts';
 
 /** Every address of the site, for search engines. */
@@ -68,7 +68,7 @@ async function makeSitemap(bots: readonly IndexedBot[], options: SitemapOptions)
     if (part.isLast && parts.length === 0) return { main: toDocument(part), parts };
     parts.push(createDocument('application/gzip', await compressPieces(streamPieces(part.pieces), 'gzip')));
     const address = formatTextElement('loc', `${options.baseUrl}/sitemaps/${parts.length}.xml.gz`);
-    const lastmod = part.edited === 0 ? '' : formatTextElement('lastmod', formatIsoDate(part.edited));
+    const lastmod = part.edited === 0 ? '' : formatTextElement('lastmod', formatIsoTime(part.edited));
     entries.push(formatElement('sitemap', {}, address, lastmod));
   }
   const index = formatElement('sitemapindex', { xmlns: sitemapNamespace }, ...entries);
@@ -187,7 +187,7 @@ function* generateEntries(
 function createSitemapEntry({ id, facts: { locales, edited } }: IndexedBot, base: Xml): SitemapEntry {
   const main = `${base}/bots/${id}`;
   const others = listPageLanguages(main, locales).map(formatAlternateLink);
-  const rest = `<lastmod>${formatIsoDate(edited)}</lastmod>${others.join('')}`;
+  const rest = `<lastmod>${formatIsoTime(edited)}</lastmod>${others.join('')}`;
   const [first] = locales;
   const xml = locales.map((locale) =>
     formatAddressElement(toPathInLanguage(main, locale, first ?? locale), rest),

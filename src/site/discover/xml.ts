@@ -22,11 +22,11 @@ export function formatElement(
     : `<${name}${start.join('')}>${content.join('')}</${name}>`;
 }
 
-/** Prints an element that has a text. */
+/** Prints an element that has a text, without the soft hyphens of the interface. */
 export function formatTextElement(
   name: string,
   text: string,
   attributes: Readonly<Record<string, string>> = {},
 ): Xml {
-  return formatElement(name, attributes, escapeXml(text));
+  return formatElement(name, attributes, escapeXml(text.replaceAll('\u00ad', '')));
 }

@@ -142,7 +142,7 @@ export function BotLine(props: Pick<CardProps, 'bot' | 'count' | 'authors' | 'hi
           <span class="out-of-sight">{t('bot.servers', { count })}</span>
         </span>
       )}
-      {!hidesAuthors && <Byline authors={authors} isLinked={false} />}
+      {!hidesAuthors && <Byline {...{ bot, authors }} isLinked={false} />}
     </div>
   );
 }
@@ -221,15 +221,18 @@ function Growth({ change }: { readonly change: number }): VNode {
   );
 }
 
-/** Returns the keys of the tags that a third of the bots of a long list have, which tell none apart. Warnings always do. */
+/**
+ * Returns the keys of the tags that four of five bots of a long list have, which tell few apart. A warning is never left
+ * out, nor is a language that the reader does not have.
+ */
 function findCommonTags(tags: readonly (readonly VNode[])[]): ReadonlySet<unknown> {
   const keys = tags.flatMap((ofBot) => ofBot.map(({ key }) => key));
   const isCommon = (key: unknown): boolean =>
-    !warnings.has(key) && keys.filter((other) => other === key).length * 3 >= tags.length;
+    !essential.has(key) && keys.filter((other) => other === key).length * 5 >= tags.length * 4;
   return new Set(tags.length < longList ? [] : keys.filter(isCommon));
 }
 
-const warnings = new Set<unknown>(['control', 'adult', 'count']);
+const essential = new Set<unknown>(['control', 'adult', 'count', 'language']);
 
-/** In a list with fewer bots, such as a shelf, a third is one or two. */
+/** A shorter list, such as a shelf, shows all tags. */
 const longList = 9;

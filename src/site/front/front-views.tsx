@@ -6,7 +6,7 @@ import type { Lists } from '../../catalogue/lists/lists.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { formatCount } from '../../lib/text.ts';
-import { chooseLocale, directionOf, findLanguages, isIn, listWantedRanges } from '../language/locales.ts';
+import { chooseLocale, directionOf, findLanguages, isIn, parseLanguageRanges } from '../language/locales.ts';
 import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
 import { toAuthorPath, toFeedPath } from '../page/addresses.ts';
 import { ActionLink, Fact, FollowLinks, OwnLink, withoutBidiControls } from '../page/elements.tsx';
@@ -191,19 +191,19 @@ interface ReaderLanguages {
 
 export function findReaderLanguages(
   ctx: Context,
-  { requested, locale }: PageLanguage,
+  { requested, locale, wanted }: PageLanguage,
   locales: readonly Locale[],
 ): ReaderLanguages {
-  const accepted = listWantedRanges(undefined, ctx.get('Accept-Language'));
-  const chosen = requested === undefined ? accepted : [requested];
+  const chosen = requested === undefined ? parseLanguageRanges(ctx.get('Accept-Language')) : [requested];
   return {
-    wanted: findLanguages([...chosen, ...accepted, locale], locales),
+    wanted: findLanguages([...wanted, locale], locales),
     known: findLanguages([...chosen, locale], locales),
   };
 }
 
 /**
- * Shows each bot in the reader's language, unless a search matches it in others only or all have a page in `common`.
+ * Shows each bot in a language of the reader if it has one, else in one in which a search matches it, unless all have a page
+ * in `common`.
  * @param matched the languages in which a search matches each of them
  */
 export function showIn(
@@ -215,7 +215,8 @@ export function showIn(
   return bots.map((bot, i) => {
     const chosen = chooseLocale(bot.facts.locales, wanted) as Locale;
     const found = matched[i] ?? [];
-    const locale = common ?? (found.includes(chosen) ? chosen : (found[0] ?? chosen));
+    const isChosen = isIn(known, [chosen]) || found.includes(chosen);
+    const locale = common ?? (isChosen ? chosen : (found[0] ?? chosen));
     return { bot, locale, namesLanguage: !isIn(known, [locale]) };
   });
 }

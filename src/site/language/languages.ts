@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Context } from 'koa';
 import type { Category } from '../../../schemas/types.ts';
-import { toCanonicalLocale, toLanguage, type Locale } from '../../bot/locale.ts';
+import { english, toCanonicalLocale, toLanguage, type Locale } from '../../bot/locale.ts';
 import { defaultCategories } from '../../bot/schemas.ts';
 import { localesFolder, type CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type Cookie, createCookie, readCookie, setCookie } from '../../http/middleware.ts';
@@ -78,13 +78,13 @@ export class Languages {
 
   /** Returns the language for the tag in the address and the value of Accept-Language. */
   choose(requested: Locale | undefined, accepted: string): PageLanguage {
-    const wanted = listWantedRanges(requested, accepted);
-    const locale = chooseLocale([this.#standard, ...this.locales], wanted) ?? english;
+    const ranges = listWantedRanges(requested, accepted);
+    const locale = chooseLocale([this.#standard, ...this.locales], ranges) ?? english;
     return {
       ...this.messages(locale),
-      ...this.#dates.get(locale, wanted),
+      ...this.#dates.get(locale, ranges),
       requested,
-      wanted,
+      wanted: ranges.length === 0 ? [] : [...ranges, locale, this.#settings().language, english],
       inactiveDays: this.#settings().inactiveDays,
       categories: this.#settings().categories,
       categoryName: (category) => this.#categoryName(category, locale),
@@ -157,9 +157,6 @@ type UsualCategory = MessageKey extends infer Key
   : never;
 
 const toItself = (path: string): string => path;
-
-/** The language that is complete. */
-const english = 'en' as Locale;
 
 function readFiles(folder: string, log: Log): Map<Locale, MessageTexts> {
   const texts = new Map<Locale, MessageTexts>();

@@ -15,12 +15,7 @@ export function listWantedRanges(requested: string | undefined, accepted: string
  * @param available the bot's languages, the default first
  */
 export function chooseLocale(available: readonly Locale[], wanted: readonly string[]): Locale | undefined {
-  for (const range of wanted) {
-    if (range === '*') break;
-    const found = lookUp(available, range);
-    if (found !== undefined) return found;
-  }
-  return available[0];
+  return findLanguages(wanted, available)[0] ?? available[0];
 }
 
 /** Returns the languages of a catalogue or a bot that are nearest to ranges, each once and best first. */
@@ -33,7 +28,10 @@ export function isIn(languages: readonly Locale[], locales: readonly Locale[]): 
   return locales.some((locale) => languages.some((language) => toLanguage(language) === toLanguage(locale)));
 }
 
-/** Parses an Accept-Language header into its ranges, highest weight first, without those of weight 0. */
+/**
+ * Parses an Accept-Language header into its ranges, highest weight first, without those of weight 0: those before `*`, to
+ * which any language is preferred to the others.
+ */
 export function parseLanguageRanges(header: string): string[] {
   const ranges = header
     .slice(0, 500)
@@ -43,10 +41,11 @@ export function parseLanguageRanges(header: string): string[] {
       const weight = parameters.find((parameter) => parameter.startsWith('q='));
       return { range, weight: weight === undefined ? 1 : Number(weight.slice(2)) };
     });
-  return ranges
+  const sorted = ranges
     .filter(({ range, weight }) => range !== '' && weight > 0)
     .toSorted((a, b) => b.weight - a.weight)
     .map(({ range }) => range);
+  return sorted.includes('*') ? sorted.slice(0, sorted.indexOf('*')) : sorted;
 }
 
 /** Returns a path with a language in its query, if there is one. */

@@ -17,7 +17,10 @@ export interface PageLanguage extends Messages {
   readonly categoryTitle: (category: Category) => string;
   /** The language in the address, or else in the cookie, in canonical case; undefined if there is none. */
   readonly requested: Locale | undefined;
-  /** The language ranges that the reader prefers, best first: for texts that are in other languages than the interface. */
+  /**
+   * The language ranges for texts that are in other languages than the interface, best first: those of the reader, the
+   * language of the interface, that of the list, and English. None for a client that names none.
+   */
   readonly wanted: readonly string[];
   /** The languages that the interface has. */
   readonly locales: readonly Locale[];

@@ -146,14 +146,19 @@ export function linkHeadings(tree: Fragment, title: string, headings: readonly H
     nodes.flatMap((node) => {
       if (!isElement(node)) return [node];
       node.childNodes = linked(node.childNodes);
-      const { href = '', title: hint } = readAttributes(node);
+      const { href = '', title: hint, id } = readAttributes(node);
       if (node.tagName !== 'a' || !href.startsWith('#')) return [node];
-      const target = targetOf(href.slice(1));
+      const target = targetOf(href.slice(1)) ?? toFootnoteId(href.slice(1));
       if (target === undefined) return node.childNodes;
-      setAttributes(node, { href: `#${target}`, title: hint });
+      setAttributes(node, { href: `#${target}`, title: hint, id });
       return [node];
     });
   tree.childNodes = linked(tree.childNodes);
+}
+
+/** Returns the id of a footnote, or of what refers to it, as markdown-it-footnote writes it. */
+export function toFootnoteId(id = ''): string | undefined {
+  return /^fn(?:ref)?\d{1,4}(?::\d{1,4})?$/.test(id) ? id : undefined;
 }
 
 function decodeFragment(fragment: string): string {

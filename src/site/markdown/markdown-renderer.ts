@@ -1,4 +1,6 @@
 import MarkdownIt, { type StateBlock, type Token } from 'markdown-it';
+import footnotes from 'markdown-it-footnote';
+import alerts from 'markdown-it-github-alerts';
 import { isError } from '../../lib/errors.ts';
 import { createHtmlError, type Heading, linkHeadings, nameHeadings, serialiseHtml } from './html-tree.ts';
 import { layOutPage, type PageLayout } from './page-layout.ts';
@@ -37,6 +39,16 @@ export function renderMarkdown({ text, name, images }: MarkdownSource): Rendered
 const markdown = new MarkdownIt({ html: true, linkify: true, breaks: true });
 
 markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
+// What Git hosts show in a README beside Markdown. A name without www. may be that of a file.
+markdown.linkify.add('www.', {
+  validate: (text, at, self) => {
+    if (text[at - 'www.'.length - 1] === '.') return 0;
+    const rest = `//${text.slice(at - 'www.'.length, at + maxAddressLength)}`;
+    return Math.max(self.testSchemaAt(rest, 'http:', 0) - '//www.'.length, 0);
+  },
+  normalize: (match) => void (match.url = `http://${match.url}`),
+});
+markdown.use(alerts, { icons: {} }).use(footnotes).inline.ruler.disable('footnote_inline');
 markdown.validateLink = isLinkable;
 
 // A table of hundreds of columns has as many cells in each row, however short the row is.
@@ -47,6 +59,8 @@ markdown.block.State = class extends markdown.block.State {
   }
 };
 const maxTokens = 50_000;
+
+const maxAddressLength = 2000;
 
 // markdown-it aligns columns with inline styles; here they get `align`, as in HTML.
 const { rules } = markdown.renderer;

@@ -82,7 +82,7 @@ export class Markdown {
     const abandoned = AbortSignal.timeout(this.#maxWaitMs);
     const work = async (): Promise<RenderedText> => await this.#previews.render(source, abandoned);
     const html = await this.#inTime(this.#previewQueue.run(address, work)).catch((error: unknown) => {
-      if (isError(error, 'queue-full')) return undefined;
+      if (isError(error, 'queue-full', 'share-full')) return undefined;
       throw error;
     });
     return abandoned.aborted ? undefined : html;

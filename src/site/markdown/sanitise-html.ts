@@ -13,11 +13,12 @@ import {
   readAttributes,
   serialiseHtml,
   setAttributes,
+  toFootnoteId,
 } from './html-tree.ts';
 
 /**
  * Parses untrusted HTML and keeps what is allowed: these tags with these attributes, no comments, nothing that a browser
- * would run or load, no ids. The tree is a fixed point: a browser that parses its serialised form gets the same tree, so
+ * would run or load, no ids but those of footnotes. The tree is a fixed point: a browser that parses its serialised form gets the same tree, so
  * no open element can reach past its end.
  * @throws {BotshelfError} html-too-large, for more elements or deeper nesting than any page by a person has
  */
@@ -56,20 +57,26 @@ const cell: Rule = ({ align, colspan, rowspan }) => ({
 
 const textTags =
   'b bdi br cite code del dfn em i ins kbd mark q rp rt ruby s samp small span strike strong sub sup tt u var wbr';
-const blockTags = 'blockquote dd dl dt hr li pre summary tbody tfoot thead ul';
-const alignedTags = 'caption div h1 h2 h3 h4 h5 h6 p table tr';
+const blockTags = 'blockquote dd dl dt hr pre summary tbody tfoot thead ul';
+const alignedTags = 'caption h1 h2 h3 h4 h5 h6 p table tr';
 
 /** The tags that may stay, and which attributes stay with them. */
 const allowed = new Map<string, Rule>([
   ...createRules(`${textTags} ${blockTags}`, bare),
   ...createRules(alignedTags, aligned),
   ...createRules('td th', cell),
-  ['a', ({ href = '', title }) => (isLinkable(href.trim()) ? { href: href.trim(), title } : undefined)],
+  [
+    'a',
+    ({ href = '', title, id }) =>
+      isLinkable(href.trim()) ? { href: href.trim(), title, id: toFootnoteId(id) } : undefined,
+  ],
   ['abbr', ({ title }) => ({ title })],
   ['center', () => ({ align: 'center' })],
   ['code', ({ class: name = '' }) => ({ class: /^language-\S+$/.test(name) ? name : undefined })],
+  ['div', ({ align, class: name = '' }) => ({ align: toAlignment(align), class: toAlert(name) })],
   ['details', ({ open }) => ({ open: open === undefined ? undefined : '' })],
   ['img', keepImage],
+  ['li', ({ id }) => ({ id: toFootnoteId(id) })],
   ['ol', ({ start }) => ({ start: toInteger(start, 0, 999_999_999) })],
 ]);
 
@@ -150,6 +157,13 @@ const listsOf: Readonly<Record<string, readonly string[] | undefined>> = {
 /** Removes line ends at the start of a `pre`, because each parse would remove the first. */
 function dropFirstLineEnds({ childNodes: [first] }: Element): void {
   if (isText(first)) first.value = first.value.replace(/^[\r\n]+/, '');
+}
+
+/** Returns the classes of an alert, as markdown-it-github-alerts writes them. */
+function toAlert(name: string): string | undefined {
+  return /^markdown-alert markdown-alert-(?:note|tip|important|warning|caution)$/.test(name)
+    ? name
+    : undefined;
 }
 
 function toAlignment(align: string | undefined): string | undefined {

@@ -140,6 +140,14 @@ export function toComparePath(ids: readonly string[]): string {
 /** Where maintainers review proposals. */
 export const reviewPath = '/review';
 
+/** Where maintainers see who is blocked. */
+export const blockedPath = `${reviewPath}/blocked`;
+
+/** Returns the path of the page on which a maintainer blocks one. */
+export function toBlockPath(kind: string, name: string): string {
+  return withParameter(withParameter(blockedPath, 'kind', kind), 'name', name);
+}
+
 /** Returns the path of the review of an account's proposal. */
 export function toReviewPath(subject: Subject, account: AccountId): string {
   return `${reviewPath}/${subject}/${account}`;

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import type { VNode } from 'preact';
+import type { BotId } from '../../bot/id.ts';
+import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { type RenderedText, RenderThread } from '../markdown/markdown.ts';
 import { assets } from './assets.ts';
@@ -35,33 +37,50 @@ function readDocument(path: DocsPath): string {
     (part) => text.split(`\n<!-- ${part} -->`)[1]?.split('<!-- end -->')[0],
   );
   const parts = routes.split(/^(?=### )/m);
-  if (path === '/docs/bots') return `# Routes of bots\n\n${parts.filter(isOfBots).join('')}`;
+  const open = (route: string): string => route.replace('<details>', '<details open>');
+  if (path === '/docs/bots') return `# Routes of bots\n\n${parts.filter(isOfBots).map(open).join('')}`;
   if (path === '/docs/lists')
-    return `# Other routes\n\n${parts.filter((route) => !isOfBots(route)).join('')}`;
+    return `# Other routes\n\n${parts
+      .filter((route) => !isOfBots(route))
+      .map(open)
+      .join('')}`;
   if (path === '/docs/errors') return `# Examples of errors\n\n${errors}`;
   const links = [...routes.matchAll(/^### (.+)\n\n<details>\n<summary><code>(.+)<\/code>/gm)].map(
     ([, title = '', route = '']) => `- [${title}](#${toSlug(title)}): \`${route}\`\n`,
   );
   return text
     .replace(routes, () => `\n${links.join('')}\n`)
-    .replace(errors, () => '\n[Examples of errors](#examples-of-errors).\n\n');
+    .replace(errors, () => '\n\n[Examples of errors](#examples-of-errors).\n\n');
 }
 
 function isOfBots(route: string): boolean {
   return /<summary><code>\w+ \/api\/v2\/bots/.test(route);
 }
 
-/** Renders a document, in a thread of its own: pages of bots need not wait for it, and have less time. */
-export async function renderGuide(path: DocsPath, baseUrl: string): Promise<RenderedText> {
+/**
+ * Renders a document, in a thread of its own: pages of bots need not wait for it, and have less time.
+ * @param id of the bot that it names; that of the sample catalogue if it is left out
+ */
+export async function renderGuide(path: DocsPath, baseUrl: string, id?: BotId): Promise<RenderedText> {
   const thread = new RenderThread(maxRenderMs, 0);
   try {
-    return await thread.render({ text: readGuide(path, baseUrl), name: '', images: {} });
+    const text = readGuide(path, baseUrl).replaceAll(sampleBot, id ?? sampleBot);
+    return await thread.render({ text, name: '', images: {} });
   } finally {
     await thread.close();
   }
 }
 
 const maxRenderMs = 30_000;
+
+/** The bot of the sample catalogue that the documents name. */
+const sampleBot = '190519304972663312' as BotId;
+
+/** Returns the bot of a list that the pages name; undefined if it has none for all ages. */
+export async function findExample(bots: Pick<BotIndex, 'get' | 'sorted'>): Promise<BotId | undefined> {
+  const all = bots.get(sampleBot) ? [] : await bots.sorted();
+  return all.find(({ facts }) => !facts.nsfw)?.id;
+}
 
 /**
  * Returns a document without its title, with a line for each paragraph and item, and with the address of this service. A

@@ -1,12 +1,13 @@
 import type { RenderableProps, VNode, ComponentChildren } from 'preact';
 import type { Category } from '../../../schemas/types.ts';
-import { maxIsoTime } from '../../bot/clock.ts';
+import { formatIsoTime } from '../../bot/clock.ts';
 import {
   type InvitePermissions,
   type Permission,
   readInvite,
   type StatedPermissions,
 } from '../../bot/invite.ts';
+import type { FilledMainPage } from '../../bot/record.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { MessageKey } from '../language/messages.tsx';
 import { useLanguage } from '../language/page-language.tsx';
@@ -134,15 +135,10 @@ export function withoutBidiControls(text: string): string {
   return text.replace(/[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g, '');
 }
 
-/** Formats a time as RFC 3339 has it, which ends with the year 9999. @param time milliseconds since the epoch */
-export function formatIsoDate(time: number): string {
-  return new Date(Math.min(time, maxIsoTime)).toISOString();
-}
-
 /** How long ago something was. */
 export function Since({ at }: { readonly at: number }): VNode {
   const { ago } = useLanguage();
-  return <time dateTime={formatIsoDate(at)}>{ago(at, Date.now())}</time>;
+  return <time dateTime={formatIsoTime(at)}>{ago(at, Date.now())}</time>;
 }
 
 /** The way to a page of a bot: all bots, the bots of its category. @param props.children what follows, in list items */
@@ -236,21 +232,29 @@ export function listNamedAuthors(authors: AuthorIndex, ids: readonly string[]): 
 }
 
 interface BylineProps {
+  readonly bot: Pick<FilledMainPage, 'authors'>;
+  /** Those who have a name. */
   readonly authors: readonly NameLinkProps[];
   readonly isLinked: boolean;
 }
 
-/** The line "by NAME" of a bot; nothing if none of its authors has a name. */
-export function Byline({ authors, isLinked }: BylineProps): VNode | null {
+/** The line "by NAME" of a bot, with how many authors it has where some have no name. */
+export function Byline({ bot, authors, isLinked }: BylineProps): VNode {
   const { t, list } = useLanguage();
-  if (authors.length === 0) return null;
+  const all = authors.length < bot.authors.length && t('bot.authors', { count: bot.authors.length });
+  if (authors.length === 0) return <p class="by">{all}</p>;
   // Names are listed by their places, as two authors may have the same.
   const names = list.formatToParts(Object.keys(authors)).map(({ type, value }) => {
     const author = type === 'element' ? authors[Number(value)] : undefined;
     if (author === undefined) return value;
     return isLinked ? <NameLink key={value} {...author} /> : <bdi key={value}>{author.name}</bdi>;
   });
-  return <p class="by">{t('bot.by', { authors: <>{names}</> })}</p>;
+  return (
+    <p class="by">
+      {t('bot.by', { authors: <>{names}</> })}
+      {all && <> · {all}</>}
+    </p>
+  );
 }
 
 /**

@@ -1,8 +1,9 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
+import { holdsToken } from '../../bot/token.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { createDocument, send } from '../../http/representation.ts';
+import { createDocument, send, setBodyOnce } from '../../http/representation.ts';
 import { parseQuery } from '../../http/request.ts';
 import type { CurrentCache, Input } from '../../lib/current-cache.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
@@ -52,7 +53,10 @@ export function createPageResponder(parts: PageOptions & { cache: CurrentCache }
 export function sendOnce(ctx: Context, page: VNode, language: PageLanguage, status = 200): void {
   ctx.status = status;
   ctx.set({ ...pageHeaders, 'Cache-Control': 'private, no-store' });
-  ctx.body = renderHtml(page, language);
+  const html = renderHtml(page, language);
+  // Compressed, the length of the page would say which guess in a part that others choose is like the token (BREACH).
+  if (!holdsToken(html)) return setBodyOnce(ctx, htmlType, Buffer.from(html));
+  ctx.body = html;
   ctx.type = htmlType;
 }
 

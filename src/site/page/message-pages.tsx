@@ -73,7 +73,7 @@ export function showErrorPages(
       const page = <ErrorPage {...{ site, viewer, problem, path }} />;
       sendOnce(ctx, page, site.languages.of(ctx), problem.status);
       ctx.set({ ...problem.headers });
-      if (problem.status === 503 && ctx.method === 'GET')
+      if ([429, 503].includes(problem.status) && ctx.method === 'GET')
         ctx.set('Refresh', problem.headers['Retry-After'] ?? reloadSeconds);
     }
   };

@@ -3,7 +3,7 @@ import { type BotIndex, parseListElement } from '../../catalogue/store/bot-index
 import { isBot, type Proposal } from '../../proposals/proposal.ts';
 import type { VisitorReport } from '../../proposals/visitor-reports.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import { reviewPath, toReviewPath } from '../page/addresses.ts';
+import { blockedPath, reviewPath, toReviewPath, withParameter } from '../page/addresses.ts';
 import { assets } from '../page/assets.ts';
 import { Avatar } from '../page/bot-image.tsx';
 import { Step } from '../page/conversation.tsx';
@@ -18,6 +18,7 @@ import {
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { AttentionList } from './attention-list.tsx';
 import type { Attention } from './attention.ts';
+import { BlockedList, type BlockedListProps } from './block-page.tsx';
 import {
   describeKind,
   FieldNames,
@@ -29,7 +30,7 @@ import {
 import type { Review } from './reviews.ts';
 
 /** The lists of the review. */
-export const tabs = ['waiting', 'reports', 'attention', 'decided'] as const;
+export const tabs = ['waiting', 'reports', 'attention', 'decided', 'blocked'] as const;
 export type Tab = (typeof tabs)[number];
 
 export interface QueueRow {
@@ -55,13 +56,15 @@ interface QueuePageProps
   /** How long half of the last decisions took, in milliseconds. */
   readonly median: number | undefined;
   readonly attention: Attention;
+  readonly blocked: BlockedListProps;
 }
 
 /** What waits for a maintainer, in a tab for each kind. */
 export function QueuePage(props: QueuePageProps): VNode {
   const { site, viewer, tab, host, waiting, reports, attention, median, page, pages } = props;
   const { t, text, href, duration, integer } = useLanguage();
-  const toPath = (name: Tab): string => (name === 'waiting' ? reviewPath : `${reviewPath}?tab=${name}`);
+  const paths: Partial<Record<Tab, string>> = { waiting: reviewPath, blocked: blockedPath };
+  const toPath = (name: Tab): string => paths[name] ?? `${reviewPath}?tab=${name}`;
   const counts: Partial<Record<Tab, number>> = {
     waiting,
     reports: reports.length,
@@ -103,9 +106,10 @@ export function QueuePage(props: QueuePageProps): VNode {
         {tab === 'reports' && <VisitorReportList {...props} />}
         {tab === 'attention' && <AttentionList attention={attention} />}
         {tab === 'decided' && <Decided {...props} />}
+        {tab === 'blocked' && <BlockedList {...props.blocked} />}
         <PageLinks
           {...{ page, pages }}
-          pathOf={(number) => href(`${reviewPath}?tab=${tab}&page=${number}`)}
+          pathOf={(number) => href(withParameter(toPath(tab), 'page', String(number)))}
         />
         {tab === 'waiting' && <KeysHint />}
       </div>
@@ -199,9 +203,10 @@ function Mark({ invite, details, findings, isAgain }: Review & { readonly isAgai
   if (details.conflicts.length > 0) return <span class="tag adult">{t('review.conflicts')}</span>;
   if (first) {
     const { severity, faults } = first;
-    const look = severity === 'error' ? 'tag adult' : 'tag';
+    const look = { error: 'tag adult', warning: 'tag warning', notice: 'tag' }[severity];
     return <span class={look}>{t(`review.${severity}`, { count: faults.length })}</span>;
   }
+  if (invite.isUnknown) return <span>{t('permissions.unreadable')}</span>;
   if (isAgain) return <span class="tag">{t('review.again')}</span>;
   return <span class="passed">✓ {t('review.passed')}</span>;
 }

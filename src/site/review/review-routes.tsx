@@ -2,6 +2,7 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { parseAccountId } from '../../bot/commit-message.ts';
 import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
+import { requireBlocked } from '../../catalogue/settings/blocked.ts';
 import { defaultReasons } from '../../catalogue/settings/settings.ts';
 import { refuseCrossSite } from '../../http/middleware.ts';
 import { ProblemError } from '../../http/problem.ts';
@@ -11,12 +12,13 @@ import type { OpenProposals } from '../../proposals/open.ts';
 import { type Proposal, ProposalError, parseSubject } from '../../proposals/proposal.ts';
 import type { Decision, Proposals } from '../../proposals/proposals.ts';
 import { compareWords } from '../changes/changed-fields.tsx';
-import { reviewPath, toReviewPath, withParameter } from '../page/addresses.ts';
+import { blockedPath, reviewPath, toReviewPath, withParameter } from '../page/addresses.ts';
 import { Step } from '../page/conversation.tsx';
 import { pickPage, redirectTo, sendOnce } from '../page/html-response.ts';
-import type { PageOptions, Viewer } from '../page/layout.tsx';
+import type { Viewer } from '../page/layout.tsx';
 import { MessagePage, sendLogInPage } from '../page/message-pages.tsx';
 import type { Attention } from './attention.ts';
+import { type BlockParts, createBlockHandlers, listBlocked, type ReviewHandler } from './block-page.tsx';
 import { QueuePage, type QueueRow, tabs } from './queue-page.tsx';
 import {
   type FailedDecision,
@@ -30,28 +32,24 @@ import { createReviewReader, findRelated, renderPreview, type ReviewParts } from
 
 /**
  * Adds the pages of the review, for maintainers only: each request reads from the last commit who is one. `/review` has
- * what waits, `/review/:subject/:account` a proposal. A decision is about the version that the form carries. Forms need a
+ * what waits, `/review/:subject/:account` a proposal, `/review/blocked` who is blocked. A decision is about the version that the form carries. Forms need a
  * login of the last hour, and are kept through it.
  * @param host the repository at the Git host, where that is where proposals are reviewed: then only `/review` is there,
  *   without them
  */
 export function addReviewRoutes(
   router: Router,
-  parts: ReviewParts &
-    PageOptions &
-    Pick<OpenCatalogue, 'authors'> &
-    Pick<OpenProposals, 'reports'> & { readonly drafts: NonNullable<OpenProposals['drafts']> },
+  parts: ReviewParts & BlockParts & Pick<OpenCatalogue, 'authors'> & Pick<OpenProposals, 'reports'>,
   proposals: Proposals,
   findAttention: () => Promise<Attention>,
   host: string | null,
 ): void {
   const { site, bots, authors, viewerOf, drafts } = parts;
   const readReview = createReviewReader(proposals, parts, 'branch');
-  type Handler = (ctx: Context, viewer: Viewer) => Promise<void>;
 
   /** @param keepForm for a form: keeps what was typed while the person logs in, and returns the path that shows it again */
   const forMaintainers =
-    (handle: Handler, keepForm?: (ctx: Context) => string | Promise<string>) =>
+    (handle: ReviewHandler, keepForm?: (ctx: Context) => string | Promise<string>) =>
     async (ctx: Context): Promise<void> => {
       const viewer = await viewerOf(ctx);
       const { href } = site.languages.of(ctx);
@@ -106,17 +104,21 @@ export function addReviewRoutes(
     };
   };
 
-  const showQueue: Handler = async (ctx, viewer) => {
+  const showQueue: ReviewHandler = async (ctx, viewer) => {
     const named = parseQuery(ctx).get('tab');
-    const tab = tabs.find((known) => known === named) ?? 'waiting';
+    const tab = ctx.path === blockedPath ? 'blocked' : (tabs.find((known) => known === named) ?? 'waiting');
     const waiting = host === null ? proposals.waiting : [];
     const list = tab === 'decided' ? proposals.listDecided() : tab === 'waiting' ? waiting : [];
-    const { page, pages, shown } = pickPage(ctx, list);
+    const entries = tab === 'blocked' ? listBlocked(requireBlocked(parts.blocked.current)) : [];
+    const { page, pages, shown } = pickPage(ctx, [...list, ...entries]);
     const rows: QueueRow[] = [];
-    for (const proposal of shown) rows.push(await toRow(proposal));
+    for (const one of shown) if ('ref' in one) rows.push(await toRow(one));
+    const isPrivate = parts.config.blocked !== null;
+    const blocked = { entries: shown.flatMap((one) => ('ref' in one ? [] : one)), isPrivate };
     const [reports, attention, last] = [parts.reports.list(), await findAttention(), await readLast(ctx)];
     const median = proposals.medianWaitMs();
-    const props = { site, viewer, tab, host, rows, page, pages, bots, reports, attention, median, ...last };
+    const lists = { rows, page, pages, bots, reports, attention, blocked };
+    const props = { site, viewer, tab, host, median, ...lists, ...last };
     sendOnce(ctx, <QueuePage {...props} waiting={waiting.length} />, site.languages.of(ctx));
   };
 
@@ -166,7 +168,7 @@ export function addReviewRoutes(
   };
 
   /** Shows a proposal, with what was typed before the login where the address names that. */
-  const openProposal: Handler = async (ctx, viewer) => {
+  const openProposal: ReviewHandler = async (ctx, viewer) => {
     const id = parseQuery(ctx).get('draft');
     if (id === null) return await showProposal(ctx, viewer);
     const draft = await drafts.read(id);
@@ -184,7 +186,7 @@ export function addReviewRoutes(
     return withParameter(ctx.path, 'draft', draft);
   };
 
-  const decide: Handler = async (ctx, viewer) => {
+  const decide: ReviewHandler = async (ctx, viewer) => {
     const proposal = findNamed(ctx);
     const { version, decision, reason, text } = await readDecision(ctx);
     const { subject, proposer } = proposal;
@@ -226,12 +228,14 @@ export function addReviewRoutes(
     }
   };
 
-  const removeReport: Handler = async (ctx) => {
+  const removeReport: ReviewHandler = async (ctx) => {
     await parts.reports.remove(String(ctx['params'].id));
     redirectTo(ctx, site.languages.of(ctx).href(reportsPath));
   };
 
   router.get(reviewPath, forMaintainers(showQueue));
+  const block = createBlockHandlers(parts, proposals, showQueue);
+  router.get(blockedPath, forMaintainers(block.show));
   const path = `${reviewPath}/:subject/:account`;
   if (host !== null)
     router.all(path, () => {
@@ -240,6 +244,7 @@ export function addReviewRoutes(
   const ownPagesOnly = refuseCrossSite(site.baseUrl);
   router.get(path, forMaintainers(openProposal));
   router.post(path, ownPagesOnly, forMaintainers(decide, keepDecision));
+  router.post(blockedPath, ownPagesOnly, forMaintainers(block.act, block.keepForm));
   router.post(
     `${reviewPath}/reports/:id/done`,
     ownPagesOnly,

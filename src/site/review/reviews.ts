@@ -1,7 +1,7 @@
 import type { BotRecord } from '../../../schemas/types.ts';
 import { toInviteKey, toNameKeys } from '../../bot/likeness.ts';
 import type { BotId } from '../../bot/id.ts';
-import type { Locale } from '../../bot/locale.ts';
+import { english, type Locale } from '../../bot/locale.ts';
 import { listElement } from '../../bot/record.ts';
 import type { Catalogue, OpenCatalogue } from '../../catalogue/catalogue.ts';
 import {
@@ -134,7 +134,7 @@ function nameProposer(field: ShownField, { proposer }: Proposal): ShownField {
 /** Parses the files of what is not a bot. */
 function parseOthers(texts: FileTexts): ComparedFile[] {
   return [...texts].map(([path, text]) => {
-    const { locale = 'en' as Locale } = parseCollectionName(path.slice(path.lastIndexOf('/') + 1)) ?? {};
+    const { locale = english } = parseCollectionName(path.slice(path.lastIndexOf('/') + 1)) ?? {};
     const read = path.endsWith('.json') ? readStrictJson(text, 'the file') : undefined;
     const data = read && ('data' in read ? { data: read.data, page: '' } : undefined);
     return { path, locale, page: data ?? parsePage(path, Buffer.from(text)).page };

@@ -3,14 +3,16 @@ import { appendFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from
 import { join } from 'node:path';
 import {
   readBotChanges,
+  readLastReview,
   readTrustChanges,
   type TrustChange,
 } from '../../../src/catalogue/changes/bot-changes.ts';
+import type { Locale } from '../../../src/bot/locale.ts';
 import { ChangeIndex } from '../../../src/catalogue/changes/change-index.ts';
 import { followBranch } from '../../support/branch.ts';
 import { openerOf } from '../../support/opened.ts';
 import { repositoryIn, type TestRepository, testRepository } from '../../support/repository.ts';
-import { botId, mainPage, pagePath, translation } from '../../support/sample.ts';
+import { botId, commandsPath, mainPage, pagePath, translation } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 const id = botId('7');
@@ -217,6 +219,45 @@ describe('the index of what changed in bots', () => {
     for (const client of ['5', '7']) repository.commit({ [path]: edit(client, { nsfw: true }) });
     await look(index);
     deepStrictEqual(await kinds(), ['nsfw']);
+  });
+
+  it('has the last review of a page, and since when the page is another one', async () => {
+    for (const setting of ['name Ada', 'email ada@example.org'])
+      repository.git('config', ...`user.${setting}`.split(' '));
+    const review = 'Update\n\nBot: 7\nProposed-by: 1\nReviewed-by: 42\n';
+    const [main, german, french] = [pagePath('7'), pagePath('7', 'de'), pagePath('7', 'fr')];
+    const index = open();
+    const reviews = async (): Promise<unknown[]> => {
+      await look(index);
+      const all = ['en', 'de', 'fr'].map(async (locale) => await readLastReview(index, id, locale as Locale));
+      return (await Promise.all(all)).map(
+        (found) => found && [found.time / 1000, (found.changed ?? 0) / 1000],
+      );
+    };
+    const begun = (second -= 100);
+    const commitAs = (files: Readonly<Record<string, string>>, message?: string): void =>
+      void repository.commitAll([{ files, at: ++second, message }]);
+    commitAs({ [german]: translation('Homer', 'Ja.') }, review);
+    deepStrictEqual(await reviews(), [undefined, [begun + 1, 0], undefined], 'a review of one translation');
+    commitAs({ [main]: mainPage({ name: 'Marge' }), [french]: translation('Marge', 'Oui.') }, review);
+    deepStrictEqual(
+      await reviews(),
+      Array.from({ length: 3 }, () => [begun + 2, 0]),
+      'of the main page',
+    );
+    commitAs({ [french]: translation('Marge', 'Non.') });
+    commitAs({ [commandsPath('7')]: '{"commands": []}' });
+    deepStrictEqual(await reviews(), [
+      ...Array.from({ length: 2 }, () => [begun + 2, 0]),
+      [begun + 2, begun + 3],
+    ]);
+    commitAs({ [main]: mainPage({ name: 'Bart' }) });
+    commitAs({ [main]: mainPage({ name: 'Lisa' }) });
+    deepStrictEqual(
+      await reviews(),
+      Array.from({ length: 3 }, () => [begun + 2, begun + 6]),
+      'the last change',
+    );
   });
 
   it('reads 50 commits a page, and all of many for what matters for trust', async () => {

@@ -139,12 +139,17 @@ describe('lists that many ask for at once', () => {
   for (let i = 0; i < 2000; i++) bots.set(sampleBot(String(i * 7), { en: [`Bot ${i}`, 'Counts things.'] }));
   const fresh = (): Lists => listsOf(bots);
 
-  it('wait for each other when they are searches, up to 64 and 16 of a client, and are refused with 503 above that', async () => {
+  it('wait for each other when they are searches, up to 64 and 16 of a client, and are refused with 503 and 429 above that', async () => {
     const lists = fresh();
     const search = async (i: number, client: number): Promise<unknown> =>
       await lists.page({ q: `bot ${i}` }, `client ${client}`);
     const ofOne = await Promise.allSettled(Array.from({ length: 18 }, async (_, i) => await search(i, 1)));
     deepStrictEqual(ofOne.map(({ status }) => status).lastIndexOf('fulfilled'), 16);
+    const last = toProblem((ofOne[17] as PromiseRejectedResult).reason);
+    deepStrictEqual(
+      [last.kind, last.status, last.headers],
+      ['too-many-requests', 429, { 'Retry-After': '2' }],
+    );
     const searches = Array.from({ length: 150 }, async (_, i) => await search(i, i % 10));
     const results = await Promise.allSettled(searches);
     const refused = results

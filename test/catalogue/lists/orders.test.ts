@@ -39,6 +39,30 @@ describe('sortedIndexes', () => {
     );
   });
 
+  it('have letters with marks beside those without, in any case', async () => {
+    const bots = new MutableBotIndex();
+    const names = [
+      'Zoe',
+      'Émile',
+      'zebra',
+      'eric',
+      'Elsa',
+      'Ömer',
+      'otto',
+      'Ærø',
+      'ady',
+      'Ёлка',
+      'еда',
+      'жар',
+    ];
+    for (const [i, name] of names.entries()) bots.set(sampleBot(String(i), { en: [name, 'x'] }));
+    const sorted = await new SortedIndexes(bots, noCounts).by('name');
+    deepStrictEqual(
+      sorted.map(({ facts }) => facts.name),
+      ['ady', 'Ærø', 'Elsa', 'Émile', 'eric', 'Ömer', 'otto', 'zebra', 'Zoe', 'еда', 'Ёлка', 'жар'],
+    );
+  });
+
   it('are the same array until something changes', async () => {
     const bots = new MutableBotIndex();
     bots.set(sampleBot('1'));

@@ -1,5 +1,6 @@
 import { deepStrictEqual, notStrictEqual, strictEqual } from 'node:assert/strict';
-import { forEachWord, normalise, splitRuns } from '../../../src/catalogue/search/words.ts';
+import { forEachWord, splitRuns } from '../../../src/catalogue/search/words.ts';
+import { normalise } from '../../../src/lib/text.ts';
 
 describe('the words of a text', () => {
   const words = (text: string): string[] => {
@@ -32,6 +33,11 @@ describe('the words of a text', () => {
 describe('a normalised text', () => {
   it('has no case, no width, and no marks on Latin, Greek and Cyrillic letters', () => {
     strictEqual(normalise('ÀÉÎ Ｆｕｌｌ Άλφα Ёлка'), 'aei full αλφα елка');
+  });
+
+  it('has no vowel marks of Arabic and Hebrew', () => {
+    strictEqual(normalise('مُوسِيقَى شَلُّوم'), normalise('موسيقى شلوم'));
+    strictEqual(normalise('שָׁלוֹם מוּזִיקָה'), 'שלום מוזיקה');
   });
 
   it('keeps marks that make another sound in other scripts', () => {

@@ -59,6 +59,11 @@ describe('GET /api/v2/bots/:id/counts', () => {
       { at: dayBefore(3), count: 120 },
       { at: dayBefore(2), count: 90 },
     ]);
+    // As Python writes it, encoded and not.
+    for (const utc of ['%2B00:00', '+00:00']) {
+      const query = `from=${dayBefore(3)}T23:59:58.123456${utc}&to=${dayBefore(2)}T00:00${utc}`;
+      deepStrictEqual((await service.request(`/api/v2/bots/${homer}/counts?${query}`)).json, days.json);
+    }
     for (const query of ['from=2100-01-01&to=2100-02-01', 'from=2100-01-01'])
       deepStrictEqual((await service.request(`/api/v2/bots/${homer}/counts?${query}`)).json, []);
   });
@@ -69,11 +74,27 @@ describe('GET /api/v2/bots/:id/counts', () => {
     strictEqual(response.headers.get('content-type'), 'text/csv; charset=utf-8');
     match(response.headers.get('vary') ?? '', /Accept, Accept-Encoding/);
     strictEqual(await response.text(), `at,count\r\n${dayBefore(3)},120\r\n${dayBefore(2)},90\r\n`);
-    for (const accept of ['*/*', 'application/json', 'text/csv;q=0.5, application/json']) {
-      const { headers } = await service.request(path, { headers: { Accept: accept } });
-      strictEqual(headers.get('content-type'), 'application/json; charset=utf-8');
-    }
-    strictEqual((await service.request(path, { headers: { Accept: 'image/png' } })).status, 406);
+    for (const [type, ...accepts] of [
+      [
+        'application/json; charset=utf-8',
+        '*/*',
+        'application/json',
+        'text/csv;q=0.5, application/json',
+        'text/csv; charset=utf-8; q=0.5, application/json; version="1, 2;q=0"',
+        'text/csv;q=0, image/png',
+        'image/png',
+      ],
+      [
+        'text/csv; charset=utf-8',
+        'text/csv; charset=utf-8',
+        'text/csv;header=present;q=1, application/json;charset=UTF-8 ; q=0.9',
+        'application/json;profile="a;q=1";q=0.1, text/csv;Q=0.2',
+      ],
+    ] as const)
+      for (const accept of accepts) {
+        const { headers } = await fetch(service.address + path, { headers: { Accept: accept } });
+        strictEqual(headers.get('content-type'), type, accept);
+      }
   });
 
   it('says by its ETag whether anything has changed', async () => {

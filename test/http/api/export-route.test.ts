@@ -113,6 +113,7 @@ describe('GET /api/v2/export.ndjson', function () {
     try {
       await readable();
       const third = await fetch(address + path, { headers: { 'X-Forwarded-For': '192.0.2.1' } });
+      deepStrictEqual([third.status, third.headers.get('retry-after')], [429, '60']);
       match(await third.text(), /2 exports to your network are being sent/);
       for (const client of ['192.0.2.2', '192.0.2.3', '192.0.2.4']) sockets.push(...from(client, 2));
       await readable();

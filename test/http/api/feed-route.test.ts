@@ -107,7 +107,7 @@ describe('GET /api/v2/changes', () => {
     await eventually(async () => strictEqual(await again(), 200));
   });
 
-  it('refuses what is no cursor, a cursor of another history and another type', async () => {
+  it('refuses what is no cursor, and a cursor of another history', async () => {
     const since = await service.request(`${path}?since=main&limit=0`);
     strictEqual(since.status, 400);
     deepStrictEqual(
@@ -120,7 +120,6 @@ describe('GET /api/v2/changes', () => {
       strictEqual(gone.json.type, 'urn:botshelf:problem:unknown-cursor');
       match(gone.json.detail, /\/api\/v2\/export\.ndjson/);
     }
-    strictEqual((await service.request(path, { headers: { Accept: 'text/html' } })).status, 406);
   });
 
   it('is a stream of events, which goes on where a reader was @slow', async () => {

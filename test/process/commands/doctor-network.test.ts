@@ -1,10 +1,13 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { dirname } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { checkClock, checkPush, checkRemote } from '../../../src/commands/doctor-network.ts';
 import { doctorContext } from '../../support/doctor.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type GitServer, startGitServer } from '../../support/git-server.ts';
 import type { TestRepository } from '../../support/repository.ts';
+import { post, remoteFaults, startReplica } from '../../support/replica.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { sharedRepository, type SharedRepository } from '../../support/shared-repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -36,6 +39,23 @@ describe('what botshelf doctor says of the remote', () => {
     strictEqual(read.state, 'ok');
     strictEqual(push.state, 'error');
     match(push.fix ?? '', /deploy key/);
+  });
+
+  it('is the fault of the service whose pushes a protected branch refuses, unlike a dry run', async () => {
+    const { shared, clone, service, tokens } = await startReplica();
+    service.expectLog(/not in step with the remote: the remote says: GH006/);
+    const hook = '#!/bin/sh\necho "GH006: Protected branch update failed" >&2\nexit 1\n';
+    writeFileSync(join(shared.folder, 'hooks/pre-receive'), hook, { mode: 0o755 });
+    strictEqual((await post(service, '312', tokens.get('312') ?? '', { category: 'music' })).status, 200);
+    await eventually(async () => strictEqual((await remoteFaults(service)).length, 1));
+    const { port } = new URL(service.address);
+    const refused = await checkPush(doctorContext(clone.folder, { BOTSHELF_REMOTE: 'origin', PORT: port }));
+    strictEqual(refused.state, 'error');
+    match(refused.reason, /^not in step with the remote since .* GH006: Protected branch update failed; /);
+    // systemd may pass the address of the remote to the service alone.
+    const alone = { BOTSHELF_BASE_URL: 'https://bots.example.org', PORT: port };
+    const hidden = await checkRemote(doctorContext(clone.folder, alone));
+    strictEqual(`${hidden.state} ${hidden.reason}`, 'ok not checked: only the running service has it');
   });
 
   it('is that the branch is not there, or nobody may come in', async () => {

@@ -3,6 +3,7 @@ import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stateRef } from '../../../src/git/repository.ts';
 import { eventually } from '../../support/eventually.ts';
+import { freePort } from '../../support/loopback.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { clearedLock } from '../../support/service-log.ts';
 import { sharedRepository } from '../../support/shared-repository.ts';
@@ -134,6 +135,24 @@ describe('a service with a remote', () => {
       });
       await eventually(async () => strictEqual((await remoteFaults(service)).length, 0));
       strictEqual(await metric(service, 'botshelf_remote_fault_age_seconds'), 0);
+    });
+
+    it('logs each cause for which it is out of step, once', async () => {
+      const { shared, clone, service } = withToken(replica);
+      service.expectLog(/not in step with the remote: .*gone' does not appear to be a git repository/);
+      service.expectLog(/not in step with the remote: .*unable to access/);
+      const before = service.log().length;
+      clone.git('remote', 'set-url', 'origin', `${shared.address}.gone`);
+      await eventually(async () => match((await remoteFaults(service))[0] ?? '', /gone/));
+      clone.git('remote', 'set-url', 'origin', `http://127.0.0.1:${await freePort()}/x`);
+      await eventually(async () => match((await remoteFaults(service))[0] ?? '', /unable to access/));
+      clone.git('remote', 'set-url', 'origin', shared.address);
+      await eventually(async () => strictEqual((await remoteFaults(service)).length, 0));
+      const logged = service
+        .log()
+        .slice(before)
+        .match(/"msg":"not in step with the remote/g);
+      strictEqual(logged?.length, 2);
     });
 
     it('refuses a remote that has nothing in common with the clone, and one whose branch is gone', async () => {

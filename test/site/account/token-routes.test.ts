@@ -1,4 +1,4 @@
-import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { parseAccountId } from '../../../src/bot/commit-message.ts';
 import { parseToken } from '../../../src/bot/token.ts';
 import { KeyRing, Sessions } from '../../../src/login/login.ts';
@@ -128,16 +128,22 @@ describe('the page of a bot’s token', () => {
       doesNotMatch((await visitor.press(page, tokenPath)).text, /previous token/);
     });
 
-    it('responds with a token and no-store', async () => {
+    it('responds with a token and no-store, uncompressed, and compresses all other pages', async () => {
       const { visitor, page } = await loggedIn(author);
-      const response = await fetch(site.baseUrl + tokenPath, {
-        method: 'POST',
-        headers: {
-          'accept-encoding': 'br, gzip',
-          'sec-fetch-site': 'same-origin',
-          cookie: `__Host-botshelf=${visitor.cookies.get(page.url.host)?.get('__Host-botshelf')}`,
-        },
-      });
+      const headers = {
+        'accept-encoding': 'br, gzip',
+        'sec-fetch-site': 'same-origin',
+        cookie: `__Host-botshelf=${visitor.cookies.get(page.url.host)?.get('__Host-botshelf')}`,
+      };
+      for (const path of ['/?sort=popular', tokenPath]) {
+        const other = await fetch(site.baseUrl + path, { headers });
+        deepStrictEqual(
+          [other.headers.get('content-encoding'), other.headers.get('cache-control')],
+          ['br', 'private, no-store'],
+        );
+        match(await other.text(), /<\/html>\s*$/);
+      }
+      const response = await fetch(site.baseUrl + tokenPath, { method: 'POST', headers });
       const text = await response.text();
       const [token = ''] = /bsh_\w+/.exec(text) ?? [];
       ok(parseToken(token));

@@ -149,7 +149,7 @@ describe('sending a form', () => {
     const refused = await press(visitor, page, `${edit}/send`, { name: 'Marge', note: 'Ask her.' });
     rmSync(folder);
     mkdirSync(folder);
-    strictEqual(refused.status, 503);
+    deepStrictEqual([refused.status, refused.headers.get('retry-after')], [503, '600']);
     match(refused.text, /role="alert"[^>]*>It cannot be saved right now/);
     const fields = readFormFields(refused.text);
     strictEqual(fields['name'], 'Marge');
@@ -312,7 +312,7 @@ describe('sending a form', () => {
       const sent = await press(visitor, page, '/add/send', { ...add, id: `90${i}`, name: `Bot ${i}` });
       if (i < 6) strictEqual(sent.url.pathname, `/proposals/90${i}`);
       else {
-        strictEqual(sent.status, 429);
+        deepStrictEqual([sent.status, sent.headers.get('retry-after')], [429, '600']);
         match(sent.text, /role="alert"[^>]*>You have 5 open proposals\. Withdraw one/);
         strictEqual(readFormFields(sent.text)['name'], 'Bot 6');
       }

@@ -29,7 +29,6 @@ const props: BotPageProps = {
   growth: 0.04,
   counts: [],
   trustChanges: [],
-  sharePath: '/bots/homer',
   review: undefined,
   reportedAge: 20 * 60_000,
   editedAge: 2 * 86_400_000,
@@ -82,7 +81,10 @@ describe("a bot's page", () => {
     doesNotMatch(html, /type="search" hidden/);
     const many = render({ commands: Array.from({ length: 200 }, (_, i) => ({ name: `c${i}` })) });
     strictEqual(many.split('<code dir="auto">/c').length - 1, 80);
-    match(many, /type="search" hidden[^]*<a href="\/api\/v2\/bots\/\d+\/commands">See all<\/a>/);
+    match(
+      many,
+      /The first 80 of 200 commands are shown and searched here\. <a href="\/api\/v2\/bots\/\d+\/commands">See all<\/a>[^]*type="search" hidden/,
+    );
   });
 
   it('shows smaller copies, and the full ones where the screen needs them', () => {
@@ -234,8 +236,15 @@ describe("a bot's page", () => {
 
   it('names its authors, and who last reviewed it', () => {
     const authors = [{ path: '/authors/1', name: 'Arvid' }];
-    const html = render({ authors, review: { reviewer: 'Marge', time: Date.UTC(2026, 4, 15) } });
+    const review = { reviewer: 'Marge', time: Date.UTC(2026, 4, 15), changed: undefined };
+    const html = render({ authors, review });
     match(html, /by .*Arvid.*Reviewed by .*Marge.*May 15, 2026/);
+    doesNotMatch(html, /changed since|<\/a> · \d/);
+    const bot = { ...props.bot, authors: ['1', '2', '3'] };
+    match(render({ bot, authors }), /by .*Arvid<\/bdi><\/a> · 3 authors<\/p>/);
+    match(render({ bot, authors: [] }), /<p class="by">3 authors<\/p>/);
+    const since = render({ review: { ...review, changed: Date.UTC(2026, 4, 16) } });
+    match(since, /May 15, 2026.* · <a href="\/bots\/42\/changes">changed since, .*May 16, 2026/);
   });
 
   it('links its tick to what verified means', () => {

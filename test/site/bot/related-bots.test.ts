@@ -2,14 +2,9 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import type { BotRecord } from '../../../schemas/types.ts';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { AuthorIndex } from '../../../src/catalogue/lists/authors.ts';
-import { type IndexedBot, MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
-import {
-  findNamedPath,
-  listBotsOfSameAuthor,
-  findSimilarBots,
-  readGroups,
-} from '../../../src/site/bot/related-bots.ts';
+import { listBotsOfSameAuthor, findSimilarBots, readGroups } from '../../../src/site/bot/related-bots.ts';
 import { noCounts } from '../../support/counts.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { botId } from '../../support/sample.ts';
@@ -35,12 +30,16 @@ describe('the bots that a page leads to', () => {
     add('398', 'Plays songs from the radio.', { nsfw: true, authors: ['78'] });
   });
 
-  it('are three of its category and language that share most words with it, then those on most servers', async () => {
-    const similar = findSimilarBots(await readGroups(parts), recordOf('1'), 'en' as Locale);
-    deepStrictEqual(
-      similar.map(({ id }) => id),
-      ['395', '396', '399'],
-    );
+  it('are three of its category that share most words with it, in the first languages that have some', async () => {
+    const groups = await readGroups(parts);
+    const find = (...languages: string[]): string[][] =>
+      [...findSimilarBots(groups, recordOf('1'), languages as Locale[])].map(([bot, locale]) => [
+        bot.id,
+        locale,
+      ]);
+    const inEnglish = ['395', '396', '399'].map((id) => [id, 'en']);
+    deepStrictEqual(find('en', 'fr'), inEnglish);
+    deepStrictEqual(find('fr', 'ja', 'en'), [['397', 'fr'], ...inEnglish.slice(0, 2)]);
   });
 
   it('are the others of its authors, without those for adults', async () => {
@@ -60,15 +59,13 @@ describe('the bots that a page leads to', () => {
     strictEqual(one, other);
   });
 
-  it('share a path with their name only where no other bot has it', async () => {
+  it('are found by a name that one of them has', async () => {
     bots.set(sampleBot('50', { en: ["Rook's Gambit", 'Plays.'] }));
     bots.set(sampleBot('51', { en: ['Homer', 'Answers.'] }));
     bots.set(sampleBot('52', { en: ['homer!', 'Answers.'] }));
     bots.set(sampleBot('53', { en: ['2048', 'A game.'] }));
-    const groups = await readGroups({ ...parts, cache: new CurrentCache() });
-    const paths = ['50', '51', '52', '53'].map((id) =>
-      findNamedPath(groups, bots.get(botId(id)) as IndexedBot),
-    );
-    deepStrictEqual(paths, ['/bots/rooks-gambit', '/bots/51', '/bots/52', '/bots/53']);
+    const { named } = await readGroups({ ...parts, cache: new CurrentCache() });
+    const found = ['rooks-gambit', 'homer', '2048', 'nobody'].map((name) => named(name)?.id ?? named(name));
+    deepStrictEqual(found, ['50', null, undefined, undefined]);
   });
 });

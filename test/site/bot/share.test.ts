@@ -58,10 +58,11 @@ describe('what other sites show of a bot', () => {
     });
   });
 
-  it('is an address of its name, which leads to its page where no other bot has the name', async () => {
+  it('is led to by an address with its name; that of several leads to a search', async () => {
     const response = await get('/bots/A-b-i?locale=ar');
     strictEqual(response.headers.get('location'), '/bots/7?locale=ar');
-    for (const path of ['/bots/homer', '/bots/nobody', '/bots/%E2%98%83', `/bots/${'x'.repeat(2000)}`])
+    strictEqual((await get('/bots/Homer')).headers.get('location'), '/?q=Homer');
+    for (const path of ['/bots/nobody', '/bots/%E2%98%83', `/bots/${'x'.repeat(2000)}`])
       strictEqual((await get(path)).status, 404, path);
   });
 
@@ -71,7 +72,7 @@ describe('what other sites show of a bot', () => {
       code.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&'),
     );
     strictEqual(shown.length, 3);
-    match(shown[0] ?? '', /^https:\/\/.*\/bots\/a-b-i$/);
+    match(shown[0] ?? '', /^https:\/\/.*\/bots\/7$/);
     match(shown[1] ?? '', /^\[!\[a\\\]\(b\) "<i>\]\(http.*\/bots\/7\/badge\.svg\)\]\(http.*\/bots\/7\)$/);
     match(
       shown[2] ?? '',

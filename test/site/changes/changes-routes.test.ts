@@ -10,18 +10,21 @@ import { childrenOf, parseXml, textsOf } from '../../support/xml.ts';
 
 const invite = 'https://discord.com/oauth2/authorize?scope=bot&client_id=7&permissions=';
 
+const website = 'https://homer.example/a?b=';
+
 describe('what changed in a bot', () => {
   let repository: TestRepository;
   let service: TestService;
   let commit: string;
   before(async () => {
     repository = testRepository({
-      [pagePath('7')]: mainPage({ invite: `${invite}3072` }),
+      [pagePath('7')]: mainPage({ invite: `${invite}3072`, website: `${website}1` }),
       [pagePath('8')]: mainPage(),
     });
     repository.git('remote', 'add', 'origin', 'https://github.com/example/catalogue.git');
     const commands = { [commandsPath('7')]: '{"commands": []}' };
-    const changed = { invite: `${invite}3080`, category: 'music', name: 'Homer <b>' };
+    const keys = { category: 'music', name: 'Homer <b>', website: `${website}2` };
+    const changed = { invite: `${invite}19464`, ...keys };
     const now = Math.floor(Date.now() / 1000);
     [, commit = ''] = repository.commitAll([
       { files: { [pagePath('7', 'de')]: translation('Homer', 'Ja.'), ...commands }, at: now + 1 },
@@ -42,8 +45,9 @@ describe('what changed in a bot', () => {
   it('is on a page, in words, with who, when and the files at the host', async () => {
     const page = await read('/bots/7/changes');
     match(page, /<title>What changed in Homer &lt;b> · /);
-    match(page, /Administrator<\/ins>/);
-    match(page, /<del>Fun<\/del>.*<ins>Music<\/ins>/s);
+    match(page, /<ins class="harm">Administrator<\/ins>[^]*<ins>Embed links<\/ins>/);
+    match(page, /<del>[^<]*a\?b=1<\/del> → [^]*<ins>https:\/\/homer\.example\/a\?b=2<\/ins>/);
+    match(page, /<del>Fun<\/del> → .*<ins>Music<\/ins>/s);
     match(page, />Ada<\/bdi> · today/);
     match(page, new RegExp(`href="https://github.com/example/catalogue/commit/${commit}"`));
     match(page, /German<\/h3><p>Page added[^]*<dt>Commands<\/dt><dd>Edited/);
@@ -65,15 +69,16 @@ describe('what changed in a bot', () => {
       by: { kind: 'person', name: 'Ada' },
       newBot: false,
       otherBot: false,
-      permissions: { added: ['administrator'], removed: [] },
+      permissions: { added: ['administrator', 'embedLinks'], removed: [] },
       pages: [
         {
           locale: 'en',
           state: 'edited',
           fields: [
-            { name: 'invite', before: `${invite}3072`, after: `${invite}3080` },
+            { name: 'invite', before: `${invite}3072`, after: `${invite}19464` },
             { name: 'name', before: 'Homer', after: 'Homer <b>' },
             { name: 'category', before: 'fun', after: 'music' },
+            { name: 'website', before: `${website}1`, after: `${website}2` },
           ],
         },
       ],
@@ -87,8 +92,8 @@ describe('what changed in a bot', () => {
       childrenOf(feed, 'entry').map((entry) => [...textsOf(entry, 'title'), ...textsOf(entry, 'summary')]),
       [
         [
-          'Homer <b>: Asks for full control of your server, Invite link, Name, Category',
-          `Invite link: ${invite}3072 → ${invite}3080\nName: Homer → Homer <b>\nCategory: Fun → Music`,
+          'Homer <b>: Asks for full control of your server, Invite link, Name, Category, Website',
+          `Invite link: ${invite}3072 → ${invite}19464\nName: Homer → Homer <b>\nCategory: Fun → Music\nWebsite: ${website}1 → ${website}2`,
         ],
         ['Homer <b>: German: Page added, Commands', 'Commands: Edited'],
         ['Homer <b>: Listed here for the first time'],

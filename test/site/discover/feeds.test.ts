@@ -32,7 +32,7 @@ describe('a feed', () => {
     const root = parseXml(makeFeed({ ...common, bots }).body.toString());
     strictEqual(root.name, 'feed');
     strictEqual(root.namespace, 'http://www.w3.org/2005/Atom');
-    deepStrictEqual(textsOf(root, 'id'), ['urn:botshelf:feed:Botshelf:/feeds/new.atom']);
+    deepStrictEqual(textsOf(root, 'id'), ['urn:botshelf:feed:/feeds/new.atom']);
     deepStrictEqual(textsOf(root, 'title'), ['New bots · Botshelf']);
     deepStrictEqual(textsOf(root, 'updated'), ['1970-01-01T00:00:09.000Z']);
     deepStrictEqual(

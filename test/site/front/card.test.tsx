@@ -43,13 +43,20 @@ describe('a card', () => {
     deepStrictEqual(tagsOf(powerful), ['Full control', '18+']);
   });
 
-  it('has no tag that a third of a long list has, but warnings', () => {
-    const plain = Array.from({ length: 9 }, (): Keys => ({ invite, trigger }));
-    const [first, second, third] = [{ codehost }, { codehost }, { codehost }];
-    deepStrictEqual(tagsOf(...plain.with(0, first).with(1, second)), ['Open source', 'Open source']);
-    deepStrictEqual(tagsOf(...plain.with(0, first).with(1, second).with(2, third)), []);
-    const adult = plain.map((bot) => ({ ...bot, nsfw: true }));
-    deepStrictEqual(new Set(tagsOf(...adult)), new Set(['18+']));
+  it('has no tag that four of five bots of a long list have, but warnings and the language', () => {
+    const plain = Array.from({ length: 10 }, (): Keys => ({ invite }));
+    const open = (count: number): Keys[] => plain.map((bot, i) => (i < count ? { ...bot, codehost } : bot));
+    deepStrictEqual(
+      tagsOf(...open(7)),
+      Array.from({ length: 7 }, () => 'Open source'),
+    );
+    deepStrictEqual(tagsOf(...open(8)), []);
+    deepStrictEqual(new Set(tagsOf(...plain.map((bot) => ({ ...bot, nsfw: true })))), new Set(['18+']));
+    const foreign = plain.map((bot) => ({ ...bot, namesLanguage: true }));
+    deepStrictEqual(
+      tagsOf(...foreign),
+      Array.from({ length: 10 }, () => 'English'),
+    );
   });
 
   it('marks a bot that has reported no count for as long as the settings name', () => {

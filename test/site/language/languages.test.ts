@@ -2,6 +2,7 @@ import { deepStrictEqual, match, ok, strictEqual, throws } from 'node:assert/str
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { Languages } from '../../../src/site/language/languages.ts';
 import type { Locale } from '../../../src/bot/locale.ts';
+import { chooseLocale } from '../../../src/site/language/locales.ts';
 import { type RecordedLog, recordedLog } from '../../support/recorded-log.ts';
 import { writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -51,6 +52,18 @@ describe('the languages of the interface', () => {
       strictEqual(languages.choose(undefined, 'xx').locale, locale);
       strictEqual(languages.choose(undefined, 'ar').locale, 'ar');
     }
+  });
+
+  it('show texts of the catalogue in those of the reader, of the catalogue, English, or else the first', () => {
+    const { languages } = open(files, toSettings({ language: 'eo' }));
+    const choose = (accepted: string, ...available: string[]): string | undefined =>
+      chooseLocale(available as Locale[], languages.choose(undefined, accepted).wanted);
+    strictEqual(choose('ru, ar', 'ja', 'eo', 'en', 'ar'), 'ar');
+    strictEqual(choose('ru, ar', 'ja', 'zh-CN', 'en', 'eo'), 'eo');
+    strictEqual(choose('ru, ar', 'ja', 'zh-CN', 'en'), 'en');
+    strictEqual(choose('ru, *', 'ja', 'zh-CN', 'en-GB'), 'en-GB');
+    strictEqual(choose('ru, ar', 'ja', 'zh-CN'), 'ja');
+    strictEqual(choose('', 'ja', 'en'), 'ja', 'a client that names none');
   });
 
   it('do without a file that is not JSON, which is logged', () => {

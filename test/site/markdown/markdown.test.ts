@@ -45,6 +45,31 @@ describe('markdown of strangers', () => {
     }
   });
 
+  it('has the alerts, footnotes and addresses of READMEs, without a script', async () => {
+    const html = await render(`> [!WARNING]
+> Needs **all** rights.
+
+> [!tip] <script>alert(1)</script>Own title
+> Try it.
+
+One[^1], another[^1] and www.example.org/a?b=1, not README.md, example.com, a.www.b.org or ^[this].
+
+[^1]: The *note*. <b id="fn2" class="markdown-alert markdown-alert-note">x</b>`);
+    match(html, /<div class="markdown-alert markdown-alert-warning"><p>Warning<\/p><p>Needs <strong>all</);
+    match(html, /<div class="markdown-alert markdown-alert-tip"><p>Own title<\/p><p>Try it\./);
+    match(
+      html,
+      /One<sup><a href="#fn1" id="fnref1">\[1\]<\/a><\/sup>, another<sup><a href="#fn1" id="fnref1:1">/,
+    );
+    match(html, /<li id="fn1"><p>The <em>note<\/em>\. <b>x<\/b> <a href="#fnref1">↩/);
+    match(
+      html,
+      /<a href="http:\/\/www\.example\.org\/a\?b=1" rel="[^"]*">www\.example\.org\/a\?b=1<\/a>, not README\.md, example\.com, a\.www\.b\.org or \^\[this\]/,
+    );
+    const elsewhere = await render('<li id="top">a</li><div class="nav markdown-alert">b</div>[c](#fn1x)');
+    doesNotMatch(elsewhere, /id=|class=|<a/);
+  });
+
   it('does not hold up the event loop', async () => {
     let turns = 0;
     const timer = setInterval(() => (turns += 1), 1);

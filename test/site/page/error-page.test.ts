@@ -1,4 +1,4 @@
-import { doesNotMatch, match, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, doesNotMatch, match, strictEqual } from 'node:assert/strict';
 import { ProblemError, createReportError } from '../../../src/http/problem.ts';
 import { showErrorPages } from '../../../src/site/page/message-pages.tsx';
 import { serveHandler } from '../../support/handler.ts';
@@ -44,6 +44,8 @@ describe('the page of an error', () => {
     strictEqual(page.status, 503);
     strictEqual(new Map(Object.entries(page.headers)).get('refresh'), '2');
     match(page.text, /Not available right now/);
+    const limited = await pageOf(new ProblemError('too-many-requests', 'others wait', { headers }));
+    deepStrictEqual([limited.status, new Map(Object.entries(limited.headers)).get('refresh')], [429, '2']);
   });
 
   it('says what to shorten where a form is too large', async () => {

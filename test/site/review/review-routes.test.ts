@@ -1,5 +1,4 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
-import { KeyRing, Sessions } from '../../../src/login/login.ts';
 import {
   formatOpenRef,
   formatStep,
@@ -7,8 +6,14 @@ import {
   type SentProposal,
 } from '../../../src/proposals/proposal.ts';
 import { eventually } from '../../support/eventually.ts';
-import { author, homer, type LoginSite, openLoginSite, stranger } from '../../support/login-site.ts';
-import { noLogOuts } from '../../support/no-log-outs.ts';
+import {
+  author,
+  homer,
+  logInAgain,
+  type LoginSite,
+  openLoginSite,
+  stranger,
+} from '../../support/login-site.ts';
 import { commitUnreadable, importProposals, openProposals, sentStep } from '../../support/proposals.ts';
 import type { TestRepository } from '../../support/repository.ts';
 import { accountId, botId, mainPage, pagePath, translation } from '../../support/sample.ts';
@@ -58,22 +63,8 @@ describe('the review of proposals', () => {
   let site: LoginSite;
   const open = async (path: string, account = maintainer): Promise<{ visitor: Visitor; page: Page }> =>
     await site.loggedIn(account ?? '', path);
-  /** A maintainer who logged in an hour ago. */
-  const openLater = async (path: string): Promise<{ visitor: Visitor; page: Page }> => {
-    const sessions = new Sessions(new KeyRing(site.secrets), site.provider.issuer, noLogOuts());
-    const account = { id: accountId('42'), name: 'Person 42', authenticatedAt: Date.now() - 3_600_000 };
-    const visitor = new Visitor();
-    const cookie = ['__Host-botshelf', (await sessions.begin(account)).text] as const;
-    visitor.cookies.set(new URL(site.baseUrl).host, new Map([cookie]));
-    return { visitor, page: await visitor.go(site.baseUrl + path) };
-  };
-  /** Logs in where the page after a form leads by itself. */
-  const logInAgain = async (visitor: Visitor, page: Page): Promise<Page> => {
-    strictEqual(page.status, 200);
-    match(page.text, /reviewing needs a login of the last hour/);
-    const [, to = ''] = /^0; url=(.+)$/.exec(page.headers.get('refresh') ?? '') ?? [];
-    return await visitor.logIn(await visitor.go(new URL(to, page.url)), '42');
-  };
+  const openLater = async (path: string): Promise<{ visitor: Visitor; page: Page }> =>
+    await site.loggedInEarlier(maintainer, path);
   const press = async (
     { visitor, page }: { visitor: Visitor; page: Page },
     decision: string,
@@ -103,10 +94,17 @@ describe('the review of proposals', () => {
           ),
           note: '<script>alert(4)</script>',
         },
+        edit({ invite: 'https://discord.com/oauth2/authorize?client_id=43&scope=bot' }),
+        newBot('1006', {
+          name: 'Zebra',
+          description: 'Draws stripes.',
+          authors: ['706'],
+          invite: 'https://example.org/add',
+        }),
       ];
       const prepare = async (repo: TestRepository): Promise<void> => {
         await sendAll(repo, all);
-        commitUnreadable(repo, botId('1005'), { id: accountId('705'), name: 'Proposer 705' });
+        commitUnreadable(repo, botId('1005'), { id: accountId('709'), name: 'Proposer 709' });
       };
       site = await openLoginSite({ files: settings(), prepare });
     });
@@ -117,11 +115,15 @@ describe('the review of proposals', () => {
       strictEqual(page.headers.get('cache-control'), 'private, no-store');
       match(page.text, /<meta name="robots" content="noindex/);
       const order = [...page.text.matchAll(/href="\/review\/(\d+)\/(\d+)"/g)].map(([, , account]) => account);
-      deepStrictEqual(order, ['705', '701', '702', '703', '704']);
+      deepStrictEqual(order, ['709', '701', '702', '703', '704', '705', '706']);
       match(page.text, /New bot<\/small>[^]*?<bdi>Proposer 701<\/bdi>.*?First proposal[^]*?Administrator/);
       match(page.text, /Edit<\/small>[^]*?Description[^]*?Website[^]*?✓ Checks passed/);
       match(page.text, /Translation: <bdi>German<\/bdi>[^]*?Beantwortet Fragen\./);
-      match(page.text, /Review \(5\)[^]*Waiting for review <small>5<\/small>[^]*Reports <small>0<\/small>/);
+      match(
+        page.text,
+        /review\/\d+\/705"[^]*?<span class="tag warning">1 warning<[^]*?\/706"[^]*?>The invite link states permissions that cannot be read\.</,
+      );
+      match(page.text, /Review \(7\)[^]*Waiting for review <small>7<\/small>[^]*Reports <small>0<\/small>/);
       for (const [tab, shown] of Object.entries({
         reports: /There are no reports/,
         attention: /Nothing needs attention/,
@@ -133,8 +135,8 @@ describe('the review of proposals', () => {
     it('one that cannot be read as a row that says so, and its page the reason', async () => {
       const { page } = await open('/review');
       site.service.expectLog(/777 is missing or cannot be read/);
-      match(page.text, /<bdi>1005<\/bdi><\/a>[^]*cannot be read[^]*<bdi>Proposer 705<\/bdi>/);
-      strictEqual((await open(reviewOf('1005', 705))).page.status, 503);
+      match(page.text, /<bdi>1005<\/bdi><\/a>[^]*cannot be read[^]*<bdi>Proposer 709<\/bdi>/);
+      strictEqual((await open(reviewOf('1005', 709))).page.status, 503);
     });
 
     it('the changes word by word, both pages, the links, the note, the permissions and the buttons', async () => {
@@ -153,7 +155,7 @@ describe('the review of proposals', () => {
       const { text: newBotPage } = await visitor.go(site.baseUrl + reviewOf('1001', 701));
       match(
         newBotPage,
-        /Asks for full control of your server[^]*<span class="asked"><span[^>]*>Added: <\/span><ins>Administrator<\/ins>/,
+        /Asks for full control of your server[^]*<span[^>]*>Added: <\/span><ins class="harm">Administrator<\/ins>/,
       );
       match(newBotPage, /Try &lt;b>\/start/);
       const { text: added } = await visitor.go(site.baseUrl + reviewOf(homer, 703));
@@ -200,14 +202,14 @@ describe('the review of proposals', () => {
       const fields = new URLSearchParams({ reason: 'scam', text: 'Asks for passwords' });
       strictEqual(await send(`/bots/${homer}/report`, 'same-origin', fields), 200);
       const { visitor, page } = await open('/review?tab=reports');
-      match(page.text, /Review \(6\)[^]*Reports <small>1<\/small>[^]*Asks for passwords/);
+      match(page.text, /Review \(8\)[^]*Reports <small>1<\/small>[^]*Asks for passwords/);
       const [, path = ''] = /action="(\/review\/reports\/[^"]+\/done)"/.exec(page.text) ?? [];
       strictEqual(await send(path, 'cross-site'), 403);
       match((await open('/review?tab=reports')).page.text, /Asks for passwords/);
       const later = await openLater('/review?tab=reports');
       const asked = await later.visitor.press(later.page, path);
-      match((await logInAgain(later.visitor, asked)).text, /Asks for passwords/);
-      match((await visitor.press(page, path)).text, /Review \(5\)[^]*There are no reports/);
+      match((await logInAgain(later.visitor, asked, maintainer)).text, /Asks for passwords/);
+      match((await visitor.press(page, path)).text, /Review \(7\)[^]*There are no reports/);
     });
 
     it('404 for what there is not', async () => {
@@ -285,10 +287,8 @@ describe('the review of proposals', () => {
         200,
       );
       const { text } = (await open('/add')).page;
-      match(
-        text,
-        /Fill in the form and send it\.[^<]*A reviewer usually answers within (?:<bdi>)?\d+ minute/,
-      );
+      match(text, /Fill in the form and send it\./);
+      doesNotMatch(text, /A reviewer usually answers/, 'of one decision');
       doesNotMatch(text, /markdown file|pull request/i);
       ok(!isOpen('1004', 704));
     });
@@ -324,7 +324,10 @@ describe('the review of proposals', () => {
       match(refused.text, /The decision was not taken back/);
       const later = await openLater('/review');
       const asked = await later.visitor.press(later.page, reviewOf('1006', 706), fields);
-      match((await logInAgain(later.visitor, asked)).text, /declined it[^]*value="taken-back">Take back/);
+      match(
+        (await logInAgain(later.visitor, asked, maintainer)).text,
+        /declined it[^]*value="taken-back">Take back/,
+      );
       const again = await opened.visitor.press(told, reviewOf('1006', 706), fields);
       match(again.text, /took the decision back/);
       ok(isOpen('1006', 706));
@@ -359,7 +362,7 @@ describe('the review of proposals', () => {
           const version = versionIn(page);
           if (!isLoggedIn) visitor.cookies.clear();
           const typed = { version, decision, reason, text: text.replaceAll('\n', '\r\n') };
-          const kept = await logInAgain(visitor, await visitor.press(page, path, typed));
+          const kept = await logInAgain(visitor, await visitor.press(page, path, typed), maintainer);
           ok(isOpen('1008', 708));
           strictEqual(kept.url.pathname, path);
           match(kept.text, /You are logged in\. Nothing has been decided yet/);
@@ -380,7 +383,7 @@ describe('the review of proposals', () => {
       const path = reviewOf('1008', 708);
       const { visitor, page } = await openLater(path);
       const typed = { version: 'x', decision: 'declined', reason: 'rules', text: 'My words.' };
-      const kept = await logInAgain(visitor, await visitor.press(page, path, typed));
+      const kept = await logInAgain(visitor, await visitor.press(page, path, typed), maintainer);
       match(kept.text, /the proposal has changed since you opened[^]*My words\.<\/textarea>/);
     });
 

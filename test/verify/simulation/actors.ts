@@ -340,8 +340,8 @@ async function rewrite(world: World, step: Of<'rewrite'>): Promise<void> {
 }
 
 /**
- * Sets branch and state of the remote back to what they were some time before, unless the branch was rewritten meanwhile, or no
- * machine has all of it.
+ * Sets branch and state of the remote back to what they were some time before, unless the branch was rewritten meanwhile, no
+ * machine has all of it, or the state is the same: the branch alone looks as if a person had forced it back.
  */
 async function restoreHost(world: World, step: Of<'host-back'>): Promise<void> {
   const { shared, machines, restores, slowness } = world;
@@ -355,6 +355,7 @@ async function restoreHost(world: World, step: Of<'host-back'>): Promise<void> {
     tip = shared.git('rev-parse', 'main');
   }
   if (shared.git('merge-base', branch, tip) !== branch || !isFetched(tip)) return;
+  if (shared.git('rev-parse', 'refs/botshelf/state') === state) return;
   await world.recorder.record({ ...about(step), byGit: true }, async () => {
     const refs = [`${branch}:main`, `${state}:refs/botshelf/state`];
     // A machine may push at the same time.

@@ -229,7 +229,8 @@ export function judge(world: World, plan: Plan, checks: Map<string, number>): Fa
 
   const answered = events
     .filter(
-      ({ outcome, what }) => outcome === 'done' && ['post', 'pull', 'commit', 'command', 'accepted'].includes(what),
+      ({ outcome, what }) =>
+        outcome === 'done' && ['post', 'pull', 'commit', 'command', 'accepted'].includes(what),
     )
     .flatMap((event) =>
       ['website', 'support'].flatMap((key): (Event & AnsweredWrite)[] => {
@@ -362,7 +363,7 @@ function readRewrites({ shared, machines, rewrites, restores }: World): Rewrite[
         ({ from, to }) =>
           index !== null ||
           !restores.some((one) => one === to && isAncestor(to, from)) ||
-          rewrites.some(({ commit }) => commit === to),
+          rewrites.some(({ old, commit }) => old === from && commit === to),
       )
       .map(({ from, to }): Rewrite => {
         const isReplay = clone

@@ -21,6 +21,7 @@ needs('chromium', describe)('the review, in a browser', function () {
         repo.commit({
           [pagePath(homer)]: mainPage(keys, text),
           'botshelf.json': JSON.stringify({ maintainers: [maintainer] }),
+          'blocked.json': JSON.stringify({ accounts: { 5: { reason: 'Spam', since: '2026-11-22' } } }),
         });
         const proposals = await openProposals(repo.folder);
         const send = async (bot: string, account: string, path: string, page: string): Promise<void> => {
@@ -58,6 +59,9 @@ needs('chromium', describe)('the review, in a browser', function () {
       `/review/${homer}/${author}?locale=ar`,
       `/review/${homer}/${author}`,
       '/review/1001/701',
+      '/review/blocked',
+      '/review/blocked?kind=account&name=5&locale=ar',
+      `/review/blocked?kind=bot&name=${homer}&locale=en`,
     ]) {
       await page.goto(path);
       await checkAtWidths(page, path, [1280, 360]);
@@ -101,7 +105,11 @@ needs('chromium', describe)('the review, in a browser', function () {
     await page.emulateMedia({ forcedColors: 'active' });
     const lined = `[...document.querySelectorAll('.tabs a')].map((tab) => getComputedStyle(tab).borderBottomColor
       !== getComputedStyle(document.documentElement).backgroundColor)`;
-    deepStrictEqual(await page.evaluate(lined), [true, false, false, false], 'the line of the chosen tab');
+    deepStrictEqual(
+      await page.evaluate(lined),
+      [true, false, false, false, false],
+      'the line of the chosen tab',
+    );
   });
 
   it('is done on a phone without a script: the buttons are on the screen at once', async () => {
